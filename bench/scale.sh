@@ -10,6 +10,8 @@
 #   strong    one system over processes: 9,241,600 hard disks in all
 #   liquid    one system over processes: 262,144 Lennard-Jones particles for each, 16 trial moves a cell, in a box
 #             that grows along z
+#   strong_ions, strong_few_ions
+#             one system over GPUs: 1,048,576 and 262,144 ions of brush.ini in all, mover brush (GPUs alone)
 #   weak_measured, strong_measured, liquid_measured
 #             the same with measurements every 100 sweeps: hard_pressure and hexatic_order of disks, rdf and energy of
 #             the liquid
@@ -17,7 +19,7 @@
 # Sweeps a second are those between the progress lines of one run, from S/4 seconds after its beginning to 5/4 S (10 s:
 # a line comes each second, or after a stretch of sweeps that takes longer). So neither beginning nor end counts, which
 # take seconds in large systems. Medians of R pairs of runs (3), one process and many in turn.
-# Efficiency: sweeps a second against those of one process, and for the two `strong` against as many times these as
+# Efficiency: sweeps a second against those of one process, and for `strong...` against as many times these as
 # there are processes. Without --processes: 1, 2, 4, ... as far as there are GPUs. --small is for trying it on the CPU.
 # $MPIRUN (mpirun) starts the processes, with what else it needs to be told.
 set -eu
@@ -28,12 +30,12 @@ while [ $# -gt 0 ]; do
     --seconds) seconds=$2 && shift ;;
     --repeat) repeat=$2 && shift ;;
     --small) small=yes ;;
-    disks | vmc | weak | strong | liquid | weak_measured | strong_measured | liquid_measured) cases="${cases:-} $1" ;;
+    disks | vmc | weak | strong | liquid | strong_ions | strong_few_ions | weak_measured | strong_measured | liquid_measured) cases="${cases:-} $1" ;;
     *) echo "scale.sh: there is no '$1': see its head" >&2 && exit 2 ;;
     esac
     shift
 done
-cases=${cases:-disks vmc weak weak_measured strong strong_measured liquid liquid_measured}
+cases=${cases:-disks vmc weak weak_measured strong strong_measured liquid liquid_measured $([ -n "$small" ] || echo strong_ions strong_few_ions)}
 . "$(dirname "$0")/common.sh"
 [ -n "$processes" ] || {
     gpus=$(nvidia-smi -L 2>/dev/null | grep -c ^GPU) || gpus=0
@@ -85,6 +87,18 @@ files_of_liquid()
         printf '[mover checkerboard]\ntrials = 16\nstep = 0.16\n'
     } >"$2"
 }
+# ions COUNT RADIUS: charges 3 and -1 as in brush.ini.
+ions()
+{
+    head_of 1
+    printf '[box]\nshape = sphere\ndimension = 3\nradius = %s\n' "$2"
+    printf '[species cation]\ncount = %s\ndiameter = 7.5\ncharge = 3\n' $(($1 / 4))
+    printf '[species anion]\ncount = %s\ndiameter = 7.5\ncharge = -1\n[initial]\nstate = random\n' $(($1 / 4 * 3))
+    printf '[potential hard_sphere]\n[potential coulomb]\nbjerrum_length = 7.117\n'
+    printf '[mover brush]\nstep = %s\n' "$(awk -v r="$2" 'BEGIN { print r / 3 }')"
+}
+files_of_strong_ions() { ions "$(of 1048576 512)" "$(of 3795.31 300)" >"$2"; }
+files_of_strong_few_ions() { ions "$(of 262144 512)" "$(of 2390.9 300)" >"$2"; }
 measured() { printf '[observable %s]\nperiod = 100\n' "$@"; }
 files_of_weak_measured() { files_of_weak "$@" && measured hard_pressure hexatic_order >>"$2"; }
 files_of_strong_measured() { files_of_strong "$@" && measured hard_pressure hexatic_order >>"$2"; }

@@ -349,3 +349,116 @@ test_lennard_jones_spread_over_processes_on_a_gpu()
     sweeps=400 DEVICE=gpu particles_of 0.05 800 0.4 lennard_jones
     numbers=2 spread_sums
 }
+
+# ions COUNT [KEYS OF THE MOVER...]: positive and negative ones in a sphere.
+ions()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 60
+	equilibrate = 20
+	seed = 4
+	threads = 1
+	device = ${DEVICE:-gpu}
+	[box]
+	shape = sphere
+	dimension = 3
+	radius = $(awk "BEGIN { print 2 * $1 ^ (1 / 3) }")
+	[species cation]
+	count = $(($1 / 4))
+	diameter = 1
+	charge = 3
+	[species anion]
+	count = $(($1 - $1 / 4))
+	diameter = 1
+	charge = -1
+	[initial]
+	state = random
+	[potential hard_sphere]
+	[potential coulomb]
+	bjerrum_length = 0.9
+	[mover brush]
+	step = 4
+	target_acceptance = 0.4
+	$(printf '%s\n' "${@:2}")
+	[observable energy]
+	period = 10
+	END
+}
+
+# gpus N: as many.
+gpus() { [ "$("$PLUGMC" doctor | grep -Ec '^GPU +[0-9]+: ')" -ge "$1" ] || skip "there are fewer than $1 GPUs"; }
+
+test_ions_spread_over_gpus()
+{
+    gpus 2
+    local keys
+    for keys in "precision = single" "precision = double" "refresh = 0"; do
+        ions 3000 "$keys"
+        numbers=2 spread
+    done
+    ions 70000 # long panels
+    change 's/^sweeps.*/sweeps = 10/; s/^equilibrate.*/equilibrate = 0/'
+    numbers=2 spread
+    ions 40 # one panel, most of it empty
+    numbers=2 spread
+}
+
+test_other_movers_beside_spread_ions()
+{
+    gpus 2
+    ions 1000
+    printf '[mover serial]\nevery = 7\nstep = 1\n' >>sim.ini
+    numbers=2 spread
+}
+
+test_checkpoint_of_spread_ions()
+{
+    gpus 2
+    ions 2000
+    must run sim.ini --set run.output=one.h5
+    must_by 2 run sim.ini --set run.output=many.h5 --set run.sweeps=10
+    must_by 2 run --resume many.h5 --set run.sweeps=30
+    must run --resume many.h5 --set run.sweeps=60
+    rows one.h5 0 1 >one.txt
+    rows many.h5 0 1 >many.txt
+    [ -s one.txt ] && cmp one.txt many.txt || fail "another chain"
+}
+
+# Kernels of the others wait for one that is gone.
+test_lost_process_of_spread_ions()
+{
+    gpus 3
+    ions 20000
+    change 's/^seed/checkpoint = 0.2\nseed/'
+    lost_of 1 --enable-recovery
+    grep -q 'rank 1 on .* is gone: all processes end; the file is that of the last checkpoint' said.txt ||
+        fail "it is not said who is gone"
+}
+
+# It takes GPUs, one for each, that reach each other's memory, and particles for each.
+test_ions_that_cannot_be_spread()
+{
+    DEVICE=cpu ions 100
+    refused_by 2 3 "it divides one system among GPUs only, and this run is on the CPU: [run] device = gpu, or no more \
+processes than walkers" run sim.ini
+    gpu
+    ions 100
+    PLUGMC_PEER_MEMORY=off refused_by 2 7 "GPUs sweep one system only where each writes into the memory of the others, and" \
+        run sim.ini
+    CUDA_VISIBLE_DEVICES=0 refused_by 2 7 "that is not possible: processes share a GPU" run sim.ini
+}
+
+# All parts say that an energy is not a number, once.
+test_not_a_number_of_spread_ions()
+{
+    gpus 2
+    ions 300
+    change 's/^.potential hard_sphere.$/[potential test_hole]/; s/^.potential coulomb.$/strength = 0.1\ncutoff = 3\nhole = 1/
+/^bjerrum/d; /^target_acc/d'
+    sed -i "s|^.potential test_hole.\$|&\nplugin = $OWN_PLUGINS/test_hole.so|" sim.ini
+    plugmc run sim.ini
+    expect_exit 9
+    grep "is not a number" "$err" >one.txt || fail "there is no such energy"
+    refused_by 2 9 "$(sed 's/: met by.*//' one.txt)" run sim.ini
+}

@@ -102,7 +102,7 @@ struct gpu {
     driver_event pace[2]; /* behind what was launched before the last two calls: pace.c */
     uint64_t paces;
 
-    struct gpu_links *links; /* to other processes' GPUs: links.h; NULL: none */
+    struct gpu_links *links;   /* to other processes' GPUs: links.h; NULL: none */
     void (*when_broken)(void); /* of links_when_broken; NULL: nothing is to be done */
     driver_pointer *borrowed;  /* memory of other GPUs: peers.c */
     int borrowed_count;

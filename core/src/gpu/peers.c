@@ -5,7 +5,9 @@
 
 #include "gpu/device.h"
 
-enum { PIECE = 1 << 21 }; /* bytes: the driver shares whole pieces, so nothing else should lie in them */
+enum {
+    PIECE = 1 << 21
+}; /* bytes: the driver shares whole pieces, so nothing else should lie in them */
 
 int gpu_lend(gpu *g, size_t bytes, plugmc_device_pointer *out, gpu_key *key)
 {

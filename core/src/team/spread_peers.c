@@ -26,8 +26,7 @@ static bool open_all(gpu *g, const gpu_key *keys, plugmc_device_pointer *of_part
 {
     const team *t = team_now();
     for (int32_t part = 0; part < t->parts; part++)
-        if (part != t->part &&
-            !gpu_borrow(g, &keys[spread_rank_of(part)], &of_parts[part], why))
+        if (part != t->part && !gpu_borrow(g, &keys[spread_rank_of(part)], &of_parts[part], why))
             return false;
     return true;
 }
@@ -40,11 +39,12 @@ static int refuse_if_lost(plugmc_context *context, int own, bool possible, const
     if (code) return spread_for_plugin(context, own, code);
     if (!lost) return PLUGMC_OK;
     context->failed = 1;
-    report_error(context->report, EXIT_DEVICE, context->file, context->line,
-                 "[%s] %d GPUs sweep one system only where each writes into the memory of the others, and here %s%s",
-                 context->section, team_now()->parts,
-                 possible ? "another process cannot do that" : "that is not possible: ",
-                 possible ? "" : why);
+    report_error(
+        context->report, EXIT_DEVICE, context->file, context->line,
+        "[%s] %d GPUs sweep one system only where each writes into the memory of the others, and here %s%s",
+        context->section, team_now()->parts,
+        possible ? "another process cannot do that" : "that is not possible: ",
+        possible ? "" : why);
     return PLUGMC_ERROR_DEVICE;
 }
 

@@ -59,8 +59,8 @@ typedef struct sequential {
 
     const plugmc_system *system;
     const plugmc_spread *spread; /* NULL: this process alone sweeps its walkers, all of each */
-    uint64_t seed;       /* of its random draws */
-    brush_domain domain; /* at the start: whether it is periodic, and oblique, stays */
+    uint64_t seed;               /* of its random draws */
+    brush_domain domain;         /* at the start: whether it is periodic, and oblique, stays */
     term *terms;
     int term_count, hard_count; /* the first ones have no pair energy */
     size_t real_size;           /* of places and of the energies of pairs */

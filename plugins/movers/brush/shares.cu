@@ -1,7 +1,7 @@
 /* shares.cu: how blocks tell each other what is done, on one GPU and on several; its text stands between pairs.cu and
  * brush.cu.
  *
- * Several GPUs of a host sweep one system together (BRUSH_PARTS), each by a kernel of its own that runs at the same
+ * Several GPUs of a host sweep one walker together (BRUSH_PARTS), each by a kernel of its own that runs at the same
  * time. All hold all places. Tasks are dealt out to the workers of all in turn (dealing.h). Part 0 has the decider; on
  * each other GPU one block waits in its place for the end of the sweep.
  *
@@ -65,7 +65,7 @@ PLUGMC_FN void brush_release_one_more(unsigned *to)
 
 /* ---- On several GPUs --------------------------------------------------------------------------- */
 
-#define BRUSH_TRIES 64 /* between two looks at the host's memory, which take as long as some of them */
+#define BRUSH_TRIES 64 /* between two looks at memory of the host, which takes longer */
 static_assert(BRUSH_PARTS <= 32, "a lane of a warp tells a part");
 
 PLUGMC_FN unsigned long long brush_acquire_from_afar(const unsigned long long *from)
@@ -84,7 +84,10 @@ PLUGMC_FN void brush_release_afar(unsigned long long *to, unsigned long long val
 PLUGMC_FN unsigned brush_one_more(unsigned *to)
 {
     unsigned before;
-    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(to) : "memory");
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
+                 : "=r"(before)
+                 : "l"(to)
+                 : "memory");
     return before + 1;
 }
 
@@ -107,7 +110,8 @@ PLUGMC_FN void brush_hear(const brush_state *s, unsigned panels)
 {
     const unsigned long long least = brush_stamp(s, panels);
     unsigned tries = 0;
-    while (brush_acquire_from_afar(&s->news[s->part]->decided) < least && !brush_is_lost(s, ++tries))
+    while (brush_acquire_from_afar(&s->news[s->part]->decided) < least &&
+           !brush_is_lost(s, ++tries))
         __nanosleep(20);
 }
 
@@ -134,7 +138,8 @@ PLUGMC_FN unsigned brush_own_tasks(const brush_state *s, int g)
 /* This part's sums of panel g to the decider, by the block that has finished the last task of them. */
 PLUGMC_FN void brush_send(const brush_state *s, int g)
 {
-    const size_t at = (size_t)g * BRUSH_PANEL + threadIdx.x, there = (size_t)s->part * s->padded + at;
+    const size_t at = (size_t)g * BRUSH_PANEL + threadIdx.x,
+                 there = (size_t)s->part * s->padded + at;
     if (threadIdx.x < BRUSH_PANEL) {
         s->mail_sum[there] = *(volatile long long *)&s->sum[at];
         s->mail_hit[there] = *(volatile int *)&s->hit[at];

@@ -23,7 +23,8 @@ struct brush_news {
 };
 
 /* Of a part and a panel, in the memory of the decider. */
-struct __align__(16) brush_mail {
+struct __align__(16) brush_mail
+{
     unsigned long long turn;   /* of the sums that are there */
     unsigned long long failed; /* of the part so far */
 };
@@ -57,9 +58,10 @@ typedef struct brush_state {
     int intervals; /* of them in padded */
     int blocks;    /* of a walker */
 #if BRUSH_PARTS > 1
-    int part;                 /* of this GPU */
-    unsigned long long *turn; /* [1]: number of this sweep, from 1, by the kernels that were launched */
-    brush_place **places;     /* [parts]: `place` of each, as it is seen from here */
+    int part; /* of this GPU */
+    unsigned long long
+        *turn;            /* [1]: number of this sweep, from 1, by the kernels that were launched */
+    brush_place **places; /* [parts]: `place` of each, as it is seen from here */
     struct brush_news **news; /* [parts] */
     struct brush_mail *mail;  /* [parts][panels], in the memory of part 0 */
     long long *mail_sum;      /* [parts][padded], there: `sum` of each part */

@@ -37,6 +37,14 @@ typedef struct plugmc_spread {
     int (*deliver)(plugmc_context *, int code, int32_t on_device, const plugmc_parcel *, int32_t n);
     /* Each of n numbers becomes the largest of those of all. */
     int (*largest)(plugmc_context *, int code, int64_t *values, int32_t n);
+    /* In prepare, on GPUs: `bytes` zeroed bytes in the memory of each, for kernels that run in all parts at the same time
+     * and write into each other's. of_parts [parts]: where each is seen from here. *lost: a 32-bit word of the host, for
+     * these kernels to read: 0, and 1 once a process is gone. Whatever waits for another part looks at it, and waits no
+     * longer then; the host will wait in vain for what is agreed upon next, and end. So before such a kernel is
+     * launched, and after it, all agree (`largest`). PLUGMC_ERROR_DEVICE, reported, where a GPU cannot write into the
+     * memory of another: several machines, GPUs without a way to each other, two processes on one GPU. */
+    int (*memory)(plugmc_context *, int code, size_t bytes, plugmc_device_pointer *of_parts,
+                  plugmc_device_pointer *lost);
 } plugmc_spread;
 
 #endif
