@@ -389,7 +389,7 @@ ions()
 # gpus N: as many.
 gpus() { [ "$("$PLUGMC" doctor | grep -Ec '^GPU +[0-9]+: ')" -ge "$1" ] || skip "there are fewer than $1 GPUs"; }
 
-test_ions_spread_over_gpus()
+test_ions_spread_with_each_part_on_a_gpu()
 {
     gpus 2
     local keys
@@ -404,7 +404,7 @@ test_ions_spread_over_gpus()
     numbers=2 spread
 }
 
-test_other_movers_beside_spread_ions()
+test_other_movers_beside_spread_ions_on_a_gpu()
 {
     gpus 2
     ions 1000
@@ -412,7 +412,7 @@ test_other_movers_beside_spread_ions()
     numbers=2 spread
 }
 
-test_checkpoint_of_spread_ions()
+test_checkpoint_of_spread_ions_on_a_gpu()
 {
     gpus 2
     ions 2000
@@ -426,7 +426,7 @@ test_checkpoint_of_spread_ions()
 }
 
 # Kernels of the others wait for one that is gone.
-test_lost_process_of_spread_ions()
+test_lost_process_of_spread_ions_on_a_gpu()
 {
     gpus 3
     ions 20000
@@ -436,12 +436,16 @@ test_lost_process_of_spread_ions()
         fail "it is not said who is gone"
 }
 
-# It takes GPUs, one for each, that reach each other's memory, and particles for each.
-test_ions_that_cannot_be_spread()
+test_ions_are_not_spread_on_a_cpu()
 {
     DEVICE=cpu ions 100
     refused_by 2 3 "it divides one system among GPUs only, and this run is on the CPU: [run] device = gpu, or no more \
 processes than walkers" run sim.ini
+}
+
+# It takes GPUs, one for each process, that reach each other's memory.
+test_ions_that_cannot_be_spread_on_a_gpu()
+{
     gpu
     ions 100
     PLUGMC_PEER_MEMORY=off refused_by 2 7 "GPUs sweep one system only where each writes into the memory of the others, and" \
@@ -450,11 +454,11 @@ processes than walkers" run sim.ini
 }
 
 # All parts say that an energy is not a number, once.
-test_not_a_number_of_spread_ions()
+test_not_a_number_of_spread_ions_on_a_gpu()
 {
     gpus 2
     ions 300
-    change 's/^.potential hard_sphere.$/[potential test_hole]/; s/^.potential coulomb.$/strength = 0.1\ncutoff = 3\nhole = 1/
+    change 's/^.potential hard_sphere.$/[potential test_hole]/; s/^.potential coulomb.$/strength = 0.1\ncutoff = 3\nhole = 0.1/
 /^bjerrum/d; /^target_acc/d'
     sed -i "s|^.potential test_hole.\$|&\nplugin = $OWN_PLUGINS/test_hole.so|" sim.ini
     plugmc run sim.ini

@@ -128,8 +128,6 @@ static int prepare_on_device(sequential *me, const plugmc_host *host)
     const int32_t n = (int32_t)me->system->particles, panel = panel_of(me, me->system);
     device_state *d = &me->d;
     plugmc_kernel_text text = {.size = sizeof text};
-    if (!kernel_text(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
-    TRY(host->gpu->kernel(host->context, &text, "brush_sweep", &me->k_sweep));
     d->panels = (n + panel - 1) / panel;
     d->interval = (n / 64 + TILE - 1) / TILE * TILE;
     if (d->interval < TILE) d->interval = TILE;
@@ -139,6 +137,8 @@ static int prepare_on_device(sequential *me, const plugmc_host *host)
     d->blocks = host->gpu->multiprocessors / me->system->walkers;
     if (d->blocks < 2) d->blocks = 2;
     TRY(parts_prepare(me, host));
+    if (!kernel_text(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
+    TRY(host->gpu->kernel(host->context, &text, "brush_sweep", &me->k_sweep));
     return sequential_prepare_device(me, host, texts);
 }
 
