@@ -1,7 +1,8 @@
 /* energy.cu: the pair energy of a configuration in double precision, all pairs once.
  *
  * Row i holds the energies of particle i with all j > i, summed in order of j; the host adds the
- * rows. Block b takes rows b and, counted from the end, b, so that all have the same work. */
+ * rows. Block b takes rows b and, counted from the end, b, so that all have the same work. Where several GPUs
+ * have the system, each has some of the blocks, from `first` on. */
 #define ENERGY_BLOCK 128
 
 struct __align__(4 * sizeof(BRUSH_STORED)) stored_place { BRUSH_STORED x, y, z, species; };
@@ -38,11 +39,12 @@ PLUGMC_FN void energy_rows(const stored_place *place, int particles, int block, 
 }
 
 extern "C" __global__ void brush_energy(const stored_place *place, int particles, int padded,
-                                        double *rows, const plugmc_box *boxes, const double *weight)
+                                        double *rows, const plugmc_box *boxes, const double *weight,
+                                        int first)
 {
     __shared__ stored_place tile[ENERGY_BLOCK];
     const int blocks = (particles + ENERGY_BLOCK - 1) / ENERGY_BLOCK, w = blockIdx.y;
-    const int front = blockIdx.x, back = blocks - 1 - front;
+    const int front = first + blockIdx.x, back = blocks - 1 - front;
     place += (size_t)w * padded;
     rows += (size_t)w * particles;
     weight += (size_t)w * PLUGMC_TERMS;

@@ -90,6 +90,46 @@ int parts_prepare(sequential *me, const plugmc_host *host)
     return host->gpu->allocate(host->context, sizeof(int32_t), &d->gone);
 }
 
+/* ---- A fresh energy ------------------------------------------------------------------------------ */
+
+static int64_t row(const sequential *me, int64_t block)
+{
+    const int64_t n = me->system->particles, first = block * ENERGY_BLOCK;
+    return first < n ? first : n;
+}
+
+energy_share share_of_energy(const sequential *me, int part)
+{
+    const int64_t blocks = (me->system->particles + ENERGY_BLOCK - 1) / ENERGY_BLOCK,
+                  pairs = (blocks + 1) / 2, parts = me->spread ? me->spread->parts : 1,
+                  first = pairs * part / parts, end = pairs * (part + 1) / parts;
+    return (energy_share){(int32_t)first,
+                          (int32_t)(end - first),
+                          {row(me, first), row(me, blocks - end)},
+                          {row(me, end), row(me, blocks - first)}};
+}
+
+int join_rows(const sequential *me, const plugmc_host *host, int code, double *rows)
+{
+    const energy_share own = share_of_energy(me, me->spread->part);
+    plugmc_parcel parcels[2 * MOST_PARTS];
+    int n = 0;
+    for (int32_t part = 0; part < me->spread->parts && !code; part++) {
+        const energy_share of = share_of_energy(me, part);
+        for (int k = 0; k < 2 && part != me->spread->part; k++)
+            parcels[n++] =
+                (plugmc_parcel){.size = sizeof *parcels,
+                                .part = part,
+                                .send = rows + own.begin[k],
+                                .receive = rows + of.begin[k],
+                                .send_bytes = (size_t)(own.end[k] - own.begin[k]) * sizeof *rows,
+                                .receive_bytes = (size_t)(of.end[k] - of.begin[k]) * sizeof *rows};
+    }
+    return me->spread->deliver(host->context, code, 0, parcels, n);
+}
+
+/* ---- Codes --------------------------------------------------------------------------------------- */
+
 int parts_agree(const sequential *me, const plugmc_host *host, int code)
 {
     int64_t nothing = 0;

@@ -267,11 +267,13 @@ static int fresh_energy(sequential *me, const plugmc_host *host, double *energy)
                    : host->fail(host->context, PLUGMC_ERROR_MEMORY,
                                 "no memory for the energy of %zu particles", n);
     if (host->gpu && !code) {
-        const uint32_t block[3] = {128, 1, 1};
-        const uint32_t grid[3] = {(uint32_t)((n + 127) / 128 + 1) / 2, (uint32_t)walkers, 1};
-        void *arguments[] = {&me->d.place, &me->d.particles, &me->d.padded,
-                             &me->d_rows,  &me->d.boxes,     &me->d.weight};
-        code = host->gpu->launch(host->context, me->k_energy, grid, block, 0, arguments);
+        const uint32_t block[3] = {ENERGY_BLOCK, 1, 1};
+        energy_share own = share_of_energy(me, me->spread ? me->spread->part : 0);
+        const uint32_t grid[3] = {(uint32_t)own.count, (uint32_t)walkers, 1};
+        void *arguments[] = {&me->d.place, &me->d.particles, &me->d.padded, &me->d_rows,
+                             &me->d.boxes, &me->d.weight,    &own.first};
+        if (own.count)
+            code = host->gpu->launch(host->context, me->k_energy, grid, block, 0, arguments);
         if (!code) code = write_positions(me, host, (double *)(uintptr_t)me->d_positions);
         if (!code)
             code = host->gpu->download(host->context, rows, me->d_rows, n * walkers * sizeof *rows);
@@ -281,6 +283,7 @@ static int fresh_energy(sequential *me, const plugmc_host *host, double *energy)
     } else if (!code) {
         code = write_positions(me, host, positions);
     }
+    if (me->spread) code = join_rows(me, host, code, rows);
     for (size_t w = 0; w < walkers && !code; w++) {
         energy[w] = fields_of_all(me, (int32_t)w, positions + 3 * n * w);
         if (host->gpu)

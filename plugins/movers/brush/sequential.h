@@ -9,7 +9,7 @@
 #include "trial.h"
 
 enum { SINGLE, DOUBLE };
-enum { HANDFUL = 64 };
+enum { HANDFUL = 64, ENERGY_BLOCK = 128 /* threads of a block of energy.cu */ };
 
 /* A pair or field term that is sampled. */
 typedef struct term {
@@ -169,6 +169,14 @@ void parts_find(sequential *, const plugmc_host *);
 int parts_check(sequential *, const plugmc_host *);
 /* Memory that all parts write into, once the numbers of d are known. */
 int parts_prepare(sequential *, const plugmc_host *);
+/* Blocks of energy.cu that a part has, and the rows [begin, end) of these: those from the front and from the back. */
+typedef struct energy_share {
+    int32_t first, count;
+    int64_t begin[2], end[2];
+} energy_share;
+energy_share share_of_energy(const sequential *, int part);
+/* The rows of all parts [particles], of which this one has its own. */
+int join_rows(const sequential *, const plugmc_host *, int code, double *rows);
 /* The same code in all parts: before sweeps, which wait for each other, and behind them. */
 int parts_agree(const sequential *, const plugmc_host *, int code);
 
