@@ -396,6 +396,8 @@ test_ions_spread_with_each_part_on_a_gpu()
     for keys in "precision = single" "precision = double" "refresh = 0"; do
         ions 3000 "$keys"
         numbers=2 spread
+        change 's/^period = 10$/&\nsource = running/'
+        numbers=2 spread
     done
     ions 70000 # long panels
     change 's/^sweeps.*/sweeps = 10/; s/^equilibrate.*/equilibrate = 0/'
