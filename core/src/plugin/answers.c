@@ -108,7 +108,7 @@ bool check_kernel_text(const plugmc_kernel_text *text, sentence why)
     int defines = 0;
     if (!text->name || !*text->name) return why_not(why, "a kernel text has no name");
     if (!text->text) return why_not(why, "kernel text '%.80s' is empty", text->name);
-    if (text->fuse & ~(PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED))
+    if (text->fuse & ~(PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED | PLUGMC_FUSE_FREE))
         return why_not(why, "kernel text '%.80s' asks for potentials of no kind (fuse = %d)",
                        text->name, text->fuse);
     while (text->defines && text->defines[defines])
