@@ -75,15 +75,34 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
     cubic_slopes(p->u_table.values + u_of(p, a, b) + k, t, r, p->u_per_length, first, second);
 }
 
+/* From image number i / 3 of an ion. */
+PLUGMC_FN plugmc_separation from_ion(const parameters *p, plugmc_position r, int32_t i)
+{
+    plugmc_separation s;
+    s.x = r.x - p->centres.values[i];
+    s.y = r.y - p->centres.values[i + 1];
+    s.z = r.z - p->centres.values[i + 2];
+    s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
+    return s;
+}
+
+/* The square of a distance from which chi is exactly 0, whatever the rounding: most images are beyond it. */
+PLUGMC_FN real chi_reach_square(const parameters *p)
+{
+    const real reach = p->chi_intervals / p->chi_per_length;
+    return (real)1.0001 * reach * reach;
+}
+
 PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site a, int *outside)
 {
+    const real far = chi_reach_square(p);
     real sum = 0;
     (void)a, (void)outside;
     for (int32_t i = 0; i < p->centres.count; i += 3) {
-        real x = r.x - p->centres.values[i], y = r.y - p->centres.values[i + 1],
-             z = r.z - p->centres.values[i + 2], t;
-        real distance = plugmc_sqrt(x * x + y * y + z * z);
-        int32_t k = interval(distance * p->chi_per_length, p->chi_intervals, &t);
+        const plugmc_separation s = from_ion(p, r, i);
+        real t;
+        if (s.r2 >= far) continue;
+        int32_t k = interval(plugmc_sqrt(s.r2) * p->chi_per_length, p->chi_intervals, &t);
         sum += cubic(p->chi_table.values + k, t);
     }
     return sum;
@@ -92,17 +111,19 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
 PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_site a,
                                 real gradient[3], real *laplacian)
 {
+    const real far = chi_reach_square(p);
     (void)a;
     gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;
     for (int32_t i = 0; i < p->centres.count; i += 3) {
-        real x = r.x - p->centres.values[i], y = r.y - p->centres.values[i + 1],
-             z = r.z - p->centres.values[i + 2], t, first, second;
-        real distance = plugmc_sqrt(x * x + y * y + z * z);
+        const plugmc_separation s = from_ion(p, r, i);
+        real t, first, second;
+        if (s.r2 >= far) continue;
+        real distance = plugmc_sqrt(s.r2);
         int32_t k = interval(distance * p->chi_per_length, p->chi_intervals, &t);
         cubic_slopes(p->chi_table.values + k, t, distance, p->chi_per_length, &first, &second);
-        gradient[0] += first * x;
-        gradient[1] += first * y;
-        gradient[2] += first * z;
+        gradient[0] += first * s.x;
+        gradient[1] += first * s.y;
+        gradient[2] += first * s.z;
         *laplacian += second + 2 * first;
     }
 }
@@ -144,15 +165,13 @@ PLUGMC_FN void pair_numbers(const parameters *p, plugmc_position at, plugmc_sepa
 PLUGMC_FN void field_numbers(const parameters *p, plugmc_position r, plugmc_site a,
                              const plugmc_tally *t)
 {
+    const real far = chi_reach_square(p);
     (void)a;
     for (int32_t i = 0; i < p->centres.count; i += 3) {
-        const real *at = p->centres.values + i;
-        const real x = r.x - at[0], y = r.y - at[1], z = r.z - at[2];
-        plugmc_separation s;
-        s.x = x, s.y = y, s.z = z;
-        s.r2 = x * x + y * y + z * z;
-        add_splines(t, p->like.count + p->unlike.count, p->chi.count, p->chi_per_length,
-                    plugmc_sqrt(s.r2), 1, plugmc_tally_along(t, s));
+        const plugmc_separation s = from_ion(p, r, i);
+        if (s.r2 < far)
+            add_splines(t, p->like.count + p->unlike.count, p->chi.count, p->chi_per_length,
+                        plugmc_sqrt(s.r2), 1, plugmc_tally_along(t, s));
     }
 }
 
