@@ -75,15 +75,34 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
     cubic_slopes(p->u_table.values + u_of(p, a, b) + k, t, r, p->u_per_length, first, second);
 }
 
+/* From image number i / 3 of an ion. */
+PLUGMC_FN plugmc_separation from_ion(const parameters *p, plugmc_position r, int32_t i)
+{
+    plugmc_separation s;
+    s.x = r.x - p->centres.values[i];
+    s.y = r.y - p->centres.values[i + 1];
+    s.z = r.z - p->centres.values[i + 2];
+    s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
+    return s;
+}
+
+/* The square of a distance from which chi is exactly 0, whatever the rounding: most images are beyond it. */
+PLUGMC_FN real chi_reach_square(const parameters *p)
+{
+    const real reach = p->chi_intervals / p->chi_per_length;
+    return (real)1.0001 * reach * reach;
+}
+
 PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site a, int *outside)
 {
+    const real far = chi_reach_square(p);
     real sum = 0;
     (void)a, (void)outside;
     for (int32_t i = 0; i < p->centres.count; i += 3) {
-        real x = r.x - p->centres.values[i], y = r.y - p->centres.values[i + 1],
-             z = r.z - p->centres.values[i + 2], t;
-        real distance = plugmc_sqrt(x * x + y * y + z * z);
-        int32_t k = interval(distance * p->chi_per_length, p->chi_intervals, &t);
+        const plugmc_separation s = from_ion(p, r, i);
+        real t;
+        if (s.r2 >= far) continue;
+        int32_t k = interval(plugmc_sqrt(s.r2) * p->chi_per_length, p->chi_intervals, &t);
         sum += cubic(p->chi_table.values + k, t);
     }
     return sum;
@@ -92,18 +111,67 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
 PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_site a,
                                 real gradient[3], real *laplacian)
 {
+    const real far = chi_reach_square(p);
     (void)a;
     gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;
     for (int32_t i = 0; i < p->centres.count; i += 3) {
-        real x = r.x - p->centres.values[i], y = r.y - p->centres.values[i + 1],
-             z = r.z - p->centres.values[i + 2], t, first, second;
-        real distance = plugmc_sqrt(x * x + y * y + z * z);
+        const plugmc_separation s = from_ion(p, r, i);
+        real t, first, second;
+        if (s.r2 >= far) continue;
+        real distance = plugmc_sqrt(s.r2);
         int32_t k = interval(distance * p->chi_per_length, p->chi_intervals, &t);
         cubic_slopes(p->chi_table.values + k, t, distance, p->chi_per_length, &first, &second);
-        gradient[0] += first * x;
-        gradient[1] += first * y;
-        gradient[2] += first * z;
+        gradient[0] += first * s.x;
+        gradient[1] += first * s.y;
+        gradient[2] += first * s.z;
         *laplacian += second + 2 * first;
+    }
+}
+
+/* ---- What coefficients have to do with it ---- */
+
+/* Adds the four B-splines that are not 0 at r to the sums of their coefficients, of which there are `count` from
+ * `first` on; `d` is 1/spacing. J is linear in them, so d ln Psi / dp is minus a sum of these. The knot before the
+ * origin takes part in the coefficient at 1 and keeps the cusp as it is. */
+PLUGMC_FN void add_splines(const plugmc_tally *t, int32_t first, int32_t count, real d, real r,
+                           int32_t electrons, real along)
+{
+    const real x = r * d, floor = (real)1e-30;
+    if (count < 2 || !(x < (real)(count + 1))) return;
+    const int32_t k = (int32_t)x;
+    const real s = x - (real)k, u = 1 - s, over = d / (r > floor ? r : floor);
+    const real value[4] = {u * u * u / 6, (s * s * (3 * s - 6) + 4) / 6,
+                           (u * u * (3 * u - 6) + 4) / 6, s * s * s / 6};
+    const real slope[4] = {-u * u / 2, s * (3 * s - 4) / 2, -u * (3 * u - 4) / 2, s * s / 2};
+    const real curvature[4] = {u, 3 * s - 2, 3 * u - 2, s};
+    for (int32_t j = 0; j < 4; j++) {
+        const int32_t knot = k - 1 + j;
+        if (knot < count)
+            plugmc_tally_radial(t, first + (knot < 0 ? 1 : knot), electrons, along, -value[j],
+                                -slope[j] * over, -curvature[j] * d * d);
+    }
+}
+
+/* Coefficients are numbered through like, unlike and chi. */
+PLUGMC_FN void pair_numbers(const parameters *p, plugmc_position at, plugmc_separation s,
+                            plugmc_site a, plugmc_site b, const plugmc_tally *t)
+{
+    const int same = a.species == b.species;
+    (void)at;
+    add_splines(t, same ? 0 : p->like.count, same ? p->like.count : p->unlike.count,
+                p->u_per_length, plugmc_sqrt(s.r2), 2, plugmc_tally_along(t, s));
+}
+
+PLUGMC_FN void field_numbers(const parameters *p, plugmc_position r, plugmc_site a,
+                             const plugmc_tally *t)
+{
+    const real far = chi_reach_square(p);
+    (void)a;
+    for (int32_t i = 0; i < p->centres.count; i += 3) {
+        const plugmc_separation s = from_ion(p, r, i);
+        if (s.r2 < far)
+            add_splines(t, p->like.count + p->unlike.count, p->chi.count, p->chi_per_length,
+                        plugmc_sqrt(s.r2), 1, plugmc_tally_along(t, s));
     }
 }
 
@@ -394,9 +462,6 @@ static int configure(void *instance, const plugmc_host *host)
 
 /* ---- Coefficients as free numbers ------------------------------------------------------------- */
 
-/* J is linear in them, so d ln Psi / dp is minus a sum of basis functions over pairs, or over electrons and ions.
- * The knot before the origin takes part in the coefficient at 1 and keeps the cusp as it is. */
-
 /* The three lists one after the other. */
 static int64_t free_count(const void *instance)
 {
@@ -434,185 +499,16 @@ static int free_set(void *instance, const double *values)
     return PLUGMC_OK;
 }
 
-/* One spline: its coefficients begin at `first` in the row. */
-typedef struct spline {
-    int32_t first, count;
-    double spacing; /* length */
-} spline;
+/* Numbers of the three lists; they are the sums. */
+static int64_t free_sums(const parameters *p) { return free_count(p); }
 
-static spline spline_of_pair(const parameters *p, int same)
+static void free_combine(const parameters *p, const double *sums, double *row)
 {
-    return same ? (spline){0, p->like.count, p->u_spacing}
-                : (spline){p->like.count, p->unlike.count, p->u_spacing};
+    for (int64_t k = 0; k < free_count(p); k++) row[k] += sums[k];
 }
 
-static spline spline_of_chi(const parameters *p)
-{
-    return (spline){p->like.count + p->unlike.count, p->chi.count, p->chi_spacing};
-}
-
-/* The four basis functions that are not 0 at a distance, with slopes over r and curvatures; `at`: their
- * coefficients, -1 of those beyond the last. */
-typedef struct basis {
-    int32_t at[4];
-    double value[4], slope[4], curvature[4];
-} basis;
-
-/* 0 beyond the cutoff. */
-static int find_basis(const spline *s, double r, basis *b)
-{
-    const double x = r / s->spacing, d = 1 / s->spacing;
-    if (!s->count || x >= s->count + 1) return 0;
-    const int32_t k = (int32_t)x;
-    const double t = x - k, u = 1 - t, over = d / (r > 1e-30 ? r : 1e-30);
-    for (int j = 0; j < 4; j++) {
-        const int32_t knot = k - 1 + j;
-        b->at[j] = knot < 0 ? s->first + 1 : knot < s->count ? s->first + knot : -1;
-    }
-    b->value[0] = u * u * u / 6, b->value[3] = t * t * t / 6;
-    b->value[1] = (t * t * (3 * t - 6) + 4) / 6;
-    b->value[2] = (u * u * (3 * u - 6) + 4) / 6;
-    b->slope[0] = -u * u / 2 * over, b->slope[3] = t * t / 2 * over;
-    b->slope[1] = t * (3 * t - 4) / 2 * over;
-    b->slope[2] = -u * (3 * u - 4) / 2 * over;
-    b->curvature[0] = u * d * d, b->curvature[3] = t * d * d;
-    b->curvature[1] = (3 * t - 2) * d * d;
-    b->curvature[2] = (3 * u - 2) * d * d;
-    return 1;
-}
-
-/* Values times a factor, and (curvature + (D - 1) slope/r) times `bent` plus slope/r times `along`. */
-static void add_basis(const basis *b, double factor, double *out)
-{
-    for (int j = 0; j < 4 && out; j++)
-        if (b->at[j] >= 0) out[b->at[j]] += factor * b->value[j];
-}
-
-static void add_slopes(const basis *b, int dimension, double bent, double along, double *out)
-{
-    for (int j = 0; j < 4 && out; j++)
-        if (b->at[j] >= 0)
-            out[b->at[j]] +=
-                bent * (b->curvature[j] + (dimension - 1) * b->slope[j]) + along * b->slope[j];
-}
-
-/* A configuration with its box. */
-typedef struct configuration {
-    const parameters *p;
-    const plugmc_system *system;
-    const double *r; /* [particles][3], length */
-    plugmc_images images;
-    int mode, dimension;
-} configuration;
-
-static configuration configuration_of(const parameters *p, const plugmc_host *host,
-                                      const plugmc_view *view, int32_t walker)
-{
-    const plugmc_box *box = &view->box[walker];
-    configuration c = {.p = p,
-                       .system = host->system,
-                       .r = view->positions + 3 * walker * host->system->particles,
-                       .dimension = box->dimension};
-    c.mode = plugmc_images_of(box, box->domain == PLUGMC_DOMAIN_PERIODIC, &c.images);
-    return c;
-}
-
-static int32_t species_of(const plugmc_system *system, int64_t particle)
-{
-    int32_t s = 0;
-    while (particle >= system->first[s + 1]) s++;
-    return s;
-}
-
-static plugmc_separation apart(const configuration *c, const double a[3], const double b[3])
-{
-    return plugmc_separate((real)(a[0] - b[0]), (real)(a[1] - b[1]), (real)(a[2] - b[2]),
-                           &c->images, c->mode);
-}
-
-/* From image `centre` of an ion to a place. */
-static plugmc_separation from_ion(const parameters *p, const double r[3], int32_t centre)
-{
-    const real *at = p->centres.values + centre;
-    const real x = (real)r[0] - at[0], y = (real)r[1] - at[1], z = (real)r[2] - at[2];
-    return (plugmc_separation){x, y, z, x * x + y * y + z * z};
-}
-
-static double along(const double drift[3], const plugmc_separation *s)
-{
-    return drift[0] * (double)s->x + drift[1] * (double)s->y + drift[2] * (double)s->z;
-}
-
-/* All of one walker; O = -value, and a pair counts in the Laplacians of both. */
-static void add_walker(const configuration *c, const double *drift, double *derivatives,
-                       double *kinetic)
-{
-    const int64_t n = c->system->particles;
-    const spline chi = spline_of_chi(c->p);
-    basis b;
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t species = species_of(c->system, i);
-        for (int64_t j = 0; j < i; j++) {
-            const spline u = spline_of_pair(c->p, species_of(c->system, j) == species);
-            const plugmc_separation s = apart(c, c->r + 3 * i, c->r + 3 * j);
-            if (!find_basis(&u, sqrt((double)s.r2), &b)) continue;
-            add_basis(&b, -1, derivatives);
-            if (kinetic)
-                add_slopes(&b, c->dimension, 1, along(drift + 3 * i, &s) - along(drift + 3 * j, &s),
-                           kinetic);
-        }
-        for (int32_t k = 0; k < c->p->centres.count; k += 3) {
-            const plugmc_separation s = from_ion(c->p, c->r + 3 * i, k);
-            if (!find_basis(&chi, sqrt((double)s.r2), &b)) continue;
-            add_basis(&b, -1, derivatives);
-            if (kinetic) add_slopes(&b, c->dimension, 0.5, along(drift + 3 * i, &s), kinetic);
-        }
-    }
-}
-
-static int free_derivatives(const void *instance, const plugmc_host *host,
-                            const plugmc_free_request *q)
-{
-    const int64_t numbers = 3 * host->system->particles;
-    for (int32_t w = 0; w < q->walkers; w++) {
-        const configuration c = configuration_of(instance, host, q->view, q->first + w);
-        add_walker(&c, q->kinetic ? q->drift + w * numbers : NULL,
-                   q->derivatives ? q->derivatives + w * q->row : NULL,
-                   q->kinetic ? q->kinetic + w * q->row : NULL);
-    }
-    return PLUGMC_OK;
-}
-
-/* What hangs on one electron at a place, times a factor. */
-static void add_electron(const configuration *c, int64_t electron, const double at[3],
-                         double factor, double *out)
-{
-    const spline chi = spline_of_chi(c->p);
-    const int32_t species = species_of(c->system, electron);
-    basis b;
-    for (int64_t j = 0; j < c->system->particles; j++) {
-        const spline u = spline_of_pair(c->p, species_of(c->system, j) == species);
-        if (j == electron) continue;
-        const plugmc_separation s = apart(c, at, c->r + 3 * j);
-        if (find_basis(&u, sqrt((double)s.r2), &b)) add_basis(&b, factor, out);
-    }
-    for (int32_t k = 0; k < c->p->centres.count; k += 3) {
-        const plugmc_separation s = from_ion(c->p, at, k);
-        if (find_basis(&chi, sqrt((double)s.r2), &b)) add_basis(&b, factor, out);
-    }
-}
-
-static int free_at_places(const void *instance, const plugmc_host *host,
-                          const plugmc_free_places *q)
-{
-    const configuration c = configuration_of(instance, host, q->view, q->walker);
-    for (int64_t k = 0; k < q->places; k++) {
-        double *out = q->changes + k * q->row;
-        add_electron(&c, q->particle, q->position[k], -1, out);
-        add_electron(&c, q->particle, c.r + 3 * q->particle, 1, out);
-    }
-    return PLUGMC_OK;
-}
+#define PLUGMC_FREE (PLUGMC_FREE_PAIR | PLUGMC_FREE_FIELD)
+#include <plugmc/free.h>
 
 static const char *const free_tables[] = {"like", "unlike", "chi", "u_table", "chi_table", NULL};
 
@@ -621,8 +517,7 @@ static const plugmc_free free_facet = {.size = sizeof free_facet,
                                        .number = free_number,
                                        .get = free_get,
                                        .set = free_set,
-                                       .derivatives = free_derivatives,
-                                       .at_places = free_at_places,
+                                       PLUGMC_FREE_MEMBERS,
                                        .tables = free_tables};
 
 static const plugmc_parameter table[] = {

@@ -149,6 +149,7 @@ typedef struct optimisation {
     double *values; /* [K] to be sampled next */
     double *steps;  /* of the mover: samples_first_steps */
     int64_t idle;   /* loops one after the other that found no step that helps */
+    spent spent;
 } optimisation;
 
 /* The last loop that was not worse than what came before; NULL: there is none. */
@@ -300,7 +301,8 @@ static int do_loop(optimisation *o)
     const entry *before = last_good(o);
     samples s;
     int code = free_numbers_set(&o->f, o->values);
-    if (!code) code = samples_take(o->sim, &o->f, o->steps, o->loop, samples_of_loop(o), &s);
+    if (!code)
+        code = samples_take(o->sim, &o->f, o->steps, o->loop, samples_of_loop(o), &o->spent, &s);
     if (code) return code;
     double *next = checked(calloc((size_t)o->f.count, sizeof *next));
     entry e = {.loop = o->loop,
@@ -351,7 +353,8 @@ static int finish(optimisation *o)
     samples s;
     char energy[64], variance[64];
     int code = free_numbers_set(&o->f, o->values);
-    if (!code) code = samples_take(o->sim, &o->f, o->steps, o->loop, FINAL * o->c->samples, &s);
+    if (!code)
+        code = samples_take(o->sim, &o->f, o->steps, o->loop, FINAL * o->c->samples, &o->spent, &s);
     if (code) return code;
     cost c = cost_of(&s, o->c);
     const double *values = o->values;
@@ -403,6 +406,16 @@ static int say_stopped(const optimisation *o, int code)
     return code;
 }
 
+/* For whoever chooses the number of walkers and samples. */
+static void say_spent(const optimisation *o)
+{
+    const spent *t = &o->spent;
+    report_note(o->sim->report,
+                "time: %.1f s sweeps, %.1f s local energies, %.1f s derivatives, %.1f s the same "
+                "samples with other numbers",
+                t->sweeps, t->energies, t->derivatives, t->again);
+}
+
 static int optimise(optimisation *o, bool resume)
 {
     simulation *sim = o->sim;
@@ -419,6 +432,7 @@ static int optimise(optimisation *o, bool resume)
         if (!code) code = do_loop(o);
     }
     if (!code) code = finish(o);
+    if (o->history.count) say_spent(o);
     return say_stopped(o, code);
 }
 

@@ -18,6 +18,11 @@ typedef struct choices {
 
 /* ---- Samples: samples.c ----------------------------------------------------------------------- */
 
+/* Where the time of an optimisation goes, seconds. */
+typedef struct spent {
+    double sweeps, energies, derivatives, again; /* again: the same samples with other numbers */
+} spent;
+
 /* Configurations of |Psi|^2 and what was found of them, record after record of all walkers. */
 typedef struct samples {
     int64_t records, count; /* count = records * walkers */
@@ -32,12 +37,13 @@ typedef struct samples {
     const plugmc_host *host;
     /* [walkers][particles][3] of the record at hand, on the GPU; 0: the run is on the CPU. */
     plugmc_device_pointer positions_there, drift_there;
+    spent *spent; /* added to */
 } samples;
 
 /* A run of its own, from [initial], with the present numbers: it hangs on them, on the seed and on the number of
  * the loop alone. EXIT_INTERRUPTED and EXIT_TIME_LIMIT: it was given up. */
 int samples_take(simulation *, const free_numbers *, double *first_steps, int64_t loop,
-                 int64_t wanted, samples *);
+                 int64_t wanted, spent *, samples *);
 /* Sizes of trial moves as the INI file has them, with which each loop begins; after prepare, to be freed. */
 double *samples_first_steps(simulation *);
 void samples_free(samples *);

@@ -15,6 +15,14 @@ enum { TUNINGS = 40 }; /* of steps during equilibration */
 
 static void *array(int64_t count, size_t size) { return checked(calloc((size_t)count + 1, size)); }
 
+/* Seconds since *from, which is now. */
+static double lap(double *from)
+{
+    const double now = stop_clock(), seconds = now - *from;
+    *from = now;
+    return seconds;
+}
+
 static int samples_make(samples *s, simulation *sim, int64_t records, int64_t numbers)
 {
     const int64_t particles = sim->system.particles, walkers = sim->system.walkers,
@@ -109,39 +117,61 @@ static int upload_record(const samples *s, view_stage *stage, const plugmc_view 
     return code ? code : view_of(stage, at_device(s->positions_there), 1, here->sweep, there);
 }
 
-/* All walkers of a record, with the present numbers: energies where the run is, derivatives on the CPU. drift [walkers][particles][3]: what it needs for the
- * derivatives; NULL: they are not wanted. */
+/* Derivatives of a record, from what its local energies have left: drift and places of quadratures, on the GPU where
+ * derivatives are found there. */
+static int derive(simulation *sim, const free_numbers *f, samples *s, int64_t record,
+                  const plugmc_view *view, const double *drift, const plugmc_nonlocal_place *places,
+                  int64_t place_count)
+{
+    const int64_t first = record * s->walkers * s->numbers;
+    double *derivatives = s->derivatives + first, *energies = s->energies + first;
+    if (f->device)
+        return free_numbers_derive_there(f, view, drift, places, place_count, derivatives,
+                                         energies);
+    const int code = free_numbers_derive(f, view, sim->system.threads, 0, s->walkers, drift,
+                                         derivatives, energies);
+    return code || !place_count
+               ? code
+               : free_numbers_visit(f, view, sim->system.threads, places, place_count, energies);
+}
+
+/* All walkers of a record, with the present numbers, where the run is. drift [walkers][particles][3]: room for what
+ * derivatives need on the CPU; NULL: they are not wanted. */
 static int evaluate(simulation *sim, const free_numbers *f, samples *s, int64_t record,
                     double *energy, double *ln_psi, double *drift)
 {
     instance *asking = simulation_asking(sim);
     const int64_t first = record * s->walkers;
+    const bool all_there = drift && f->device;
     view_stage stage = {.system = &sim->system, .gpu = sim->gpu, .state = &sim->state.face};
     plugmc_view view, there;
     const plugmc_nonlocal_place *places = NULL;
+    plugmc_nonlocal_place *device_places = NULL;
     int64_t place_count = 0;
+    double clock = stop_clock();
+    double *const drift_there = sim->gpu ? at_device(s->drift_there) : drift;
     int code = view_of(&stage, s->positions + 3 * first * sim->system.particles, 0,
                        s->sweep[record], &view);
     if (!code && sim->gpu) code = upload_record(s, &stage, &view, &there);
-    const plugmc_local_energy_request request = {
-        .size = sizeof request,
-        .walkers = s->walkers,
-        .view = sim->gpu ? &there : &view,
-        .energy = energy + first,
-        .ln_psi = ln_psi + first,
-        .drift = drift && sim->gpu ? at_device(s->drift_there) : drift,
-        .places = drift ? &places : NULL,
-        .place_count = drift ? &place_count : NULL};
+    const plugmc_local_energy_request request = {.size = sizeof request,
+                                                 .walkers = s->walkers,
+                                                 .view = sim->gpu ? &there : &view,
+                                                 .energy = energy + first,
+                                                 .ln_psi = ln_psi + first,
+                                                 .drift = drift ? drift_there : NULL,
+                                                 .places = drift && !all_there ? &places : NULL,
+                                                 .place_count = drift ? &place_count : NULL,
+                                                 .device_places =
+                                                     all_there ? &device_places : NULL};
     if (!code) code = local_energies(&asking->context, &request);
-    if (!code && drift && sim->gpu)
+    if (!code && drift && sim->gpu && !all_there)
         code = s->host->gpu->download(s->host->context, drift, s->drift_there, record_bytes(s));
     code = context_exit_code(&asking->context, code, "finding local energies");
-    double *energies = s->energies + first * s->numbers;
+    s->spent->energies += lap(&clock);
     if (!code && drift)
-        code = free_numbers_derive(f, &view, sim->system.threads, 0, s->walkers, drift,
-                                   s->derivatives + first * s->numbers, energies);
-    if (!code && place_count)
-        code = free_numbers_visit(f, &view, sim->system.threads, places, place_count, energies);
+        code =
+            derive(sim, f, s, record, all_there ? &there : &view, all_there ? drift_there : drift,
+                   all_there ? device_places : places, place_count);
     view_clear(&stage);
     return code;
 }
@@ -163,7 +193,9 @@ static int take_record(simulation *sim, const free_numbers *f, samples *s, int64
 {
     const int64_t numbers = 3 * s->walkers * sim->system.particles;
     const double *here;
+    double clock = stop_clock();
     int code = borrowing_positions(sim, PLUGMC_ON_HOST, &here);
+    s->spent->sweeps += lap(&clock); /* on a GPU this waits for them */
     if (code) return code;
     s->sweep[record] = sweep;
     memcpy(s->positions + record * numbers, here, (size_t)numbers * sizeof *here);
@@ -172,7 +204,7 @@ static int take_record(simulation *sim, const free_numbers *f, samples *s, int64
 }
 
 int samples_take(simulation *sim, const free_numbers *f, double *first_steps, int64_t loop,
-                 int64_t wanted, samples *s)
+                 int64_t wanted, spent *spent, samples *s)
 {
     const int32_t walkers = sim->system.walkers;
     const int64_t records = (wanted + walkers - 1) / walkers;
@@ -180,6 +212,8 @@ int samples_take(simulation *sim, const free_numbers *f, double *first_steps, in
     uint64_t sweep = (uint64_t)loop << 40; /* numbers of sweeps draw the random numbers */
     double *drift = array(3 * walkers * sim->system.particles, sizeof *drift);
     int code = samples_make(s, sim, records, f->count);
+    double clock = stop_clock();
+    s->spent = spent;
     copy_steps(sim, first_steps, true);
     if (!code) code = moves_take_up(sim);
     if (!code) code = simulation_begin(sim);
@@ -189,7 +223,9 @@ int samples_take(simulation *sim, const free_numbers *f, double *first_steps, in
         code = reason_to_end();
         if (!code) code = simulation_sweep(sim, sweep, period, true);
         sweep += period;
+        spent->sweeps += lap(&clock);
         if (!code) code = take_record(sim, f, s, r, sweep, drift);
+        lap(&clock);
     }
     free(drift);
     if (code) samples_free(s);
@@ -199,7 +235,9 @@ int samples_take(simulation *sim, const free_numbers *f, double *first_steps, in
 int samples_again(simulation *sim, const samples *s, double *energy, double *ln_psi, int *finite)
 {
     samples same = *s;
+    spent trying = {0};
     int code = 0;
+    same.spent = &trying;
     *finite = 1;
     for (int64_t r = 0; r < s->records && !code && *finite; r++) {
         code = reason_to_end();
@@ -207,5 +245,6 @@ int samples_again(simulation *sim, const samples *s, double *energy, double *ln_
         for (int64_t i = r * s->walkers; i < (r + 1) * s->walkers && !code; i++)
             if (!isfinite(energy[i]) || !isfinite(ln_psi[i])) *finite = 0;
     }
+    s->spent->again += trying.energies;
     return code;
 }

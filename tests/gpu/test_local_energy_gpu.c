@@ -8,6 +8,7 @@
 #include "on_gpu.h"
 #include "quantum.h"
 #include "run/context.h"
+#include "run/free_numbers_on_device.h"
 
 enum { TOTAL, KINETIC, REPULSION, LOCAL, NONLOCAL, IONS, SQUARED, DRIFT, QUANTITIES };
 static const char *const names[QUANTITIES] = {
@@ -412,6 +413,149 @@ static void orbitals_without_a_gpu_part_are_measured_on_the_cpu(void **state)
     assert_memory_equal(values[0], values[1], sizeof values[0]);
 }
 
+/* ---- Derivatives by free numbers --------------------------------------------------------------- */
+
+enum { MOST_NUMBERS = 64 };
+
+/* O_k and dE_L/dp_k. */
+typedef struct slopes {
+    double values[MOST_WALKERS][MOST_NUMBERS], energies[MOST_WALKERS][MOST_NUMBERS];
+} slopes;
+
+static const plugmc_term *jastrow_of(const place *p) { return &p->b.terms[1]; }
+
+static void derive_here(place *p, const double *x, slopes *out)
+{
+    static double drift[MOST_WALKERS * 68 * 3];
+    bench *b = &p->b;
+    const plugmc_free *f = jastrow_of(p)->plugin->potential->free;
+    const void *instance = jastrow_of(p)->instance;
+    const plugmc_nonlocal_place *places;
+    int64_t count = 0;
+    const plugmc_view view = {
+        .size = sizeof view, .sweep = 7, .positions = x, .box = boxes_of(&b->system)};
+    const plugmc_local_energy_request asked = {.size = sizeof asked,
+                                               .walkers = b->system.walkers,
+                                               .view = &view,
+                                               .drift = drift,
+                                               .places = &places,
+                                               .place_count = &count};
+    bench_expect(b, p->plugin->local_energy->evaluate(p->instance, &b->host, &asked));
+    const plugmc_free_request request = {.size = sizeof request,
+                                         .walkers = b->system.walkers,
+                                         .row = MOST_NUMBERS,
+                                         .view = &view,
+                                         .derivatives = out->values[0],
+                                         .kinetic = out->energies[0],
+                                         .drift = drift};
+    bench_expect(b, f->derivatives(instance, &b->host, &request));
+    for (int64_t i = 0; i < count; i++) {
+        double changes[MOST_NUMBERS] = {0};
+        const plugmc_free_places at = {.size = sizeof at,
+                                       .walker = places[i].walker,
+                                       .particle = places[i].electron,
+                                       .places = 1,
+                                       .row = MOST_NUMBERS,
+                                       .view = &view,
+                                       .position = &places[i].position,
+                                       .changes = changes};
+        bench_expect(b, f->at_places(instance, &b->host, &at));
+        for (int64_t k = 0; k < MOST_NUMBERS; k++)
+            out->energies[places[i].walker][k] += places[i].energy * changes[k];
+    }
+}
+
+static void derive_there(place *p, const double *x, slopes *out)
+{
+    bench *b = &p->b;
+    const plugmc_gpu *gpu = b->host.gpu;
+    const plugmc_free *f = jastrow_of(p)->plugin->potential->free;
+    instance owner = {.data = jastrow_of(p)->instance};
+    free_part part = {.owner = &owner, .facet = f, .count = f->count(owner.data)};
+    free_numbers all = {.parts = 1, .part = &part, .count = part.count};
+    plugmc_device_pointer at = 0, drift = 0;
+    plugmc_nonlocal_place *places = NULL;
+    const double *values, *energies;
+    int64_t count = 0;
+    bench_expect(b, gpu->allocate(b->host.context, bytes_of(b), &at));
+    bench_expect(b, gpu->allocate(b->host.context, bytes_of(b), &drift));
+    bench_expect(b, gpu->upload(b->host.context, at, x, bytes_of(b)));
+    const plugmc_view view = {.size = sizeof view,
+                              .sweep = 7,
+                              .on_device = 1,
+                              .positions = (const double *)(uintptr_t)at,
+                              .box = boxes_of(&b->system),
+                              .device_box = device_boxes_of(&b->host)};
+    const plugmc_local_energy_request asked = {.size = sizeof asked,
+                                               .walkers = b->system.walkers,
+                                               .view = &view,
+                                               .drift = (double *)(uintptr_t)drift,
+                                               .place_count = &count,
+                                               .device_places = &places};
+    bench_expect(b, p->plugin->local_energy->evaluate(p->instance, &b->host, &asked));
+    bench_expect(b, free_device_open(&all, &b->host));
+    assert_non_null(all.device);
+    bench_expect(
+        b, free_device_evaluate(all.device, &view, asked.drift, places, count, &values, &energies));
+    for (int32_t w = 0; w < b->system.walkers; w++) {
+        const int64_t row = w * free_device_sums(all.device) + free_device_first(all.device, 0);
+        f->combine(owner.data, values + row, out->values[w]);
+        f->combine(owner.data, energies + row, out->energies[w]);
+    }
+    free_device_close(all.device);
+    bench_expect(b, gpu->release(b->host.context, at));
+    bench_expect(b, gpu->release(b->host.context, drift));
+}
+
+/* Largest difference of a number over the largest number of all. */
+static double farthest(const double *a, const double *b)
+{
+    double worst = 0, scale = 0;
+    for (int i = 0; i < MOST_WALKERS * MOST_NUMBERS; i++) {
+        scale = fmax(scale, fabs(b[i]));
+        if (!(fabs(a[i] - b[i]) <= worst)) worst = fabs(a[i] - b[i]);
+    }
+    return worst / scale;
+}
+
+static void derivatives_by_free_numbers_are_those_of_the_cpu(void **state)
+{
+    (void)state;
+    static const energy_case cases[] = {
+        {ATOM, 1, 1, 8, "nuclei=0 0 0 2; zeta=1.6875", atom_jastrow, "", 1e-11},
+        {GAS, 7, 5, 5, "", gas_jastrow, "", 1e-10},
+        {OBLIQUE_GAS, 33, 35, 2, "", gas_jastrow, "", 1e-8},
+        {SILICON, 32, 32, 2, SILICON_FILE "double", silicon_jastrow, SILICON_ION "semilocal", 1e-9},
+        {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", diamond_jastrow, DIAMOND_ION "26", 1e-9},
+        {ATOM, 1, 1, 8, "nuclei=0 0 0 2; zeta=2", atom_polynomials, "", 1e-10,
+         "polynomial_jastrow"},
+        {OBLIQUE_GAS, 7, 5, 3, "", gas_polynomials, "", 1e-8, "polynomial_jastrow"},
+        {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", diamond_polynomials, DIAMOND_ION "12", 1e-8,
+         "polynomial_jastrow"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        static slopes found[3];
+        const energy_case *c = &cases[k];
+        memset(found, 0, sizeof found);
+        for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
+            static place p;
+            begin(&p, c);
+            p.b.system.numbers_change = 1;
+            prepare(&p, on_gpu, c->settings);
+            double *x = random_positions(&p.b, 5);
+            (on_gpu ? derive_there : derive_here)(&p, x, &found[on_gpu]);
+            if (on_gpu) derive_there(&p, x, &found[2]);
+            free(x);
+            finish(&p);
+        }
+        const double values = farthest(found[1].values[0], found[0].values[0]),
+                     energies = farthest(found[1].energies[0], found[0].energies[0]);
+        printf("%2d + %2d: %.0e %.0e\n", c->up, c->down, values, energies);
+        assert_memory_equal(&found[1], &found[2], sizeof found[1]);
+        assert_true(values < c->tolerance && energies < c->tolerance);
+    }
+}
+
 /* ---- Speed ----------------------------------------------------------------------------------- */
 
 static void time_measurements(const char *what, place *p)
@@ -518,6 +662,7 @@ static void numbers_that_are_set_are_those_of_the_device(void **state)
 }
 
 GPU_TEST_MAIN(cmocka_unit_test(numbers_that_are_set_are_those_of_the_device),
+              cmocka_unit_test(derivatives_by_free_numbers_are_those_of_the_cpu),
               cmocka_unit_test(what_others_ask_for_is_that_of_the_cpu),
               cmocka_unit_test(components_are_those_of_the_cpu),
               cmocka_unit_test(a_wave_function_that_is_zero_is_refused),

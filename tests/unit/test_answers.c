@@ -79,11 +79,20 @@ static int free_get(const void *instance, double *values)
 
 static const char *free_tables[2]; /* ended by NULL */
 
-static const plugmc_free free_numbers = {.size = sizeof free_numbers,
-                                         .count = free_count,
-                                         .number = free_number,
-                                         .get = free_get,
-                                         .tables = free_tables};
+static int64_t free_sum_count;
+
+static int64_t free_sums(const void *instance)
+{
+    (void)instance;
+    return free_sum_count;
+}
+
+static plugmc_free free_numbers = {.size = sizeof free_numbers,
+                                   .count = free_count,
+                                   .number = free_number,
+                                   .get = free_get,
+                                   .tables = free_tables,
+                                   .sums = free_sums};
 static const plugmc_parameter keys[] = {{.name = "knots", .type = PLUGMC_TYPE_LIST},
                                         {.name = "slope", .type = PLUGMC_TYPE_REAL},
                                         {.name = "table", .type = PLUGMC_TYPE_LIST, .derived = 1}};
@@ -126,6 +135,8 @@ static int sound_answers(void **state)
     free_many = 3;
     free_tables[0] = "knots";
     free_code = PLUGMC_OK;
+    free_numbers.functions = 0;
+    free_sum_count = 0;
     for (int k = 0; k < 3; k++) {
         free_key[k] = k < 2 ? "knots" : "slope";
         free_place[k] = k < 2 ? k : -1;
@@ -200,6 +211,12 @@ static void free_numbers_have_places_in_keys(void **state)
     sound_answers(state);
     free_value[1] = NAN;
     assert_said(potential_is_sound(), "its free number 1 is nan");
+    sound_answers(state);
+    free_numbers.functions = 4;
+    assert_said(potential_is_sound(), "its free numbers are in functions of no kind (4)");
+    free_numbers.functions = PLUGMC_FREE_PAIR;
+    free_sum_count = -1;
+    assert_said(potential_is_sound(), "its free numbers come from -1 sums");
     sound_answers(state);
     free_code = PLUGMC_ERROR_STATE;
     assert_said(potential_is_sound(), "it does not say what its free numbers are");
@@ -284,8 +301,10 @@ static void kernel_texts_are_texts(void **state)
     (void)state;
     plugmc_kernel_text text = {.size = sizeof text, .name = "k.cu", .text = "int k;"};
     assert_true(check_kernel_text(&text, room));
-    text.fuse = 4;
-    assert_said(check_kernel_text(&text, room), "asks for potentials of no kind (fuse = 4)");
+    text.fuse = 8;
+    assert_said(check_kernel_text(&text, room), "asks for potentials of no kind (fuse = 8)");
+    text.fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_FREE;
+    assert_said(check_kernel_text(&text, room), "asks for free numbers, but not for sampled");
     text.fuse = 0;
     for (int i = 0; i < 1001; i++) defines[i] = "A=1";
     text.defines = defines;

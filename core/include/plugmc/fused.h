@@ -88,3 +88,9 @@ PLUGMC_FN real plugmc_fields(plugmc_position, plugmc_site, int *outside);
 PLUGMC_FN real plugmc_fields_weighted(plugmc_position, plugmc_site, int *outside,
                                       const double *multipliers);
 PLUGMC_FN void plugmc_fields_by_term(plugmc_position, plugmc_site, int *outside, double *energy);
+
+/* With PLUGMC_FUSE_FREE: what a pair, or one electron, adds to sums of free numbers (plugmc/free.h), those of one
+ * potential behind those of another. */
+PLUGMC_FN void plugmc_pair_numbers(plugmc_placed, plugmc_site a, plugmc_site b,
+                                   const plugmc_tally &);
+PLUGMC_FN void plugmc_field_numbers(plugmc_position, plugmc_site, const plugmc_tally &);

@@ -11,7 +11,11 @@ typedef struct plugmc_graph plugmc_graph;     /* opaque: a recorded sequence of 
 typedef struct plugmc_kernel plugmc_kernel;   /* opaque: one __global__ function */
 
 /* Which potentials stand in front of a device text (plugmc_kernel_text.fuse), as bits. */
-enum { PLUGMC_FUSE_SAMPLED = 1, PLUGMC_FUSE_MEASURED = 2 };
+enum {
+    PLUGMC_FUSE_SAMPLED = 1,
+    PLUGMC_FUSE_MEASURED = 2,
+    PLUGMC_FUSE_FREE = 4 /* with the former, in double precision: derivatives by free numbers too */
+};
 
 /* Device text to be joined with potentials and compiled for the GPU found. Cleared, and `size` set,
  * by the core before a plugin fills it in. */

@@ -70,6 +70,13 @@ typedef struct plugmc_free {
      * that device text sees of free numbers. Where plugmc_system.numbers_change they are memory of each loaded kernel
      * text, which the core writes after `set`. NULL: no kernel may be used once numbers were set. */
     const char *const *tables;
+    /* PLUGMC_FREE_* (plugmc/free.h): derivatives that the potential's own text gives, so that the core finds them on
+     * the GPU too. 0: on the CPU alone. */
+    int32_t functions;
+    /* With these: how many sums the text adds up (the same as long as the instance lives), and what they are to the
+     * numbers: `combine` adds d/dp_k [count] of the instance in double precision from sums [sums]. */
+    int64_t (*sums)(const void *instance);
+    void (*combine)(const void *instance, const double *sums, double *row);
 } plugmc_free;
 
 /* ---- Local energies -------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include "run/advice.h"
 #include "run/averages.h"
 #include "run/borrowing.h"
+#include "run/free_numbers_on_device.h"
 #include "run/history.h"
 #include "run/pair_table.h"
 #include "run/progress.h"
@@ -461,6 +462,20 @@ static int compile_energies(simulation *sim, nvrtc *nvrtc, int architecture)
     return code;
 }
 
+/* Derivatives by the free numbers of all potentials, for plugmc optimise. */
+static int compile_derivatives(simulation *sim, nvrtc *nvrtc, int architecture)
+{
+    plugmc_kernel_text kernel;
+    char *joined;
+    if (!fuse_free_sums(&sim->system, sim->system.term_count)) return 0;
+    const int code =
+        free_device_text(&kernel, &joined)
+            ? report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text")
+            : compile_text(sim, nvrtc, architecture, &kernel);
+    free(joined);
+    return code;
+}
+
 /* Compiles every device text of the run for one architecture. */
 static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
 {
@@ -478,7 +493,8 @@ static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
         }
         if (sim->report->errors) return sim->report->code;
     }
-    return compile_energies(sim, nvrtc, architecture);
+    const int code_of_energies = compile_energies(sim, nvrtc, architecture);
+    return code_of_energies ? code_of_energies : compile_derivatives(sim, nvrtc, architecture);
 }
 
 int command_check(int argc, char **argv)

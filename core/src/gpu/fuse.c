@@ -247,7 +247,7 @@ static void put_term(const fusion *f, const fused_term *t)
     fwrite(author->text, 1, (size_t)(author->text_end - author->text), f->out);
     fputs("\n", f->out);
     put_line(f->out, "fused by plugmc");
-    fputs("#undef PLUGMC_PAIR\n#undef PLUGMC_FIELD\n", f->out);
+    fputs("#undef PLUGMC_PAIR\n#undef PLUGMC_FIELD\n#undef PLUGMC_FREE\n", f->out);
     put_texts(f, t);
     put_lists(f, t);
     fputs("PLUGMC_FN parameters plugmc_parameters()\n{\n    parameters p = {};\n", f->out);
@@ -627,6 +627,7 @@ static void put_fusion(fusion *f)
     put_species(f);
     put_sums(f);
     put_fields(f);
+    if (f->kernel->fuse & PLUGMC_FUSE_FREE) fuse_free_put(f->out, f->system);
 }
 
 char *fuse(const plugmc_system *system, const plugmc_kernel_text *kernel)

@@ -34,6 +34,12 @@ typedef struct changing_table {
 /* The next one of a text in that precision, from 0, 0 on; 0: there are no more. */
 int fuse_tables(const plugmc_system *, int in_double, int32_t *term, int32_t *parameter,
                 changing_table *);
+/* PLUGMC_FUSE_FREE: how many sums of free numbers (plugmc/free.h) the terms before number `index` have, and the
+ * functions that add to them. */
+int64_t fuse_free_sums(const plugmc_system *, int index);
+void fuse_free_put(FILE *, const plugmc_system *);
+/* Of a sampled term whose text gives derivatives; NULL: it has none. */
+const plugmc_free *fuse_free_of(const plugmc_term *);
 
 enum arithmetic { ARITHMETIC_EXACT, ARITHMETIC_FAST, ARITHMETIC_CONTRACTED };
 /* What a text asks for, unless the user wants all of them fast ([run] fast_math). */

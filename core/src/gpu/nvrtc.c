@@ -18,16 +18,17 @@ PLUGMC_EMBED(plugmc_text_box, PLUGMC_INCLUDE_PATH "/box.h");
 PLUGMC_EMBED(plugmc_text_potential, PLUGMC_INCLUDE_PATH "/potential.h");
 PLUGMC_EMBED(plugmc_text_pair, PLUGMC_INCLUDE_PATH "/pair.h");
 PLUGMC_EMBED(plugmc_text_field, PLUGMC_INCLUDE_PATH "/field.h");
+PLUGMC_EMBED(plugmc_text_free, PLUGMC_INCLUDE_PATH "/free.h");
 PLUGMC_EMBED(plugmc_text_energies, PLUGMC_INCLUDE_PATH "/energies.h");
 PLUGMC_EMBED(plugmc_text_proposal, PLUGMC_INCLUDE_PATH "/proposal.h");
 
-enum { HEADERS = 7 };
+enum { HEADERS = 8 };
 static const char *const header_names[HEADERS] = {
-    "plugmc/device.h", "plugmc/box.h",      "plugmc/potential.h", "plugmc/pair.h",
-    "plugmc/field.h",  "plugmc/energies.h", "plugmc/proposal.h"};
+    "plugmc/device.h", "plugmc/box.h",  "plugmc/potential.h", "plugmc/pair.h",
+    "plugmc/field.h",  "plugmc/free.h", "plugmc/energies.h",  "plugmc/proposal.h"};
 static const char *const header_texts[HEADERS] = {
-    plugmc_text_device, plugmc_text_box,      plugmc_text_potential, plugmc_text_pair,
-    plugmc_text_field,  plugmc_text_energies, plugmc_text_proposal};
+    plugmc_text_device, plugmc_text_box,  plugmc_text_potential, plugmc_text_pair,
+    plugmc_text_field,  plugmc_text_free, plugmc_text_energies,  plugmc_text_proposal};
 
 /* ---- Finding the library ---- */
 

@@ -108,9 +108,15 @@ bool check_kernel_text(const plugmc_kernel_text *text, sentence why)
     int defines = 0;
     if (!text->name || !*text->name) return why_not(why, "a kernel text has no name");
     if (!text->text) return why_not(why, "kernel text '%.80s' is empty", text->name);
-    if (text->fuse & ~(PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED))
+    if (text->fuse & ~(PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED | PLUGMC_FUSE_FREE))
         return why_not(why, "kernel text '%.80s' asks for potentials of no kind (fuse = %d)",
                        text->name, text->fuse);
+    if (text->fuse & PLUGMC_FUSE_FREE &&
+        !(text->fuse & PLUGMC_FUSE_SAMPLED && text->double_precision))
+        return why_not(why,
+                       "kernel text '%.80s' asks for free numbers, but not for sampled potentials "
+                       "in double precision",
+                       text->name);
     while (text->defines && text->defines[defines])
         if (++defines > MOST_DEFINES)
             return why_not(why, "the list of definitions of kernel text '%.80s' has no end",
@@ -271,11 +277,24 @@ static bool check_tables(const plugmc_plugin *plugin, const char *const *table, 
     return true;
 }
 
+/* Of a text that gives derivatives. */
+static bool check_sums(const plugmc_free *f, const void *instance, int64_t most, sentence why)
+{
+    if (!f->functions) return true;
+    if (f->functions & ~(PLUGMC_FREE_PAIR | PLUGMC_FREE_FIELD))
+        return why_not(why, "its free numbers are in functions of no kind (%d)", f->functions);
+    crash_calling_its("sums");
+    const int64_t sums = f->sums(instance);
+    return (sums >= 0 && sums <= most) ||
+           why_not(why, "its free numbers come from %lld sums", (long long)sums);
+}
+
 static bool check_free(const plugmc_term *term, sentence why)
 {
     const int64_t most = 100000;
     const plugmc_free *f = term->plugin->potential->free;
     if (!check_tables(term->plugin, f->tables, why)) return false;
+    if (!check_sums(f, term->instance, most, why)) return false;
     crash_calling_its("count");
     const int64_t count = f->count(term->instance);
     if (count < 0 || count > most)

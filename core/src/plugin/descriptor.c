@@ -45,6 +45,7 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
         REQUIRED(plugmc_free, count),       REQUIRED(plugmc_free, number),
         REQUIRED(plugmc_free, get),         REQUIRED(plugmc_free, set),
         REQUIRED(plugmc_free, derivatives), REQUIRED(plugmc_free, at_places)};
+    static const required of_text[] = {REQUIRED(plugmc_free, sums), REQUIRED(plugmc_free, combine)};
     const plugmc_potential *p = d->potential;
 
     if (!check_facet(p, "potential", NULL, 0, why)) return false;
@@ -54,7 +55,8 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
            (!p->field || CHECK_FACET(p->field, "field", field)) &&
            (!p->total || CHECK_FACET(p->total, "total", total)) &&
            (!p->orbitals || CHECK_FACET(p->orbitals, "orbitals", orbitals)) &&
-           (!p->free || CHECK_FACET(p->free, "free", numbers));
+           (!p->free || (CHECK_FACET(p->free, "free", numbers) &&
+                         (!p->free->functions || CHECK_FACET(p->free, "free", of_text))));
 }
 
 /* Names of moves are those of groups in the output file. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/free_numbers_on_device.h"
 #include "run/refusals.h"
 
 /* ---- Which there are -------------------------------------------------------------------------- */
@@ -38,6 +39,13 @@ static int check_keys(simulation *sim, const free_part *part)
     return 0;
 }
 
+static int open_device(simulation *sim, free_numbers *out)
+{
+    instance *asking = simulation_asking(sim);
+    return context_exit_code(&asking->context, free_device_open(out, &asking->host),
+                             "preparing derivatives on the GPU");
+}
+
 int free_numbers_find(simulation *sim, free_numbers *out)
 {
     int code = 0;
@@ -59,13 +67,18 @@ int free_numbers_find(simulation *sim, free_numbers *out)
         out->count += part->count;
         code = check_keys(sim, part);
     }
+    if (!code && out->count && sim->gpu) code = open_device(sim, out);
     if (code || out->count) return code;
     return report_error(sim->report, EXIT_INPUT, sim->config.ini.path, 0,
                         "no sampled potential of the run has numbers that can be optimised: "
                         "plugmc info NAME says which plugins have them");
 }
 
-void free_numbers_free(free_numbers *f) { free(f->part); }
+void free_numbers_free(free_numbers *f)
+{
+    free_device_close(f->device);
+    free(f->part);
+}
 
 /* ---- What they are ---------------------------------------------------------------------------- */
 
@@ -283,4 +296,41 @@ int free_numbers_visit(const free_numbers *f, const plugmc_view *view, int threa
     }
     free(begin);
     return context_exit_code(&owner->context, failed, "finding derivatives");
+}
+
+/* ---- On the GPU -------------------------------------------------------------------------------- */
+
+/* Adds what sums [walkers][all sums] are to the numbers. */
+static void combine(const free_numbers *f, const double *sums, double *rows)
+{
+    const int64_t all = free_device_sums(f->device);
+    for (int k = 0; k < f->parts; k++) {
+        const free_part *part = &f->part[k];
+        const double *own = sums + free_device_first(f->device, k);
+        context_calling(&part->owner->context, "combine");
+        for (int32_t w = 0; w < part->owner->host.system->walkers; w++)
+            part->facet->combine(part->owner->data, own + w * all,
+                                 rows + w * f->count + part->first);
+        context_exit_code(&part->owner->context, PLUGMC_OK, "finding derivatives");
+    }
+}
+
+int free_numbers_derive_there(const free_numbers *f, const plugmc_view *view, const double *drift,
+                              const plugmc_nonlocal_place *places, int64_t count,
+                              double *derivatives, double *energies)
+{
+    instance *owner = f->part[0].owner;
+    const int64_t all = owner->host.system->walkers * f->count;
+    const double *values, *slopes;
+    memset(derivatives, 0, (size_t)all * sizeof *derivatives);
+    memset(energies, 0, (size_t)all * sizeof *energies);
+    int code = context_exit_code(
+        &owner->context,
+        free_device_evaluate(f->device, view, drift, places, count, &values, &slopes),
+        "finding derivatives on the GPU");
+    if (code) return code;
+    combine(f, values, derivatives);
+    combine(f, slopes, energies);
+    code = check_derivatives(owner, derivatives, all);
+    return code ? code : check_derivatives(owner, energies, all);
 }

@@ -16,6 +16,7 @@ typedef struct free_numbers {
     int parts;
     free_part *part;
     int64_t count;
+    struct free_device *device; /* NULL: derivatives are found on the CPU alone */
 } free_numbers;
 
 /* After prepare. An exit code, and a sentence, if there are none, or one that the INI file does not name. */
@@ -41,4 +42,11 @@ int free_numbers_derive(const free_numbers *, const plugmc_view *, int threads, 
  * [walkers of the view][count]. */
 int free_numbers_visit(const free_numbers *, const plugmc_view *, int threads,
                        const plugmc_nonlocal_place *, int64_t count, double *energies);
+
+/* Both at once on the GPU, where f->device is: of all walkers of a view in device memory, with drift
+ * [walkers][particles][3] and places [count] there, those of an electron side by side (or NULL). O_k and dE_L/dp_k
+ * [walkers][count] in host memory, cleared before. */
+int free_numbers_derive_there(const free_numbers *, const plugmc_view *, const double *drift,
+                              const plugmc_nonlocal_place *places, int64_t count,
+                              double *derivatives, double *energies);
 #endif

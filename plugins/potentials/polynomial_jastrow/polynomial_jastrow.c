@@ -309,6 +309,162 @@ PLUGMC_FN void pair_derivative_at(const parameters *p, plugmc_position at, plugm
     }
 }
 
+/* ---- What coefficients have to do with it ---- */
+
+/* Sums of monomials with their factors (1 - x)^C, for free numbers: u of like, of unlike spins, chi, f of like, of
+ * unlike spins. free_numbers.h makes derivatives of them. */
+enum { MOST_POWERS = 10 };
+
+/* Coefficients g_lmn with l >= m, ordered by n, then m, then l (f_form.h). */
+PLUGMC_FN int32_t f_columns(const parameters *p)
+{
+    const int32_t l = (int32_t)p->f_electron_ion + 1, n = (int32_t)p->f_electron_electron + 1;
+    return p->f_table.count ? n * l * (l + 1) / 2 : 0;
+}
+
+/* x^k (1 - x)^C and its derivatives by x. */
+typedef struct monomial {
+    real value, first, second;
+} monomial;
+
+/* `now`, `before`, `last` are x^k, x^(k-1), x^(k-2); what has the factor 0 is 0. */
+PLUGMC_FN monomial truncated(int32_t k, int32_t power, real y, real now, real before, real last)
+{
+    const real w2 = raised(y, power - 2), w1 = w2 * y, w = w1 * y, c = (real)power, n = (real)k;
+    monomial m;
+    m.value = now * w;
+    m.first = n * before * w - c * now * w1;
+    m.second = n * (n - 1) * last * w - 2 * c * n * before * w1 + c * (c - 1) * now * w2;
+    return m;
+}
+
+/* A function of a distance, shared by `electrons`. */
+PLUGMC_FN void radial_numbers(const parameters *p, plugmc_separation s, real reach, int32_t terms,
+                              int32_t electrons, const plugmc_tally *t, int32_t sum)
+{
+    const real r = plugmc_sqrt(s.r2), floor = (real)1e-30, x = r / reach,
+               over = 1 / (reach * (r > floor ? r : floor)), along = plugmc_tally_along(t, s);
+    real now = 1, before = 0, last = 0;
+    if (!(r < reach)) return;
+    for (int32_t k = 0; k < terms; k++) {
+        const monomial m = truncated(k, (int32_t)p->truncation, 1 - x, now, before, last);
+        plugmc_tally_radial(t, sum + k, electrons, along, m.value, m.first * over,
+                            m.second / (reach * reach));
+        last = before;
+        before = now;
+        now *= x;
+    }
+}
+
+/* What f's monomials need of one electron of a pair: its own distance from the ion, and how it is moved by. */
+typedef struct side {
+    monomial power[MOST_POWERS];
+    real over_x;           /* 1 / x */
+    real cosine;           /* of the directions from the ion and from the other electron */
+    real by_ion, by_other; /* drift along these, times length */
+} side;
+
+PLUGMC_FN side side_of(const parameters *p, plugmc_separation from, plugmc_separation s,
+                       const double drift[3])
+{
+    const real reach = p->f_reach, r = plugmc_sqrt(from.r2), z = plugmc_sqrt(s.r2),
+               tiny = (real)1e-12 * reach, x = r / reach, near = r > tiny ? r : tiny,
+               close = z > tiny ? z : tiny;
+    const real v[3] = {(real)drift[0], (real)drift[1], (real)drift[2]};
+    side d;
+    real now = 1, before = 0, last = 0;
+    for (int32_t k = 0; k <= (int32_t)p->f_electron_ion; k++) {
+        d.power[k] = truncated(k, (int32_t)p->truncation, 1 - x, now, before, last);
+        last = before;
+        before = now;
+        now *= x;
+    }
+    d.over_x = reach / near;
+    d.cosine = (from.x * s.x + from.y * s.y + from.z * s.z) / (near * close);
+    d.by_ion = (v[0] * from.x + v[1] * from.y + v[2] * from.z) / near * reach;
+    d.by_other = (v[0] * s.x + v[1] * s.y + v[2] * s.z) / close * reach;
+    return d;
+}
+
+/* -1/2 lap - drift . grad of x^l y^m z^n by the electron of x, times length^2; z: z^n and its derivatives. */
+PLUGMC_FN real f_kinetic(const side *own, int32_t l, real other, const monomial *z, real over_z)
+{
+    const monomial *x = &own->power[l];
+    const real laplacian = x->second * z->value + 2 * x->first * own->over_x * z->value +
+                           x->value * z->second + 2 * x->value * z->first * over_z +
+                           2 * own->cosine * x->first * z->first;
+    return -other * ((real)0.5 * laplacian + own->by_ion * x->first * z->value +
+                     own->by_other * x->value * z->first);
+}
+
+/* One pair near one ion; a and b are its sides, l >= m powers of both. */
+PLUGMC_FN void f_column(const side *a, const side *b, int32_t l, int32_t m, const monomial *z,
+                        real over_z, real over_square, const plugmc_tally *t, int32_t sum)
+{
+    real value = a->power[l].value * b->power[m].value, energy = 0;
+    if (l != m) value += a->power[m].value * b->power[l].value;
+    if (t->kinetic) {
+        energy = f_kinetic(a, l, b->power[m].value, z, over_z) +
+                 f_kinetic(b, m, a->power[l].value, z, over_z);
+        if (l != m)
+            energy += f_kinetic(a, m, b->power[l].value, z, over_z) +
+                      f_kinetic(b, l, a->power[m].value, z, over_z);
+    }
+    plugmc_tally_add(t, sum, value * z->value, energy * over_square);
+}
+
+PLUGMC_FN void f_numbers(const parameters *p, plugmc_separation first, plugmc_separation other,
+                         plugmc_separation s, const plugmc_tally *t, int32_t sum)
+{
+    const real reach = p->f_reach, x = plugmc_sqrt(s.r2) / reach, tiny = (real)1e-12;
+    const real over_z = 1 / (x > tiny ? x : tiny), over_square = 1 / (reach * reach);
+    plugmc_separation back;
+    back.x = -s.x, back.y = -s.y, back.z = -s.z, back.r2 = s.r2;
+    const side a = side_of(p, first, s, t->drift_a), b = side_of(p, other, back, t->drift_b);
+    real now = 1, before = 0, last = 0;
+    for (int32_t n = 0; n <= (int32_t)p->f_electron_electron; n++) {
+        monomial z;
+        z.value = now;
+        z.first = (real)n * before;
+        z.second = (real)(n * (n - 1)) * last;
+        for (int32_t m = 0; m <= (int32_t)p->f_electron_ion; m++)
+            for (int32_t l = m; l <= (int32_t)p->f_electron_ion; l++)
+                f_column(&a, &b, l, m, &z, over_z, over_square, t, sum++);
+        last = before;
+        before = now;
+        now *= x;
+    }
+}
+
+PLUGMC_FN void pair_numbers(const parameters *p, plugmc_position at, plugmc_separation s,
+                            plugmc_site a, plugmc_site b, const plugmc_tally *t)
+{
+    const real square = p->f_reach * p->f_reach;
+    const int32_t unlike = a.species != b.species, u = (int32_t)p->u_terms;
+    const int32_t sum = 2 * u + (int32_t)p->chi_terms + unlike * f_columns(p);
+    real f[3];
+    radial_numbers(p, s, p->u_reach, u, 2, t, unlike * u);
+    if (!p->f_places.count || !(s.r2 < 4 * square)) return;
+    const plugmc_position r = in_cell(p, at, f);
+    const int32_t bin = bin_of(p, f), end = (int32_t)p->f_begin.values[bin + 1];
+    for (int32_t k = (int32_t)p->f_begin.values[bin]; k < end; k += 3) {
+        const plugmc_separation first = from_place(p->f_places.values, k, r),
+                                other = less(first, s);
+        if (first.r2 < square && other.r2 < square) f_numbers(p, first, other, s, t, sum);
+    }
+}
+
+PLUGMC_FN void field_numbers(const parameters *p, plugmc_position r, plugmc_site a,
+                             const plugmc_tally *t)
+{
+    real f[3];
+    const plugmc_position at = in_cell(p, r, f);
+    (void)a;
+    for (int32_t k = 0; k < p->chi_places.count; k += 3)
+        radial_numbers(p, from_place(p->chi_places.values, k, at), p->chi_reach,
+                       (int32_t)p->chi_terms, 1, t, 2 * (int32_t)p->u_terms);
+}
+
 PLUGMC_FN real pair_range(const parameters *p) { return p->reach; }
 
 #define PLUGMC_PAIR (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_DERIVATIVE | PLUGMC_PAIR_PLACES)
@@ -358,187 +514,7 @@ static int own(const plugmc_host *host, plugmc_list *list, const double *values,
 
 #include "from_casino.h"
 
-/* ---- Tables ------------------------------------------------------------------------------------ */
-
-/* c_0, c_1 from the slope at 0, c_2 ...; nothing of a list that is empty. */
-static void fill_radial(const plugmc_list *from, double slope, const parameters *p, double cutoff,
-                        real *out)
-{
-    if (!from->count) return;
-    out[0] = from->values[0];
-    out[1] = (real)((double)p->truncation * (double)from->values[0] + slope * cutoff);
-    for (int32_t k = 1; k < from->count; k++) out[k + 1] = from->values[k];
-}
-
-static void fill_f(const plugmc_list *from, const f_form *form, real *out)
-{
-    const int32_t terms = form->most_l + 1;
-    if (!from->count) return;
-    for (int32_t c = 0; c < form->columns; c++) {
-        const int32_t l = form->power[c][0], m = form->power[c][1], n = form->power[c][2];
-        double sum = 0;
-        for (int32_t k = 0; k < form->free; k++)
-            sum += form->basis[c * form->free + k] * (double)from->values[k];
-        out[(n * terms + l) * terms + m] = out[(n * terms + m) * terms + l] = (real)sum;
-    }
-}
-
-/* From the numbers that are free: at first and whenever they change. The tables are our own memory. */
-static void fill_tables(const parameters *p)
-{
-    real *u = (real *)p->u_table.values, *f = (real *)p->f_table.values;
-    fill_radial(&p->u_like, 0.25, p, (double)p->u_reach, u);
-    fill_radial(&p->u_unlike, 0.5, p, (double)p->u_reach, u + p->u_terms);
-    fill_radial(&p->chi, -(double)p->chi_cusp, p, (double)p->chi_reach,
-                (real *)p->chi_table.values);
-    if (!p->form) return;
-    fill_f(&p->f_like, p->form, f);
-    fill_f(&p->f_unlike, p->form, f + p->f_table.count / 2);
-}
-
-/* ---- Preparation ------------------------------------------------------------------------------- */
-
-/* `most` is what a cutoff may be, and is where none is given; INFINITY in open space. */
-static int choose_cutoff(const plugmc_host *host, const char *key, real given, double most,
-                         real *out)
-{
-    char what[32];
-    *out = given > 0 ? given : (real)most;
-    if (given > 0 && (double)given > most * (1 + 1e-6))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%s = %g is too far for this box: %g at most", key, (double)given, most);
-    if (!isfinite((double)*out))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%s must be given, since the box is not periodic", key);
-    snprintf(what, sizeof what, "%s = 0", key);
-    return given > 0 ? PLUGMC_OK : box_default_check(host, what, "give a length");
-}
-
-static int most_count(const plugmc_list *a, const plugmc_list *b)
-{
-    return a->count > b->count ? a->count : b->count;
-}
-
-static int prepare_u(parameters *p, const plugmc_host *host)
-{
-    const int count = most_count(&p->u_like, &p->u_unlike);
-    int code = count ? choose_cutoff(host, "u_cutoff", p->u_cutoff, half_box(&host->system->box),
-                                     &p->u_reach)
-                     : PLUGMC_OK;
-    p->u_terms = count ? count + 1 : 0;
-    return code ? code : new_list(host, 2 * p->u_terms, &p->u_table);
-}
-
-static int check_ions(const parameters *p, const plugmc_host *host)
-{
-    const int wanted = p->chi.count || p->f_like.count || p->f_unlike.count;
-    if (p->ions.count % 3)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "ions has %d numbers; positions have three each", p->ions.count);
-    if (wanted != (p->ions.count > 0))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s",
-                          wanted ? "chi and f need the positions of the ions that they belong to: "
-                                   "give ions"
-                                 : "ions are given, but neither chi nor f, which hang on them");
-    for (int d = 0; d < 3; d++)
-        if (p->tile.values[d] != floor((double)p->tile.values[d]))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT, "tile needs three whole numbers");
-    return wanted ? box_default_check(host, "the place of ions", "leave out chi and f") : PLUGMC_OK;
-}
-
-/* Ions within reach of parts of the cell; begin [bins^3 + 1] may be NULL. */
-static int prepare_places(const parameters *p, const plugmc_host *host, int32_t bins, double reach,
-                          plugmc_list *places, plugmc_list *begin)
-{
-    const plugmc_box *box = &host->system->box;
-    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
-    const int64_t count = periodic ? fill_bins(p, box, bins, reach, NULL, NULL) : p->ions.count / 3;
-    const double most = 5e6; /* whole numbers are exact in float up to 1.6e7 */
-    if ((double)count > most)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%lld images of ions are within reach of the cell, which is more than "
-                          "can be dealt with: give shorter cutoffs",
-                          (long long)count);
-    int code = new_list(host, 3 * count, places);
-    if (!code && begin) code = new_list(host, (int64_t)bins * bins * bins + 1, begin);
-    if (code) return code;
-    if (periodic) {
-        fill_bins(p, box, bins, reach, (real *)places->values,
-                  begin ? (real *)begin->values : NULL);
-        return PLUGMC_OK;
-    }
-    memcpy((real *)places->values, p->ions.values, (size_t)p->ions.count * sizeof(real));
-    if (begin) ((real *)begin->values)[1] = (real)p->ions.count;
-    return PLUGMC_OK;
-}
-
-static int prepare_cell(parameters *p, const plugmc_host *host)
-{
-    const plugmc_box *box = &host->system->box;
-    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return PLUGMC_OK;
-    const int code = new_list(host, 18, &p->cell);
-    for (int k = 0; k < 9 && !code; k++) {
-        ((real *)p->cell.values)[k] = (real)box->inverse[k / 3][k % 3];
-        ((real *)p->cell.values)[9 + k] = (real)box->vector[k / 3][k % 3];
-    }
-    return code;
-}
-
-static int prepare_chi(parameters *p, const plugmc_host *host)
-{
-    if (!p->chi.count) return new_list(host, 0, &p->chi_table);
-    int code = choose_cutoff(host, "chi_cutoff", p->chi_cutoff, half_box(&host->system->box),
-                             &p->chi_reach);
-    p->chi_terms = p->chi.count + 1;
-    if (!code) code = new_list(host, p->chi_terms, &p->chi_table);
-    return code ? code : prepare_places(p, host, 1, (double)p->chi_reach, &p->chi_places, NULL);
-}
-
-/* All zeros may be written as one. */
-static int spread_zero(const plugmc_host *host, int32_t count, plugmc_list *list)
-{
-    if (list->count != 1 || list->values[0] != 0) return PLUGMC_OK;
-    return new_list(host, count, list);
-}
-
-/* As wide as half the reach, or there are many. */
-static int32_t choose_bins(const plugmc_box *box, double reach)
-{
-    enum { MOST_BINS = 6 };
-    double narrow = INFINITY;
-    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return 1;
-    for (int d = 0; d < 3; d++) narrow = fmin(narrow, plugmc_height(box, d));
-    const double fit = floor(2 * narrow / reach);
-    return fit < 1 ? 1 : fit > MOST_BINS ? MOST_BINS : (int32_t)fit;
-}
-
-static int prepare_f(parameters *p, const plugmc_host *host)
-{
-    plugmc_list *const lists[] = {&p->f_like, &p->f_unlike};
-    const char *const names[] = {"f_like", "f_unlike"};
-    if (!most_count(&p->f_like, &p->f_unlike)) return new_list(host, 0, &p->f_table);
-    int code = choose_cutoff(host, "f_cutoff", p->f_cutoff, 0.5 * half_box(&host->system->box),
-                             &p->f_reach);
-    if (code) return code;
-    const f_form *form = f_form_make(host, (int)p->f_electron_ion, (int)p->f_electron_electron,
-                                     (int)p->truncation, p->f_without_u, p->f_without_chi);
-    if (!form) return PLUGMC_ERROR_MEMORY;
-    p->form = form;
-    for (int k = 0; k < 2 && !code; k++) {
-        code = spread_zero(host, form->free, lists[k]);
-        if (!code && lists[k]->count && lists[k]->count != form->free)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "%s has %d numbers; an f of these orders has %d that are free (one 0 "
-                              "stands for so many)",
-                              names[k], lists[k]->count, form->free);
-    }
-    const int64_t terms = form->most_l + 1;
-    if (!code) code = new_list(host, 2 * terms * terms * (form->most_n + 1), &p->f_table);
-    p->f_bins = choose_bins(&host->system->box, (double)p->f_reach);
-    return code ? code
-                : prepare_places(p, host, (int32_t)p->f_bins, (double)p->f_reach, &p->f_places,
-                                 &p->f_begin);
-}
+#include "preparation.h"
 
 static int configure(void *instance, const plugmc_host *host)
 {

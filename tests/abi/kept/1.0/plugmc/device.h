@@ -84,6 +84,9 @@ typedef struct plugmc_position {
 /* And of a one-body field, see plugmc/field.h. */
 #define PLUGMC_FIELD_ENERGY 1     /* field_energy */
 #define PLUGMC_FIELD_DERIVATIVE 2 /* field_derivative */
+/* And of free numbers, see plugmc/free.h. */
+#define PLUGMC_FREE_PAIR 1  /* pair_numbers */
+#define PLUGMC_FREE_FIELD 2 /* field_numbers */
 
 /* A coordinate no particle has: marks empty places, far from everything. */
 #define PLUGMC_NOWHERE 1e9f
