@@ -412,6 +412,11 @@ test_other_movers_beside_spread_ions_on_a_gpu()
     ions 1000
     printf '[mover serial]\nevery = 7\nstep = 1\n' >>sim.ini
     numbers=2 spread
+    ions 1000
+    change 's/^seed/pressure = 0.05\nseed/; s/^shape.*/density = 0.2/; /^radius/d; s/^state.*/state = lattice/
+s/^.potential coulomb.*/[potential yukawa]\nkappa = 1\ncutoff = 3/; s/^step.*/step = 1/'
+    printf '[mover volume]\nevery = 2\n' >>sim.ini
+    numbers=2 spread
 }
 
 test_checkpoint_of_spread_ions_on_a_gpu()
