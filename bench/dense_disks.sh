@@ -14,8 +14,8 @@
 # - whether it was in equilibrium: pressure and |psi_6| of each fifth of the run.
 #
 # Two starts that agree, and fifths that do, say that the half was enough. Clusters also print which share of all
-# disks they take along: if nearly all, nothing relaxes. A ladder in pressure prints the densities that its rungs have
-# come to in each fifth. PLUGMC= says where the program is, FRACTIONS= which fractions, WALKERS=
+# disks they take along: if nearly all, nothing relaxes. A ladder in pressure prints the packing fractions that the first,
+# the middle and the last of its rungs have come to in each fifth. PLUGMC= says where the program is, FRACTIONS= which fractions, WALKERS=
 # how many walkers a run has (default 16).
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -69,13 +69,13 @@ measure()
     awk '$1 == "cluster.cluster_size" { print "    clusters are " $2 " of all disks" }' said
 }
 
-# Densities of the rungs in each fifth. What a rung has is the number behind @.
+# Packing fractions of three rungs in each fifth. What a rung has is the number behind @.
 ladder()
 {
     label="ladder, $start"
     sweeps_of dense_disks_ladder || return 0
     echo "$label: $made sweeps in $swept s and $(awk -v a="$all" -v t="$swept" 'BEGIN { print a - t }') s; packing fractions in each fifth:"
-    for rung in $(awk '$1 ~ /^box_size.density@/ { sub(/.*@/, "", $1); print $1 }' said); do
+    for rung in $(awk '$1 ~ /^box_size.density@/ { sub(/.*@/, "", $1); r[n++] = $1 } END { print r[0], r[int(n / 2)], r[n - 1] }' said); do
         "$plugmc" analyse case.h5 --print "box_size.density@$rung" | awk -v n="$made" -v p="$rung" '!/^#/ {
             k = int(5 * ($1 - 1) / n); for (i = 2; i <= NF; i++) { s[k] += $i; c[k]++ } }
             END { printf "    pressure %s:", p; for (k = 0; k < 5; k++) printf " %.5f", c[k] ? s[k] / c[k] * atan2(0, -1) / 4 : 0; print "" }'

@@ -5,7 +5,8 @@
 #
 # Of the first ones (bench/ensembles/*.ini) each case is run with the second mover and without it, in turn, REPEAT times (default 11); a line has the
 # medians of the seconds of production (files and kernels are not in them) and what one action costs. PLUGMC=
-# says where the program is, if common.sh does not find it; DEVICE= cpu or gpu; SWEEPS= scales the runs.
+# says where the program is, if common.sh does not find it; DEVICE= cpu or gpu; SWEEPS= scales the runs; CASES= a
+# pattern of grep -E for the lines that are wanted (widom for the end).
 # Event chains run on one core of the CPU: medians of contacts a second. The end is widom.sh.
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -21,12 +22,15 @@ seconds()
     sed -n 's/.*trial moves.*; \([0-9.e+-]*\) s$/\1/p' said
 }
 
+wanted() { printf '%s\n' "$1" | grep -qE -- "${CASES:-.}"; }
+
 # compare LABEL FILE ACTIONS WITH WITHOUT OPTION...: settings of one key that make the second mover act in
 # each `every` of the file, and not
 compare()
 {
     local label=$1 file=$2 actions=$3 with=$4 without=$5
     shift 5
+    wanted "$label" || return 0
     cp "$here/ensembles/$file.ini" case.ini
     : >a; : >b
     seconds "$@" >/dev/null # kernels are compiled
@@ -59,6 +63,7 @@ compare "insert, 4096 x 288 LJ" insert $((4096 * 1999 * 80 * s)) "mover insert.t
 # chains N SWEEPS: contacts of event chains a second; they begin with a lattice that has melted a little
 chains()
 {
+    wanted "event chains, $1" || return 0
     : >a
     for _ in $(seq "${REPEAT:-11}"); do
         rm -f case.h5*
@@ -73,4 +78,4 @@ chains()
 chains 4096 4000
 chains 65536 200
 chains 1000000 10
-PLUGMC=$plugmc "$here/widom.sh" | grep -v '^# [^0-9]'
+! wanted widom || PLUGMC=$plugmc "$here/widom.sh" | grep -v '^# [^0-9]'
