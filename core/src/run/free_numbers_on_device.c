@@ -116,7 +116,7 @@ int free_device_open(free_numbers *f, const plugmc_host *host)
                        .first = checked(calloc((size_t)f->parts, sizeof *d->first))};
     d->sums = sums_of(f, host->system, d->first);
     const int64_t of_warp = d->sums * FREE_WARP * (int64_t)sizeof(double);
-    if (of_warp > shared) {
+    if (!of_warp || of_warp > shared) {
         free_device_close(d);
         return PLUGMC_OK;
     }
