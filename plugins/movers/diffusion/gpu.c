@@ -88,6 +88,7 @@ static int move_electron(const diffusion *d, const plugmc_host *host, dmc_task *
 {
     const diffusion_gpu *g = d->gpu;
     t->own = (int32_t)own;
+    t->block = (int32_t)(own - own % g->capacity);
     int code = launch_teams(d, host, g->propose, t);
     if (!code)
         code = gpu_orbitals(d, host, t->spin, t->walkers, g->there, g->values, g->new_slopes);
@@ -391,6 +392,7 @@ static int take_memory(diffusion *d, const plugmc_host *host)
         {&g->own_row, walkers * most * number},
         {&g->chosen, walkers * (rows + 1) * sizeof(int32_t)},
         {&g->taken, wide},
+        {&g->known, walkers * rows * rows * number},
         {&g->old, wide},
         {&g->small, walkers * rows * rows * number},
         {&g->mixed, walkers * rows * number},

@@ -105,7 +105,7 @@ static int move_spin(diffusion *d, const plugmc_host *host, int spin)
     if (!code) code = gpu_orbitals(d, host, spin, n, t->points, g->values, g->new_slopes);
     if (code) return code;
     void *arguments[] = {&task, &n, &t->list, &t->electron};
-    return g->is_wide ? launch(host, t->put, (uint32_t)n, 1, 1, DMC_THREADS, 0, arguments)
+    return g->is_wide ? launch(host, t->put, (uint32_t)n, 1, 1, DMC_TEAM, 0, arguments)
                       : launch(host, t->put, blocks_for(n, DMC_WARPS), 1, 1, DMC_WARP * DMC_WARPS,
                                0, arguments);
 }
