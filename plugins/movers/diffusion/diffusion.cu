@@ -25,18 +25,27 @@
 
 /* ---- A walker's threads ---- */
 
+/* A team is all of a block of threads, or one of several in it, which lie side by side in a warp. */
 template <int LANES> PLUGMC_FN int64_t walker_of_team()
 {
-    return LANES == DMC_WARP ? ((int64_t)blockIdx.x * DMC_WARPS + threadIdx.x / DMC_WARP)
-                             : (int64_t)blockIdx.x;
+    return LANES == DMC_TEAM ? (int64_t)blockIdx.x
+                             : ((int64_t)blockIdx.x * DMC_SHARED + threadIdx.x) / LANES;
 }
 
 template <int LANES> PLUGMC_FN int32_t lane_of_team() { return threadIdx.x % LANES; }
 
+/* Of a team within a warp: its threads there. */
+template <int LANES> PLUGMC_FN uint32_t mask_of_team()
+{
+    return LANES >= DMC_WARP
+               ? 0xffffffffu
+               : ((1u << LANES % DMC_WARP) - 1) << (threadIdx.x % DMC_WARP / LANES * LANES);
+}
+
 template <int LANES> PLUGMC_FN void meet()
 {
-    if (LANES == DMC_WARP)
-        __syncwarp();
+    if (LANES <= DMC_WARP)
+        __syncwarp(mask_of_team<LANES>());
     else
         __syncthreads();
 }
@@ -74,7 +83,14 @@ template <int BITS> PLUGMC_FN double one_sum_of_warp(double *mine)
 template <int LANES, int COUNT> PLUGMC_FN void sums_of_team(double *mine)
 {
     enum { BITS = COUNT > 8 ? 4 : COUNT > 4 ? 3 : 2, SHIFT = 5 - BITS };
-    __shared__ double of_warps[COUNT][LANES / DMC_WARP], sums[COUNT];
+    if (LANES < DMC_WARP) {
+#pragma unroll
+        for (int k = 0; k < COUNT; k++)
+            for (int distance = LANES / 2; distance > 0; distance /= 2)
+                mine[k] += __shfl_xor_sync(mask_of_team<LANES>(), mine[k], distance);
+        return;
+    }
+    __shared__ double of_warps[COUNT][LANES > DMC_WARP ? LANES / DMC_WARP : 1], sums[COUNT];
     const int32_t lane = threadIdx.x % DMC_WARP, number = lane >> SHIFT;
     double all[1 << BITS];
 #pragma unroll
@@ -116,7 +132,7 @@ template <int LANES, class T>
 PLUGMC_FN void products_with_rows(int32_t rows, int32_t n, const T *m, const T *v, T *out)
 {
     enum {
-        WARPS = LANES / DMC_WARP,
+        WARPS = LANES > DMC_WARP ? LANES / DMC_WARP : 1,
         EACH = DMC_MOST_BLOCK / WARPS < 4 ? DMC_MOST_BLOCK / WARPS : 4
     };
     const int32_t lane = threadIdx.x % DMC_WARP;
@@ -442,20 +458,30 @@ template <int LANES, class T> PLUGMC_FN void decide(const dmc_task &t)
 }
 
 #define DMC_KERNELS(number, T)                                                                     \
-    extern "C" __global__ void __launch_bounds__(DMC_WARP *DMC_WARPS)                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
+        dmc_propose_few_##number(const __grid_constant__ dmc_task t)                               \
+    {                                                                                              \
+        propose<DMC_FEW, T>(t);                                                                    \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
+        dmc_decide_few_##number(const __grid_constant__ dmc_task t)                                \
+    {                                                                                              \
+        decide<DMC_FEW, T>(t);                                                                     \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
         dmc_propose_warp_##number(const __grid_constant__ dmc_task t)                              \
     {                                                                                              \
         propose<DMC_WARP, T>(t);                                                                   \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
+        dmc_decide_warp_##number(const __grid_constant__ dmc_task t)                               \
+    {                                                                                              \
+        decide<DMC_WARP, T>(t);                                                                    \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(DMC_TEAM)                                         \
         dmc_propose_block_##number(const __grid_constant__ dmc_task t)                             \
     {                                                                                              \
         propose<DMC_TEAM, T>(t);                                                                   \
-    }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_WARP *DMC_WARPS)                              \
-        dmc_decide_warp_##number(const __grid_constant__ dmc_task t)                               \
-    {                                                                                              \
-        decide<DMC_WARP, T>(t);                                                                    \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(DMC_TEAM)                                         \
         dmc_decide_block_##number(const __grid_constant__ dmc_task t)                              \

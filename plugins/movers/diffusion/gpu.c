@@ -346,9 +346,12 @@ static int load_kernels(diffusion *d, const plugmc_host *host)
 {
     diffusion_gpu *g = d->gpu;
     plugmc_kernel_text text = {.size = sizeof text};
-    const char *const number = d->is_complex ? "complex" : "real", *const team = g->is_wide
-                                                                                     ? "block"
-                                                                                     : "warp";
+    const char *const number = d->is_complex ? "complex" : "real", *const team =
+                                                                       g->lanes == DMC_TEAM
+                                                                           ? "block"
+                                                                       : g->lanes == DMC_WARP
+                                                                           ? "warp"
+                                                                           : "few";
     char propose[48], decide[48], close[48];
     snprintf(propose, sizeof propose, "dmc_propose_%s_%s", team, number);
     snprintf(decide, sizeof decide, "dmc_decide_%s_%s", team, number);
@@ -434,7 +437,9 @@ static int prepare(diffusion *d, const plugmc_host *host)
     g->number = (int64_t)sizeof(double) * (d->is_complex ? 2 : 1);
     g->capacity = d->block > 0 ? (int32_t)d->block : d->most < MANY_ELECTRONS ? 1 : DMC_MOST_BLOCK;
     if (g->capacity > d->most) g->capacity = (int32_t)d->most;
-    g->is_wide = g->capacity > 1 || d->most >= MANY_ELECTRONS;
+    g->lanes = g->capacity > 1 || d->most >= MANY_ELECTRONS ? DMC_TEAM
+               : d->system->particles > DMC_FEW_ELECTRONS   ? DMC_WARP
+                                                            : DMC_FEW;
     const double bytes =
         (double)(d->most * d->numbers) * sizeof(double) + matrices_bytes(d->most, d->is_complex);
     const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);

@@ -25,7 +25,7 @@ typedef struct diffusion_gpu {
     matrices matrices;
     plugmc_kernel *propose, *decide, *close, *copy, *gather, *compare, *parts;
     int32_t capacity; /* moves that are gathered */
-    int is_wide;      /* a walker has a block of threads */
+    int32_t lanes;    /* threads of a walker: DMC_FEW, DMC_WARP or DMC_TEAM */
     int32_t group;    /* walkers whose matrices are made together */
     int64_t number;   /* bytes of a number of a matrix */
 
@@ -86,10 +86,11 @@ static inline dmc_task task_of(const diffusion *d, int spin)
 static inline int launch_teams(const diffusion *d, const plugmc_host *host, plugmc_kernel *kernel,
                                dmc_task *t)
 {
-    const uint32_t walkers = (uint32_t)d->system->walkers;
-    return d->gpu->is_wide ? launch(host, kernel, walkers, 1, 1, DMC_TEAM, 0, (void *[]){t})
-                           : launch(host, kernel, blocks_for(walkers, DMC_WARPS), 1, 1,
-                                    DMC_WARP * DMC_WARPS, 0, (void *[]){t});
+    const uint32_t walkers = (uint32_t)d->system->walkers, lanes = (uint32_t)d->gpu->lanes;
+    return lanes == DMC_TEAM
+               ? launch(host, kernel, walkers, 1, 1, DMC_TEAM, 0, (void *[]){t})
+               : launch(host, kernel, (uint32_t)blocks_for(walkers, (int32_t)(DMC_SHARED / lanes)),
+                        1, 1, DMC_SHARED, 0, (void *[]){t});
 }
 
 /* Orbitals of a spin at points [points][3], and their gradients unless that is 0. */

@@ -5,12 +5,11 @@
 
 /* ---- The comb -------------------------------------------------------------------------------- */
 
-/* d->share [walkers]: weights over exp(ln_unit). Exponentials are found side by side, sums always in the same
- * order. */
+/* d->share [walkers]: weights over exp(ln_unit), by one thread: a thousand take 10 us, and threads that are called and
+ * have no core wait for one for milliseconds, several times a generation. */
 static void share_weights(diffusion *d, double ln_unit)
 {
     const int32_t n = d->system->walkers;
-#pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1 && n > 1000)
     for (int32_t w = 0; w < n; w++) d->share[w] = exp(d->walkers[w].ln_weight - ln_unit);
 }
 

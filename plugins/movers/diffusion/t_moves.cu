@@ -146,7 +146,7 @@ PLUGMC_FN void find_energy(const dmc_task &t, int64_t n, const int64_t *which, c
 }
 
 #define DMC_T_KERNELS(number, T)                                                                   \
-    extern "C" __global__ void __launch_bounds__(DMC_WARP *DMC_WARPS)                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
         dmc_put_warp_##number(const __grid_constant__ dmc_task t, int32_t n, const int32_t *list,  \
                               const int32_t *electron)                                             \
     {                                                                                              \
@@ -158,7 +158,7 @@ PLUGMC_FN void find_energy(const dmc_task &t, int64_t n, const int64_t *which, c
     {                                                                                              \
         put<DMC_TEAM, T>(t, n, list, electron);                                                    \
     }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_WARP *DMC_WARPS)                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
         dmc_energies_##number(const __grid_constant__ dmc_task t, int64_t n, const int64_t *which, \
                               const double *values, dmc_place *places)                             \
     {                                                                                              \

@@ -2,8 +2,10 @@
 #ifndef PLUGMC_DIFFUSION_TASK_H
 #define PLUGMC_DIFFUSION_TASK_H
 
-/* A walker has a warp where its matrices are small, or else a team of threads, which is one block of them. */
-enum { DMC_WARP = 32, DMC_WARPS = 4, DMC_TEAM = 512, DMC_THREADS = 256, DMC_MOST_BLOCK = 32 };
+/* A walker of up to DMC_FEW_ELECTRONS electrons has DMC_FEW threads; one of more a warp; one whose matrices are large
+ * DMC_TEAM, which is a block of them. Others share blocks of DMC_SHARED threads. */
+enum { DMC_FEW = 8, DMC_WARP = 32, DMC_TEAM = 512, DMC_SHARED = 128 };
+enum { DMC_FEW_ELECTRONS = 16, DMC_THREADS = 256, DMC_MOST_BLOCK = 32 };
 
 /* Of a walker: kept while it moves. */
 typedef struct dmc_numbers {
