@@ -161,6 +161,17 @@ PLUGMC_FN void products_with_rows(int32_t rows, int32_t n, const T *m, const T *
     }
 }
 
+/* Of a number of each of DMC_SUMMING threads side by side. */
+template <class T> PLUGMC_FN T sum_of_some(T mine)
+{
+    double re = real_of(mine), im = imaginary_of(mine);
+    for (int distance = DMC_SUMMING / 2; distance > 0; distance /= 2) {
+        re += __shfl_xor_sync(0xffffffffu, re, distance);
+        im += __shfl_xor_sync(0xffffffffu, im, distance);
+    }
+    return of(re, im, T());
+}
+
 /* ---- Pairs and fields ---- */
 
 PLUGMC_FN plugmc_placed between(const double *a, const double *b)
@@ -244,14 +255,19 @@ template <int LANES, class T> PLUGMC_FN void find_row(const dmc_task &t, int64_t
     const T *m = (const T *)t.matrices + w * n * n, *own = m + (int64_t)t.own * n;
     const T *b = (const T *)t.known + w * most * most + (t.own - t.block);
     const T *small = (const T *)t.small + w * most * most;
-    for (int32_t i = lane; i < k; i += LANES) {
-        T sum = of(0, 0, T());
-        for (int32_t j = 0; j < k; j++) sum = plus(sum, times(small[i * most + j], b[j * most]));
-        y[i] = sum;
-        moved[i] = chosen[i];
-        ((T *)t.mixed)[w * most + i] = sum;
+    if (k > 0) {
+        const int32_t i = lane / DMC_SUMMING, part = lane % DMC_SUMMING;
+        T mine = of(0, 0, T());
+        for (int32_t j = part; j < k && i < k; j += DMC_SUMMING)
+            mine = plus(mine, times(number_at(small + i * most + j), number_at(b + j * most)));
+        const T sum = sum_of_some(mine);
+        if (part == 0 && i < k) {
+            y[i] = sum;
+            moved[i] = chosen[i];
+            ((T *)t.mixed)[w * most + i] = sum;
+        }
+        meet<LANES>();
     }
-    if (k > 0) meet<LANES>();
     for (int32_t o = lane; o < n; o += LANES) {
         T sum = number_at(own + o);
 #pragma unroll 8
@@ -337,12 +353,12 @@ PLUGMC_FN void gather_move(const dmc_task &t, int64_t w, T q, const T *v)
     products_with_rows<LANES>(rows, n, m + (int64_t)t.block * n, v, p);
     meet<LANES>();
     for (int32_t j = lane; j < rows; j += LANES) known[j] = p[j];
-    for (int32_t j = lane; j < k; j += LANES) {
-        T sum = of(0, 0, T());
-        for (int32_t i = 0; i < k; i++)
-            sum = plus(sum, times(p[chosen[i] - t.block], small[i * most + j]));
-        z[j] = times(sum, over);
-    }
+    T mine = of(0, 0, T());
+    const int32_t column = lane / DMC_SUMMING, part = lane % DMC_SUMMING;
+    for (int32_t i = part; i < k && column < k; i += DMC_SUMMING)
+        mine = plus(mine, times(p[chosen[i] - t.block], number_at(small + i * most + column)));
+    const T sum = sum_of_some(mine);
+    if (part == 0 && column < k) z[column] = times(sum, over);
     meet<LANES>();
     for (int32_t at = lane; at < (k + 1) * (k + 1); at += LANES) {
         const int32_t i = at / (k + 1), j = at % (k + 1);
