@@ -7,8 +7,8 @@
 # Columns, Hartree an electron: N; mean over the twists; the same and what free electrons in these boxes lack at
 # these twists (exact); the same and the corrections of structure_factor (b measured); the same with b of the gas; the
 # same and the next order of the kinetic one.
-# METHOD=variational|diffusion (with TAU=), JOBS= runs at a time, THREADS= of each, DEVICE=cpu|gpu|auto, NUMBERS="14 38 54 66", WALKERS= of
-# 66 electrons. PLUGMC= says where the program is.
+# METHOD=variational|diffusion (with TAU=), JOBS= runs at a time, THREADS= of each, DEVICE=cpu|gpu|auto,
+# NUMBERS="14 38 54 66", WALKERS= of 66 electrons. PLUGMC= says where the program is.
 set -eu
 . "$(dirname "$0")/common.sh"
 rs=${1:-1} divisions=${2:-4} sweeps=${3:-800}
