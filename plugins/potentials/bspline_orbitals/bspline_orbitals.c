@@ -30,7 +30,7 @@
 
 PLUGMC_EMBED(bspline_kernel, PLUGMC_KERNEL_FILE);
 
-enum { LEAST_BATCH = 65536, MOST_POINTS = 1 << 22 }; /* points that are evaluated at once on the GPU */
+enum { LEAST_BATCH = 65536, MOST_POINTS = 1 << 22 }; /* points at once on the GPU */
 
 /* ---- Evaluation on the CPU ----------------------------------------------------------------- */
 
@@ -559,7 +559,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(
         bspline_orbitals, sort, "auto", "auto|yes|no",
         "on the GPU, whether points are sorted so that neighbours share what they read; "
-        "auto: when there are enough of them"),
+        "auto: when there are enough of them and tables exceed 4 MB"),
     PLUGMC_INTEGER_KEY(
         bspline_orbitals, resident, "4", 1, 8, "",
         "blocks of 256 threads that a multiprocessor of the GPU holds when values are "
