@@ -1,16 +1,18 @@
 #!/bin/sh
-# The electron gas in boxes of 14, 38, 54 and 66 electrons: variational energies averaged over twists, and Chiesa's
-# corrections, which take them to one value (docs/twists.md).
+# The electron gas in boxes of 14, 38, 54 and 66 electrons: energies averaged over twists, and Chiesa's corrections,
+# which take them to one value (docs/twists.md).
 #
 #     finite_size.sh [RS [DIVISIONS [SWEEPS]]]      1 4 800
 #
 # Columns, Hartree an electron: N; mean over the twists; the same and what free electrons in these boxes lack at
-# these twists (exact); the same and the corrections of structure_factor (b measured); the same with b of the gas.
-# JOBS= runs at a time, DEVICE=cpu|gpu|auto, NUMBERS="14 38 54 66". PLUGMC= says where the program is.
+# these twists (exact); the same and the corrections of structure_factor (b measured); the same with b of the gas; the
+# same and the next order of the kinetic one.
+# METHOD=variational|diffusion (with TAU=), JOBS= runs at a time, THREADS= of each, DEVICE=cpu|gpu|auto,
+# NUMBERS="14 38 54 66", WALKERS= of 66 electrons. PLUGMC= says where the program is.
 set -eu
 . "$(dirname "$0")/common.sh"
 rs=${1:-1} divisions=${2:-4} sweeps=${3:-800}
-numbers=${NUMBERS:-14 38 54 66}
+numbers=${NUMBERS:-14 38 54 66} method=${METHOD:-variational} most=${WALKERS:-8}
 
 # A/r (1 - exp(-r/F)), symmetric about the cutoff of half an edge, A = 1/w and F by the cusps, as eight coefficients
 # of the B-spline: those that give it at the knots.
@@ -55,21 +57,53 @@ free_electrons() # N
     }'
 }
 
-like="" unlike="" edges="" halves=""
+# Of a Monkhorst-Pack grid those that a cube tells apart, and how many each stands for.
+twists() # list|weights
+{
+    awk -v q="$divisions" -v what="$1" 'function at(r) { r = (2 * r + 1 - q) / (2 * q); return r < 0 ? -r : r }
+    BEGIN {
+        for (x = 0; x < q; x++) for (y = 0; y < q; y++) for (z = 0; z < q; z++) {
+            a = at(x); b = at(y); c = at(z)
+            if (a > b || b > c) continue
+            name = a " " b " " c
+            if (!(name in weight)) order[count++] = name
+            weight[name] += a == b && b == c ? 1 : a == b || b == c ? 3 : 6
+        }
+        for (i = 0; i < count; i++) printf "%s", what == "list" ? " \"" order[i] "\"" : " " weight[order[i]]
+    }'
+}
+
+like="" unlike="" edges="" halves="" walkers=""
 for n in $numbers; do
+    walkers="$walkers $((most * 66 / n))"
     halves="$halves $((n / 2))"
     edges="$edges $(awk -v n="$n" -v rs="$rs" 'BEGIN { printf "%.9f", rs * (16 / 3 * atan2(1, 1) * n) ^ (1 / 3) }')"
     like="$like \"$(jastrow "$n" 0.25)\""
     unlike="$unlike \"$(jastrow "$n" 0.5)\""
 done
 
+period=2 equilibrate=60 mover="[mover quasi_simultaneous]
+step = $rs
+target_acceptance = 0.5"
+if [ "$method" = diffusion ]; then
+    period=5
+    tau=${TAU:-$(awk -v rs="$rs" 'BEGIN { print 0.01 * rs * rs }')}
+    # what is left of |Psi|^2 fades as a plasmon does, e^-6 of it stays
+    fading=$(awk -v rs="$rs" -v tau="$tau" 'BEGIN { print int(6 / sqrt(3 / rs ^ 3) / tau) }')
+    equilibrate=$((300 + fading))
+    mover="[mover diffusion]
+tau = $tau
+variational_tau = $(awk -v tau="$tau" 'BEGIN { print 4 * tau }')
+period = 100"
+fi
+
 cat >gas.ini <<EOF
 [run]
 sweeps = $sweeps
-equilibrate = 60
+equilibrate = $equilibrate
 seed = 14
-walkers = 8
 device = ${DEVICE:-cpu}
+${THREADS:+threads = $THREADS}
 
 [box]
 dimension = 3
@@ -90,38 +124,45 @@ state = random
 
 [potential jastrow]
 
-[mover quasi_simultaneous]
-step = $rs
-target_acceptance = 0.5
+$mover
 
 [observable local_energy]
-period = 2
+period = $period
 
 [observable structure_factor]
 k_max = $(awk -v rs="$rs" 'BEGIN { print 2.9 / rs }')
-period = 2
+period = $period
 finite_size = measured
 
 [scan]
+run.walkers = $walkers
 species up.count = $halves
 species down.count = $halves
 box.lx = $edges
 potential jastrow.like = $like
 potential jastrow.unlike = $unlike
-zip = "species up.count" "species down.count" box.lx "potential jastrow.like" "potential jastrow.unlike"
+zip = run.walkers "species up.count" "species down.count" box.lx "potential jastrow.like" "potential jastrow.unlike"
 names = numbers
 jobs = ${JOBS:-2}
 
 [twists]
 of = plane_waves
-grid = $divisions $divisions $divisions
+list = $(twists list)
+weights = $(twists weights)
 EOF
 "$plugmc" scan gas.ini >scan.out 2>scan.err || { cat scan.err; exit 1; }
 
 echo "r_s = $rs, Monkhorst-Pack grid $divisions^3; Hartree an electron"
-echo "N  mean  with_free_electrons'_kinetic  with_measured_b  with_b_of_the_gas  variance"
+echo "N  mean  with_free_electrons'_kinetic  with_measured_b  with_b_of_the_gas  with_the_next_order  variance"
 for n in $numbers; do
-    awk -F, -v n="$n" -v rs="$rs" -v free="$(free_electrons "$n")" 'NR == 1 {
+    awk -F, -v n="$n" -v rs="$rs" -v free="$(free_electrons "$n")" '
+    # In the random phase approximation a wave k of the correlation has the kinetic energy w/4 - k_F k/6 + ..., k_F of
+    # one spin; what a sum over the waves of a cube lacks of the integral of k is 0.2666 times their distance.
+    function next_order(n) {
+        return 0.2666 / 6 * (9 * atan2(0, -1) / 4) ^ (1 / 3) / rs * 2 * atan2(0, -1) / \
+            (rs * (4 * atan2(0, -1) / 3 * n) ^ (1 / 3)) / n
+    }
+    NR == 1 {
         for (i = 1; i <= NF; i++) column[$i] = i
         split(free, kinetic, " ")
         next
@@ -132,9 +173,9 @@ for n in $numbers; do
         v = "structure_factor.finite_size_potential"; t = "structure_factor.finite_size_kinetic"
         corrected = e + kinetic[2] - kinetic[1] + ($column[v] + $column[t]) / n
         wider = sqrt(error ^ 2 + (($column[v " error"] - $column[t " error"]) / n) ^ 2)
-        printf "%d  %.5f+-%.5f  %.5f  %.5f+-%.5f  %.5f  %.4f  (b %.4f, gas %.4f)\n", n, e, error, \
-            e + kinetic[2] - kinetic[1], corrected, wider, \
-            e + kinetic[2] - kinetic[1] + sqrt(3 / rs ^ 3) / (2 * n), $column["local_energy.variance"], \
+        gas = e + kinetic[2] - kinetic[1] + sqrt(3 / rs ^ 3) / (2 * n)
+        printf "%d  %.5f+-%.5f  %.5f  %.5f+-%.5f  %.5f  %.5f  %.4f  (b %.4f, gas %.4f)\n", n, e, error, \
+            e + kinetic[2] - kinetic[1], corrected, wider, gas, gas - next_order(n), $column["local_energy.variance"], \
             $column["structure_factor.finite_size_b"], 1 / (2 * sqrt(3 / rs ^ 3))
     }' gas/twists.csv
 done

@@ -185,6 +185,10 @@ test_bench_of_several_movers()
     grep -Eq '^serial +64 .*  1x1 ' "$out" || fail "more than one sweep within no time"
     grep -Eq '^serial +256 +1 +- +- .*  no .*  a sweep would take some [0-9.e-]+ s$' "$out" ||
         fail "a sweep that takes too long is said to have been timed"
+    # Fewer walkers are less work: one of 256 disks is timed after 16,000 of 4, 4,096 times the pairs of each.
+    must bench sim.ini --set "bench.vary=run.walkers, species disk.count" --set bench.limit=1 \
+        --set "bench.values=16000 4, 1 256" --set "bench.which=serial alone"
+    grep -Eq '^serial +256 +1 +cpu ' "$out" || fail "a sweep of few walkers is said to take too long"
     refused 3 "sim.ini: [bench] values: a case has 1 values, but 2 keys vary" \
         bench sim.ini --set "bench.values=64, 256"
 }

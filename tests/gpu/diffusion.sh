@@ -1,7 +1,8 @@
 #!/bin/bash
 # diffusion.sh CASE: diffusion Monte Carlo on a GPU against the CPU, which draws the same numbers and decides alike as
 # long as no decision hangs on the last digits: places after some sweeps agree to 1e-7, and so do weights and local
-# energies. Skipped (77) without a GPU. Cases are functions case_CASE.
+# energies. Skipped (77) without a GPU. Cases are functions case_CASE. CHECK=, as "compute-sanitizer --error-exitcode 9",
+# stands before runs on the GPU, and only those.
 set -u
 export LC_ALL=C
 data=$(cd "$(dirname "$0")/../data" && pwd)
@@ -16,10 +17,15 @@ fail() { echo "FAILED: $*"; exit 1; }
 # run OUTPUT [SECTION.KEY=VALUE]...: sim.ini with these keys
 run()
 {
-    local name=$1 arguments=()
+    local name=$1 arguments=() check=${CHECK-}
     shift
     for setting in "$@"; do arguments+=(--set "$setting"); done
-    "$PLUGMC" run sim.ini --quiet --set "run.output=$name.h5" "${arguments[@]}" >"$name.txt" || fail "run $name"
+    [[ " $* " != *" run.device=cpu "* ]] || check=
+    # shellcheck disable=SC2086 # a command and its arguments
+    $check "$PLUGMC" run sim.ini --quiet --set "run.output=$name.h5" "${arguments[@]}" >"$name.txt" || {
+        tail -20 "$name.txt"
+        fail "run $name"
+    }
 }
 
 # numbers FILE DATASET: one a line

@@ -104,6 +104,7 @@ static void run(long seen[PLACES + 1][PLACES + 1])
     double x[WALKERS][2], y[2] = {0}, inverse[WALKERS][2], points[3 * 2], values[2];
     int32_t copies[WALKERS];
     walker walkers[WALKERS] = {0};
+    slater slaters[WALKERS][SPINS] = {0};
     plugmc_nonlocal_place places[COUNT];
     const int64_t first[] = {0, 1, 2};
     const plugmc_system system = {
@@ -121,7 +122,7 @@ static void run(long seen[PLACES + 1][PLACES + 1])
     list_places(places);
     for (int s = 0; s < SWEEPS; s++) {
         for (int w = 0; w < WALKERS; w++) {
-            walkers[w] = (walker){.index = w, .x = x[w], .y = y, .z = y};
+            walkers[w] = (walker){.index = w, .spin = slaters[w], .x = x[w], .y = y, .z = y};
             for (int e = 0; e < 2; e++) {
                 x[w][e] = begin[e];
                 inverse[w][e] = 1 / phi(begin[e]);

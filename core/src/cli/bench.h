@@ -29,7 +29,7 @@ typedef struct subject {
     const char *unable; /* why it cannot be timed here; NULL */
     struct {
         double particles, seconds;
-    } done[2]; /* the last two cases that were timed, the last one first; seconds a sweep */
+    } done[2]; /* the last two cases that were timed, the last one first; seconds of a walker */
 } subject;
 
 /* One case of a subject. A call is a sweep, or an evaluation for all walkers. */

@@ -4,16 +4,17 @@
 #include "cli/bench.h"
 #include "run/moves.h"
 
-/* Seconds that a sweep of this many particles will take, by the last two cases. Work grows no
- * faster than the number of pairs. 0: not known. */
-static double expected(const subject *s, double particles)
+/* Seconds that a sweep of this many particles in this many walkers will take, by the last two cases. Work grows no
+ * faster than the number of pairs, and with the number of walkers. 0: not known. */
+static double expected(const subject *s, double particles, double walkers)
 {
     double power = 2;
     if (s->done[0].seconds <= 0) return 0;
     if (s->done[1].seconds > 0 && s->done[0].particles > s->done[1].particles)
         power = log(s->done[0].seconds / s->done[1].seconds) /
                 log(s->done[0].particles / s->done[1].particles);
-    return s->done[0].seconds * pow(particles / s->done[0].particles, power < 2 ? power : 2);
+    return s->done[0].seconds * walkers *
+           pow(particles / s->done[0].particles, power < 2 ? power : 2);
 }
 
 static int sweep(void *what, uint64_t first, uint64_t n)
@@ -60,10 +61,11 @@ int bench_time_mover(const benchmark *b, const bench_case *c, subject *s, timing
     if (!code) code = simulation_open(&sim);
     t->particles = (long long)sim.system.particles;
     t->walkers = sim.system.walkers;
-    const double particles = (double)t->particles;
-    const bool too_long = !code && section.limit > 0 && expected(s, particles) > section.limit;
+    const double particles = (double)t->particles, walkers = t->walkers,
+                 seconds = expected(s, particles, walkers);
+    const bool too_long = !code && section.limit > 0 && seconds > section.limit;
     if (too_long) {
-        t->too_long = expected(s, particles);
+        t->too_long = seconds;
     } else {
         if (!code) code = simulation_prepare(&sim);
         t->prepare = bench_now() - begin;
@@ -75,7 +77,7 @@ int bench_time_mover(const benchmark *b, const bench_case *c, subject *s, timing
         if (!code) code = time_sweeps(&sim, &section, t);
         s->done[1] = s->done[0];
         s->done[0].particles = particles;
-        s->done[0].seconds = t->seconds;
+        s->done[0].seconds = t->seconds / walkers;
     }
     simulation_close(&sim);
     return code;

@@ -289,12 +289,14 @@ static int take_memory(diffusion *d, const plugmc_host *host)
     plugmc_context *context = host->context;
     const size_t walkers = (size_t)d->system->walkers, particles = (size_t)d->system->particles;
     d->walkers = host->allocate(context, walkers * sizeof *d->walkers);
+    d->slaters = host->allocate(context, walkers * SPINS * sizeof *d->slaters);
     d->places = host->allocate(context, 3 * walkers * particles * sizeof *d->places);
     d->found = host->allocate(context, walkers * (2 + SPINS) * sizeof *d->found);
     d->lent[0] = host->allocate(context, SPINS * walkers * sizeof *d->lent[0]);
     d->from = host->allocate(context, 2 * walkers * sizeof *d->from);
     d->ring = host->allocate(context, ((size_t)d->kept + 1) * sizeof *d->ring);
-    if (!d->walkers || !d->places || !d->found || !d->lent[0] || !d->from || !d->ring)
+    if (!d->walkers || !d->slaters || !d->places || !d->found || !d->lent[0] || !d->from ||
+        !d->ring)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY,
                           "no memory for %zu walkers of %zu electrons", walkers, particles);
     d->lent[1] = d->lent[0] + walkers;
@@ -302,7 +304,10 @@ static int take_memory(diffusion *d, const plugmc_host *host)
     d->ln_lent[1] = d->found + 2 * walkers;
     d->share = d->found + 3 * walkers;
     d->copies = d->from + walkers;
-    for (int32_t w = 0; w < d->system->walkers; w++) d->walkers[w].index = w;
+    for (int32_t w = 0; w < d->system->walkers; w++) {
+        d->walkers[w].index = w;
+        d->walkers[w].spin = d->slaters + (size_t)w * SPINS;
+    }
     return checkpoint_prepare(d, host);
 }
 

@@ -4,37 +4,48 @@
  * decide. A walker has a warp, or a block of threads where matrices are large; its threads add up in a fixed order,
  * come to the same decision, and do what follows from it. walk.c does the same on the CPU.
  *
- * M, the transposed inverse, is touched at once where it is small. Where it is large, accepted moves are gathered
- * (slater.h has the formulas). With M as it was when a block of moves began, C the electrons accepted since, v_i
- * their orbitals, G[i][j] = v_i . M[e_j] and S = (G[C][C])^-1, the row of electron e is by now
+ * M, the transposed inverse, is touched at once where it is small. Where it is large, electrons go in blocks, and
+ * accepted moves are gathered (slater.h has the formulas). With M as it was when a block began, C the electrons
+ * accepted since, v_i their orbitals, G[i][j] = v_i . M[e_j] and S = (G[C][C])^-1, the row of electron e is by now
  *
- *     M[e] - sum_i y_i M[e_i],   y = S b,   b_i = v_i . M[e],
+ *     M[e] - sum_i y_i M[e_i],   y = S b,   b_i = G[i][e].
  *
- * so a step touches some rows of M, not all of it. If it is accepted with the ratio q, S grows by a row and a column
- * (by bordering): with c_i = v . M[e_i] and z = c S,
+ * If it is accepted with the ratio q, its orbitals v are multiplied with the rows of M of the block, which gives the
+ * c_i = v . M[e_i] of those accepted before it and G for those to come; and S grows by a row and a column (by
+ * bordering): with z = c S,
  *
  *     S' = ((S + y z / q, -y / q), (-z / q, 1 / q)).
  *
- * At the end of a block M -= X^T M[C], X = S (V_C M^T - E), by cuBLAS, for all walkers in one call.
+ * So a step reads the rows of one block only, the same ones again and again, which stay in the caches. At the end of
+ * a block M -= X^T M[C], X = S (V_C M^T - E), by cuBLAS, for all walkers in one call.
  *
- * The floor of such a step, 64 walkers of 1,536 electrons with complex orbitals and blocks of 32: 32 rows of 12 KB,
- * 0.1 MB of slopes and a 32nd of 28 MB a walker, 90 MB in all or 0.03 ms at 3.3 TB/s; touching M each time would be
- * 1.2 GB. */
+ * The floor of such a step, 64 walkers of 1,536 electrons with complex orbitals and blocks of 32: 0.1 MB of slopes, 48
+ * rows of 12 KB from the caches and a 32nd of 28 MB a walker, 60 MB of memory in all or 0.02 ms at 3.3 TB/s; touching
+ * M each time would be 1.2 GB. */
 
 /* ---- A walker's threads ---- */
 
+/* A team is all of a block of threads, or one of several in it, which lie side by side in a warp. */
 template <int LANES> PLUGMC_FN int64_t walker_of_team()
 {
-    return LANES == DMC_WARP ? ((int64_t)blockIdx.x * DMC_WARPS + threadIdx.x / DMC_WARP)
-                             : (int64_t)blockIdx.x;
+    return LANES == DMC_TEAM ? (int64_t)blockIdx.x
+                             : ((int64_t)blockIdx.x * DMC_SHARED + threadIdx.x) / LANES;
 }
 
 template <int LANES> PLUGMC_FN int32_t lane_of_team() { return threadIdx.x % LANES; }
 
+/* Of a team within a warp: its threads there. */
+template <int LANES> PLUGMC_FN uint32_t mask_of_team()
+{
+    return LANES >= DMC_WARP
+               ? 0xffffffffu
+               : ((1u << LANES % DMC_WARP) - 1) << (threadIdx.x % DMC_WARP / LANES * LANES);
+}
+
 template <int LANES> PLUGMC_FN void meet()
 {
-    if (LANES == DMC_WARP)
-        __syncwarp();
+    if (LANES <= DMC_WARP)
+        __syncwarp(mask_of_team<LANES>());
     else
         __syncthreads();
 }
@@ -46,20 +57,60 @@ PLUGMC_FN double sum_of_warp(double mine)
     return mine;
 }
 
-/* Each of COUNT numbers added up over the team, in an order that is always the same; all threads know the sums. */
+/* 2^BITS numbers of each thread added up over its warp, in the order of sum_of_warp: half of them are given away for
+ * those of a partner, then half of what is left. Returns sum number (lane >> (5 - BITS)). */
+template <int BITS> PLUGMC_FN double one_sum_of_warp(double *mine)
+{
+    const int32_t lane = threadIdx.x % DMC_WARP;
+    int distance = DMC_WARP / 2;
+#pragma unroll
+    for (int half = (1 << BITS) / 2; half > 0; half /= 2, distance /= 2) {
+        const bool upper = lane & distance;
+#pragma unroll
+        for (int k = 0; k < half; k++) {
+            const double given = upper ? mine[k] : mine[k + half];
+            mine[k] =
+                (upper ? mine[k + half] : mine[k]) + __shfl_xor_sync(0xffffffffu, given, distance);
+        }
+    }
+#pragma unroll
+    for (; distance > 0; distance /= 2) mine[0] += __shfl_xor_sync(0xffffffffu, mine[0], distance);
+    return mine[0];
+}
+
+/* Each of COUNT numbers, of up to 16, added up over the team, in an order that is always the same; all threads know
+ * the sums. */
 template <int LANES, int COUNT> PLUGMC_FN void sums_of_team(double *mine)
 {
-    __shared__ double of_warps[COUNT][LANES / DMC_WARP];
-    for (int k = 0; k < COUNT; k++) mine[k] = sum_of_warp(mine[k]);
-    if (LANES == DMC_WARP) return;
-    for (int k = 0; k < COUNT; k++)
-        if (threadIdx.x % DMC_WARP == 0) of_warps[k][threadIdx.x / DMC_WARP] = mine[k];
+    enum { BITS = COUNT > 8 ? 4 : COUNT > 4 ? 3 : 2, SHIFT = 5 - BITS };
+    if (LANES < DMC_WARP) {
+#pragma unroll
+        for (int k = 0; k < COUNT; k++)
+            for (int distance = LANES / 2; distance > 0; distance /= 2)
+                mine[k] += __shfl_xor_sync(mask_of_team<LANES>(), mine[k], distance);
+        return;
+    }
+    __shared__ double of_warps[COUNT][LANES > DMC_WARP ? LANES / DMC_WARP : 1], sums[COUNT];
+    const int32_t lane = threadIdx.x % DMC_WARP, number = lane >> SHIFT;
+    double all[1 << BITS];
+#pragma unroll
+    for (int k = 0; k < 1 << BITS; k++) all[k] = k < COUNT ? mine[k] : 0;
+    const double sum = one_sum_of_warp<BITS>(all);
+    if (LANES == DMC_WARP) {
+#pragma unroll
+        for (int k = 0; k < COUNT; k++) mine[k] = __shfl_sync(0xffffffffu, sum, k << SHIFT);
+        return;
+    }
+    if (lane == number << SHIFT && number < COUNT) of_warps[number][threadIdx.x / DMC_WARP] = sum;
     __syncthreads();
-    for (int k = 0; k < COUNT; k++) {
-        mine[k] = 0;
-        for (int w = 0; w < LANES / DMC_WARP; w++) mine[k] += of_warps[k][w];
+    if (threadIdx.x < COUNT) {
+        double of_all = 0;
+        for (int w = 0; w < LANES / DMC_WARP; w++) of_all += of_warps[threadIdx.x][w];
+        sums[threadIdx.x] = of_all;
     }
     __syncthreads();
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) mine[k] = sums[k];
 }
 
 /* ---- Numbers ---- */
@@ -67,18 +118,58 @@ template <int LANES, int COUNT> PLUGMC_FN void sums_of_team(double *mine)
 PLUGMC_FN double plus(double a, double b) { return a + b; }
 PLUGMC_FN vmc_complex plus(vmc_complex a, vmc_complex b) { return {a.re + b.re, a.im + b.im}; }
 
-/* out[i] = sum_o a[i][o] b[o] for i < k: a warp of the team a row. */
-template <int LANES, class T>
-PLUGMC_FN void products_with(int32_t k, int32_t n, const T *a, const T *b, T *out)
+/* A number of an array in global memory, in one load. */
+PLUGMC_FN double number_at(const double *x) { return *x; }
+PLUGMC_FN vmc_complex number_at(const vmc_complex *x)
 {
-    const int32_t lane = lane_of_team<LANES>();
-    for (int32_t i = lane / DMC_WARP; i < k; i += LANES / DMC_WARP) {
-        T sum = of(0, 0, T());
-        for (int32_t o = lane % DMC_WARP; o < n; o += DMC_WARP)
-            sum = plus(sum, times(a[(int64_t)i * n + o], b[o]));
-        const double re = sum_of_warp(real_of(sum)), im = sum_of_warp(imaginary_of(sum));
-        if (lane % DMC_WARP == 0) out[i] = of(re, im, T());
+    const double2 both = *(const double2 *)x;
+    return {both.x, both.y};
+}
+
+/* out[j] = v . m[j], j < rows, of rows of n numbers: a warp of the team has up to four rows at once, so that many loads
+ * are on their way. */
+template <int LANES, class T>
+PLUGMC_FN void products_with_rows(int32_t rows, int32_t n, const T *m, const T *v, T *out)
+{
+    enum {
+        WARPS = LANES > DMC_WARP ? LANES / DMC_WARP : 1,
+        EACH = DMC_MOST_BLOCK / WARPS < 4 ? DMC_MOST_BLOCK / WARPS : 4
+    };
+    const int32_t lane = threadIdx.x % DMC_WARP;
+    for (int32_t first = lane_of_team<LANES>() / DMC_WARP; first < rows; first += WARPS * EACH) {
+        T sum[EACH];
+        int64_t row[EACH];
+#pragma unroll
+        for (int r = 0; r < EACH; r++) {
+            const int32_t j = first + r * WARPS;
+            sum[r] = of(0, 0, T());
+            row[r] = (int64_t)(j < rows ? j : first) * n;
+        }
+#pragma unroll 4
+        for (int32_t o = lane; o < n; o += DMC_WARP) {
+            const T here = number_at(v + o);
+#pragma unroll
+            for (int r = 0; r < EACH; r++)
+                sum[r] = plus(sum[r], times(number_at(m + row[r] + o), here));
+        }
+#pragma unroll
+        for (int r = 0; r < EACH; r++) {
+            const int32_t j = first + r * WARPS;
+            const double re = sum_of_warp(real_of(sum[r])), im = sum_of_warp(imaginary_of(sum[r]));
+            if (lane == 0 && j < rows) out[j] = of(re, im, T());
+        }
     }
+}
+
+/* Of a number of each of DMC_SUMMING threads side by side. */
+template <class T> PLUGMC_FN T sum_of_some(T mine)
+{
+    double re = real_of(mine), im = imaginary_of(mine);
+    for (int distance = DMC_SUMMING / 2; distance > 0; distance /= 2) {
+        re += __shfl_xor_sync(0xffffffffu, re, distance);
+        im += __shfl_xor_sync(0xffffffffu, im, distance);
+    }
+    return of(re, im, T());
 }
 
 /* ---- Pairs and fields ---- */
@@ -156,28 +247,32 @@ PLUGMC_FN void limited_drift(const dmc_task &t, const double *v, double *out)
 /* The row of M of the electron at hand, all moves of the block considered, into own_row. */
 template <int LANES, class T> PLUGMC_FN void find_row(const dmc_task &t, int64_t w, T *row)
 {
-    __shared__ T b[LANES == DMC_WARP ? DMC_WARPS : 1][DMC_MOST_BLOCK],
-        y[LANES == DMC_WARP ? DMC_WARPS : 1][DMC_MOST_BLOCK];
-    const int32_t lane = lane_of_team<LANES>(), team = LANES == DMC_WARP ? threadIdx.x / LANES : 0;
-    const int32_t n = t.electrons, k = t.chosen[w * (t.capacity + 1) + t.capacity];
-    const T *own = (const T *)t.matrices + (w * n + t.own) * n;
-    const T *old = (const T *)t.old + w * t.capacity * n;
-    const T *small = (const T *)t.small + w * t.capacity * t.capacity;
+    __shared__ T y[DMC_MOST_BLOCK];
+    __shared__ int32_t moved[DMC_MOST_BLOCK];
+    const int32_t lane = lane_of_team<LANES>(), n = t.electrons, most = t.capacity;
+    const int32_t *chosen = t.chosen + w * (most + 1);
+    const int32_t k = LANES > DMC_WARP ? chosen[most] : 0; /* a warp gathers nothing */
+    const T *m = (const T *)t.matrices + w * n * n, *own = m + (int64_t)t.own * n;
+    const T *b = (const T *)t.known + w * most * most + (t.own - t.block);
+    const T *small = (const T *)t.small + w * most * most;
     if (k > 0) {
-        products_with<LANES>(k, n, (const T *)t.taken + w * t.capacity * n, own, b[team]);
-        meet<LANES>();
-        for (int32_t i = lane; i < k; i += LANES) {
-            T sum = of(0, 0, T());
-            for (int32_t j = 0; j < k; j++)
-                sum = plus(sum, times(small[i * t.capacity + j], b[team][j]));
-            y[team][i] = sum;
-            ((T *)t.mixed)[w * t.capacity + i] = sum;
+        const int32_t i = lane / DMC_SUMMING, part = lane % DMC_SUMMING;
+        T mine = of(0, 0, T());
+        for (int32_t j = part; j < k && i < k; j += DMC_SUMMING)
+            mine = plus(mine, times(number_at(small + i * most + j), number_at(b + j * most)));
+        const T sum = sum_of_some(mine);
+        if (part == 0 && i < k) {
+            y[i] = sum;
+            moved[i] = chosen[i];
+            ((T *)t.mixed)[w * most + i] = sum;
         }
         meet<LANES>();
     }
     for (int32_t o = lane; o < n; o += LANES) {
-        T sum = own[o];
-        for (int32_t i = 0; i < k; i++) sum = less(sum, times(y[team][i], old[(int64_t)i * n + o]));
+        T sum = number_at(own + o);
+#pragma unroll 8
+        for (int32_t i = 0; i < k; i++)
+            sum = less(sum, times(y[i], number_at(m + (int64_t)moved[i] * n + o)));
         row[o] = sum;
     }
 }
@@ -196,7 +291,8 @@ template <int LANES, class T> PLUGMC_FN void propose(const dmc_task &t)
     for (int32_t o = lane; o < n; o += LANES)
         for (int d = 0; d < 3; d++) {
             const T *slopes = (const T *)(t.slopes + ((w * n + t.own) * 3 + d) * t.row);
-            sums[FELT + d] += real_of(times(slopes[o], row[o])); /* what this thread has written */
+            sums[FELT + d] +=
+                real_of(times(number_at(slopes + o), number_at(row + o))); /* this thread's own */
         }
     sums_of_team<LANES, FELT + 3>(sums);
     if (lane > 0) return;
@@ -240,38 +336,39 @@ PLUGMC_FN void update_at_once(const dmc_task &t, int64_t w, T q, const T *v)
 template <int LANES, class T>
 PLUGMC_FN void gather_move(const dmc_task &t, int64_t w, T q, const T *v)
 {
-    __shared__ T c[LANES == DMC_WARP ? DMC_WARPS : 1][DMC_MOST_BLOCK],
-        z[LANES == DMC_WARP ? DMC_WARPS : 1][DMC_MOST_BLOCK];
-    const int32_t lane = lane_of_team<LANES>(), team = LANES == DMC_WARP ? threadIdx.x / LANES : 0;
-    const int32_t n = t.electrons, most = t.capacity;
+    __shared__ T p[DMC_MOST_BLOCK], z[DMC_MOST_BLOCK];
+    const int32_t lane = lane_of_team<LANES>(), n = t.electrons, most = t.capacity;
+    const int32_t left = n - t.block, rows = left < most ? left : most;
     int32_t *chosen = t.chosen + w * (most + 1);
     const int32_t k = chosen[most];
     const T over = one_over(q);
-    const T *own = (const T *)t.matrices + (w * n + t.own) * n;
+    const T *m = (const T *)t.matrices + w * n * n, *own = m + (int64_t)t.own * n;
     const T *y = (const T *)t.mixed + w * most;
-    T *taken = (T *)t.taken + w * most * n, *old = (T *)t.old + w * most * n;
-    T *small = (T *)t.small + w * most * most;
+    T *taken = (T *)t.taken + (w * most + k) * n, *old = (T *)t.old + (w * most + k) * n;
+    T *small = (T *)t.small + w * most * most, *known = (T *)t.known + (w * most + k) * most;
     for (int32_t o = lane; o < n; o += LANES) {
-        taken[(int64_t)k * n + o] = v[o];
-        old[(int64_t)k * n + o] = own[o];
+        taken[o] = number_at(v + o);
+        old[o] = number_at(own + o);
     }
-    products_with<LANES>(k, n, (const T *)old, v, c[team]);
+    products_with_rows<LANES>(rows, n, m + (int64_t)t.block * n, v, p);
     meet<LANES>();
-    for (int32_t j = lane; j < k; j += LANES) {
-        T sum = of(0, 0, T());
-        for (int32_t i = 0; i < k; i++) sum = plus(sum, times(c[team][i], small[i * most + j]));
-        z[team][j] = times(sum, over);
-    }
+    for (int32_t j = lane; j < rows; j += LANES) known[j] = p[j];
+    T mine = of(0, 0, T());
+    const int32_t column = lane / DMC_SUMMING, part = lane % DMC_SUMMING;
+    for (int32_t i = part; i < k && column < k; i += DMC_SUMMING)
+        mine = plus(mine, times(p[chosen[i] - t.block], number_at(small + i * most + column)));
+    const T sum = sum_of_some(mine);
+    if (part == 0 && column < k) z[column] = times(sum, over);
     meet<LANES>();
     for (int32_t at = lane; at < (k + 1) * (k + 1); at += LANES) {
         const int32_t i = at / (k + 1), j = at % (k + 1);
         T *out = small + i * most + j;
         if (i < k && j < k)
-            *out = plus(*out, times(y[i], z[team][j]));
+            *out = plus(*out, times(y[i], z[j]));
         else if (i < k)
             *out = less(of(0, 0, T()), times(y[i], over));
         else
-            *out = j < k ? less(of(0, 0, T()), z[team][j]) : over;
+            *out = j < k ? less(of(0, 0, T()), z[j]) : over;
     }
     if (lane > 0) return;
     chosen[k] = t.own;
@@ -326,7 +423,7 @@ PLUGMC_FN void settle(const dmc_task &t, int64_t w, double square, double change
 template <int LANES, class T>
 PLUGMC_FN void work_in(const dmc_task &t, int64_t w, T q, const T *v, double change)
 {
-    if (t.capacity > 1)
+    if (LANES > DMC_WARP && t.capacity > 1)
         gather_move<LANES>(t, w, q, v);
     else
         update_at_once<LANES>(t, w, q, v);
@@ -340,11 +437,12 @@ template <int LANES, class T> PLUGMC_FN void look_there(const dmc_task &t, int64
     const T *row = (const T *)t.own_row + w * n, *v = (const T *)(t.values + w * t.row);
     feel<LANES>(t, t.positions + 3 * w * t.particles, e, t.particles, t.there + 3 * w, sums);
     for (int32_t o = lane_of_team<LANES>(); o < n; o += LANES) {
-        const T there = times(v[o], row[o]);
+        const T here = number_at(row + o), there = times(number_at(v + o), here);
         sums[THERE_RATIO] += real_of(there);
         sums[THERE_RATIO + 1] += imaginary_of(there);
         for (int d = 0; d < 3; d++) {
-            const T slope = times(((const T *)(t.new_slopes + (3 * w + d) * t.row))[o], row[o]);
+            const T slope =
+                times(number_at((const T *)(t.new_slopes + (3 * w + d) * t.row) + o), here);
             sums[THERE_SLOPES + 2 * d] += real_of(slope);
             sums[THERE_SLOPES + 2 * d + 1] += imaginary_of(slope);
         }
@@ -376,25 +474,35 @@ template <int LANES, class T> PLUGMC_FN void decide(const dmc_task &t)
 }
 
 #define DMC_KERNELS(number, T)                                                                     \
-    extern "C" __global__ void __launch_bounds__(DMC_WARP *DMC_WARPS)                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
+        dmc_propose_few_##number(const __grid_constant__ dmc_task t)                               \
+    {                                                                                              \
+        propose<DMC_FEW, T>(t);                                                                    \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
+        dmc_decide_few_##number(const __grid_constant__ dmc_task t)                                \
+    {                                                                                              \
+        decide<DMC_FEW, T>(t);                                                                     \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
         dmc_propose_warp_##number(const __grid_constant__ dmc_task t)                              \
     {                                                                                              \
         propose<DMC_WARP, T>(t);                                                                   \
     }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_THREADS)                                      \
-        dmc_propose_block_##number(const __grid_constant__ dmc_task t)                             \
-    {                                                                                              \
-        propose<DMC_THREADS, T>(t);                                                                \
-    }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_WARP *DMC_WARPS)                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
         dmc_decide_warp_##number(const __grid_constant__ dmc_task t)                               \
     {                                                                                              \
         decide<DMC_WARP, T>(t);                                                                    \
     }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_THREADS)                                      \
+    extern "C" __global__ void __launch_bounds__(DMC_TEAM)                                         \
+        dmc_propose_block_##number(const __grid_constant__ dmc_task t)                             \
+    {                                                                                              \
+        propose<DMC_TEAM, T>(t);                                                                   \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(DMC_TEAM)                                         \
         dmc_decide_block_##number(const __grid_constant__ dmc_task t)                              \
     {                                                                                              \
-        decide<DMC_THREADS, T>(t);                                                                 \
+        decide<DMC_TEAM, T>(t);                                                                    \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(DMC_THREADS)                                      \
         dmc_close_##number(const __grid_constant__ dmc_task t, T *products)                        \

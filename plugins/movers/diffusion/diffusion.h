@@ -15,7 +15,7 @@ enum { STEP, T_MOVE, KINDS };
 /* A walker. */
 typedef struct walker {
     int32_t index;
-    slater spin[SPINS];
+    slater *spin;      /* [SPINS], elsewhere: loops over walkers ask for the rest */
     double *x, *y, *z; /* [particles], length */
     double *slopes; /* [particles][3][numbers] gradients of the orbitals where the electrons are */
     double parts;   /* kT: energy of the pair and field terms, -2 ln of the Jastrow factor */
@@ -82,6 +82,7 @@ typedef struct diffusion {
     double *charge, *diameter; /* [particles] */
     int32_t *species;          /* [particles] */
     walker *walkers;           /* [walkers] */
+    slater *slaters;           /* [walkers][SPINS] of them */
     const diffusion_engine *engine;
     double tolerated; /* drift */
     struct diffusion_gpu *gpu;

@@ -88,6 +88,7 @@ static int move_electron(const diffusion *d, const plugmc_host *host, dmc_task *
 {
     const diffusion_gpu *g = d->gpu;
     t->own = (int32_t)own;
+    t->block = (int32_t)(own - own % g->capacity);
     int code = launch_teams(d, host, g->propose, t);
     if (!code)
         code = gpu_orbitals(d, host, t->spin, t->walkers, g->there, g->values, g->new_slopes);
@@ -345,9 +346,12 @@ static int load_kernels(diffusion *d, const plugmc_host *host)
 {
     diffusion_gpu *g = d->gpu;
     plugmc_kernel_text text = {.size = sizeof text};
-    const char *const number = d->is_complex ? "complex" : "real", *const team = g->is_wide
-                                                                                     ? "block"
-                                                                                     : "warp";
+    const char *const number = d->is_complex ? "complex" : "real", *const team =
+                                                                       g->lanes == DMC_TEAM
+                                                                           ? "block"
+                                                                       : g->lanes == DMC_WARP
+                                                                           ? "warp"
+                                                                           : "few";
     char propose[48], decide[48], close[48];
     snprintf(propose, sizeof propose, "dmc_propose_%s_%s", team, number);
     snprintf(decide, sizeof decide, "dmc_decide_%s_%s", team, number);
@@ -391,6 +395,7 @@ static int take_memory(diffusion *d, const plugmc_host *host)
         {&g->own_row, walkers * most * number},
         {&g->chosen, walkers * (rows + 1) * sizeof(int32_t)},
         {&g->taken, wide},
+        {&g->known, walkers * rows * rows * number},
         {&g->old, wide},
         {&g->small, walkers * rows * rows * number},
         {&g->mixed, walkers * rows * number},
@@ -432,7 +437,9 @@ static int prepare(diffusion *d, const plugmc_host *host)
     g->number = (int64_t)sizeof(double) * (d->is_complex ? 2 : 1);
     g->capacity = d->block > 0 ? (int32_t)d->block : d->most < MANY_ELECTRONS ? 1 : DMC_MOST_BLOCK;
     if (g->capacity > d->most) g->capacity = (int32_t)d->most;
-    g->is_wide = g->capacity > 1 || d->most >= MANY_ELECTRONS;
+    g->lanes = g->capacity > 1 || d->most >= MANY_ELECTRONS ? DMC_TEAM
+               : d->system->particles > DMC_FEW_ELECTRONS   ? DMC_WARP
+                                                            : DMC_FEW;
     const double bytes =
         (double)(d->most * d->numbers) * sizeof(double) + matrices_bytes(d->most, d->is_complex);
     const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);

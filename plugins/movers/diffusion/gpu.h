@@ -25,23 +25,24 @@ typedef struct diffusion_gpu {
     matrices matrices;
     plugmc_kernel *propose, *decide, *close, *copy, *gather, *compare, *parts;
     int32_t capacity; /* moves that are gathered */
-    int is_wide;      /* a walker has a block of threads */
+    int32_t lanes;    /* threads of a walker: DMC_FEW, DMC_WARP or DMC_TEAM */
     int32_t group;    /* walkers whose matrices are made together */
     int64_t number;   /* bytes of a number of a matrix */
 
-    device_pointer positions, base;                  /* [walkers][particles][3] */
-    device_pointer inverse[SPINS], slopes[SPINS];    /* [walkers][n][n], [walkers][n][3][row] */
-    device_pointer numbers, tally, move, there;      /* [walkers] */
-    device_pointer values, new_slopes;               /* [walkers][row], [walkers][3][row] */
-    device_pointer own_row;                          /* [walkers][n] */
-    device_pointer chosen, taken, old, small, mixed; /* as in dmc_task */
-    device_pointer products, solved;                 /* [walkers][capacity][n] */
-    device_pointer from;                             /* [walkers] */
-    device_pointer points, group_values;             /* [group][n][3], [group][n][row] */
-    device_pointer found, drift;                     /* [walkers], [group][2] */
-    dmc_numbers *host_numbers;                       /* [walkers] */
-    dmc_tally *host_tally;                           /* [walkers] */
-    double *host_found;                              /* [walkers][2] */
+    device_pointer positions, base;               /* [walkers][particles][3] */
+    device_pointer inverse[SPINS], slopes[SPINS]; /* [walkers][n][n], [walkers][n][3][row] */
+    device_pointer numbers, tally, move, there;   /* [walkers] */
+    device_pointer values, new_slopes;            /* [walkers][row], [walkers][3][row] */
+    device_pointer own_row;                       /* [walkers][n] */
+    device_pointer chosen, taken, known, old;     /* as in dmc_task, */
+    device_pointer small, mixed;                  /* too */
+    device_pointer products, solved;              /* [walkers][capacity][n] */
+    device_pointer from;                          /* [walkers] */
+    device_pointer points, group_values;          /* [group][n][3], [group][n][row] */
+    device_pointer found, drift;                  /* [walkers], [group][2] */
+    dmc_numbers *host_numbers;                    /* [walkers] */
+    dmc_tally *host_tally;                        /* [walkers] */
+    double *host_found;                           /* [walkers][2] */
     t_moves t_moves;
 } diffusion_gpu;
 
@@ -73,6 +74,7 @@ static inline dmc_task task_of(const diffusion *d, int spin)
                   .own_row = AT(g->own_row, double),
                   .chosen = AT(g->chosen, int32_t),
                   .taken = AT(g->taken, double),
+                  .known = AT(g->known, double),
                   .old = AT(g->old, double),
                   .small = AT(g->small, double),
                   .mixed = AT(g->mixed, double)};
@@ -84,10 +86,11 @@ static inline dmc_task task_of(const diffusion *d, int spin)
 static inline int launch_teams(const diffusion *d, const plugmc_host *host, plugmc_kernel *kernel,
                                dmc_task *t)
 {
-    const uint32_t walkers = (uint32_t)d->system->walkers;
-    return d->gpu->is_wide ? launch(host, kernel, walkers, 1, 1, DMC_THREADS, 0, (void *[]){t})
-                           : launch(host, kernel, blocks_for(walkers, DMC_WARPS), 1, 1,
-                                    DMC_WARP * DMC_WARPS, 0, (void *[]){t});
+    const uint32_t walkers = (uint32_t)d->system->walkers, lanes = (uint32_t)d->gpu->lanes;
+    return lanes == DMC_TEAM
+               ? launch(host, kernel, walkers, 1, 1, DMC_TEAM, 0, (void *[]){t})
+               : launch(host, kernel, (uint32_t)blocks_for(walkers, (int32_t)(DMC_SHARED / lanes)),
+                        1, 1, DMC_SHARED, 0, (void *[]){t});
 }
 
 /* Orbitals of a spin at points [points][3], and their gradients unless that is 0. */

@@ -15,7 +15,7 @@ int gpu_t_moves_prepare(diffusion *d, const plugmc_host *host, const plugmc_kern
     const size_t walkers = (size_t)d->system->walkers, particles = (size_t)d->system->particles;
     const char *const number = d->is_complex ? "complex" : "real";
     char put[48], energies[48];
-    snprintf(put, sizeof put, "dmc_put_%s_%s", g->is_wide ? "block" : "warp", number);
+    snprintf(put, sizeof put, "dmc_put_%s_%s", g->lanes == DMC_TEAM ? "block" : "warp", number);
     snprintf(energies, sizeof energies, "dmc_energies_%s", number);
     const struct {
         const char *name;
@@ -105,9 +105,9 @@ static int move_spin(diffusion *d, const plugmc_host *host, int spin)
     if (!code) code = gpu_orbitals(d, host, spin, n, t->points, g->values, g->new_slopes);
     if (code) return code;
     void *arguments[] = {&task, &n, &t->list, &t->electron};
-    return g->is_wide ? launch(host, t->put, (uint32_t)n, 1, 1, DMC_THREADS, 0, arguments)
-                      : launch(host, t->put, blocks_for(n, DMC_WARPS), 1, 1, DMC_WARP * DMC_WARPS,
-                               0, arguments);
+    return g->lanes == DMC_TEAM ? launch(host, t->put, (uint32_t)n, 1, 1, DMC_TEAM, 0, arguments)
+                                : launch(host, t->put, blocks_for(n, DMC_SHARED / DMC_WARP), 1, 1,
+                                         DMC_SHARED, 0, arguments);
 }
 
 /* ---- Energies again -------------------------------------------------------------------------- */
@@ -135,8 +135,8 @@ static int find_batch(diffusion *d, const plugmc_host *host, dmc_task *task, dev
                       (void *[]){&n, &t->which, &places, &t->place_points});
     if (!code) code = gpu_orbitals(d, host, task->spin, n, t->place_points, t->place_values, 0);
     return code ? code
-                : launch(host, t->energies, blocks_for(n, DMC_WARPS), 1, 1, DMC_WARP * DMC_WARPS, 0,
-                         (void *[]){task, &n, &t->which, &t->place_values, &places});
+                : launch(host, t->energies, blocks_for(n, DMC_SHARED / DMC_WARP), 1, 1, DMC_SHARED,
+                         0, (void *[]){task, &n, &t->which, &t->place_values, &places});
 }
 
 /* Places to come, of electrons of a spin, of the n walkers of the list. */

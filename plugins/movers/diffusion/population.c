@@ -5,12 +5,11 @@
 
 /* ---- The comb -------------------------------------------------------------------------------- */
 
-/* d->share [walkers]: weights over exp(ln_unit). Exponentials are found side by side, sums always in the same
- * order. */
+/* d->share [walkers]: weights over exp(ln_unit), by one thread: a thousand take 10 us, and threads that are called and
+ * have no core wait for one for milliseconds, several times a generation. */
 static void share_weights(diffusion *d, double ln_unit)
 {
     const int32_t n = d->system->walkers;
-#pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1 && n > 1000)
     for (int32_t w = 0; w < n; w++) d->share[w] = exp(d->walkers[w].ln_weight - ln_unit);
 }
 
@@ -140,9 +139,13 @@ int population_look(diffusion *d, const plugmc_host *host, uint64_t sweep)
 
 /* The limit of A. Zen, S. Sorella, M. J. Gillan, A. Michaelides, D. Alfe, Phys. Rev. B 93, 241118 (2016):
  * size-consistent, and gone at tau = 0. */
-static double limited(const diffusion *d, double energy)
+static double most_of(const diffusion *d)
 {
-    const double most = d->energy_limit * sqrt((double)d->system->particles / d->tau);
+    return d->energy_limit * sqrt((double)d->system->particles / d->tau);
+}
+
+static double limited(const diffusion *d, double most, double energy)
+{
     return d->best + fmax(-most, fmin(most, energy - d->best));
 }
 
@@ -150,11 +153,12 @@ static double limited(const diffusion *d, double energy)
 static void follow_energy(diffusion *d)
 {
     const int32_t n = d->system->walkers;
+    const double most = most_of(d);
     double sum = 0, all = 0;
     share_weights(d, 0);
     for (int32_t w = 0; w < n; w++) {
         const double weight = d->share[w];
-        sum += weight * (limited(d, d->found[w]) - d->best);
+        sum += weight * (limited(d, most, d->found[w]) - d->best);
         all += weight;
     }
     d->generations++;
@@ -170,13 +174,13 @@ static int watch(diffusion *d, const plugmc_host *host, uint64_t sweep)
 {
     const int32_t n = d->system->walkers;
     double all, sum = 0, squares = 0;
-    const double ln_mean = share_by_largest(d, &all);
+    const double ln_mean = share_by_largest(d, &all), most = most_of(d);
     int32_t cut = 0;
     for (int32_t w = 0; w < n; w++) {
         const double weight = d->share[w] / all * n;
         sum += weight;
         squares += weight * weight;
-        cut += limited(d, d->found[w]) > d->found[w];
+        cut += limited(d, most, d->found[w]) > d->found[w];
     }
     const char *cure = "take a smaller tau or a better wave function";
     if (!(fabs(ln_mean) <= 2))
@@ -202,12 +206,13 @@ int population_weigh(diffusion *d, const plugmc_host *host, uint64_t sweep)
     const plugmc_nonlocal_place *places = NULL;
     int64_t count = 0;
     const int moves = d->nonlocal == T_MOVES;
+    const double most = most_of(d);
     int code = ask(d, host, sweep, moves ? &places : NULL, moves ? &count : NULL);
     if (code) return code;
     for (int32_t k = 0; k < d->system->walkers; k++) {
         walker *w = &d->walkers[k];
         const double tau = d->tau * (w->proposed > 0 ? w->accepted / w->proposed : 0),
-                     mean = 0.5 * (limited(d, w->energy) + limited(d, d->found[k]));
+                     mean = 0.5 * (limited(d, most, w->energy) + limited(d, most, d->found[k]));
         w->ln_weight = tau * (d->trial - mean);
         if (w->age > d->oldest) w->ln_weight = fmin(w->ln_weight, -log(2));
     }

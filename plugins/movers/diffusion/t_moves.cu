@@ -146,19 +146,19 @@ PLUGMC_FN void find_energy(const dmc_task &t, int64_t n, const int64_t *which, c
 }
 
 #define DMC_T_KERNELS(number, T)                                                                   \
-    extern "C" __global__ void __launch_bounds__(DMC_WARP *DMC_WARPS)                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
         dmc_put_warp_##number(const __grid_constant__ dmc_task t, int32_t n, const int32_t *list,  \
                               const int32_t *electron)                                             \
     {                                                                                              \
         put<DMC_WARP, T>(t, n, list, electron);                                                    \
     }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_THREADS)                                      \
+    extern "C" __global__ void __launch_bounds__(DMC_TEAM)                                         \
         dmc_put_block_##number(const __grid_constant__ dmc_task t, int32_t n, const int32_t *list, \
                                const int32_t *electron)                                            \
     {                                                                                              \
-        put<DMC_THREADS, T>(t, n, list, electron);                                                 \
+        put<DMC_TEAM, T>(t, n, list, electron);                                                    \
     }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_WARP *DMC_WARPS)                              \
+    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
         dmc_energies_##number(const __grid_constant__ dmc_task t, int64_t n, const int64_t *which, \
                               const double *values, dmc_place *places)                             \
     {                                                                                              \

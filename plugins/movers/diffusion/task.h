@@ -2,8 +2,13 @@
 #ifndef PLUGMC_DIFFUSION_TASK_H
 #define PLUGMC_DIFFUSION_TASK_H
 
-/* A walker has a warp where its matrices are small, or else a block of threads. */
-enum { DMC_WARP = 32, DMC_WARPS = 4, DMC_THREADS = 256, DMC_MOST_BLOCK = 32 };
+/* A walker of up to DMC_FEW_ELECTRONS electrons has DMC_FEW threads; one of more a warp; one whose matrices are large
+ * DMC_TEAM, which is a block of them. Others share blocks of DMC_SHARED threads. */
+enum { DMC_FEW = 8, DMC_WARP = 32, DMC_TEAM = 512, DMC_SHARED = 128 };
+enum { DMC_FEW_ELECTRONS = 16, DMC_THREADS = 256, DMC_MOST_BLOCK = 32 };
+enum {
+    DMC_SUMMING = DMC_TEAM / DMC_MOST_BLOCK
+}; /* threads of a team for each electron of a block */
 
 /* Of a walker: kept while it moves. */
 typedef struct dmc_numbers {
@@ -33,7 +38,7 @@ typedef struct dmc_task {
     int32_t periodic, crosses;          /* crosses: a real Psi may change its sign */
     int32_t walkers, particles, down;   /* down: number of the first electron of species 1 */
     int32_t spin, first, electrons;     /* the spin, its first electron and how many it has */
-    int32_t own, capacity; /* capacity: accepted electrons until they are worked into M */
+    int32_t own, block, capacity;       /* block: its first electron; capacity: how many it has */
     int64_t row;
 
     double *positions;    /* [walkers][particles][3] */
@@ -50,6 +55,7 @@ typedef struct dmc_task {
     /* Of the moves accepted in a block; diffusion.cu says what they are. */
     int32_t *chosen; /* [walkers][capacity + 1]: numbers in the spin; how many */
     double *taken;   /* [walkers][capacity][electrons] orbitals */
+    double *known;   /* [walkers][capacity][capacity] G: of those accepted with rows of the block */
     double *old;     /* [walkers][capacity][electrons] rows of M */
     double *small;   /* [walkers][capacity][capacity] the inverse of G, 0 elsewhere */
     double *mixed;   /* [walkers][capacity] of the electron at hand */

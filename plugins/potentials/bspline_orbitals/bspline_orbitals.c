@@ -30,7 +30,7 @@
 
 PLUGMC_EMBED(bspline_kernel, PLUGMC_KERNEL_FILE);
 
-enum { LEAST_BATCH = 65536 }; /* points that are evaluated at once on the GPU, at least */
+enum { LEAST_BATCH = 65536, MOST_POINTS = 1 << 22 }; /* points at once on the GPU */
 
 /* ---- Evaluation on the CPU ----------------------------------------------------------------- */
 
@@ -183,11 +183,15 @@ static int sort_points(const bspline_orbitals *b, const spline_kernels *k, splin
     return code;
 }
 
-/* Sorting pays when several points share the rows of their bricks. */
-static int worth_sorting(const bspline_orbitals *b, int64_t points)
+/* Sorting pays when several points share the rows of their bricks, and a cache of 4 MB, which all GPUs have, does not
+ * hold the table. */
+static int worth_sorting(const bspline_orbitals *b, const spline_table *t, int64_t points)
 {
+    const int64_t places = (int64_t)b->grid[0] * b->grid[1] * b->grid[2];
+    if (b->layout == LAYOUT_PLAIN) return 0;
     if (b->sort != SORT_AUTO) return b->sort == SORT_YES;
-    return points >= 1024 && 8 * points >= (int64_t)b->grid[0] * b->grid[1] * b->grid[2];
+    return points >= 1024 && 8 * points >= places &&
+           places * t->row * (int64_t)b->size > (int64_t)4 << 20;
 }
 
 /* The smallest power of two of threads that a row needs, up to a warp. */
@@ -233,7 +237,7 @@ static spline_task task_of(const bspline_orbitals *b, const spline_table *t,
 }
 
 static int launch_points(const bspline_orbitals *b, const spline_kernels *k, spline_task *task,
-                         int derivatives)
+                         int derivatives, int sorted)
 {
     const plugmc_host *host = b->host;
     if (b->layout == LAYOUT_PLAIN) {
@@ -252,7 +256,7 @@ static int launch_points(const bspline_orbitals *b, const spline_kernels *k, spl
     const uint32_t a_block = (few ? 32 : SPLINE_BLOCK) >> task->width; /* points */
     const uint32_t grid[3] = {(task->points + a_block - 1) / a_block * task->chunks, 1, 1};
     const uint32_t block[3] = {threads, 1, 1};
-    int code = worth_sorting(b, task->points) ? sort_points(b, k, task) : PLUGMC_OK;
+    int code = sorted ? sort_points(b, k, task) : PLUGMC_OK;
     return code ? code : host->gpu->launch(host->context, kernel, grid, block, 0, (void *[]){task});
 }
 
@@ -261,12 +265,14 @@ static int evaluate_on_device(const bspline_orbitals *b, const spline_table *t,
                               const plugmc_orbital_request *q)
 {
     const spline_kernels *k = &b->kernels[q->real_size == sizeof(double)];
-    const int derivatives = q->gradients || q->laplacians;
+    const int derivatives = q->gradients || q->laplacians,
+              sorted = worth_sorting(b, t, q->points < b->batch ? q->points : b->batch);
+    const int64_t batch = sorted || b->layout == LAYOUT_PLAIN ? b->batch : MOST_POINTS;
     int code = PLUGMC_OK;
-    for (int64_t first = 0; first < q->points && !code; first += b->batch) {
-        int64_t points = q->points - first < b->batch ? q->points - first : b->batch;
+    for (int64_t first = 0; first < q->points && !code; first += batch) {
+        int64_t points = q->points - first < batch ? q->points - first : batch;
         spline_task task = task_of(b, t, q, first, points);
-        code = launch_points(b, k, &task, derivatives);
+        code = launch_points(b, k, &task, derivatives, sorted);
     }
     return code;
 }
@@ -477,7 +483,7 @@ static int prepare_device(bspline_orbitals *b, const plugmc_host *host)
     for (int s = 0; s < 2 && !code; s++) code = upload_table(b, &b->tables[s], host);
     b->batch = electrons > LEAST_BATCH ? electrons : LEAST_BATCH;
     /* a grid of blocks has an end, and the plain layout has a block for each orbital of a point */
-    if (b->batch > 1 << 22) b->batch = 1 << 22;
+    if (b->batch > MOST_POINTS) b->batch = MOST_POINTS;
     if (b->layout == LAYOUT_PLAIN) b->batch = LEAST_BATCH;
     const size_t bytes = (size_t)b->batch * sizeof(uint32_t);
     if (!code) code = gpu->allocate(host->context, b->brick_count * sizeof(uint32_t), &b->counts);
@@ -553,7 +559,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(
         bspline_orbitals, sort, "auto", "auto|yes|no",
         "on the GPU, whether points are sorted so that neighbours share what they read; "
-        "auto: when there are enough of them"),
+        "auto: when there are enough of them and tables exceed 4 MB"),
     PLUGMC_INTEGER_KEY(
         bspline_orbitals, resident, "4", 1, 8, "",
         "blocks of 256 threads that a multiprocessor of the GPU holds when values are "
