@@ -154,8 +154,12 @@ static void finish(scheduler *s, job *job, int status)
 {
     const int64_t k = job->point;
     point *p = &s->study->points[k];
-    const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-              code = number ? EXIT_INTERNAL : WEXITSTATUS(status);
+    const int by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    /* told to stop before it listened */
+    const bool had_not_begun = s->stopped && (by == SIGTERM || by == SIGINT);
+    const int number = had_not_begun ? 0 : by;
+    int code = WEXITSTATUS(status);
+    if (by) code = had_not_begun ? EXIT_INTERRUPTED : EXIT_INTERNAL;
     const double seconds = stop_clock() - job->begin;
     if (!s->leave) log_end(job->log, number ? 128 + number : code);
     close(job->log);
