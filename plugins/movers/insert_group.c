@@ -127,8 +127,8 @@ static void come_near(const insert_group *g, plugmc_trial *t)
     draw_places(g, t);
     memcpy(place, t->group->places[0], sizeof place);
     plugmc_wrap(t->box, place);
-    for (int32_t k = 0, n = 0; k < g->members;
-         k++) { /* n: of this species around the first one before */
+    int32_t n = 0; /* of this species that come around the first one before */
+    for (int32_t k = 0; k < g->members; k++) {
         const int32_t s = t->group->members[k] = g->species[k];
         if (k == 0) continue;
         n = s == g->species[k - 1] && k > 1 ? n + 1 : 0;

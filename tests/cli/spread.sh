@@ -239,17 +239,22 @@ test_walkers_spread_over_processes()
     refused_by 3 3 "[run] walkers = 2 cannot be shared by 3 processes: each needs 1 or more" run sim.ini
 }
 
-# A run of three processes is stopped, goes on as two and ends as one.
-test_checkpoint_of_a_spread_system()
+# resumed_by_fewer N SWEEPS ALL: a run of N processes is stopped after ten sweeps, goes on as two and ends as one.
+resumed_by_fewer()
 {
-    particles_of 0.5 2000 1.5 lennard_jones
     must run sim.ini --set run.output=one.h5
-    must_by 3 run sim.ini --set run.output=many.h5 --set run.sweeps=10
-    must_by 2 run --resume many.h5 --set run.sweeps=20
-    must run --resume many.h5 --set run.sweeps=40
+    must_by "$1" run sim.ini --set run.output=many.h5 --set run.sweeps=10
+    must_by 2 run --resume many.h5 --set "run.sweeps=$2"
+    must run --resume many.h5 --set "run.sweeps=$3"
     rows one.h5 0 1 >one.txt
     rows many.h5 0 1 >many.txt
     [ -s one.txt ] && cmp one.txt many.txt || fail "another chain"
+}
+
+test_checkpoint_of_a_spread_system()
+{
+    particles_of 0.5 2000 1.5 lennard_jones
+    resumed_by_fewer 3 20 40
 }
 
 test_lost_process_of_a_spread_system()
@@ -423,13 +428,7 @@ test_checkpoint_of_spread_ions_on_a_gpu()
 {
     gpus 2
     ions 2000
-    must run sim.ini --set run.output=one.h5
-    must_by 2 run sim.ini --set run.output=many.h5 --set run.sweeps=10
-    must_by 2 run --resume many.h5 --set run.sweeps=30
-    must run --resume many.h5 --set run.sweeps=60
-    rows one.h5 0 1 >one.txt
-    rows many.h5 0 1 >many.txt
-    [ -s one.txt ] && cmp one.txt many.txt || fail "another chain"
+    resumed_by_fewer 2 30 60
 }
 
 # Kernels of the others wait for one that is gone.

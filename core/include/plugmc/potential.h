@@ -169,12 +169,13 @@ PLUGMC_FN real plugmc_screened(real alpha, real r2, real *gauss, real *over)
     *over = (x + c) * quotient;
     return *gauss * p * c * quotient;
 }
+
 /* What functions of free numbers (plugmc/free.h) add to: sums over pairs, or over electrons, of a term of
  * O_k = d ln |Psi| / dp_k and of what the kinetic energy asks of it. */
 typedef struct plugmc_tally {
-    double *values; /* of O_k times `factor`; NULL: not wanted */
-    double *
-        kinetic; /* of -1/2 lap_i O_k - drift_i . grad_i O_k, over the electrons i; NULL: not wanted */
+    /* Sums of O_k times `factor`, and of -1/2 lap_i O_k - drift_i . grad_i O_k over the electrons i; NULL: not
+     * wanted. */
+    double *values, *kinetic;
     int32_t stride; /* from one sum to the next */
     int32_t dimension;
     double factor;

@@ -130,6 +130,8 @@ bool gpu_put_off(gpu *, void *to, plugmc_device_pointer from, size_t bytes, driv
 driver_result gpu_hand_out(gpu *);
 void gpu_stage_free(gpu *);
 void gpu_mail_free(gpu *);
+/* What the driver says of a result, into room for 512 bytes. */
+void gpu_put_in_words(const gpu *, driver_result, char *why);
 void gpu_peers_free(gpu *);
 /* Writes the free numbers of the run into a module. */
 int gpu_fill_numbers(gpu *, const gpu_module *);

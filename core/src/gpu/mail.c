@@ -43,7 +43,7 @@ static int make_box(gpu *g, struct gpu_mail *m, size_t bytes)
     return code;
 }
 
-static void put_in_words(const gpu *g, driver_result result, char *why)
+void gpu_put_in_words(const gpu *g, driver_result result, char *why)
 {
     const char *text = NULL;
     g->api.error_text(result, &text);
@@ -56,7 +56,7 @@ bool gpu_mail_is_possible(gpu *g, char *why)
     driver_shared shared;
     driver_result result = g->api.allocate(&box, LEAST);
     if (!result) result = g->api.share(&shared, box);
-    if (result) put_in_words(g, result, why);
+    if (result) gpu_put_in_words(g, result, why);
     if (box) g->api.release(box);
     return !result;
 }
@@ -102,7 +102,7 @@ bool gpu_mail_open(gpu *g, int32_t part, const gpu_letter *letter, char *why)
     memcpy(shared.reserved, letter->box, sizeof letter->box);
     const driver_result result = g->api.open_shared(&o->at, shared, DRIVER_SHARED_LAZY_PEER);
     if (result) {
-        put_in_words(g, result, why);
+        gpu_put_in_words(g, result, why);
         return false;
     }
     o->number = letter->number;

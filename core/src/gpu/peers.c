@@ -5,9 +5,8 @@
 
 #include "gpu/device.h"
 
-enum {
-    PIECE = 1 << 21
-}; /* bytes: the driver shares whole pieces, so nothing else should lie in them */
+/* Bytes: the driver shares whole pieces, so nothing else should lie in them. */
+enum { PIECE = 1 << 21 };
 
 int gpu_lend(gpu *g, size_t bytes, plugmc_device_pointer *out, gpu_key *key)
 {
@@ -25,9 +24,7 @@ bool gpu_borrow(gpu *g, const gpu_key *key, plugmc_device_pointer *out, char *wh
     memcpy(shared.reserved, key->how, sizeof key->how);
     const driver_result result = g->api.open_shared(&at, shared, DRIVER_SHARED_LAZY_PEER);
     if (result) {
-        const char *text = NULL;
-        g->api.error_text(result, &text);
-        snprintf(why, 512, "%s", text ? text : "unknown error");
+        gpu_put_in_words(g, result, why);
         return false;
     }
     g->borrowed =

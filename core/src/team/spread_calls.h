@@ -11,6 +11,9 @@ int spread_for_plugin(plugmc_context *, int own, int code);
 const plugmc_parcel *spread_parcel_at(const plugmc_parcel *, int32_t k);
 int32_t spread_rank_of(int32_t part);
 
+/* Whether processes may open memory of each other's GPUs: not on several machines, nor where the user has forbidden it;
+ * then `why`, with room for 512 bytes, says which. */
+bool spread_is_near(char *why);
 /* All: whether everybody can open memory of the others' GPUs, which takes one machine. *why: if not, as far as it is
  * known here. An exit code. */
 int spread_mail_opens(gpu *, report *, bool *all, char why[512]);

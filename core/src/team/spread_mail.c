@@ -11,20 +11,26 @@
 
 /* ---- Whether it is possible --------------------------------------------------------------------- */
 
+bool spread_is_near(char *why)
+{
+    const char *wanted = getenv("PLUGMC_PEER_MEMORY");
+    const bool apart = team_now()->local_ranks < team_now()->ranks,
+               unwanted = wanted && !strcmp(wanted, "off");
+    if (apart)
+        strcpy(why, "there are several machines");
+    else if (unwanted)
+        strcpy(why, "PLUGMC_PEER_MEMORY = off");
+    return !apart && !unwanted;
+}
+
 int spread_mail_opens(gpu *g, report *r, bool *all, char why[512])
 {
     const team *t = team_now();
-    const char *wanted = getenv("PLUGMC_PEER_MEMORY");
     gpu_letter mine = {0}, *letters = checked(calloc((size_t)t->ranks, sizeof *letters));
     int64_t lost = 1;
     *all = false;
     strcpy(why, "another process cannot open it");
-    if (t->local_ranks < t->ranks)
-        strcpy(why, "there are several machines");
-    else if (wanted && !strcmp(wanted, "off"))
-        strcpy(why, "PLUGMC_PEER_MEMORY = off");
-    else
-        lost = !gpu_mail_is_possible(g, why);
+    if (spread_is_near(why)) lost = !gpu_mail_is_possible(g, why);
     int code = !lost && gpu_mail_begin(g, 0, &mine) ? r->code : 0;
     code = team_largest(code, &lost, 1);
     code = team_share(code, &mine, sizeof mine, letters, (size_t)t->ranks * sizeof *letters);

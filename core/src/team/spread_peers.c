@@ -12,13 +12,8 @@
 /* Whether this could work at all; an exit code. */
 static int look(gpu *g, bool *possible, char *why)
 {
-    const team *t = team_now();
-    const char *wanted = getenv("PLUGMC_PEER_MEMORY");
     const int code = spread_own_gpus(g, possible, why);
-    if (t->local_ranks < t->ranks)
-        strcpy(why, "there are several machines"), *possible = false;
-    else if (wanted && !strcmp(wanted, "off"))
-        strcpy(why, "PLUGMC_PEER_MEMORY = off"), *possible = false;
+    if (!spread_is_near(why)) *possible = false;
     return code;
 }
 

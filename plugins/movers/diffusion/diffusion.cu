@@ -473,37 +473,22 @@ template <int LANES, class T> PLUGMC_FN void decide(const dmc_task &t)
         work_in<LANES>(t, w, q, (const T *)(t.values + w * t.row), sums[FELT_ENERGY] - move.parts);
 }
 
+#define DMC_MOVES(team, lanes, block, number, T)                                                   \
+    extern "C" __global__ void __launch_bounds__(block)                                            \
+        dmc_propose_##team##_##number(const __grid_constant__ dmc_task t)                          \
+    {                                                                                              \
+        propose<lanes, T>(t);                                                                      \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(block)                                            \
+        dmc_decide_##team##_##number(const __grid_constant__ dmc_task t)                           \
+    {                                                                                              \
+        decide<lanes, T>(t);                                                                       \
+    }
+
 #define DMC_KERNELS(number, T)                                                                     \
-    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
-        dmc_propose_few_##number(const __grid_constant__ dmc_task t)                               \
-    {                                                                                              \
-        propose<DMC_FEW, T>(t);                                                                    \
-    }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
-        dmc_decide_few_##number(const __grid_constant__ dmc_task t)                                \
-    {                                                                                              \
-        decide<DMC_FEW, T>(t);                                                                     \
-    }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
-        dmc_propose_warp_##number(const __grid_constant__ dmc_task t)                              \
-    {                                                                                              \
-        propose<DMC_WARP, T>(t);                                                                   \
-    }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_SHARED)                                       \
-        dmc_decide_warp_##number(const __grid_constant__ dmc_task t)                               \
-    {                                                                                              \
-        decide<DMC_WARP, T>(t);                                                                    \
-    }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_TEAM)                                         \
-        dmc_propose_block_##number(const __grid_constant__ dmc_task t)                             \
-    {                                                                                              \
-        propose<DMC_TEAM, T>(t);                                                                   \
-    }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DMC_TEAM)                                         \
-        dmc_decide_block_##number(const __grid_constant__ dmc_task t)                              \
-    {                                                                                              \
-        decide<DMC_TEAM, T>(t);                                                                    \
-    }                                                                                              \
+    DMC_MOVES(few, DMC_FEW, DMC_SHARED, number, T)                                                 \
+    DMC_MOVES(warp, DMC_WARP, DMC_SHARED, number, T)                                               \
+    DMC_MOVES(block, DMC_TEAM, DMC_TEAM, number, T)                                                \
     extern "C" __global__ void __launch_bounds__(DMC_THREADS)                                      \
         dmc_close_##number(const __grid_constant__ dmc_task t, T *products)                        \
     {                                                                                              \

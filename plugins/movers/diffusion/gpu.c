@@ -346,12 +346,9 @@ static int load_kernels(diffusion *d, const plugmc_host *host)
 {
     diffusion_gpu *g = d->gpu;
     plugmc_kernel_text text = {.size = sizeof text};
-    const char *const number = d->is_complex ? "complex" : "real", *const team =
-                                                                       g->lanes == DMC_TEAM
-                                                                           ? "block"
-                                                                       : g->lanes == DMC_WARP
-                                                                           ? "warp"
-                                                                           : "few";
+    const char *const number = d->is_complex ? "complex" : "real", *team = "few";
+    if (g->lanes == DMC_WARP) team = "warp";
+    if (g->lanes == DMC_TEAM) team = "block";
     char propose[48], decide[48], close[48];
     snprintf(propose, sizeof propose, "dmc_propose_%s_%s", team, number);
     snprintf(decide, sizeof decide, "dmc_decide_%s_%s", team, number);

@@ -6,9 +6,8 @@
  * DMC_TEAM, which is a block of them. Others share blocks of DMC_SHARED threads. */
 enum { DMC_FEW = 8, DMC_WARP = 32, DMC_TEAM = 512, DMC_SHARED = 128 };
 enum { DMC_FEW_ELECTRONS = 16, DMC_THREADS = 256, DMC_MOST_BLOCK = 32 };
-enum {
-    DMC_SUMMING = DMC_TEAM / DMC_MOST_BLOCK
-}; /* threads of a team for each electron of a block */
+/* Threads of a team for each electron of a block. */
+enum { DMC_SUMMING = DMC_TEAM / DMC_MOST_BLOCK };
 
 /* Of a walker: kept while it moves. */
 typedef struct dmc_numbers {
