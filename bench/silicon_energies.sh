@@ -11,7 +11,8 @@
 # as in the paper) are sweeps of all WALKERS (16) together; every tenth is measured. PLUGMC= says
 # where the program is, if common.sh does not find it. Rows for a GPU are left out where there is none;
 # instead single precision runs on the CPU. ROWS= are those wanted of "X double single": table X, and the rows of
-# table IX in double precision on the CPU and in single precision on the GPU. THREADS= of the CPU.
+# table IX in double precision on the CPU and in single precision on the GPU. THREADS= of the CPU. LIMIT= seconds after which
+# a row ends, however many steps it has made.
 #
 # The Jastrow factor is that of silicon_jastrow.ini, which plugmc optimise has found. JASTROW=FILE has another one,
 # sections of [potential ...]; JASTROW=gas is that of the electron gas of the same mean density, with a higher
@@ -61,10 +62,10 @@ run()
     "$plugmc" run "$file" --set run.device="$on" --set run.threads="${THREADS:-$(nproc)}" \
         --set mover.plugin="$mover" --set mover.precision="$precision" \
         --set "potential bspline_orbitals.precision=$table" --set run.output=out.h5 \
-        --set run.csv=out.csv "$@" >said 2>messages || {
-        cat messages >&2
-        exit 1
-    }
+        --set run.csv=out.csv "$@" >said 2>messages && return
+    [ $? -eq 11 ] && [ -n "${LIMIT:-}" ] && return # the time limit
+    cat messages >&2
+    exit 1
 }
 
 # row NAME DEVICE PRECISION MOVER [--set ...]: a line of table IX.
@@ -74,13 +75,14 @@ row()
     shift
     start=$(date +%s)
     run silicon.ini "$@" --set run.walkers="$walkers" --set run.sweeps=$((steps / walkers)) \
-        --set "observable local_energy.period=10" --set initial.state=file --set initial.file=begun.h5
+        --set "observable local_energy.period=10" --set initial.state=file --set initial.file=begun.h5 \
+        --set run.time_limit="${LIMIT:-0}"
     awk -v name="$name" -v seconds=$(($(date +%s) - start)) '
-        $1 == "local_energy.energy" { energy = $2 }
+        $1 == "local_energy.energy" { energy = $2; samples = $4 }
         $1 == "local_energy.variance" { variance = $2 }
         $1 == "acceptance" { acceptance = $2; for (i = 3; i < NF; i++) if ($i == "step") step = $(i + 1) + 0 }
         END {
-            printf "%-42s %-16s %-14s %-6.4g %.4f %6d s\n", name, energy, variance, step, acceptance, seconds
+            printf "%-42s %-16s %-14s %-6.4g %.4f %8d %6d s\n", name, energy, variance, step, acceptance, samples, seconds
         }' said messages
 }
 
@@ -114,13 +116,13 @@ start=$(date +%s)
 run begin.ini $device double quasi_simultaneous --set run.walkers="$walkers" --set run.sweeps=1 \
     --set run.equilibrate="${BEGIN:-200}"
 mv out.h5 begun.h5
-echo "# table IX: energy (error), variance, step, acceptance, time of the whole run; the walkers' beginning took" \
+echo "# table IX: energy (error), variance, step, acceptance, samples, time of the whole run; the walkers' beginning took" \
     "$(($(date +%s) - start)) s"
 exact="--set run.equilibrate=50"
 all_at_once="--set mover.acceptance=simultaneous --set mover.step=0.1 --set mover.target_acceptance=0 \
-    --set run.equilibrate=500"
+    --set run.equilibrate=300"
 case " $rows " in *" single "*)
-    row "(1)  $where/PbP, single" $device single particle_by_particle $exact --set run.seed=217
+    row "(1)   $where/PbP, single" $device single particle_by_particle $exact --set run.seed=217
     row "(2,3) $where/Q.S., single, simultaneous" $device single quasi_simultaneous $all_at_once --set run.seed=220
     row "      $where/Q.S., single, sequential" $device single quasi_simultaneous $exact --set run.seed=221
     ;;
