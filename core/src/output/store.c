@@ -100,6 +100,7 @@ static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t access, haddr_t 
     (void)type, (void)access;
     driver_file *file = (driver_file *)base;
     store *owner = file->owner;
+    touched_add(&owner->touched, to, to + bytes);
     if (to + bytes > file->size) file->size = to + bytes;
     for (const char *from = data; bytes && !owner->error;) {
         ssize_t n = pwrite(owner->fd, from, bytes, (off_t)to);
@@ -118,6 +119,7 @@ static herr_t driver_truncate(H5FD_t *base, hid_t access, hbool_t closing)
     (void)access, (void)closing;
     driver_file *file = (driver_file *)base;
     if (file->size == file->allocated) return 0;
+    touched_add(&file->owner->touched, file->allocated, file->size); /* zeros, if it grows again */
     if (!file->owner->error && ftruncate(file->owner->fd, (off_t)file->allocated))
         file->owner->error = errno;
     file->size = file->allocated;
@@ -282,17 +284,27 @@ int store_open_path(store *s, const char *path)
     return fd;
 }
 
-int store_close(store *s)
+int store_close_telling(store *s, touched *touched)
 {
-    if (s->apart) return writer_close(s);
+    if (s->apart) return writer_close(s, touched);
     if (s->file >= 0 && H5Fclose(s->file) < 0) fail_hdf5(s);
     if (s->driver >= 0) H5FDunregister(s->driver);
     s->file = s->driver = H5I_INVALID_HID;
+    *touched = s->touched; /* closing writes, too */
+    s->touched = (struct touched){0};
     if (s->error) { /* the cause of whatever else went wrong */
         snprintf(s->reason, sizeof s->reason, "%s", strerror(s->error));
         s->failed = true;
     }
     return s->failed;
+}
+
+int store_close(store *s)
+{
+    touched touched;
+    const int failed = store_close_telling(s, &touched);
+    touched_free(&touched);
+    return failed;
 }
 
 /* ---- Groups and links ----------------------------------------------------------------------- */
