@@ -34,6 +34,7 @@ struct store_child;
 typedef struct store {
     hid_t file, driver;
     int fd;
+    int below; /* a file that stands for what has not been written; -1: there is none */
     int error; /* errno of the first read or write that failed, or 0 */
     bool reading, failed;
     bool memory_short; /* the reason why it failed */
@@ -49,6 +50,8 @@ void store_guard_hdf5(void);
 enum store_mode { STORE_FRESH, STORE_CHANGE, STORE_READ };
 
 void store_open(store *, int fd, enum store_mode);
+/* Changes that go into the empty file `fd`, over what is in the file `below`, which is only read. */
+void store_open_over(store *, int fd, int below);
 /* The same for writing through a child process, which HDF5 may break down in: what is written is sent
  * there. Only what writes may be called until store_close. The child's failures show in
  * store_close. */

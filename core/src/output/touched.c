@@ -37,6 +37,12 @@ bool touched_next(const touched *t, uint64_t *from, uint64_t *end)
     return true;
 }
 
+bool touched_has(const touched *t, uint64_t at)
+{
+    const uint64_t b = at / TOUCHED_BLOCK;
+    return b / 8 < t->bytes && t->bits[b / 8] >> b % 8 & 1;
+}
+
 void touched_free(touched *t)
 {
     free(t->bits);

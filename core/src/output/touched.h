@@ -18,5 +18,7 @@ typedef struct touched {
 void touched_add(touched *, uint64_t from, uint64_t end);
 /* The next range of blocks that were written, from *end on; false: there is none. *end is 0 before the first. */
 bool touched_next(const touched *, uint64_t *from, uint64_t *end);
+/* Whether the block of this byte was written. */
+bool touched_has(const touched *, uint64_t at);
 void touched_free(touched *);
 #endif
