@@ -120,16 +120,16 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* 0, errno or REPLACEMENT_CHANGED. With *exchange the old file has the temporary name then, unless the file system
+/* 0, errno or REPLACEMENT_CHANGED. With *keep the old file has the temporary name then, unless the file system
  * cannot do that. */
-static int put_in_place(const replacement *file, bool *exchange)
+static int put_in_place(const replacement *file, bool *keep)
 {
-    const bool wanted = *exchange;
-    *exchange = false;
+    const bool wanted = *keep;
+    *keep = false;
     if (!file->guarded) return rename(file->temporary, file->target) ? errno : 0;
     if (!is_as_it_was(file)) return is_folder(file->target) ? EISDIR : REPLACEMENT_CHANGED;
     if (wanted && !renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_EXCHANGE)) {
-        *exchange = true;
+        *keep = true;
         return 0;
     }
     if (file->old.st_nlink) return rename(file->temporary, file->target) ? errno : 0;
@@ -162,17 +162,17 @@ static int finish(replacement *file, spare *spare, touched *touched)
 {
     struct stat next;
     int code = fsync(file->fd) || fstat(file->fd, &next) ? errno : 0;
-    bool exchange = !code && spare && file->guarded && !file->shared &&
+    bool keep = !code && spare && file->guarded && !file->shared &&
                     spare_is_worth(spare, file->fd, &file->old, touched);
     if (close(file->fd) && !code) code = errno;
     file->fd = -1;
     leftovers_hold();
-    if (!code) code = put_in_place(file, &exchange);
-    if (!code && exchange && !spare_keep(spare, file->temporary, &file->old, &next, touched)) {
+    if (!code) code = put_in_place(file, &keep);
+    if (!code && keep && !spare_keep(spare, file->temporary, &file->old, &next, touched)) {
         unlink(file->temporary);
-        exchange = false;
+        keep = false;
     }
-    if (!code && !exchange) leftovers_forget(file->temporary);
+    if (!code && !keep) leftovers_forget(file->temporary);
     leftovers_let_go();
     if (code) {
         replacement_abandon(file);
