@@ -122,7 +122,7 @@ rate()
             !begun++ { t = $1; n = $2 }
             { to = $1; m = $2 }
             END {
-                if (to - t < long - 2.5) exit 1
+                if (!(to > t) || to - t < long - 2.5) exit 1
                 printf "%.6g\n", (m - n) / (to - t)
             }' || fail "there are too few progress lines in $period seconds"
 }
