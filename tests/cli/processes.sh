@@ -195,19 +195,19 @@ wait_for_file()
     fail "it does not begin"
 }
 
-# lost_of RANK OPTION...: a process of sim.ini is killed; the others end within twelve seconds. With --enable-recovery
-# the launcher looks away.
+# lost_of RANK OPTION...: a process of sim.ini (of three, or $processes) is killed; the others end within ten seconds. With
+# --enable-recovery the launcher looks away.
 lost_of()
 {
     local end
     by 1 --version
-    timeout --kill-after=5 100 mpirun --quiet "${@:2}" -n 3 "$PLUGMC" run sim.ini --set run.sweeps=100000000 \
+    timeout --kill-after=5 100 mpirun --quiet "${@:2}" -n "${processes-3}" "$PLUGMC" run sim.ini --set run.sweeps=100000000 \
         >"$out" 2>"$err" </dev/null &
     local launcher=$!
     wait_for_file
     kill -KILL "$(process_of $launcher "$1")"
-    end=$((SECONDS + 12))
-    while kill -0 $launcher 2>/dev/null && [ $SECONDS -lt $end ]; do sleep 0.1; done
+    end=$((${EPOCHREALTIME/./} + 10000000)) # microseconds
+    while kill -0 $launcher 2>/dev/null && [ ${EPOCHREALTIME/./} -lt $end ]; do sleep 0.1; done
     kill -0 $launcher 2>/dev/null && fail "the others go on"
     wait $launcher
     status=$?
