@@ -174,6 +174,50 @@ test_error_in_one_of_many_processes()
     [ ! -e sim.h5 ] || fail "there is a file"
 }
 
+# One process reads what the others do not: another key, another file under the same name, another plugin.
+test_other_input_in_one_of_many_processes()
+{
+    local key
+    ladder
+    change 's/^sweeps = .*/sweeps = 60/'
+    for key in seed=9 sweeps=80; do
+        by_odd 3 2 "set -- \"\$@\" --set run.$key" run sim.ini
+        [ $status = 3 ] || fail "exit code $status, not 3"
+        grep -Eqx "rank 2: sim.ini: \[run\] ${key%=*} is ${key#*=}, and [0-9]+ in rank 0: all processes need the same input" \
+            "$err" || fail "it is not said what"
+        [ ! -e sim.h5 ] || fail "there is a file"
+    done
+    cp -r "$PLUGINS" others
+    printf 'x' >>others/serial.so
+    by_odd 2 1 "export PLUGMC_PLUGIN_PATH=$PWD/others" run sim.ini
+    [ $status = 3 ] || fail "exit code $status, not 3"
+    grep -Eqx "rank 1: sim.ini: plugin mover serial is [0-9a-f]+, and [0-9a-f]+ in rank 0: all processes need the same input" \
+        "$err" || fail "it is not said what"
+    mkdir elsewhere
+    awk 'BEGIN {
+        printf "64\nLattice=\"6 0 0 0 6 0 0 0 6\" Properties=species:S:1:pos:R:3\n"
+        for (i = 0; i < 64; i++) printf "a %g %g %g\n", i % 4 * 1.5, int(i / 4) % 4 * 1.5, int(i / 16) * 1.5
+    }' >start.xyz
+    sed 's/^a 4.5 4.5 4.5/a 4.5 4.5 4.6/' start.xyz >elsewhere/start.xyz
+    change 's/^density.*/lx = 6/; s/^state.*/state = file\nfile = start.xyz/'
+    cp sim.ini elsewhere
+    by_odd 2 1 "cd elsewhere" run sim.ini
+    [ $status = 3 ] || fail "exit code $status, not 3"
+    grep -q "^rank 1: sim.ini: file of .initial. file is [0-9a-f]*, and [0-9a-f]* in rank 0: all processes need the" "$err" || fail "it is not said what"
+    # each for itself, or rank 0 alone
+    by_odd 2 1 'set -- "$@" --set run.threads=2 --set run.checkpoint=0.1' run sim.ini
+    [ $status = 0 ] || fail "refused"
+}
+
+# A time limit of one is one of all.
+test_time_limit_of_one_of_many_processes()
+{
+    ladder
+    by_odd 3 2 'set -- "$@" --set run.time_limit=1' run sim.ini --set run.sweeps=100000000
+    [ $status = 11 ] || fail "exit code $status, not 11"
+    [ "$(grep -c 'time limit reached after sweep' "$err")" = 1 ] || fail "it is not said once"
+}
+
 test_plugin_missing_in_one_of_many_processes()
 {
     local rank
