@@ -59,6 +59,9 @@ run()
     fail "the run has failed"
 }
 
+# shorter N: one N-th of the samples, for faults that are seen in these by far
+shorter() { run --set run.sweeps=$((samples * every / $1)); }
+
 # agrees SERIES LAW KEY...; caught: with a planted fault
 agrees() { "$DISTRIBUTION" chi2 sim.h5 "$@" || failed=1; }
 caught() { "$DISTRIBUTION" caught sim.h5 "$@" || failed=1; }
@@ -821,7 +824,7 @@ case_faults_of_several_places_are_seen()
     run
     agrees numbers/N_a $law
     plant insert "s|$own|t->places = t->move == INSERTION ? (int32_t)p->places : 1;|"
-    run
+    shorter 8
     caught numbers/N_a $law
 }
 
@@ -1106,16 +1109,16 @@ case_faults_of_cluster_are_seen()
     agrees energy/energy $law
     # those that are left behind are not looked at
     plant cluster 's|int64_t n = gather(c, f, i, 0);|int64_t n = 0;|'
-    run
+    shorter 4
     caught energy/energy $law
     plant cluster 's|-expm1(-f->sum\[k\])|exp(-f->sum[k])|'
-    run
+    shorter 4
     caught energy/energy $law
     plant cluster 's|f->multiplier\[t\] \* f->change|f->change|'
-    run
+    shorter 4
     caught energy/energy $law
     # nor those that are met
-    samples=5000
+    samples=3000
     gas 2 2 4.5 0.1 1
     change 's/^\[mover serial\]/[mover cluster]/; /^step = 0.8/d; s/^trials = 10/trials = 40/'
     plant cluster 's|n = gather(c, f, i, n);|(void)0;|'
@@ -1159,13 +1162,13 @@ case_faults_of_chains_in_small_cells_are_seen()
     # a chain that ends where nobody is near; contacts that are a hundredth further; how far it went for how far apart they
     # are
     plant event_chain 's|left -= step;|left -= met ? step : left;|'
-    run
+    shorter 8
     pressure_caught 2.6098
     plant event_chain 's|(c / quantum \* (c / quantum) \* (1 + MARGIN))|(1.02 * (c / quantum) * (c / quantum) * (1 + MARGIN))|'
-    run
+    shorter 8
     pressure_caught 2.6098
     plant event_chain 's|\*apart += cells\[slot >> 1\].along\[slot \& 1\] - to;|*apart += (uint32_t)step;|'
-    run
+    shorter 8
     pressure_caught 2.6098
 }
 
@@ -1195,13 +1198,13 @@ case_faults_of_groups_near_the_first_are_seen()
     # those around the first one before they come; the first one as if no other of its species came; a leaver
     # among all of them around where one is chosen already
     plant insert_group 's/(double)(there + n + 1)/(double)(there + 1 > 1 ? there : 1)/'
-    run
+    shorter 4
     caught numbers/N_s0 $law
     plant insert_group 's/\[g->species\[0\]\] + like/[g->species[0]] + 1/'
     run
     caught numbers/N_s0 $law
     plant insert_group 's|log((double)left / volume_near|log((double)(left + 1) / volume_near|'
-    run
+    shorter 4
     caught numbers/N_s0 $law
 }
 
