@@ -760,7 +760,7 @@ others()
 	[mover identity]
 	a = a
 	b = b
-	trials = 40
+	trials = 24
 	[observable numbers]
 	period = $every
 	END
