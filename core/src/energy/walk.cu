@@ -259,6 +259,25 @@ PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, 
     return overlap;
 }
 
+/* Whether who comes overlaps with anybody, or a thread knows so already. Distances alone cost little beside energies, and where particles are
+ * hard most trials end here. */
+PLUGMC_FN int walk_group_overlaps(const plugmc_trial *trial, const walk_around *a, int overlap)
+{
+    for (int32_t m = 0; m < trial->group->n; m++) {
+        const double *to = trial->group->places[m];
+        const int32_t own = trial->group->members[m];
+        for (int s = 0; s < PLUGMC_SPECIES; s++) {
+            const double square = plugmc_contact_square(own, s);
+            const int64_t end = a->first[s] + a->count[s];
+            for (int64_t k = a->first[s] + threadIdx.x; k < end; k += blockDim.x)
+                overlap |=
+                    plugmc_separated(to[0] - a->x[k], to[1] - a->y[k], to[2] - a->z[k], a->images)
+                        .r2 < square;
+        }
+    }
+    return __syncthreads_or(overlap);
+}
+
 /* Growth of -ln p, and whether it is forbidden. */
 PLUGMC_FN double walk_group_growth(const walk_task *t, plugmc_trial *trial, const walk_around *a,
                                    const double *multipliers, double *room, int *forbidden)
@@ -268,12 +287,17 @@ PLUGMC_FN double walk_group_growth(const walk_task *t, plugmc_trial *trial, cons
     const int64_t n = a->count[0];
     double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, growth = 0;
     int overlap = 0;
+    for (int32_t k = 0; comes && k < trial->group->n; k++)
+        plugmc_wrap(trial->box, trial->group->places[k]);
+    if (!t->no_pairs) overlap |= walk_meet_within(trial, a, change);
+    if (PLUGMC_CONTACTS && PLUGMC_ENERGY_TERMS > 0 && comes) {
+        *forbidden = walk_group_overlaps(trial, a, overlap);
+        if (*forbidden) return 0;
+    }
     for (int32_t k = 0; k < trial->group->n; k++) {
-        if (comes) plugmc_wrap(trial->box, trial->group->places[k]);
         const walk_part part = walk_member(trial, a, k);
         overlap |= walk_meet(t, a, &part, change);
     }
-    if (!t->no_pairs) overlap |= walk_meet_within(trial, a, change);
     *forbidden = __syncthreads_or(overlap);
     if (*forbidden) return 0;
     for (int term = 0; term < PLUGMC_TERMS; term++)
