@@ -8,7 +8,7 @@
 # All runs go side by side, each on one core of the CPU; with DEVICE=gpu one after the other on a GPU, each of many
 # walkers. SIZES= edges (default "8 10 12"), TEMPERATURES= reduced ones (default "0.048 0.0495 0.051"), RUNS= of each
 # (default 2), SECONDS_EACH= (default 240; on a GPU also a list, one for each size), FIRST= number of the first run,
-# which is its seed. Lines "L T RUN N ln_p" are kept in the file LN_P= (added), so that several calls can be taken
+# which is its seed; WALKERS= of a run on a GPU. Lines "L T RUN N ln_p" are kept in the file LN_P= (added), so that several calls can be taken
 # together by critical_point.awk. PLUGMC= says where the program is.
 set -eu
 kept=${LN_P:+$(readlink -f "$LN_P")}
@@ -56,7 +56,7 @@ on_gpu()
             for temperature in $temperatures; do
                 one "$edge" "$temperature" "$run" "${seconds[k]:-${seconds[0]}}" "$here/ensembles/primitive_critical_gpu.ini" \
                     --set "potential coulomb_cube.bjerrum_length=$(of_bjerrum "$temperature")" \
-                    --set "mover transition_matrix.windows=$windows"
+                    --set "mover transition_matrix.windows=$windows" ${WALKERS:+--set "run.walkers=$WALKERS"}
             done
         done
     done
