@@ -8,8 +8,8 @@
 # All runs go side by side, each on one core of the CPU; with DEVICE=gpu one after the other on a GPU, each of many
 # walkers. SIZES= edges (default "8 10 12"), TEMPERATURES= reduced ones (default "0.048 0.0495 0.051"), RUNS= of each
 # (default 2), SECONDS_EACH= (default 240; on a GPU also a list, one for each size), FIRST= number of the first run,
-# which is its seed; WALKERS= of a run on a GPU. Lines "L T RUN N ln_p" are kept in the file LN_P= (added), so that several calls can be taken
-# together by critical_point.awk. PLUGMC= says where the program is.
+# which is its seed, WALKERS= of a run on a GPU. Lines "L T RUN N ln_p" are added to the file LN_P= as they come, so that
+# several calls can be taken together by critical_point.awk. PLUGMC= says where the program is.
 set -eu
 kept=${LN_P:+$(readlink -f "$LN_P")}
 . "$(dirname "$0")/common.sh"
@@ -27,9 +27,11 @@ one() # EDGE TEMPERATURE RUN SECONDS FILE KEY...
         --set "species anion.most=$most" --set "species cation.count=$count" --set "species anion.count=$count" \
         "${@:6}" >"$name.said" 2>"$name.errors" || [ $? = 11 ] || { tail -n 1 "$name.errors"; return; }
     "$plugmc" analyse "$name.h5" --print transition_matrix.ln_p | awk -v l="$1" -v t="$2" -v r="$3" '!/^#/ { print l, t, r, $1, $2 }' >"$name.ln_p"
+    [ -z "$kept" ] || cat "$name.ln_p" >>"$kept"
 }
 
-of_bjerrum() { awk -v t="$1" 'BEGIN { printf "%.10g", 1 / t }'; }
+# Where two ions of charge 1 have the energy kT at this temperature.
+bjerrum() { awk -v t="$1" 'BEGIN { printf "%.10g", 1 / t }'; }
 
 on_cpu()
 {
@@ -38,7 +40,7 @@ on_cpu()
         for temperature in $temperatures; do
             for run in $(seq "$first" "$last"); do
                 one "$edge" "$temperature" "$run" "${seconds[0]}" "$here/ensembles/primitive_critical.ini" \
-                    --set "potential coulomb_ewald.bjerrum_length=$(of_bjerrum "$temperature")" &
+                    --set "potential coulomb_ewald.bjerrum_length=$(bjerrum "$temperature")" &
             done
         done
     done
@@ -55,7 +57,7 @@ on_gpu()
             while ((windows < 16 && windows * 2 * 15 * 8 <= edge * edge * edge)); do windows=$((windows * 2)); done
             for temperature in $temperatures; do
                 one "$edge" "$temperature" "$run" "${seconds[k]:-${seconds[0]}}" "$here/ensembles/primitive_critical_gpu.ini" \
-                    --set "potential coulomb_cube.bjerrum_length=$(of_bjerrum "$temperature")" \
+                    --set "potential coulomb_cube.bjerrum_length=$(bjerrum "$temperature")" \
                     --set "mover transition_matrix.windows=$windows" ${WALKERS:+--set "run.walkers=$WALKERS"}
             done
         done
@@ -71,5 +73,4 @@ for edge in "${sizes[@]}"; do
         END { printf "# L = %s: %.3g pairs tried in %.0f s, %.3g accepted\n", l, trials, seconds, accepted }'
 done
 cat ./*.ln_p >all
-[ -z "$kept" ] || cat all >>"$kept"
 awk -v tell=1 -f "$here/critical_point.awk" all
