@@ -9,9 +9,11 @@
 # walkers. SIZES= edges (default "8 10 12"), TEMPERATURES= reduced ones (default "0.048 0.0495 0.051"), RUNS= of each
 # (default 2), SECONDS_EACH= (default 240; on a GPU also a list, one for each size), FIRST= number of the first run,
 # which is its seed, WALKERS= of a run on a GPU. Lines "L T RUN N ln_p" are added to the file LN_P= as they come, so that
-# several calls can be taken together by critical_point.awk. PLUGMC= says where the program is.
+# several calls can be taken together by critical_point.awk, and files of runs to the folder FILES=. PLUGMC= says where the
+# program is.
 set -eu
 kept=${LN_P:+$(readlink -f "$LN_P")}
+files=${FILES:+$(readlink -f "$FILES")}
 . "$(dirname "$0")/common.sh"
 read -r -a seconds <<<"${SECONDS_EACH:-240}"
 read -r -a sizes <<<"${SIZES:-8 10 12}"
@@ -28,6 +30,7 @@ one() # EDGE TEMPERATURE RUN SECONDS FILE KEY...
         "${@:6}" >"$name.said" 2>"$name.errors" || [ $? = 11 ] || { tail -n 1 "$name.errors"; return; }
     "$plugmc" analyse "$name.h5" --print transition_matrix.ln_p | awk -v l="$1" -v t="$2" -v r="$3" '!/^#/ { print l, t, r, $1, $2 }' >"$name.ln_p"
     [ -z "$kept" ] || cat "$name.ln_p" >>"$kept"
+    if [ -n "$files" ]; then mv "$name.h5" "$files"; fi
 }
 
 # Where two ions of charge 1 have the energy kT at this temperature.

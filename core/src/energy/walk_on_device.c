@@ -141,10 +141,10 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
                                    (void *[]){&m->task, (void *)&view.positions});
 }
 
-/* Threads of a block: so that each meets several others. */
+/* Threads of a block: so that each meets several others. A single warp proposes once, and knows no barriers. */
 static uint32_t threads_for(const plugmc_system *system)
 {
-    return system->particles <= 512 ? 64 : system->particles <= 2048 ? 128 : WALK_THREADS;
+    return system->particles <= 512 ? 32 : system->particles <= 2048 ? 128 : WALK_THREADS;
 }
 
 static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m,
