@@ -730,6 +730,20 @@ case_pairs_of_ions()
     agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
 }
 
+# The same law, from energies of pairs.
+case_pairs_of_ions_in_a_cube()
+{
+    local charges='/^\[species s0/,/^activity/s/^activity.*/&\ncharge = 1/; /^\[species s1/,/^activity/s/^activity.*/&\ncharge = -1/'
+    diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_cube]\nbjerrum_length = 2'
+    change "$charges"
+    run
+    agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
+    near=1.7 diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_cube]\nbjerrum_length = 2'
+    change "$charges"
+    run
+    agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
+}
+
 # N and V together: of an ideal gas they have a law if N ends somewhere.
 case_reservoir_at_constant_pressure()
 {
