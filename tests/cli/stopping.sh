@@ -92,7 +92,7 @@ test_signal_in_a_random_start()
 {
     disks
     rm sim.h5
-    change 's/^count = .*/count = 300000/; s/^state = .*/state = random/'
+    change 's/^count = .*/count = 1200000/; s/^state = .*/state = random/'
     start sim.ini
     sleep 1
     tell TERM

@@ -569,7 +569,7 @@ reservoir()
 	step = 0.6
 	[mover insert]
 	species = a
-	trials = ${trials:-40}
+	trials = ${trials:-16}
 	[observable numbers]
 	period = $every
 	END
@@ -613,19 +613,19 @@ case_reservoir_of_two_particles()
 # The laws are the same whatever the number of places that a trial weighs.
 case_reservoir_with_several_places()
 {
-    trials=16 reservoir 2 2 1.3 40 <<<'[potential hard_disk]'
+    reservoir 2 2 1.3 40 <<<'[potential hard_disk]'
     change 's/^trials = .*/&\nplaces = 5/'
     run
     agrees numbers/N_a number dimension=2 length=2 activity=1.3 most=40
-    diameter=1 trials=16 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
+    diameter=1 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
     change 's/^trials = .*/&\nplaces = 8/'
     run
     agrees numbers/N_a number dimension=2 length=1.5 activity=10 most=2 core=1
-    diameter=1 trials=16 reservoir 3 2 0.3 2 <<<'[potential hard_sphere]'
+    diameter=1 reservoir 3 2 0.3 2 <<<'[potential hard_sphere]'
     change 's/^trials = .*/&\nplaces = 16/'
     run
     agrees numbers/N_a number length=2 activity=0.3 most=2 core=1
-    trials=16 reservoir 3 3 0.05 2 'temperature = 0.8' <<<$'[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n[potential lennard_jones_tail]'
+    reservoir 3 3 0.05 2 'temperature = 0.8' <<<$'[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n[potential lennard_jones_tail]'
     change 's/^trials = .*/&\nplaces = 6/'
     run
     agrees numbers/N_a number length=3 activity=0.05 most=2 lennard_jones=1 cutoff=1.5 kT=0.8 tail=-9.6384241
@@ -636,7 +636,7 @@ case_reservoir_of_rods_with_several_places()
 {
     local activity
     for activity in 1 5; do
-        diameter=0.001 trials=16 reservoir 2 5.5 $((20 * activity)) 5 <<<$'[potential hard]\nplugin = hard_disk\nscale = 1000'
+        diameter=0.001 reservoir 2 5.5 $((20 * activity)) 5 <<<$'[potential hard]\nplugin = hard_disk\nscale = 1000'
         change 's/^lx = .*/shape = rectangle\n&\nly = 0.05/; s/^trials = .*/&\nplaces = 8/'
         run
         agrees numbers/N_a number length=5.5 activity=$activity rods=1 most=5
@@ -682,7 +682,7 @@ groups()
             k=$((k + 1))
         done
         printf '%s\n' "$potential" '[mover serial]' 'step = 1' '[mover insert_group]' "group =$names" \
-            "trials = ${trials:-40}" "near = ${near:-0}" '[observable numbers]' "period = $every"
+            "trials = ${trials:-16}" "near = ${near:-0}" '[observable numbers]' "period = $every"
     } >species
     box "$1" "$2" <species
 }
@@ -730,6 +730,20 @@ case_pairs_of_ions()
     agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
 }
 
+# The same law, from energies of pairs.
+case_pairs_of_ions_in_a_cube()
+{
+    local charges='/^\[species s0/,/^activity/s/^activity.*/&\ncharge = 1/; /^\[species s1/,/^activity/s/^activity.*/&\ncharge = -1/'
+    diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_cube]\nbjerrum_length = 2'
+    change "$charges"
+    run
+    agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
+    near=1.7 diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_cube]\nbjerrum_length = 2'
+    change "$charges"
+    run
+    agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
+}
+
 # N and V together: of an ideal gas they have a law if N ends somewhere.
 case_reservoir_at_constant_pressure()
 {
@@ -760,7 +774,7 @@ others()
 	[mover identity]
 	a = a
 	b = b
-	trials = 40
+	trials = 24
 	[observable numbers]
 	period = $every
 	END
