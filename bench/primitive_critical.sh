@@ -20,9 +20,13 @@ read -r -a sizes <<<"${SIZES:-8 10 12}"
 first=${FIRST:-1}
 last=$((first + ${RUNS:-2} - 1))
 
+# Pairs that a cube has room for: p(N) is small behind them, more so in larger ones.
+most() { echo $(($1 * $1 * $1 / 8 + 16)); }
+
 one() # EDGE TEMPERATURE RUN SECONDS FILE KEY...
 {
-    local name=$1_$2_$3 most=$((($1 * $1 * $1 + 7) / 8)) count
+    local name=$1_$2_$3 most count
+    most=$(most "$1")
     count=$((most / 4))
     "$plugmc" run "$5" --set run.output="$PWD/$name.h5" --set "box.lx=$1" \
         --set "run.time_limit=$4" --set "run.seed=$3" --set "species cation.most=$most" \
@@ -57,7 +61,7 @@ on_gpu()
     for run in $(seq "$first" "$last"); do
         for k in "${!sizes[@]}"; do
             edge=${sizes[k]} windows=1
-            while ((windows < 16 && windows * 2 * 15 * 8 <= edge * edge * edge)); do windows=$((windows * 2)); done
+            while ((windows < 16 && windows * 2 * 15 <= $(most "$edge"))); do windows=$((windows * 2)); done
             for temperature in $temperatures; do
                 one "$edge" "$temperature" "$run" "${seconds[k]:-${seconds[0]}}" "$here/ensembles/primitive_critical_gpu.ini" \
                     --set "potential coulomb_cube.bjerrum_length=$(bjerrum "$temperature")" \
