@@ -56,12 +56,15 @@ static int group_quasi_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *
     int code = PLUGMC_OK;
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
         const int64_t electrons = vmc_electrons(v, spin), step = v->gpu->gathered;
+        vmc_block all = block_of(v, spin, 0, electrons, electrons, 0);
         if (electrons) code = draw_and_evaluate(v, host, d, n, spin, 0);
+        if (electrons && !code) code = find_fields(v, host, d, &all, spin, n);
         for (int64_t first = 0; first < electrons && !code; first += step) {
             const int64_t left = electrons - first, count = left < step ? left : step;
             vmc_block b = block_of(v, spin, first, count, electrons, first);
-            code = step > v->gpu->capacity ? decide_gathered(v, host, d, spin, n, first, count)
-                                           : decide_block(v, host, d, &b, spin, n);
+            code = step > v->gpu->capacity && v->gpu->old ? decide_gathered(v, host, d, spin, n, first, count)
+                   : step > v->gpu->capacity ? decide_ahead(v, host, d, spin, n, first, count)
+                                           : decide_block(v, host, d, &b, spin, n, v->gpu->has_fields ? v->gpu->field : 0);
         }
     }
     return code;
@@ -84,7 +87,7 @@ static int group_particle_by_particle(vmc *v, const plugmc_host *host, vmc_draws
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = propose(v, host, d, &b, spin, n, 0);
             if (!code) code = evaluate(v, host, spin, n, v->gpu->to[spin]);
-            if (!code) code = decide_block(v, host, d, &b, spin, n);
+            if (!code) code = decide_block(v, host, d, &b, spin, n, 0);
         }
     return code;
 }
@@ -123,9 +126,11 @@ static int group_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int
         all.capacity = g->looked;
         if (!electrons) continue;
         code = draw_and_evaluate(v, host, d, n, spin, 0);
+        if (!code) code = find_fields(v, host, d, &all, spin, n);
         if (!code)
             code = launch(host, g->look, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
-                          (void *[]){&all, &positions, &to, &g->change, &none});
+                          (void *[]){&all, &positions, &to, g->has_fields ? &g->field : &none,
+                                     &g->change, &none});
         if (!code)
             code = launch(
                 host, g->judge, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
@@ -389,7 +394,7 @@ int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_k
 {
     (void)instance;
     if (index > 0) return 0;
-    const char *text = matrices_text(host, vmc_kernels_text, NULL);
+    const char *text = matrices_text(host, vmc_kernels_text, products_text());
     if (!text) return 0;
     out->name = vmc_text_name;
     out->text = text;
@@ -424,14 +429,19 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         {judge, &g->judge},
         {"vmc_settle", &g->settle},
         {"vmc_decide_configuration", &g->decide_configuration},
-        {"vmc_overlaps", &g->find_overlaps},
+        {"vmc_overlaps", &g->correct_overlaps},
         {"vmc_own_columns", &g->own_columns},
         {"vmc_append", &g->append},
         {"vmc_chosen_rows", &g->chosen_rows},
+        {"vmc_fields", &g->fields},
+        {"vmc_panels", &g->panels},
+        {"vmc_chosen_overlaps", &g->chosen_overlaps},
+        {"vmc_rows_to_change", &g->rows_to_change},
     };
     int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
+    if (!code) code = products_prepare(&g->multiplying, host, &text, v->is_complex);
     return code ? code
                 : matrices_prepare(&g->matrices, host, &text, g->group, v->most, v->is_complex,
                                    g->real_size);
@@ -445,7 +455,8 @@ static void choose_group(vmc *v)
     const double bytes = n * (double)vmc_numbers(v, v->pitch) * (double)g->real_size +
                          matrices_bytes(v->most, v->is_complex) +
                          (3 * (double)g->gathered + b) * n * number +
-                         b * (2 * b + (double)g->gathered) * number;
+                         b * (2 * b + 3 * (double)g->gathered) * number +
+                         2 * (double)g->gathered * (double)g->gathered * number;
     const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);
     g->group = fits < 1 ? 1 : fits < v->system->walkers ? (int32_t)fits : v->system->walkers;
 }
@@ -476,6 +487,11 @@ static int take_memory(vmc *v, const plugmc_host *host)
         {&g->products, wide},
         {&g->solved, wide},
         {&g->fresh, group * capacity * most * number},
+        {&g->field, group * most * 16},
+        {&g->all_overlaps, group * (size_t)g->gathered * (size_t)g->gathered * number},
+        {&g->solving, group * (size_t)g->gathered * (size_t)g->gathered * number},
+        {&g->column, group * capacity * (size_t)g->gathered * number},
+        {&g->row_panel, group * capacity * (size_t)g->gathered * number},
         {&g->chosen, group * (size_t)g->gathered * sizeof(int32_t)},
         {&g->counts, (2 * group + 1) * sizeof(int32_t)},
         {&g->overlaps, group * capacity * (size_t)g->gathered * number},
@@ -498,6 +514,17 @@ static int take_memory(vmc *v, const plugmc_host *host)
     if (!code && !g->host_numbers)
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
     return code;
+}
+
+/* Whether a potential that is sampled has a field. */
+static int has_fields(const vmc *v)
+{
+    int any = 0;
+    for (int32_t t = 0; t < v->system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(v->system, t);
+        any |= term->sampled && term->plugin->potential->field;
+    }
+    return any;
 }
 
 /* Hard cores would need the chain to know who overlaps with whom. */
@@ -534,6 +561,8 @@ static int prepare(vmc *v, const plugmc_host *host)
             v->orbitals->label);
     const int64_t block = v->block < VMC_MOST_BLOCK ? v->block : VMC_MOST_BLOCK;
     const int one_by_one = v->one_sweep == vmc_gpu_particle_by_particle || block < 1;
+    g->has_fields = has_fields(v) && !getenv("VMC_NO_FIELDS");
+    g->old = getenv("VMC_OLD") != NULL;
     g->number = (int64_t)sizeof(double) * (v->is_complex ? 2 : 1);
     g->capacity = one_by_one ? 1 : (int32_t)(block < v->most ? block : v->most);
     while (g->capacity > 1 &&

@@ -4,12 +4,16 @@
 #define VMC_GPU_BLOCKS_H
 
 #include "../../determinants/matrices.h"
+#include "../../determinants/multiply.h"
 #include "vmc.h"
 
 typedef struct vmc_gpu {
     matrices matrices;
+    products multiplying;
+    int old, has_fields;
     plugmc_kernel *propose, *look, *energy, *energy_sum, *decide, *gather, *compare, *judge,
-        *settle, *decide_configuration, *find_overlaps, *own_columns, *append, *chosen_rows;
+        *settle, *decide_configuration, *correct_overlaps, *own_columns, *append, *chosen_rows,
+        *fields, *panels, *chosen_overlaps, *rows_to_change;
     int32_t capacity; /* electrons of a block */
     int32_t gathered; /* electrons of the blocks that are gathered before M is updated */
     int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
@@ -26,6 +30,9 @@ typedef struct vmc_gpu {
     device_pointer taken;            /* [group][gathered][n]; rows of M take the same place */
     device_pointer products, solved; /* [group][gathered][n] */
     device_pointer fresh;            /* [group][capacity][n] */
+    device_pointer field;            /* [group][n][2]: of vmc_fields */
+    device_pointer all_overlaps, solving; /* [group][gathered][gathered] */
+    device_pointer column, row_panel; /* [group][gathered][capacity], the other way round */
     device_pointer overlaps;         /* [group][capacity][gathered], or the other way round */
     device_pointer chosen;           /* [group][gathered] */
     device_pointer counts;           /* [group] before, [group] now, and the largest */
@@ -126,13 +133,25 @@ static int find_products(const vmc *v, const plugmc_host *host, const vmc_block 
                              wide, 0, g->products, electrons, wide, n);
 }
 
+/* Field energies of the proposals of a spin, if there are fields. */
+static int find_fields(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *all, int spin,
+                       int32_t n)
+{
+    vmc_gpu *g = v->gpu;
+    device_pointer positions = positions_of(v, d->walker);
+    if (!g->has_fields) return PLUGMC_OK;
+    return launch(host, g->fields, blocks_for(2 * all->size, VMC_LOOK), (uint32_t)n, 1, VMC_LOOK, 0,
+                  (void *[]){all, &positions, &g->to[spin], &g->field});
+}
+
+/* `fields`: what find_fields has found, or 0. */
 static int look_at(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
-                   int32_t n)
+                   int32_t n, device_pointer fields)
 {
     vmc_gpu *g = v->gpu;
     device_pointer positions = positions_of(v, d->walker);
     return launch(host, g->look, (uint32_t)b->size, (uint32_t)n, 1, VMC_LOOK, 0,
-                  (void *[]){b, &positions, &g->to[spin], &g->change, &g->others});
+                  (void *[]){b, &positions, &g->to[spin], &fields, &g->change, &g->others});
 }
 
 /* Decisions about a block whose products are known, and its X = small (P - E), to `fresh`. */
@@ -140,12 +159,19 @@ static int decide(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block
                   int32_t n, device_pointer products, vmc_gathered *gathered)
 {
     vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, capacity = b->capacity;
     vmc_state state = state_of(v, d->walker, spin);
     device_pointer positions = positions_of(v, d->walker);
-    int code = launch(host, g->decide, (uint32_t)n, 1, 1, VMC_THREADS, shared_to_decide(v, b->size),
-                      (void *[]){d, b, &state, &positions, &g->to[spin], &g->change, &g->others,
-                                 &products, &g->small, gathered});
+    return launch(host, g->decide, (uint32_t)n, 1, 1, VMC_THREADS, shared_to_decide(v, b->size),
+                  (void *[]){d, b, &state, &positions, &g->to[spin], &g->change, &g->others,
+                             &products, &g->small, gathered});
+}
+
+static int decide_and_solve(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
+                            int32_t n, device_pointer products, vmc_gathered *gathered)
+{
+    vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons, capacity = b->capacity;
+    int code = decide(v, host, d, b, spin, n, products, gathered);
     if (code) return code;
     return matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size,
                              b->size, 1, products, electrons, g->gathered * electrons, g->small,
@@ -182,17 +208,21 @@ static int gather_rows(const vmc *v, const plugmc_host *host, const vmc_block *b
 
 /* A block whose orbitals are known, and the inverse that follows. */
 static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
-                        int32_t n)
+                        int32_t n, device_pointer fields)
 {
     const vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons;
     const device_pointer inverse =
         from_walker(g->inverse[spin], d->walker, electrons * electrons * g->number);
-    vmc_gathered alone = {.rows = g->gathered};
+    vmc_gathered alone = {.rows = g->gathered,
+                          .walker = g->gathered * electrons,
+                          .row = (int32_t)electrons,
+                          .column = b->first,
+                          .less_one = 1};
     int code = gather_rows(v, host, b, b->size, inverse, g->solved, n);
     if (!code) code = find_products(v, host, b, b->size, inverse, n);
-    if (!code) code = look_at(v, host, d, b, spin, n);
-    if (!code) code = decide(v, host, d, b, spin, n, g->products, &alone);
+    if (!code) code = look_at(v, host, d, b, spin, n, fields);
+    if (!code) code = decide_and_solve(v, host, d, b, spin, n, g->products, &alone);
     if (code) return code;
     return update_inverse(v, host, b, b->size, g->solved, g->gathered, g->fresh, b->capacity,
                           inverse, n);
@@ -241,7 +271,7 @@ static int correct_products(const vmc *v, const plugmc_host *host, const vmc_blo
     vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons, wide = g->gathered * electrons;
     if (s->pending == 0) return PLUGMC_OK;
-    int code = launch(host, g->find_overlaps, blocks_for(s->pending * s->parts, VMC_THREADS),
+    int code = launch(host, g->correct_overlaps, blocks_for(s->pending * s->parts, VMC_THREADS),
                       (uint32_t)b->size, (uint32_t)s->walkers, VMC_THREADS, 0,
                       (void *[]){(void *)b, &s->device, &s->parts, &products, &g->overlaps});
     if (code) return code;
@@ -293,8 +323,9 @@ static int decide_gathered(const vmc *v, const plugmc_host *host, vmc_draws *d, 
     const int64_t electrons = vmc_electrons(v, spin), bytes = electrons * electrons * g->number;
     const device_pointer group = (device_pointer)(g->group * (int32_t)sizeof(int32_t));
     vmc_gathering s = {
-        .device = {g->gathered, AT(g->chosen, int32_t), AT(g->counts, int32_t),
-                   AT(g->counts + group, int32_t), AT(g->counts + 2 * group, int32_t)},
+        .device = {g->gathered, (int32_t)first, AT(g->chosen, int32_t), AT(g->counts, int32_t),
+                   AT(g->counts + group, int32_t), AT(g->counts + 2 * group, int32_t),
+                   .walker = g->gathered * electrons, .row = (int32_t)electrons, .less_one = 1},
         .inverse = from_walker(g->inverse[spin], d->walker, bytes),
         .walkers = n,
         .parts = (int32_t)vmc_numbers(v, 1),
@@ -307,11 +338,12 @@ static int decide_gathered(const vmc *v, const plugmc_host *host, vmc_draws *d, 
             g->products + (device_pointer)(done * electrons * g->number);
         int32_t *largest = g->host_numbers;
         b = block_of(v, spin, first + done, size, electrons, first + done);
-        code = look_at(v, host, d, &b, spin, n);
+        s.device.column = b.first;
+        code = look_at(v, host, d, &b, spin, n, g->has_fields ? g->field : 0);
         if (!code && done > 0) code = host->gpu->arrive(host->context);
         if (done > 0) s.pending = *largest;
         if (!code) code = correct_products(v, host, &b, &s, products);
-        if (!code) code = decide(v, host, d, &b, spin, n, products, &s.device);
+        if (!code) code = decide_and_solve(v, host, d, &b, spin, n, products, &s.device);
         if (!code)
             code = host->gpu->download_later(host->context, largest, g->counts + 2 * group,
                                              sizeof *largest);
@@ -322,4 +354,5 @@ static int decide_gathered(const vmc *v, const plugmc_host *host, vmc_draws *d, 
     return code ? code : end_gathering(v, host, &b, &s);
 }
 
+#include "gpu_gathered.h"
 #endif

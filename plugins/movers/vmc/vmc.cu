@@ -144,47 +144,62 @@ __device__ __noinline__ double growth_apart(const double *from, const double *th
 
 /* ---- The energies of a block ---- */
 
+/* Field energies of the proposals and of where their electrons are, a thread each: fields [walkers][rows][2]. Sums over
+ * many ions are long, and in vmc_look all threads would wait for one. x twice the electrons of the block, y walkers. */
+extern "C" __global__ void __launch_bounds__(VMC_LOOK)
+    vmc_fields(const vmc_block b, const double *positions, const double *to, double *fields)
+{
+    const int32_t i = blockIdx.x * VMC_LOOK + threadIdx.x, w = blockIdx.y, e = b.spin_first + b.first + i / 2;
+    const int64_t row = (int64_t)w * b.rows + b.row + i / 2;
+    if (i >= 2 * b.size) return;
+    const double *at = i % 2 ? positions + 3 * ((int64_t)w * b.particles + e) : to + 3 * row;
+    fields[2 * row + i % 2] = field_at(at, plugmc_site_of_species(species_of(b, e)));
+}
+
+/* The change of a proposal by the fields: what vmc_fields has found, or found here by two threads, which have a part
+ * each. */
+PLUGMC_FN double change_of_fields(const double *fields, const double *from, const double *there, plugmc_site a)
+{
+    if (threadIdx.x == 0) return fields ? fields[0] - fields[1] : field_at(there, a);
+    return threadIdx.x == 32 && PLUGMC_FIELDS > 0 && !fields ? -field_at(from, a) : 0;
+}
+
 /* One block of threads a proposal: x electrons of the block, y walkers. change [walkers][capacity].
  * others [walkers][capacity][capacity], or NULL: at [k][j], j < k, what the change of k grows by if
  * j of the block has moved; at [k][k] how many infinite energies the change leaves out; at [j][k]
- * what that number grows by. Without it the change is infinite itself. */
+ * what that number grows by. Without it the change is infinite itself. fields: of vmc_fields, or NULL. */
 extern "C" __global__ void __launch_bounds__(VMC_LOOK)
-    vmc_look(const vmc_block b, const double *positions, const double *to, double *change,
-             double *others)
+    vmc_look(const vmc_block b, const double *positions, const double *to, const double *fields,
+             double *change, double *others)
 {
-    const int32_t k = blockIdx.x, w = blockIdx.y, e = b.spin_first + b.first + k;
-    const double *all = positions + 3 * (int64_t)w * b.particles, *from = all + 3 * e;
-    const double *proposals = to + 3 * ((int64_t)w * b.rows + b.row), *there = proposals + 3 * k;
+    __shared__ double with[VMC_MOST_BLOCK], without[VMC_MOST_BLOCK];
+    const int32_t k = blockIdx.x, w = blockIdx.y, e = b.spin_first + b.first + k, n = b.particles;
+    const double *all = positions + 3 * (int64_t)w * n, *from = all + 3 * e;
+    const int64_t first = (int64_t)w * b.rows + b.row;
+    const double *proposals = to + 3 * first, *there = proposals + 3 * k;
     const plugmc_site a = plugmc_site_of_species(species_of(b, e));
-    plugmc_sums sums;
-    plugmc_sums_clear(&sums);
-    double mine = 0;
-    for (int32_t j = threadIdx.x; j < b.particles && PLUGMC_ENERGY_TERMS > 0; j += VMC_LOOK)
-        if (j != e)
-            plugmc_sums_add_change(&sums, between(from, all + 3 * j), between(there, all + 3 * j),
-                                   a, plugmc_site_of_species(species_of(b, j)));
-    if (PLUGMC_ENERGY_TERMS > 0) mine = (double)plugmc_sums_total(&sums, a);
-    if (threadIdx.x == 0) mine += field_at(there, a);
-    if (threadIdx.x == 32 && PLUGMC_FIELDS > 0) mine -= field_at(from, a);
-    double sum = sum_of_block<VMC_LOOK>(mine), infinite = 0;
+    double mine = change_of_fields(fields ? fields + 2 * (first + k) : NULL, from, there, a), infinite = 0;
+    /* those of the block before it twice: where they are, and where they would go */
+    const int32_t places = PLUGMC_ENERGY_TERMS > 0 ? n + (others ? k : 0) : 0;
+    for (int32_t i = threadIdx.x; i < places; i += VMC_LOOK) {
+        const int32_t j = i < n ? i : e - k + (i - n), before = j - (e - k);
+        if (j == e) continue;
+        const double one = change_with(from, there, i < n ? all + 3 * j : proposals + 3 * before, a,
+                                       plugmc_site_of_species(species_of(b, j)));
+        if (i < n) mine += one;
+        if (others && before >= 0 && before < k) (i < n ? without : with)[before] = one;
+    }
+    double sum = sum_of_block<VMC_LOOK>(mine);
     if (others && !is_finite(sum)) sum = look_apart(b, e, all, there, &infinite);
     if (threadIdx.x == 0) change[(int64_t)w * b.capacity + k] = sum;
     if (!others) return;
     double *table = others + (int64_t)w * b.capacity * b.capacity, *row = table + k * b.capacity;
     if (threadIdx.x == 0) row[k] = infinite;
     for (int32_t j = threadIdx.x; j < k; j += VMC_LOOK) {
-        const double *old = from + 3 * (j - k), *now = proposals + 3 * j;
-        plugmc_sums with, without;
-        plugmc_sums_clear(&with);
-        plugmc_sums_clear(&without);
-        if (PLUGMC_ENERGY_TERMS > 0) {
-            plugmc_sums_add_change(&with, between(from, now), between(there, now), a, a);
-            plugmc_sums_add_change(&without, between(from, old), between(there, old), a, a);
-        }
-        double growth =
-            (double)plugmc_sums_total(&with, a) - (double)plugmc_sums_total(&without, a);
+        double growth = PLUGMC_ENERGY_TERMS > 0 ? with[j] - without[j] : 0;
         infinite = 0;
-        if (!is_finite(growth)) growth = growth_apart(from, there, old, now, a, &infinite);
+        if (!is_finite(growth))
+            growth = growth_apart(from, there, from + 3 * (j - k), proposals + 3 * j, a, &infinite);
         row[j] = growth;
         table[j * b.capacity + k] = infinite;
     }
@@ -292,8 +307,7 @@ PLUGMC_FN void note_taken(const vmc_gathered &g, const vmc_block &b, const int32
     atomicMax(g.largest, count);
 }
 
-/* One block of threads a walker. products [walkers][gathered.rows][electrons]: P, less 1 at [i][e_i]
- * when it ends. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. A thread has
+/* One block of threads a walker. products: what has G of the block, in the words of `gathered`. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. A thread has
  * A x B elements of G in registers, (first_row + VMC_ROWS a, first_column + VMC_COLUMNS b); the others see its
  * diagonal, and the row and the column of the electron that is taken. */
 template <class T, int A, int B>
@@ -309,7 +323,7 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
     double *grows = (double *)(diagonal + n), *now = grows + n * n, *number = now + n,
            *square = number + n;
     int32_t *taken = (int32_t *)(square + n);
-    T *p = products + (int64_t)w * gathered.rows * b.electrons;
+    T *p = products + w * gathered.walker;
     const int32_t e0 = b.spin_first + b.first;
 #define EACH_OF_G                                                                                  \
     _Pragma("unroll") for (int r = 0, i = first_row; r < A; r++, i += VMC_ROWS)                    \
@@ -317,7 +331,7 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
                                c++, j += VMC_COLUMNS) if (i < n && j < n)
     EACH_OF_G
     {
-        g[r][c] = p[(int64_t)i * b.electrons + b.first + j];
+        g[r][c] = p[i * gathered.row + gathered.column + j];
         grows[i * n + j] = others[((int64_t)w * capacity + i) * capacity + j];
         if (i == j) diagonal[i] = g[r][c];
     }
@@ -339,8 +353,8 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
             is_barred(to + 3 * ((int64_t)w * b.rows + b.row + e),
                       plugmc_site_of_species(species_of(b, e0 + e)))) {
             /* 0 times what is no number would reach the others' rows of X */
-            for (int32_t j = t; j < b.electrons; j += VMC_THREADS)
-                p[(int64_t)e * b.electrons + j] = of(0, 0, T());
+            for (int32_t j = t; j < gathered.row; j += VMC_THREADS)
+                p[e * gathered.row + j] = of(0, 0, T());
             lost = 0;
             continue;
         }
@@ -377,8 +391,8 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
         taken[i] && taken[j] ? g[r][c] : of(0, 0, T());
 #undef EACH_OF_G
     for (int32_t k = t; k < n; k += VMC_THREADS) {
-        T *one = p + (int64_t)k * b.electrons + b.first + k;
-        *one = less(*one, of(1, 0, T()));
+        T *one = p + k * gathered.row + gathered.column + k;
+        if (gathered.less_one) *one = less(*one, of(1, 0, T()));
         for (int i = 0; i < 3 && taken[k]; i++)
             positions[3 * ((int64_t)w * b.particles + e0 + k) + i] =
                 to[3 * ((int64_t)w * b.rows + b.row + k) + i];
@@ -501,6 +515,59 @@ extern "C" __global__ void vmc_chosen_rows(const vmc_block b, const vmc_gathered
         c < gathered.count[w]
             ? inverse[((int64_t)w * b.electrons + gathered.chosen[row]) * numbers + x]
             : 0;
+}
+
+/* After a block of what is gathered is decided about, G of all of it is eliminated by S = small: with B the block and
+ * o what is not in it, G[o][o] - G[o][B] S G[B][o], G[B][o] = S G[B][o], G[o][B] = - G[o][B] S, and G[B][B] = S. That is
+ * G - column row with G = 0 wherever B is in it before, column = G[o][B] and -1, and row = S G[B][o], which is there
+ * already, and S. x numbers of a row of G, y electrons of the block, z walkers; column [walkers][gathered.rows]
+ * [capacity], row [walkers][capacity][gathered.rows]. */
+extern "C" __global__ void vmc_panels(const vmc_block b, const vmc_gathered gathered, int32_t parts,
+                                      const double *small, double *overlaps, double *column,
+                                      double *row)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, j = x / parts, part = x % parts,
+                  k = blockIdx.y, size = gathered.rows, own = j - gathered.column,
+                  e = gathered.column + k;
+    const int64_t w = blockIdx.z;
+    const bool inside = own >= 0 && own < b.size;
+    double *g = overlaps + w * size * size * parts, *theirs = g + ((int64_t)j * size + e) * parts + part;
+    if (j >= size) return;
+    column[((w * size + j) * b.capacity + k) * parts + part] =
+        inside ? (own == k && part == 0 ? -1 : 0) : *theirs;
+    if (inside)
+        row[((w * b.capacity + k) * size + j) * parts + part] =
+            small[((w * b.capacity + k) * b.capacity + own) * parts + part];
+    else
+        *theirs = 0;
+    g[((int64_t)e * size + j) * parts + part] = 0;
+}
+
+/* The rows and columns of G that belong to electrons that are gathered: x numbers, y rows, z walkers; out [walkers]
+ * [gathered.rows][gathered.rows]. */
+extern "C" __global__ void vmc_chosen_overlaps(const vmc_gathered gathered, int32_t parts,
+                                               const double *overlaps, double *out)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = x / parts, k = blockIdx.y,
+                  size = gathered.rows;
+    const int64_t w = blockIdx.z;
+    const int32_t *chosen = gathered.chosen + w * size;
+    if (c >= gathered.count[w] || k >= gathered.count[w]) return;
+    out[(w * size + k) * size * parts + x] =
+        overlaps[((w * size + chosen[k] - gathered.first) * size + chosen[c] - gathered.first) * parts +
+                 x % parts];
+}
+
+/* Rows of M of the electrons that are gathered: x numbers, y rows, z walkers. */
+extern "C" __global__ void vmc_rows_to_change(const vmc_block b, const vmc_gathered gathered,
+                                              int32_t parts, const double *inverse, double *old)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = blockIdx.y,
+                  numbers = b.electrons * parts;
+    const int64_t w = blockIdx.z, row = w * gathered.rows + c;
+    if (x < numbers && c < gathered.count[w])
+        old[row * numbers + x] =
+            inverse[(w * b.electrons + gathered.chosen[row]) * numbers + x];
 }
 
 /* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out
