@@ -35,7 +35,7 @@ typedef struct vmc_block {
 
 /* Electrons of several blocks that are accepted; M is updated for all of them together. */
 typedef struct vmc_gathered {
-    int32_t rows; /* of a walker in arrays of what is gathered */
+    int32_t rows;  /* of a walker in arrays of what is gathered */
     int32_t first; /* the first electron that may be, within the spin */
     int32_t
         *chosen; /* [walkers][rows]: which electrons, within the spin; NULL: nothing is gathered */
@@ -43,9 +43,10 @@ typedef struct vmc_gathered {
     int32_t *count;   /* [walkers]: and how many there are with it */
     int32_t *largest; /* count of the walker that has most */
     /* Of the matrix that has G of a block, in numbers: */
-    int64_t walker;         /* from one walker to the next */
-    int32_t row, column;    /* from a row to the next, and where the first electron of the block is in it */
-    int32_t less_one;       /* G is a part of P, which gets less 1 at [i][e_i] */
+    int64_t walker; /* from one walker to the next */
+    int32_t row,
+        column; /* from a row to the next, and where the first electron of the block is in it */
+    int32_t less_one; /* G is a part of P, which gets less 1 at [i][e_i] */
 } vmc_gathered;
 
 /* ---- Products of matrices: multiply.cu ---- */

@@ -69,8 +69,11 @@ int matrices_polish(matrices *m, const plugmc_host *host, int32_t n, int64_t pit
     int code = matrices_multiply(m, host, TRANSPOSED, KEEP_AS_IS, n, n, n, 1, values, pitch,
                                  n * pitch, lent, n, square, 0, m->factors, n, square, walkers);
     if (!code)
-        code = launch(host, m->residual, (uint32_t)walkers, 1, 1, VMC_THREADS, 0,
+        code = launch(host, m->trace, (uint32_t)walkers, 1, 1, VMC_THREADS, 0,
                       (void *[]){&n, &m->factors, &ln_square, &residual, &again});
+    if (!code)
+        code = launch(host, m->residual, blocks_for(n, VMC_ROWS), (uint32_t)walkers, 1, VMC_THREADS,
+                      0, (void *[]){&n, &m->factors, &residual});
     return code ? code
                 : matrices_multiply(m, host, KEEP_AS_IS, KEEP_AS_IS, n, n, n, 1, lent, n, square,
                                     m->factors, n, square, 0, m->inverses, n, square, walkers);
@@ -130,13 +133,15 @@ static int load_kernels(matrices *m, const plugmc_host *host, const plugmc_kerne
                         int is_complex, size_t real_size)
 {
     const char *const number = is_complex ? "complex" : "real";
-    char transpose[48], determinant[32], residual[32];
+    char transpose[48], determinant[32], residual[32], trace[32];
     snprintf(transpose, sizeof transpose, "vmc_transpose_%s_%s",
              real_size == sizeof(float) ? "float" : "double", number);
     snprintf(determinant, sizeof determinant, "vmc_determinant_%s", number);
     snprintf(residual, sizeof residual, "vmc_residual_%s", number);
+    snprintf(trace, sizeof trace, "vmc_trace_%s", number);
     int code = host->gpu->kernel(host->context, text, transpose, &m->transpose);
     if (!code) code = host->gpu->kernel(host->context, text, residual, &m->residual);
+    if (!code) code = host->gpu->kernel(host->context, text, trace, &m->trace);
     return code ? code : host->gpu->kernel(host->context, text, determinant, &m->determinant);
 }
 

@@ -30,7 +30,7 @@ typedef struct matrices {
     factor_batched *factor;
     invert_batched *invert;
 
-    plugmc_kernel *transpose, *determinant, *residual;
+    plugmc_kernel *transpose, *determinant, *trace, *residual;
     int64_t number; /* bytes of a number */
     int32_t walkers;
     int64_t listed;                           /* size that the lists are for */

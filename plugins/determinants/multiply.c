@@ -3,21 +3,29 @@
 
 #include <stdio.h>
 
+#include "../join_texts.h"
+
+PLUGMC_EMBED(draws_text, VMC_DRAWS_FILE);
 PLUGMC_EMBED(multiply_text, VMC_MULTIPLY_FILE);
 
-const char *products_text(void) { return multiply_text; }
-
-int products_prepare(products *p, const plugmc_host *host, const plugmc_kernel_text *text,
-                     int is_complex)
+int products_text(const plugmc_host *host, plugmc_kernel_text *out)
 {
+    out->name = "multiply.cu";
+    out->text = join_texts(host, (const char *const[]){draws_text, multiply_text, NULL});
+    return out->text != NULL;
+}
+
+int products_prepare(products *p, const plugmc_host *host, int is_complex)
+{
+    plugmc_kernel_text text = {.size = sizeof text};
     static const char *const names[] = {"vmc_rows_by_rows", "vmc_rows_by_columns",
                                         "vmc_columns_by_columns"};
     char name[48];
-    int code = PLUGMC_OK;
+    int code = products_text(host, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     p->is_complex = is_complex;
     for (int k = 0; k < KINDS_OF_PRODUCTS && !code; k++) {
         snprintf(name, sizeof name, "%s_%s", names[k], is_complex ? "complex" : "real");
-        code = host->gpu->kernel(host->context, text, name, &p->kernels[k]);
+        code = host->gpu->kernel(host->context, &text, name, &p->kernels[k]);
     }
     return code;
 }

@@ -16,11 +16,10 @@ typedef struct products {
     plugmc_kernel *kernels[KINDS_OF_PRODUCTS];
 } products;
 
-/* `text` contains that of multiply.cu. */
-int products_prepare(products *, const plugmc_host *, const plugmc_kernel_text *text, int is_complex);
+int products_prepare(products *, const plugmc_host *, int is_complex);
 
 int products_make(const products *, const plugmc_host *, int kind, vmc_product *, int32_t walkers);
 
-/* The text of multiply.cu; draws.h and matrices.cu stand in front. */
-const char *products_text(void);
+/* The text of multiply.cu, which belongs to no system; 0 without memory. */
+int products_text(const plugmc_host *, plugmc_kernel_text *out);
 #endif

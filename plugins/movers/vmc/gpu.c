@@ -62,9 +62,11 @@ static int group_quasi_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *
         for (int64_t first = 0; first < electrons && !code; first += step) {
             const int64_t left = electrons - first, count = left < step ? left : step;
             vmc_block b = block_of(v, spin, first, count, electrons, first);
-            code = step > v->gpu->capacity && v->gpu->old ? decide_gathered(v, host, d, spin, n, first, count)
+            code = step > v->gpu->capacity && v->gpu->old
+                       ? decide_gathered(v, host, d, spin, n, first, count)
                    : step > v->gpu->capacity ? decide_ahead(v, host, d, spin, n, first, count)
-                                           : decide_block(v, host, d, &b, spin, n, v->gpu->has_fields ? v->gpu->field : 0);
+                                             : decide_block(v, host, d, &b, spin, n,
+                                                            v->gpu->has_fields ? v->gpu->field : 0);
         }
     }
     return code;
@@ -393,8 +395,9 @@ static int report(vmc *v, const plugmc_host *host)
 int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    if (index > 0) return 0;
-    const char *text = matrices_text(host, vmc_kernels_text, products_text());
+    if (index == 1) return products_text(host, out);
+    if (index > 1) return 0;
+    const char *text = matrices_text(host, vmc_kernels_text, NULL);
     if (!text) return 0;
     out->name = vmc_text_name;
     out->text = text;
@@ -441,7 +444,8 @@ static int load_kernels(vmc *v, const plugmc_host *host)
     int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
-    if (!code) code = products_prepare(&g->multiplying, host, &text, v->is_complex);
+    if (!code && g->gathered > g->capacity)
+        code = products_prepare(&g->multiplying, host, v->is_complex);
     return code ? code
                 : matrices_prepare(&g->matrices, host, &text, g->group, v->most, v->is_complex,
                                    g->real_size);

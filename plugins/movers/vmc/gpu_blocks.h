@@ -25,20 +25,20 @@ typedef struct vmc_gpu {
     device_pointer inverse[VMC_SPINS];                             /* M [walkers][n][n] */
     device_pointer ln_square[VMC_SPINS], parts, accepted, failure; /* [walkers] */
     /* Of a group. */
-    device_pointer to[VMC_SPINS];    /* [group][n][3] */
-    device_pointer values;           /* [group][n][pitch], float or double */
-    device_pointer taken;            /* [group][gathered][n]; rows of M take the same place */
-    device_pointer products, solved; /* [group][gathered][n] */
-    device_pointer fresh;            /* [group][capacity][n] */
-    device_pointer field;            /* [group][n][2]: of vmc_fields */
+    device_pointer to[VMC_SPINS];         /* [group][n][3] */
+    device_pointer values;                /* [group][n][pitch], float or double */
+    device_pointer taken;                 /* [group][gathered][n]; rows of M take the same place */
+    device_pointer products, solved;      /* [group][gathered][n] */
+    device_pointer fresh;                 /* [group][capacity][n] */
+    device_pointer field;                 /* [group][n][2]: of vmc_fields */
     device_pointer all_overlaps, solving; /* [group][gathered][gathered] */
-    device_pointer column, row_panel; /* [group][gathered][capacity], the other way round */
-    device_pointer overlaps;         /* [group][capacity][gathered], or the other way round */
-    device_pointer chosen;           /* [group][gathered] */
-    device_pointer counts;           /* [group] before, [group] now, and the largest */
-    device_pointer small, others;    /* [group][capacity][capacity]; others: vmc_look */
-    device_pointer change;           /* [group][looked] */
-    device_pointer rows;             /* [group][particles] */
+    device_pointer column, row_panel;     /* [group][gathered][capacity], the other way round */
+    device_pointer overlaps;              /* [group][capacity][gathered], or the other way round */
+    device_pointer chosen;                /* [group][gathered] */
+    device_pointer counts;                /* [group] before, [group] now, and the largest */
+    device_pointer small, others;         /* [group][capacity][capacity]; others: vmc_look */
+    device_pointer change;                /* [group][looked] */
+    device_pointer rows;                  /* [group][particles] */
     device_pointer found; /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
     device_pointer drift; /* [group][2] */
     void *host_numbers;   /* [walkers][2] 8 bytes each */
@@ -134,8 +134,8 @@ static int find_products(const vmc *v, const plugmc_host *host, const vmc_block 
 }
 
 /* Field energies of the proposals of a spin, if there are fields. */
-static int find_fields(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *all, int spin,
-                       int32_t n)
+static int find_fields(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *all,
+                       int spin, int32_t n)
 {
     vmc_gpu *g = v->gpu;
     device_pointer positions = positions_of(v, d->walker);
@@ -166,8 +166,8 @@ static int decide(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block
                              &products, &g->small, gathered});
 }
 
-static int decide_and_solve(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
-                            int32_t n, device_pointer products, vmc_gathered *gathered)
+static int decide_and_solve(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b,
+                            int spin, int32_t n, device_pointer products, vmc_gathered *gathered)
 {
     vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons, capacity = b->capacity;

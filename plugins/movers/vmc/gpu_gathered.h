@@ -93,10 +93,9 @@ static int update_for_taken(const vmc *v, const plugmc_host *host, const vmc_blo
                      solved = rows_of(v, g->solved, size, n, 0),
                      inverse = rows_of(v, s->inverse, n, n, 0);
     const vmc_gathered *device = &s->device;
-    int code =
-        launch(host, g->chosen_overlaps, blocks_for(s->count * s->parts, VMC_THREADS),
-               (uint32_t)s->count, (uint32_t)s->walkers, VMC_THREADS, 0,
-               (void *[]){&s->device, &s->parts, &g->all_overlaps, &g->solving});
+    int code = launch(host, g->chosen_overlaps, blocks_for(s->count * s->parts, VMC_THREADS),
+                      (uint32_t)s->count, (uint32_t)s->walkers, VMC_THREADS, 0,
+                      (void *[]){&s->device, &s->parts, &g->all_overlaps, &g->solving});
     vmc_product p = product_into(products, taken, inverse, s->count, n, n);
     p.a.numbers -= device->first * p.a.row; /* the list is of electrons of the spin */
     p.a.list = device->chosen;

@@ -149,7 +149,8 @@ __device__ __noinline__ double growth_apart(const double *from, const double *th
 extern "C" __global__ void __launch_bounds__(VMC_LOOK)
     vmc_fields(const vmc_block b, const double *positions, const double *to, double *fields)
 {
-    const int32_t i = blockIdx.x * VMC_LOOK + threadIdx.x, w = blockIdx.y, e = b.spin_first + b.first + i / 2;
+    const int32_t i = blockIdx.x * VMC_LOOK + threadIdx.x, w = blockIdx.y,
+                  e = b.spin_first + b.first + i / 2;
     const int64_t row = (int64_t)w * b.rows + b.row + i / 2;
     if (i >= 2 * b.size) return;
     const double *at = i % 2 ? positions + 3 * ((int64_t)w * b.particles + e) : to + 3 * row;
@@ -158,7 +159,8 @@ extern "C" __global__ void __launch_bounds__(VMC_LOOK)
 
 /* The change of a proposal by the fields: what vmc_fields has found, or found here by two threads, which have a part
  * each. */
-PLUGMC_FN double change_of_fields(const double *fields, const double *from, const double *there, plugmc_site a)
+PLUGMC_FN double change_of_fields(const double *fields, const double *from, const double *there,
+                                  plugmc_site a)
 {
     if (threadIdx.x == 0) return fields ? fields[0] - fields[1] : field_at(there, a);
     return threadIdx.x == 32 && PLUGMC_FIELDS > 0 && !fields ? -field_at(from, a) : 0;
@@ -178,7 +180,8 @@ extern "C" __global__ void __launch_bounds__(VMC_LOOK)
     const int64_t first = (int64_t)w * b.rows + b.row;
     const double *proposals = to + 3 * first, *there = proposals + 3 * k;
     const plugmc_site a = plugmc_site_of_species(species_of(b, e));
-    double mine = change_of_fields(fields ? fields + 2 * (first + k) : NULL, from, there, a), infinite = 0;
+    double mine = change_of_fields(fields ? fields + 2 * (first + k) : NULL, from, there, a),
+           infinite = 0;
     /* those of the block before it twice: where they are, and where they would go */
     const int32_t places = PLUGMC_ENERGY_TERMS > 0 ? n + (others ? k : 0) : 0;
     for (int32_t i = threadIdx.x; i < places; i += VMC_LOOK) {
@@ -531,7 +534,8 @@ extern "C" __global__ void vmc_panels(const vmc_block b, const vmc_gathered gath
                   e = gathered.column + k;
     const int64_t w = blockIdx.z;
     const bool inside = own >= 0 && own < b.size;
-    double *g = overlaps + w * size * size * parts, *theirs = g + ((int64_t)j * size + e) * parts + part;
+    double *g = overlaps + w * size * size * parts,
+           *theirs = g + ((int64_t)j * size + e) * parts + part;
     if (j >= size) return;
     column[((w * size + j) * b.capacity + k) * parts + part] =
         inside ? (own == k && part == 0 ? -1 : 0) : *theirs;
@@ -554,7 +558,8 @@ extern "C" __global__ void vmc_chosen_overlaps(const vmc_gathered gathered, int3
     const int32_t *chosen = gathered.chosen + w * size;
     if (c >= gathered.count[w] || k >= gathered.count[w]) return;
     out[(w * size + k) * size * parts + x] =
-        overlaps[((w * size + chosen[k] - gathered.first) * size + chosen[c] - gathered.first) * parts +
+        overlaps[((w * size + chosen[k] - gathered.first) * size + chosen[c] - gathered.first) *
+                     parts +
                  x % parts];
 }
 
@@ -566,8 +571,7 @@ extern "C" __global__ void vmc_rows_to_change(const vmc_block b, const vmc_gathe
                   numbers = b.electrons * parts;
     const int64_t w = blockIdx.z, row = w * gathered.rows + c;
     if (x < numbers && c < gathered.count[w])
-        old[row * numbers + x] =
-            inverse[(w * b.electrons + gathered.chosen[row]) * numbers + x];
+        old[row * numbers + x] = inverse[(w * b.electrons + gathered.chosen[row]) * numbers + x];
 }
 
 /* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out
