@@ -3,19 +3,23 @@
 #
 # Sweeps a second at packing fraction 0.698 (checkerboard) with a checkpoint every P seconds and without, in runs in turn.
 #
-#     bench/checkpoints.sh [--period P] [--count C] [--rounds R] [--trajectory GB] [--disks N] [--device gpu|cpu]
+#     bench/checkpoints.sh [--period P] [--count C] [--rounds R] [--trajectory GB] [--disks N] [--device gpu|cpu] [--held]
 #
-# Sweeps a second are those between the progress lines of one run from P/2 seconds after its beginning to C periods
-# later (C = 2), so C checkpoints are begun and as good as all of them ended in that time; the last one, at the end of
-# a run, is not in it. R pairs of runs (2), P = 10.
+# Sweeps a second are those between the progress lines of one run over C periods (C = 2): without checkpoints from P/2
+# seconds after its beginning on, with them after the first one is there. That one copies all of the file, at the
+# speed of the disk, where the file system shares no blocks; the next ones copy what is new of it. Its time is
+# printed, too. R pairs of runs (2), P = 10. Runs are killed, so that no last checkpoint is waited for.
 #
-# With --trajectory the output file has so many GB more, as the frames of a long trajectory would be there; each checkpoint
-# copies them where the file system cannot share blocks. They are copies of frames of this very system, added by h5copy
-# (package hdf5-tools), since a run that writes them by itself takes hours. $TMPDIR says where the file is.
+# With --trajectory the output file has so many GB more, as the frames of a long trajectory would be there. They are copies
+# of frames of this very system, added by h5copy (package hdf5-tools), since a run that writes them by itself takes hours.
+# With --held somebody else has each of the files open, so that each checkpoint copies all of it, as on file systems
+# of several machines. $TMPDIR says where the file is.
 set -eu
 period=10 count=2 rounds=2 gigabytes=0 disks=1048576 device=gpu
-while [ $# -gt 1 ]; do
+held=false
+while [ $# -gt 0 ]; do
     case $1 in
+    --held) held=true && shift && continue ;;
     --period) period=$2 ;;
     --count) count=$2 ;;
     --rounds) rounds=$2 ;;
@@ -69,38 +73,72 @@ make_file()
     rm frames.h5
 }
 
+# Lines with the time at which they come.
+stamped() { while IFS= read -r line; do printf '%s %s\n' "$EPOCHREALTIME" "$line"; done; }
+
+# Until the first checkpoint has replaced the file.
+first_checkpoint()
+{
+    local begin=$EPOCHREALTIME inode
+    inode=$(stat -c %i sim.h5)
+    while [ "$(stat -c %i sim.h5)" = "$inode" ]; do
+        kill -0 "$process" 2>/dev/null || fail "a run has failed"
+        sleep 0.1
+    done
+    awk -v p="$period" -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", b - a - p }' >first.txt
+}
+
+# Has each file open that comes, for as long as the run goes on.
+hold()
+{
+    local inode=0 now fd
+    while kill -0 "$process" 2>/dev/null; do
+        now=$(stat -c %i sim.h5)
+        if [ "$now" != "$inode" ]; then exec {fd}<sim.h5 && inode=$now; fi
+        sleep 0.05
+    done
+}
+
 # rate SECONDS: sweeps a second with a checkpoint every so many, 0: none.
 rate()
 {
-    local status=0
-    cp begin.h5 sim.h5
-    "$plugmc" run --resume sim.h5 --json --set run.sweeps=1000000000 --set run.checkpoint="$1" \
-        --set run.time_limit="$(awk -v p="$period" -v c="$count" 'BEGIN { print p * (c + 0.5) + 1.5 }')" \
-        >said.txt 2>error.txt </dev/null || status=$?
-    [ $status = 11 ] || fail "a run has failed" # it ends by its time limit
-    sed -n 's/.*"progress".*"sweep": \([0-9]*\),.*"sweeps_per_second": \([0-9.e+-]*\),.*/\1 \2/p' said.txt |
-        awk -v p="$period" -v c="$count" '$2 > 0 {
-                t = $1 / $2
-                if (t < p / 2 || t > p * (c + 0.5) + 1) next
-                if (!begun++) { from = t; n = $1 }
-                to = t; m = $1
-            }
+    local from
+    "$plugmc" run --resume sim.h5 --json --set run.sweeps=1000000000 --set run.checkpoint="$1" --set run.time_limit=0 \
+        > >(stamped >said.txt) 2>error.txt </dev/null &
+    process=$!
+    ! $held || hold &
+    until grep -q '"progress"' said.txt 2>/dev/null; do
+        kill -0 $process 2>/dev/null || fail "a run has failed"
+        sleep 0.1
+    done
+    if [ "$1" = 0 ]; then sleep "$(awk -v p="$period" 'BEGIN { print p / 2 }')"; else first_checkpoint; fi
+    from=$EPOCHREALTIME
+    sleep "$(awk -v p="$period" -v c="$count" 'BEGIN { print p * c + 1 }')"
+    kill -KILL $process
+    wait
+    sed -n 's/^\([0-9.]*\) .*"progress".*"sweep": \([0-9]*\),.*/\1 \2/p' said.txt |
+        awk -v from="$from" -v long="$(awk -v p="$period" -v c="$count" 'BEGIN { print p * c }')" '
+            $1 < from || $1 > from + long + 1 { next }
+            !begun++ { t = $1; n = $2 }
+            { to = $1; m = $2 }
             END {
-                if (to - from < p * (c - 0.5)) exit 1
-                printf "%.6g\n", (m - n) / (to - from)
+                if (to - t < long - 2.5) exit 1
+                printf "%.6g\n", (m - n) / (to - t)
             }' || fail "there are too few progress lines in $period seconds"
 }
 
 echo "$("$plugmc" --version | head -1), commit $(git -C "$(dirname "$plugmc")" rev-parse --short HEAD 2>/dev/null || echo '?')"
 echo "$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1) \
 $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg); \
-$(stat -f -c %T .)"
+$(df -T . | awk 'END { print $2 }')"
 make_file
-echo "$disks disks, $(stat -c %s begin.h5 | awk '{ printf "%.3f", $1 / 1e9 }') GB, a checkpoint every $period s"
-printf '%16s %16s %10s\n' "none: sweeps/s" "with: sweeps/s" cost
+mv begin.h5 sim.h5
+echo "$disks disks, $(stat -c %s sim.h5 | awk '{ printf "%.3f", $1 / 1e9 }') GB, a checkpoint every $period s$(
+    ! $held || printf %s ', the file held')"
+printf '%16s %16s %10s %16s\n' "none: sweeps/s" "with: sweeps/s" cost "the first: s"
 for ((r = 0; r < rounds; r++)); do
     without=$(rate 0)
     with=$(rate "$period")
-    printf '%16s %16s %9s%%\n' "$without" "$with" \
-        "$(awk -v a="$without" -v b="$with" 'BEGIN { printf "%.2f", 100 * (a / b - 1) }')"
+    printf '%16s %16s %9s%% %16s\n' "$without" "$with" \
+        "$(awk -v a="$without" -v b="$with" 'BEGIN { printf "%.2f", 100 * (a / b - 1) }')" "$(cat first.txt)"
 done

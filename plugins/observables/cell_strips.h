@@ -29,7 +29,8 @@ static inline cell_strips cut_into_strips(const int32_t count[2], double mean, i
     s.cells = (all + s.in_row - 1) / s.in_row; /* all alike, but for the last */
     s.in_row = (all + s.cells - 1) / s.cells;
     if (bring)
-        s.room = (uint32_t)(1.25 * around * (s.cells + 2 * reach) / (in_row + 2 * reach) + 32);
+        s.room =
+            (uint32_t)(1.25 * around * (s.cells + 2 * reach) / (in_row + 2 * reach) + 32) / 2 * 2;
     return s;
 }
 
@@ -52,8 +53,11 @@ typedef struct strip {
     uint32_t begin, end; /* its entries */
     int32_t brought;     /* 1: the following is there */
     int32_t at_edge;     /* 1: some of it lies across an edge of the box */
-    double *places;      /* [room][3] without z */
-    uint32_t *entries;   /* [room] */
+    double *places;      /* [room][2] */
+    float2 *
+        near; /* [room]: the same from the first cell of the strip, across edges too, good to `blur` */
+    float blur;        /* length */
+    uint32_t *entries; /* [room] */
     /* [2 reach + 1][wide]: number of the first place in a cell, row by row, from `reach` cells left of the strip
      * to one more than `reach` right of it */
     uint16_t *first;
@@ -90,9 +94,11 @@ static __device__ int32_t row_near(int32_t y, int32_t count)
     return y < 0 ? y + count : (y >= count ? y - count : y);
 }
 
-/* All threads. start: of the walker, as its positions; count: cells; memory: strip_bytes, of the block. */
+/* All threads. start: of the walker, as its positions and its frame; count: cells; memory: strip_bytes, of the
+ * block, from a multiple of 16. */
 static __device__ strip bring_strip(const cell_strips *shape, const int32_t *count,
-                                    const uint32_t *start, const double *positions, void *memory)
+                                    const walker_frame *frame, const uint32_t *start,
+                                    const double *positions, void *memory)
 {
     __shared__ strip_row around[STRIP_ROWS];
     const int32_t reach = shape->reach, rows = 2 * reach + 1;
@@ -107,7 +113,9 @@ static __device__ strip bring_strip(const cell_strips *shape, const int32_t *cou
     s.end = start[s.y * count[0] + s.x + cells];
     s.at_edge = low < 0 || low + s.wide > count[0] || s.y < reach || s.y + reach >= count[1];
     s.places = (double *)memory;
-    s.entries = (uint32_t *)(s.places + 3 * shape->room);
+    s.near = (float2 *)(s.places + 2 * shape->room);
+    s.entries = (uint32_t *)(s.near + shape->room);
+    s.blur = 3e-7f * (float)(fmax(frame->width[0] * s.wide, frame->width[1] * rows));
     s.first = (uint16_t *)(s.entries + shape->room);
     s.brought = 0;
     if (shape->room == 0) return s;
@@ -120,7 +128,7 @@ static __device__ strip bring_strip(const cell_strips *shape, const int32_t *cou
 #pragma unroll
     for (int32_t r = 0; r < STRIP_ROWS; r++)
         before[r + 1] = before[r] + (r < rows ? around[r].all : 0);
-    s.brought = before[STRIP_ROWS] <= shape->room;
+    s.brought = before[STRIP_ROWS] < shape->room; /* by twos: one behind the last is looked at */
     if (!s.brought) return s;
     uint32_t below = 0;
     for (int32_t r = 0; r < rows; r++) {
@@ -134,6 +142,7 @@ static __device__ strip bring_strip(const cell_strips *shape, const int32_t *cou
         }
         below += around[r].all;
     }
+    const double corner[2] = {s.x * frame->width[0], s.y * frame->width[1]};
     for (uint32_t i = threadIdx.x; i < before[STRIP_ROWS]; i += STRIP_BLOCK) {
         int32_t r = 0;
         uint32_t at = i;
@@ -142,9 +151,15 @@ static __device__ strip bring_strip(const cell_strips *shape, const int32_t *cou
             if (i >= before[q] && q < rows) r = q, at = i - before[q];
         const uint32_t edge = around[r].until_edge;
         const uint32_t m = at < edge ? around[r].from + at : around[r].again + (at - edge);
+        double x = positions[3 * (uint64_t)m], y = positions[3 * (uint64_t)m + 1];
         s.entries[i] = m;
-        s.places[3 * i] = positions[3 * (uint64_t)m];
-        s.places[3 * i + 1] = positions[3 * (uint64_t)m + 1];
+        *(double2 *)(s.places + 2 * i) = make_double2(x, y);
+        if (s.at_edge) {
+            const int32_t on = s.y + r - reach;
+            x += at < edge ? (low < 0 ? -frame->length[0] : 0) : (low < 0 ? 0 : frame->length[0]);
+            y += on < 0 ? -frame->length[1] : (on >= count[1] ? frame->length[1] : 0);
+        }
+        s.near[i] = make_float2((float)(x - corner[0]), (float)(y - corner[1]));
     }
     __syncthreads();
     return s;

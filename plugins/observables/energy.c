@@ -9,7 +9,8 @@
  * its one-body energies. A hard core has no energy, so hard particles give 0; whether they
  * overlap is not asked here. Sums run in a fixed order: the same for any number of threads.
  *
- * Where particles come and go it is U / N of each configuration, 0 without any.
+ * Where particles come and go it is U / N of each configuration, and U of an empty box (0, unless a potential has an
+ * energy there): U / max(N, 1), so that whoever needs U, as reweighting does, finds it by max(N, 1).
  *
  * In a run on a GPU the sums over all pairs are made there (energy.cu), if a pair energy has no
  * range or the box no cells; the rest, which is of order N, on the host.
@@ -228,6 +229,12 @@ static int sum_pairs_on_device(const energy *e, const plugmc_host *host, const p
     return code ? code : host->gpu->download(host->context, p->host, sums, bytes);
 }
 
+/* A particle's share of the energy of a walker; that of an empty box is its own. */
+static double share_of(double sum, int64_t particles)
+{
+    return particles > 0 ? sum / (double)particles : sum;
+}
+
 static int measure_running(const plugmc_host *host, const plugmc_view *view, double *values)
 {
     if (!PLUGMC_HAS(view, running_energy) || !view->running_energy)
@@ -235,25 +242,9 @@ static int measure_running(const plugmc_host *host, const plugmc_view *view, dou
                           "source = running, but the mover of this run keeps no energy while it "
                           "sweeps: use source = fresh");
     int code = view->running_energy(view, values);
-    for (int32_t w = 0; w < host->system->walkers; w++) {
-        const int64_t n = particles_of(host->system, view, w);
-        values[w] = n > 0 ? values[w] / (double)n : 0;
-    }
+    for (int32_t w = 0; w < host->system->walkers; w++)
+        values[w] = share_of(values[w], particles_of(host->system, view, w));
     return code;
-}
-
-/* A particle's share of the energy of a walker. An empty box has none to tell of: whoever takes numbers a particle
- * times N, as reweighting does, would take an energy that it has nevertheless for 0. */
-static int share_of_energy(const plugmc_host *host, const plugmc_term *term, int64_t particles,
-                           double sum, double *share)
-{
-    *share = particles > 0 ? sum / (double)particles : 0;
-    if (particles > 0 || sum == 0) return PLUGMC_OK;
-    return host->fail(
-        host->context, PLUGMC_ERROR_INPUT,
-        "an empty box has the energy %g by [potential %s], which energies per particle "
-        "cannot tell",
-        sum, term->label);
 }
 
 /* values [walkers][1 + terms]: the sum, then the terms. With source = running the sum alone. */
@@ -276,10 +267,9 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         memset(sums, 0, (size_t)system->walkers * sizeof *sums);
         code = add_term(e, host, &views, e->term[t], sums);
         for (int64_t w = 0; w < system->walkers && !code; w++) {
-            double *share = &values[w * row + 1 + t];
-            code = share_of_energy(host, plugmc_term_at(system, e->term[t]),
-                                   particles_of(system, view, w), sums[w], share);
-            values[w * row] += *share;
+            const double share = share_of(sums[w], particles_of(system, view, w));
+            values[w * row + 1 + t] = share;
+            values[w * row] += share;
         }
     }
     free(sums);

@@ -204,21 +204,36 @@ PLUGMC_FN int64_t rift_share(const pressure_task *t, pressure_walker w, uint32_t
 
 /* ---- All four free paths in the plane at once ------------------------------------------------------- */
 
-/* Those around an entry that it may touch first, or that are within reach: how far from it they are, and who
- * they are. The memory lies side by side for the threads of a block. */
+/* Those around an entry that it may touch first, or that are within reach. The memory lies side by side for the
+ * threads of a block. */
 enum { AROUND = 12, SLOT_BITS = 15, NOBODY = 0x7f000000 };
 
 typedef struct around {
-    float *x, *y;
     uint32_t *who;           /* a number among `places`; there is room for one more than AROUND */
     uint32_t stride, count;  /* count > AROUND: there was no room for all */
-    const double *places;    /* [][3] */
+    const double *places;    /* [][step], x and y first */
     const uint32_t *entries; /* who is at these places; NULL: those are all entries */
+    uint32_t step, own;      /* own: the place of the entry itself */
+    int32_t inside;          /* 1: nobody in the list is across an edge of the box */
 } around;
 
 PLUGMC_FN uint32_t entry_of(const around *list, uint32_t place)
 {
     return list->entries ? list->entries[place] : place;
+}
+
+/* From the entry at `here` to whoever is at a place of the list, along an axis. */
+PLUGMC_FN double separation(const around *list, uint32_t place, int32_t axis, const double *here,
+                            const double *length)
+{
+    const double x = list->places[list->step * (uint64_t)place + axis] - here[axis];
+    return list->inside ? x : plugmc_nearest_image(x, length[axis]);
+}
+
+/* Is whoever is at this place behind entry k in the order of entries? */
+PLUGMC_FN int is_behind(const around *list, uint32_t k, uint32_t place)
+{
+    return list->inside ? place > list->own : entry_of(list, place) > k;
 }
 
 PLUGMC_FN uint32_t lowest_bit(uint32_t bits)
@@ -273,8 +288,8 @@ PLUGMC_FN free_path path_to(const pressure_task *t, pressure_walker w, const aro
                             uint32_t k, const double *here, uint32_t place, int32_t axis,
                             int32_t sign)
 {
-    const double *there = list->places + 3 * (uint64_t)place, *length = w.frame->length;
-    const double across = plugmc_nearest_image(there[1 - axis] - here[1 - axis], length[1 - axis]);
+    const double *there = list->places + list->step * (uint64_t)place, *length = w.frame->length;
+    const double across = separation(list, place, 1 - axis, here, length);
     const double contact = contact_of(t, w, k, entry_of(list, place));
     const double squared = contact * contact - across * across;
     double ahead = (there[axis] - here[axis]) * sign;
@@ -371,7 +386,10 @@ PLUGMC_FN void look_around(const pressure_task *t, pressure_walker w, uint32_t k
     const int32_t near = t->near;
     list->count = 0;
     list->places = w.positions;
+    list->step = 3;
     list->entries = NULL;
+    list->own = k;
+    list->inside = 0;
     for (int32_t i = -near; i <= near; i++) {
         int32_t row = cell_y + i;
         const double up = row < 0 ? -frame->length[1] : (row >= t->count[1] ? frame->length[1] : 0);
@@ -387,12 +405,7 @@ PLUGMC_FN void look_around(const pressure_task *t, pressure_walker w, uint32_t k
                 const float dx = (float)(there[0] - x), dy = (float)(there[1] - y);
                 const float wide = fabsf(dx), high = fabsf(dy), least = wide < high ? wide : high;
                 if (least > strip || dx * dx + dy * dy > far * far || m == k) continue;
-                if (list->count < AROUND) {
-                    const uint32_t at = list->count * list->stride;
-                    list->x[at] = dx;
-                    list->y[at] = dy;
-                    list->who[at] = m;
-                }
+                if (list->count < AROUND) list->who[list->count * list->stride] = m;
                 list->count++;
             }
             x += cell_x < reach ? frame->length[0] : -frame->length[0]; /* across an edge */
@@ -430,9 +443,8 @@ PLUGMC_FN void count_near_pairs(const pressure_task *t, pressure_walker w, uint3
 {
     for (; pairs; pairs &= pairs - 1) {
         const uint32_t place = list->who[lowest_bit(pairs) * list->stride];
-        const double *there = list->places + 3 * (uint64_t)place;
-        const double dx = plugmc_nearest_image(there[0] - here[0], w.frame->length[0]);
-        const double dy = plugmc_nearest_image(there[1] - here[1], w.frame->length[1]);
+        const double dx = separation(list, place, 0, here, w.frame->length),
+                     dy = separation(list, place, 1, here, w.frame->length);
         count_distance(t, dx * dx + dy * dy, contact_of(t, w, k, entry_of(list, place)), histogram,
                        troubles);
     }
@@ -452,12 +464,13 @@ PLUGMC_FN plane_shares likely_shares(const pressure_task *t, pressure_walker w, 
     uint32_t pairs = 0; /* a bit for each place in the list */
     const uint32_t n = list->count < AROUND ? list->count : AROUND;
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t m = entry_of(list, list->who[i * list->stride]);
-        const float x = list->x[i * list->stride], y = list->y[i * list->stride];
-        const float contact = (float)contact_of(t, w, k, m), c2 = contact * contact;
+        const uint32_t m = list->who[i * list->stride];
+        const float x = (float)separation(list, m, 0, here, w.frame->length),
+                    y = (float)separation(list, m, 1, here, w.frame->length);
+        const float contact = (float)contact_of(t, w, k, entry_of(list, m)), c2 = contact * contact;
         look_along(&right, &left, i, x, c2 - y * y, unsure, largest);
         look_along(&up, &down, i, y, c2 - x * x, unsure, largest);
-        pairs |= (uint32_t)(m > k && x * x + y * y < within * within) << i;
+        pairs |= (uint32_t)(is_behind(list, k, m) && x * x + y * y < within * within) << i;
     }
     const int32_t many = list->count > AROUND;
     count_near_pairs(t, w, k, here, list, many ? 0 : pairs, histogram, troubles);
@@ -482,9 +495,8 @@ typedef struct settled_shares {
 PLUGMC_FN settled_shares shares_in_plane(const pressure_task *t, pressure_walker w, uint32_t k,
                                          uint32_t *histogram)
 {
-    float dx[AROUND], dy[AROUND];
     uint32_t who[AROUND];
-    around list = {dx, dy, who, 1, 0, NULL, NULL};
+    around list = {who, 1, 0, NULL, NULL, 0, 0, 0};
     settled_shares s = {{0, 0}, {0}};
     const double *here = w.positions + 3 * (uint64_t)k;
     const int32_t cell_x = plugmc_cell_along(here[0], w.frame->width[0], t->count[0]);

@@ -2,37 +2,34 @@
  * into shared memory (cell_strips.h). Its text follows that of hard_pressure.cu, and the numbers are the same.
  */
 /* look_around, among what has been brought. `own` is the place of the entry, `column` its cell from the left end of what
- * has been brought. Everybody writes into the list, and those who do not belong there are written over. */
-static __device__ void look_around_strip(const pressure_task *t, pressure_walker w, const strip *s,
-                                         uint32_t own, int32_t column, around *list)
+ * has been brought. Separations are those of single precision, so some do not belong there whom nothing comes of.
+ * Everybody writes into the list, and those who do not belong there are written over. */
+static __device__ void look_around_strip(const pressure_task *t, const strip *s, uint32_t own,
+                                         int32_t column, around *list)
 {
-    const double *length = w.frame->length, x = s->places[3 * own], y = s->places[3 * own + 1];
-    const float across = (float)t->largest * (1 + 1e-6f), far = (float)t->around * (1 + 1e-6f);
+    const float2 here = s->near[own];
+    const float across = (float)t->largest * (1 + 1e-6f) + s->blur,
+                far = (float)t->around * (1 + 1e-6f) + s->blur;
     const int32_t near = t->near;
-    uint32_t count = 0;
+    uint32_t listed = 0;
+#pragma unroll 1
     for (int32_t i = -near; i <= near; i++) {
         const int32_t reach = near == 2 && (i == -2 || i == 2) ? 1 : near;
         const uint16_t *first = s->first + (i + near) * s->wide + column;
         const uint32_t end = first[reach + 1];
-#pragma unroll 2
-        for (uint32_t m = first[-reach]; m < end; m++) {
-            double dx = s->places[3 * m] - x, dy = s->places[3 * m + 1] - y;
-            if (s->at_edge) {
-                dx = plugmc_nearest_image(dx, length[0]);
-                dy = plugmc_nearest_image(dy, length[1]);
+        for (uint32_t by_two = first[-reach]; by_two < end; by_two += 2)
+#pragma unroll
+            for (uint32_t m = by_two; m < by_two + 2; m++) {
+                const float2 there = s->near[m];
+                const float dx = there.x - here.x, dy = there.y - here.y;
+                const int may = fminf(fabsf(dx), fabsf(dy)) <= across &&
+                                __fmaf_rn(dx, dx, dy * dy) <= far * far && m != own && m < end;
+                list->who[min(listed, AROUND * STRIP_BLOCK)] = m;
+                if (may) listed += STRIP_BLOCK;
             }
-            const float fx = (float)dx, fy = (float)dy;
-            const uint32_t at = (count < AROUND ? count : AROUND) * list->stride;
-            list->x[at] = fx;
-            list->y[at] = fy;
-            list->who[at] = m;
-            count +=
-                fminf(fabsf(fx), fabsf(fy)) <= across && fx * fx + fy * fy <= far * far && m != own;
-        }
     }
-    list->count = count;
-    list->places = s->places;
-    list->entries = s->entries;
+    list->count = listed / STRIP_BLOCK;
+    list->own = own;
 }
 
 typedef struct found_path {
@@ -97,27 +94,28 @@ extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 6)
     rifts_and_pairs(const __grid_constant__ pressure_task task, const pressure_counters first,
                     const pressure_left left)
 {
-    extern __shared__ double memory[];
-    __shared__ float x[(AROUND + 1) * STRIP_BLOCK], y[(AROUND + 1) * STRIP_BLOCK];
+    extern __shared__ double2 memory[];
     __shared__ uint32_t who[(AROUND + 1) * STRIP_BLOCK];
     uint32_t *local = (uint32_t *)((char *)memory + task.strip_bytes);
     const pressure_walker w = pressure_walker_of(&task, blockIdx.y);
     const pressure_counters to = own_copy(first);
-    around list = {x + threadIdx.x, y + threadIdx.x, who + threadIdx.x, STRIP_BLOCK, 0, NULL, NULL};
     int64_t share[2] = {0, 0};
     uint32_t troubles[TROUBLES] = {0};
     begin_histogram(local, task.bins);
-    const strip s = bring_strip(&task.strips, task.count, w.start, w.positions, memory);
+    const float over_width = (float)task.count[0] / (float)w.frame->length[0];
+    const strip s = bring_strip(&task.strips, task.count, w.frame, w.start, w.positions, memory);
+    around list = {who + threadIdx.x, STRIP_BLOCK, 0, s.places, s.entries, 2, 0, !s.at_edge};
     for (uint32_t k = s.begin + threadIdx.x; k < s.end; k += STRIP_BLOCK) {
-        if (!pressure_is_yours(&task, w, k)) continue;
         if (!s.brought) { /* there was no room */
-            leave(left, blockIdx.y, k, 3 | MANY_AROUND);
+            if (pressure_is_yours(&task, w, k)) leave(left, blockIdx.y, k, 3 | MANY_AROUND);
             continue;
         }
-        const double *here = w.positions + 3 * (uint64_t)k;
-        const int32_t cell = plugmc_cell_along(here[0], w.frame->width[0], task.count[0]);
-        look_around_strip(&task, w, &s, place_in_strip(&task.strips, &s, k), cell - s.x + task.near,
-                          &list);
+        const uint32_t place = place_in_strip(&task.strips, &s, k);
+        const double *here = s.places + 2 * place;
+        if (!plugmc_is_yours(&task.share, here)) continue;
+        const int32_t cell =
+            plugmc_cell_quickly(here[0], w.frame->length[0], over_width, task.count[0]);
+        look_around_strip(&task, &s, place, cell - s.x + task.near, &list);
         const plane_shares own = likely_shares(&task, w, k, here, cell, s.y, &list, troubles,
                                                task.bins > 0 ? local : NULL);
         share[0] += own.along[0];

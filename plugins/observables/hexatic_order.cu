@@ -1,5 +1,6 @@
 /* hexatic_order.cu: the sixfold order around one particle, the same text on the CPU and on the
- * GPU. IEEE operations only and sums in fixed point: the same numbers on both.
+ * GPU. IEEE operations only, and sums of multiples of 2^-ORDER_BITS: the same numbers on both, in whatever order
+ * neighbours are met.
  *
  * "Entry" k is a particle by its place in the order of cells. Cell (x, y) has the number
  * y count[0] + x.
@@ -37,7 +38,8 @@ typedef struct bonds {
     uint32_t stride;
     int32_t count, added;
     double re, im;        /* of those that are added: sums of exp(6 i theta) */
-    const double *places; /* [][3] */
+    const double *places; /* [][step], x and y first */
+    int32_t step;
     const double *length; /* edges of the box */
     double x, y;          /* of the entry */
     int32_t inside;       /* 1: nobody is looked for across an edge */
@@ -50,7 +52,7 @@ typedef struct bond {
 /* In a box of one or two cells only the nearest image counts, in a larger one no other is near. */
 PLUGMC_FN bond bond_to(const bonds *b, uint32_t place)
 {
-    const double *there = b->places + 3 * (uint64_t)place;
+    const double *there = b->places + b->step * (uint64_t)place;
     bond to = {there[0] - b->x, there[1] - b->y};
     if (b->inside) return to;
     to.x = plugmc_nearest_image(to.x, b->length[0]);
@@ -58,17 +60,26 @@ PLUGMC_FN bond bond_to(const bonds *b, uint32_t place)
     return to;
 }
 
-/* exp(6 i theta) is the third power of exp(2 i theta) = (x + i y)^2 / r^2. */
-PLUGMC_FN void add_bonds(bonds *b)
+/* The nearest multiple of 2^-ORDER_BITS to a number that is not far above 1: the last bit of what it is added to. */
+PLUGMC_FN double on_the_grid(double x)
+{
+    const double large = 1.5 * (double)((int64_t)1 << (52 - ORDER_BITS));
+    return (x + large) - large;
+}
+
+/* Those of the list that are short enough. exp(6 i theta) is the third power of exp(2 i theta) = (x + i y)^2 / r^2. */
+PLUGMC_FN void add_bonds(bonds *b, double cutoff_square)
 {
     for (int32_t i = 0; i < b->count; i++) {
         const bond to = bond_to(b, b->who[i * b->stride]);
-        const double over = 1 / (to.x * to.x + to.y * to.y),
-                     cosine = (to.x * to.x - to.y * to.y) * over, sine = 2 * to.x * to.y * over;
-        b->re += cosine * (cosine * cosine - 3 * sine * sine);
-        b->im += sine * (3 * cosine * cosine - sine * sine);
+        const double square = to.x * to.x + to.y * to.y;
+        if (square >= cutoff_square || square == 0) continue;
+        const double over = 1 / square, cosine = (to.x * to.x - to.y * to.y) * over,
+                     sine = 2 * to.x * to.y * over;
+        b->re += on_the_grid(cosine * (cosine * cosine - 3 * sine * sine));
+        b->im += on_the_grid(sine * (3 * cosine * cosine - sine * sine));
+        b->added++;
     }
-    b->added += b->count;
     b->count = 0;
 }
 
@@ -80,15 +91,16 @@ PLUGMC_FN void look_among(bonds *b, uint32_t begin, uint32_t end, uint32_t self,
         const bond to = bond_to(b, m);
         const double square = to.x * to.x + to.y * to.y;
         if (m == self || square >= cutoff_square || square == 0) continue;
-        if (b->count == MOST_BONDS) add_bonds(b);
+        if (b->count == MOST_BONDS) add_bonds(b, cutoff_square);
         b->who[b->count++ * b->stride] = m;
     }
 }
 
-PLUGMC_FN void begin_bonds(bonds *b, const double *places, const double *length, const double *here,
-                           int32_t inside)
+PLUGMC_FN void begin_bonds(bonds *b, const double *places, int32_t step, const double *length,
+                           const double *here, int32_t inside)
 {
     b->places = places;
+    b->step = step;
     b->inside = inside;
     b->length = length;
     b->count = b->added = 0;
@@ -103,7 +115,7 @@ PLUGMC_FN void look_around(const order_task *t, uint32_t walker, uint32_t k, bon
     const uint32_t *start = t->start + (uint64_t)walker * (t->cells + 1);
     const double *positions = t->positions + (uint64_t)walker * t->particles * 3;
     const walker_frame *frame = frame_of(&t->frames, walker);
-    begin_bonds(b, positions, frame->length, positions + 3 * (uint64_t)k, 0);
+    begin_bonds(b, positions, 3, frame->length, positions + 3 * (uint64_t)k, 0);
     const int32_t cell_x = plugmc_cell_along(b->x, frame->width[0], t->count[0]);
     const int32_t cell_y = plugmc_cell_along(b->y, frame->width[1], t->count[1]);
     for (int32_t i = 0; i < plugmc_cells_around(t->count[1]); i++) {
@@ -112,7 +124,7 @@ PLUGMC_FN void look_around(const order_task *t, uint32_t walker, uint32_t k, bon
         for (int32_t r = 0; r < 2; r++)
             look_among(b, runs.begin[r], runs.end[r], k, t->cutoff_square);
     }
-    add_bonds(b);
+    add_bonds(b, t->cutoff_square);
 }
 
 /* psi_6 of an entry, in fixed point. */
@@ -122,11 +134,11 @@ typedef struct order_share {
 
 PLUGMC_FN order_share share_of(const bonds *b)
 {
-    const double unit = (double)((int64_t)1 << ORDER_BITS);
     order_share s = {0, 0};
     if (b->added == 0) return s;
-    s.re = (int64_t)rint(unit * b->re / b->added);
-    s.im = (int64_t)rint(unit * b->im / b->added);
+    const double unit = (double)((int64_t)1 << ORDER_BITS) / b->added;
+    s.re = (int64_t)rint(unit * b->re);
+    s.im = (int64_t)rint(unit * b->im);
     return s;
 }
 
@@ -142,43 +154,47 @@ PLUGMC_FN order_share order_of(const order_task *t, uint32_t walker, uint32_t k,
 }
 
 #ifdef __CUDACC_RTC__
-/* Who is near, among the places [begin, end) that have been brought. Everybody is written into the list, which has room
- * for one more than MOST_BONDS, and those who do not belong there are written over. */
-static __device__ int32_t list_near(const bonds *b, uint32_t begin, uint32_t end, uint32_t own,
-                                    double cutoff_square, int32_t count)
+/* Who may be near, among the places [begin, end) that have been brought: in single precision, so some of them are not.
+ * Everybody is written into the list, which has room for one more than MOST_BONDS, and those who do not belong there
+ * are written over. By twos, so that threads with an odd number of them do not wait for a remainder of their own. */
+static __device__ uint32_t list_near(const strip *s, float2 here, uint32_t begin, uint32_t end,
+                                     uint32_t own, float far, uint32_t *who, uint32_t listed)
 {
-#pragma unroll 2
-    for (uint32_t m = begin; m < end; m++) {
-        const bond to = bond_to(b, m);
-        const double square = to.x * to.x + to.y * to.y;
-        b->who[(count < MOST_BONDS ? count : MOST_BONDS) * STRIP_BLOCK] = m;
-        count += square < cutoff_square && square != 0 && m != own;
-    }
-    return count;
+    for (uint32_t first = begin; first < end; first += 2)
+#pragma unroll
+        for (uint32_t m = first; m < first + 2; m++) {
+            const float2 there = s->near[m];
+            const float dx = there.x - here.x, dy = there.y - here.y;
+            const int here_too = __fmaf_rn(dx, dx, dy * dy) < far * far && m != own && m < end;
+            who[min(listed, MOST_BONDS * STRIP_BLOCK)] = m;
+            if (here_too) listed += STRIP_BLOCK;
+        }
+    return listed;
 }
 
-/* order_of, among what has been brought, and in its order: cells across the left edge come last in a row. *many becomes 1
- * where there was no room for all bonds. */
+/* order_of, among what has been brought. *many becomes 1 where there was no room for all bonds. */
 static __device__ order_share order_in_strip(const order_task *t, uint32_t walker, const strip *s,
-                                             uint32_t k, uint32_t *who, uint32_t *many)
+                                             uint32_t own, float over_width, float far,
+                                             uint32_t *who, uint32_t *many)
 {
     const walker_frame *frame = frame_of(&t->frames, walker);
-    const uint32_t own = place_in_strip(&t->strips, s, k);
     bonds b;
     b.who = who;
     b.stride = STRIP_BLOCK;
-    begin_bonds(&b, s->places, frame->length, s->places + 3 * own, !s->at_edge);
-    const int32_t cell = plugmc_cell_along(b.x, frame->width[0], t->count[0]), column = cell - s->x,
-                  across = cell == 0;
+    begin_bonds(&b, s->places, 2, frame->length, s->places + 2 * own, !s->at_edge);
+    const int32_t column =
+        plugmc_cell_quickly(b.x, frame->length[0], over_width, t->count[0]) - s->x;
+    const float2 here = s->near[own];
+    uint32_t listed = 0;
 #pragma unroll 1
     for (int32_t i = 0; i < 3; i++) {
         const uint16_t *first = s->first + i * s->wide + column;
-        b.count = list_near(&b, first[across], first[3], own, t->cutoff_square, b.count);
-        if (across) b.count = list_near(&b, first[0], first[1], own, t->cutoff_square, b.count);
+        listed = list_near(s, here, first[0], first[3], own, far, who, listed);
     }
+    b.count = (int32_t)(listed / STRIP_BLOCK);
     *many = b.count > MOST_BONDS;
     if (*many) b.count = 0;
-    add_bonds(&b);
+    add_bonds(&b, t->cutoff_square);
     return share_of(&b);
 }
 
@@ -187,20 +203,25 @@ static __device__ order_share order_in_strip(const order_task *t, uint32_t walke
 extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 7)
     order_sums(const __grid_constant__ order_task task, unsigned long long *sums)
 {
-    extern __shared__ double memory[];
+    extern __shared__ double2 memory[];
     __shared__ uint32_t who[(MOST_BONDS + 1) * STRIP_BLOCK];
     const uint32_t *start = task.start + (uint64_t)blockIdx.y * (task.cells + 1);
     const double *positions = task.positions + (uint64_t)blockIdx.y * task.particles * 3;
+    const walker_frame *frame = frame_of(&task.frames, blockIdx.y);
+    const float over_width = (float)task.count[0] / (float)frame->length[0];
     int64_t re = 0, im = 0;
-    const strip s = bring_strip(&task.strips, task.count, start, positions, memory);
+    const strip s = bring_strip(&task.strips, task.count, frame, start, positions, memory);
+    const float far = (sqrtf((float)task.cutoff_square) + s.blur) * (1 + 1e-6f);
     uint32_t left = 0, turn = 0; /* 32 entries a thread are more than can have been brought */
     for (uint32_t k = s.begin + threadIdx.x; s.brought && k < s.end; k += STRIP_BLOCK) {
+        const uint32_t place = place_in_strip(&task.strips, &s, k);
         uint32_t many;
-        if (!order_is_yours(&task, blockIdx.y, k)) {
+        if (!plugmc_is_yours(&task.share, s.places + 2 * place)) {
             turn++;
             continue;
         }
-        const order_share own = order_in_strip(&task, blockIdx.y, &s, k, who + threadIdx.x, &many);
+        const order_share own =
+            order_in_strip(&task, blockIdx.y, &s, place, over_width, far, who + threadIdx.x, &many);
         re += own.re;
         im += own.im;
         left |= many << turn++;

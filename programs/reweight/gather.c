@@ -229,7 +229,7 @@ static void fill_row(const source *from, const column *columns, int32_t rung, in
             for (int32_t s = 0; s < system->species_count; s++)
                 particles += column_value(from, &columns[terms + 1 + s], rung, i, w);
         }
-        row[k] *= particles;
+        if (particles > 0) row[k] *= particles; /* of an empty box it is the energy itself */
     }
 }
 

@@ -389,3 +389,32 @@ test_exact_numbers_keep_their_digits()
     grep -Eq '^steady\.thousandfold +10081\.0599204( \+- [1-9]e-1[1-4])? *$' "$out" || fail "a derived number"
     if grep -q 'was it in equilibrium' "$out"; then fail "there is no drift"; fi
 }
+
+# Beside a trajectory of 16 MiB the file that was replaced is kept, and changed, and whoever is killed leaves a whole one.
+test_killed_beside_a_long_trajectory()
+{
+    local kept=0 round
+    disks
+    rm sim.h5
+    change 's/^count = .*/count = 4096/; s/^sweeps = .*/sweeps = 600/; s/^step/trials = 100\n&/'
+    printf '\n[observable trajectory]\nperiod = 1\n' >>sim.ini
+    must run sim.ini --set run.output=direct.h5
+    change 's/^seed/checkpoint = 0.02\nseed/'
+    written=sim.h5
+    start run sim.ini
+    for round in 1 2 3; do
+        while kill -0 $process 2>/dev/null && { [ "$(stat -c %s sim.h5)" -lt 17000000 ] || ! ls sim.h5.tmp-* >/dev/null 2>&1; }; do
+            sleep 0.01
+        done
+        sleep 0.0$((7 * round))
+        kill -KILL $process 2>/dev/null && kept=$((kept + 1))
+        wait $process 2>/dev/null
+        h5dump -H sim.h5 >/dev/null || fail "what is left is no whole file"
+        start run --resume sim.h5 --set run.checkpoint=0.02
+    done
+    finish
+    expect_exit 0
+    [ $kept -gt 0 ] || fail "it was never killed beside a file that is kept"
+    same_chain direct.h5 sim.h5
+    [ "$(echo sim.h5*)" = sim.h5 ] || fail "something is left behind"
+}

@@ -23,6 +23,16 @@ is()
         END { exit bad || !found }' "$out" || fail "$2 at $1 is not $3"
 }
 
+# points LENGTH COUNT MOST MU TRIALS [KEY...]: sim.ini of points that come and go in a square; the rest from standard input
+points()
+{
+    {
+        printf '%s\n' '[species point]' "count = $2" "most = $3" "mu = $4" 'diameter = 0' '[initial]' 'state = random' \
+            '[mover insert]' 'species = point' "trials = $5"
+        cat
+    } | sampled 2 "$1" "${@:6}"
+}
+
 # gas PRESSURE...: an ideal gas of ten on a ladder of pressures
 gas()
 {
@@ -96,21 +106,11 @@ test_two_hard_disks()
 # <N> = z V, and ln Z = z V.
 test_activities_between_rungs()
 {
-    sampled 2 2 'walkers = 3' <<-END
-	[species point]
-	count = 4
-	most = 60
-	mu = 1
-	diameter = 0
-	[initial]
-	state = random
+    points 2 4 60 1 10 'walkers = 3' <<-END
 	[ladder]
 	vary = point.mu
 	values = 0 0.7 1.4
 	[potential hard_disk]
-	[mover insert]
-	species = point
-	trials = 10
 	[mover exchange]
 	[observable numbers]
 	period = 2
@@ -127,50 +127,42 @@ test_activities_between_rungs()
         END { print n " bins"; exit bad || n < 15 }' "$out" || fail "p(N) is not that of Poisson"
 }
 
-# The energy N^2 / 2 of N points: an empty box, as often as not, has none, and counts like any other.
+# The energy (N - n)^2 / 2 of N points: an empty box counts like any other.
 test_temperatures_of_boxes_that_may_be_empty()
 {
-    sampled 2 1 'walkers = 3' <<-END
-	[species point]
-	count = 1
-	most = 12
-	activity = 1
-	diameter = 0
-	[initial]
-	state = random
+    points 1 1 12 0 4 'walkers = 3' <<-END
 	[ladder]
 	vary = run.temperature
 	values = 0.6 1 1.8
 	[potential crowd]
 	plugin = $TEST_PLUGINS/crowd.so
-	[mover insert]
-	species = point
-	trials = 4
 	[mover exchange]
 	[observable numbers]
 	period = 2
 	[observable energy]
 	period = 2
 	END
-    must run sim.ini
-    must reweight sim.h5 --csv --at run.temperature=0.8 --at run.temperature=1.4 --at run.temperature=0.6
-    for t in 0.8 1.4; do
-        is run.temperature=$t numbers.N_point "$(sum_over_n $t 1)" 0.02
-        is run.temperature=$t free_energy "$(arithmetic "log($(sum_over_n 0.6 0) / $(sum_over_n $t 0))")" 0.02
+    local n
+    for n in 0 2; do # with 2 an empty box has an energy, with 0 none and is there as often as not
+        must run sim.ini --set "potential crowd.n=$n"
+        must reweight sim.h5 --csv --at run.temperature=0.8 --at run.temperature=1.4 --at run.temperature=0.6
+        for t in 0.8 1.4; do
+            is run.temperature=$t numbers.N_point "$(sum_over_n $n $t 1)" 0.02
+            is run.temperature=$t energy.energy_crowd "$(sum_over_n $n $t 2)" 0.02
+            is run.temperature=$t free_energy "$(arithmetic "log($(sum_over_n $n 0.6 0) / $(sum_over_n $n $t 0))")" 0.02
+        done
     done
-    # an empty box with an energy: a share of nobody would hide it
-    plugmc run sim.ini --set run.output=other.h5 --set "potential crowd.n=2"
-    expect_exit 3
-    grep -q "\[observable energy\] an empty box has the energy 2 by \[potential crowd\], which energies per particle \
-cannot tell$" "$err" || fail "expected what cannot be told"
 }
 
-# sum_over_n T MEAN: of exp(-N^2 / 2 T) / N!, or (MEAN = 1) the mean of N by these weights
+# sum_over_n LIKED T WHAT: of exp(-(N - LIKED)^2 / 2 T) / N!, or by these weights the mean of N (WHAT = 1), or of U / N (2)
 sum_over_n()
 {
-    awk -v t="$1" -v mean="$2" 'BEGIN { w = 1
-        for (n = 0; n <= 12; n++) { if (n) w /= n; p = w * exp(-n * n / 2 / t); z += p; m += n * p }
-        printf "%.12g", mean ? m / z : z }'
+    awk -v liked="$1" -v t="$2" -v what="$3" 'BEGIN { w = 1
+        for (n = 0; n <= 12; n++) {
+            if (n) w /= n
+            u = (n - liked) ^ 2 / 2; p = w * exp(-u / t); z += p
+            m += p * (what == 1 ? n : n ? u / n : u) }
+        printf "%.12g", what ? m / z : z }'
 }
 
 # Energies of particles in a bowl: U / N = kT, two dimensions; Z goes as (kT)^N.
@@ -364,14 +356,7 @@ coexists()
 # An ideal gas that likes two numbers: where both have the same weight is a sum over N.
 test_coexistence_of_two_numbers()
 {
-    sampled 2 2 'walkers = 4' <<-END
-	[species point]
-	count = 4
-	most = 30
-	mu = 1
-	diameter = 0
-	[initial]
-	state = random
+    points 2 4 30 1 20 'walkers = 4' <<-END
 	[ladder]
 	vary = point.mu
 	values = 0.6 0.8 1 1.2
@@ -381,9 +366,6 @@ test_coexistence_of_two_numbers()
 	height = 2.5
 	middle = 10
 	half = 7
-	[mover insert]
-	species = point
-	trials = 20
 	[mover exchange]
 	[observable numbers]
 	period = 2
@@ -400,14 +382,7 @@ test_coexistence_of_two_numbers()
 # negative coupling, makes one peak of two; from them follows what there is without it.
 test_coexistence_by_a_brake()
 {
-    sampled 2 2 'walkers = 14' <<-END
-	[species point]
-	count = 4
-	most = 30
-	mu = 1
-	diameter = 0
-	[initial]
-	state = random
+    points 2 4 30 1 20 'walkers = 14' <<-END
 	[potential lennard_jones]
 	epsilon = 1
 	sigma = 0.5
@@ -425,9 +400,6 @@ test_coexistence_by_a_brake()
 	[ladder]
 	vary = point.mu
 	values = -2 0 2 4 6 8 10 12 14 16 18 20 22 24
-	[mover insert]
-	species = point
-	trials = 20
 	[mover exchange]
 	[observable numbers]
 	period = 2
@@ -499,18 +471,8 @@ test_histograms_at_other_temperatures()
 # N of an ideal gas from one run with transition_matrix: z V at any activity.
 test_histograms_at_other_activities()
 {
-    sampled 2 2 'walkers = 2' <<-END
-	[species point]
-	count = 4
-	most = 60
-	mu = 1
-	diameter = 0
-	[initial]
-	state = random
+    points 2 4 60 1 10 'walkers = 2' <<-END
 	[potential hard_disk]
-	[mover insert]
-	species = point
-	trials = 10
 	[mover transition_matrix]
 	of = point
 	period = 10

@@ -370,13 +370,13 @@ static void assert_reads_back(const char *path, const output_data *expected)
 
 /* ---- Reading back --------------------------------------------------------------------------- */
 
-static void what_is_written_is_read_back(void **state)
+/* With the file before the last one, which becomes the next one, and without. */
+static void assert_all_reads_back(const char *path, spare *kept)
 {
-    (void)state;
-    const char *path = in_folder("back.h5");
     report r = {0};
     run a;
     start(&a, 3, PLUGMC_DOMAIN_PERIODIC);
+    a.data.spare = kept;
     assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE); /* before any sample */
     assert_reads_back(path, &a.data);
     for (uint64_t sweep = 7; sweep < 150; sweep += 31) {
@@ -396,8 +396,17 @@ static void what_is_written_is_read_back(void **state)
     assert_string_equal(ini, a.data.user_ini);
     free(ini);
     assert_int_equal(r.errors, 0);
+    if (kept) spare_drop(kept);
     assert_int_equal(count_temporary_files(folder), 0);
     finish(&a);
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+    (void)state;
+    spare kept = {0};
+    assert_all_reads_back(in_folder("back.h5"), NULL);
+    assert_all_reads_back(in_folder("spare.h5"), &kept);
 }
 
 /* A dataset below plugmc/observables; its length. */

@@ -21,6 +21,7 @@
 #include "run/progress.h"
 #include "run/refusals.h"
 #include "run/room.h"
+#include "run/saving.h"
 #include "run/simulation.h"
 #include "run/watchdog.h"
 #include "team/share.h"
@@ -270,6 +271,9 @@ static int rehearse_output(simulation *sim)
     return code;
 }
 
+/* Smaller files are copied for each checkpoint in less time than is worth a second one on the disk. */
+enum { LEAST_SPARE = 16 << 20 };
+
 /* The run itself, its output locked. */
 static int run_locked(simulation *sim, const char *path, const origin *from, bool again)
 {
@@ -292,7 +296,11 @@ static int run_locked(simulation *sim, const char *path, const origin *from, boo
     code = team_agree(code);
     if (!code && !sim->report->quiet) watchdog_doing("writing a first file to see that it can be");
     if (!code && !from->there) code = team_agree(rehearse_output(sim));
+    sim->spare.least = LEAST_SPARE;
+    sim->output.spare = &sim->spare;
     if (!code) code = team_agree(simulation_run(sim));
+    saving_wait(sim);
+    spare_drop(&sim->spare);
     output_lock_release(&table);
     output_lock_release(&output);
     return code;

@@ -88,7 +88,10 @@ static int write_file(store *s, const char *path, const char *from, bool keeps,
     const bool fresh = !from;
     *s = (store){.fd = -1};
     if (!fresh && check_stamp(s, from, data)) return 1;
-    int code = replacement_begin(&file, path, from, data->identity, fresh || !strcmp(path, from));
+    spare *spare = !fresh && !strcmp(path, from) ? data->spare : NULL;
+    int code =
+        spare ? replacement_begin_again(&file, path, data->identity, spare)
+              : replacement_begin(&file, path, from, data->identity, fresh || !strcmp(path, from));
     if (code) {
         store_fail(s, "%s", replacement_words(code));
         s->memory_short = code == ENOMEM;
@@ -99,13 +102,15 @@ static int write_file(store *s, const char *path, const char *from, bool keeps,
     if (fresh) h5md_write_header(s, data);
     h5md_write_frames(s, data, before);
     checkpoint_write(s, data, stamp, fresh, before + data->frame_count);
-    if (store_close(s) || !keeps) {
+    touched touched;
+    if (store_close_telling(s, &touched) || !keeps) {
         replacement_abandon(&file);
-        return s->failed;
+    } else {
+        code = replacement_finish_keeping(&file, spare, &touched);
+        if (code) store_fail(s, "%s", replacement_words(code));
     }
-    code = replacement_finish(&file);
-    if (code) store_fail(s, "%s", replacement_words(code));
-    return code;
+    touched_free(&touched);
+    return s->failed ? s->failed : code;
 }
 
 int output_rehearse(const char *path, output_data *data, report *r)

@@ -12,6 +12,7 @@
 
 #include "output/axes.h"
 #include "output/lock.h"
+#include "output/spare.h"
 #include "plugmc/plugin.h"
 #include "report.h"
 #include "run/statistics.h"
@@ -108,6 +109,7 @@ typedef struct output_data {
     char identity[IDENTITY_SIZE];
     char stamp[STAMP_SIZE]; /* who wrote what is in the file, and which of its writes that was */
     uint64_t writes;        /* of this process */
+    spare *spare;           /* the file before, for the next write; NULL: none is kept */
     quantity_record *quantities;
     int quantity_count;
     bool joined;                    /* walkers hang together: their means are the samples */

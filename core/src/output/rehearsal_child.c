@@ -29,18 +29,19 @@ static bool has_vectors(store *s)
 }
 
 /* What the next checkpoint will do with the file: all that is in it is written over, and a frame is
- * added. Where no file can be made there will be no checkpoint either, which others will say. */
-static void write_back(store *s, const char *path, output_data *data)
+ * added. What is written goes into a file of its own over the old one, which need not be copied for that.
+ * Where no file can be made there will be no checkpoint either, which others will say. */
+static void write_back(store *s, const char *path, int old, output_data *data)
 {
     replacement copy;
     char identity[IDENTITY_SIZE];
     identity_make(identity);
-    if (replacement_begin(&copy, path, path, identity, false)) return;
+    if (replacement_begin(&copy, path, NULL, identity, false)) return;
     unlink(copy.temporary); /* whatever becomes of this process */
     plugmc_system system = {
         .size = sizeof system, .walkers = data->walkers, .particles = data->particles};
     frame next = {data->sweep, (double *)data->positions, NULL};
-    store_open(s, copy.fd, STORE_CHANGE);
+    store_open_over(s, copy.fd, old);
     s->reading = true; /* what fails is the fault of the file */
     data->system = &system;
     data->frames = &next;
@@ -63,11 +64,10 @@ int rehearse_checkpoint(const char *path, char reason[REHEARSAL_REASON])
     output_data data = {0};
     int fd = store_open_path(&s, path);
     if (!s.failed) checkpoint_read(&s, &data);
-    int failed = store_close(&s);
+    const int failed = store_close(&s);
+    if (!failed) write_back(&s, path, fd, &data);
     if (fd >= 0) close(fd);
-    if (failed) return judge(&s, EXIT_CHECKPOINT, reason);
-    write_back(&s, path, &data);
-    return judge(&s, s.error ? EXIT_OUTPUT : EXIT_CHECKPOINT, reason);
+    return judge(&s, !failed && s.error ? EXIT_OUTPUT : EXIT_CHECKPOINT, reason);
 }
 
 static bool write_all(int out, const void *data, size_t bytes)

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,9 +42,9 @@ static int copy_old_file(const char *path, replacement *file)
 {
     int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for a writer */
     if (from < 0) return errno;
-    int code = fstat(from, &file->old) || fchmod(file->fd, file->old.st_mode & 0777)
-                   ? errno
-                   : copy_all(from, file->fd);
+    int code = fstat(from, &file->old) || fchmod(file->fd, file->old.st_mode & 0777) ? errno : 0;
+    file->shared = !code && !ioctl(file->fd, FICLONE, from);
+    if (!code && !file->shared) code = copy_all(from, file->fd);
     close(from);
     return code;
 }
@@ -60,15 +62,18 @@ char *replacement_target(const char *path)
     return target ? target : strdup(path); /* a new file */
 }
 
-int replacement_begin(replacement *file, const char *path, const char *from, const char *identity,
-                      bool guarded)
+static int name_files(replacement *file, const char *path, const char *identity, bool guarded)
 {
     *file = (replacement){.fd = -1, .guarded = guarded, .target = replacement_target(path)};
-    if (!file->target || asprintf(&file->temporary, "%s.tmp-%s", file->target, identity) < 0) {
-        file->temporary = NULL;
-        release(file);
-        return ENOMEM;
-    }
+    if (file->target && asprintf(&file->temporary, "%s.tmp-%s", file->target, identity) >= 0)
+        return 0;
+    file->temporary = NULL;
+    release(file);
+    return ENOMEM;
+}
+
+static int make_temporary(replacement *file, const char *from)
+{
     leftovers_hold();
     int code = leftovers_add(file->temporary) ? 0 : ENOMEM;
     if (!code &&
@@ -82,6 +87,20 @@ int replacement_begin(replacement *file, const char *path, const char *from, con
     else if (from && (code = copy_old_file(from, file)))
         replacement_abandon(file);
     return code;
+}
+
+int replacement_begin(replacement *file, const char *path, const char *from, const char *identity,
+                      bool guarded)
+{
+    int code = name_files(file, path, identity, guarded);
+    return code ? code : make_temporary(file, from);
+}
+
+int replacement_begin_again(replacement *file, const char *path, const char *identity, spare *spare)
+{
+    int code = name_files(file, path, identity, true);
+    if (!code) file->fd = spare_take(spare, file->temporary, file->target, &file->old);
+    return code || file->fd >= 0 ? code : make_temporary(file, path);
 }
 
 /* Is there now what was there when it was copied? A file that is renamed over another has an inode
@@ -101,11 +120,18 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* 0, errno or REPLACEMENT_CHANGED. */
-static int put_in_place(const replacement *file)
+/* 0, errno or REPLACEMENT_CHANGED. With *keep the old file has the temporary name then, unless the file system
+ * cannot do that. */
+static int put_in_place(const replacement *file, bool *keep)
 {
+    const bool wanted = *keep;
+    *keep = false;
     if (!file->guarded) return rename(file->temporary, file->target) ? errno : 0;
     if (!is_as_it_was(file)) return is_folder(file->target) ? EISDIR : REPLACEMENT_CHANGED;
+    if (wanted && !renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_EXCHANGE)) {
+        *keep = true;
+        return 0;
+    }
     if (file->old.st_nlink) return rename(file->temporary, file->target) ? errno : 0;
     if (!renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_NOREPLACE)) return 0;
     if (errno == EEXIST) return REPLACEMENT_CHANGED;
@@ -132,14 +158,21 @@ static void flush_folder(const char *target)
     free(copy);
 }
 
-int replacement_finish(replacement *file)
+static int finish(replacement *file, spare *spare, touched *touched)
 {
-    int code = fsync(file->fd) ? errno : 0;
+    struct stat next;
+    int code = fsync(file->fd) || fstat(file->fd, &next) ? errno : 0;
+    bool keep = !code && spare && file->guarded && !file->shared &&
+                    spare_is_worth(spare, file->fd, &file->old, touched);
     if (close(file->fd) && !code) code = errno;
     file->fd = -1;
     leftovers_hold();
-    if (!code) code = put_in_place(file);
-    if (!code) leftovers_forget(file->temporary);
+    if (!code) code = put_in_place(file, &keep);
+    if (!code && keep && !spare_keep(spare, file->temporary, &file->old, &next, touched)) {
+        unlink(file->temporary);
+        keep = false;
+    }
+    if (!code && !keep) leftovers_forget(file->temporary);
     leftovers_let_go();
     if (code) {
         replacement_abandon(file);
@@ -148,6 +181,13 @@ int replacement_finish(replacement *file)
     flush_folder(file->target);
     release(file);
     return 0;
+}
+
+int replacement_finish(replacement *file) { return finish(file, NULL, NULL); }
+
+int replacement_finish_keeping(replacement *file, spare *spare, touched *touched)
+{
+    return finish(file, spare, touched);
 }
 
 void replacement_abandon(replacement *file)

@@ -9,11 +9,14 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#include "output/spare.h"
+
 typedef struct replacement {
     char *target;    /* with symbolic links resolved */
     char *temporary; /* target.tmp-IDENTITY */
     int fd;          /* open for reading and writing; closed by finish and abandon */
     bool guarded;    /* nothing but `old` may be replaced */
+    bool shared;     /* by shared blocks */
     struct stat old; /* what was copied; st_nlink is 0 if nothing was */
 } replacement;
 
@@ -29,9 +32,13 @@ char *replacement_target(const char *path);
  * 0 or errno (then nothing is left behind, and there is nothing to abandon). */
 int replacement_begin(replacement *, const char *path, const char *from, const char *identity,
                       bool guarded);
+/* The same for a file that is changed, guarded, with the file that it has replaced before (or none). */
+int replacement_begin_again(replacement *, const char *path, const char *identity, spare *);
 /* Flushes it to disk and renames it. 0, errno or REPLACEMENT_CHANGED (then the temporary file is
  * gone, the old file as it was). */
 int replacement_finish(replacement *);
+/* The same, and what is replaced may be kept as a spare; `touched` says where the new file was written. */
+int replacement_finish_keeping(replacement *, spare *, touched *touched);
 void replacement_abandon(replacement *);
 /* What went wrong in words. */
 const char *replacement_words(int code);

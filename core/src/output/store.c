@@ -29,7 +29,7 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access, haddr
     store *const *owner = H5Pget_driver_info(access);
     driver_file *file = calloc(1, sizeof *file);
     struct stat info;
-    if (!owner || !file || fstat((*owner)->fd, &info)) {
+    if (!owner || !file || fstat((*owner)->below < 0 ? (*owner)->fd : (*owner)->below, &info)) {
         if (owner && !(*owner)->error) (*owner)->error = errno;
         free(file);
         return NULL;
@@ -72,26 +72,69 @@ static haddr_t driver_size(const H5FD_t *base, H5FD_mem_t type)
     return ((const driver_file *)base)->size;
 }
 
+/* Bytes to the end of a block, where files differ by blocks. */
+static size_t piece_at(const store *s, haddr_t at, size_t bytes)
+{
+    const size_t left = TOUCHED_BLOCK - (size_t)(at % TOUCHED_BLOCK);
+    return s->below < 0 || bytes < left ? bytes : left;
+}
+
 /* Past the end of the file there are zeros, as HDF5 expects. */
+static bool read_file(store *s, haddr_t from, size_t bytes, char *to)
+{
+    while (bytes) {
+        const size_t piece = piece_at(s, from, bytes);
+        const bool own = s->below < 0 || touched_has(&s->touched, from);
+        ssize_t n = pread(own ? s->fd : s->below, to, piece, (off_t)from);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) {
+            if (!s->error) s->error = errno;
+            return false;
+        }
+        if (n == 0) memset(to, 0, n = (ssize_t)piece);
+        to += n, from += (haddr_t)n, bytes -= (size_t)n;
+    }
+    return true;
+}
+
+static void write_file(store *s, haddr_t to, size_t bytes, const char *from)
+{
+    while (bytes && !s->error) {
+        ssize_t n = pwrite(s->fd, from, bytes, (off_t)to);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            s->error = n < 0 ? errno : ENOSPC;
+            break;
+        }
+        from += n, to += (haddr_t)n, bytes -= (size_t)n;
+    }
+}
+
+/* The block of this byte, where the file below still stands for it, comes into the file itself. */
+static void bring_block(store *s, haddr_t at)
+{
+    char block[4096];
+    if (s->below < 0 || touched_has(&s->touched, at)) return;
+    const haddr_t first = at / TOUCHED_BLOCK * TOUCHED_BLOCK;
+    for (haddr_t from = first; from < first + TOUCHED_BLOCK && !s->error; from += sizeof block)
+        if (read_file(s, from, sizeof block, block)) write_file(s, from, sizeof block, block);
+}
+
+/* Before what lies between is written. */
+static void touch(store *s, haddr_t from, haddr_t end)
+{
+    if (from >= end) return;
+    bring_block(s, from);
+    bring_block(s, end - 1);
+    touched_add(&s->touched, from, end);
+    if (s->below >= 0 && s->touched.unknown && !s->error) s->error = ENOMEM;
+}
+
 static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t access, haddr_t from, size_t bytes,
                           void *data)
 {
     (void)type, (void)access;
-    store *owner = ((driver_file *)base)->owner;
-    for (char *to = data; bytes;) {
-        ssize_t n = pread(owner->fd, to, bytes, (off_t)from);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) {
-            if (!owner->error) owner->error = errno;
-            return -1;
-        }
-        if (n == 0) {
-            memset(to, 0, bytes);
-            break;
-        }
-        to += n, from += (haddr_t)n, bytes -= (size_t)n;
-    }
-    return 0;
+    return read_file(((driver_file *)base)->owner, from, bytes, data) ? 0 : -1;
 }
 
 static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t access, haddr_t to, size_t bytes,
@@ -99,17 +142,9 @@ static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t access, haddr_t 
 {
     (void)type, (void)access;
     driver_file *file = (driver_file *)base;
-    store *owner = file->owner;
+    touch(file->owner, to, to + bytes);
     if (to + bytes > file->size) file->size = to + bytes;
-    for (const char *from = data; bytes && !owner->error;) {
-        ssize_t n = pwrite(owner->fd, from, bytes, (off_t)to);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            owner->error = n < 0 ? errno : ENOSPC;
-            break;
-        }
-        from += n, to += (haddr_t)n, bytes -= (size_t)n;
-    }
+    write_file(file->owner, to, bytes, data);
     return 0;
 }
 
@@ -118,6 +153,7 @@ static herr_t driver_truncate(H5FD_t *base, hid_t access, hbool_t closing)
     (void)access, (void)closing;
     driver_file *file = (driver_file *)base;
     if (file->size == file->allocated) return 0;
+    touch(file->owner, file->allocated, file->size); /* zeros, if it grows again */
     if (!file->owner->error && ftruncate(file->owner->fd, (off_t)file->allocated))
         file->owner->error = errno;
     file->size = file->allocated;
@@ -237,10 +273,10 @@ void store_guard_hdf5(void)
     H5Lunregister(H5L_TYPE_EXTERNAL); /* fails the second time */
 }
 
-void store_open(store *s, int fd, enum store_mode mode)
+static void open_file(store *s, int fd, int below, enum store_mode mode)
 {
     store_guard_hdf5();
-    *s = (store){.file = H5I_INVALID_HID, .fd = fd, .reading = mode == STORE_READ};
+    *s = (store){.file = H5I_INVALID_HID, .fd = fd, .below = below, .reading = mode == STORE_READ};
     s->driver = H5FDregister(&driver_class);
     if (!store_good(s, s->driver)) return;
     hid_t access = access_list(s);
@@ -256,6 +292,10 @@ void store_open(store *s, int fd, enum store_mode mode)
     H5Pclose(access);
 }
 
+void store_open(store *s, int fd, enum store_mode mode) { open_file(s, fd, -1, mode); }
+
+void store_open_over(store *s, int fd, int below) { open_file(s, fd, below, STORE_CHANGE); }
+
 /* What HDF5 cannot open need not be damaged. */
 static void explain(store *s)
 {
@@ -270,7 +310,7 @@ static void explain(store *s)
 
 int store_open_path(store *s, const char *path)
 {
-    *s = (store){.file = H5I_INVALID_HID, .driver = H5I_INVALID_HID, .fd = -1};
+    *s = (store){.file = H5I_INVALID_HID, .driver = H5I_INVALID_HID, .fd = -1, .below = -1};
     const char *why;
     int fd = open_regular(path, &why);
     if (fd < 0) {
@@ -282,17 +322,27 @@ int store_open_path(store *s, const char *path)
     return fd;
 }
 
-int store_close(store *s)
+int store_close_telling(store *s, touched *touched)
 {
-    if (s->apart) return writer_close(s);
+    if (s->apart) return writer_close(s, touched);
     if (s->file >= 0 && H5Fclose(s->file) < 0) fail_hdf5(s);
     if (s->driver >= 0) H5FDunregister(s->driver);
     s->file = s->driver = H5I_INVALID_HID;
+    *touched = s->touched; /* closing writes, too */
+    s->touched = (struct touched){0};
     if (s->error) { /* the cause of whatever else went wrong */
         snprintf(s->reason, sizeof s->reason, "%s", strerror(s->error));
         s->failed = true;
     }
     return s->failed;
+}
+
+int store_close(store *s)
+{
+    touched touched;
+    const int failed = store_close_telling(s, &touched);
+    touched_free(&touched);
+    return failed;
 }
 
 /* ---- Groups and links ----------------------------------------------------------------------- */

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "output/touched.h"
+
 enum { STORE_REASON = 1024, STORE_RANK = 4 }; /* the most dimensions */
 
 /* Numbers, of this machine's kind. */
@@ -32,11 +34,13 @@ struct store_child;
 typedef struct store {
     hid_t file, driver;
     int fd;
+    int below; /* a file that stands for what has not been written; -1: there is none */
     int error; /* errno of the first read or write that failed, or 0 */
     bool reading, failed;
     bool memory_short; /* the reason why it failed */
     char reason[STORE_REASON];
-    struct store_child *apart; /* NULL: HDF5 is called in this process */
+    touched touched; /* of the file, since it was opened, where HDF5 is called in this process */
+    struct store_child *apart; /* NULL: it is */
 } store;
 
 /* Before HDF5 is used in any other way: it prints nothing, loads no library that a file asks for
@@ -46,6 +50,8 @@ void store_guard_hdf5(void);
 enum store_mode { STORE_FRESH, STORE_CHANGE, STORE_READ };
 
 void store_open(store *, int fd, enum store_mode);
+/* Changes that go into the empty file `fd`, over what is in the file `below`, which is only read. */
+void store_open_over(store *, int fd, int below);
 /* The same for writing through a child process, which HDF5 may break down in: what is written is sent
  * there. Only what writes may be called until store_close. The child's failures show in
  * store_close. */
@@ -58,6 +64,8 @@ void store_open_path_apart(store *, const char *path);
 int store_open_path(store *, const char *path);
 /* Non-zero if anything failed since store_open. The descriptor stays open. */
 int store_close(store *);
+/* The same; where the file was written goes to *touched, to be freed. */
+int store_close_telling(store *, touched *touched);
 /* Lets all that follows fail, for a reason that the caller has found. */
 void store_fail(store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* ... because memory is short. */

@@ -43,7 +43,8 @@ typedef struct message {
     uint64_t shape[STORE_RANK], data_bytes;
 } message;
 
-/* The answer to what asks, followed by data, and to SEND_CLOSE. */
+/* The answer to what asks, followed by data, and to SEND_CLOSE, followed by the blocks that were written
+ * (value: whether they are known). */
 typedef struct verdict {
     int32_t failed, memory_short, error, value;
     uint64_t shape[STORE_RANK], data_bytes;
@@ -66,7 +67,7 @@ hid_t writer_grow(store *, hid_t parent, const char *name, enum store_type, int 
                   const hsize_t *shape, hsize_t before);
 void writer_rows(store *, hid_t array, enum store_type, hsize_t first, hsize_t count,
                  const void *data);
-int writer_close(store *);
+int writer_close(store *, touched *);
 bool reader_has(store *, hid_t parent, const char *path);
 hid_t reader_enter(store *, hid_t parent, const char *path);
 void reader_attribute(store *, hid_t object, const char *name, enum store_type, void *value);

@@ -198,12 +198,17 @@ static bool serve_one(server *v)
 static int serve(server *v)
 {
     verdict answer = {0};
+    touched touched = {0};
     keep(v, v->store.file);
     while (serve_one(v)) continue;
-    if (!v->store.failed) store_close(&v->store);
+    if (!v->store.failed) store_close_telling(&v->store, &touched);
     if (v->store.error) /* the cause of whatever else went wrong */
         snprintf(v->store.reason, sizeof v->store.reason, "%s", strerror(v->store.error));
-    return send_answer(v, &answer, NULL) ? EXIT_DONE : EXIT_INTERNAL;
+    answer.value = !touched.unknown;
+    answer.data_bytes = touched.bytes;
+    const bool sent = send_answer(v, &answer, touched.bits);
+    touched_free(&touched);
+    return sent ? EXIT_DONE : EXIT_INTERNAL;
 }
 
 int store_serve(int socket, int fd, enum store_mode mode)

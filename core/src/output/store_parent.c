@@ -338,13 +338,22 @@ static void explain_end(store *s, int status)
                  status == -1 ? -1 : WEXITSTATUS(status), damage);
 }
 
-int writer_close(store *s)
+static touched receive_touched(const store_child *w, const verdict *v)
+{
+    touched t = {.bits = malloc(v->data_bytes ? v->data_bytes : 1), .bytes = v->data_bytes};
+    if (v->value && t.bits && receive_all(w->socket, t.bits, t.bytes)) return t;
+    free(t.bits);
+    return (touched){.unknown = true};
+}
+
+int writer_close(store *s, touched *touched)
 {
     store_child *w = s->apart;
     verdict v = {0};
     const bool known = w->told || (s->failed && !w->gone); /* the reason is ours, not the child's */
     if (!s->failed) send_message(s, about(SEND_CLOSE, 0), NULL, NULL);
     bool answered = !known && receive_all(w->socket, &v, sizeof v);
+    *touched = receive_touched(w, &v);
     close(w->socket); /* the end of its work if it has not been told */
     int status = child_wait(w->child);
     if (answered && v.failed) {

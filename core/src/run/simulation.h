@@ -91,6 +91,7 @@ typedef struct simulation {
     double
         *of_share; /* positions [particles][3] where they are measured in shares; NULL: not yet */
     output_data output;
+    spare spare; /* of the output file; output.spare is it while the file is locked */
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
     thread_offer offer;                 /* threads of the machine */
     struct snapshot *snapshot;          /* the state to go back to: run/snapshot.h */

@@ -538,9 +538,10 @@ PLUGMC_FN bool cb_find_home(cb_home *home, const uint8_t *count, const long long
     home->slot = (size_t)home->walker * SLOTS + cb_slot(place);
     for (int a = 0; a < DIM; a++) {
         const long long edge = (long long)CB_QUANTA * m[a];
-        long long q =
-            (origin[3 * home->walker + a] + (long long)CB_QUANTA * at[a] + CB_QUANTA / 2) % edge;
-        home->first[a] = q < 0 ? q + edge : q;
+        long long q = origin[3 * home->walker + a] + (long long)CB_QUANTA * at[a] + CB_QUANTA / 2;
+        q += q < 0 ? edge : (q >= edge ? -edge : 0); /* an origin is seldom a box away */
+        if (q < 0 || q >= edge) q = (q % edge + edge) % edge;
+        home->first[a] = q;
     }
     return true;
 }

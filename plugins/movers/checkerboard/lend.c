@@ -16,7 +16,6 @@ static int build(checkerboard *me, const plugmc_host *host)
     plugmc_kernel_text text = {.size = sizeof text};
     if (me->k_count) return PLUGMC_OK;
     TRY(describe_load(me, host, &text));
-    TRY(host->gpu->kernel(host->context, &text, "cb_order_wanted", &me->k_order));
     TRY(host->gpu->kernel(host->context, &text, "cb_place_wanted", &me->k_place));
     return host->gpu->kernel(host->context, &text, "cb_count_wanted", &me->k_count);
 }
@@ -26,10 +25,7 @@ int lend_cells(void *instance, const plugmc_host *host, const plugmc_cell_fillin
     checkerboard *me = (checkerboard *)instance;
     const plugmc_gpu *gpu = host->gpu;
     const int64_t own = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
-    const int64_t others =
-        (int64_t)filling->count[0] * filling->count[1] * filling->count[2] * me->walkers;
-    const uint32_t block[3] = {128, 1, 1}, of_own[3] = {blocks_for(own, 128), 1, 1},
-                   of_others[3] = {blocks_for(others, 128), 1, 1};
+    const uint32_t block[3] = {128, 1, 1}, of_own[3] = {blocks_for(own, 128), 1, 1};
     wanted w = {.box = filling->box,
                 .start = filling->start,
                 .order = filling->order,
@@ -61,6 +57,5 @@ int lend_cells(void *instance, const plugmc_host *host, const plugmc_cell_fillin
                          quanta[0],
                          quanta[1],
                          quanta[2]};
-    TRY(gpu->launch(host->context, me->k_place, of_own, block, 0, arguments));
-    return gpu->launch(host->context, me->k_order, of_others, block, 0, (void *[]){&w});
+    return gpu->launch(host->context, me->k_place, of_own, block, 0, arguments);
 }

@@ -1,6 +1,5 @@
 /* herd: U = height (((N - middle) / half)^2 - 1)^2 of the number of particles: two numbers that they like, in an
- * ideal gas two phases of which all is known. Less what that is for N = 0, since energies per particle cannot tell
- * the energy of an empty box. */
+ * ideal gas two phases of which all is known. */
 #include <plugmc/plugin.h>
 
 typedef struct herd {
@@ -8,19 +7,14 @@ typedef struct herd {
     const plugmc_system *system;
 } herd;
 
-static double above_both(const herd *h, double n)
-{
-    const double x = (n - h->middle) / h->half, t = x * x - 1;
-    return h->height * t * t;
-}
-
 static double of_counts(const void *instance, const plugmc_box *box, const int64_t *count)
 {
     const herd *h = instance;
-    double n = 0;
+    double n = -h->middle;
     (void)box;
     for (int32_t s = 0; s < h->system->species_count; s++) n += (double)count[s];
-    return above_both(h, n) - above_both(h, 0);
+    const double t = n * n / (h->half * h->half) - 1;
+    return h->height * t * t;
 }
 
 static int energy(void *instance, const plugmc_total_request *q)
