@@ -76,6 +76,9 @@ typedef struct vmc_product {
  * doubles of a step in rows of A or columns of C, `parts` those of a number. Lines are apart so that no two lanes meet
  * in a bank. */
 enum { VMC_PART_ROWS = 32, VMC_PART_COLUMNS = 64, VMC_STEP = 32, VMC_WARPS = 4 };
+#ifndef VMC_STAGES
+#define VMC_STAGES 2 /* steps in shared memory */
+#endif
 #define VMC_LINES(in_rows, across, parts) ((in_rows) ? (across) / (parts) : VMC_STEP / (parts))
 #define VMC_LENGTH(in_rows, across) ((in_rows) ? VMC_STEP : (across))
 #define VMC_LINE(in_rows, across, parts)                                                           \

@@ -40,5 +40,5 @@ int products_make(const products *p, const plugmc_host *host, int kind, vmc_prod
     return launch(host, p->kernels[kind],
                   blocks_for(product->columns * parts, 2 * VMC_PART_COLUMNS),
                   blocks_for(product->rows, 2 * VMC_PART_ROWS), (uint32_t)walkers, 32 * VMC_WARPS,
-                  2 * (uint32_t)sizeof(double) * (uint32_t)doubles, (void *[]){product});
+                  VMC_STAGES * (uint32_t)sizeof(double) * (uint32_t)doubles, (void *[]){product});
 }

@@ -117,18 +117,21 @@ template <int P, bool a_rows, bool b_rows> PLUGMC_FN void multiply(const vmc_pro
     const int swap = P == 2 ? (g ^ t) & 1 : 0;
     const uint32_t sign = P == 2 && t & ~g & 1 ? 0x80000000u : 0;
     const int steps = (terms * P + VMC_STEP - 1) / VMC_STEP;
-    for (int s = -1; s < steps; s++) {
-        if (s + 1 < steps) {
-            double *a = tiles + (s + 1) % 2 * (A::doubles + B::doubles);
-            fetch<P, A, a_rows>(d.a, w, row0, rows, (s + 1) * (VMC_STEP / P), terms, a);
-            fetch<P, B, b_rows>(d.b, w, column0, d.columns, (s + 1) * (VMC_STEP / P), terms,
+    for (int s = 1 - VMC_STAGES; s < steps; s++) {
+        const int next = s + VMC_STAGES - 1;
+        if (s >= 0) {
+            wait_for_copies<VMC_STAGES - 2>();
+            __syncthreads(); /* and all are done with the step whose place the next one takes */
+        }
+        if (next < steps) {
+            double *a = tiles + next % VMC_STAGES * (A::doubles + B::doubles);
+            fetch<P, A, a_rows>(d.a, w, row0, rows, next * (VMC_STEP / P), terms, a);
+            fetch<P, B, b_rows>(d.b, w, column0, d.columns, next * (VMC_STEP / P), terms,
                                 a + A::doubles);
         }
         end_of_copies();
         if (s < 0) continue;
-        wait_for_copies<1>();
-        __syncthreads();
-        const double *a = tiles + s % 2 * (A::doubles + B::doubles), *b = a + A::doubles;
+        const double *a = tiles + s % VMC_STAGES * (A::doubles + B::doubles), *b = a + A::doubles;
         for (int k = 0; k < VMC_STEP; k += 16) {
             double left[VMC_STRIPS][8], right[4];
             if (s * VMC_STEP + k >= terms * P) break;
@@ -158,7 +161,6 @@ template <int P, bool a_rows, bool b_rows> PLUGMC_FN void multiply(const vmc_pro
                     if (row0 + mine + m * VMC_STRIP < rows) add_product(sums[m][n], left[m], right);
             }
         }
-        __syncthreads();
     }
 #pragma unroll
     for (int m = 0; m < VMC_STRIPS; m++)
