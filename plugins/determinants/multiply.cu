@@ -65,6 +65,7 @@ PLUGMC_FN void add_product(double c[4], const double a[8], const double b[4])
                 : "d"(a[2 * k + half]), "d"(b[k]));
 #else
     const int lane = threadIdx.x % 32, row = lane / 4, column = lane % 4 * 2;
+#pragma unroll 1 /* slow there in any case */
     for (int k = 0; k < 16; k++) {
         const double b0 = __shfl_sync(~0u, b[k / 4], 4 * column + k % 4),
                      b1 = __shfl_sync(~0u, b[k / 4], 4 * column + 4 + k % 4);
