@@ -35,56 +35,17 @@ typedef struct vmc_block {
 
 /* Electrons of several blocks that are accepted; M is updated for all of them together. */
 typedef struct vmc_gathered {
-    int32_t rows;  /* of a walker in arrays of what is gathered */
-    int32_t first; /* the first electron that may be, within the spin */
-    int32_t
-        *chosen; /* [walkers][rows]: which electrons, within the spin; NULL: nothing is gathered */
-    int32_t *before;  /* [walkers]: how many of them are of blocks before the one at hand */
-    int32_t *count;   /* [walkers]: and how many there are with it */
+    int32_t rows,
+        first;        /* most electrons that are gathered, and the first of them within the spin */
+    int32_t *chosen;  /* [walkers][rows]: those accepted; NULL: nothing is gathered */
+    int32_t *count;   /* [walkers]: how many */
     int32_t *largest; /* count of the walker that has most */
-    /* Of the matrix that has G of a block, in numbers: */
+    /* Of the matrix that has G of a block in it, in numbers: */
     int64_t walker; /* from one walker to the next */
     int32_t row,
-        column; /* from a row to the next, and where the first electron of the block is in it */
+        column;       /* from a row to the next; where in it the first electron of the block is */
     int32_t less_one; /* G is a part of P, which gets less 1 at [i][e_i] */
 } vmc_gathered;
-
-/* ---- Products of matrices: multiply.cu ---- */
-
-/* A factor: row i of walker w begins at numbers + w walker + row list[w listed + i]. */
-typedef struct vmc_factor {
-    const double *numbers;
-    int64_t walker, row; /* doubles */
-    const int32_t *list; /* NULL: row i is row i */
-    int64_t listed;
-} vmc_factor;
-
-/* `count` [walkers], if given, is how many rows C has, or how many terms there are, or both. */
-typedef struct vmc_product {
-    vmc_factor a, b;
-    double *c;
-    int64_t walker, row; /* doubles of C */
-    int32_t rows, columns, terms;
-    const int32_t *count;
-    int32_t counts_rows, counts_terms;
-    int32_t subtract; /* C -= A B */
-    int32_t less_one; /* less 1 in column list[i] of row i, the list being that of A */
-} vmc_product;
-
-/* A warp makes VMC_PART_ROWS x VMC_PART_COLUMNS doubles of C, a block of four warps twice as many rows and columns;
- * VMC_STEP doubles of A's rows at a time. In shared memory a factor has `lines` of `length` doubles: `across` are
- * doubles of a step in rows of A or columns of C, `parts` those of a number. Lines are apart so that no two lanes meet
- * in a bank. */
-enum { VMC_PART_ROWS = 32, VMC_PART_COLUMNS = 64, VMC_STEP = 32, VMC_WARPS = 4 };
-#ifndef VMC_STAGES
-#define VMC_STAGES 2 /* steps in shared memory */
-#endif
-#define VMC_LINES(in_rows, across, parts) ((in_rows) ? (across) / (parts) : VMC_STEP / (parts))
-#define VMC_LENGTH(in_rows, across) ((in_rows) ? VMC_STEP : (across))
-#define VMC_LINE(in_rows, across, parts)                                                           \
-    (VMC_LENGTH(in_rows, across) + ((in_rows) || (parts) == 1 ? 4 : 8))
-#define VMC_FACTOR(in_rows, across, parts)                                                         \
-    (VMC_LINES(in_rows, across, parts) * VMC_LINE(in_rows, across, parts))
 
 PLUGMC_FN void vmc_gaussian(const plugmc_random *u, double v[3])
 {

@@ -104,8 +104,19 @@ PLUGMC_FN void trace_of(int32_t n, const T *product, double *ln_square, double *
     if (!again) residual[blockIdx.x] = 0;
 }
 
-/* A M becomes 2 - A M, a warp a row: x blocks of rows, y walkers. The largest element of 1 - A M goes to residual, as
- * bits: those of what is no number are larger than those of numbers. */
+/* The largest of what the lanes of a warp have, none of them negative, joins *out, as bits of double, which order like
+ * the numbers; those of what is no number are larger. */
+PLUGMC_FN void largest_of_warp(double mine, unsigned long long *out)
+{
+    unsigned long long bits = (unsigned long long)__double_as_longlong(mine);
+    for (int half = 16; half > 0; half /= 2) {
+        const unsigned long long other = __shfl_xor_sync(~0u, bits, half);
+        if (other > bits) bits = other;
+    }
+    if (threadIdx.x % 32 == 0) atomicMax(out, bits);
+}
+
+/* A M becomes 2 - A M, a warp a row: x blocks of rows, y walkers. The largest element of 1 - A M goes to residual. */
 template <class T> PLUGMC_FN void residual_of(int32_t n, T *product, unsigned long long *residual)
 {
     const int32_t row = blockIdx.x * VMC_ROWS + threadIdx.x / VMC_COLUMNS,
@@ -120,7 +131,7 @@ template <class T> PLUGMC_FN void residual_of(int32_t n, T *product, unsigned lo
         if (!(size <= largest)) largest = size;
         p[i] = diagonal ? of(1 + real_of(e), imaginary_of(e), e) : e;
     }
-    atomicMax(residual + blockIdx.y, (unsigned long long)__double_as_longlong(fabs(sqrt(largest))));
+    largest_of_warp(fabs(sqrt(largest)), residual + blockIdx.y);
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)

@@ -62,11 +62,8 @@ static int group_quasi_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *
         for (int64_t first = 0; first < electrons && !code; first += step) {
             const int64_t left = electrons - first, count = left < step ? left : step;
             vmc_block b = block_of(v, spin, first, count, electrons, first);
-            code = step > v->gpu->capacity && v->gpu->old
-                       ? decide_gathered(v, host, d, spin, n, first, count)
-                   : step > v->gpu->capacity ? decide_ahead(v, host, d, spin, n, first, count)
-                                             : decide_block(v, host, d, &b, spin, n,
-                                                            v->gpu->has_fields ? v->gpu->field : 0);
+            code = step > v->gpu->capacity ? decide_gathered(v, host, d, spin, n, first, count)
+                                           : decide_block(v, host, d, &b, spin, n, fields_found(v));
         }
     }
     return code;
@@ -121,7 +118,8 @@ static int group_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int
         int64_t pitch = v->pitch; /* of orbitals, whatever their kind */
         vmc_block all = block_of(v, spin, 0, electrons, electrons, 0);
         vmc_state state = state_of(v, d->walker, spin);
-        device_pointer none = 0, positions = positions_of(v, d->walker), to = g->to[spin],
+        device_pointer none = 0, fields = fields_found(v), positions = positions_of(v, d->walker),
+                       to = g->to[spin],
                        inverse = from_walker(g->inverse[spin], d->walker,
                                              electrons * electrons * g->number),
                        moved = from_walker(g->moved, d->walker, 3 * v->system->particles * 8);
@@ -131,8 +129,7 @@ static int group_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int
         if (!code) code = find_fields(v, host, d, &all, spin, n);
         if (!code)
             code = launch(host, g->look, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
-                          (void *[]){&all, &positions, &to, g->has_fields ? &g->field : &none,
-                                     &g->change, &none});
+                          (void *[]){&all, &positions, &to, &fields, &g->change, &none});
         if (!code)
             code = launch(
                 host, g->judge, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
@@ -395,8 +392,7 @@ static int report(vmc *v, const plugmc_host *host)
 int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    if (index == 1) return products_text(host, out);
-    if (index > 1) return 0;
+    if (index > 0) return 0;
     const char *text = matrices_text(host, vmc_kernels_text, NULL);
     if (!text) return 0;
     out->name = vmc_text_name;
@@ -432,20 +428,14 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         {judge, &g->judge},
         {"vmc_settle", &g->settle},
         {"vmc_decide_configuration", &g->decide_configuration},
-        {"vmc_overlaps", &g->correct_overlaps},
-        {"vmc_own_columns", &g->own_columns},
-        {"vmc_append", &g->append},
-        {"vmc_chosen_rows", &g->chosen_rows},
         {"vmc_fields", &g->fields},
         {"vmc_panels", &g->panels},
         {"vmc_chosen_overlaps", &g->chosen_overlaps},
-        {"vmc_rows_to_change", &g->rows_to_change},
+        {"vmc_chosen_rows", &g->chosen_rows},
     };
     int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
-    if (!code && g->gathered > g->capacity)
-        code = products_prepare(&g->multiplying, host, v->is_complex);
     return code ? code
                 : matrices_prepare(&g->matrices, host, &text, g->group, v->most, v->is_complex,
                                    g->real_size);
@@ -459,7 +449,7 @@ static void choose_group(vmc *v)
     const double bytes = n * (double)vmc_numbers(v, v->pitch) * (double)g->real_size +
                          matrices_bytes(v->most, v->is_complex) +
                          (3 * (double)g->gathered + b) * n * number +
-                         b * (2 * b + 3 * (double)g->gathered) * number +
+                         b * (2 * b + 2 * (double)g->gathered) * number +
                          2 * (double)g->gathered * (double)g->gathered * number;
     const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);
     g->group = fits < 1 ? 1 : fits < v->system->walkers ? (int32_t)fits : v->system->walkers;
@@ -492,13 +482,12 @@ static int take_memory(vmc *v, const plugmc_host *host)
         {&g->solved, wide},
         {&g->fresh, group * capacity * most * number},
         {&g->field, group * most * 16},
-        {&g->all_overlaps, group * (size_t)g->gathered * (size_t)g->gathered * number},
-        {&g->solving, group * (size_t)g->gathered * (size_t)g->gathered * number},
+        {&g->overlaps, group * (size_t)g->gathered * (size_t)g->gathered * number},
+        {&g->chosen_overlaps_of, group * (size_t)g->gathered * (size_t)g->gathered * number},
         {&g->column, group * capacity * (size_t)g->gathered * number},
-        {&g->row_panel, group * capacity * (size_t)g->gathered * number},
+        {&g->row, group * capacity * (size_t)g->gathered * number},
         {&g->chosen, group * (size_t)g->gathered * sizeof(int32_t)},
-        {&g->counts, (2 * group + 1) * sizeof(int32_t)},
-        {&g->overlaps, group * capacity * (size_t)g->gathered * number},
+        {&g->counts, (group + 1) * sizeof(int32_t)},
         {&g->small, group * capacity * capacity * number},
         {&g->others, group * capacity * capacity * 8},
         {&g->change, group * (size_t)g->looked * 8},
@@ -565,8 +554,7 @@ static int prepare(vmc *v, const plugmc_host *host)
             v->orbitals->label);
     const int64_t block = v->block < VMC_MOST_BLOCK ? v->block : VMC_MOST_BLOCK;
     const int one_by_one = v->one_sweep == vmc_gpu_particle_by_particle || block < 1;
-    g->has_fields = has_fields(v) && !getenv("VMC_NO_FIELDS");
-    g->old = getenv("VMC_OLD") != NULL;
+    g->has_fields = has_fields(v);
     g->number = (int64_t)sizeof(double) * (v->is_complex ? 2 : 1);
     g->capacity = one_by_one ? 1 : (int32_t)(block < v->most ? block : v->most);
     while (g->capacity > 1 &&

@@ -281,16 +281,16 @@ PLUGMC_FN void note_failure(const vmc_state &s, const vmc_draws &d, int32_t w, i
     s.failure[w].electron = (uint64_t)e + 1;
 }
 
-/* What the moves taken, of n electrons, do to the numbers of a walker. */
+/* What the moves taken, of n electrons, do to the numbers of a walker; by one thread, in their order. */
 PLUGMC_FN void add_up(const vmc_state &s, int32_t w, int32_t n, const int32_t *taken,
-                      const double *square, const double *now, const double *grows)
+                      const double *ln_square, const double *own)
 {
     double ln = 0, parts = 0;
     int32_t accepted = 0;
     for (int32_t k = 0; k < n; k++)
         if (taken[k]) {
-            ln += log(square[k]);
-            parts += with_infinite(now[k], grows[k * n + k]);
+            ln += ln_square[k];
+            parts += own[k];
             accepted++;
         }
     s.ln_square[w] += ln;
@@ -303,104 +303,139 @@ PLUGMC_FN void note_taken(const vmc_gathered &g, const vmc_block &b, const int32
 {
     const int32_t w = blockIdx.x;
     int32_t count = g.count[w];
-    g.before[w] = count;
     for (int32_t k = 0; k < b.size; k++)
         if (taken[k]) g.chosen[(int64_t)w * g.rows + count++] = b.first + k;
     g.count[w] = count;
     atomicMax(g.largest, count);
 }
 
-/* One block of threads a walker. products: what has G of the block, in the words of `gathered`. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. A thread has
- * A x B elements of G in registers, (first_row + VMC_ROWS a, first_column + VMC_COLUMNS b); the others see its
- * diagonal, and the row and the column of the electron that is taken. */
+/* The change of an electron and exp(-change) as they are now, for the decision about it. */
+PLUGMC_FN void weigh(const double *now, const double *grows, int32_t n, int32_t k, double *own,
+                     double *weight)
+{
+    own[k] = with_infinite(now[k], grows[k * n + k]);
+    weight[k] = exp(-own[k]);
+}
+
+/* One block of threads a walker. products: what has G of the block, in the words of `gathered`. small
+ * [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. A thread has A x B elements of G in registers,
+ * those of rows `warp` + VMC_ROWS a and columns `lane` + VMC_COLUMNS c; the others see its diagonal, and the row and
+ * the column of the electron that is taken. Electrons go by in an order that makes a and c of their own row and column
+ * known to the compiler. */
 template <class T, int A, int B>
 PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_state &s,
                            double *positions, const double *to, const double *change,
                            const double *others, T *products, T *small,
                            const vmc_gathered &gathered)
 {
+    constexpr int most = A * VMC_ROWS, strips = VMC_COLUMNS / VMC_ROWS;
+    static_assert(most == B * VMC_COLUMNS, "a square");
     extern __shared__ double shared[];
-    const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity;
-    const int32_t first_row = t / VMC_COLUMNS, first_column = t % VMC_COLUMNS;
-    T *row = (T *)shared, *column = row + n, *diagonal = column + n, g[A][B];
-    double *grows = (double *)(diagonal + n), *now = grows + n * n, *number = now + n,
-           *square = number + n;
-    int32_t *taken = (int32_t *)(square + n);
+    const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity,
+                  warp = t / VMC_COLUMNS, lane = t % VMC_COLUMNS;
+    T *row = (T *)shared, *column = row + most, *diagonal = column + most, g[A][B];
+    double *grows = (double *)(diagonal + most), *now = grows + n * n, *number = now + n,
+           *square = number + n, *own = square + n, *weight = own + n;
+    int32_t *taken = (int32_t *)(weight + n);
     T *p = products + w * gathered.walker;
     const int32_t e0 = b.spin_first + b.first;
-#define EACH_OF_G                                                                                  \
-    _Pragma("unroll") for (int r = 0, i = first_row; r < A; r++, i += VMC_ROWS)                    \
-        _Pragma("unroll") for (int c = 0, j = first_column; c < B;                                 \
-                               c++, j += VMC_COLUMNS) if (i < n && j < n)
-    EACH_OF_G
-    {
-        g[r][c] = p[i * gathered.row + gathered.column + j];
-        grows[i * n + j] = others[((int64_t)w * capacity + i) * capacity + j];
-        if (i == j) diagonal[i] = g[r][c];
-    }
+    const T zero = of(0, 0, T());
+#pragma unroll
+    for (int a = 0; a < A; a++)
+#pragma unroll
+        for (int c = 0; c < B; c++) {
+            const int i = warp + VMC_ROWS * a, j = lane + VMC_COLUMNS * c;
+            const bool there = i < n && j < n;
+            g[a][c] = there ? p[i * gathered.row + gathered.column + j] : zero;
+            if (there) grows[i * n + j] = others[((int64_t)w * capacity + i) * capacity + j];
+            if (i == j) diagonal[i] = g[a][c];
+        }
     for (int32_t k = t; k < n; k += VMC_THREADS) {
         now[k] = change[(int64_t)w * capacity + k];
         number[k] = acceptance_number(d, d.walker + w, e0 + k);
         taken[k] = 0;
     }
+    __syncthreads();
+    for (int32_t k = t; k < n; k += VMC_THREADS) weigh(now, grows, n, k, own, weight);
+    __syncthreads();
     /* a move that is lost is made, and none after it, so that it is found */
-    const int32_t end = s.failure[w].electron ? 0 : n;
+    int32_t end = s.failure[w].electron ? 0 : n;
+#pragma unroll
+    for (int a = 0; a < A; a++)
+#pragma unroll 1
+        for (int32_t e = VMC_ROWS * a; e < VMC_ROWS * (a + 1) && e < end; e++) {
+            /* every thread comes to the same decision */
+            const T q = diagonal[e];
+            const double q2 = square_of(q);
+            const bool lost = is_lost(q2, own[e]);
+            if (VMC_BARS && lost &&
+                is_barred(to + 3 * ((int64_t)w * b.rows + b.row + e),
+                          plugmc_site_of_species(species_of(b, e0 + e)))) {
+                /* 0 times what is no number would reach the others' rows of X */
+                for (int32_t j = t; j < gathered.row; j += VMC_THREADS)
+                    p[e * gathered.row + j] = zero;
+                continue;
+            }
+            if (t == 0 && lost) note_failure(s, d, w, e0 + e);
+            if (!(number[e] < q2 * weight[e]) && !lost) continue;
+            if (lost) end = e + 1;
+            const T over = one_over(q);
+            const bool my_row = warp == e % VMC_ROWS, my_column = lane == e % VMC_COLUMNS;
+#pragma unroll
+            for (int c = 0; c < B; c++)
+                if (my_row) row[lane + VMC_COLUMNS * c] = times(g[a][c], over);
+#pragma unroll
+            for (int i = 0; i < A; i++)
+                if (my_column) column[warp + VMC_ROWS * i] = g[i][a / strips];
+            if (my_row && my_column) row[e] = over;
+            __syncthreads();
+            for (int32_t k = t; k < n; k += VMC_THREADS) {
+                if (k > e) now[k] += grows[k * n + e];
+                if (k > e) grows[k * n + k] += grows[e * n + k];
+                if (k > e) weigh(now, grows, n, k, own, weight);
+                if (k == e) square[k] = q2;
+                if (k == e) taken[k] = 1;
+            }
+            T own_row[B];
+#pragma unroll
+            for (int c = 0; c < B; c++) own_row[c] = row[lane + VMC_COLUMNS * c];
+#pragma unroll
+            for (int i = 0; i < A; i++) {
+                const T own_column = column[warp + VMC_ROWS * i];
+#pragma unroll
+                for (int c = 0; c < B; c++)
+                    g[i][c] = less(my_column && c == a / strips ? zero : g[i][c],
+                                   times(own_column, own_row[c]));
+            }
+#pragma unroll
+            for (int c = 0; c < B; c++)
+                if (my_row) g[a][c] = own_row[c];
+#pragma unroll
+            for (int i = 0; i < A; i++)
+                if (lane == warp + VMC_ROWS * (i % strips))
+                    diagonal[warp + VMC_ROWS * i] = g[i][i / strips];
+            __syncthreads();
+        }
     __syncthreads();
-    for (int32_t e = 0, lost = 0; e < end && !lost; e++) {
-        /* every thread comes to the same decision */
-        const T q = diagonal[e];
-        const double q2 = square_of(q), own = with_infinite(now[e], grows[e * n + e]),
-                     ratio = q2 * exp(-own);
-        lost = is_lost(q2, own);
-        if (VMC_BARS && lost &&
-            is_barred(to + 3 * ((int64_t)w * b.rows + b.row + e),
-                      plugmc_site_of_species(species_of(b, e0 + e)))) {
-            /* 0 times what is no number would reach the others' rows of X */
-            for (int32_t j = t; j < gathered.row; j += VMC_THREADS)
-                p[e * gathered.row + j] = of(0, 0, T());
-            lost = 0;
-            continue;
+#pragma unroll
+    for (int a = 0; a < A; a++)
+#pragma unroll
+        for (int c = 0; c < B; c++) {
+            const int i = warp + VMC_ROWS * a, j = lane + VMC_COLUMNS * c;
+            if (i < n && j < n)
+                small[((int64_t)w * capacity + i) * capacity + j] =
+                    taken[i] && taken[j] ? g[a][c] : zero;
         }
-        if (t == 0 && lost) note_failure(s, d, w, e0 + e);
-        if (!(number[e] < ratio) && !lost) continue;
-        const T over = one_over(q);
-        EACH_OF_G
-        {
-            if (i == e) row[j] = times(g[r][c], over);
-            if (j == e) column[i] = g[r][c];
-        }
-        __syncthreads();
-        for (int32_t k = t; k < n; k += VMC_THREADS) {
-            if (k > e) now[k] += grows[k * n + e];
-            if (k > e) grows[k * n + k] += grows[e * n + k];
-            if (k == e) square[k] = q2;
-            if (k == e) taken[k] = 1;
-        }
-        EACH_OF_G
-        {
-            if (i == e)
-                g[r][c] = j == e ? over : row[j];
-            else if (j == e)
-                g[r][c] = less(of(0, 0, T()), times(column[i], over));
-            else
-                g[r][c] = less(g[r][c], times(column[i], row[j]));
-            if (i == j) diagonal[i] = g[r][c];
-        }
-        __syncthreads();
-    }
-    __syncthreads();
-    EACH_OF_G
-    small[((int64_t)w * capacity + i) * capacity + j] =
-        taken[i] && taken[j] ? g[r][c] : of(0, 0, T());
-#undef EACH_OF_G
     for (int32_t k = t; k < n; k += VMC_THREADS) {
         T *one = p + k * gathered.row + gathered.column + k;
         if (gathered.less_one) *one = less(*one, of(1, 0, T()));
+        if (taken[k]) square[k] = log(square[k]);
         for (int i = 0; i < 3 && taken[k]; i++)
             positions[3 * ((int64_t)w * b.particles + e0 + k) + i] =
                 to[3 * ((int64_t)w * b.rows + b.row + k) + i];
     }
-    if (t == 0) add_up(s, w, n, taken, square, now, grows);
+    __syncthreads();
+    if (t == 0) add_up(s, w, n, taken, square, own);
     if (t == 32 && gathered.chosen) note_taken(gathered, b, taken);
 }
 
@@ -464,61 +499,7 @@ extern "C" __global__ void vmc_gather_double(const vmc_block b, int32_t numbers,
     gather(b, numbers, pitch, values, inverse, taken, old);
 }
 
-/* What is gathered has `parts` doubles a number (1 real, 2 complex), and arrays [walkers][gathered.rows][electrons].
- * In the kernels that follow z are walkers. */
-
-/* Columns of P that belong to electrons that are gathered, for the rows of a block: x numbers, y electrons of the
- * block; out [walkers][capacity][gathered.rows], 0 where a walker has fewer. */
-extern "C" __global__ void vmc_overlaps(const vmc_block b, const vmc_gathered gathered,
-                                        int32_t parts, const double *products, double *out)
-{
-    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = x / parts, k = blockIdx.y,
-                  w = blockIdx.z;
-    if (c >= gathered.rows) return;
-    const double *row = products + ((int64_t)w * gathered.rows + k) * b.electrons * parts;
-    const int64_t place = ((int64_t)w * b.capacity + k) * gathered.rows * parts + x;
-    out[place] = c < gathered.count[w]
-                     ? row[gathered.chosen[(int64_t)w * gathered.rows + c] * parts + x % parts]
-                     : 0;
-}
-
-/* Columns of X that belong to the electrons of a block, for the rows of blocks before it: x numbers, y rows; out
- * [walkers][gathered.rows][capacity]. */
-extern "C" __global__ void vmc_own_columns(const vmc_block b, const vmc_gathered gathered,
-                                           int32_t parts, const double *solved, double *out)
-{
-    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x;
-    const int64_t row = (int64_t)blockIdx.z * gathered.rows + blockIdx.y;
-    if (x < b.size * parts)
-        out[row * b.capacity * parts + x] = solved[(row * b.electrons + b.first) * parts + x];
-}
-
-/* The rows of X of a block whose electrons are taken, behind those before: x numbers, y electrons of the block;
- * fresh [walkers][capacity][electrons]. */
-extern "C" __global__ void vmc_append(const vmc_block b, const vmc_gathered gathered, int32_t parts,
-                                      const double *fresh, double *solved)
-{
-    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, w = blockIdx.z,
-                  numbers = b.electrons * parts;
-    const int64_t to = (int64_t)w * gathered.rows + gathered.before[w] + blockIdx.y;
-    if (x >= numbers || gathered.before[w] + (int32_t)blockIdx.y >= gathered.count[w]) return;
-    const int32_t k = gathered.chosen[to] - b.first;
-    solved[to * numbers + x] = fresh[((int64_t)w * b.capacity + k) * numbers + x];
-}
-
-/* Rows of M of the electrons that are gathered: x numbers, y rows; 0 where a walker has fewer. */
-extern "C" __global__ void vmc_chosen_rows(const vmc_block b, const vmc_gathered gathered,
-                                           int32_t parts, const double *inverse, double *old)
-{
-    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = blockIdx.y, w = blockIdx.z,
-                  numbers = b.electrons * parts;
-    const int64_t row = (int64_t)w * gathered.rows + c;
-    if (x >= numbers) return;
-    old[row * numbers + x] =
-        c < gathered.count[w]
-            ? inverse[((int64_t)w * b.electrons + gathered.chosen[row]) * numbers + x]
-            : 0;
-}
+/* In the kernels that follow numbers have `parts` doubles (1 real, 2 complex); z are walkers. */
 
 /* After a block of what is gathered is decided about, G of all of it is eliminated by S = small: with B the block and
  * o what is not in it, G[o][o] - G[o][B] S G[B][o], G[B][o] = S G[B][o], G[o][B] = - G[o][B] S, and G[B][B] = S. That is
@@ -547,31 +528,38 @@ extern "C" __global__ void vmc_panels(const vmc_block b, const vmc_gathered gath
     g[((int64_t)e * size + j) * parts + part] = 0;
 }
 
-/* The rows and columns of G that belong to electrons that are gathered: x numbers, y rows, z walkers; out [walkers]
- * [gathered.rows][gathered.rows]. */
+/* The rows and columns of G that belong to electrons that are gathered, 0 where a walker has fewer: x numbers, y rows;
+ * out [walkers][gathered.rows][gathered.rows]. */
 extern "C" __global__ void vmc_chosen_overlaps(const vmc_gathered gathered, int32_t parts,
                                                const double *overlaps, double *out)
 {
     const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = x / parts, k = blockIdx.y,
                   size = gathered.rows;
     const int64_t w = blockIdx.z;
-    const int32_t *chosen = gathered.chosen + w * size;
-    if (c >= gathered.count[w] || k >= gathered.count[w]) return;
+    const int32_t *chosen = gathered.chosen + w * size, count = gathered.count[w];
+    if (c >= size) return;
+    const bool there = c < count && k < count;
+    const double *from = overlaps + w * size * size * parts + x % parts;
     out[(w * size + k) * size * parts + x] =
-        overlaps[((w * size + chosen[k] - gathered.first) * size + chosen[c] - gathered.first) *
-                     parts +
-                 x % parts];
+        there ? from[((int64_t)(chosen[k] - gathered.first) * size + chosen[c] - gathered.first) *
+                     parts]
+              : 0;
 }
 
-/* Rows of M of the electrons that are gathered: x numbers, y rows, z walkers. */
-extern "C" __global__ void vmc_rows_to_change(const vmc_block b, const vmc_gathered gathered,
-                                              int32_t parts, const double *inverse, double *old)
+/* The rows of `from` that belong to electrons that are gathered, 0 where a walker has fewer: x numbers of a row, y rows;
+ * out [walkers][gathered.rows][numbers]. `from` has `rows` a walker, of which the first is that of electron `first`. If
+ * `less` [walkers][gathered.rows][numbers] is given, it gets less 1 where row and column belong to the same electron. */
+extern "C" __global__ void vmc_chosen_rows(const vmc_gathered gathered, int32_t numbers,
+                                           int32_t parts, int32_t rows, int32_t first,
+                                           const double *from, double *out, double *less)
 {
-    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = blockIdx.y,
-                  numbers = b.electrons * parts;
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = blockIdx.y;
     const int64_t w = blockIdx.z, row = w * gathered.rows + c;
-    if (x < numbers && c < gathered.count[w])
-        old[row * numbers + x] = inverse[(w * b.electrons + gathered.chosen[row]) * numbers + x];
+    if (x >= numbers) return;
+    const bool there = c < gathered.count[w];
+    const int32_t e = there ? gathered.chosen[row] : first;
+    out[row * numbers + x] = there ? from[(w * rows + e - first) * numbers + x] : 0;
+    if (less && there && x == e * parts) less[row * numbers + x] -= 1;
 }
 
 /* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out
@@ -588,8 +576,8 @@ extern "C" __global__ void vmc_compare(int64_t numbers, const double *kept, cons
         difference = d <= difference ? difference : d == d ? d : infinity();
         largest = fmax(largest, fabs(fresh[base + i]));
     }
-    atomicMax(out + 2 * blockIdx.y, (unsigned long long)__double_as_longlong(difference));
-    atomicMax(out + 2 * blockIdx.y + 1, (unsigned long long)__double_as_longlong(largest));
+    largest_of_warp(difference, out + 2 * blockIdx.y);
+    largest_of_warp(largest, out + 2 * blockIdx.y + 1);
 }
 
 /* ---- All against the old configuration ---- */
