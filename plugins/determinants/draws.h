@@ -35,16 +35,12 @@ typedef struct vmc_block {
 
 /* Electrons of several blocks that are accepted; M is updated for all of them together. */
 typedef struct vmc_gathered {
-    int32_t rows,
-        first;        /* most electrons that are gathered, and the first of them within the spin */
-    int32_t *chosen;  /* [walkers][rows]: those accepted; NULL: nothing is gathered */
-    int32_t *count;   /* [walkers]: how many */
+    int32_t rows; /* of a walker in arrays of what is gathered */
+    int32_t
+        *chosen; /* [walkers][rows]: which electrons, within the spin; NULL: nothing is gathered */
+    int32_t *before;  /* [walkers]: how many of them are of blocks before the one at hand */
+    int32_t *count;   /* [walkers]: and how many there are with it */
     int32_t *largest; /* count of the walker that has most */
-    /* Of the matrix that has G of a block in it, in numbers: */
-    int64_t walker; /* from one walker to the next */
-    int32_t row,
-        column;       /* from a row to the next; where in it the first electron of the block is */
-    int32_t less_one; /* G is a part of P, which gets less 1 at [i][e_i] */
 } vmc_gathered;
 
 PLUGMC_FN void vmc_gaussian(const plugmc_random *u, double v[3])

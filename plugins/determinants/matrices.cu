@@ -88,6 +88,27 @@ extern "C" __global__ void __launch_bounds__(VMC_THREADS)
     determinant(n, factors, info, out);
 }
 
+/* The permutation P of each walker's factors, P A = L U, as a matrix, into zeros: [walkers][n][n], of `parts` doubles a
+ * number. pivots [walkers][n]: row i has changed places with row pivots[i] - 1, one after the other. A block a walker,
+ * with n numbers of shared memory. */
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_permutation(int32_t n, int32_t parts, const int *pivots, double *out)
+{
+    extern __shared__ int32_t row_at[];
+    const int64_t w = blockIdx.x;
+    for (int32_t i = threadIdx.x; i < n; i += VMC_THREADS) row_at[i] = i;
+    __syncthreads();
+    for (int32_t i = 0; i < n && threadIdx.x == 0; i++) {
+        const int32_t other = pivots[w * n + i] - 1, row = row_at[i];
+        if (other < 0 || other >= n) continue; /* orbitals that are no numbers have no pivots */
+        row_at[i] = row_at[other];
+        row_at[other] = row;
+    }
+    __syncthreads();
+    for (int32_t i = threadIdx.x; i < n; i += VMC_THREADS)
+        out[((w * n + row_at[i]) * n + i) * parts] = 1; /* columns come first */
+}
+
 /* The trace of 1 - A M of each walker, from A M [walkers][n][n], to ln_square; a block a walker. ln_square, residual
  * and again: matrices.h. */
 template <class T>

@@ -120,6 +120,14 @@ static void all_proposals_beforehand(void **state)
         {"quasi_simultaneous", "precision=double moves=cube step=1 block=8", STANDING_WAVES, 19, 0,
          1, 1},
         {"quasi_simultaneous", "precision=double moves=ball step=0.8", PLANE_WAVES, 4, 3, 2, 1},
+    };
+    follows_the_cpu(chains, sizeof chains / sizeof *chains);
+}
+
+static void forbidden_places_and_functions_of_places(void **state)
+{
+    (void)state;
+    static const chain chains[] = {
         {"quasi_simultaneous", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, 1, 1},
         {"quasi_simultaneous", "precision=double step=0.7", STANDING_WAVES, 7, 5, 1, 1, 1},
         {"quasi_simultaneous", "precision=double step=0.9 block=3", PLANE_WAVES, 7, 4, 1, 0, 1},
@@ -301,6 +309,7 @@ static void sweeps_of_many_electrons(void **state)
 }
 
 GPU_TEST_MAIN(cmocka_unit_test(all_proposals_beforehand),
+              cmocka_unit_test(forbidden_places_and_functions_of_places),
               cmocka_unit_test(blocks_that_are_gathered), cmocka_unit_test(one_electron_at_a_time),
               cmocka_unit_test(all_at_once),
               cmocka_unit_test(orbitals_in_single_precision_keep_ln_psi_to_it),

@@ -419,6 +419,7 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         plugmc_kernel **kernel;
     } kernels[] = {
         {"vmc_propose", &g->propose},
+        {"vmc_fields", &g->fields},
         {"vmc_look", &g->look},
         {"vmc_energy", &g->energy},
         {"vmc_energy_sum", &g->energy_sum},
@@ -428,9 +429,9 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         {judge, &g->judge},
         {"vmc_settle", &g->settle},
         {"vmc_decide_configuration", &g->decide_configuration},
-        {"vmc_fields", &g->fields},
-        {"vmc_panels", &g->panels},
-        {"vmc_chosen_overlaps", &g->chosen_overlaps},
+        {"vmc_overlaps", &g->find_overlaps},
+        {"vmc_own_columns", &g->own_columns},
+        {"vmc_append", &g->append},
         {"vmc_chosen_rows", &g->chosen_rows},
     };
     int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
@@ -449,8 +450,7 @@ static void choose_group(vmc *v)
     const double bytes = n * (double)vmc_numbers(v, v->pitch) * (double)g->real_size +
                          matrices_bytes(v->most, v->is_complex) +
                          (3 * (double)g->gathered + b) * n * number +
-                         b * (2 * b + 2 * (double)g->gathered) * number +
-                         2 * (double)g->gathered * (double)g->gathered * number;
+                         b * (2 * b + (double)g->gathered) * number;
     const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);
     g->group = fits < 1 ? 1 : fits < v->system->walkers ? (int32_t)fits : v->system->walkers;
 }
@@ -482,12 +482,9 @@ static int take_memory(vmc *v, const plugmc_host *host)
         {&g->solved, wide},
         {&g->fresh, group * capacity * most * number},
         {&g->field, group * most * 16},
-        {&g->overlaps, group * (size_t)g->gathered * (size_t)g->gathered * number},
-        {&g->chosen_overlaps_of, group * (size_t)g->gathered * (size_t)g->gathered * number},
-        {&g->column, group * capacity * (size_t)g->gathered * number},
-        {&g->row, group * capacity * (size_t)g->gathered * number},
         {&g->chosen, group * (size_t)g->gathered * sizeof(int32_t)},
-        {&g->counts, (group + 1) * sizeof(int32_t)},
+        {&g->counts, (2 * group + 1) * sizeof(int32_t)},
+        {&g->overlaps, group * capacity * (size_t)g->gathered * number},
         {&g->small, group * capacity * capacity * number},
         {&g->others, group * capacity * capacity * 8},
         {&g->change, group * (size_t)g->looked * 8},

@@ -10,7 +10,7 @@ typedef struct vmc_gpu {
     matrices matrices;
     int has_fields; /* what is sampled */
     plugmc_kernel *propose, *fields, *look, *energy, *energy_sum, *decide, *gather, *compare,
-        *judge, *settle, *decide_configuration, *panels, *chosen_overlaps, *chosen_rows;
+        *judge, *settle, *decide_configuration, *find_overlaps, *own_columns, *append, *chosen_rows;
     int32_t capacity; /* electrons of a block */
     int32_t gathered; /* electrons of the blocks that are gathered before M is updated */
     int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
@@ -24,20 +24,19 @@ typedef struct vmc_gpu {
     /* Of a group. */
     device_pointer to[VMC_SPINS];    /* [group][n][3] */
     device_pointer values;           /* [group][n][pitch], float or double */
-    device_pointer taken;            /* [group][gathered][n]: orbitals, then rows of M */
+    device_pointer taken;            /* [group][gathered][n]; rows of M take the same place */
     device_pointer products, solved; /* [group][gathered][n] */
     device_pointer fresh;            /* [group][capacity][n] */
     device_pointer field;            /* [group][n][2]: vmc_fields */
-    device_pointer overlaps, chosen_overlaps_of; /* [group][gathered][gathered] */
-    device_pointer column, row;   /* [group][gathered][capacity], and the other way round */
-    device_pointer chosen;        /* [group][gathered] */
-    device_pointer counts;        /* [group], and the largest */
-    device_pointer small, others; /* [group][capacity][capacity]; others: vmc_look */
-    device_pointer change;        /* [group][looked] */
-    device_pointer rows;          /* [group][particles] */
-    device_pointer found;         /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
-    device_pointer drift;         /* [group][2] */
-    void *host_numbers;           /* [walkers][2] 8 bytes each */
+    device_pointer overlaps;         /* [group][capacity][gathered], or the other way round */
+    device_pointer chosen;           /* [group][gathered] */
+    device_pointer counts;           /* [group] before, [group] now, and the largest */
+    device_pointer small, others;    /* [group][capacity][capacity]; others: vmc_look */
+    device_pointer change;           /* [group][looked] */
+    device_pointer rows;             /* [group][particles] */
+    device_pointer found; /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
+    device_pointer drift; /* [group][2] */
+    void *host_numbers;   /* [walkers][2] 8 bytes each */
 } vmc_gpu;
 
 /* ---- A block of electrons -------------------------------------------------------------------- */
@@ -159,19 +158,12 @@ static int decide(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block
                   int32_t n, device_pointer products, vmc_gathered *gathered)
 {
     vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons, capacity = b->capacity;
     vmc_state state = state_of(v, d->walker, spin);
     device_pointer positions = positions_of(v, d->walker);
-    return launch(host, g->decide, (uint32_t)n, 1, 1, VMC_THREADS, shared_to_decide(v, b->size),
-                  (void *[]){d, b, &state, &positions, &g->to[spin], &g->change, &g->others,
-                             &products, &g->small, gathered});
-}
-
-static int decide_and_solve(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b,
-                            int spin, int32_t n, device_pointer products, vmc_gathered *gathered)
-{
-    vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, capacity = b->capacity;
-    int code = decide(v, host, d, b, spin, n, products, gathered);
+    int code = launch(host, g->decide, (uint32_t)n, 1, 1, VMC_THREADS, shared_to_decide(v, b->size),
+                      (void *[]){d, b, &state, &positions, &g->to[spin], &g->change, &g->others,
+                                 &products, &g->small, gathered});
     if (code) return code;
     return matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size,
                              b->size, 1, products, electrons, g->gathered * electrons, g->small,
@@ -214,19 +206,138 @@ static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc
     const int64_t electrons = b->electrons;
     const device_pointer inverse =
         from_walker(g->inverse[spin], d->walker, electrons * electrons * g->number);
-    vmc_gathered alone = {.rows = g->gathered,
-                          .walker = g->gathered * electrons,
-                          .row = (int32_t)electrons,
-                          .column = b->first,
-                          .less_one = 1};
+    vmc_gathered alone = {.rows = g->gathered};
     int code = gather_rows(v, host, b, b->size, inverse, g->solved, n);
     if (!code) code = find_products(v, host, b, b->size, inverse, n);
     if (!code) code = look_at(v, host, d, b, spin, n, fields);
-    if (!code) code = decide_and_solve(v, host, d, b, spin, n, g->products, &alone);
+    if (!code) code = decide(v, host, d, b, spin, n, g->products, &alone);
     if (code) return code;
     return update_inverse(v, host, b, b->size, g->solved, g->gathered, g->fresh, b->capacity,
                           inverse, n);
 }
 
-#include "gpu_gathered.h"
+/* ---- Several blocks before M is touched ----
+ *
+ * An update by the columns of one block makes poor use of a GPU where M is large: M is read and written for few
+ * operations. So blocks are gathered (delayed updates: T. McDaniel, E. F. D'Azevedo, Y. W. Li, K. Wong, P. R. C. Kent,
+ * J. Chem. Phys. 147, 174107 (2017)). Let C be the electrons accepted since M was updated last, M0 what it was then, and
+ * X [C][n] with M = M0 - X^T M0[C]. All products P0 = V M0^T of the blocks to come are found at once. A block B then
+ *
+ *     corrects   P = P0 - P0[:][C] X, its own rows
+ *     decides    from P, as any block does, and has its X_B
+ *     corrects   X -= X[:][B] X_B, the rows of those before it, and puts X_B behind them
+ *
+ * and at last M is updated by the rows of C alone: those that are rejected cost nothing. How many rows that is differs
+ * by walker; matrices are multiplied for as many as the walker with most has, the others' rows are 0. The host waits for
+ * that number: behind the decisions that it comes from the GPU still has the block's other work to do. */
+
+/* What goes on while blocks are gathered. */
+typedef struct vmc_gathering {
+    vmc_gathered device;
+    device_pointer inverse;
+    int32_t walkers, parts;
+    int32_t pending; /* rows of X: those of the walker that has most */
+} vmc_gathering;
+
+static int begin_gathering(const vmc *v, const plugmc_host *host, const vmc_block *b, int32_t rows,
+                           vmc_gathering *s)
+{
+    const vmc_gpu *g = v->gpu;
+    const size_t counts = (size_t)(2 * g->group + 1) * sizeof(int32_t),
+                 solved = (size_t)(s->walkers * g->gathered * b->electrons * g->number);
+    s->pending = 0;
+    int code = host->gpu->fill(host->context, g->counts, 0, counts);
+    if (!code) code = host->gpu->fill(host->context, g->solved, 0, solved);
+    if (!code) code = gather_rows(v, host, b, rows, s->inverse, 0, s->walkers);
+    return code ? code : find_products(v, host, b, rows, s->inverse, s->walkers);
+}
+
+/* P of a block from P0. */
+static int correct_products(const vmc *v, const plugmc_host *host, const vmc_block *b,
+                            vmc_gathering *s, device_pointer products)
+{
+    vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons, wide = g->gathered * electrons;
+    if (s->pending == 0) return PLUGMC_OK;
+    int code = launch(host, g->find_overlaps, blocks_for(s->pending * s->parts, VMC_THREADS),
+                      (uint32_t)b->size, (uint32_t)s->walkers, VMC_THREADS, 0,
+                      (void *[]){(void *)b, &s->device, &s->parts, &products, &g->overlaps});
+    if (code) return code;
+    return matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size,
+                             s->pending, -1, g->solved, electrons, wide, g->overlaps, g->gathered,
+                             (int64_t)b->capacity * g->gathered, 1, products, electrons, wide,
+                             s->walkers);
+}
+
+/* X of those before, then that of the block behind it. */
+static int join_changes(const vmc *v, const plugmc_host *host, const vmc_block *b, vmc_gathering *s)
+{
+    vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons, capacity = b->capacity;
+    int code = PLUGMC_OK;
+    if (s->pending > 0)
+        code = launch(host, g->own_columns, blocks_for(b->size * s->parts, VMC_THREADS),
+                      (uint32_t)s->pending, (uint32_t)s->walkers, VMC_THREADS, 0,
+                      (void *[]){(void *)b, &s->device, &s->parts, &g->solved, &g->overlaps});
+    if (s->pending > 0 && !code)
+        code = matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, s->pending,
+                                 b->size, -1, g->fresh, electrons, capacity * electrons,
+                                 g->overlaps, capacity, capacity * g->gathered, 1, g->solved,
+                                 electrons, g->gathered * electrons, s->walkers);
+    if (code) return code;
+    return launch(host, g->append, blocks_for(electrons * s->parts, VMC_THREADS), (uint32_t)b->size,
+                  (uint32_t)s->walkers, VMC_THREADS, 0,
+                  (void *[]){(void *)b, &s->device, &s->parts, &g->fresh, &g->solved});
+}
+
+static int end_gathering(const vmc *v, const plugmc_host *host, const vmc_block *b,
+                         vmc_gathering *s)
+{
+    vmc_gpu *g = v->gpu;
+    if (s->pending == 0) return PLUGMC_OK;
+    int code = launch(host, g->chosen_rows, blocks_for(b->electrons * s->parts, VMC_THREADS),
+                      (uint32_t)s->pending, (uint32_t)s->walkers, VMC_THREADS, 0,
+                      (void *[]){(void *)b, &s->device, &s->parts, &s->inverse, &g->taken});
+    if (code) return code;
+    return update_inverse(v, host, b, s->pending, g->taken, g->gathered, g->solved, g->gathered,
+                          s->inverse, s->walkers);
+}
+
+/* Electrons first ... first + count - 1 of a spin, whose orbitals are known; count is at most `gathered`. */
+static int decide_gathered(const vmc *v, const plugmc_host *host, vmc_draws *d, int spin, int32_t n,
+                           int64_t first, int64_t count)
+{
+    const vmc_gpu *g = v->gpu;
+    const int64_t electrons = vmc_electrons(v, spin), bytes = electrons * electrons * g->number;
+    const device_pointer group = (device_pointer)(g->group * (int32_t)sizeof(int32_t));
+    vmc_gathering s = {
+        .device = {g->gathered, AT(g->chosen, int32_t), AT(g->counts, int32_t),
+                   AT(g->counts + group, int32_t), AT(g->counts + 2 * group, int32_t)},
+        .inverse = from_walker(g->inverse[spin], d->walker, bytes),
+        .walkers = n,
+        .parts = (int32_t)vmc_numbers(v, 1),
+    };
+    vmc_block b = block_of(v, spin, first, count, electrons, first);
+    int code = begin_gathering(v, host, &b, (int32_t)count, &s);
+    for (int64_t done = 0; done < count && !code; done += b.size) {
+        const int64_t left = count - done, size = left < g->capacity ? left : g->capacity;
+        const device_pointer products =
+            g->products + (device_pointer)(done * electrons * g->number);
+        int32_t *largest = g->host_numbers;
+        b = block_of(v, spin, first + done, size, electrons, first + done);
+        code = look_at(v, host, d, &b, spin, n, fields_found(v));
+        if (!code && done > 0) code = host->gpu->arrive(host->context);
+        if (done > 0) s.pending = *largest;
+        if (!code) code = correct_products(v, host, &b, &s, products);
+        if (!code) code = decide(v, host, d, &b, spin, n, products, &s.device);
+        if (!code)
+            code = host->gpu->download_later(host->context, largest, g->counts + 2 * group,
+                                             sizeof *largest);
+        if (!code) code = join_changes(v, host, &b, &s);
+    }
+    if (!code) code = host->gpu->arrive(host->context);
+    s.pending = *(int32_t *)g->host_numbers;
+    return code ? code : end_gathering(v, host, &b, &s);
+}
+
 #endif

@@ -303,6 +303,7 @@ PLUGMC_FN void note_taken(const vmc_gathered &g, const vmc_block &b, const int32
 {
     const int32_t w = blockIdx.x;
     int32_t count = g.count[w];
+    g.before[w] = count;
     for (int32_t k = 0; k < b.size; k++)
         if (taken[k]) g.chosen[(int64_t)w * g.rows + count++] = b.first + k;
     g.count[w] = count;
@@ -317,7 +318,7 @@ PLUGMC_FN void weigh(const double *now, const double *grows, int32_t n, int32_t 
     weight[k] = exp(-own[k]);
 }
 
-/* One block of threads a walker. products: what has G of the block, in the words of `gathered`. small
+/* One block of threads a walker. products [walkers][gathered.rows][electrons]: P, less 1 at [i][e_i] when it ends. small
  * [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. A thread has A x B elements of G in registers,
  * those of rows `warp` + VMC_ROWS a and columns `lane` + VMC_COLUMNS c; the others see its diagonal, and the row and
  * the column of the electron that is taken. Electrons go by in an order that makes a and c of their own row and column
@@ -337,7 +338,7 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
     double *grows = (double *)(diagonal + most), *now = grows + n * n, *number = now + n,
            *square = number + n, *own = square + n, *weight = own + n;
     int32_t *taken = (int32_t *)(weight + n);
-    T *p = products + w * gathered.walker;
+    T *p = products + (int64_t)w * gathered.rows * b.electrons;
     const int32_t e0 = b.spin_first + b.first;
     const T zero = of(0, 0, T());
 #pragma unroll
@@ -346,7 +347,7 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
         for (int c = 0; c < B; c++) {
             const int i = warp + VMC_ROWS * a, j = lane + VMC_COLUMNS * c;
             const bool there = i < n && j < n;
-            g[a][c] = there ? p[i * gathered.row + gathered.column + j] : zero;
+            g[a][c] = there ? p[(int64_t)i * b.electrons + b.first + j] : zero;
             if (there) grows[i * n + j] = others[((int64_t)w * capacity + i) * capacity + j];
             if (i == j) diagonal[i] = g[a][c];
         }
@@ -372,8 +373,8 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
                 is_barred(to + 3 * ((int64_t)w * b.rows + b.row + e),
                           plugmc_site_of_species(species_of(b, e0 + e)))) {
                 /* 0 times what is no number would reach the others' rows of X */
-                for (int32_t j = t; j < gathered.row; j += VMC_THREADS)
-                    p[e * gathered.row + j] = zero;
+                for (int32_t j = t; j < b.electrons; j += VMC_THREADS)
+                    p[(int64_t)e * b.electrons + j] = zero;
                 continue;
             }
             if (t == 0 && lost) note_failure(s, d, w, e0 + e);
@@ -427,8 +428,8 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
                     taken[i] && taken[j] ? g[a][c] : zero;
         }
     for (int32_t k = t; k < n; k += VMC_THREADS) {
-        T *one = p + k * gathered.row + gathered.column + k;
-        if (gathered.less_one) *one = less(*one, of(1, 0, T()));
+        T *one = p + (int64_t)k * b.electrons + b.first + k;
+        *one = less(*one, of(1, 0, T()));
         if (taken[k]) square[k] = log(square[k]);
         for (int i = 0; i < 3 && taken[k]; i++)
             positions[3 * ((int64_t)w * b.particles + e0 + k) + i] =
@@ -499,67 +500,60 @@ extern "C" __global__ void vmc_gather_double(const vmc_block b, int32_t numbers,
     gather(b, numbers, pitch, values, inverse, taken, old);
 }
 
-/* In the kernels that follow numbers have `parts` doubles (1 real, 2 complex); z are walkers. */
+/* What is gathered has `parts` doubles a number (1 real, 2 complex), and arrays [walkers][gathered.rows][electrons].
+ * In the kernels that follow z are walkers. */
 
-/* After a block of what is gathered is decided about, G of all of it is eliminated by S = small: with B the block and
- * o what is not in it, G[o][o] - G[o][B] S G[B][o], G[B][o] = S G[B][o], G[o][B] = - G[o][B] S, and G[B][B] = S. That is
- * G - column row with G = 0 wherever B is in it before, column = G[o][B] and -1, and row = S G[B][o], which is there
- * already, and S. x numbers of a row of G, y electrons of the block, z walkers; column [walkers][gathered.rows]
- * [capacity], row [walkers][capacity][gathered.rows]. */
-extern "C" __global__ void vmc_panels(const vmc_block b, const vmc_gathered gathered, int32_t parts,
-                                      const double *small, double *overlaps, double *column,
-                                      double *row)
-{
-    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, j = x / parts, part = x % parts,
-                  k = blockIdx.y, size = gathered.rows, own = j - gathered.column,
-                  e = gathered.column + k;
-    const int64_t w = blockIdx.z;
-    const bool inside = own >= 0 && own < b.size;
-    double *g = overlaps + w * size * size * parts,
-           *theirs = g + ((int64_t)j * size + e) * parts + part;
-    if (j >= size) return;
-    column[((w * size + j) * b.capacity + k) * parts + part] =
-        inside ? (own == k && part == 0 ? -1 : 0) : *theirs;
-    if (inside)
-        row[((w * b.capacity + k) * size + j) * parts + part] =
-            small[((w * b.capacity + k) * b.capacity + own) * parts + part];
-    else
-        *theirs = 0;
-    g[((int64_t)e * size + j) * parts + part] = 0;
-}
-
-/* The rows and columns of G that belong to electrons that are gathered, 0 where a walker has fewer: x numbers, y rows;
- * out [walkers][gathered.rows][gathered.rows]. */
-extern "C" __global__ void vmc_chosen_overlaps(const vmc_gathered gathered, int32_t parts,
-                                               const double *overlaps, double *out)
+/* Columns of P that belong to electrons that are gathered, for the rows of a block: x numbers, y electrons of the
+ * block; out [walkers][capacity][gathered.rows], 0 where a walker has fewer. */
+extern "C" __global__ void vmc_overlaps(const vmc_block b, const vmc_gathered gathered,
+                                        int32_t parts, const double *products, double *out)
 {
     const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = x / parts, k = blockIdx.y,
-                  size = gathered.rows;
-    const int64_t w = blockIdx.z;
-    const int32_t *chosen = gathered.chosen + w * size, count = gathered.count[w];
-    if (c >= size) return;
-    const bool there = c < count && k < count;
-    const double *from = overlaps + w * size * size * parts + x % parts;
-    out[(w * size + k) * size * parts + x] =
-        there ? from[((int64_t)(chosen[k] - gathered.first) * size + chosen[c] - gathered.first) *
-                     parts]
-              : 0;
+                  w = blockIdx.z;
+    if (c >= gathered.rows) return;
+    const double *row = products + ((int64_t)w * gathered.rows + k) * b.electrons * parts;
+    const int64_t place = ((int64_t)w * b.capacity + k) * gathered.rows * parts + x;
+    out[place] = c < gathered.count[w]
+                     ? row[gathered.chosen[(int64_t)w * gathered.rows + c] * parts + x % parts]
+                     : 0;
 }
 
-/* The rows of `from` that belong to electrons that are gathered, 0 where a walker has fewer: x numbers of a row, y rows;
- * out [walkers][gathered.rows][numbers]. `from` has `rows` a walker, of which the first is that of electron `first`. If
- * `less` [walkers][gathered.rows][numbers] is given, it gets less 1 where row and column belong to the same electron. */
-extern "C" __global__ void vmc_chosen_rows(const vmc_gathered gathered, int32_t numbers,
-                                           int32_t parts, int32_t rows, int32_t first,
-                                           const double *from, double *out, double *less)
+/* Columns of X that belong to the electrons of a block, for the rows of blocks before it: x numbers, y rows; out
+ * [walkers][gathered.rows][capacity]. */
+extern "C" __global__ void vmc_own_columns(const vmc_block b, const vmc_gathered gathered,
+                                           int32_t parts, const double *solved, double *out)
 {
-    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = blockIdx.y;
-    const int64_t w = blockIdx.z, row = w * gathered.rows + c;
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x;
+    const int64_t row = (int64_t)blockIdx.z * gathered.rows + blockIdx.y;
+    if (x < b.size * parts)
+        out[row * b.capacity * parts + x] = solved[(row * b.electrons + b.first) * parts + x];
+}
+
+/* The rows of X of a block whose electrons are taken, behind those before: x numbers, y electrons of the block;
+ * fresh [walkers][capacity][electrons]. */
+extern "C" __global__ void vmc_append(const vmc_block b, const vmc_gathered gathered, int32_t parts,
+                                      const double *fresh, double *solved)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, w = blockIdx.z,
+                  numbers = b.electrons * parts;
+    const int64_t to = (int64_t)w * gathered.rows + gathered.before[w] + blockIdx.y;
+    if (x >= numbers || gathered.before[w] + (int32_t)blockIdx.y >= gathered.count[w]) return;
+    const int32_t k = gathered.chosen[to] - b.first;
+    solved[to * numbers + x] = fresh[((int64_t)w * b.capacity + k) * numbers + x];
+}
+
+/* Rows of M of the electrons that are gathered: x numbers, y rows; 0 where a walker has fewer. */
+extern "C" __global__ void vmc_chosen_rows(const vmc_block b, const vmc_gathered gathered,
+                                           int32_t parts, const double *inverse, double *old)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = blockIdx.y, w = blockIdx.z,
+                  numbers = b.electrons * parts;
+    const int64_t row = (int64_t)w * gathered.rows + c;
     if (x >= numbers) return;
-    const bool there = c < gathered.count[w];
-    const int32_t e = there ? gathered.chosen[row] : first;
-    out[row * numbers + x] = there ? from[(w * rows + e - first) * numbers + x] : 0;
-    if (less && there && x == e * parts) less[row * numbers + x] -= 1;
+    old[row * numbers + x] =
+        c < gathered.count[w]
+            ? inverse[((int64_t)w * b.electrons + gathered.chosen[row]) * numbers + x]
+            : 0;
 }
 
 /* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out
