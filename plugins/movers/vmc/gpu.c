@@ -14,6 +14,7 @@
 #include <string.h>
 
 PLUGMC_EMBED(vmc_kernels_text, PLUGMC_KERNEL_FILE);
+PLUGMC_EMBED(vmc_decide_text, VMC_DECIDE_FILE);
 
 enum { MANY_ELECTRONS = 512, GATHERED = 256 };
 static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are dealt with together */
@@ -393,7 +394,7 @@ int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_k
 {
     (void)instance;
     if (index > 0) return 0;
-    const char *text = matrices_text(host, vmc_kernels_text, NULL);
+    const char *text = matrices_text(host, vmc_kernels_text, vmc_decide_text);
     if (!text) return 0;
     out->name = vmc_text_name;
     out->text = text;
