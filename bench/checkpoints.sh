@@ -12,8 +12,8 @@
 #
 # With --trajectory the output file has so many GB more, as the frames of a long trajectory would be there. They are copies
 # of frames of this very system, added by h5copy (package hdf5-tools), since a run that writes them by itself takes hours.
-# With --held somebody else has each of the files open, so that each checkpoint copies all of it, as on file systems
-# of several machines. $TMPDIR says where the file is.
+# With --held a third run has somebody else with each of the files open, so that each checkpoint copies all of it, as on
+# file systems of several machines. $TMPDIR says where the file is.
 set -eu
 period=10 count=2 rounds=2 gigabytes=0 disks=1048576 device=gpu
 held=false
@@ -99,14 +99,14 @@ hold()
     done
 }
 
-# rate SECONDS: sweeps a second with a checkpoint every so many, 0: none.
+# rate SECONDS [hold]: sweeps a second with a checkpoint every so many, 0: none.
 rate()
 {
     local from
     "$plugmc" run --resume sim.h5 --json --set run.sweeps=1000000000 --set run.checkpoint="$1" --set run.time_limit=0 \
         > >(stamped >said.txt) 2>error.txt </dev/null &
     process=$!
-    ! $held || hold &
+    ${2-true} &
     until grep -q '"progress"' said.txt 2>/dev/null; do
         kill -0 $process 2>/dev/null || fail "a run has failed"
         sleep 0.1
@@ -122,7 +122,7 @@ rate()
             !begun++ { t = $1; n = $2 }
             { to = $1; m = $2 }
             END {
-                if (to - t < long - 2.5) exit 1
+                if (!(to > t) || to - t < long - 2.5) exit 1
                 printf "%.6g\n", (m - n) / (to - t)
             }' || fail "there are too few progress lines in $period seconds"
 }
@@ -133,12 +133,18 @@ $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-), $(nproc) processors, load
 $(df -T . | awk 'END { print $2 }')"
 make_file
 mv begin.h5 sim.h5
-echo "$disks disks, $(stat -c %s sim.h5 | awk '{ printf "%.3f", $1 / 1e9 }') GB, a checkpoint every $period s$(
-    ! $held || printf %s ', the file held')"
-printf '%16s %16s %10s %16s\n' "none: sweeps/s" "with: sweeps/s" cost "the first: s"
+echo "$disks disks, $(stat -c %s sim.h5 | awk '{ printf "%.3f", $1 / 1e9 }') GB, a checkpoint every $period s"
+cost() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", 100 * (a / b - 1) }'; }
+printf '%16s %16s %10s %16s' "none: sweeps/s" "with: sweeps/s" cost "the first: s"
+$held && printf '%16s %10s' "held: sweeps/s" cost
+echo
 for ((r = 0; r < rounds; r++)); do
     without=$(rate 0)
     with=$(rate "$period")
-    printf '%16s %16s %9s%% %16s\n' "$without" "$with" \
-        "$(awk -v a="$without" -v b="$with" 'BEGIN { printf "%.2f", 100 * (a / b - 1) }')" "$(cat first.txt)"
+    printf '%16s %16s %9s%% %16s' "$without" "$with" "$(cost "$without" "$with")" "$(cat first.txt)"
+    if $held; then
+        all=$(rate "$period" hold)
+        printf '%16s %9s%%' "$all" "$(cost "$without" "$all")"
+    fi
+    echo
 done

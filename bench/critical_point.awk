@@ -40,7 +40,8 @@ function solve(    low, high, middle, k) {
         middle = (low + high) / 2
         if (moments(middle) > 0) low = middle; else high = middle
     }
-    ends = weight[0] > weight[n - 1] ? weight[0] : weight[n - 1]
+    first = weight[0]; last = weight[n - 1]; most = 0
+    for (k = 0; k < n; k++) if (weight[k] > most) most = weight[k]
 }
 
 function finish(    key) {
@@ -49,7 +50,7 @@ function finish(    key) {
     key = edge SUBSEP run
     rows[key]++
     temperature[key, rows[key]] = t; quotient[key, rows[key]] = m2 * m2 / m4; density[key, rows[key]] = 2 * mean / edge ^ 3
-    if (tell) printf "L %s T %s run %s: Q %.5f, density %.5f, ends of p %.1e\n", edge, t, run, m2 * m2 / m4, 2 * mean / edge ^ 3, ends
+    if (tell) printf "L %s T %s run %s: Q %.5f, density %.5f, p at both ends %.1e %.1e of the most\n", edge, t, run, m2 * m2 / m4, 2 * mean / edge ^ 3, first / most, last / most
     edges[edge]; runs[run]; n = 0
 }
 

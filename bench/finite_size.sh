@@ -6,7 +6,9 @@
 #
 # Columns, Hartree an electron: N; mean over the twists; the same and what free electrons in these boxes lack at
 # these twists (exact); the same and the corrections of structure_factor (b measured); the same with b of the gas; the
-# same and the next order of the kinetic one.
+# same and the next order of the kinetic one. Below: how far each is from one value for all N, in errors; and the line
+# in 1/N through the uncorrected ones, whose slope should be minus half the plasma frequency (a quarter each of potential
+# and kinetic energy).
 # METHOD=variational|diffusion (with TAU=), JOBS= runs at a time, THREADS= of each, DEVICE=cpu|gpu|auto,
 # NUMBERS="14 38 54 66", WALKERS= of 66 electrons. PLUGMC= says where the program is.
 set -eu
@@ -174,8 +176,40 @@ for n in $numbers; do
         corrected = e + kinetic[2] - kinetic[1] + ($column[v] + $column[t]) / n
         wider = sqrt(error ^ 2 + (($column[v " error"] - $column[t " error"]) / n) ^ 2)
         gas = e + kinetic[2] - kinetic[1] + sqrt(3 / rs ^ 3) / (2 * n)
-        printf "%d  %.5f+-%.5f  %.5f  %.5f+-%.5f  %.5f  %.5f  %.4f  (b %.4f, gas %.4f)\n", n, e, error, \
+        printf "%d  %.6f+-%.6f  %.6f  %.6f+-%.6f  %.6f  %.6f  %.4f  (b %.4f, gas %.4f)\n", n, e, error, \
             e + kinetic[2] - kinetic[1], corrected, wider, gas, gas - next_order(n), $column["local_energy.variance"], \
             $column["structure_factor.finite_size_b"], 1 / (2 * sqrt(3 / rs ^ 3))
     }' gas/twists.csv
-done
+done | tee table
+awk -v rs="$rs" '
+# Weighted means of columns, and what is left of each number over its error.
+function level(name, at,    i, sum, weight, squares, text) {
+    for (i = 1; i <= count; i++) { sum += value[i, at] / error[i] ^ 2; weight += 1 / error[i] ^ 2 }
+    for (i = 1; i <= count; i++) {
+        z = (value[i, at] - sum / weight) / error[i]
+        squares += z ^ 2
+        text = text sprintf("  %+.1f", z)
+    }
+    printf "one value, %-28s %.6f+-%.6f  z%s  chi^2 %.1f of %d\n", name, sum / weight, weight ^ -0.5, text, squares, count - 1
+}
+function line(at,    i, w, x, s, sx, sy, sxx, sxy, slope, below) {
+    for (i = 1; i <= count; i++) {
+        w = 1 / error[i] ^ 2; x = 1 / number[i]
+        s += w; sx += w * x; sy += w * value[i, at]; sxx += w * x * x; sxy += w * x * value[i, at]
+    }
+    below = s * sxx - sx * sx; slope = (s * sxy - sx * sy) / below
+    for (i = 1; i <= count; i++)
+        squares += ((value[i, at] - (sy - slope * sx) / s - slope / number[i]) / error[i]) ^ 2
+    printf "line in 1/N, uncorrected: at 0 %.6f+-%.6f, slope %.4f+-%.4f (gas %.4f), chi^2 %.1f of %d\n", \
+        (sy - slope * sx) / s, (sxx / below) ^ 0.5, slope, (s / below) ^ 0.5, -(3 / rs ^ 3) ^ 0.5 / 2, squares, count - 2
+}
+NF > 6 {
+    split($2, mean, "[+]-"); split($4, measured, "[+]-")
+    number[++count] = $1; error[count] = mean[2]
+    value[count, 1] = $3; value[count, 2] = measured[1]; value[count, 3] = $5; value[count, 4] = $6
+}
+END {
+    if (count < 2) exit
+    level("without corrections", 1); level("b of the gas", 3); level("and the next order", 4)
+    if (count > 2) line(1)
+}' table

@@ -22,12 +22,9 @@
  * highest bit of word 3 of D(0) says whether a group comes, word 0 of D(1 + k) who leaves as number k of the
  * group. The place of number k is that of a trial 8 t + k, as plugmc_draw_place says, or plugmc_draw_in_ball.
  */
-#include <math.h>
-#include <plugmc/plugin.h>
-#include <stdio.h>
-#include <string.h>
+#include <plugmc/proposal.h>
 
-#include "reservoir.h"
+#define PLUGMC_GROUPS 1
 
 enum { COMES, GOES }; /* in the table of moves */
 
@@ -39,26 +36,28 @@ typedef struct insert_group {
     int32_t species[PLUGMC_MOST_TOGETHER]; /* [members] in ascending order */
 } insert_group;
 
-static void draw_places(const insert_group *g, plugmc_trial *t)
+PLUGMC_FN void draw_places(const insert_group *g, plugmc_trial *t)
 {
     double(*places)[3] = t->group->places;
-    plugmc_trial one = *t;
+    const uint32_t number = t->number;
     for (int32_t k = 0; k < g->members; k++) {
-        one.number = t->number * PLUGMC_MOST_TOGETHER + (uint32_t)k;
+        t->number = number * PLUGMC_MOST_TOGETHER + (uint32_t)k;
         if (k == 0 || g->near == 0) {
-            plugmc_draw_place(&one, places[k]);
+            plugmc_draw_place(t, places[k]);
             continue;
         }
-        plugmc_draw_in_ball(t->seed, t->sweep, t->walker, one.number, t->dimension, places[k]);
+        plugmc_draw_in_ball(t->seed, t->sweep, t->walker, t->number, t->dimension, places[k]);
         for (int d = 0; d < 3; d++) places[k][d] = places[0][d] + g->near * places[k][d];
     }
+    t->number = number;
 }
 
 /* Somebody of the species of member k who is not among those before it, `n` of whom are of it: numbers in
  * descending order. -1 - species where too few are there. */
-static void draw_leaver(const insert_group *g, plugmc_trial *t, int32_t k, int32_t n)
+PLUGMC_FN void draw_leaver(const insert_group *g, plugmc_trial *t, int32_t k, int32_t n)
 {
-    const int32_t s = g->species[k], *chosen = &t->group->members[k - n];
+    const int32_t s = g->species[k];
+    int32_t *chosen = &t->group->members[k - n];
     const int64_t left = t->count[s] - n;
     if (left <= 0) {
         t->group->members[k] = -1 - s;
@@ -68,13 +67,12 @@ static void draw_leaver(const insert_group *g, plugmc_trial *t, int32_t k, int32
         plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ORDER, 1 + (uint32_t)k);
     int32_t i = (int32_t)(t->first[s] + plugmc_below(random.word[0], (uint32_t)left)), at = n;
     while (at > 0 && i >= chosen[at - 1]) i++, at--; /* past those chosen, the smallest first */
-    memmove(&t->group->members[k - n + at + 1], &t->group->members[k - n + at],
-            (size_t)(n - at) * sizeof *chosen);
-    t->group->members[k - n + at] = i;
+    for (int32_t l = n; l > at; l--) chosen[l] = chosen[l - 1];
+    chosen[at] = i;
 }
 
 /* Anywhere in the box. */
-static void come_or_go_anywhere(const insert_group *g, plugmc_trial *t, int comes)
+PLUGMC_FN void come_or_go_anywhere(const insert_group *g, plugmc_trial *t, int comes)
 {
     for (int32_t k = 0, n = 0; k < g->members; k++) {
         n = k && g->species[k] == g->species[k - 1] ? n + 1 : 0; /* of this species before */
@@ -92,47 +90,24 @@ static void come_or_go_anywhere(const insert_group *g, plugmc_trial *t, int come
 
 /* ---- Near the first one ------------------------------------------------------------------------------ */
 
-static double volume_near(const insert_group *g, const plugmc_trial *t)
+PLUGMC_FN double volume_near(const insert_group *g, const plugmc_trial *t)
 {
     const double r = g->near, pi = 3.14159265358979323846;
     return t->dimension == 3 ? 4 * pi / 3 * r * r * r : pi * r * r;
 }
 
-/* Those of a species who are near a place, without `skip` [skips]: how many, and the number of the one who is
- * number `wanted` of them. */
-static int64_t who_is_near(const insert_group *g, const plugmc_trial *t, const double place[3],
-                           int32_t species, const int32_t *skip, int32_t skips, int64_t wanted,
-                           int32_t *who)
-{
-    const int64_t end = t->first[species] + t->count[species];
-    const double *length = t->box->length;
-    int64_t met = 0;
-    for (int64_t i = t->first[species]; i < end; i++) {
-        const double x = plugmc_nearest_image(t->x[i] - place[0], length[0]),
-                     y = plugmc_nearest_image(t->y[i] - place[1], length[1]),
-                     z = t->dimension == 3 ? plugmc_nearest_image(t->z[i] - place[2], length[2])
-                                           : 0;
-        int skipped = x * x + y * y + z * z > g->near * g->near;
-        for (int32_t k = 0; k < skips; k++) skipped |= skip[k] == i;
-        if (skipped) continue;
-        if (met == wanted) *who = (int32_t)i;
-        met++;
-    }
-    return met;
-}
-
-static void come_near(const insert_group *g, plugmc_trial *t)
+PLUGMC_FN void come_near(const insert_group *g, plugmc_trial *t)
 {
     double place[3];
     draw_places(g, t);
-    memcpy(place, t->group->places[0], sizeof place);
+    for (int d = 0; d < 3; d++) place[d] = t->group->places[0][d];
     plugmc_wrap(t->box, place);
     int32_t n = 0; /* of this species that come around the first one before */
     for (int32_t k = 0; k < g->members; k++) {
         const int32_t s = t->group->members[k] = g->species[k];
         if (k == 0) continue;
         n = s == g->species[k - 1] && k > 1 ? n + 1 : 0;
-        const int64_t there = who_is_near(g, t, place, s, NULL, 0, -1, NULL);
+        const int64_t there = plugmc_those_near(t, s, place, g->near, 0, 0, -1, 0);
         t->log_factor += log(volume_near(g, t) / (double)(there + n + 1));
     }
     int32_t like = 0; /* the first one may be any of those of its species */
@@ -141,7 +116,7 @@ static void come_near(const insert_group *g, plugmc_trial *t)
 }
 
 /* Of a species the largest number first. */
-static void put_in_order(const insert_group *g, int32_t *members)
+PLUGMC_FN void put_in_order(const insert_group *g, int32_t *members)
 {
     for (int32_t k = 1; k < g->members; k++)
         for (int32_t l = k;
@@ -152,12 +127,12 @@ static void put_in_order(const insert_group *g, int32_t *members)
         }
 }
 
-static void nobody_goes(const insert_group *g, plugmc_trial *t)
+PLUGMC_FN void nobody_goes(const insert_group *g, plugmc_trial *t)
 {
     for (int32_t k = 0; k < g->members; k++) t->group->members[k] = -1 - g->species[k];
 }
 
-static void go_from_near(const insert_group *g, plugmc_trial *t)
+PLUGMC_FN void go_from_near(const insert_group *g, plugmc_trial *t)
 {
     int32_t *members = t->group->members;
     draw_leaver(g, t, 0, 0);
@@ -169,15 +144,17 @@ static void go_from_near(const insert_group *g, plugmc_trial *t)
     t->log_factor += log((double)t->count[g->species[0]] / t->box->volume);
     for (int32_t k = 1; k < g->members; k++) {
         const int32_t s = g->species[k];
-        const int64_t left = who_is_near(g, t, place, s, members, k, -1, NULL);
+        const int64_t left = plugmc_those_near(t, s, place, g->near, members, k, -1, 0);
         if (left == 0) {
             nobody_goes(g, t);
             return;
         }
         const plugmc_random random = plugmc_draw(t->seed, t->sweep, t->walker, t->number,
                                                  PLUGMC_PURPOSE_ORDER, 1 + (uint32_t)k);
-        who_is_near(g, t, place, s, members, k, plugmc_below(random.word[0], (uint32_t)left),
-                    &members[k]);
+        int32_t chosen = -1;
+        plugmc_those_near(t, s, place, g->near, members, k,
+                          plugmc_below(random.word[0], (uint32_t)left), &chosen);
+        members[k] = chosen;
         t->log_factor += log((double)left / volume_near(g, t));
     }
     put_in_order(g, members);
@@ -185,9 +162,8 @@ static void go_from_near(const insert_group *g, plugmc_trial *t)
 
 /* ---- The move ---------------------------------------------------------------------------------------- */
 
-static int propose(const void *parameters, plugmc_trial *t)
+PLUGMC_FN int propose(const insert_group *g, plugmc_trial *t)
 {
-    const insert_group *g = parameters;
     const plugmc_random random =
         plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ORDER, 0);
     const int comes = (int)(random.word[3] >> 31);
@@ -203,11 +179,24 @@ static int propose(const void *parameters, plugmc_trial *t)
     return 1;
 }
 
+PLUGMC_PROPOSES(insert_group, propose)
+
+#if PLUGMC_HOST
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reservoir.h"
+
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     const insert_group *g = instance;
-    const plugmc_proposal proposal = {
-        .size = sizeof proposal, .trials = g->trials, .parameters = g, .propose = propose};
+    const plugmc_proposal proposal = {.size = sizeof proposal,
+                                      .trials = g->trials,
+                                      .parameters = g,
+                                      .propose = plugmc_propose,
+                                      .parameters_size = sizeof *g,
+                                      .together = g->members};
     return host->trials(host->context, &proposal, first, n);
 }
 
@@ -296,3 +285,4 @@ PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "insert_group",
               .reference = "Valleau, Cohen, J. Chem. Phys. 72, 5935 (1980)",
               .instance_size = sizeof(insert_group), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+#endif

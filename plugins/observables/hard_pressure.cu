@@ -215,6 +215,7 @@ typedef struct around {
     const uint32_t *entries; /* who is at these places; NULL: those are all entries */
     uint32_t step, own;      /* own: the place of the entry itself */
     int32_t inside;          /* 1: nobody in the list is across an edge of the box */
+    int32_t alike;           /* 1: all contact distances are the largest */
 } around;
 
 PLUGMC_FN uint32_t entry_of(const around *list, uint32_t place)
@@ -228,6 +229,13 @@ PLUGMC_FN double separation(const around *list, uint32_t place, int32_t axis, co
 {
     const double x = list->places[list->step * (uint64_t)place + axis] - here[axis];
     return list->inside ? x : plugmc_nearest_image(x, length[axis]);
+}
+
+/* Contact distance with whoever is at a place of the list. */
+PLUGMC_FN double contact_with(const pressure_task *t, pressure_walker w, const around *list,
+                              uint32_t k, uint32_t place)
+{
+    return list->alike ? t->largest : contact_of(t, w, k, entry_of(list, place));
 }
 
 /* Is whoever is at this place behind entry k in the order of entries? */
@@ -261,7 +269,10 @@ PLUGMC_FN void take_nearer(nearest *n, uint32_t key)
 PLUGMC_FN float inverse_root(float x)
 {
 #ifdef __CUDACC_RTC__
-    return rsqrtf(x); /* its last bits hang on the machine, and are within the bounds */
+    float
+        root; /* its last bits hang on the machine, and are within the bounds; x is not denormal */
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
 #else
     return 1 / sqrtf(x);
 #endif
@@ -290,7 +301,7 @@ PLUGMC_FN free_path path_to(const pressure_task *t, pressure_walker w, const aro
 {
     const double *there = list->places + list->step * (uint64_t)place, *length = w.frame->length;
     const double across = separation(list, place, 1 - axis, here, length);
-    const double contact = contact_of(t, w, k, entry_of(list, place));
+    const double contact = contact_with(t, w, list, k, place);
     const double squared = contact * contact - across * across;
     double ahead = (there[axis] - here[axis]) * sign;
     if (ahead < 0) ahead += length[axis];
@@ -389,7 +400,7 @@ PLUGMC_FN void look_around(const pressure_task *t, pressure_walker w, uint32_t k
     list->step = 3;
     list->entries = NULL;
     list->own = k;
-    list->inside = 0;
+    list->inside = list->alike = 0;
     for (int32_t i = -near; i <= near; i++) {
         int32_t row = cell_y + i;
         const double up = row < 0 ? -frame->length[1] : (row >= t->count[1] ? frame->length[1] : 0);
@@ -445,7 +456,7 @@ PLUGMC_FN void count_near_pairs(const pressure_task *t, pressure_walker w, uint3
         const uint32_t place = list->who[lowest_bit(pairs) * list->stride];
         const double dx = separation(list, place, 0, here, w.frame->length),
                      dy = separation(list, place, 1, here, w.frame->length);
-        count_distance(t, dx * dx + dy * dy, contact_of(t, w, k, entry_of(list, place)), histogram,
+        count_distance(t, dx * dx + dy * dy, contact_with(t, w, list, k, place), histogram,
                        troubles);
     }
 }
@@ -467,7 +478,7 @@ PLUGMC_FN plane_shares likely_shares(const pressure_task *t, pressure_walker w, 
         const uint32_t m = list->who[i * list->stride];
         const float x = (float)separation(list, m, 0, here, w.frame->length),
                     y = (float)separation(list, m, 1, here, w.frame->length);
-        const float contact = (float)contact_of(t, w, k, entry_of(list, m)), c2 = contact * contact;
+        const float contact = (float)contact_with(t, w, list, k, m), c2 = contact * contact;
         look_along(&right, &left, i, x, c2 - y * y, unsure, largest);
         look_along(&up, &down, i, y, c2 - x * x, unsure, largest);
         pairs |= (uint32_t)(is_behind(list, k, m) && x * x + y * y < within * within) << i;
@@ -496,7 +507,7 @@ PLUGMC_FN settled_shares shares_in_plane(const pressure_task *t, pressure_walker
                                          uint32_t *histogram)
 {
     uint32_t who[AROUND];
-    around list = {who, 1, 0, NULL, NULL, 0, 0, 0};
+    around list = {who, 1, 0, NULL, NULL, 0, 0, 0, 0};
     settled_shares s = {{0, 0}, {0}};
     const double *here = w.positions + 3 * (uint64_t)k;
     const int32_t cell_x = plugmc_cell_along(here[0], w.frame->width[0], t->count[0]);

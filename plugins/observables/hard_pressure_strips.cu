@@ -17,9 +17,11 @@ static __device__ void look_around_strip(const pressure_task *t, const strip *s,
         const int32_t reach = near == 2 && (i == -2 || i == 2) ? 1 : near;
         const uint16_t *first = s->first + (i + near) * s->wide + column;
         const uint32_t end = first[reach + 1];
+#pragma unroll 1
         for (uint32_t by_two = first[-reach]; by_two < end; by_two += 2)
 #pragma unroll
-            for (uint32_t m = by_two; m < by_two + 2; m++) {
+            for (uint32_t second = 0; second < 2; second++) {
+                const uint32_t m = by_two + second;
                 const float2 there = s->near[m];
                 const float dx = there.x - here.x, dy = there.y - here.y;
                 const int may = fminf(fabsf(dx), fabsf(dy)) <= across &&
@@ -87,16 +89,26 @@ static __device__ void leave(pressure_left left, uint32_t walker, uint32_t k, ui
     left.of[atomicAdd(left.count, 1u)] = (uint64_t)walker << 35 | (uint64_t)k << 3 | unsure;
 }
 
+/* likely_shares of disks that are all alike, away from the edges of the box: what that spares is half of the work. */
+static __device__ plane_shares simple_shares(const pressure_task *t, pressure_walker w, uint32_t k,
+                                             const double *here, int32_t cell_x, int32_t cell_y,
+                                             around list, uint32_t *troubles, uint32_t *histogram)
+{
+    list.inside = list.alike = 1;
+    return likely_shares(t, w, k, here, cell_x, cell_y, &list, troubles, histogram);
+}
+
 /* For both axes of a plane, and pairs, without z: a strip a block of STRIP_BLOCK, y walkers. What is not sure is
  * left; it would keep the other threads waiting, and take registers from them. Dynamic shared memory: strip_bytes,
  * then [bins]. */
-extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 6)
+extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 8)
     rifts_and_pairs(const __grid_constant__ pressure_task task, const pressure_counters first,
                     const pressure_left left)
 {
     extern __shared__ double2 memory[];
     __shared__ uint32_t who[(AROUND + 1) * STRIP_BLOCK];
-    uint32_t *local = (uint32_t *)((char *)memory + task.strip_bytes);
+    uint32_t *local = (uint32_t *)((char *)memory + task.strip_bytes),
+             *histogram = task.bins > 0 ? local : NULL;
     const pressure_walker w = pressure_walker_of(&task, blockIdx.y);
     const pressure_counters to = own_copy(first);
     int64_t share[2] = {0, 0};
@@ -104,7 +116,8 @@ extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 6)
     begin_histogram(local, task.bins);
     const float over_width = (float)task.count[0] / (float)w.frame->length[0];
     const strip s = bring_strip(&task.strips, task.count, w.frame, w.start, w.positions, memory);
-    around list = {who + threadIdx.x, STRIP_BLOCK, 0, s.places, s.entries, 2, 0, !s.at_edge};
+    around list = {who + threadIdx.x, STRIP_BLOCK, 0, s.places, s.entries, 2, 0, 0, 0};
+    const int32_t simple = !s.at_edge && task.species_count == 1;
     for (uint32_t k = s.begin + threadIdx.x; k < s.end; k += STRIP_BLOCK) {
         if (!s.brought) { /* there was no room */
             if (pressure_is_yours(&task, w, k)) leave(left, blockIdx.y, k, 3 | MANY_AROUND);
@@ -116,8 +129,9 @@ extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 6)
         const int32_t cell =
             plugmc_cell_quickly(here[0], w.frame->length[0], over_width, task.count[0]);
         look_around_strip(&task, &s, place, cell - s.x + task.near, &list);
-        const plane_shares own = likely_shares(&task, w, k, here, cell, s.y, &list, troubles,
-                                               task.bins > 0 ? local : NULL);
+        const plane_shares own =
+            simple ? simple_shares(&task, w, k, here, cell, s.y, list, troubles, histogram)
+                   : likely_shares(&task, w, k, here, cell, s.y, &list, troubles, histogram);
         share[0] += own.along[0];
         share[1] += own.along[1];
         if (own.unsure) leave(left, blockIdx.y, k, own.unsure);

@@ -142,9 +142,16 @@ PLUGMC_FN order_share share_of(const bonds *b)
     return s;
 }
 
+/* Seldom called on a GPU, where it would take registers from what is. */
+#ifdef __CUDACC_RTC__
+#define OUT_OF_LINE static __device__ __noinline__
+#else
+#define OUT_OF_LINE PLUGMC_FN
+#endif
+
 /* That of entry k, all by one thread. */
-PLUGMC_FN order_share order_of(const order_task *t, uint32_t walker, uint32_t k, uint32_t *who,
-                               uint32_t stride)
+OUT_OF_LINE order_share order_of(const order_task *t, uint32_t walker, uint32_t k, uint32_t *who,
+                                 uint32_t stride)
 {
     bonds b;
     b.who = who;
@@ -160,9 +167,11 @@ PLUGMC_FN order_share order_of(const order_task *t, uint32_t walker, uint32_t k,
 static __device__ uint32_t list_near(const strip *s, float2 here, uint32_t begin, uint32_t end,
                                      uint32_t own, float far, uint32_t *who, uint32_t listed)
 {
+#pragma unroll 1
     for (uint32_t first = begin; first < end; first += 2)
 #pragma unroll
-        for (uint32_t m = first; m < first + 2; m++) {
+        for (uint32_t second = 0; second < 2; second++) {
+            const uint32_t m = first + second;
             const float2 there = s->near[m];
             const float dx = there.x - here.x, dy = there.y - here.y;
             const int here_too = __fmaf_rn(dx, dx, dy * dy) < far * far && m != own && m < end;
@@ -200,7 +209,7 @@ static __device__ order_share order_in_strip(const order_task *t, uint32_t walke
 
 /* A strip a block of STRIP_BLOCK, y walkers. sums [ORDER_COPIES][walkers][2], added to in fixed point: of one copy
  * alone all blocks would have to wait for one another. Dynamic shared memory: strip_bytes. */
-extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 7)
+extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 8)
     order_sums(const __grid_constant__ order_task task, unsigned long long *sums)
 {
     extern __shared__ double2 memory[];

@@ -34,7 +34,7 @@ build_later() { # FOLDER FLAGS TARGET...
     shift 2
     { [ -e "$folder/CMakeCache.txt" ] ||
         cmake -S "$later" -B "$folder" -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=None \
-            -DCMAKE_C_FLAGS="$flags -O1" "${options[@]}" >"$work/log" 2>&1; } &&
+            -DCMAKE_C_FLAGS="$flags -O1 -DPLUGMC_ONE_TARGET" "${options[@]}" >"$work/log" 2>&1; } &&
         cmake --build "$folder" --parallel "$(nproc)" --target "$@" >>"$work/log" 2>&1 ||
         { tail -n 30 "$work/log"; exit 1; }
 }

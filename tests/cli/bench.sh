@@ -1,5 +1,6 @@
 # plugmc bench of potentials, tables of a file, and the list of benchmarks. commands.sh has sweeps.
-# They run alone.
+# Their times are looked at, or they fail, or try again, where others make them late.
+# Alone: bench_shows_how_long_it_takes bench_of_orbitals bench_checkpoints bench_scale
 
 # charges TIME: a benchmark of two potentials between charges, without a mover.
 charges()
@@ -295,7 +296,7 @@ test_bench_checkpoints()
 {
     plugmc bench checkpoints --disks 256 --device cpu --period 1 --count 1 --rounds 1
     if [ $status = 0 ]; then
-        grep -Eq "^( +$numbers){2} +-?[0-9.]+%$" "$out" || fail "no line"
+        grep -Eq "^( +$numbers){2} +-?[0-9.]+% +-?[0-9.]+$" "$out" || fail "no line"
     else
         grep -q 'there are too few progress lines' "$err" || fail "it did not end well"
     fi

@@ -1,6 +1,8 @@
 # Neutral groups of ions that come and go (mover insert_group): what it goes with and what it does not, and that
 # runs are the same however they are cut. Its laws are in tests/distributions.
 
+. "$here/energies_on_a_gpu.sh" # same_on_both
+
 # salt LINE...: calcium and chloride ions; lines are added to the INI
 salt()
 {
@@ -149,11 +151,79 @@ test_groups_near_the_first_that_cannot_be()
     refused 3 "sim.ini:34: [mover insert_group] near: only in a periodic, rectangular box that stays as it is" run sim.ini
 }
 
-test_groups_of_ions_on_a_gpu()
+test_groups_beside_waves_on_a_gpu()
 {
     gpu
     salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
     must run sim.ini
     must run sim.ini --set run.device=gpu --set run.output=gpu.h5
     h5diff -d 1e-7 sim.h5 gpu.h5 /plugmc/observables/numbers || fail "another chain than on the CPU"
+}
+
+# In a cube energies of pairs are those of waves, to 1e-5 or so.
+test_groups_in_a_cube()
+{
+    salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
+    must run sim.ini --set run.output=waves.h5
+    salt '[potential coulomb_cube]' 'bjerrum_length = 1'
+    same_however_it_is_cut
+    h5diff -d 1e-8 waves.h5 sim.h5 /plugmc/checkpoint/positions >"$out" 2>&1 || fail "decisions differ"
+    h5diff -d 1e-4 waves.h5 sim.h5 /plugmc/observables/energy/energy >"$out" 2>&1 || fail "energies differ"
+}
+
+test_cubes_that_are_none()
+{
+    salt '[potential coulomb_cube]' 'bjerrum_length = 1'
+    change 's/^lx = 9/shape = rectangle\n&\nly = 9.5\nlz = 9/'
+    refused 3 "sim.ini:38: [potential coulomb_cube] its series is that of a periodic cube, and [box] is none: use \
+'coulomb_ewald'" run sim.ini
+    change '/^ly/d; /^lz/d; s/^shape.*/shape = square/; s/^seed/pressure = 0.05\n&/; s/^\[mover insert_group\]/[mover volume]\nstep = 0.01\n&/'
+    refused 3 "sim.ini:39: [potential coulomb_cube] its series is that of a cube that stays, and a mover of this run \
+changes boxes: use 'coulomb_ewald'" run sim.ini
+}
+
+# ---- Decided on a GPU, where walkers are many ---------------------------------------------------------
+
+decided_on_a_gpu()
+{
+    gpu
+    salt '[potential coulomb_cube]' 'bjerrum_length = 1' "$@"
+    change 's/^walkers = .*/walkers = 33/; s/^sweeps = .*/sweeps = 30/'
+}
+
+test_groups_on_a_gpu()
+{
+    decided_on_a_gpu
+    same_on_both
+    printf '%s\n' '[bench]' 'vary = species Ca.count' 'values = 4' 'which = insert_group' 'sweeps = 1' 'repeat = 1' 'profile = yes' >>sim.ini
+    must bench sim.ini --set run.device=gpu
+    grep -q walk_make_groups "$out" || fail "they are not decided there"
+}
+
+# Up to `most`, near each other and not, beside single ones.
+test_groups_near_the_first_on_a_gpu()
+{
+    decided_on_a_gpu '[mover far]' 'plugin = insert_group' 'group = Ca Cl Cl' 'trials = 20'
+    change '/^\[mover insert_group\]/,/^trials/s/^trials.*/&\nnear = 2.5/; s/^most = 30/most = 8/; s/^most = 60/most = 16/'
+    same_on_both
+    change 's/^diameter = 1/diameter = 0.01/; s/coulomb_cube/coulomb/; s/^bjerrum.*/bjerrum_length = 0.001\nminimum_image = yes/'
+    same_on_both
+}
+
+test_groups_with_weights_on_a_gpu()
+{
+    decided_on_a_gpu
+    change '/^\[observable/,/^period/d'
+    printf '%s\n' '[mover transition_matrix]' 'of = Ca' 'windows = 3' 'period = 5' >>sim.ini
+    same_on_both
+}
+
+test_groups_are_resumed_on_a_gpu()
+{
+    decided_on_a_gpu
+    change 's/^device = .*/device = gpu/; s/^trials = 20/&\nnear = 2/'
+    must run sim.ini --set run.output=one.h5
+    must run sim.ini --set run.output=parts.h5 --set run.sweeps=13
+    must run --resume parts.h5 --set run.sweeps=30
+    same_chain one.h5 parts.h5
 }

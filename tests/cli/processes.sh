@@ -10,7 +10,7 @@ by()
 {
     command="mpirun -n $1 plugmc ${*:2}"
     command -v mpirun >/dev/null && [ -e "$(dirname "$PLUGMC")/mpi/plugmc_open_mpi.so" ] || skip "there is no Open MPI"
-    timeout --kill-after=5 120 mpirun --quiet ${recovery-} -n "$1" "$PLUGMC" "${@:2}" >"$out" 2>"$err" </dev/null
+    timeout --kill-after=5 120 mpirun --quiet ${recovery-} -n "$1" "${program-$PLUGMC}" "${@:2}" >"$out" 2>"$err" </dev/null
     status=$?
 }
 
@@ -47,12 +47,26 @@ alone()
 
 test_serial_in_many_processes() { one_mover serial; }
 test_checkerboard_in_many_processes() { one_mover checkerboard; }
-test_several_movers_in_many_processes() { numbers=3 several_movers; }
-test_clusters_and_chains_in_many_processes() { numbers=3 test_clusters_and_chains_of_some_walkers; }
-test_brush_in_many_processes() { numbers=3 ions_in_a_sphere brush; }
-test_hmc_in_many_processes() { numbers=3 trajectories_of_hmc; }
-test_ewald_in_many_processes() { numbers=3 waves serial; }
-test_electrons_in_many_processes() { numbers=2 electrons; }
+test_several_movers_in_many_processes() { several_movers; }
+test_clusters_and_chains_in_many_processes() { test_clusters_and_chains_of_some_walkers; }
+test_brush_in_many_processes() { ions_in_a_sphere brush; }
+test_hmc_in_many_processes() { trajectories_of_hmc; }
+test_ewald_in_many_processes() { waves serial; }
+test_electrons_in_many_processes() { electrons; }
+
+test_groups_in_many_processes()
+{
+    . "$here/groups.sh"
+    salt
+    alone groups
+}
+
+test_single_electrons_in_many_processes()
+{
+    . "$here/wave_functions.sh"
+    atom
+    alone atom
+}
 
 test_pairs_of_boxes_in_many_processes()
 {
@@ -124,22 +138,6 @@ test_ladder_in_many_processes()
     done
 }
 
-# A run of three processes is stopped, goes on as two and ends as one.
-test_checkpoint_of_other_many_processes()
-{
-    ladder
-    must run sim.ini --set run.output=one.h5
-    by 3 run sim.ini --set run.output=many.h5 --set run.sweeps=100
-    [ $status = 0 ] || fail "it did not begin"
-    must_by 2 run --resume many.h5 --set run.sweeps=200
-    must run --resume many.h5 --set run.sweeps=300
-    h5diff --exclude-path /parameters --exclude-path /plugmc/volatile --exclude-path /plugmc/history one.h5 many.h5 \
-        >"$out" 2>&1 || true
-    rows one.h5 0 8 >one.txt
-    rows many.h5 0 8 >many.txt
-    [ -s one.txt ] && cmp one.txt many.txt || fail "another chain"
-}
-
 # refused_by N CODE SENTENCE ARGUMENT...: once, whoever says it.
 refused_by()
 {
@@ -156,25 +154,114 @@ test_error_in_all_of_many_processes()
     [ ! -e sim.h5 ] || fail "there is a file"
 }
 
-# One process alone cannot find a plugin, or cannot read a file: nobody waits for it.
+# by_odd N RANK COMMAND ARGUMENT...: as `by`, and the process of this rank begins with a command of the shell.
+by_odd()
+{
+    printf '#!/bin/bash\n[ "$OMPI_COMM_WORLD_RANK" != %s ] || { %s; }\nexec "%s" "$@"\n' "$2" "$3" "$PLUGMC" >odd.sh
+    chmod +x odd.sh
+    program=./odd.sh by "$1" "${@:4}"
+}
+
+# One process alone reads another file, or cannot find a plugin, or write: nobody waits for it.
 test_error_in_one_of_many_processes()
 {
     ladder
-    cat >one.sh <<-'END'
-	#!/bin/bash
-	[ "$OMPI_COMM_WORLD_RANK" = 2 ] && cd elsewhere
-	exec "$PLUGMC" "$@"
-	END
     mkdir elsewhere
     sed 's/values = .*/values = 1.4 1.6 1.8/' sim.ini >elsewhere/sim.ini
-    export PLUGMC
-    local program=$PLUGMC
-    by 1 --version # is there MPI?
-    timeout 60 mpirun --quiet -n 4 bash one.sh run sim.ini >"$out" 2>"$err" </dev/null
-    status=$?
+    by_odd 4 2 "cd elsewhere" run sim.ini
     [ $status = 3 ] || fail "exit code $status"
     grep -q "rank 2: sim.ini:17: \[ladder\] has 3 values, and there are 8 walkers" "$err" || fail "it is not said who"
     [ ! -e sim.h5 ] || fail "there is a file"
+}
+
+# One process reads what the others do not: another key, another file under the same name, another plugin.
+test_other_input_in_one_of_many_processes()
+{
+    local key
+    ladder
+    change 's/^sweeps = .*/sweeps = 60/'
+    for key in seed=9 sweeps=80; do
+        by_odd 3 2 "set -- \"\$@\" --set run.$key" run sim.ini
+        [ $status = 3 ] || fail "exit code $status, not 3"
+        grep -Eqx "rank 2: sim.ini: \[run\] ${key%=*} is ${key#*=}, and [0-9]+ in rank 0: all processes need the same input" \
+            "$err" || fail "it is not said what"
+        [ ! -e sim.h5 ] || fail "there is a file"
+    done
+    cp -r "$PLUGINS" others
+    printf 'x' >>others/serial.so
+    by_odd 2 1 "export PLUGMC_PLUGIN_PATH=$PWD/others" run sim.ini
+    [ $status = 3 ] || fail "exit code $status, not 3"
+    grep -Eqx "rank 1: sim.ini: plugin mover serial is [0-9a-f]+, and [0-9a-f]+ in rank 0: all processes need the same input" \
+        "$err" || fail "it is not said what"
+    mkdir elsewhere
+    awk 'BEGIN {
+        printf "64\nLattice=\"6 0 0 0 6 0 0 0 6\" Properties=species:S:1:pos:R:3\n"
+        for (i = 0; i < 64; i++) printf "a %g %g %g\n", i % 4 * 1.5, int(i / 4) % 4 * 1.5, int(i / 16) * 1.5
+    }' >start.xyz
+    sed 's/^a 4.5 4.5 4.5/a 4.5 4.5 4.6/' start.xyz >elsewhere/start.xyz
+    change 's/^density.*/lx = 6/; s/^state.*/state = file\nfile = start.xyz/'
+    cp sim.ini elsewhere
+    by_odd 2 1 "cd elsewhere" run sim.ini
+    [ $status = 3 ] || fail "exit code $status, not 3"
+    grep -q "^rank 1: sim.ini: file of .initial. file is [0-9a-f]*, and [0-9a-f]* in rank 0: all processes need the" "$err" || fail "it is not said what"
+    # each for itself, or rank 0 alone
+    by_odd 2 1 'set -- "$@" --set run.threads=2 --set run.checkpoint=0.1' run sim.ini
+    [ $status = 0 ] || fail "refused"
+}
+
+# A time limit of one is one of all.
+test_time_limit_of_one_of_many_processes()
+{
+    ladder
+    by_odd 3 2 'set -- "$@" --set run.time_limit=1' run sim.ini --set run.sweeps=100000000
+    [ $status = 11 ] || fail "exit code $status, not 11"
+    [ "$(grep -c 'time limit reached after sweep' "$err")" = 1 ] || fail "it is not said once"
+}
+
+test_plugin_missing_in_one_of_many_processes()
+{
+    local rank
+    printf '[mover serial]\n[mover refusing]\n' | particles 20 hard_sphere
+    change 's/^seed/walkers = 3\nseed/'
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
+    must_by 3 run sim.ini --set run.output=all.h5
+    for rank in 0 2; do
+        by_odd 3 $rank "unset PLUGMC_PLUGIN_PATH" run sim.ini
+        [ $status = 4 ] || fail "exit code $status, not 4"
+        [ "$(grep -c "there is no plugin 'refusing'" "$err")" = 1 ] || fail "it is not said once"
+        [ $rank = 0 ] || grep -q "^rank $rank: sim.ini:19: there is no plugin" "$err" || fail "it is not said who"
+        [ ! -e sim.h5 ] || fail "there is a file"
+    done
+}
+
+# A limit on the size of files stands for a full disk. The others have none: then it makes no difference.
+test_full_disk_of_one_of_many_processes()
+{
+    ladder
+    must_by 3 run sim.ini --set run.output=all.h5
+    OMPI_MCA_btl=self,tcp by_odd 3 1 "ulimit -f 1" run sim.ini --set run.output=other.h5
+    [ $status = 0 ] || fail "who does not write has failed"
+    same_file all.h5 other.h5
+    OMPI_MCA_btl=self,tcp by_odd 3 0 "ulimit -f 1" run sim.ini # memory that is shared is a file, too
+    [ $status = 5 ] || fail "exit code $status, not 5"
+    [ "$(grep -c "cannot write sim.h5: File too large (nothing was changed)" "$err")" = 1 ] || fail "it is not said once"
+    [ ! -e sim.h5 ] || fail "there is a file"
+}
+
+test_disk_of_many_processes_that_becomes_full()
+{
+    ladder
+    change '/^.observable trajectory/,$s/^period.*/period = 5/'
+    must_by 2 run sim.ini --set run.output=all.h5
+    must_by 3 run sim.ini --set run.sweeps=100
+    cp sim.h5 before.h5
+    OMPI_MCA_btl=self,tcp by_odd 3 0 "ulimit -f $(($(stat -c %s sim.h5) / 1024 + 200))" run --resume sim.h5 --set run.sweeps=300
+    [ $status = 5 ] || fail "exit code $status, not 5"
+    [ "$(grep -c "cannot write sim.h5: File too large (the file from the last checkpoint is intact" "$err")" = 1 ] ||
+        fail "it is not said once"
+    cmp sim.h5 before.h5 || fail "the file is another"
+    must_by 2 run --resume sim.h5 --set run.sweeps=300
+    same_file all.h5 sim.h5
 }
 
 # The process of this rank that mpirun, or timeout with it, has started.
@@ -195,19 +282,19 @@ wait_for_file()
     fail "it does not begin"
 }
 
-# lost_of RANK OPTION...: a process of sim.ini is killed; the others end within twelve seconds. With --enable-recovery
-# the launcher looks away.
+# lost_of RANK OPTION...: a process of sim.ini (of three, or $processes) is killed; the others end within ten seconds. With
+# --enable-recovery the launcher looks away.
 lost_of()
 {
     local end
     by 1 --version
-    timeout --kill-after=5 100 mpirun --quiet "${@:2}" -n 3 "$PLUGMC" run sim.ini --set run.sweeps=100000000 \
+    timeout --kill-after=5 100 mpirun --quiet "${@:2}" -n "${processes-3}" "$PLUGMC" run sim.ini --set run.sweeps=100000000 \
         >"$out" 2>"$err" </dev/null &
     local launcher=$!
     wait_for_file
     kill -KILL "$(process_of $launcher "$1")"
-    end=$((SECONDS + 12))
-    while kill -0 $launcher 2>/dev/null && [ $SECONDS -lt $end ]; do sleep 0.1; done
+    end=$((${EPOCHREALTIME/./} + 10000000)) # microseconds
+    while kill -0 $launcher 2>/dev/null && [ ${EPOCHREALTIME/./} -lt $end ]; do sleep 0.1; done
     kill -0 $launcher 2>/dev/null && fail "the others go on"
     wait $launcher
     status=$?
@@ -257,6 +344,35 @@ test_signal_to_one_of_many_processes()
     must_by 2 run --resume sim.h5 --set "run.sweeps=$made"
 }
 
+# As Slurm's --signal does it.
+test_signal_to_all_of_many_processes()
+{
+    ladder "checkpoint = 0.2"
+    by 1 --version
+    timeout --kill-after=5 100 mpirun --quiet -n 3 "$PLUGMC" run sim.ini --set run.sweeps=100000000 >"$out" \
+        2>"$err" </dev/null &
+    local launcher=$! made
+    wait_for_file
+    kill -TERM "$(process_of $launcher 0)" "$(process_of $launcher 1)" "$(process_of $launcher 2)"
+    wait $launcher
+    status=$?
+    [ $status = 10 ] || fail "exit code $status, not 10"
+    [ "$(grep -c 'stopped by signal 15 after sweep' "$err")" = 1 ] || fail "it is not said once"
+    made=$(sed -n 's/.*after sweep \([0-9]*\).*/\1/p' "$err")
+    must_by 2 run --resume sim.h5 --set "run.sweeps=$made"
+}
+
+# A job that is queued again: the first time there is nothing to go on with, and then other numbers of processes.
+test_job_of_many_processes_that_is_queued_again()
+{
+    ladder
+    must run sim.ini --set run.output=one.h5
+    must_by 3 run sim.ini --resume-if-there --set run.sweeps=100
+    must_by 2 run sim.ini --resume-if-there --set run.sweeps=200
+    must_by 4 run sim.ini --resume-if-there
+    same_file one.h5 sim.h5
+}
+
 test_time_limit_of_many_processes()
 {
     ladder "time_limit = 1"
@@ -275,6 +391,26 @@ test_slurm_without_mpi()
     [ $status = 3 ] && grep -q '^srun has started 4 processes, but ' "$err" || fail "not refused"
 }
 
+# What a cluster builds by one command, and what doctor says of it.
+test_mpi_that_is_built_again()
+{
+    command -v mpicc >/dev/null || skip "there is no mpicc"
+    by 1 --version
+    bash "$here/../../scripts/mpi.sh" "$PWD/own" >"$out" 2>"$err" || fail "scripts/mpi.sh has failed"
+    export PLUGMC_MPI_PATH=$PWD/own
+    must doctor
+    grep -q "^MPI  *Open MPI: $PWD/own/plugmc_open_mpi.so, with its library$" "$out" || fail "doctor does not know it"
+    ladder
+    must run sim.ini --set run.output=one.h5
+    must_by 2 run sim.ini
+    same_file one.h5 sim.h5
+    printf 'int plugmc_other;\n' >other.c
+    mpicc -shared -fPIC other.c -o own/plugmc_open_mpi.so
+    by 2 run sim.ini
+    [ $status = 3 ] && grep -q "the launcher has started 2 processes, but $PWD/own/plugmc_open_mpi.so is of another \
+version: build it again by scripts/mpi.sh" "$err" || fail "not refused"
+}
+
 test_more_processes_than_walkers()
 {
     ladder
@@ -284,14 +420,20 @@ test_more_processes_than_walkers()
 
 test_weights_in_many_processes()
 {
-    particles 20 hard_sphere <<-END
-	[mover serial]
-	[mover insert]
-	species = a
-	[mover transition_matrix]
-	of = a
-	END
-    change 's/^count = 20/count = 20\nmost = 60\nactivity = 0.1/'
-    refused_by 2 3 "weights of macrostates are those of all walkers, which 2 processes have apart: start one" \
-        run sim.ini --set run.walkers=4
+    local mover
+    for mover in transition_matrix "wang_landau\nlearning = 10" "umbrella\nleast = 10\nweights = 0 0 0"; do
+        printf "[mover serial]\n[mover insert]\nspecies = a\n[mover $mover\n" | sed '4s/$/]\nof = a/' |
+            particles 20 hard_sphere
+        change 's/^count = 20/count = 20\nmost = 60\nactivity = 0.1/; s/^equilibrate.*/equilibrate = 20/'
+        refused_by 2 3 "weights of macrostates are those of all walkers, which 2 processes have apart: start one" \
+            run sim.ini --set run.walkers=4
+    done
+}
+
+# Weights of walkers are means over all of them.
+test_diffusion_in_many_processes()
+{
+    . "$here/diffusion.sh"
+    gas
+    refused_by 2 3 "mover 'diffusion' ties walkers to each other, and 2 processes have them apart: start one" run sim.ini
 }

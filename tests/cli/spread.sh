@@ -431,15 +431,31 @@ test_checkpoint_of_spread_ions_on_a_gpu()
     resumed_by_fewer 2 30 60
 }
 
-# Kernels of the others wait for one that is gone.
-test_lost_process_of_spread_ions_on_a_gpu()
+# lost_of_two: of sim.ini, on two GPUs, whose streams or kernels wait for the one that is gone.
+lost_of_two()
 {
-    gpus 3
-    ions 20000
     change 's/^seed/checkpoint = 0.2\nseed/'
-    lost_of 1 --enable-recovery
+    rm -f sim.h5
+    processes=2 lost_of 1 --enable-recovery
     grep -q 'rank 1 on .* is gone: all processes end; the file is that of the last checkpoint' said.txt ||
         fail "it is not said who is gone"
+}
+
+test_lost_process_of_spread_ions_on_a_gpu()
+{
+    gpus 2
+    ions 20000
+    lost_of_two
+}
+
+# Borders go by NCCL, and by memory of the other GPU.
+test_lost_process_of_spread_disks_on_a_gpu()
+{
+    gpus 2
+    DEVICE=gpu disks
+    PLUGMC_PEER_MEMORY=off lost_of_two
+    DEVICE=gpu disks
+    PLUGMC_NCCL=off lost_of_two
 }
 
 test_ions_are_not_spread_on_a_cpu()

@@ -1,6 +1,5 @@
-# How a run ends when it is told to, whatever it is doing. Limits are generous: others use this
-# machine, too.
-# They run alone.
+# How a run ends when it is told to, whatever it is doing. Limits are generous, since others use this machine, too: most
+# of these wait, and other tests run meanwhile.
 
 # slow SECONDS [KEY=VALUE...]: sim.ini with 64 disks moved by serial in a potential that takes twice
 # so long a trial move once the run has begun, and further keys of that potential.
@@ -93,7 +92,7 @@ test_signal_in_a_random_start()
 {
     disks
     rm sim.h5
-    change 's/^count = .*/count = 300000/; s/^state = .*/state = random/'
+    change 's/^count = .*/count = 1200000/; s/^state = .*/state = random/'
     start sim.ini
     sleep 1
     tell TERM

@@ -59,6 +59,9 @@ run()
     fail "the run has failed"
 }
 
+# shorter N: one N-th of the samples, for faults that are seen in these by far
+shorter() { run --set run.sweeps=$((samples * every / $1)); }
+
 # agrees SERIES LAW KEY...; caught: with a planted fault
 agrees() { "$DISTRIBUTION" chi2 sim.h5 "$@" || failed=1; }
 caught() { "$DISTRIBUTION" caught sim.h5 "$@" || failed=1; }
@@ -566,7 +569,7 @@ reservoir()
 	step = 0.6
 	[mover insert]
 	species = a
-	trials = ${trials:-40}
+	trials = ${trials:-16}
 	[observable numbers]
 	period = $every
 	END
@@ -610,19 +613,19 @@ case_reservoir_of_two_particles()
 # The laws are the same whatever the number of places that a trial weighs.
 case_reservoir_with_several_places()
 {
-    trials=16 reservoir 2 2 1.3 40 <<<'[potential hard_disk]'
+    reservoir 2 2 1.3 40 <<<'[potential hard_disk]'
     change 's/^trials = .*/&\nplaces = 5/'
     run
     agrees numbers/N_a number dimension=2 length=2 activity=1.3 most=40
-    diameter=1 trials=16 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
+    diameter=1 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
     change 's/^trials = .*/&\nplaces = 8/'
     run
     agrees numbers/N_a number dimension=2 length=1.5 activity=10 most=2 core=1
-    diameter=1 trials=16 reservoir 3 2 0.3 2 <<<'[potential hard_sphere]'
+    diameter=1 reservoir 3 2 0.3 2 <<<'[potential hard_sphere]'
     change 's/^trials = .*/&\nplaces = 16/'
     run
     agrees numbers/N_a number length=2 activity=0.3 most=2 core=1
-    trials=16 reservoir 3 3 0.05 2 'temperature = 0.8' <<<$'[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n[potential lennard_jones_tail]'
+    reservoir 3 3 0.05 2 'temperature = 0.8' <<<$'[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n[potential lennard_jones_tail]'
     change 's/^trials = .*/&\nplaces = 6/'
     run
     agrees numbers/N_a number length=3 activity=0.05 most=2 lennard_jones=1 cutoff=1.5 kT=0.8 tail=-9.6384241
@@ -633,7 +636,7 @@ case_reservoir_of_rods_with_several_places()
 {
     local activity
     for activity in 1 5; do
-        diameter=0.001 trials=16 reservoir 2 5.5 $((20 * activity)) 5 <<<$'[potential hard]\nplugin = hard_disk\nscale = 1000'
+        diameter=0.001 reservoir 2 5.5 $((20 * activity)) 5 <<<$'[potential hard]\nplugin = hard_disk\nscale = 1000'
         change 's/^lx = .*/shape = rectangle\n&\nly = 0.05/; s/^trials = .*/&\nplaces = 8/'
         run
         agrees numbers/N_a number length=5.5 activity=$activity rods=1 most=5
@@ -679,7 +682,7 @@ groups()
             k=$((k + 1))
         done
         printf '%s\n' "$potential" '[mover serial]' 'step = 1' '[mover insert_group]' "group =$names" \
-            "trials = ${trials:-40}" "near = ${near:-0}" '[observable numbers]' "period = $every"
+            "trials = ${trials:-16}" "near = ${near:-0}" '[observable numbers]' "period = $every"
     } >species
     box "$1" "$2" <species
 }
@@ -727,6 +730,20 @@ case_pairs_of_ions()
     agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
 }
 
+# The same law, from energies of pairs.
+case_pairs_of_ions_in_a_cube()
+{
+    local charges='/^\[species s0/,/^activity/s/^activity.*/&\ncharge = 1/; /^\[species s1/,/^activity/s/^activity.*/&\ncharge = -1/'
+    diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_cube]\nbjerrum_length = 2'
+    change "$charges"
+    run
+    agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
+    near=1.7 diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_cube]\nbjerrum_length = 2'
+    change "$charges"
+    run
+    agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
+}
+
 # N and V together: of an ideal gas they have a law if N ends somewhere.
 case_reservoir_at_constant_pressure()
 {
@@ -757,7 +774,7 @@ others()
 	[mover identity]
 	a = a
 	b = b
-	trials = 40
+	trials = 24
 	[observable numbers]
 	period = $every
 	END
@@ -821,7 +838,7 @@ case_faults_of_several_places_are_seen()
     run
     agrees numbers/N_a $law
     plant insert "s|$own|t->places = t->move == INSERTION ? (int32_t)p->places : 1;|"
-    run
+    shorter 8
     caught numbers/N_a $law
 }
 
@@ -1106,16 +1123,16 @@ case_faults_of_cluster_are_seen()
     agrees energy/energy $law
     # those that are left behind are not looked at
     plant cluster 's|int64_t n = gather(c, f, i, 0);|int64_t n = 0;|'
-    run
+    shorter 4
     caught energy/energy $law
     plant cluster 's|-expm1(-f->sum\[k\])|exp(-f->sum[k])|'
-    run
+    shorter 4
     caught energy/energy $law
     plant cluster 's|f->multiplier\[t\] \* f->change|f->change|'
-    run
+    shorter 4
     caught energy/energy $law
     # nor those that are met
-    samples=5000
+    samples=3000
     gas 2 2 4.5 0.1 1
     change 's/^\[mover serial\]/[mover cluster]/; /^step = 0.8/d; s/^trials = 10/trials = 40/'
     plant cluster 's|n = gather(c, f, i, n);|(void)0;|'
@@ -1159,13 +1176,13 @@ case_faults_of_chains_in_small_cells_are_seen()
     # a chain that ends where nobody is near; contacts that are a hundredth further; how far it went for how far apart they
     # are
     plant event_chain 's|left -= step;|left -= met ? step : left;|'
-    run
+    shorter 8
     pressure_caught 2.6098
     plant event_chain 's|(c / quantum \* (c / quantum) \* (1 + MARGIN))|(1.02 * (c / quantum) * (c / quantum) * (1 + MARGIN))|'
-    run
+    shorter 8
     pressure_caught 2.6098
     plant event_chain 's|\*apart += cells\[slot >> 1\].along\[slot \& 1\] - to;|*apart += (uint32_t)step;|'
-    run
+    shorter 8
     pressure_caught 2.6098
 }
 
@@ -1195,13 +1212,13 @@ case_faults_of_groups_near_the_first_are_seen()
     # those around the first one before they come; the first one as if no other of its species came; a leaver
     # among all of them around where one is chosen already
     plant insert_group 's/(double)(there + n + 1)/(double)(there + 1 > 1 ? there : 1)/'
-    run
+    shorter 4
     caught numbers/N_s0 $law
     plant insert_group 's/\[g->species\[0\]\] + like/[g->species[0]] + 1/'
     run
     caught numbers/N_s0 $law
     plant insert_group 's|log((double)left / volume_near|log((double)(left + 1) / volume_near|'
-    run
+    shorter 4
     caught numbers/N_s0 $law
 }
 

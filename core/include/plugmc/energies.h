@@ -112,7 +112,8 @@ typedef struct plugmc_trial {
     double
         log_factor; /* ln of the mover's own factor in the probability of acceptance: the density with which
                           the way back is proposed over that of the way there */
-    plugmc_group *group; /* of PLUGMC_GROUP_*: room for them, n is 0; on a GPU there is none */
+    plugmc_group
+        *group; /* of PLUGMC_GROUP_*: room for them, n is 0; NULL on a GPU without PLUGMC_GROUPS */
     /* wanted; cleared before. Of PLUGMC_INSERTED and PLUGMC_REMOVED, k above 1: k places are weighed, those of
      * plugmc_draw_one_place instead of `position`, and who comes goes to one of them by its Boltzmann factor; of who
      * leaves its own and k - 1 others. log_factor is that of one place. At most PLUGMC_MOST_PLACES, and not beside a
@@ -126,6 +127,48 @@ PLUGMC_FN int64_t plugmc_one_of_all(const plugmc_trial *t, int64_t k)
     int64_t s = 0;
     for (; k >= t->count[s]; s++) k -= t->count[s];
     return t->first[s] + k;
+}
+
+/* Those of a species within `radius` (length) of a place in a periodic, rectangular box, but for skip [skips]: returns how
+ * many they are. If they are more than `wanted`, *who is the one before whom so many come, by their numbers. On a
+ * GPU the threads of a warp share this, so all of them have to ask for the same. */
+PLUGMC_FN int64_t plugmc_those_near(const plugmc_trial *t, int32_t species, const double place[3],
+                                    double radius, const int32_t *skip, int32_t skips,
+                                    int64_t wanted, int32_t *who)
+{
+    const int64_t end = t->first[species] + t->count[species];
+    const double *length = t->box->length;
+    int64_t met = 0;
+#ifdef __CUDACC_RTC__
+    const int lanes = 32, lane = (int)(threadIdx.x % 32);
+#else
+    const int lanes = 1, lane = 0;
+#endif
+    for (int64_t begin = t->first[species]; begin < end; begin += lanes) {
+        const int64_t i = begin + lane;
+        int near = 0;
+        if (i < end) {
+            const double x = plugmc_nearest_image(t->x[i] - place[0], length[0]),
+                         y = plugmc_nearest_image(t->y[i] - place[1], length[1]),
+                         z = t->dimension == 3 ? plugmc_nearest_image(t->z[i] - place[2], length[2])
+                                               : 0;
+            near = x * x + y * y + z * z <= radius * radius;
+            for (int32_t k = 0; k < skips; k++) near &= skip[k] != i;
+        }
+#ifdef __CUDACC_RTC__
+        uint32_t all = __ballot_sync(0xffffffffu, near);
+        const int64_t here = __popc(all);
+        if (wanted >= met && wanted < met + here) {
+            for (int64_t k = met; k < wanted; k++) all &= all - 1; /* the lowest bit goes */
+            *who = (int32_t)(begin + __ffs(all) - 1);
+        }
+        met += here;
+#else
+        if (near && met == wanted) *who = (int32_t)i;
+        met += near;
+#endif
+    }
+    return met;
 }
 
 /* A place drawn uniformly in a box or sphere: with D(k) = plugmc_draw(seed, sweep, walker, number,
@@ -179,6 +222,8 @@ typedef struct plugmc_proposal {
     size_t parameters_size;
     /* Most places of a trial (plugmc_trial.places). Above 1 the mover's text has to define PLUGMC_SEVERAL_PLACES. */
     int32_t places;
+    /* Most particles of a group (PLUGMC_GROUP_*). Above 0 the mover's text has to define PLUGMC_GROUPS. */
+    int32_t together;
 } plugmc_proposal;
 
 #endif

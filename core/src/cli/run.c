@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/resume.h"
+#include "cli/same_input.h"
 #include "crash.h"
 #include "energy/on_device.h"
 #include "plugin/answers.h"
@@ -345,6 +346,7 @@ static int run(simulation *sim, const arguments *a, output_data *found)
     origin from = {.there = a->resume, .if_there = a->if_there};
     if (a->resume) watchdog_resumes(a->file);
     int code = team_join(sim->report, read_configuration(sim, a, found));
+    if (!code) code = same_input(sim);
     if (!code && a->if_there) code = look(sim, found, &from.there);
     if (code) return code;
     const char *path = a->resume ? a->file : sim->config.run.output;

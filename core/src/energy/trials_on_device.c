@@ -15,8 +15,8 @@ typedef struct mover_kernels {
     plugmc_device_pointer parameters;
     size_t room; /* bytes for parameters */
     walk_kernels walk;
-    bool walks;   /* it proposes more than swaps */
-    bool several; /* places of a trial */
+    bool walks;               /* it proposes more than swaps */
+    const char *make_of_walk; /* several places of a trial, groups, or neither */
     struct mover_kernels *next;
 } mover_kernels;
 
@@ -79,16 +79,23 @@ void on_device_close_trials(hamiltonian *h)
     free(m->host_step), free(m->outcomes), free(m);
 }
 
+/* The kernel for what may be proposed. */
+static const char *name_of_make(const plugmc_proposal *proposal)
+{
+    if (PLUGMC_HAS(proposal, together) && proposal->together > 0) return "walk_make_groups";
+    return PLUGMC_HAS(proposal, places) && proposal->places > 1 ? "walk_make_several" : "walk_make";
+}
+
 /* Compiled when the mover asks for the first time. */
 static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
                         const plugmc_proposal *proposal, mover_kernels **out)
 {
-    const bool several = PLUGMC_HAS(proposal, places) && proposal->places > 1;
+    const char *make = name_of_make(proposal);
     trials_memory *m = h->device->trials;
     mover_kernels *k = m->kernels;
     plugmc_kernel_text text;
     char *joined;
-    while (k && (k->mover != mover || k->several != several)) k = k->next;
+    while (k && (k->mover != mover || k->make_of_walk != make)) k = k->next;
     *out = k;
     if (k) return PLUGMC_OK;
     k = calloc(1, sizeof *k);
@@ -97,16 +104,14 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
         free(k);
         return host->fail(host->context, code, "no memory for a kernel text");
     }
-    *k = (mover_kernels){.mover = mover, .several = several, .next = m->kernels};
+    *k = (mover_kernels){.mover = mover, .make_of_walk = make, .next = m->kernels};
     m->kernels = k;
     *out = k;
     code = host->gpu->kernel(host->context, &text, "trials_begin", &k->begin);
     if (!code) code = host->gpu->kernel(host->context, &text, "trials_make", &k->make);
     if (!code) code = host->gpu->kernel(host->context, &text, "trials_end", &k->end);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_begin", &k->walk.begin);
-    if (!code)
-        code = host->gpu->kernel(host->context, &text, several ? "walk_make_several" : "walk_make",
-                                 &k->walk.make);
+    if (!code) code = host->gpu->kernel(host->context, &text, make, &k->walk.make);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_end", &k->walk.end);
     free(joined);
     return code;

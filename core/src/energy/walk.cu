@@ -171,8 +171,157 @@ PLUGMC_FN void walk_take(const plugmc_trial *trial, const walk_around *a, const 
         walk_put(a, a->first[trial->species] + a->count[trial->species]++, part[0].to);
 }
 
+/* ---- Groups: as in turnovers.c ------------------------------------------------------------------------ */
+
+/* There is room for members only in kernels of movers that propose groups. */
+PLUGMC_FN bool walk_is_group(const plugmc_trial *trial)
+{
+    return trial->group && trial->kind >= PLUGMC_GROUP_INSERTED;
+}
+
+/* Of who comes or leaves, also where nobody is there. */
+PLUGMC_FN int32_t walk_species_of(const plugmc_trial *trial, const walk_around *a, int32_t k)
+{
+    const int32_t who = trial->group->members[k];
+    return trial->kind == PLUGMC_GROUP_INSERTED ? who : who < 0 ? -1 - who : a->species[who];
+}
+
+/* Whether it can be; see walk_is_possible. */
+PLUGMC_FN int walk_group_is_possible(const walk_task *t, const plugmc_trial *trial,
+                                     const walk_around *a, walk_result *result)
+{
+    const plugmc_group *g = trial->group;
+    int missing = 0;
+    if (g->n < 1 || g->n > PLUGMC_MOST_TOGETHER) result->stopped = WALK_UNKNOWN;
+    for (int32_t k = 0; k < g->n && !result->stopped; k++) {
+        const int32_t who = g->members[k];
+        const bool comes = trial->kind == PLUGMC_GROUP_INSERTED;
+        if (comes ? who < 0 || who >= PLUGMC_SPECIES : who >= (int64_t)t->particles)
+            result->stopped = WALK_UNKNOWN;
+        if (result->stopped) break;
+        const int32_t s = walk_species_of(trial, a, k);
+        int64_t before = 0; /* of its species */
+        for (int32_t l = 0; l < k; l++) {
+            if (walk_species_of(trial, a, l) != s) continue;
+            before++;
+            if (!comes && who >= 0 && g->members[l] <= who) result->stopped = WALK_UNKNOWN;
+        }
+        missing |= !comes && who < 0;
+        if (!comes || a->count[s] + before < a->first[s + 1] - a->first[s]) continue;
+        if (!missing) result->full = s + 1;
+        missing = 1;
+    }
+    return !missing && !result->stopped;
+}
+
+/* What member k does. */
+PLUGMC_FN walk_part walk_member(const plugmc_trial *trial, const walk_around *a, int32_t k)
+{
+    const bool comes = trial->kind == PLUGMC_GROUP_INSERTED;
+    const int64_t i = comes ? -1 : trial->group->members[k];
+    walk_part part;
+    part.was = comes ? -1 : a->species[i];
+    part.comes = comes ? trial->group->members[k] : -1;
+    part.skip[0] = i, part.skip[1] = -1;
+    for (int d = 0; d < 3; d++)
+        part.from[d] = part.to[d] = comes    ? trial->group->places[k][d]
+                                    : d == 0 ? a->x[i]
+                                    : d == 1 ? a->y[i]
+                                             : a->z[i];
+    return part;
+}
+
+/* Pairs within the group, in turn one a thread: of those who come they are not among those who are there, and of
+ * those who leave each was taken off twice. Returns whether any overlap. */
+PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, double *change)
+{
+    uint32_t number = 0;
+    int overlap = 0;
+    for (int32_t k = 1; k < trial->group->n; k++)
+        for (int32_t l = 0; l < k; l++) {
+            if (number++ % blockDim.x != threadIdx.x) continue;
+            const walk_part one = walk_member(trial, a, l), other = walk_member(trial, a, k);
+            const int32_t s = walk_species_of(trial, a, l), r = walk_species_of(trial, a, k);
+            const plugmc_site site = plugmc_site_of_species(s);
+            const plugmc_separation apart =
+                plugmc_separated(one.to[0] - other.to[0], one.to[1] - other.to[1],
+                                 one.to[2] - other.to[2], a->images);
+            plugmc_sums sums;
+            plugmc_double_sums all = {};
+            plugmc_sums_clear(&sums);
+            plugmc_sums_add_energy(&sums, plugmc_place(one.to[0], one.to[1], one.to[2], apart),
+                                   site, plugmc_site_of_species(r));
+            plugmc_sums_empty(&sums, &all);
+            plugmc_double_sums_by_term(&all, site, change);
+            overlap |= PLUGMC_CONTACTS && trial->kind == PLUGMC_GROUP_INSERTED &&
+                       apart.r2 < plugmc_contact_square(s, r);
+        }
+    return overlap;
+}
+
+/* Whether who comes overlaps with anybody, or a thread knows so already. Distances alone cost little beside energies, and where particles are
+ * hard most trials end here. */
+PLUGMC_FN int walk_group_overlaps(const plugmc_trial *trial, const walk_around *a, int overlap)
+{
+    for (int32_t m = 0; m < trial->group->n; m++) {
+        const double *to = trial->group->places[m];
+        const int32_t own = trial->group->members[m];
+        for (int s = 0; s < PLUGMC_SPECIES; s++) {
+            const double square = plugmc_contact_square(own, s);
+            const int64_t end = a->first[s] + a->count[s];
+            for (int64_t k = a->first[s] + threadIdx.x; k < end; k += blockDim.x)
+                overlap |=
+                    plugmc_separated(to[0] - a->x[k], to[1] - a->y[k], to[2] - a->z[k], a->images)
+                        .r2 < square;
+        }
+    }
+    return __syncthreads_or(overlap);
+}
+
+/* Growth of -ln p, and whether it is forbidden. */
+PLUGMC_FN double walk_group_growth(const walk_task *t, plugmc_trial *trial, const walk_around *a,
+                                   const double *multipliers, double *room, int *forbidden)
+{
+    const double *of_species = multipliers + PLUGMC_TERMS + 1;
+    const int comes = trial->kind == PLUGMC_GROUP_INSERTED;
+    const int64_t n = a->count[0];
+    double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, growth = 0;
+    int overlap = 0;
+    for (int32_t k = 0; comes && k < trial->group->n; k++)
+        plugmc_wrap(trial->box, trial->group->places[k]);
+    if (!t->no_pairs) overlap |= walk_meet_within(trial, a, change);
+    if (PLUGMC_CONTACTS && PLUGMC_ENERGY_TERMS > 0 && comes) {
+        *forbidden = walk_group_overlaps(trial, a, overlap);
+        if (*forbidden) return 0;
+    }
+    for (int32_t k = 0; k < trial->group->n; k++) {
+        const walk_part part = walk_member(trial, a, k);
+        overlap |= walk_meet(t, a, &part, change);
+    }
+    *forbidden = __syncthreads_or(overlap);
+    if (*forbidden) return 0;
+    for (int term = 0; term < PLUGMC_TERMS; term++)
+        if (multipliers[term] != 0) growth += multipliers[term] * change[term];
+    growth = walk_sum(growth, room) - trial->log_factor;
+    for (int32_t k = 0; k < trial->group->n; k++)
+        growth += (comes ? 1 : -1) * of_species[walk_species_of(trial, a, k)];
+    return growth +
+           walk_by_count(t, multipliers, n, comes ? n + trial->group->n : n - trial->group->n);
+}
+
+PLUGMC_FN void walk_take_group(const plugmc_trial *trial, const walk_around *a)
+{
+    for (int32_t k = 0; k < trial->group->n; k++) {
+        const int32_t who = trial->group->members[k];
+        if (trial->kind == PLUGMC_GROUP_REMOVED)
+            walk_remove(a, who);
+        else
+            walk_put(a, a->first[who] + a->count[who]++, trial->group->places[k]);
+    }
+}
+
 /* Whether it can be tried; else *stopped says that it is not known, or *full who has no room. */
-PLUGMC_FN int walk_is_possible(const walk_call *call, const plugmc_trial *trial,
+PLUGMC_FN int walk_is_possible(const walk_task *t, const walk_call *call, const plugmc_trial *trial,
                                const walk_around *a, walk_result *result)
 {
     const bool comes = trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY;
@@ -181,6 +330,7 @@ PLUGMC_FN int walk_is_possible(const walk_call *call, const plugmc_trial *trial,
         trial->kind < 0 || trial->kind > call->last_kind)
         result->stopped = WALK_UNKNOWN;
     if (result->stopped) return 0;
+    if (walk_is_group(trial)) return walk_group_is_possible(t, trial, a, result);
     if (trial->places > PLUGMC_MOST_PLACES ||
         (trial->places > 1 && trial->kind != PLUGMC_INSERTED && trial->kind != PLUGMC_REMOVED))
         result->stopped = WALK_UNKNOWN;
@@ -323,6 +473,9 @@ PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, uint3
     double x = b->of_volume * volume, change = 0;
     if (!b->bins) return s;
     for (int k = 0; k < PLUGMC_SPECIES; k++) x += b->of_count[k] * (double)a->count[k];
+    for (int32_t k = 0; walk_is_group(trial) && k < trial->group->n; k++)
+        change += (trial->kind == PLUGMC_GROUP_INSERTED ? 1 : -1) *
+                  b->of_count[walk_species_of(trial, a, k)];
     if (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY)
         change += b->of_count[trial->species];
     if (trial->kind == PLUGMC_REMOVED || trial->kind == PLUGMC_IDENTITY)
@@ -353,8 +506,9 @@ PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s
 
 /* ---- All trials -------------------------------------------------------------------------------------- */
 
-/* One block a walker: trials from result.next on. Several: with several places, where the mover proposes any. */
-template <bool SEVERAL>
+/* One block a walker: trials from result.next on. Several: with several places, groups: with groups, where the mover
+ * proposes any. */
+template <bool SEVERAL, bool GROUPS>
 static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_call &call,
                                                 const walk_bias &bias, const uint8_t *parameters,
                                                 walk_result *results)
@@ -394,11 +548,14 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
         trial.count = a.count;
         trial.box = &t.boxes[walker];
         trial.move = call.move;
+        plugmc_group group;
+        group.n = 0;
+        trial.group = GROUPS ? &group : 0;
         const int proposed = plugmc_mover::plugmc_propose(parameters, &trial);
         const int move = trial.move >= 0 && trial.move < call.moves ? trial.move : call.move;
         result.trials[move]++;
         if (!proposed) continue;
-        const bool possible = walk_is_possible(&call, &trial, &a, &result);
+        const bool possible = walk_is_possible(&t, &call, &trial, &a, &result);
         if (result.stopped) break;
         const walk_step step = walk_step_of(&bias, &a, walker, t.boxes[walker].volume, &trial);
         if (!possible) {
@@ -406,15 +563,17 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
             continue;
         }
         result.sweep = trial.sweep;
-        result.particle = trial.kind == PLUGMC_INSERTED ? -1 : trial.particle;
+        const bool many = walk_is_group(&trial);
+        result.particle = trial.kind == PLUGMC_INSERTED || many ? -1 : trial.particle;
         if (trial.kind == PLUGMC_DISPLACED || trial.kind == PLUGMC_INSERTED)
             plugmc_wrap(&t.boxes[walker], trial.position);
         walk_part part[2];
-        const int parts = walk_parts(&trial, &a, part);
+        const int parts = many ? 0 : walk_parts(&trial, &a, part);
         const bool several = SEVERAL && trial.places > 1;
         int forbidden;
         double growth =
-            several && trial.kind == PLUGMC_INSERTED
+            many ? walk_group_growth(&t, &trial, &a, multipliers, room, &forbidden)
+            : several && trial.kind == PLUGMC_INSERTED
                 ? walk_come(&t, &trial, &a, part, multipliers, room, &forbidden)
                 : walk_growth(&t, &trial, &a, part, parts, multipliers, room, &forbidden);
         if (several && trial.kind == PLUGMC_REMOVED && !forbidden)
@@ -435,7 +594,12 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
         if (lost) result.stopped = WALK_LOST;
         walk_note(&bias, walker, &step, fmin(1.0, exp(-growth)), taken);
         __syncthreads(); /* all have read the places */
-        if (taken && threadIdx.x == 0) walk_take(&trial, &a, part);
+        if (taken && threadIdx.x == 0) {
+            if (many)
+                walk_take_group(&trial, &a);
+            else
+                walk_take(&trial, &a, part);
+        }
         result.accepted[move] += taken;
         __syncthreads();
     }
@@ -446,7 +610,7 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     walk_make(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
               walk_result *results)
 {
-    walk_all<false>(t, call, bias, parameters, results);
+    walk_all<false, false>(t, call, bias, parameters, results);
 }
 
 #ifdef PLUGMC_SEVERAL_PLACES
@@ -454,6 +618,15 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     walk_make_several(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
                       walk_result *results)
 {
-    walk_all<true>(t, call, bias, parameters, results);
+    walk_all<true, false>(t, call, bias, parameters, results);
+}
+#endif
+
+#ifdef PLUGMC_GROUPS
+extern "C" __global__ void __launch_bounds__(WALK_THREADS)
+    walk_make_groups(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
+                     walk_result *results)
+{
+    walk_all<false, true>(t, call, bias, parameters, results);
 }
 #endif

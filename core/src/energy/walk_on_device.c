@@ -141,10 +141,10 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
                                    (void *[]){&m->task, (void *)&view.positions});
 }
 
-/* Threads of a block: so that each meets several others. */
+/* Threads of a block: so that each meets several others. A single warp proposes once, and knows no barriers. */
 static uint32_t threads_for(const plugmc_system *system)
 {
-    return system->particles <= 512 ? 64 : system->particles <= 2048 ? 128 : WALK_THREADS;
+    return system->particles <= 512 ? 32 : system->particles <= 2048 ? 128 : WALK_THREADS;
 }
 
 static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m,
@@ -245,6 +245,7 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
         code = h->state->array(h->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_DEVICE, PLUGMC_READ,
                                &multipliers, &row);
     if (code) return code;
+    const bool groups = PLUGMC_HAS(proposal, together) && proposal->together > 0;
     walk_call call = {.seed = host->seed,
                       .sweep = first,
                       .sweeps = n,
@@ -252,8 +253,9 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
                       .from = PLUGMC_HAS(proposal, from) ? proposal->from : 0,
                       .move = proposal->move,
                       .moves = mover->move_count,
-                      .last_kind = h->system->changes & PLUGMC_CHANGED_COUNT ? PLUGMC_IDENTITY
-                                                                             : PLUGMC_SWAPPED,
+                      .last_kind = !(h->system->changes & PLUGMC_CHANGED_COUNT) ? PLUGMC_SWAPPED
+                                   : groups ? PLUGMC_GROUP_REMOVED
+                                            : PLUGMC_IDENTITY,
                       .width = (int32_t)(row / sizeof(double)),
                       .multipliers = multipliers,
                       .step = at_device(m->step)};

@@ -30,7 +30,7 @@ static bool has_vectors(store *s)
 
 /* What the next checkpoint will do with the file: all that is in it is written over, and a frame is
  * added. What is written goes into a file of its own over the old one, which need not be copied for that.
- * Where no file can be made there will be no checkpoint either, which others will say. */
+ * Where no file can be made, or it has no room, there will be no checkpoint either, which others will say. */
 static void write_back(store *s, const char *path, int old, output_data *data)
 {
     replacement copy;
@@ -56,6 +56,7 @@ static void write_back(store *s, const char *path, int old, output_data *data)
     checkpoint_write(s, data, data->stamp, false, data->frames_written + data->frame_count);
     store_close(s);
     replacement_abandon(&copy);
+    if (s->error == EFBIG || s->error == ENOSPC || s->error == EDQUOT) *s = (store){0};
 }
 
 int rehearse_checkpoint(const char *path, char reason[REHEARSAL_REASON])

@@ -163,7 +163,7 @@ static int finish(replacement *file, spare *spare, touched *touched)
     struct stat next;
     int code = fsync(file->fd) || fstat(file->fd, &next) ? errno : 0;
     bool keep = !code && spare && file->guarded && !file->shared &&
-                    spare_is_worth(spare, file->fd, &file->old, touched);
+                spare_is_worth(spare, file->fd, &file->old, touched);
     if (close(file->fd) && !code) code = errno;
     file->fd = -1;
     leftovers_hold();

@@ -83,6 +83,11 @@ void *reader_rows(store *, hid_t parent, const char *name, enum store_type, int 
 int store_serve(int socket, int fd, enum store_mode);
 int store_serve_reader(int socket, const char *path);
 
+/* ---- In whoever calls HDF5 ------------------------------------------------------------------ */
+
+/* The driver that survives failures. */
+hid_t store_driver(void);
+void store_driver_leave(hid_t driver);
 /* The type in HDF5; what is no store_type is none there either. */
 hid_t store_native(enum store_type);
 #endif

@@ -42,7 +42,8 @@ static int check_keys(simulation *sim, const free_part *part)
 static int open_device(simulation *sim, free_numbers *out)
 {
     instance *asking = simulation_asking(sim);
-    return context_exit_code(&asking->context, free_device_open(out, &asking->host),
+    return context_exit_code(&asking->context,
+                             free_device_open(out, &asking->host, &sim->state.face),
                              "preparing derivatives on the GPU");
 }
 

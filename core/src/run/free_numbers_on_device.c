@@ -19,10 +19,11 @@ enum { ADD_THREADS = 256, MOST_WARPS = 4 }; /* of a block that sums */
 struct free_device {
     const plugmc_host *host;
     const plugmc_system *system;
+    const plugmc_state *state; /* of the species */
     plugmc_kernel *values, *kinetic, *places, *ranges, *add;
-    int64_t sums, *first;                                 /* first: [parts] */
-    uint32_t warps;                                       /* of a block */
-    plugmc_device_pointer species, range, of_parts, rows; /* rows [2][walkers][sums] */
+    int64_t sums, *first;                        /* first: [parts] */
+    uint32_t warps;                              /* of a block */
+    plugmc_device_pointer range, of_parts, rows; /* rows [2][walkers][sums] */
     double *host_rows;
 };
 
@@ -71,23 +72,6 @@ static int find_kernels(free_device *d)
     return code;
 }
 
-static int send_species(free_device *d)
-{
-    const plugmc_host *host = d->host;
-    const plugmc_system *system = d->system;
-    const size_t bytes = (size_t)system->particles * sizeof(int32_t);
-    int32_t *species = checked(malloc(bytes)), s = 0;
-    for (int64_t i = 0; i < system->particles; i++) {
-        while (i >= system->first[s + 1]) s++;
-        species[i] = s;
-    }
-    int code = host->gpu->allocate(host->context, bytes, &d->species);
-    if (!code) code = host->gpu->upload(host->context, d->species, species, bytes);
-    if (!code) code = host->gpu->synchronize(host->context);
-    free(species);
-    return code;
-}
-
 static int take_memory(free_device *d)
 {
     const size_t walkers = (size_t)d->system->walkers, sums = (size_t)d->sums,
@@ -98,14 +82,14 @@ static int take_memory(free_device *d)
     } arrays[] = {{&d->range, 2 * walkers * particles * sizeof(int32_t)},
                   {&d->of_parts, walkers * FREE_PARTS * sums * sizeof(double)},
                   {&d->rows, 2 * walkers * sums * sizeof(double)}};
-    int code = send_species(d);
+    int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && !code; i++)
         code = d->host->gpu->allocate(d->host->context, arrays[i].bytes, arrays[i].at);
     d->host_rows = checked(malloc(2 * walkers * sums * sizeof *d->host_rows));
     return code;
 }
 
-int free_device_open(free_numbers *f, const plugmc_host *host)
+int free_device_open(free_numbers *f, const plugmc_host *host, const plugmc_state *state)
 {
     const uint32_t shared = (uint32_t)host->gpu->shared_per_block;
     for (int k = 0; k < f->parts; k++)
@@ -113,6 +97,7 @@ int free_device_open(free_numbers *f, const plugmc_host *host)
     free_device *d = checked(calloc(1, sizeof *d));
     *d = (free_device){.host = host,
                        .system = host->system,
+                       .state = state,
                        .first = checked(calloc((size_t)f->parts, sizeof *d->first))};
     d->sums = sums_of(f, host->system, d->first);
     const int64_t of_warp = d->sums * FREE_WARP * (int64_t)sizeof(double);
@@ -171,17 +156,20 @@ int free_device_evaluate(free_device *d, const plugmc_view *view, const double *
     const plugmc_host *host = d->host;
     const size_t row = (size_t)d->system->walkers * (size_t)d->sums;
     const plugmc_device_pointer second = d->rows + row * sizeof(double);
+    void *species = NULL;
+    int code = d->state->array(d->state, PLUGMC_STATE_SPECIES, PLUGMC_ON_DEVICE, PLUGMC_READ,
+                               &species, NULL);
     free_task task = {.particles = (int32_t)d->system->particles,
                       .walkers = d->system->walkers,
                       .sums = (int32_t)d->sums,
                       .place_count = count,
                       .positions = view->positions,
                       .drift = drift,
-                      .species = at(d->species),
+                      .species = species,
                       .boxes = view->device_box,
                       .places = (const free_place *)(const void *)places,
                       .range = at(d->range)};
-    int code = sum(d, d->values, &task, 0, d->rows);
+    if (!code) code = sum(d, d->values, &task, 0, d->rows);
     if (!code) code = sum(d, d->kinetic, &task, 0, second);
     if (!code && count) {
         code = host->gpu->fill(host->context, d->range, 0,

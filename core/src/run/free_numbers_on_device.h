@@ -11,8 +11,9 @@ typedef struct free_device free_device;
 int free_device_text(plugmc_kernel_text *, char **joined);
 
 /* f->device, or NULL where a potential's text gives none, or they are so many that their sums do not fit into the shared
- * memory of a block. host: of whoever knows the GPU, as long as f->device is there. PLUGMC_* code, reported. */
-int free_device_open(free_numbers *f, const plugmc_host *host);
+ * memory of a block. host: of whoever knows the GPU, and the state with its particles, as long as f->device is there.
+ * PLUGMC_* code, reported. */
+int free_device_open(free_numbers *f, const plugmc_host *host, const plugmc_state *);
 void free_device_close(free_device *);
 
 /* Sums of a walker, and the first one of part k. */

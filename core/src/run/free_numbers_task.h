@@ -17,7 +17,7 @@ typedef struct free_task {
     int64_t place_count;      /* of all walkers of the view */
     const double *positions;  /* [walkers of the view][particles][3], length */
     const double *drift;      /* [walkers][particles][3], 1/length */
-    const int32_t *species;   /* [particles] */
+    const int32_t *species;   /* [particles], of the first walker: electrons keep theirs */
     const plugmc_box *boxes;  /* [walkers of the view] */
     const free_place *places; /* those of an electron side by side */
     int32_t *range; /* [walkers][particles][2]: its first place, and the one behind its last */

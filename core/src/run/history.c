@@ -200,18 +200,25 @@ static bool is_same(const identity_line *a, const identity_line *b)
     return a->hash_length == b->hash_length && !strncmp(a->hash, b->hash, (size_t)a->hash_length);
 }
 
-static int complain(const simulation *sim, const char *path, bool accept, const char *what)
+char *history_parts(const simulation *sim, bool start)
 {
-    if (accept) {
-        report_warning(sim->report, path, 0, "%s; the run goes on with what is there now", what);
-        return 0;
-    }
-    return report_error(sim->report, EXIT_CHECKPOINT, NULL, 0,
-                        "cannot resume from %s: %s; --accept-changed-plugins goes on all the same",
-                        path, what);
+    const char *file = sim->config.initial.file;
+    char *text;
+    size_t size;
+    FILE *out = checked(open_memstream(&text, &size));
+    describe_chain(out, sim);
+    if (start && file && *file) describe_file(out, "initial", "file", file);
+    fclose(out);
+    return checked(text);
 }
 
-int history_compare(const simulation *sim, const char *path, const char *before, bool accept)
+/* The hash of a line, malloc'ed; NULL: there is no such line. */
+static char *hash_of(const char *line, const identity_line *read)
+{
+    return line ? checked(strndup(read->hash, (size_t)read->hash_length)) : NULL;
+}
+
+void history_differences(const char *before, const char *now, history_differs *tell, void *argument)
 {
     static const struct {
         const char *key, *word;
@@ -219,12 +226,7 @@ int history_compare(const simulation *sim, const char *path, const char *before,
     } kinds[] = {{"plugmc: ", "plugmc", read_version},
                  {"plugin: ", "plugin ", read_plugin},
                  {"file: ", "file of ", read_file}};
-    char *now, what[512];
-    size_t size;
-    int code = 0;
-    FILE *out = checked(open_memstream(&now, &size));
-    describe_chain(out, sim);
-    fclose(out);
+    char what[512];
     for (int k = 0; k < PLUGMC_COUNT(kinds); k++) {
         for (int i = 0;; i++) {
             char *old = line_of(before, kinds[k].key, i), *new = line_of(now, kinds[k].key, i);
@@ -233,15 +235,46 @@ int history_compare(const simulation *sim, const char *path, const char *before,
             const identity_line *named = new ? &is : &was;
             const bool none = !old && !new,
                        differs = !none && (!old || !new || !is_same(&was, &is));
-            snprintf(what, sizeof what, "%s%.*s has changed (%.*s, was %.*s)", kinds[k].word,
-                     named->name_length, named->name, new ? is.hash_length : 4,
-                     new ? is.hash : "none", old ? was.hash_length : 7, old ? was.hash : "unknown");
-            const int wrong = differs ? complain(sim, path, accept, what) : 0;
-            if (!code) code = wrong;
-            free(old), free(new);
+            char *was_hash = hash_of(old, &was), *is_hash = hash_of(new, &is);
+            snprintf(what, sizeof what, "%s%.*s", kinds[k].word, named->name_length, named->name);
+            if (differs) tell(argument, what, was_hash, is_hash);
+            free(was_hash), free(is_hash), free(old), free(new);
             if (none) break;
         }
     }
+}
+
+/* Of a resumed run. */
+typedef struct resumption {
+    const simulation *sim;
+    const char *path;
+    bool accept;
+    int code;
+} resumption;
+
+static void complain(void *argument, const char *what, const char *was, const char *is)
+{
+    resumption *r = argument;
+    char words[700];
+    int code = 0;
+    snprintf(words, sizeof words, "%s has changed (%s, was %s)", what, is ? is : "none",
+             was ? was : "unknown");
+    if (r->accept)
+        report_warning(r->sim->report, r->path, 0, "%s; the run goes on with what is there now",
+                       words);
+    else
+        code =
+            report_error(r->sim->report, EXIT_CHECKPOINT, NULL, 0,
+                         "cannot resume from %s: %s; --accept-changed-plugins goes on all the same",
+                         r->path, words);
+    if (!r->code) r->code = code;
+}
+
+int history_compare(const simulation *sim, const char *path, const char *before, bool accept)
+{
+    resumption r = {sim, path, accept, 0};
+    char *now = history_parts(sim, false);
+    history_differences(before, now, complain, &r);
     free(now);
-    return code;
+    return r.code;
 }

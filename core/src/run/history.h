@@ -10,6 +10,13 @@
 char *history_describe(const simulation *);
 /* `before` (NULL: nothing), an empty line, `entry`. malloc'ed. */
 char *history_append(const char *before, const char *entry);
+/* The lines of it that have to be the same for one chain: program, plugins, files that these read; also that of the
+ * initial state, with `start`. malloc'ed. */
+char *history_parts(const simulation *, bool start);
+/* One of them, in words, that is another in two texts, with its hash (or version) in each; NULL: not there. */
+typedef void history_differs(void *argument, const char *what, const char *was, const char *is);
+void history_differences(const char *before, const char *now, history_differs *tell,
+                         void *argument);
 /* Have the program, a plugin or a file that one reads changed since the file `path` was written,
  * which holds `before`? An error for each, EXIT_CHECKPOINT; a warning with `accept`, and 0. */
 int history_compare(const simulation *, const char *path, const char *before, bool accept);

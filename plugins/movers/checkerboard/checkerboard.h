@@ -111,8 +111,8 @@ typedef struct checkerboard {
     void *packed, *uploaded; /* conditions for the device, and as they are there */
     int all_there;           /* `uploaded` holds */
     int taken;               /* positions have been taken */
-    plugmc_kernel *k_enter, *k_fill, *k_touch;  /* NULL until they are needed */
-    plugmc_kernel *k_count, *k_place; /* and these */
+    plugmc_kernel *k_enter, *k_fill, *k_touch; /* NULL until they are needed */
+    plugmc_kernel *k_count, *k_place;          /* and these */
     plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_sweep, *k_number, *k_store;
     patch patch;
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */

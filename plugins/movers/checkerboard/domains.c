@@ -28,12 +28,14 @@ domain own_domain(const checkerboard *me)
     return me->spread ? domain_of(me, me->spread->part) : (domain){0, layers(me)};
 }
 
-/* So many sweeps that a hundredth or two of all layers are swept twice for them, and no more than hide a message. */
-static int sweeps_at_once(const checkerboard *me)
+/* So many sweeps that a hundredth or two of all layers are swept twice for them. A GPU has swept two hundred rows of
+ * hard disks in the time of a message: of those twentieths pay. Measured: bench/results/2026-11-26-spread-two-h100.md. */
+static int sweeps_at_once(const checkerboard *me, const plugmc_host *host)
 {
-    enum { ENOUGH = 8, DOMAIN = 40 };
-    const int around = (1 << me->dimension) + 1;
-    const int n = layers(me) / me->spread->parts / (DOMAIN * around);
+    enum { ENOUGH = 8, DOMAIN = 40, OF_DISKS = 8 };
+    const int around = (1 << me->dimension) + 1,
+              domain = host->gpu && tiled(me) ? OF_DISKS : DOMAIN;
+    const int n = layers(me) / me->spread->parts / (domain * around);
     return n < 1 ? 1 : n < ENOUGH ? n : ENOUGH;
 }
 
@@ -42,7 +44,7 @@ int check_domains(checkerboard *me, const plugmc_host *host)
     me->spread = PLUGMC_HAS(host, spread) ? host->spread : NULL;
     me->at_once = me->exchange_every > 0 ? (int)me->exchange_every : 1;
     if (!me->spread) return PLUGMC_OK;
-    if (!me->exchange_every) me->at_once = sweeps_at_once(me);
+    if (!me->exchange_every) me->at_once = sweeps_at_once(me, host);
     if (layers(me) >= me->spread->parts) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
                       "the box has %d layers of cells along its last edge, which cannot be divided "

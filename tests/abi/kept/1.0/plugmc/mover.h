@@ -46,8 +46,8 @@ typedef struct plugmc_cell_filling {
     uint32_t
         *start; /* [walkers][cells + 1]; counting: 0, becomes the number in each cell; placing: the
                               first entry of each */
-    /* Placing. Within a cell particles are in the order of their index. `order` is read for species alone, so
-     * any particle of the species may stand there. */
+    /* Placing. Within a cell particles are in any order. `order` is read for species alone, so any particle of the
+     * species may stand there. */
     uint32_t *order;   /* [walkers][particles] */
     double *positions; /* [walkers][particles][3] */
 } plugmc_cell_filling;

@@ -551,8 +551,10 @@ typedef struct plugmc_observable {
      * that follow are launched: then its view has no positions and no cells, and the boxes are those
      * that they were, since none changes in such a run. */
     int (*launch)(void *instance, const plugmc_host *, const plugmc_view *);
-    /* 1: of a view in device memory it reads cells, boxes and counts alone, and of the order in cells the species; the
-     * view's positions may be NULL then. That saves a mover that can sort (plugmc_mover.fill_cells) giving them. */
+    /* 1: of a view in device memory it reads cells, boxes and counts alone, and of the order in cells the species; within
+     * a cell particles may then be in any order, which may not change what it gives (sums of integers do not hang on
+     * it), and the view's positions may be NULL. That saves a mover that can sort (plugmc_mover.fill_cells) giving
+     * them. */
     int32_t reads_cells_alone;
     /* Optional: `values` are sums over particles, so that processes that have one walker together can measure a
      * share each (plugmc_view.share), which the core adds up. Returns how far from its share a process has to see
