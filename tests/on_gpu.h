@@ -42,13 +42,19 @@ static inline int device_open(void)
 }
 
 /* main of a test executable, as TEST_MAIN. */
+/* With names as arguments ('*' for anything) the tests of those names alone. */
 #define GPU_TEST_MAIN(...)                                                                         \
-    int main(void)                                                                                 \
+    int main(int count, char **names)                                                              \
     {                                                                                              \
         const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \
         const int without = device_open();                                                         \
+        int failed = 0;                                                                            \
         if (without) return without;                                                               \
-        const int failed = cmocka_run_group_tests(tests, NULL, NULL) != 0;                         \
+        if (count < 2) failed = cmocka_run_group_tests(tests, NULL, NULL) != 0;                    \
+        for (int k = 1; k < count; k++) {                                                          \
+            cmocka_set_test_filter(names[k]);                                                      \
+            failed |= cmocka_run_group_tests(tests, NULL, NULL) != 0;                              \
+        }                                                                                          \
         gpu_close(device);                                                                         \
         return failed;                                                                             \
     }

@@ -88,46 +88,95 @@ extern "C" __global__ void __launch_bounds__(VMC_THREADS)
     determinant(n, factors, info, out);
 }
 
-/* A M of each walker, [walkers][n][n], becomes 2 - A M; a block a walker. ln_square and residual: matrices.h. */
-template <class T>
-PLUGMC_FN void residual_of(int32_t n, T *product, double *ln_square, double *residual,
-                           int32_t again)
+/* The permutation P of each walker's factors, P A = L U, as a matrix, into zeros: [walkers][n][n], of `parts` doubles a
+ * number. pivots [walkers][n]: row i has changed places with row pivots[i] - 1, one after the other. A block a walker,
+ * with n numbers of shared memory. */
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_permutation(int32_t n, int32_t parts, const int *pivots, double *out)
 {
-    __shared__ double largest[VMC_THREADS];
-    T *p = product + (int64_t)blockIdx.x * n * n;
-    double trace = 0, mine = 0;
-    for (int64_t i = threadIdx.x; i < (int64_t)n * n; i += VMC_THREADS) {
-        const bool diagonal = i / n == i % n;
+    extern __shared__ int32_t row_at[];
+    const int64_t w = blockIdx.x;
+    for (int32_t i = threadIdx.x; i < n; i += VMC_THREADS) row_at[i] = i;
+    __syncthreads();
+    for (int32_t i = 0; i < n && threadIdx.x == 0; i++) {
+        const int32_t other = pivots[w * n + i] - 1, row = row_at[i];
+        if (other < 0 || other >= n) continue; /* orbitals that are no numbers have no pivots */
+        row_at[i] = row_at[other];
+        row_at[other] = row;
+    }
+    __syncthreads();
+    for (int32_t i = threadIdx.x; i < n; i += VMC_THREADS)
+        out[((w * n + row_at[i]) * n + i) * parts] = 1; /* columns come first */
+}
+
+/* The trace of 1 - A M of each walker, from A M [walkers][n][n], to ln_square; a block a walker. ln_square, residual
+ * and again: matrices.h. */
+template <class T>
+PLUGMC_FN void trace_of(int32_t n, const T *product, double *ln_square, double *residual,
+                        int32_t again)
+{
+    const T *p = product + (int64_t)blockIdx.x * n * n;
+    double mine = 0;
+    for (int32_t i = threadIdx.x; i < n; i += VMC_THREADS)
+        mine += 1 - real_of(p[(int64_t)i * n + i]);
+    const double sum = sum_of_block<VMC_THREADS>(mine);
+    if (threadIdx.x > 0) return;
+    ln_square[blockIdx.x] -= 2 * sum;
+    if (!again) residual[blockIdx.x] = 0;
+}
+
+/* The largest of what the lanes of a warp have, none of them negative, joins *out, as bits of double, which order like
+ * the numbers; those of what is no number are larger. */
+PLUGMC_FN void largest_of_warp(double mine, unsigned long long *out)
+{
+    unsigned long long bits = (unsigned long long)__double_as_longlong(mine);
+    for (int half = 16; half > 0; half /= 2) {
+        const unsigned long long other = __shfl_xor_sync(~0u, bits, half);
+        if (other > bits) bits = other;
+    }
+    if (threadIdx.x % 32 == 0) atomicMax(out, bits);
+}
+
+/* A M becomes 2 - A M, a warp a row: x blocks of rows, y walkers. The largest element of 1 - A M goes to residual. */
+template <class T> PLUGMC_FN void residual_of(int32_t n, T *product, unsigned long long *residual)
+{
+    const int32_t row = blockIdx.x * VMC_ROWS + threadIdx.x / VMC_COLUMNS,
+                  lane = threadIdx.x % VMC_COLUMNS;
+    T *p = product + ((int64_t)blockIdx.y * n + row) * n;
+    double largest = 0;
+    if (row >= n) return;
+    for (int32_t i = lane; i < n; i += VMC_COLUMNS) {
+        const bool diagonal = i == row;
         const T e = less(of(diagonal ? 1 : 0, 0, p[i]), p[i]);
-        if (diagonal) trace += real_of(e);
         const double size = square_of(e);
-        if (!(size <= mine)) mine = size; /* what is not a number stays */
+        if (!(size <= largest)) largest = size;
         p[i] = diagonal ? of(1 + real_of(e), imaginary_of(e), e) : e;
     }
-    largest[threadIdx.x] = mine;
-    const double sum = sum_of_block<VMC_THREADS>(trace);
-    __syncthreads();
-    for (int k = VMC_THREADS / 2; k > 0; k /= 2) {
-        if (threadIdx.x < k && !(largest[threadIdx.x + k] <= largest[threadIdx.x]))
-            largest[threadIdx.x] = largest[threadIdx.x + k];
-        __syncthreads();
-    }
-    if (threadIdx.x > 0) return;
-    const double found = sqrt(largest[0]), before = residual[blockIdx.x];
-    ln_square[blockIdx.x] -= 2 * sum;
-    residual[blockIdx.x] = again && !(before <= found) ? before : found;
+    largest_of_warp(fabs(sqrt(largest)), residual + blockIdx.y);
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
-    vmc_residual_real(int32_t n, double *product, double *ln_square, double *residual,
+    vmc_trace_real(int32_t n, const double *product, double *ln_square, double *residual,
+                   int32_t again)
+{
+    trace_of(n, product, ln_square, residual, again);
+}
+
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_trace_complex(int32_t n, const vmc_complex *product, double *ln_square, double *residual,
                       int32_t again)
 {
-    residual_of(n, product, ln_square, residual, again);
+    trace_of(n, product, ln_square, residual, again);
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
-    vmc_residual_complex(int32_t n, vmc_complex *product, double *ln_square, double *residual,
-                         int32_t again)
+    vmc_residual_real(int32_t n, double *product, unsigned long long *residual)
 {
-    residual_of(n, product, ln_square, residual, again);
+    residual_of(n, product, residual);
+}
+
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_residual_complex(int32_t n, vmc_complex *product, unsigned long long *residual)
+{
+    residual_of(n, product, residual);
 }

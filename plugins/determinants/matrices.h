@@ -17,8 +17,8 @@ typedef int gemm_batched(void *, int, int, int, int, int, const double *, const 
                          long long, const double *, int, long long, const double *, double *, int,
                          long long, int);
 typedef int factor_batched(void *, int, double *const *, int, int *, int *, int);
-typedef int invert_batched(void *, int, const double *const *, int, const int *, double *const *,
-                           int, int *, int);
+typedef int solve_batched(void *, int, int, int, int, int, int, const double *,
+                          const double *const *, int, double *const *, int, int);
 
 /* Memory for walkers that are dealt with together, and for matrices up to a size. */
 typedef struct matrices {
@@ -28,9 +28,9 @@ typedef struct matrices {
     int (*set_stream)(void *, void *);
     gemm_batched *gemm;
     factor_batched *factor;
-    invert_batched *invert;
+    solve_batched *solve; /* with a triangular matrix */
 
-    plugmc_kernel *transpose, *determinant, *residual;
+    plugmc_kernel *transpose, *determinant, *permutation, *trace, *residual;
     int64_t number; /* bytes of a number */
     int32_t walkers;
     int64_t listed;                           /* size that the lists are for */

@@ -70,59 +70,9 @@ static double *beginning(const bench *b, const chain *c)
 
 /* Both sides draw the same numbers and decide alike, as long as no decision hangs on the last
  * digits. */
-static void the_chain_is_that_of_the_cpu(void **state)
+static void follows_the_cpu(const chain *chains, size_t count)
 {
-    (void)state;
-    static const chain chains[] = {
-        {"quasi_simultaneous", "precision=double step=0.9", STANDING_WAVES, 7, 5, 0, 0},
-        {"quasi_simultaneous", "precision=double step=0.9 block=3", PLANE_WAVES, 7, 4, 1, 1},
-        {"quasi_simultaneous", "precision=double moves=ball step=1 block=64 refresh=5", PLANE_WAVES,
-         27, 19, 0, 1},
-        {"quasi_simultaneous", "precision=double step=0.9 block=3 gather=2", PLANE_WAVES, 7, 4, 1,
-         1},
-        {"quasi_simultaneous", "precision=double step=0.9 block=3 gather=7", STANDING_WAVES, 19, 7,
-         0, 1},
-        {"quasi_simultaneous", "precision=double step=0.8 block=4 gather=3 refresh=5", PLANE_WAVES,
-         27, 19, 0, 1},
-        {"quasi_simultaneous", "precision=double step=0.9 block=2 gather=3", PLANE_WAVES, 7, 5, 0,
-         1, 1},
-        {"quasi_simultaneous", "precision=double step=0.8 block=2 gather=2", PLANE_WAVES, 7, 4, 2,
-         1, 0, 1},
-        {"quasi_simultaneous", "precision=double moves=cube step=1 block=8", STANDING_WAVES, 19, 0,
-         1, 1},
-        {"quasi_simultaneous", "precision=double moves=ball step=0.8", PLANE_WAVES, 4, 3, 2, 1},
-        {"particle_by_particle", "precision=double step=0.9 refresh=7", PLANE_WAVES, 7, 5, 0, 1},
-        {"particle_by_particle", "precision=double step=0.9", STANDING_WAVES, 7, 5, 1, 0},
-        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", PLANE_WAVES, 7,
-         5, 0, 1},
-        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", STANDING_WAVES,
-         5, 0, 1, 0},
-        {"configuration", "precision=double step=0.2", PLANE_WAVES, 7, 5, 0, 1},
-        {"configuration", "precision=double step=0.2 refresh=3", STANDING_WAVES, 7, 0, 1, 0},
-        {"quasi_simultaneous", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, 1, 1},
-        {"quasi_simultaneous", "precision=double step=0.7", STANDING_WAVES, 7, 5, 1, 1, 1},
-        {"quasi_simultaneous", "precision=double step=0.9 block=3", PLANE_WAVES, 7, 4, 1, 0, 1},
-        {"quasi_simultaneous", "precision=double step=0.8 refresh=2", STANDING_WAVES, 9, 0, 0, 1,
-         1},
-        {"particle_by_particle", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, 1, 1},
-        {"configuration", "precision=double step=0.15", STANDING_WAVES, 7, 5, 0, 1, 1},
-        {"quasi_simultaneous", "precision=double step=0.8", PLANE_WAVES, 7, 4, 2, 1, 0, 1},
-        {"quasi_simultaneous", "precision=double step=0.8 block=3 refresh=3", STANDING_WAVES, 7, 5,
-         2, 0, 0, 1},
-        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", PLANE_WAVES, 5,
-         4, 2, 0, 0, 1},
-        {"particle_by_particle", "precision=double step=0.8", PLANE_WAVES, 7, 4, 2, 0, 0, 1},
-        {"configuration", "precision=double step=0.3", STANDING_WAVES, 4, 3, 2, 0, 0, 1},
-        {"quasi_simultaneous", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, POLYNOMIALS},
-        {"quasi_simultaneous", "precision=double step=0.9 block=3 gather=2", STANDING_WAVES, 7, 5,
-         1, POLYNOMIALS},
-        {"quasi_simultaneous", "precision=double step=0.8 block=4", STANDING_WAVES, 4, 3, 2,
-         POLYNOMIALS},
-        {"particle_by_particle", "precision=double step=0.9 refresh=3", PLANE_WAVES, 7, 5, 1,
-         POLYNOMIALS},
-        {"configuration", "precision=double step=0.2", STANDING_WAVES, 7, 5, 0, POLYNOMIALS},
-    };
-    for (size_t k = 0; k < sizeof chains / sizeof chains[0]; k++) {
+    for (size_t k = 0; k < count; k++) {
         double *x[2], energy[2][WALKERS];
         plugmc_counts counts[2];
         for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
@@ -157,6 +107,99 @@ static void the_chain_is_that_of_the_cpu(void **state)
         assert_true(counts[1].accepted > 0 && counts[1].accepted < counts[1].trials);
         free(x[0]), free(x[1]);
     }
+}
+
+static void all_proposals_beforehand(void **state)
+{
+    (void)state;
+    static const chain chains[] = {
+        {"quasi_simultaneous", "precision=double step=0.9", STANDING_WAVES, 7, 5, 0, 0},
+        {"quasi_simultaneous", "precision=double step=0.9 block=3", PLANE_WAVES, 7, 4, 1, 1},
+        {"quasi_simultaneous", "precision=double moves=ball step=1 block=64 refresh=5", PLANE_WAVES,
+         27, 19, 0, 1},
+        {"quasi_simultaneous", "precision=double moves=cube step=1 block=8", STANDING_WAVES, 19, 0,
+         1, 1},
+        {"quasi_simultaneous", "precision=double moves=ball step=0.8", PLANE_WAVES, 4, 3, 2, 1},
+    };
+    follows_the_cpu(chains, sizeof chains / sizeof *chains);
+}
+
+static void forbidden_places_and_functions_of_places(void **state)
+{
+    (void)state;
+    static const chain chains[] = {
+        {"quasi_simultaneous", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, 1, 1},
+        {"quasi_simultaneous", "precision=double step=0.7", STANDING_WAVES, 7, 5, 1, 1, 1},
+        {"quasi_simultaneous", "precision=double step=0.9 block=3", PLANE_WAVES, 7, 4, 1, 0, 1},
+        {"quasi_simultaneous", "precision=double step=0.8 refresh=2", STANDING_WAVES, 9, 0, 0, 1,
+         1},
+        {"quasi_simultaneous", "precision=double step=0.8", PLANE_WAVES, 7, 4, 2, 1, 0, 1},
+        {"quasi_simultaneous", "precision=double step=0.8 block=3 refresh=3", STANDING_WAVES, 7, 5,
+         2, 0, 0, 1},
+        {"quasi_simultaneous", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, POLYNOMIALS},
+        {"quasi_simultaneous", "precision=double step=0.8 block=4", STANDING_WAVES, 4, 3, 2,
+         POLYNOMIALS},
+    };
+    follows_the_cpu(chains, sizeof chains / sizeof *chains);
+}
+
+static void blocks_that_are_gathered(void **state)
+{
+    (void)state;
+    static const chain chains[] = {
+        {"quasi_simultaneous", "precision=double step=0.9 block=3 gather=2", PLANE_WAVES, 7, 4, 1,
+         1},
+        {"quasi_simultaneous", "precision=double step=0.9 block=3 gather=7", STANDING_WAVES, 19, 7,
+         0, 1},
+        {"quasi_simultaneous", "precision=double step=0.8 block=4 gather=3 refresh=5", PLANE_WAVES,
+         27, 19, 0, 1},
+        {"quasi_simultaneous", "precision=double step=0.9 block=2 gather=3", PLANE_WAVES, 7, 5, 0,
+         1, 1},
+        {"quasi_simultaneous", "precision=double step=0.8 block=2 gather=2", PLANE_WAVES, 7, 4, 2,
+         1, 0, 1},
+        {"quasi_simultaneous", "precision=double step=0.9 block=3 gather=2", STANDING_WAVES, 7, 5,
+         1, POLYNOMIALS},
+        {"quasi_simultaneous", "precision=double step=0.8 block=8 gather=4", STANDING_WAVES, 27, 19,
+         1, 1},
+        {"quasi_simultaneous", "precision=double step=0.8 block=40 gather=2", PLANE_WAVES, 57, 33,
+         0, 1},
+        {"quasi_simultaneous", "precision=double step=0.9 block=3 gather=2", PLANE_WAVES, 7, 5, 2,
+         1, 0, 1},
+    };
+    follows_the_cpu(chains, sizeof chains / sizeof *chains);
+}
+
+static void one_electron_at_a_time(void **state)
+{
+    (void)state;
+    static const chain chains[] = {
+        {"particle_by_particle", "precision=double step=0.9 refresh=7", PLANE_WAVES, 7, 5, 0, 1},
+        {"particle_by_particle", "precision=double step=0.9", STANDING_WAVES, 7, 5, 1, 0},
+        {"particle_by_particle", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, 1, 1},
+        {"particle_by_particle", "precision=double step=0.8", PLANE_WAVES, 7, 4, 2, 0, 0, 1},
+        {"particle_by_particle", "precision=double step=0.9 refresh=3", PLANE_WAVES, 7, 5, 1,
+         POLYNOMIALS},
+    };
+    follows_the_cpu(chains, sizeof chains / sizeof *chains);
+}
+
+static void all_at_once(void **state)
+{
+    (void)state;
+    static const chain chains[] = {
+        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", PLANE_WAVES, 7,
+         5, 0, 1},
+        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", STANDING_WAVES,
+         5, 0, 1, 0},
+        {"configuration", "precision=double step=0.2", PLANE_WAVES, 7, 5, 0, 1},
+        {"configuration", "precision=double step=0.2 refresh=3", STANDING_WAVES, 7, 0, 1, 0},
+        {"configuration", "precision=double step=0.15", STANDING_WAVES, 7, 5, 0, 1, 1},
+        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", PLANE_WAVES, 5,
+         4, 2, 0, 0, 1},
+        {"configuration", "precision=double step=0.3", STANDING_WAVES, 4, 3, 2, 0, 0, 1},
+        {"configuration", "precision=double step=0.2", STANDING_WAVES, 7, 5, 0, POLYNOMIALS},
+    };
+    follows_the_cpu(chains, sizeof chains / sizeof *chains);
 }
 
 static void orbitals_in_single_precision_keep_ln_psi_to_it(void **state)
@@ -265,7 +308,10 @@ static void sweeps_of_many_electrons(void **state)
     }
 }
 
-GPU_TEST_MAIN(cmocka_unit_test(the_chain_is_that_of_the_cpu),
+GPU_TEST_MAIN(cmocka_unit_test(all_proposals_beforehand),
+              cmocka_unit_test(forbidden_places_and_functions_of_places),
+              cmocka_unit_test(blocks_that_are_gathered), cmocka_unit_test(one_electron_at_a_time),
+              cmocka_unit_test(all_at_once),
               cmocka_unit_test(orbitals_in_single_precision_keep_ln_psi_to_it),
               cmocka_unit_test(a_resumed_chain_is_the_one_never_stopped),
               cmocka_unit_test(dependent_orbitals_are_refused),

@@ -198,6 +198,65 @@ static void what_is_possible_is_not_refused(void **state)
     small_free(&s);
 }
 
+/* The shortest of all differences by up to three lattice vectors each way. */
+static double shortest_square(const plugmc_box *box, const double r[3])
+{
+    double shortest = INFINITY;
+    for (int image = 0; image < 7 * 7 * 7; image++) {
+        const int n[3] = {image % 7 - 3, image / 7 % 7 - 3, image / 49 - 3};
+        double square = 0;
+        for (int d = 0; d < 3; d++) {
+            double x = r[d];
+            for (int i = 0; i < 3; i++) x += n[i] * box->vector[i][d];
+            square += x * x;
+        }
+        shortest = fmin(shortest, square);
+    }
+    return shortest;
+}
+
+/* Of reduced lattice vectors of several kinds: the cell of face-centred cubic crystals, whose ties are many; skewed
+ * ones; a hexagonal one. What is found has to be an image, and as near as any. */
+static void the_nearest_image_in_an_oblique_box_is_the_nearest(void **state)
+{
+    (void)state;
+    static const double vectors[][9] = {{-15, 0, 15, 0, 15, 15, -15, 15, 0},
+                                        {4, 0.3, 0.2, 1.1, 4.2, -0.4, -0.7, 0.9, 4.5},
+                                        {9, 0.5, 0.25, -1, 8, 0, 0, 1, 10},
+                                        {1, 0, 0, 0.5, 0.8660254037844386, 0, 0, 0, 1.3},
+                                        {3, 0, 0, -1.4, 3, 0, 1.4, -1.4, 3}};
+    enum { OBLIQUE = SPHERE + 1 };
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
+        small s = small_new(3, 10);
+        double v[9], r[3], f[3];
+        memcpy(v, vectors[k], sizeof v);
+        s.species[0].diameter = 0;
+        s.config.box.shape = OBLIQUE;
+        s.config.box.a = (plugmc_list){v, 3};
+        s.config.box.b = (plugmc_list){v + 3, 3};
+        s.config.box.c = (plugmc_list){v + 6, 3};
+        assert_int_equal(small_build(&s), EXIT_DONE);
+        const plugmc_box *box = &s.system.box;
+        plugmc_images images;
+        assert_int_equal(plugmc_images_of(box, 1, &images), PLUGMC_IMAGES_OBLIQUE);
+        for (uint32_t n = 0; n < 3000; n++) {
+            const plugmc_random u = plugmc_draw(7, k, n, 0, 0, 0);
+            for (int d = 0; d < 3; d++) f[d] = 2 * (u.word[d] + 0.5) * 0x1p-32 - 1;
+            for (int d = 0; d < 3; d++) r[d] = f[0] * v[d] + f[1] * v[3 + d] + f[2] * v[6 + d];
+            const plugmc_separation found =
+                plugmc_separate(r[0], r[1], r[2], &images, PLUGMC_IMAGES_OBLIQUE);
+            const double by[3] = {found.x - r[0], found.y - r[1], found.z - r[2]};
+            for (int d = 0; d < 3; d++) {
+                double turns = 0;
+                for (int e = 0; e < 3; e++) turns += by[e] * box->inverse[e][d];
+                assert_close(turns, round(turns), 0, 1e-12);
+            }
+            assert_close(found.r2, shortest_square(box, r), 1e-12, 0);
+        }
+        small_free(&s);
+    }
+}
+
 TEST_MAIN(cmocka_unit_test(packing_fraction_gives_the_edge),
           cmocka_unit_test(density_gives_the_edge), cmocka_unit_test(square_takes_an_edge),
           cmocka_unit_test(triangular_has_edges_for_rows_of_touching_disks),
@@ -205,4 +264,5 @@ TEST_MAIN(cmocka_unit_test(packing_fraction_gives_the_edge),
           cmocka_unit_test(particles_are_numbered_species_by_species),
           cmocka_unit_test(box_size_is_given_in_exactly_one_way),
           cmocka_unit_test(impossible_systems_are_refused),
-          cmocka_unit_test(what_is_possible_is_not_refused))
+          cmocka_unit_test(what_is_possible_is_not_refused),
+          cmocka_unit_test(the_nearest_image_in_an_oblique_box_is_the_nearest))

@@ -14,6 +14,7 @@
 #include <string.h>
 
 PLUGMC_EMBED(vmc_kernels_text, PLUGMC_KERNEL_FILE);
+PLUGMC_EMBED(vmc_decide_text, VMC_DECIDE_FILE);
 
 enum { MANY_ELECTRONS = 512, GATHERED = 256 };
 static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are dealt with together */
@@ -56,12 +57,14 @@ static int group_quasi_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *
     int code = PLUGMC_OK;
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
         const int64_t electrons = vmc_electrons(v, spin), step = v->gpu->gathered;
+        vmc_block all = block_of(v, spin, 0, electrons, electrons, 0);
         if (electrons) code = draw_and_evaluate(v, host, d, n, spin, 0);
+        if (electrons && !code) code = find_fields(v, host, d, &all, spin, n);
         for (int64_t first = 0; first < electrons && !code; first += step) {
             const int64_t left = electrons - first, count = left < step ? left : step;
             vmc_block b = block_of(v, spin, first, count, electrons, first);
             code = step > v->gpu->capacity ? decide_gathered(v, host, d, spin, n, first, count)
-                                           : decide_block(v, host, d, &b, spin, n);
+                                           : decide_block(v, host, d, &b, spin, n, fields_found(v));
         }
     }
     return code;
@@ -84,7 +87,7 @@ static int group_particle_by_particle(vmc *v, const plugmc_host *host, vmc_draws
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = propose(v, host, d, &b, spin, n, 0);
             if (!code) code = evaluate(v, host, spin, n, v->gpu->to[spin]);
-            if (!code) code = decide_block(v, host, d, &b, spin, n);
+            if (!code) code = decide_block(v, host, d, &b, spin, n, 0);
         }
     return code;
 }
@@ -116,16 +119,18 @@ static int group_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int
         int64_t pitch = v->pitch; /* of orbitals, whatever their kind */
         vmc_block all = block_of(v, spin, 0, electrons, electrons, 0);
         vmc_state state = state_of(v, d->walker, spin);
-        device_pointer none = 0, positions = positions_of(v, d->walker), to = g->to[spin],
+        device_pointer none = 0, fields = fields_found(v), positions = positions_of(v, d->walker),
+                       to = g->to[spin],
                        inverse = from_walker(g->inverse[spin], d->walker,
                                              electrons * electrons * g->number),
                        moved = from_walker(g->moved, d->walker, 3 * v->system->particles * 8);
         all.capacity = g->looked;
         if (!electrons) continue;
         code = draw_and_evaluate(v, host, d, n, spin, 0);
+        if (!code) code = find_fields(v, host, d, &all, spin, n);
         if (!code)
             code = launch(host, g->look, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
-                          (void *[]){&all, &positions, &to, &g->change, &none});
+                          (void *[]){&all, &positions, &to, &fields, &g->change, &none});
         if (!code)
             code = launch(
                 host, g->judge, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
@@ -389,7 +394,7 @@ int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_k
 {
     (void)instance;
     if (index > 0) return 0;
-    const char *text = matrices_text(host, vmc_kernels_text, NULL);
+    const char *text = matrices_text(host, vmc_kernels_text, vmc_decide_text);
     if (!text) return 0;
     out->name = vmc_text_name;
     out->text = text;
@@ -415,6 +420,7 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         plugmc_kernel **kernel;
     } kernels[] = {
         {"vmc_propose", &g->propose},
+        {"vmc_fields", &g->fields},
         {"vmc_look", &g->look},
         {"vmc_energy", &g->energy},
         {"vmc_energy_sum", &g->energy_sum},
@@ -476,6 +482,7 @@ static int take_memory(vmc *v, const plugmc_host *host)
         {&g->products, wide},
         {&g->solved, wide},
         {&g->fresh, group * capacity * most * number},
+        {&g->field, group * most * 16},
         {&g->chosen, group * (size_t)g->gathered * sizeof(int32_t)},
         {&g->counts, (2 * group + 1) * sizeof(int32_t)},
         {&g->overlaps, group * capacity * (size_t)g->gathered * number},
@@ -498,6 +505,17 @@ static int take_memory(vmc *v, const plugmc_host *host)
     if (!code && !g->host_numbers)
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
     return code;
+}
+
+/* Whether a potential that is sampled has a field. */
+static int has_fields(const vmc *v)
+{
+    int any = 0;
+    for (int32_t t = 0; t < v->system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(v->system, t);
+        any |= term->sampled && term->plugin->potential->field;
+    }
+    return any;
 }
 
 /* Hard cores would need the chain to know who overlaps with whom. */
@@ -534,6 +552,7 @@ static int prepare(vmc *v, const plugmc_host *host)
             v->orbitals->label);
     const int64_t block = v->block < VMC_MOST_BLOCK ? v->block : VMC_MOST_BLOCK;
     const int one_by_one = v->one_sweep == vmc_gpu_particle_by_particle || block < 1;
+    g->has_fields = has_fields(v);
     g->number = (int64_t)sizeof(double) * (v->is_complex ? 2 : 1);
     g->capacity = one_by_one ? 1 : (int32_t)(block < v->most ? block : v->most);
     while (g->capacity > 1 &&

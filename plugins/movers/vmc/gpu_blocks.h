@@ -8,8 +8,9 @@
 
 typedef struct vmc_gpu {
     matrices matrices;
-    plugmc_kernel *propose, *look, *energy, *energy_sum, *decide, *gather, *compare, *judge,
-        *settle, *decide_configuration, *find_overlaps, *own_columns, *append, *chosen_rows;
+    int has_fields; /* what is sampled */
+    plugmc_kernel *propose, *fields, *look, *energy, *energy_sum, *decide, *gather, *compare,
+        *judge, *settle, *decide_configuration, *find_overlaps, *own_columns, *append, *chosen_rows;
     int32_t capacity; /* electrons of a block */
     int32_t gathered; /* electrons of the blocks that are gathered before M is updated */
     int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
@@ -26,6 +27,7 @@ typedef struct vmc_gpu {
     device_pointer taken;            /* [group][gathered][n]; rows of M take the same place */
     device_pointer products, solved; /* [group][gathered][n] */
     device_pointer fresh;            /* [group][capacity][n] */
+    device_pointer field;            /* [group][n][2]: vmc_fields */
     device_pointer overlaps;         /* [group][capacity][gathered], or the other way round */
     device_pointer chosen;           /* [group][gathered] */
     device_pointer counts;           /* [group] before, [group] now, and the largest */
@@ -110,7 +112,8 @@ static int evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t poi
 /* Bytes of shared memory that deciding takes. */
 static uint32_t shared_to_decide(const vmc *v, int64_t size)
 {
-    return (uint32_t)((3 * v->gpu->number + 8 * size + 24 + 4) * size);
+    const int64_t most = size <= VMC_COLUMNS ? VMC_COLUMNS : VMC_MOST_BLOCK;
+    return (uint32_t)(3 * v->gpu->number * most + (8 * size + 5 * 8 + 4) * size);
 }
 
 /* ---- One block after the other ---- */
@@ -126,13 +129,28 @@ static int find_products(const vmc *v, const plugmc_host *host, const vmc_block 
                              wide, 0, g->products, electrons, wide, n);
 }
 
+/* Field energies of the proposals of a spin, if there are fields. */
+static int find_fields(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *all,
+                       int spin, int32_t n)
+{
+    vmc_gpu *g = v->gpu;
+    device_pointer positions = positions_of(v, d->walker);
+    if (!g->has_fields) return PLUGMC_OK;
+    return launch(host, g->fields, blocks_for(2 * all->size, VMC_LOOK), (uint32_t)n, 1, VMC_LOOK, 0,
+                  (void *[]){all, &positions, &g->to[spin], &g->field});
+}
+
+/* What it has found, or 0. */
+static device_pointer fields_found(const vmc *v) { return v->gpu->has_fields ? v->gpu->field : 0; }
+
+/* `fields`: of find_fields, or 0, where the kernel finds them by itself. */
 static int look_at(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
-                   int32_t n)
+                   int32_t n, device_pointer fields)
 {
     vmc_gpu *g = v->gpu;
     device_pointer positions = positions_of(v, d->walker);
     return launch(host, g->look, (uint32_t)b->size, (uint32_t)n, 1, VMC_LOOK, 0,
-                  (void *[]){b, &positions, &g->to[spin], &g->change, &g->others});
+                  (void *[]){b, &positions, &g->to[spin], &fields, &g->change, &g->others});
 }
 
 /* Decisions about a block whose products are known, and its X = small (P - E), to `fresh`. */
@@ -182,7 +200,7 @@ static int gather_rows(const vmc *v, const plugmc_host *host, const vmc_block *b
 
 /* A block whose orbitals are known, and the inverse that follows. */
 static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
-                        int32_t n)
+                        int32_t n, device_pointer fields)
 {
     const vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons;
@@ -191,7 +209,7 @@ static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc
     vmc_gathered alone = {.rows = g->gathered};
     int code = gather_rows(v, host, b, b->size, inverse, g->solved, n);
     if (!code) code = find_products(v, host, b, b->size, inverse, n);
-    if (!code) code = look_at(v, host, d, b, spin, n);
+    if (!code) code = look_at(v, host, d, b, spin, n, fields);
     if (!code) code = decide(v, host, d, b, spin, n, g->products, &alone);
     if (code) return code;
     return update_inverse(v, host, b, b->size, g->solved, g->gathered, g->fresh, b->capacity,
@@ -307,7 +325,7 @@ static int decide_gathered(const vmc *v, const plugmc_host *host, vmc_draws *d, 
             g->products + (device_pointer)(done * electrons * g->number);
         int32_t *largest = g->host_numbers;
         b = block_of(v, spin, first + done, size, electrons, first + done);
-        code = look_at(v, host, d, &b, spin, n);
+        code = look_at(v, host, d, &b, spin, n, fields_found(v));
         if (!code && done > 0) code = host->gpu->arrive(host->context);
         if (done > 0) s.pending = *largest;
         if (!code) code = correct_products(v, host, &b, &s, products);

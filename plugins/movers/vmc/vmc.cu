@@ -144,47 +144,65 @@ __device__ __noinline__ double growth_apart(const double *from, const double *th
 
 /* ---- The energies of a block ---- */
 
+/* Field energies of the proposals and of where their electrons are, a thread each: fields [walkers][rows][2]. Sums over
+ * many ions are long, and in vmc_look all threads would wait for one. x twice the electrons of the block, y walkers. */
+extern "C" __global__ void __launch_bounds__(VMC_LOOK)
+    vmc_fields(const vmc_block b, const double *positions, const double *to, double *fields)
+{
+    const int32_t i = blockIdx.x * VMC_LOOK + threadIdx.x, w = blockIdx.y,
+                  e = b.spin_first + b.first + i / 2;
+    const int64_t row = (int64_t)w * b.rows + b.row + i / 2;
+    if (i >= 2 * b.size) return;
+    const double *at = i % 2 ? positions + 3 * ((int64_t)w * b.particles + e) : to + 3 * row;
+    fields[2 * row + i % 2] = field_at(at, plugmc_site_of_species(species_of(b, e)));
+}
+
+/* The change of a proposal by the fields: what vmc_fields has found, or found here by two threads, which have a part
+ * each. */
+PLUGMC_FN double change_of_fields(const double *fields, const double *from, const double *there,
+                                  plugmc_site a)
+{
+    if (threadIdx.x == 0) return fields ? fields[0] - fields[1] : field_at(there, a);
+    return threadIdx.x == 32 && PLUGMC_FIELDS > 0 && !fields ? -field_at(from, a) : 0;
+}
+
 /* One block of threads a proposal: x electrons of the block, y walkers. change [walkers][capacity].
  * others [walkers][capacity][capacity], or NULL: at [k][j], j < k, what the change of k grows by if
  * j of the block has moved; at [k][k] how many infinite energies the change leaves out; at [j][k]
- * what that number grows by. Without it the change is infinite itself. */
+ * what that number grows by. Without it the change is infinite itself. fields: of vmc_fields, or NULL. */
 extern "C" __global__ void __launch_bounds__(VMC_LOOK)
-    vmc_look(const vmc_block b, const double *positions, const double *to, double *change,
-             double *others)
+    vmc_look(const vmc_block b, const double *positions, const double *to, const double *fields,
+             double *change, double *others)
 {
-    const int32_t k = blockIdx.x, w = blockIdx.y, e = b.spin_first + b.first + k;
-    const double *all = positions + 3 * (int64_t)w * b.particles, *from = all + 3 * e;
-    const double *proposals = to + 3 * ((int64_t)w * b.rows + b.row), *there = proposals + 3 * k;
+    __shared__ double with[VMC_MOST_BLOCK], without[VMC_MOST_BLOCK];
+    const int32_t k = blockIdx.x, w = blockIdx.y, e = b.spin_first + b.first + k, n = b.particles;
+    const double *all = positions + 3 * (int64_t)w * n, *from = all + 3 * e;
+    const int64_t first = (int64_t)w * b.rows + b.row;
+    const double *proposals = to + 3 * first, *there = proposals + 3 * k;
     const plugmc_site a = plugmc_site_of_species(species_of(b, e));
-    plugmc_sums sums;
-    plugmc_sums_clear(&sums);
-    double mine = 0;
-    for (int32_t j = threadIdx.x; j < b.particles && PLUGMC_ENERGY_TERMS > 0; j += VMC_LOOK)
-        if (j != e)
-            plugmc_sums_add_change(&sums, between(from, all + 3 * j), between(there, all + 3 * j),
-                                   a, plugmc_site_of_species(species_of(b, j)));
-    if (PLUGMC_ENERGY_TERMS > 0) mine = (double)plugmc_sums_total(&sums, a);
-    if (threadIdx.x == 0) mine += field_at(there, a);
-    if (threadIdx.x == 32 && PLUGMC_FIELDS > 0) mine -= field_at(from, a);
-    double sum = sum_of_block<VMC_LOOK>(mine), infinite = 0;
+    double mine = change_of_fields(fields ? fields + 2 * (first + k) : NULL, from, there, a),
+           infinite = 0;
+    /* those of the block before it twice: where they are, and where they would go */
+    const int32_t places = PLUGMC_ENERGY_TERMS > 0 ? n + (others ? k : 0) : 0;
+    for (int32_t i = threadIdx.x; i < places; i += VMC_LOOK) {
+        const int32_t j = i < n ? i : e - k + (i - n), before = j - (e - k);
+        if (j == e) continue;
+        const double one = change_with(from, there, i < n ? all + 3 * j : proposals + 3 * before, a,
+                                       plugmc_site_of_species(species_of(b, j)));
+        if (i < n) mine += one;
+        if (others && before >= 0 && before < k) (i < n ? without : with)[before] = one;
+    }
+    double sum = sum_of_block<VMC_LOOK>(mine);
     if (others && !is_finite(sum)) sum = look_apart(b, e, all, there, &infinite);
     if (threadIdx.x == 0) change[(int64_t)w * b.capacity + k] = sum;
     if (!others) return;
     double *table = others + (int64_t)w * b.capacity * b.capacity, *row = table + k * b.capacity;
     if (threadIdx.x == 0) row[k] = infinite;
     for (int32_t j = threadIdx.x; j < k; j += VMC_LOOK) {
-        const double *old = from + 3 * (j - k), *now = proposals + 3 * j;
-        plugmc_sums with, without;
-        plugmc_sums_clear(&with);
-        plugmc_sums_clear(&without);
-        if (PLUGMC_ENERGY_TERMS > 0) {
-            plugmc_sums_add_change(&with, between(from, now), between(there, now), a, a);
-            plugmc_sums_add_change(&without, between(from, old), between(there, old), a, a);
-        }
-        double growth =
-            (double)plugmc_sums_total(&with, a) - (double)plugmc_sums_total(&without, a);
+        double growth = PLUGMC_ENERGY_TERMS > 0 ? with[j] - without[j] : 0;
         infinite = 0;
-        if (!is_finite(growth)) growth = growth_apart(from, there, old, now, a, &infinite);
+        if (!is_finite(growth))
+            growth = growth_apart(from, there, from + 3 * (j - k), proposals + 3 * j, a, &infinite);
         row[j] = growth;
         table[j * b.capacity + k] = infinite;
     }
@@ -220,7 +238,7 @@ extern "C" __global__ void __launch_bounds__(VMC_THREADS)
     if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 
-/* ---- Decisions ---- */
+/* ---- Decisions; those about a block are in decide.cu ---- */
 
 PLUGMC_FN double acceptance_number(const vmc_draws &d, int32_t walker, int32_t e)
 {
@@ -261,160 +279,6 @@ PLUGMC_FN void note_failure(const vmc_state &s, const vmc_draws &d, int32_t w, i
     if (s.failure[w].electron) return;
     s.failure[w].sweep = d.sweep;
     s.failure[w].electron = (uint64_t)e + 1;
-}
-
-/* What the moves taken, of n electrons, do to the numbers of a walker. */
-PLUGMC_FN void add_up(const vmc_state &s, int32_t w, int32_t n, const int32_t *taken,
-                      const double *square, const double *now, const double *grows)
-{
-    double ln = 0, parts = 0;
-    int32_t accepted = 0;
-    for (int32_t k = 0; k < n; k++)
-        if (taken[k]) {
-            ln += log(square[k]);
-            parts += with_infinite(now[k], grows[k * n + k]);
-            accepted++;
-        }
-    s.ln_square[w] += ln;
-    s.parts[w] += parts;
-    s.accepted[w] += accepted;
-}
-
-/* The electrons of a block that are taken join those that are gathered. */
-PLUGMC_FN void note_taken(const vmc_gathered &g, const vmc_block &b, const int32_t *taken)
-{
-    const int32_t w = blockIdx.x;
-    int32_t count = g.count[w];
-    g.before[w] = count;
-    for (int32_t k = 0; k < b.size; k++)
-        if (taken[k]) g.chosen[(int64_t)w * g.rows + count++] = b.first + k;
-    g.count[w] = count;
-    atomicMax(g.largest, count);
-}
-
-/* One block of threads a walker. products [walkers][gathered.rows][electrons]: P, less 1 at [i][e_i]
- * when it ends. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. A thread has
- * A x B elements of G in registers, (first_row + VMC_ROWS a, first_column + VMC_COLUMNS b); the others see its
- * diagonal, and the row and the column of the electron that is taken. */
-template <class T, int A, int B>
-PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_state &s,
-                           double *positions, const double *to, const double *change,
-                           const double *others, T *products, T *small,
-                           const vmc_gathered &gathered)
-{
-    extern __shared__ double shared[];
-    const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity;
-    const int32_t first_row = t / VMC_COLUMNS, first_column = t % VMC_COLUMNS;
-    T *row = (T *)shared, *column = row + n, *diagonal = column + n, g[A][B];
-    double *grows = (double *)(diagonal + n), *now = grows + n * n, *number = now + n,
-           *square = number + n;
-    int32_t *taken = (int32_t *)(square + n);
-    T *p = products + (int64_t)w * gathered.rows * b.electrons;
-    const int32_t e0 = b.spin_first + b.first;
-#define EACH_OF_G                                                                                  \
-    _Pragma("unroll") for (int r = 0, i = first_row; r < A; r++, i += VMC_ROWS)                    \
-        _Pragma("unroll") for (int c = 0, j = first_column; c < B;                                 \
-                               c++, j += VMC_COLUMNS) if (i < n && j < n)
-    EACH_OF_G
-    {
-        g[r][c] = p[(int64_t)i * b.electrons + b.first + j];
-        grows[i * n + j] = others[((int64_t)w * capacity + i) * capacity + j];
-        if (i == j) diagonal[i] = g[r][c];
-    }
-    for (int32_t k = t; k < n; k += VMC_THREADS) {
-        now[k] = change[(int64_t)w * capacity + k];
-        number[k] = acceptance_number(d, d.walker + w, e0 + k);
-        taken[k] = 0;
-    }
-    /* a move that is lost is made, and none after it, so that it is found */
-    const int32_t end = s.failure[w].electron ? 0 : n;
-    __syncthreads();
-    for (int32_t e = 0, lost = 0; e < end && !lost; e++) {
-        /* every thread comes to the same decision */
-        const T q = diagonal[e];
-        const double q2 = square_of(q), own = with_infinite(now[e], grows[e * n + e]),
-                     ratio = q2 * exp(-own);
-        lost = is_lost(q2, own);
-        if (VMC_BARS && lost &&
-            is_barred(to + 3 * ((int64_t)w * b.rows + b.row + e),
-                      plugmc_site_of_species(species_of(b, e0 + e)))) {
-            /* 0 times what is no number would reach the others' rows of X */
-            for (int32_t j = t; j < b.electrons; j += VMC_THREADS)
-                p[(int64_t)e * b.electrons + j] = of(0, 0, T());
-            lost = 0;
-            continue;
-        }
-        if (t == 0 && lost) note_failure(s, d, w, e0 + e);
-        if (!(number[e] < ratio) && !lost) continue;
-        const T over = one_over(q);
-        EACH_OF_G
-        {
-            if (i == e) row[j] = times(g[r][c], over);
-            if (j == e) column[i] = g[r][c];
-        }
-        __syncthreads();
-        for (int32_t k = t; k < n; k += VMC_THREADS) {
-            if (k > e) now[k] += grows[k * n + e];
-            if (k > e) grows[k * n + k] += grows[e * n + k];
-            if (k == e) square[k] = q2;
-            if (k == e) taken[k] = 1;
-        }
-        EACH_OF_G
-        {
-            if (i == e)
-                g[r][c] = j == e ? over : row[j];
-            else if (j == e)
-                g[r][c] = less(of(0, 0, T()), times(column[i], over));
-            else
-                g[r][c] = less(g[r][c], times(column[i], row[j]));
-            if (i == j) diagonal[i] = g[r][c];
-        }
-        __syncthreads();
-    }
-    __syncthreads();
-    EACH_OF_G
-    small[((int64_t)w * capacity + i) * capacity + j] =
-        taken[i] && taken[j] ? g[r][c] : of(0, 0, T());
-#undef EACH_OF_G
-    for (int32_t k = t; k < n; k += VMC_THREADS) {
-        T *one = p + (int64_t)k * b.electrons + b.first + k;
-        *one = less(*one, of(1, 0, T()));
-        for (int i = 0; i < 3 && taken[k]; i++)
-            positions[3 * ((int64_t)w * b.particles + e0 + k) + i] =
-                to[3 * ((int64_t)w * b.rows + b.row + k) + i];
-    }
-    if (t == 0) add_up(s, w, n, taken, square, now, grows);
-    if (t == 32 && gathered.chosen) note_taken(gathered, b, taken);
-}
-
-template <class T>
-PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s, double *positions,
-                      const double *to, const double *change, const double *others, T *products,
-                      T *small, const vmc_gathered &gathered)
-{
-    if (b.size <= VMC_COLUMNS)
-        decide_some<T, VMC_COLUMNS / VMC_ROWS, 1>(d, b, s, positions, to, change, others, products,
-                                                  small, gathered);
-    else
-        decide_some<T, VMC_MOST_BLOCK / VMC_ROWS, VMC_MOST_BLOCK / VMC_COLUMNS>(
-            d, b, s, positions, to, change, others, products, small, gathered);
-}
-
-extern "C" __global__ void __launch_bounds__(VMC_THREADS)
-    vmc_decide_real(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s,
-                    double *positions, const double *to, const double *change, const double *others,
-                    double *products, double *small, const vmc_gathered gathered)
-{
-    decide(d, b, s, positions, to, change, others, products, small, gathered);
-}
-
-extern "C" __global__ void __launch_bounds__(VMC_THREADS)
-    vmc_decide_complex(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s,
-                       double *positions, const double *to, const double *change,
-                       const double *others, vmc_complex *products, vmc_complex *small,
-                       const vmc_gathered gathered)
-{
-    decide(d, b, s, positions, to, change, others, products, small, gathered);
 }
 
 /* ---- Matrices ---- */
@@ -517,8 +381,8 @@ extern "C" __global__ void vmc_compare(int64_t numbers, const double *kept, cons
         difference = d <= difference ? difference : d == d ? d : infinity();
         largest = fmax(largest, fabs(fresh[base + i]));
     }
-    atomicMax(out + 2 * blockIdx.y, (unsigned long long)__double_as_longlong(difference));
-    atomicMax(out + 2 * blockIdx.y + 1, (unsigned long long)__double_as_longlong(largest));
+    largest_of_warp(difference, out + 2 * blockIdx.y);
+    largest_of_warp(largest, out + 2 * blockIdx.y + 1);
 }
 
 /* ---- All against the old configuration ---- */

@@ -155,33 +155,73 @@ PLUGMC_FN real plugmc_round(real x)
     return sizeof(real) == 4 ? (real)rintf((float)x) : (real)rint((double)x);
 }
 
-/* In an oblique box the image with the nearest fractional coordinates need not be the nearest: it
- * is looked for among that one and those around it, which is exact for reduced lattice vectors. */
+PLUGMC_FN real plugmc_dot(const real a[3], const real b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Of each pair v, -v of the 26 lattice vectors around the origin one: number q, from 1 on, is i a + j b + k c with
+ * 9 i + 3 j + k = q. What is linear in v, from what it is along a, b and c. */
+enum { PLUGMC_AROUND = 13 };
+PLUGMC_FN void plugmc_along_around(real a, real b, real c, real out[PLUGMC_AROUND + 1])
+{
+    const real less = b - c, more = b + c;
+    const real all[PLUGMC_AROUND + 1] = {
+        0, c, less, b, more, a - more, a - b, a - less, a - c, a, a + c, a + less, a + b, a + more};
+    PLUGMC_UNROLL
+    for (int q = 0; q <= PLUGMC_AROUND; q++) out[q] = all[q];
+}
+
+/* Half of their squares. */
+PLUGMC_FN void plugmc_half_squares_around(const plugmc_images *m, real out[PLUGMC_AROUND + 1])
+{
+    PLUGMC_UNROLL
+    for (int q = 0; q <= PLUGMC_AROUND; q++) {
+        const int i = q > 4, rest = q - 9 * i,
+                  j = rest > 1    ? 1
+                      : rest < -1 ? -1
+                                  : 0,
+                  k = rest - 3 * j;
+        real v[3];
+        for (int d = 0; d < 3; d++)
+            v[d] =
+                (real)i * m->vector[0][d] + (real)j * m->vector[1][d] + (real)k * m->vector[2][d];
+        out[q] = plugmc_dot(v, v) / 2;
+    }
+}
+
+/* In an oblique box the image s with the nearest fractional coordinates need not be the nearest: it is looked for
+ * among that one and those around it, which is exact for reduced lattice vectors. That one of s + v and s - v is the
+ * nearer whose v points against s; half of its square is less than that of s by |s.v| - |v|^2 / 2. */
 PLUGMC_FN plugmc_separation plugmc_nearest_oblique(real x, real y, real z, const plugmc_images *m)
 {
-    real f[3], best = (real)1e30;
-    plugmc_separation s = {0, 0, 0, 0};
+    const real *a = m->vector[0], *b = m->vector[1], *c = m->vector[2];
+    real f[3], s[3], half[PLUGMC_AROUND + 1], along[PLUGMC_AROUND + 1], best = 0, number = 0;
     PLUGMC_UNROLL
     for (int d = 0; d < 3; d++) {
         f[d] = x * m->inverse[0][d] + y * m->inverse[1][d] + z * m->inverse[2][d];
         f[d] -= plugmc_round(f[d]);
     }
     PLUGMC_UNROLL
-    for (int i = 0; i < 27; i++) {
-        real a = f[0] + (real)(i % 3 - 1), b = f[1] + (real)(i / 3 % 3 - 1),
-             c = f[2] + (real)(i / 9 - 1);
-        real sx = a * m->vector[0][0] + b * m->vector[1][0] + c * m->vector[2][0];
-        real sy = a * m->vector[0][1] + b * m->vector[1][1] + c * m->vector[2][1];
-        real sz = a * m->vector[0][2] + b * m->vector[1][2] + c * m->vector[2][2];
-        real r2 = sx * sx + sy * sy + sz * sz;
-        int nearer = r2 < best;
-        best = nearer ? r2 : best;
-        s.x = nearer ? sx : s.x;
-        s.y = nearer ? sy : s.y;
-        s.z = nearer ? sz : s.z;
+    for (int d = 0; d < 3; d++) s[d] = f[0] * a[d] + f[1] * b[d] + f[2] * c[d];
+    plugmc_half_squares_around(m, half);
+    plugmc_along_around(plugmc_dot(s, a), plugmc_dot(s, b), plugmc_dot(s, c), along);
+    PLUGMC_UNROLL
+    for (int q = 1; q <= PLUGMC_AROUND; q++) {
+        const real by = half[q] - (along[q] < 0 ? -along[q] : along[q]);
+        const int nearer = by < best;
+        best = nearer ? by : best;
+        number = nearer ? along[q] < 0 ? (real)q : (real)-q : number;
     }
-    s.r2 = best;
-    return s;
+    const real i = plugmc_round(number / 9), rest = number - 9 * i, j = plugmc_round(rest / 3),
+               k = rest - 3 * j;
+    f[0] += i;
+    f[1] += j;
+    f[2] += k;
+    PLUGMC_UNROLL
+    for (int d = 0; d < 3; d++) s[d] = f[0] * a[d] + f[1] * b[d] + f[2] * c[d];
+    plugmc_separation out = {s[0], s[1], s[2], plugmc_dot(s, s)};
+    return out;
 }
 
 PLUGMC_FN plugmc_separation plugmc_separate(real x, real y, real z, const plugmc_images *m,
