@@ -14,7 +14,7 @@
 # table IX in double precision on the CPU and in single precision on the GPU. THREADS= of the CPU. LIMIT= seconds after which
 # a row ends, however many steps it has made.
 #
-# The Jastrow factor is that of silicon_jastrow.ini, which plugmc optimise has found. JASTROW=FILE has another one,
+# The Jastrow factor is that of electrons/silicon_jastrow.ini, which plugmc optimise has found. JASTROW=FILE has another one,
 # sections of [potential ...]; JASTROW=gas is that of the electron gas of the same mean density, with a higher
 # energy and twice the variance. The paper's energy, -7.9590865(1749), is that of another Hamiltonian: its
 # pseudopotential is not named.
@@ -30,7 +30,7 @@ if [ $# -lt 1 ] || [ ! -r "$1/si-3x3x3.bwfn.data.b1" ] || [ ! -r "$1/Si.pz-vbc.U
 fi
 files=$(cd "$1" && pwd)
 steps=${2:-1000000} walkers=${3:-16} rows=${ROWS:-X double single}
-factor=${JASTROW:-$(cd "$(dirname "$0")" && pwd)/silicon_jastrow.ini}
+factor=${JASTROW:-$(cd "$(dirname "$0")" && pwd)/electrons/silicon_jastrow.ini}
 if [ "$factor" != gas ]; then
     [ -r "$factor" ] || {
         echo "silicon_energies.sh: JASTROW=$factor cannot be read" >&2
