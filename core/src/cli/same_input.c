@@ -81,11 +81,12 @@ static int compare_configuration(comparison *c, const char *of_first, const char
 int same_input(const simulation *sim)
 {
     comparison c = {.sim = sim};
+    if (team_now()->ranks == 1) return 0;
     char *ini = checked(effective_ini(sim)), *parts = history_parts(sim, true), *first_ini = NULL,
          *first_parts = NULL;
-    int code = team_now()->ranks > 1 ? spread_text(ini, &first_ini) : 0;
-    if (!code && first_ini) code = spread_text(parts, &first_parts);
-    if (!code && first_parts) {
+    int code = spread_text(ini, &first_ini);
+    if (!code) code = spread_text(parts, &first_parts);
+    if (!code) {
         code = compare_configuration(&c, first_ini, ini);
         if (!code) history_differences(first_parts, parts, parts_differ, &c);
         code = team_agree(code ? code : c.code);
