@@ -269,8 +269,8 @@ PLUGMC_FN void take_nearer(nearest *n, uint32_t key)
 PLUGMC_FN float inverse_root(float x)
 {
 #ifdef __CUDACC_RTC__
-    float
-        root; /* its last bits hang on the machine, and are within the bounds; x is not denormal */
+    /* Its last bits hang on the machine, and are within the bounds. x is not denormal. */
+    float root;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
     return root;
 #else

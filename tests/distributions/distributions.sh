@@ -712,35 +712,32 @@ case_groups_near_the_first_of_an_ideal_gas()
     agrees numbers/N_s0 group dimension=2 length=2 activity=1.3 most=12 group=2,1
 }
 
-# No more than one pair, so that every potential has an exact law.
+# No more than one pair of charges 1 and -1, so that every potential has an exact law. What they feel is read:
+# ions DIMENSION LENGTH ACTIVITY.
+ions()
+{
+    diameter=1 groups "$1" "$2" "$3" 1 1 1
+    change '/^\[species s0/,/^activity/s/^activity.*/&\ncharge = 1/; /^\[species s1/,/^activity/s/^activity.*/&\ncharge = -1/'
+    run
+}
+
 case_pairs_of_ions()
 {
-    local charges='/^\[species s0/,/^activity/s/^activity.*/&\ncharge = 1/; /^\[species s1/,/^activity/s/^activity.*/&\ncharge = -1/'
-    diameter=1 groups 2 3 0.1 1 1 1 <<<$'[potential hard_disk]\n[potential coulomb]\nbjerrum_length = 1.5\nminimum_image = yes'
-    change "$charges"
-    run
+    ions 2 3 0.1 <<<$'[potential hard_disk]\n[potential coulomb]\nbjerrum_length = 1.5\nminimum_image = yes'
     agrees numbers/N_s0 group dimension=2 length=3 activity=0.1 most=1 group=1,1 core=1 coulomb=-1.5
-    diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_ewald]\nbjerrum_length = 2'
-    change "$charges"
-    run
-    agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
-    near=1.7 diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_ewald]\nbjerrum_length = 2'
-    change "$charges"
-    run
-    agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
+    pairs_by coulomb_ewald
 }
 
 # The same law, from energies of pairs.
-case_pairs_of_ions_in_a_cube()
+case_pairs_of_ions_in_a_cube() { pairs_by coulomb_cube; }
+
+# With all images: anywhere, and near each other.
+pairs_by() # POTENTIAL
 {
-    local charges='/^\[species s0/,/^activity/s/^activity.*/&\ncharge = 1/; /^\[species s1/,/^activity/s/^activity.*/&\ncharge = -1/'
-    diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_cube]\nbjerrum_length = 2'
-    change "$charges"
-    run
+    local feels=$'[potential hard_sphere]\n[potential '$1$']\nbjerrum_length = 2'
+    ions 3 4 0.012 <<<"$feels"
     agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
-    near=1.7 diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_cube]\nbjerrum_length = 2'
-    change "$charges"
-    run
+    near=1.7 ions 3 4 0.012 <<<"$feels"
     agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
 }
 

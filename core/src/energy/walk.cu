@@ -259,8 +259,8 @@ PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, 
     return overlap;
 }
 
-/* Whether who comes overlaps with anybody, or a thread knows so already. Distances alone cost little beside energies, and where particles are
- * hard most trials end here. */
+/* Whether who comes overlaps with anybody, or a thread knows so already. Distances alone cost little beside energies,
+ * and where particles are hard most trials end here. */
 PLUGMC_FN int walk_group_overlaps(const plugmc_trial *trial, const walk_around *a, int overlap)
 {
     for (int32_t m = 0; m < trial->group->n; m++) {

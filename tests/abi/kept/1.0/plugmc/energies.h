@@ -112,8 +112,8 @@ typedef struct plugmc_trial {
     double
         log_factor; /* ln of the mover's own factor in the probability of acceptance: the density with which
                           the way back is proposed over that of the way there */
-    plugmc_group
-        *group; /* of PLUGMC_GROUP_*: room for them, n is 0; NULL on a GPU without PLUGMC_GROUPS */
+    /* Of PLUGMC_GROUP_*: room for them, n is 0; NULL on a GPU without PLUGMC_GROUPS. */
+    plugmc_group *group;
     /* wanted; cleared before. Of PLUGMC_INSERTED and PLUGMC_REMOVED, k above 1: k places are weighed, those of
      * plugmc_draw_one_place instead of `position`, and who comes goes to one of them by its Boltzmann factor; of who
      * leaves its own and k - 1 others. log_factor is that of one place. At most PLUGMC_MOST_PLACES, and not beside a
