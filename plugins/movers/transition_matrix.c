@@ -7,8 +7,8 @@
  *
  * Walkers that have just come to a number are not as those that have been there for long: ions that were put
  * anywhere are not bound yet, and are removed all too easily. A weight that believes so keeps walkers from
- * coming back to find out better. So in the weights the trials of turn t of this mover count as t^3, and
- * those of the beginning are soon forgotten; in ln p(N) all of production count alike.
+ * coming back to find out better. So in the weights trial n from a number counts n times, and those of the
+ * beginning are soon forgotten; in ln p(N) all of production count alike.
  *
  * With of = energy the bins are of the potential energy of all that is sampled, couplings included, and the
  * trials those of the movers that leave decisions to the core, as serial: ln p + U / kT is ln of the density of
@@ -19,23 +19,27 @@
  */
 #include "flat_histogram.h"
 
+enum { LATER = 1 };
+
 typedef struct transition_matrix {
     macrostate m;        /* first: it holds the parameters */
-    double turns;        /* made so far */
     double (*seen)[4];   /* [bins]: the books of the last turn */
-    double (*recent)[4]; /* [bins]: what came to the books, that of turn t times (t / turns)^3 */
+    double (*recent)[4]; /* [bins]: the same, trial n of N counting n / N */
 } transition_matrix;
 
 static void learn(transition_matrix *t)
 {
     const double(*collected)[4] = (const double(*)[4])t->m.states.collected;
-    const double kept = pow(t->turns / (t->turns + 1), 3);
     for (int64_t b = 0; b < t->m.bins; b++)
-        for (int k = 0; k < 4; k++) {
-            t->recent[b][k] = t->recent[b][k] * kept + (collected[b][k] - t->seen[b][k]);
-            t->seen[b][k] = collected[b][k];
+        for (int k = 0; k < 4; k += 2) {
+            const double *now = &collected[b][k];
+            double *seen = &t->seen[b][k], *recent = &t->recent[b][k];
+            const double kept = now[1] > 0 ? seen[1] / now[1] : 0;
+            for (int l = 0; l < 2; l++) {
+                recent[l] = recent[l] * kept + (now[l] - seen[l]);
+                seen[l] = now[l];
+            }
         }
-    t->turns++;
 }
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
@@ -76,7 +80,6 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     const size_t bins = (size_t)t->m.bins;
     (void)host;
     int code = macrostate_archive(&t->m, a);
-    if (!code) code = a->bytes(a, "turns", &t->turns, sizeof t->turns);
     if (!code) code = a->bytes(a, "seen", t->seen, bins * sizeof *t->seen);
     return code ? code : a->bytes(a, "recent", t->recent, bins * sizeof *t->recent);
 }
