@@ -10,7 +10,7 @@ enum { VMC_COLUMNS = 32, VMC_ROWS = 8, VMC_THREADS = VMC_COLUMNS * VMC_ROWS, VMC
 enum {
     VMC_MOST_BLOCK = 64
 }; /* electrons of a block, of which VMC_COLUMNS and VMC_ROWS are parts */
-enum { VMC_TILE = 32, VMC_TILE_ROWS = 8 };
+enum { VMC_TILE = 32, VMC_TILE_ROWS = 8, VMC_CLEARED = 96 };
 
 /* What a displacement depends on; vmc.h says how. */
 typedef struct vmc_draws {

@@ -97,18 +97,38 @@ int matrices_polish(matrices *m, const plugmc_host *host, int32_t n, int64_t pit
                                     m->factors, n, square, 0, m->inverses, n, square, walkers);
 }
 
+static int multiply(const matrices *m, const plugmc_host *host, gemm_batched *gemm, int how_a,
+                    int how_b, int64_t rows, int64_t columns, int64_t inner, double scale,
+                    device_pointer a, int64_t lda, int64_t stride_a, device_pointer b, int64_t ldb,
+                    int64_t stride_b, double keep, device_pointer c, int64_t ldc, int64_t stride_c,
+                    int32_t walkers)
+{
+    const double scales[2] = {scale, 0}, keeps[2] = {keep, 0}; /* complex ones, if they are */
+    const int status =
+        gemm(m->blas, how_a, how_b, (int)rows, (int)columns, (int)inner, scales,
+             AT(a, const double), (int)lda, stride_a, AT(b, const double), (int)ldb, stride_b,
+             keeps, AT(c, double), (int)ldc, stride_c, walkers);
+    return status ? blas_fault(host, "multiply matrices", status) : PLUGMC_OK;
+}
+
 int matrices_multiply(const matrices *m, const plugmc_host *host, int how_a, int how_b,
                       int64_t rows, int64_t columns, int64_t inner, double scale, device_pointer a,
                       int64_t lda, int64_t stride_a, device_pointer b, int64_t ldb,
                       int64_t stride_b, double keep, device_pointer c, int64_t ldc,
                       int64_t stride_c, int32_t walkers)
 {
-    const double scales[2] = {scale, 0}, keeps[2] = {keep, 0}; /* complex ones, if they are */
-    const int status =
-        m->gemm(m->blas, how_a, how_b, (int)rows, (int)columns, (int)inner, scales,
-                AT(a, const double), (int)lda, stride_a, AT(b, const double), (int)ldb, stride_b,
-                keeps, AT(c, double), (int)ldc, stride_c, walkers);
-    return status ? blas_fault(host, "multiply matrices", status) : PLUGMC_OK;
+    return multiply(m, host, m->gemm, how_a, how_b, rows, columns, inner, scale, a, lda, stride_a,
+                    b, ldb, stride_b, keep, c, ldc, stride_c, walkers);
+}
+
+int matrices_multiply_real(const matrices *m, const plugmc_host *host, int how_a, int how_b,
+                           int64_t rows, int64_t columns, int64_t inner, double scale,
+                           device_pointer a, int64_t lda, int64_t stride_a, device_pointer b,
+                           int64_t ldb, int64_t stride_b, double keep, device_pointer c,
+                           int64_t ldc, int64_t stride_c, int32_t walkers)
+{
+    return multiply(m, host, m->gemm_real, how_a, how_b, rows, columns, inner, scale, a, lda,
+                    stride_a, b, ldb, stride_b, keep, c, ldc, stride_c, walkers);
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -132,6 +152,7 @@ static int open_blas(matrices *m, const plugmc_host *host, int is_complex)
         {&m->destroy, "cublasDestroy_v2"},
         {&m->set_stream, "cublasSetStream_v2"},
         {&m->gemm, is_complex ? "cublasZgemmStridedBatched" : "cublasDgemmStridedBatched"},
+        {&m->gemm_real, "cublasDgemmStridedBatched"},
         {&m->factor, is_complex ? "cublasZgetrfBatched" : "cublasDgetrfBatched"},
         {&m->solve, is_complex ? "cublasZtrsmBatched" : "cublasDtrsmBatched"},
     };

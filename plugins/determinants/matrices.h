@@ -26,7 +26,7 @@ typedef struct matrices {
     int (*create)(void **);
     int (*destroy)(void *);
     int (*set_stream)(void *, void *);
-    gemm_batched *gemm;
+    gemm_batched *gemm, *gemm_real;
     factor_batched *factor;
     solve_batched *solve; /* with a triangular matrix */
 
@@ -74,6 +74,12 @@ int matrices_multiply(const matrices *, const plugmc_host *, int how_a, int how_
                       int64_t stride_a, device_pointer b, int64_t ldb, int64_t stride_b,
                       double keep, device_pointer c, int64_t ldc, int64_t stride_c,
                       int32_t walkers);
+/* Of real ones, whatever the numbers of `matrices` are. */
+int matrices_multiply_real(const matrices *, const plugmc_host *, int how_a, int how_b, int64_t m,
+                           int64_t columns, int64_t inner, double scale, device_pointer a,
+                           int64_t lda, int64_t stride_a, device_pointer b, int64_t ldb,
+                           int64_t stride_b, double keep, device_pointer c, int64_t ldc,
+                           int64_t stride_c, int32_t walkers);
 
 /* Blocks of `threads` for an amount of work. */
 static inline uint32_t blocks_for(int64_t work, int32_t threads)
