@@ -104,10 +104,9 @@ static int multiply(const matrices *m, const plugmc_host *host, gemm_batched *ge
                     int32_t walkers)
 {
     const double scales[2] = {scale, 0}, keeps[2] = {keep, 0}; /* complex ones, if they are */
-    const int status =
-        gemm(m->blas, how_a, how_b, (int)rows, (int)columns, (int)inner, scales,
-             AT(a, const double), (int)lda, stride_a, AT(b, const double), (int)ldb, stride_b,
-             keeps, AT(c, double), (int)ldc, stride_c, walkers);
+    const int status = gemm(m->blas, how_a, how_b, (int)rows, (int)columns, (int)inner, scales,
+                            AT(a, const double), (int)lda, stride_a, AT(b, const double), (int)ldb,
+                            stride_b, keeps, AT(c, double), (int)ldc, stride_c, walkers);
     return status ? blas_fault(host, "multiply matrices", status) : PLUGMC_OK;
 }
 

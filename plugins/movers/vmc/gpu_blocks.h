@@ -22,22 +22,23 @@ typedef struct vmc_gpu {
     device_pointer inverse[VMC_SPINS];                             /* M [walkers][n][n] */
     device_pointer ln_square[VMC_SPINS], parts, accepted, failure; /* [walkers] */
     /* Of a group. */
-    device_pointer to[VMC_SPINS];    /* [group][n][3] */
-    device_pointer values;           /* [group][n][pitch], float or double */
-    device_pointer taken;    /* [group][gathered][n]; rows of M take the same place, and i times them */
-    device_pointer products; /* [group][gathered][n] */
-    device_pointer solved;   /* [group][n][gathered], or the other way round */
-    device_pointer fresh;            /* [group][capacity][n] */
-    device_pointer field;            /* [group][n][2]: vmc_fields */
-    device_pointer overlaps;         /* [group][capacity][gathered] */
-    device_pointer chosen;           /* [group][gathered] */
-    device_pointer counts;           /* [group] before, [group] now, and the largest */
-    device_pointer small, others;    /* [group][capacity][capacity]; others: vmc_look */
-    device_pointer change;           /* [group][looked] */
-    device_pointer rows;             /* [group][particles] */
-    device_pointer found; /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
-    device_pointer drift; /* [group][2] */
-    void *host_numbers;   /* [walkers][2] 8 bytes each */
+    device_pointer to[VMC_SPINS]; /* [group][n][3] */
+    device_pointer values;        /* [group][n][pitch], float or double */
+    device_pointer
+        taken; /* [group][gathered][n]; rows of M take the same place, and i times them */
+    device_pointer products;      /* [group][gathered][n] */
+    device_pointer solved;        /* [group][n][gathered], or the other way round */
+    device_pointer fresh;         /* [group][capacity][n] */
+    device_pointer field;         /* [group][n][2]: vmc_fields */
+    device_pointer overlaps;      /* [group][capacity][gathered] */
+    device_pointer chosen;        /* [group][gathered] */
+    device_pointer counts;        /* [group] before, [group] now, and the largest */
+    device_pointer small, others; /* [group][capacity][capacity]; others: vmc_look */
+    device_pointer change;        /* [group][looked] */
+    device_pointer rows;          /* [group][particles] */
+    device_pointer found;         /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
+    device_pointer drift;         /* [group][2] */
+    void *host_numbers;           /* [walkers][2] 8 bytes each */
 } vmc_gpu;
 
 /* ---- A block of electrons -------------------------------------------------------------------- */
@@ -282,10 +283,10 @@ static int find_coefficients(const vmc *v, const plugmc_host *host, const vmc_bl
     vmc_gpu *g = v->gpu;
     int32_t rows = s->pending + b->size, clear = s->pending > 0;
     const uint32_t clearing = clear ? blocks_for(b->electrons, VMC_CLEARED) : 0;
-    return launch(host, g->coefficients, blocks_for(rows, VMC_COLUMNS), 1 + clearing,
-                  (uint32_t)s->walkers, VMC_THREADS, 0,
-                  (void *[]){(void *)b, &s->device, &rows, &clear, &g->small, &g->solved,
-                             &g->overlaps});
+    return launch(
+        host, g->coefficients, blocks_for(rows, VMC_COLUMNS), 1 + clearing, (uint32_t)s->walkers,
+        VMC_THREADS, 0,
+        (void *[]){(void *)b, &s->device, &rows, &clear, &g->small, &g->solved, &g->overlaps});
 }
 
 /* X with what a block brings; s->pending is what it was before. */
@@ -318,7 +319,8 @@ static int end_gathering(const vmc *v, const plugmc_host *host, const vmc_block 
                          const vmc_gathering *s)
 {
     const vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, wide = s->parts * electrons, rows = s->parts * g->gathered;
+    const int64_t electrons = b->electrons, wide = s->parts * electrons,
+                  rows = s->parts * g->gathered;
     if (s->pending == 0) return PLUGMC_OK;
     return matrices_multiply_real(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, wide, electrons,
                                   (int64_t)s->parts * s->pending, -1, g->taken, wide, rows * wide,

@@ -338,8 +338,8 @@ PLUGMC_FN void coefficients(const vmc_block &b, const vmc_gathered &gathered, in
                             int32_t clear, const T *small, T *solved, T *out)
 {
     const int32_t lane = threadIdx.x % VMC_COLUMNS, warp = threadIdx.x / VMC_COLUMNS,
-                  c = blockIdx.x * VMC_COLUMNS + lane, w = blockIdx.z,
-                  before = gathered.before[w], count = gathered.count[w];
+                  c = blockIdx.x * VMC_COLUMNS + lane, w = blockIdx.z, before = gathered.before[w],
+                  count = gathered.count[w];
     const int32_t *chosen = gathered.chosen + (int64_t)w * gathered.rows;
     T *x = solved + (int64_t)w * b.electrons * gathered.rows + c;
     const T zero = of(0, 0, T());
