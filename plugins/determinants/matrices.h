@@ -30,21 +30,24 @@ typedef struct matrices {
     factor_batched *factor;
     solve_batched *solve; /* with a triangular matrix */
 
-    plugmc_kernel *transpose, *determinant, *permutation, *trace, *residual;
+    plugmc_kernel *transpose, *determinant, *permutation, *trace, *residual, *panel, *beside;
     int64_t number; /* bytes of a number */
     int32_t walkers;
     int64_t listed;                           /* size that the lists are for */
     device_pointer factors, inverses;         /* [walkers][n][n] */
     device_pointer factor_list, inverse_list; /* [walkers] where these begin */
     device_pointer pivots, info;              /* [walkers][n], [walkers] */
+    device_pointer moved;                     /* [walkers][1 + 2 VMC_MOVED]: factors.cu */
     uint64_t *list;                           /* [walkers] */
 } matrices;
 
 #define AT(pointer, type) ((type *)(uintptr_t)(pointer))
 
-/* The text of sum_of_block.cu, draws.h, matrices.cu, then `own` and `more` (or NULL), in memory of
+/* The text of sum_of_block.cu, draws.h, numbers.cu, matrices.cu, then `own` and `more` (or NULL), in memory of
  * the host; NULL without memory. */
 char *matrices_text(const plugmc_host *, const char *own, const char *more);
+/* The text of its own that matrices_prepare asks for besides. */
+int matrices_factors_text(const plugmc_host *, plugmc_kernel_text *out);
 
 /* `text` contains that of matrices.cu; orbitals are reals of real_size bytes, or complex. */
 int matrices_prepare(matrices *, const plugmc_host *, const plugmc_kernel_text *text,

@@ -393,7 +393,7 @@ static int report(vmc *v, const plugmc_host *host)
 int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    if (index > 0) return 0;
+    if (index > 0) return index == 1 && matrices_factors_text(host, out);
     const char *text = matrices_text(host, vmc_kernels_text, vmc_decide_text);
     if (!text) return 0;
     out->name = vmc_text_name;

@@ -115,7 +115,7 @@ static int evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t poi
 static uint32_t shared_to_decide(const vmc *v, int64_t size)
 {
     const int64_t most = size <= VMC_COLUMNS ? VMC_COLUMNS : VMC_MOST_BLOCK;
-    return (uint32_t)(3 * v->gpu->number * most + (8 * size + 5 * 8 + 4) * size);
+    return (uint32_t)(4 * v->gpu->number * most + (8 * (size + 1) + 5 * 8 + 4) * size);
 }
 
 /* ---- One block after the other ---- */
@@ -162,7 +162,7 @@ static int decide(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block
     vmc_gpu *g = v->gpu;
     vmc_state state = state_of(v, d->walker, spin);
     device_pointer positions = positions_of(v, d->walker);
-    return launch(host, g->decide, (uint32_t)n, 1, 1, VMC_THREADS, shared_to_decide(v, b->size),
+    return launch(host, g->decide, (uint32_t)n, 1, 1, VMC_DECIDERS, shared_to_decide(v, b->size),
                   (void *[]){d, b, &state, &positions, &g->to[spin], &g->change, &g->others,
                              &products, &g->small, gathered});
 }
