@@ -40,7 +40,7 @@ static int list_matrices(matrices *m, const plugmc_host *host, int64_t n)
 /* Whether the factors of a matrix are found by panels. */
 static int has_panels(int64_t n) { return n > VMC_PANEL && n <= VMC_MOST_FACTORED; }
 
-/* Of `factors` by panels (factors.cu). */
+/* Of `factors` by panels (factor_panels.cu). */
 static int factorise_by_panels(matrices *m, const plugmc_host *host, int32_t n, int32_t walkers)
 {
     const int64_t square = (int64_t)n * n;
@@ -180,7 +180,7 @@ char *matrices_text(const plugmc_host *host, const char *own, const char *more)
 
 int matrices_factors_text(const plugmc_host *host, plugmc_kernel_text *out)
 {
-    out->name = "factors.cu";
+    out->name = "factor_panels.cu";
     out->text = join_texts(
         host, (const char *const[]){vmc_draws_text, vmc_numbers_text, vmc_factors_text, NULL});
     out->double_precision = 1;

@@ -1,4 +1,4 @@
-/* matrices.cu: matrices of orbitals of many walkers; sum_of_block.cu, draws.h and numbers.cu stand in front. */
+/* matrices.cu: matrices of orbitals of many walkers; sum_of_block.cu, draws.h and complex_numbers.cu stand in front. */
 /* Element i of orbitals in float or double. */
 template <class V> PLUGMC_FN void load(const V *values, int64_t i, double *out)
 {

@@ -37,13 +37,13 @@ typedef struct matrices {
     device_pointer factors, inverses;         /* [walkers][n][n] */
     device_pointer factor_list, inverse_list; /* [walkers] where these begin */
     device_pointer pivots, info;              /* [walkers][n], [walkers] */
-    device_pointer moved;                     /* [walkers][1 + 2 VMC_MOVED]: factors.cu */
+    device_pointer moved;                     /* [walkers][1 + 2 VMC_MOVED]: factor_panels.cu */
     uint64_t *list;                           /* [walkers] */
 } matrices;
 
 #define AT(pointer, type) ((type *)(uintptr_t)(pointer))
 
-/* The text of sum_of_block.cu, draws.h, numbers.cu, matrices.cu, then `own` and `more` (or NULL), in memory of
+/* The text of sum_of_block.cu, draws.h, complex_numbers.cu, matrices.cu, then `own` and `more` (or NULL), in memory of
  * the host; NULL without memory. */
 char *matrices_text(const plugmc_host *, const char *own, const char *more);
 /* The text of its own that matrices_prepare asks for besides. */

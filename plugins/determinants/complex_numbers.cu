@@ -1,4 +1,4 @@
-/* numbers.cu: numbers that are real or complex. */
+/* complex_numbers.cu: numbers that are real or complex. */
 /* A complex number; orbitals and matrices are arrays of them or of double. */
 struct vmc_complex {
     double re, im;

@@ -1,5 +1,5 @@
-/* factors.cu: the factors P A = L U of the matrices of many walkers, as LAPACK's getrf leaves them; draws.h and numbers.cu
- * stand in front.
+/* factor_panels.cu: the factors P A = L U of the matrices of many walkers, as LAPACK's getrf leaves them; draws.h and
+ * complex_numbers.cu stand in front.
  *
  * Columns count first, [columns][rows]. Panels of VMC_PANEL columns go from left to right:
  *
