@@ -343,38 +343,40 @@ PLUGMC_FN void coefficients(const vmc_block &b, const vmc_gathered &gathered, in
     const int32_t *chosen = gathered.chosen + (int64_t)w * gathered.rows;
     T *x = solved + (int64_t)w * b.electrons * gathered.rows + c;
     const T zero = of(0, 0, T());
-    if (c >= rows) return;
     if (blockIdx.y > 0) {
         const int32_t first = (blockIdx.y - 1) * VMC_CLEARED, last = first + VMC_CLEARED,
                       end = last < b.electrons ? last : b.electrons;
-        for (int32_t j = first + warp; j < end && clear && c >= before; j += VMC_ROWS)
+        for (int32_t j = first + warp; j < end && clear && c >= before && c < rows; j += VMC_ROWS)
             x[(int64_t)j * gathered.rows] = zero;
         return;
     }
-    T mine[VMC_MOST_BLOCK / VMC_ROWS];
-    const T *table = small + (int64_t)w * b.capacity * b.capacity;
+    /* a warp has a few neighbours of Q's rows */
+    constexpr int own = VMC_MOST_BLOCK / VMC_ROWS;
+    __shared__ int32_t rows_taken[VMC_MOST_BLOCK];
+    T mine[own];
+    const T *table = small + (int64_t)w * b.capacity * b.capacity + own * warp;
+    const int32_t left = b.size - own * warp; /* rows of Q from this warp's first one on */
+    for (int32_t i = threadIdx.x; i < count - before; i += VMC_THREADS)
+        rows_taken[i] = chosen[before + i] - b.first;
+    __syncthreads();
+    if (c >= rows) return;
 #pragma unroll
-    for (int i = 0; i < VMC_MOST_BLOCK / VMC_ROWS; i++) {
-        const int32_t k = warp + VMC_ROWS * i;
-        mine[i] = zero;
-        if (c >= before && c < count && k < b.size)
-            mine[i] = table[(chosen[c] - b.first) * b.capacity + k];
-    }
-    for (int32_t taken = before; taken < count && c < before; taken++) {
-        const int32_t j = chosen[taken];
-        const T one = x[(int64_t)j * gathered.rows];
+    for (int i = 0; i < own; i++)
+        mine[i] = c >= before && c < count && i < left
+                      ? table[rows_taken[c - before] * b.capacity + i]
+                      : zero;
+#pragma unroll 4
+    for (int32_t taken = 0; taken < (c < before ? count - before : 0); taken++) {
+        const int32_t j = rows_taken[taken];
+        const T one = x[(int64_t)(b.first + j) * gathered.rows];
 #pragma unroll
-        for (int i = 0; i < VMC_MOST_BLOCK / VMC_ROWS; i++) {
-            const int32_t k = warp + VMC_ROWS * i;
-            if (k < b.size)
-                mine[i] = less(mine[i], times(one, table[(j - b.first) * b.capacity + k]));
-        }
+        for (int i = 0; i < own; i++)
+            if (i < left) mine[i] = less(mine[i], times(one, table[j * b.capacity + i]));
     }
+    T *to = out + ((int64_t)w * b.capacity + own * warp) * gathered.rows + c;
 #pragma unroll
-    for (int i = 0; i < VMC_MOST_BLOCK / VMC_ROWS; i++) {
-        const int32_t k = warp + VMC_ROWS * i;
-        if (k < b.size) out[((int64_t)w * b.capacity + k) * gathered.rows + c] = mine[i];
-    }
+    for (int i = 0; i < own; i++)
+        if (i < left) to[(int64_t)i * gathered.rows] = mine[i];
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
