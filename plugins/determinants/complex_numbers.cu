@@ -19,6 +19,12 @@ PLUGMC_FN vmc_complex times(vmc_complex a, vmc_complex b)
 }
 PLUGMC_FN double less(double a, double b) { return a - b; }
 PLUGMC_FN vmc_complex less(vmc_complex a, vmc_complex b) { return {a.re - b.re, a.im - b.im}; }
+/* x - a b, in as few operations as there are. */
+PLUGMC_FN double less_product(double x, double a, double b) { return x - a * b; }
+PLUGMC_FN vmc_complex less_product(vmc_complex x, vmc_complex a, vmc_complex b)
+{
+    return {x.re - a.re * b.re + a.im * b.im, x.im - a.re * b.im - a.im * b.re};
+}
 PLUGMC_FN double one_over(double x) { return 1 / x; }
 PLUGMC_FN vmc_complex one_over(vmc_complex x)
 {

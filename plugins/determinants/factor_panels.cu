@@ -65,7 +65,7 @@ PLUGMC_FN void take_earlier(const vmc_rows &r, const T *a, int32_t n, int32_t en
             if (r.rank[i] <= p) continue;
             const T l = a[(int64_t)p * n + r.own[i]];
 #pragma unroll
-            for (int k = 0; k < VMC_STRIP; k++) x[i][k] = less(x[i][k], times(l, row[k]));
+            for (int k = 0; k < VMC_STRIP; k++) x[i][k] = less_product(x[i][k], l, row[k]);
         }
     }
 }
@@ -103,7 +103,7 @@ PLUGMC_FN void find_pivot(vmc_rows &r, int32_t p, T x[VMC_PANEL_ROWS][VMC_STRIP]
         if (r.rank[i] != VMC_PANEL) continue;
         if (there) x[i][k] = times(x[i][k], over);
 #pragma unroll
-        for (int m = k + 1; m < VMC_STRIP; m++) x[i][m] = less(x[i][m], times(x[i][k], row[m]));
+        for (int m = k + 1; m < VMC_STRIP; m++) x[i][m] = less_product(x[i][m], x[i][k], row[m]);
     }
 }
 
@@ -228,8 +228,8 @@ PLUGMC_FN void solve_panel(const T *l, int32_t n, int32_t lane, T x[VMC_BESIDE][
 #pragma unroll
         for (int c = 0; c < VMC_BESIDE; c++) {
             const T known = from_lane(p < 32 ? x[c][0] : x[c][1], p % 32);
-            x[c][0] = less(x[c][0], times(upper, known));
-            x[c][1] = less(x[c][1], times(lower, known));
+            x[c][0] = less_product(x[c][0], upper, known);
+            x[c][1] = less_product(x[c][1], lower, known);
         }
     }
 }

@@ -118,7 +118,7 @@ PLUGMC_FN void eliminate(const vmc_deciding<T> &s, int32_t e, int a, T q, double
 #pragma unroll
         for (int c = 0; c < B; c++)
             g[i][c] =
-                less(my_column && c == a / strips ? zero : g[i][c], times(own_column, own_row[c]));
+                less_product(my_column && c == a / strips ? zero : g[i][c], own_column, own_row[c]);
     }
 #pragma unroll
     for (int c = 0; c < B; c++)

@@ -371,7 +371,7 @@ PLUGMC_FN void coefficients(const vmc_block &b, const vmc_gathered &gathered, in
         const T one = x[(int64_t)(b.first + j) * gathered.rows];
 #pragma unroll
         for (int i = 0; i < own; i++)
-            if (i < left) mine[i] = less(mine[i], times(one, table[j * b.capacity + i]));
+            if (i < left) mine[i] = less_product(mine[i], one, table[j * b.capacity + i]);
     }
     T *to = out + ((int64_t)w * b.capacity + own * warp) * gathered.rows + c;
 #pragma unroll
