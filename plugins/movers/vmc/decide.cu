@@ -31,8 +31,7 @@ PLUGMC_FN void note_taken(const vmc_gathered &g, const vmc_block &b, const int32
 
 /* What the threads share while they decide about n electrons. G has grows [n][n] beside it: vmc_look's `others`. */
 template <class T> struct vmc_deciding {
-    T *row, *column;               /* [most] */
-    T *diagonal[2];                /* [most] before and after the elimination, in turn */
+    T *row, *column, *diagonal;    /* [most] */
     double *grows;                 /* [n][stride] */
     int32_t stride;                /* odd, for the banks of shared memory */
     double *now, *number, *square; /* [n]: change, acceptance number, |q|^2 of those taken */
@@ -45,9 +44,8 @@ template <class T> PLUGMC_FN vmc_deciding<T> deciding_in(double *shared, int32_t
     vmc_deciding<T> s;
     s.row = (T *)shared;
     s.column = s.row + most;
-    s.diagonal[0] = s.column + most;
-    s.diagonal[1] = s.diagonal[0] + most;
-    s.grows = (double *)(s.diagonal[1] + most);
+    s.diagonal = s.column + most;
+    s.grows = (double *)(s.diagonal + most);
     s.stride = n | 1;
     s.now = s.grows + n * s.stride;
     s.number = s.now + n;
@@ -85,23 +83,15 @@ PLUGMC_FN vmc_complex one_over(vmc_complex x, double square)
     return {x.re * s, -x.im * s};
 }
 
-/* The threads that have G wait for each other, the keepers do not. */
-PLUGMC_FN void wait_for_row_and_column()
-{
-    asm volatile("bar.sync 1, %0;" ::"n"((int)VMC_THREADS) : "memory");
-}
-
-/* Electron e = VMC_ROWS a + ... is taken: the step of the elimination, and the new diagonal; the keepers may still read
- * the old one. */
+/* Electron e = VMC_ROWS a + ... is taken: its row over q and its column, for all threads to see. */
 template <class T, int A, int B>
-PLUGMC_FN void eliminate(const vmc_deciding<T> &s, int32_t e, int a, T q, double square, T g[A][B],
-                         T *diagonal)
+PLUGMC_FN void show_row_and_column(const vmc_deciding<T> &s, int32_t e, int a, T q, double square,
+                                   const T g[A][B])
 {
     constexpr int strips = VMC_COLUMNS / VMC_ROWS;
     const int32_t t = threadIdx.x, warp = t / VMC_COLUMNS, lane = t % VMC_COLUMNS;
-    const T over = one_over(q, square), zero = of(0, 0, T());
+    const T over = one_over(q, square);
     const bool my_row = warp == e % VMC_ROWS, my_column = lane == e % VMC_COLUMNS;
-    T own_row[B];
 #pragma unroll
     for (int c = 0; c < B; c++)
         if (my_row) s.row[lane + VMC_COLUMNS * c] = times(g[a][c], over);
@@ -109,7 +99,17 @@ PLUGMC_FN void eliminate(const vmc_deciding<T> &s, int32_t e, int a, T q, double
     for (int i = 0; i < A; i++)
         if (my_column) s.column[warp + VMC_ROWS * i] = g[i][a / strips];
     if (my_row && my_column) s.row[e] = over;
-    wait_for_row_and_column();
+}
+
+/* The step of the elimination that follows, and the new diagonal. */
+template <class T, int A, int B>
+PLUGMC_FN void eliminate(const vmc_deciding<T> &s, int32_t e, int a, T g[A][B])
+{
+    constexpr int strips = VMC_COLUMNS / VMC_ROWS;
+    const int32_t t = threadIdx.x, warp = t / VMC_COLUMNS, lane = t % VMC_COLUMNS;
+    const T zero = of(0, 0, T());
+    const bool my_row = warp == e % VMC_ROWS, my_column = lane == e % VMC_COLUMNS;
+    T own_row[B];
 #pragma unroll
     for (int c = 0; c < B; c++) own_row[c] = s.row[lane + VMC_COLUMNS * c];
 #pragma unroll
@@ -126,7 +126,7 @@ PLUGMC_FN void eliminate(const vmc_deciding<T> &s, int32_t e, int a, T q, double
 #pragma unroll
     for (int i = 0; i < A; i++)
         if (lane == warp + VMC_ROWS * (i % strips))
-            diagonal[warp + VMC_ROWS * i] = g[i][i / strips];
+            s.diagonal[warp + VMC_ROWS * i] = g[i][i / strips];
 }
 
 /* One block of threads a walker. products [walkers][gathered.rows][electrons]: P, less 1 at [i][e_i] when it ends. small
@@ -160,7 +160,7 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
             g[a][c] = there ? p[(int64_t)i * b.electrons + b.first + j] : zero;
             if (there)
                 s.grows[i * s.stride + j] = others[((int64_t)w * capacity + i) * capacity + j];
-            if (i == j && !keeper) s.diagonal[0][i] = g[a][c];
+            if (i == j && !keeper) s.diagonal[i] = g[a][c];
         }
     if (keeper && own < n) {
         s.now[own] = change[(int64_t)w * capacity + own];
@@ -171,13 +171,13 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
     if (keeper && own < n) weigh(s, own);
     __syncthreads();
     /* a move that is lost is made, and none after it, so that it is found */
-    int32_t side = 0, end = state.failure[w].electron ? 0 : n;
+    int32_t end = state.failure[w].electron ? 0 : n;
 #pragma unroll
     for (int a = 0; a < A; a++)
 #pragma unroll 1
         for (int32_t e = VMC_ROWS * a; e < VMC_ROWS * (a + 1) && e < end; e++) {
             /* every thread comes to the same decision */
-            const T q = (side ? s.diagonal[1] : s.diagonal[0])[e];
+            const T q = s.diagonal[e];
             const double q2 = square_of(q);
             const bool lost = is_lost(q2, s.own[e]);
             if (VMC_BARS && lost &&
@@ -191,11 +191,12 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
             if (t == 0 && lost) note_failure(state, d, w, e0 + e);
             if (!(s.number[e] < q2 * s.weight[e]) && !lost) continue;
             if (lost) end = e + 1;
+            if (!keeper) show_row_and_column<T, A, B>(s, e, a, q, q2, g);
+            __syncthreads();
             if (keeper)
                 keep_account(s, n, e, own, q2);
             else
-                eliminate<T, A, B>(s, e, a, q, q2, g, side ? s.diagonal[0] : s.diagonal[1]);
-            side = !side;
+                eliminate<T, A, B>(s, e, a, g);
             __syncthreads();
         }
     __syncthreads();

@@ -115,7 +115,7 @@ static int evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t poi
 static uint32_t shared_to_decide(const vmc *v, int64_t size)
 {
     const int64_t most = size <= VMC_COLUMNS ? VMC_COLUMNS : VMC_MOST_BLOCK;
-    return (uint32_t)(4 * v->gpu->number * most + (8 * (size + 1) + 5 * 8 + 4) * size);
+    return (uint32_t)(3 * v->gpu->number * most + (8 * (size + 1) + 5 * 8 + 4) * size);
 }
 
 /* ---- One block after the other ---- */
