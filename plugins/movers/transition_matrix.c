@@ -5,6 +5,11 @@
  * is soon seen, and a system crosses the gap between two phases as if there were none (J. R. Errington,
  * J. Chem. Phys. 118, 9915 (2003)). Weights change all the time; ln p(N) does not hang on them.
  *
+ * Walkers that have just come to a number are not as those that have been there for long: ions that were put
+ * anywhere are not bound yet, and are removed all too easily. A weight that believes so keeps walkers from
+ * coming back to find out better. So in the weights trial n from a number counts n times, and those of the
+ * beginning are soon forgotten; in ln p(N) all of production count alike.
+ *
  * With of = energy the bins are of the potential energy of all that is sampled, couplings included, and the
  * trials those of the movers that leave decisions to the core, as serial: ln p + U / kT is ln of the density of
  * states up to a constant.
@@ -14,18 +19,38 @@
  */
 #include "flat_histogram.h"
 
+enum { LATER = 1 };
+
 typedef struct transition_matrix {
-    macrostate m; /* first: it holds the parameters */
+    macrostate m;        /* first: it holds the parameters */
+    double (*seen)[4];   /* [bins]: the books of the last turn */
+    double (*recent)[4]; /* [bins]: the same, trial n of N counting n / N */
 } transition_matrix;
+
+static void learn(transition_matrix *t)
+{
+    const double(*collected)[4] = (const double(*)[4])t->m.states.collected;
+    for (int64_t b = 0; b < t->m.bins; b++)
+        for (int k = 0; k < 4; k += 2) {
+            const double *now = &collected[b][k];
+            double *seen = &t->seen[b][k], *recent = &t->recent[b][k];
+            const double kept = now[1] > 0 ? seen[1] / now[1] : 0;
+            for (int l = 0; l < 2; l++) {
+                recent[l] = recent[l] * kept + (now[l] - seen[l]);
+                seen[l] = now[l];
+            }
+        }
+}
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
-    macrostate *m = instance;
-    double *weight = m->states.weight;
+    transition_matrix *t = instance;
+    double *weight = t->m.states.weight;
     (void)host, (void)first, (void)n;
+    learn(t);
     /* where nothing is known yet it goes on level, so that each window is learned by itself */
-    for (int64_t b = 0; b + 1 < m->bins; b++) {
-        const double step = macrostate_step((const double(*)[4])m->states.collected, b);
+    for (int64_t b = 0; b + 1 < t->m.bins; b++) {
+        const double step = macrostate_step((const double(*)[4])t->recent, b);
         weight[b + 1] = weight[b] + (isnan(step) ? 0 : step);
     }
     return PLUGMC_OK;
@@ -33,19 +58,30 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
 
 static int prepare(void *instance, const plugmc_host *host)
 {
-    macrostate *m = instance;
+    transition_matrix *t = instance;
+    macrostate *m = &t->m;
     m->by_steps = 1;
     if (!strcmp(m->of, "volume"))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "of = volume: it counts steps to the next number of particles; for the "
                           "volume there is wang_landau");
-    return macrostate_prepare(m, host);
+    const int code = macrostate_prepare(m, host);
+    if (code) return code;
+    t->seen = host->allocate(host->context, (size_t)m->bins * sizeof *t->seen);
+    t->recent = host->allocate(host->context, (size_t)m->bins * sizeof *t->recent);
+    return t->seen && t->recent ? PLUGMC_OK
+                                : host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                                             "no memory for %lld bins", (long long)m->bins);
 }
 
 static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
 {
+    transition_matrix *t = instance;
+    const size_t bins = (size_t)t->m.bins;
     (void)host;
-    return macrostate_archive(instance, a);
+    int code = macrostate_archive(&t->m, a);
+    if (!code) code = a->bytes(a, "seen", t->seen, bins * sizeof *t->seen);
+    return code ? code : a->bytes(a, "recent", t->recent, bins * sizeof *t->recent);
 }
 
 static const plugmc_parameter table[] = {MACROSTATE_KEYS};

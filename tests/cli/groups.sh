@@ -182,6 +182,56 @@ test_cubes_that_are_none()
 changes boxes: use 'coulomb_ewald'" run sim.ini
 }
 
+# Ions that were put anywhere are removed all too easily: weights that go on believing so keep walkers away from numbers
+# where that was seen. With them no removal at all was tried from the least of these numbers, or one in 900 of the most.
+test_weights_forget_how_walkers_began()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 200
+	equilibrate = 200
+	seed = 101
+	walkers = 16
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 8
+	[species cation]
+	count = 16
+	most = 64
+	diameter = 1
+	charge = 1
+	activity = 1.4e-6
+	[species anion]
+	count = 16
+	most = 64
+	diameter = 1
+	charge = -1
+	activity = 1.4e-6
+	[initial]
+	state = random
+	[potential hard_sphere]
+	[potential coulomb_cube]
+	bjerrum_length = 20
+	[mover serial]
+	step = 0.5
+	target_acceptance = 0.3
+	[mover insert_group]
+	group = cation anion
+	trials = 400
+	near = 1.5
+	[mover transition_matrix]
+	of = cation
+	windows = 4
+	period = 10
+	END
+    must run sim.ini
+    must analyse sim.h5 --print transition_matrix.transitions
+    awk '!/^#/ && $2 == 1 { if (!n++ || $3 < least) least = $3; if ($3 > most) most = $3 }
+        END { exit !(n == 65 && least > 0.02 * most) }' "$out" || fail "some numbers were hardly visited: $(cat "$out")"
+}
+
 # ---- Decided on a GPU, where walkers are many ---------------------------------------------------------
 
 decided_on_a_gpu()

@@ -1257,7 +1257,7 @@ case_faults_of_weights_are_seen()
     plant insert 's|log((double)n / t->box|log(((double)n - 0.5) / t->box|'
     run
     weights_caught transition_matrix $law
-    plant transition_matrix 's|^ *weight\[b + 1\] = |m->states.collected[b][PLUGMC_UP] *= 1 + 1e-6 * weight[b];\n&|'
+    plant transition_matrix 's|^ *weight\[b + 1\] = |t->m.states.collected[b][PLUGMC_UP] *= 1 + 1e-6 * weight[b];\n&|'
     run
     weights_caught transition_matrix $law
     volumes_between umbrella 'strength = 0.5' 'center = 6'
@@ -1275,10 +1275,10 @@ case_faults_of_weights_of_energies_are_seen()
 {
     local law='bins particles=3 pressure=1 least=0 most=12 bins=24'
     energies_between transition_matrix
-    plant transition_matrix 's|^ *weight\[b + 1\] = |m->states.collected[b][PLUGMC_UP] *= 1 + 1e-5 * weight[b];\n&|'
+    plant transition_matrix 's|^ *weight\[b + 1\] = |t->m.states.collected[b][PLUGMC_UP] *= 1 + 1e-5 * weight[b];\n&|'
     run
     weights_caught transition_matrix $law
-    plant transition_matrix 's|^ *return macrostate_prepare(m, host);|const int code = macrostate_prepare(m, host);\nm->states.low += 0.2;\nreturn code;|'
+    plant transition_matrix 's|^ *const int code = macrostate_prepare(m, host);|&\nm->states.low += 0.2;|'
     run
     weights_caught transition_matrix $law
     energies_between umbrella
