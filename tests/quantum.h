@@ -67,7 +67,7 @@ static inline double *random_positions(const bench *b, uint64_t seed)
 
 /* ---- Orbitals -------------------------------------------------------------------------------- */
 
-enum { TEST_ORBITALS = 64, TEST_IONS = 8 };
+enum { TEST_ORBITALS = 128, TEST_IONS = 8 };
 enum { PLANE_WAVES, STANDING_WAVES, EXPONENTIALS, POLARISED };
 
 /* exp(i k.r); 1, cos k.r, sin k.r, ... (of k, -k in turn); exp(-k_0 |r - centre|); or

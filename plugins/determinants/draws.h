@@ -10,7 +10,11 @@ enum { VMC_COLUMNS = 32, VMC_ROWS = 8, VMC_THREADS = VMC_COLUMNS * VMC_ROWS, VMC
 enum {
     VMC_MOST_BLOCK = 64
 }; /* electrons of a block, of which VMC_COLUMNS and VMC_ROWS are parts */
-enum { VMC_TILE = 32, VMC_TILE_ROWS = 8 };
+enum { VMC_DECIDERS = VMC_THREADS + VMC_MOST_BLOCK };
+enum { VMC_TILE = 32, VMC_TILE_ROWS = 8, VMC_CLEARED = 96 };
+/* Factors of a matrix: columns of a panel, threads that find them, rows each has; columns of a warp beside the panel. */
+enum { VMC_PANEL = 64, VMC_PANEL_THREADS = 512, VMC_PANEL_ROWS = 2, VMC_BESIDE = 4 };
+enum { VMC_MOST_FACTORED = VMC_PANEL_THREADS * VMC_PANEL_ROWS, VMC_MOVED = 2 * VMC_PANEL };
 
 /* What a displacement depends on; vmc.h says how. */
 typedef struct vmc_draws {

@@ -11,6 +11,8 @@
 PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
 PLUGMC_EMBED(vmc_draws_text, VMC_DRAWS_FILE);
 PLUGMC_EMBED(vmc_matrices_text, VMC_MATRICES_FILE);
+PLUGMC_EMBED(vmc_numbers_text, VMC_NUMBERS_FILE);
+PLUGMC_EMBED(vmc_factors_text, VMC_FACTORS_FILE);
 
 static int blas_fault(const plugmc_host *host, const char *what, int status)
 {
@@ -35,6 +37,45 @@ static int list_matrices(matrices *m, const plugmc_host *host, int64_t n)
     return code;
 }
 
+/* Whether the factors of a matrix are found by panels. */
+static int has_panels(int64_t n) { return n > VMC_PANEL && n <= VMC_MOST_FACTORED; }
+
+/* Of `factors` by panels (factor_panels.cu). */
+static int factorise_by_panels(matrices *m, const plugmc_host *host, int32_t n, int32_t walkers)
+{
+    const int64_t square = (int64_t)n * n;
+    int code = host->gpu->fill(host->context, m->info, 0, (size_t)walkers * sizeof(int));
+    for (int32_t first = 0; first < n && !code; first += VMC_PANEL) {
+        int32_t width = n - first < VMC_PANEL ? n - first : VMC_PANEL;
+        const int32_t next = first + width, rest = n - next;
+        const device_pointer below = m->factors +
+                                     (device_pointer)((first * (int64_t)n + next) * m->number),
+                             right = m->factors +
+                                     (device_pointer)((next * (int64_t)n + first) * m->number),
+                             both = m->factors +
+                                    (device_pointer)((next * (int64_t)n + next) * m->number);
+        code = launch(host, m->panel, (uint32_t)walkers, 1, 1, VMC_PANEL_THREADS, 0,
+                      (void *[]){&n, &first, &width, &m->factors, &m->pivots, &m->info, &m->moved});
+        if (!code && n > width)
+            code = launch(host, m->beside, blocks_for(n - width, VMC_ROWS * VMC_BESIDE),
+                          (uint32_t)walkers, 1, VMC_THREADS, 0,
+                          (void *[]){&n, &first, &width, &m->factors, &m->moved});
+        if (!code && rest > 0)
+            code = matrices_multiply(m, host, KEEP_AS_IS, KEEP_AS_IS, rest, rest, width, -1, below,
+                                     n, square, right, n, square, 1, both, n, square, walkers);
+    }
+    return code;
+}
+
+/* Of `factors`. */
+static int factorise(matrices *m, const plugmc_host *host, int32_t n, int32_t walkers)
+{
+    if (has_panels(n)) return factorise_by_panels(m, host, n, walkers);
+    const int status = m->factor(m->blas, n, AT(m->factor_list, double *const), n,
+                                 AT(m->pivots, int), AT(m->info, int), walkers);
+    return status ? blas_fault(host, "factorise matrices", status) : PLUGMC_OK;
+}
+
 int matrices_factorise(matrices *m, const plugmc_host *host, int32_t n, int64_t pitch,
                        device_pointer values, int32_t walkers, device_pointer ln_square)
 {
@@ -45,10 +86,8 @@ int matrices_factorise(matrices *m, const plugmc_host *host, int32_t n, int64_t 
                                  (uint32_t[3]){tiles, tiles, (uint32_t)walkers},
                                  (uint32_t[3]){VMC_TILE, VMC_TILE_ROWS, 1}, 0,
                                  (void *[]){&n, &pitch, &values, &m->factors});
+    if (!code) code = factorise(m, host, n, walkers);
     if (code) return code;
-    const int status = m->factor(m->blas, n, AT(m->factor_list, double *const), n,
-                                 AT(m->pivots, int), AT(m->info, int), walkers);
-    if (status) return blas_fault(host, "factorise matrices", status);
     return launch(host, m->determinant, (uint32_t)walkers, 1, 1, VMC_THREADS, 0,
                   (void *[]){&n, &m->factors, &m->info, &ln_square});
 }
@@ -97,26 +136,56 @@ int matrices_polish(matrices *m, const plugmc_host *host, int32_t n, int64_t pit
                                     m->factors, n, square, 0, m->inverses, n, square, walkers);
 }
 
+static int multiply(const matrices *m, const plugmc_host *host, gemm_batched *gemm, int how_a,
+                    int how_b, int64_t rows, int64_t columns, int64_t inner, double scale,
+                    device_pointer a, int64_t lda, int64_t stride_a, device_pointer b, int64_t ldb,
+                    int64_t stride_b, double keep, device_pointer c, int64_t ldc, int64_t stride_c,
+                    int32_t walkers)
+{
+    const double scales[2] = {scale, 0}, keeps[2] = {keep, 0}; /* complex ones, if they are */
+    const int status = gemm(m->blas, how_a, how_b, (int)rows, (int)columns, (int)inner, scales,
+                            AT(a, const double), (int)lda, stride_a, AT(b, const double), (int)ldb,
+                            stride_b, keeps, AT(c, double), (int)ldc, stride_c, walkers);
+    return status ? blas_fault(host, "multiply matrices", status) : PLUGMC_OK;
+}
+
 int matrices_multiply(const matrices *m, const plugmc_host *host, int how_a, int how_b,
                       int64_t rows, int64_t columns, int64_t inner, double scale, device_pointer a,
                       int64_t lda, int64_t stride_a, device_pointer b, int64_t ldb,
                       int64_t stride_b, double keep, device_pointer c, int64_t ldc,
                       int64_t stride_c, int32_t walkers)
 {
-    const double scales[2] = {scale, 0}, keeps[2] = {keep, 0}; /* complex ones, if they are */
-    const int status =
-        m->gemm(m->blas, how_a, how_b, (int)rows, (int)columns, (int)inner, scales,
-                AT(a, const double), (int)lda, stride_a, AT(b, const double), (int)ldb, stride_b,
-                keeps, AT(c, double), (int)ldc, stride_c, walkers);
-    return status ? blas_fault(host, "multiply matrices", status) : PLUGMC_OK;
+    return multiply(m, host, m->gemm, how_a, how_b, rows, columns, inner, scale, a, lda, stride_a,
+                    b, ldb, stride_b, keep, c, ldc, stride_c, walkers);
+}
+
+int matrices_multiply_real(const matrices *m, const plugmc_host *host, int how_a, int how_b,
+                           int64_t rows, int64_t columns, int64_t inner, double scale,
+                           device_pointer a, int64_t lda, int64_t stride_a, device_pointer b,
+                           int64_t ldb, int64_t stride_b, double keep, device_pointer c,
+                           int64_t ldc, int64_t stride_c, int32_t walkers)
+{
+    return multiply(m, host, m->gemm_real, how_a, how_b, rows, columns, inner, scale, a, lda,
+                    stride_a, b, ldb, stride_b, keep, c, ldc, stride_c, walkers);
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
 char *matrices_text(const plugmc_host *host, const char *own, const char *more)
 {
-    return join_texts(host, (const char *const[]){sum_of_block_text, vmc_draws_text,
-                                                  vmc_matrices_text, own, more, NULL});
+    return join_texts(host,
+                      (const char *const[]){sum_of_block_text, vmc_draws_text, vmc_numbers_text,
+                                            vmc_matrices_text, own, more, NULL});
+}
+
+int matrices_factors_text(const plugmc_host *host, plugmc_kernel_text *out)
+{
+    out->name = "factor_panels.cu";
+    out->text = join_texts(
+        host, (const char *const[]){vmc_draws_text, vmc_numbers_text, vmc_factors_text, NULL});
+    out->double_precision = 1;
+    out->contract = 1;
+    return out->text != NULL;
 }
 
 static int open_blas(matrices *m, const plugmc_host *host, int is_complex)
@@ -132,6 +201,7 @@ static int open_blas(matrices *m, const plugmc_host *host, int is_complex)
         {&m->destroy, "cublasDestroy_v2"},
         {&m->set_stream, "cublasSetStream_v2"},
         {&m->gemm, is_complex ? "cublasZgemmStridedBatched" : "cublasDgemmStridedBatched"},
+        {&m->gemm_real, "cublasDgemmStridedBatched"},
         {&m->factor, is_complex ? "cublasZgetrfBatched" : "cublasDgetrfBatched"},
         {&m->solve, is_complex ? "cublasZtrsmBatched" : "cublasDtrsmBatched"},
     };
@@ -164,10 +234,22 @@ static int load_kernels(matrices *m, const plugmc_host *host, const plugmc_kerne
     return code ? code : host->gpu->kernel(host->context, text, determinant, &m->determinant);
 }
 
+static int load_panels(matrices *m, const plugmc_host *host, int is_complex)
+{
+    plugmc_kernel_text text = {.size = sizeof text};
+    int code = matrices_factors_text(host, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    if (!code)
+        code = host->gpu->kernel(host->context, &text,
+                                 is_complex ? "vmc_panel_complex" : "vmc_panel_real", &m->panel);
+    if (code) return code;
+    return host->gpu->kernel(host->context, &text,
+                             is_complex ? "vmc_beside_complex" : "vmc_beside_real", &m->beside);
+}
+
 double matrices_bytes(int64_t most, int is_complex)
 {
     const double n = (double)most;
-    return 2 * n * n * (is_complex ? 16 : 8) + 4 * n + 20;
+    return 2 * n * n * (is_complex ? 16 : 8) + 4 * n + 24 + 8 * VMC_MOVED;
 }
 
 int matrices_prepare(matrices *m, const plugmc_host *host, const plugmc_kernel_text *text,
@@ -185,8 +267,10 @@ int matrices_prepare(matrices *m, const plugmc_host *host, const plugmc_kernel_t
         {&m->inverse_list, group * 8},
         {&m->pivots, group * n * sizeof(int)},
         {&m->info, group * sizeof(int)},
+        {&m->moved, group * (1 + 2 * VMC_MOVED) * sizeof(int32_t)},
     };
     int code = load_kernels(m, host, text, is_complex, real_size);
+    if (!code && most > VMC_PANEL) code = load_panels(m, host, is_complex);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && !code; i++)
         code = host->gpu->allocate(host->context, arrays[i].bytes, arrays[i].place);
     m->list = host->allocate(host->context, group * sizeof *m->list);

@@ -26,25 +26,28 @@ typedef struct matrices {
     int (*create)(void **);
     int (*destroy)(void *);
     int (*set_stream)(void *, void *);
-    gemm_batched *gemm;
+    gemm_batched *gemm, *gemm_real;
     factor_batched *factor;
     solve_batched *solve; /* with a triangular matrix */
 
-    plugmc_kernel *transpose, *determinant, *permutation, *trace, *residual;
+    plugmc_kernel *transpose, *determinant, *permutation, *trace, *residual, *panel, *beside;
     int64_t number; /* bytes of a number */
     int32_t walkers;
     int64_t listed;                           /* size that the lists are for */
     device_pointer factors, inverses;         /* [walkers][n][n] */
     device_pointer factor_list, inverse_list; /* [walkers] where these begin */
     device_pointer pivots, info;              /* [walkers][n], [walkers] */
+    device_pointer moved;                     /* [walkers][1 + 2 VMC_MOVED]: factor_panels.cu */
     uint64_t *list;                           /* [walkers] */
 } matrices;
 
 #define AT(pointer, type) ((type *)(uintptr_t)(pointer))
 
-/* The text of sum_of_block.cu, draws.h, matrices.cu, then `own` and `more` (or NULL), in memory of
+/* The text of sum_of_block.cu, draws.h, complex_numbers.cu, matrices.cu, then `own` and `more` (or NULL), in memory of
  * the host; NULL without memory. */
 char *matrices_text(const plugmc_host *, const char *own, const char *more);
+/* The text of its own that matrices_prepare asks for besides. */
+int matrices_factors_text(const plugmc_host *, plugmc_kernel_text *out);
 
 /* `text` contains that of matrices.cu; orbitals are reals of real_size bytes, or complex. */
 int matrices_prepare(matrices *, const plugmc_host *, const plugmc_kernel_text *text,
@@ -74,6 +77,12 @@ int matrices_multiply(const matrices *, const plugmc_host *, int how_a, int how_
                       int64_t stride_a, device_pointer b, int64_t ldb, int64_t stride_b,
                       double keep, device_pointer c, int64_t ldc, int64_t stride_c,
                       int32_t walkers);
+/* Of real ones, whatever the numbers of `matrices` are. */
+int matrices_multiply_real(const matrices *, const plugmc_host *, int how_a, int how_b, int64_t m,
+                           int64_t columns, int64_t inner, double scale, device_pointer a,
+                           int64_t lda, int64_t stride_a, device_pointer b, int64_t ldb,
+                           int64_t stride_b, double keep, device_pointer c, int64_t ldc,
+                           int64_t stride_c, int32_t walkers);
 
 /* Blocks of `threads` for an amount of work. */
 static inline uint32_t blocks_for(int64_t work, int32_t threads)

@@ -330,7 +330,7 @@ int diffusion_kernel_text(void *instance, const plugmc_host *host, int index,
                           plugmc_kernel_text *out)
 {
     (void)instance;
-    if (index > 0) return 0;
+    if (index > 0) return index == 1 && matrices_factors_text(host, out);
     const char *own =
         join_texts(host, (const char *const[]){task_text, kernels_text, t_moves_text, NULL});
     if (!own) return 0;

@@ -32,7 +32,8 @@ PLUGMC_FN void note_taken(const vmc_gathered &g, const vmc_block &b, const int32
 /* What the threads share while they decide about n electrons. G has grows [n][n] beside it: vmc_look's `others`. */
 template <class T> struct vmc_deciding {
     T *row, *column, *diagonal;    /* [most] */
-    double *grows;                 /* [n][n] */
+    double *grows;                 /* [n][stride] */
+    int32_t stride;                /* odd, for the banks of shared memory */
     double *now, *number, *square; /* [n]: change, acceptance number, |q|^2 of those taken */
     double *own, *weight;          /* [n]: the change with what is infinite, exp(-own) */
     int32_t *taken;                /* [n] */
@@ -45,7 +46,8 @@ template <class T> PLUGMC_FN vmc_deciding<T> deciding_in(double *shared, int32_t
     s.column = s.row + most;
     s.diagonal = s.column + most;
     s.grows = (double *)(s.diagonal + most);
-    s.now = s.grows + n * n;
+    s.stride = n | 1;
+    s.now = s.grows + n * s.stride;
     s.number = s.now + n;
     s.square = s.number + n;
     s.own = s.square + n;
@@ -55,21 +57,41 @@ template <class T> PLUGMC_FN vmc_deciding<T> deciding_in(double *shared, int32_t
 }
 
 /* The change of electron k and exp(-change) as they are now, for the decision about it. */
-template <class T> PLUGMC_FN void weigh(const vmc_deciding<T> &s, int32_t n, int32_t k)
+template <class T> PLUGMC_FN void weigh(const vmc_deciding<T> &s, int32_t k)
 {
-    s.own[k] = with_infinite(s.now[k], s.grows[k * n + k]);
+    s.own[k] = with_infinite(s.now[k], s.grows[k * s.stride + k]);
     s.weight[k] = exp(-s.own[k]);
 }
 
-/* Electron e = VMC_ROWS a + ... is taken: what that changes for those after it, and the step of the elimination. */
+/* What it changes for those after electron e that it is taken, by thread k of the keepers. */
+template <class T>
+PLUGMC_FN void keep_account(const vmc_deciding<T> &s, int32_t n, int32_t e, int32_t k,
+                            double square)
+{
+    if (k == e) s.square[k] = square;
+    if (k == e) s.taken[k] = 1;
+    if (k <= e || k >= n) return;
+    s.now[k] += s.grows[k * s.stride + e];
+    s.grows[k * s.stride + k] += s.grows[e * s.stride + k];
+    weigh(s, k);
+}
+
+PLUGMC_FN double one_over(double x, double) { return 1 / x; }
+PLUGMC_FN vmc_complex one_over(vmc_complex x, double square)
+{
+    const double s = 1 / square;
+    return {x.re * s, -x.im * s};
+}
+
+/* Electron e = VMC_ROWS a + ... is taken: its row over q and its column, for all threads to see. */
 template <class T, int A, int B>
-PLUGMC_FN void take(const vmc_deciding<T> &s, int32_t n, int32_t e, int a, T q, T g[A][B])
+PLUGMC_FN void show_row_and_column(const vmc_deciding<T> &s, int32_t e, int a, T q, double square,
+                                   const T g[A][B])
 {
     constexpr int strips = VMC_COLUMNS / VMC_ROWS;
     const int32_t t = threadIdx.x, warp = t / VMC_COLUMNS, lane = t % VMC_COLUMNS;
-    const T over = one_over(q), zero = of(0, 0, T());
+    const T over = one_over(q, square);
     const bool my_row = warp == e % VMC_ROWS, my_column = lane == e % VMC_COLUMNS;
-    T own_row[B];
 #pragma unroll
     for (int c = 0; c < B; c++)
         if (my_row) s.row[lane + VMC_COLUMNS * c] = times(g[a][c], over);
@@ -77,14 +99,17 @@ PLUGMC_FN void take(const vmc_deciding<T> &s, int32_t n, int32_t e, int a, T q, 
     for (int i = 0; i < A; i++)
         if (my_column) s.column[warp + VMC_ROWS * i] = g[i][a / strips];
     if (my_row && my_column) s.row[e] = over;
-    __syncthreads();
-    for (int32_t k = t; k < n; k += VMC_THREADS) {
-        if (k > e) s.now[k] += s.grows[k * n + e];
-        if (k > e) s.grows[k * n + k] += s.grows[e * n + k];
-        if (k > e) weigh(s, n, k);
-        if (k == e) s.square[k] = square_of(q);
-        if (k == e) s.taken[k] = 1;
-    }
+}
+
+/* The step of the elimination that follows, and the new diagonal. */
+template <class T, int A, int B>
+PLUGMC_FN void eliminate(const vmc_deciding<T> &s, int32_t e, int a, T g[A][B])
+{
+    constexpr int strips = VMC_COLUMNS / VMC_ROWS;
+    const int32_t t = threadIdx.x, warp = t / VMC_COLUMNS, lane = t % VMC_COLUMNS;
+    const T zero = of(0, 0, T());
+    const bool my_row = warp == e % VMC_ROWS, my_column = lane == e % VMC_COLUMNS;
+    T own_row[B];
 #pragma unroll
     for (int c = 0; c < B; c++) own_row[c] = s.row[lane + VMC_COLUMNS * c];
 #pragma unroll
@@ -93,7 +118,7 @@ PLUGMC_FN void take(const vmc_deciding<T> &s, int32_t n, int32_t e, int a, T q, 
 #pragma unroll
         for (int c = 0; c < B; c++)
             g[i][c] =
-                less(my_column && c == a / strips ? zero : g[i][c], times(own_column, own_row[c]));
+                less_product(my_column && c == a / strips ? zero : g[i][c], own_column, own_row[c]);
     }
 #pragma unroll
     for (int c = 0; c < B; c++)
@@ -102,14 +127,14 @@ PLUGMC_FN void take(const vmc_deciding<T> &s, int32_t n, int32_t e, int a, T q, 
     for (int i = 0; i < A; i++)
         if (lane == warp + VMC_ROWS * (i % strips))
             s.diagonal[warp + VMC_ROWS * i] = g[i][i / strips];
-    __syncthreads();
 }
 
 /* One block of threads a walker. products [walkers][gathered.rows][electrons]: P, less 1 at [i][e_i] when it ends. small
  * [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. A thread has A x B elements of G in registers,
  * those of rows `warp` + VMC_ROWS a and columns `lane` + VMC_COLUMNS c; the others see its diagonal, and the row and
- * the column of the electron that is taken. Electrons go by in an order that makes a and c of their own row and column
- * known to the compiler. */
+ * the column of the electron that is taken. The keepers, VMC_MOST_BLOCK threads behind these, have the energies, an
+ * electron each, so that exponentials are found beside the elimination. Electrons go by in an order that makes a and c
+ * of their own row and column known to the compiler. */
 template <class T, int A, int B>
 PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_state &state,
                            double *positions, const double *to, const double *change,
@@ -120,7 +145,9 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
     static_assert(most == B * VMC_COLUMNS, "a square");
     extern __shared__ double shared[];
     const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity,
-                  warp = t / VMC_COLUMNS, lane = t % VMC_COLUMNS, e0 = b.spin_first + b.first;
+                  warp = t / VMC_COLUMNS, lane = t % VMC_COLUMNS, e0 = b.spin_first + b.first,
+                  own = t - VMC_THREADS;
+    const bool keeper = own >= 0;
     const vmc_deciding<T> s = deciding_in<T>(shared, most, n);
     T *p = products + (int64_t)w * gathered.rows * b.electrons, g[A][B];
     const T zero = of(0, 0, T());
@@ -129,18 +156,19 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
 #pragma unroll
         for (int c = 0; c < B; c++) {
             const int i = warp + VMC_ROWS * a, j = lane + VMC_COLUMNS * c;
-            const bool there = i < n && j < n;
+            const bool there = i < n && j < n && !keeper;
             g[a][c] = there ? p[(int64_t)i * b.electrons + b.first + j] : zero;
-            if (there) s.grows[i * n + j] = others[((int64_t)w * capacity + i) * capacity + j];
-            if (i == j) s.diagonal[i] = g[a][c];
+            if (there)
+                s.grows[i * s.stride + j] = others[((int64_t)w * capacity + i) * capacity + j];
+            if (i == j && !keeper) s.diagonal[i] = g[a][c];
         }
-    for (int32_t k = t; k < n; k += VMC_THREADS) {
-        s.now[k] = change[(int64_t)w * capacity + k];
-        s.number[k] = acceptance_number(d, d.walker + w, e0 + k);
-        s.taken[k] = 0;
+    if (keeper && own < n) {
+        s.now[own] = change[(int64_t)w * capacity + own];
+        s.number[own] = acceptance_number(d, d.walker + w, e0 + own);
+        s.taken[own] = 0;
     }
     __syncthreads();
-    for (int32_t k = t; k < n; k += VMC_THREADS) weigh(s, n, k);
+    if (keeper && own < n) weigh(s, own);
     __syncthreads();
     /* a move that is lost is made, and none after it, so that it is found */
     int32_t end = state.failure[w].electron ? 0 : n;
@@ -156,14 +184,20 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
                 is_barred(to + 3 * ((int64_t)w * b.rows + b.row + e),
                           plugmc_site_of_species(species_of(b, e0 + e)))) {
                 /* 0 times what is no number would reach the others' rows of X */
-                for (int32_t j = t; j < b.electrons; j += VMC_THREADS)
+                for (int32_t j = t; j < b.electrons; j += VMC_DECIDERS)
                     p[(int64_t)e * b.electrons + j] = zero;
                 continue;
             }
             if (t == 0 && lost) note_failure(state, d, w, e0 + e);
             if (!(s.number[e] < q2 * s.weight[e]) && !lost) continue;
             if (lost) end = e + 1;
-            take<T, A, B>(s, n, e, a, q, g);
+            if (!keeper) show_row_and_column<T, A, B>(s, e, a, q, q2, g);
+            __syncthreads();
+            if (keeper)
+                keep_account(s, n, e, own, q2);
+            else
+                eliminate<T, A, B>(s, e, a, g);
+            __syncthreads();
         }
     __syncthreads();
 #pragma unroll
@@ -171,11 +205,11 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
 #pragma unroll
         for (int c = 0; c < B; c++) {
             const int i = warp + VMC_ROWS * a, j = lane + VMC_COLUMNS * c;
-            if (i < n && j < n)
+            if (i < n && j < n && !keeper)
                 small[((int64_t)w * capacity + i) * capacity + j] =
                     s.taken[i] && s.taken[j] ? g[a][c] : zero;
         }
-    for (int32_t k = t; k < n; k += VMC_THREADS) {
+    for (int32_t k = t; k < n; k += VMC_DECIDERS) {
         T *one = p + (int64_t)k * b.electrons + b.first + k;
         *one = less(*one, of(1, 0, T()));
         if (s.taken[k]) s.square[k] = log(s.square[k]);
@@ -201,7 +235,7 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
             d, b, s, positions, to, change, others, products, small, gathered);
 }
 
-extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+extern "C" __global__ void __launch_bounds__(VMC_DECIDERS)
     vmc_decide_real(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s,
                     double *positions, const double *to, const double *change, const double *others,
                     double *products, double *small, const vmc_gathered gathered)
@@ -209,7 +243,7 @@ extern "C" __global__ void __launch_bounds__(VMC_THREADS)
     decide(d, b, s, positions, to, change, others, products, small, gathered);
 }
 
-extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+extern "C" __global__ void __launch_bounds__(VMC_DECIDERS)
     vmc_decide_complex(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s,
                        double *positions, const double *to, const double *change,
                        const double *others, vmc_complex *products, vmc_complex *small,

@@ -16,7 +16,7 @@
 PLUGMC_EMBED(vmc_kernels_text, PLUGMC_KERNEL_FILE);
 PLUGMC_EMBED(vmc_decide_text, VMC_DECIDE_FILE);
 
-enum { MANY_ELECTRONS = 512, GATHERED = 256 };
+enum { MANY_ELECTRONS = 512, GATHERED = 192 };
 static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are dealt with together */
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
@@ -393,7 +393,7 @@ static int report(vmc *v, const plugmc_host *host)
 int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    if (index > 0) return 0;
+    if (index > 0) return index == 1 && matrices_factors_text(host, out);
     const char *text = matrices_text(host, vmc_kernels_text, vmc_decide_text);
     if (!text) return 0;
     out->name = vmc_text_name;
@@ -411,9 +411,10 @@ static int load_kernels(vmc *v, const plugmc_host *host)
     const char *const number = v->is_complex ? "complex" : "real", *const value = v->is_single
                                                                                       ? "float"
                                                                                       : "double";
-    char decide[32], gather[32], judge[48];
+    char decide[32], gather[32], coefficients[32], judge[48];
     snprintf(decide, sizeof decide, "vmc_decide_%s", number);
     snprintf(gather, sizeof gather, "vmc_gather_%s", value);
+    snprintf(coefficients, sizeof coefficients, "vmc_coefficients_%s", number);
     snprintf(judge, sizeof judge, "vmc_judge_%s_%s", value, number);
     const struct {
         const char *name;
@@ -431,8 +432,7 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         {"vmc_settle", &g->settle},
         {"vmc_decide_configuration", &g->decide_configuration},
         {"vmc_overlaps", &g->find_overlaps},
-        {"vmc_own_columns", &g->own_columns},
-        {"vmc_append", &g->append},
+        {coefficients, &g->coefficients},
         {"vmc_chosen_rows", &g->chosen_rows},
     };
     int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
@@ -447,10 +447,11 @@ static int load_kernels(vmc *v, const plugmc_host *host)
 static void choose_group(vmc *v)
 {
     vmc_gpu *g = v->gpu;
-    const double n = (double)v->most, b = (double)g->capacity, number = (double)g->number;
+    const double n = (double)v->most, b = (double)g->capacity, number = (double)g->number,
+                 arrays = 2 + (double)vmc_numbers(v, 1); /* of what is gathered */
     const double bytes = n * (double)vmc_numbers(v, v->pitch) * (double)g->real_size +
                          matrices_bytes(v->most, v->is_complex) +
-                         (3 * (double)g->gathered + b) * n * number +
+                         (arrays * (double)g->gathered + b) * n * number +
                          b * (2 * b + (double)g->gathered) * number;
     const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);
     g->group = fits < 1 ? 1 : fits < v->system->walkers ? (int32_t)fits : v->system->walkers;
@@ -478,7 +479,7 @@ static int take_memory(vmc *v, const plugmc_host *host)
         {&g->to[0], group * most * 24},
         {&g->to[1], group * most * 24},
         {&g->values, group * most * (size_t)vmc_numbers(v, v->pitch) * g->real_size},
-        {&g->taken, wide},
+        {&g->taken, wide * (size_t)vmc_numbers(v, 1)},
         {&g->products, wide},
         {&g->solved, wide},
         {&g->fresh, group * capacity * most * number},

@@ -10,7 +10,7 @@ typedef struct vmc_gpu {
     matrices matrices;
     int has_fields; /* what is sampled */
     plugmc_kernel *propose, *fields, *look, *energy, *energy_sum, *decide, *gather, *compare,
-        *judge, *settle, *decide_configuration, *find_overlaps, *own_columns, *append, *chosen_rows;
+        *judge, *settle, *decide_configuration, *find_overlaps, *coefficients, *chosen_rows;
     int32_t capacity; /* electrons of a block */
     int32_t gathered; /* electrons of the blocks that are gathered before M is updated */
     int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
@@ -22,21 +22,23 @@ typedef struct vmc_gpu {
     device_pointer inverse[VMC_SPINS];                             /* M [walkers][n][n] */
     device_pointer ln_square[VMC_SPINS], parts, accepted, failure; /* [walkers] */
     /* Of a group. */
-    device_pointer to[VMC_SPINS];    /* [group][n][3] */
-    device_pointer values;           /* [group][n][pitch], float or double */
-    device_pointer taken;            /* [group][gathered][n]; rows of M take the same place */
-    device_pointer products, solved; /* [group][gathered][n] */
-    device_pointer fresh;            /* [group][capacity][n] */
-    device_pointer field;            /* [group][n][2]: vmc_fields */
-    device_pointer overlaps;         /* [group][capacity][gathered], or the other way round */
-    device_pointer chosen;           /* [group][gathered] */
-    device_pointer counts;           /* [group] before, [group] now, and the largest */
-    device_pointer small, others;    /* [group][capacity][capacity]; others: vmc_look */
-    device_pointer change;           /* [group][looked] */
-    device_pointer rows;             /* [group][particles] */
-    device_pointer found; /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
-    device_pointer drift; /* [group][2] */
-    void *host_numbers;   /* [walkers][2] 8 bytes each */
+    device_pointer to[VMC_SPINS]; /* [group][n][3] */
+    device_pointer values;        /* [group][n][pitch], float or double */
+    device_pointer
+        taken; /* [group][gathered][n]; rows of M take the same place, and i times them */
+    device_pointer products;      /* [group][gathered][n] */
+    device_pointer solved;        /* [group][n][gathered], or the other way round */
+    device_pointer fresh;         /* [group][capacity][n] */
+    device_pointer field;         /* [group][n][2]: vmc_fields */
+    device_pointer overlaps;      /* [group][capacity][gathered] */
+    device_pointer chosen;        /* [group][gathered] */
+    device_pointer counts;        /* [group] before, [group] now, and the largest */
+    device_pointer small, others; /* [group][capacity][capacity]; others: vmc_look */
+    device_pointer change;        /* [group][looked] */
+    device_pointer rows;          /* [group][particles] */
+    device_pointer found;         /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
+    device_pointer drift;         /* [group][2] */
+    void *host_numbers;           /* [walkers][2] 8 bytes each */
 } vmc_gpu;
 
 /* ---- A block of electrons -------------------------------------------------------------------- */
@@ -113,7 +115,7 @@ static int evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t poi
 static uint32_t shared_to_decide(const vmc *v, int64_t size)
 {
     const int64_t most = size <= VMC_COLUMNS ? VMC_COLUMNS : VMC_MOST_BLOCK;
-    return (uint32_t)(3 * v->gpu->number * most + (8 * size + 5 * 8 + 4) * size);
+    return (uint32_t)(3 * v->gpu->number * most + (8 * (size + 1) + 5 * 8 + 4) * size);
 }
 
 /* ---- One block after the other ---- */
@@ -153,34 +155,39 @@ static int look_at(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_bloc
                   (void *[]){b, &positions, &g->to[spin], &fields, &g->change, &g->others});
 }
 
-/* Decisions about a block whose products are known, and its X = small (P - E), to `fresh`. */
+/* Decisions about a block whose products are known. */
 static int decide(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
                   int32_t n, device_pointer products, vmc_gathered *gathered)
 {
     vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, capacity = b->capacity;
     vmc_state state = state_of(v, d->walker, spin);
     device_pointer positions = positions_of(v, d->walker);
-    int code = launch(host, g->decide, (uint32_t)n, 1, 1, VMC_THREADS, shared_to_decide(v, b->size),
-                      (void *[]){d, b, &state, &positions, &g->to[spin], &g->change, &g->others,
-                                 &products, &g->small, gathered});
-    if (code) return code;
+    return launch(host, g->decide, (uint32_t)n, 1, 1, VMC_DECIDERS, shared_to_decide(v, b->size),
+                  (void *[]){d, b, &state, &positions, &g->to[spin], &g->change, &g->others,
+                             &products, &g->small, gathered});
+}
+
+/* X = small (P - E) of a block, to `fresh`. */
+static int solve_block(const vmc *v, const plugmc_host *host, const vmc_block *b, int32_t n)
+{
+    const vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons, capacity = b->capacity;
     return matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size,
-                             b->size, 1, products, electrons, g->gathered * electrons, g->small,
+                             b->size, 1, g->products, electrons, g->gathered * electrons, g->small,
                              capacity, capacity * capacity, 0, g->fresh, electrons,
                              capacity * electrons, n);
 }
 
-/* M -= X^T old, `rows` of them. */
-static int update_inverse(const vmc *v, const plugmc_host *host, const vmc_block *b, int32_t rows,
-                          device_pointer old, int64_t wide_old, device_pointer solved,
-                          int64_t wide_solved, device_pointer inverse, int32_t n)
+/* M -= X^T old of a block, with its X in `fresh` and its rows of M in `solved`. */
+static int update_inverse(const vmc *v, const plugmc_host *host, const vmc_block *b,
+                          device_pointer inverse, int32_t n)
 {
+    const vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons;
-    return matrices_multiply(&v->gpu->matrices, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons,
-                             rows, -1, old, electrons, wide_old * electrons, solved, electrons,
-                             wide_solved * electrons, 1, inverse, electrons, electrons * electrons,
-                             n);
+    return matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons,
+                             b->size, -1, g->solved, electrons, g->gathered * electrons, g->fresh,
+                             electrons, b->capacity * electrons, 1, inverse, electrons,
+                             electrons * electrons, n);
 }
 
 /* Orbitals of `rows` proposals to `taken`; rows of M to `old`, unless that is 0. */
@@ -211,9 +218,8 @@ static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc
     if (!code) code = find_products(v, host, b, b->size, inverse, n);
     if (!code) code = look_at(v, host, d, b, spin, n, fields);
     if (!code) code = decide(v, host, d, b, spin, n, g->products, &alone);
-    if (code) return code;
-    return update_inverse(v, host, b, b->size, g->solved, g->gathered, g->fresh, b->capacity,
-                          inverse, n);
+    if (!code) code = solve_block(v, host, b, n);
+    return code ? code : update_inverse(v, host, b, inverse, n);
 }
 
 /* ---- Several blocks before M is touched ----
@@ -224,12 +230,15 @@ static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc
  * X [C][n] with M = M0 - X^T M0[C]. All products P0 = V M0^T of the blocks to come are found at once. A block B then
  *
  *     corrects   P = P0 - P0[:][C] X, its own rows
- *     decides    from P, as any block does, and has its X_B
- *     corrects   X -= X[:][B] X_B, the rows of those before it, and puts X_B behind them
+ *     decides    from P, as any block does
+ *     corrects   X -= X[:][B] X_B, the rows of those before it, and puts X_B = small (P - E) behind them: one product of
+ *                P - E with what vmc_coefficients finds
  *
  * and at last M is updated by the rows of C alone: those that are rejected cost nothing. How many rows that is differs
  * by walker; matrices are multiplied for as many as the walker with most has, the others' rows are 0. The host waits for
- * that number: behind the decisions that it comes from the GPU still has the block's other work to do. */
+ * that number: behind the decisions that it comes from the GPU still has the coefficients and the next block's energies
+ * to find, or rows of M to copy. X is kept as [n][C], so that a complex M is updated as a real matrix of twice the
+ * columns by real products over twice the rows, old rows and i times them: cuBLAS then needs up to a fifth less time. */
 
 /* What goes on while blocks are gathered. */
 typedef struct vmc_gathering {
@@ -243,11 +252,9 @@ static int begin_gathering(const vmc *v, const plugmc_host *host, const vmc_bloc
                            vmc_gathering *s)
 {
     const vmc_gpu *g = v->gpu;
-    const size_t counts = (size_t)(2 * g->group + 1) * sizeof(int32_t),
-                 solved = (size_t)(s->walkers * g->gathered * b->electrons * g->number);
+    const size_t counts = (size_t)(2 * g->group + 1) * sizeof(int32_t);
     s->pending = 0;
     int code = host->gpu->fill(host->context, g->counts, 0, counts);
-    if (!code) code = host->gpu->fill(host->context, g->solved, 0, solved);
     if (!code) code = gather_rows(v, host, b, rows, s->inverse, 0, s->walkers);
     return code ? code : find_products(v, host, b, rows, s->inverse, s->walkers);
 }
@@ -263,44 +270,62 @@ static int correct_products(const vmc *v, const plugmc_host *host, const vmc_blo
                       (uint32_t)b->size, (uint32_t)s->walkers, VMC_THREADS, 0,
                       (void *[]){(void *)b, &s->device, &s->parts, &products, &g->overlaps});
     if (code) return code;
-    return matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size,
-                             s->pending, -1, g->solved, electrons, wide, g->overlaps, g->gathered,
+    return matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, electrons, b->size,
+                             s->pending, -1, g->solved, g->gathered, wide, g->overlaps, g->gathered,
                              (int64_t)b->capacity * g->gathered, 1, products, electrons, wide,
                              s->walkers);
 }
 
-/* X of those before, then that of the block behind it. */
-static int join_changes(const vmc *v, const plugmc_host *host, const vmc_block *b, vmc_gathering *s)
+/* What X is to become by a block; as many rows as it may have at most. */
+static int find_coefficients(const vmc *v, const plugmc_host *host, const vmc_block *b,
+                             vmc_gathering *s)
 {
     vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, capacity = b->capacity;
-    int code = PLUGMC_OK;
-    if (s->pending > 0)
-        code = launch(host, g->own_columns, blocks_for(b->size * s->parts, VMC_THREADS),
-                      (uint32_t)s->pending, (uint32_t)s->walkers, VMC_THREADS, 0,
-                      (void *[]){(void *)b, &s->device, &s->parts, &g->solved, &g->overlaps});
-    if (s->pending > 0 && !code)
-        code = matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, s->pending,
-                                 b->size, -1, g->fresh, electrons, capacity * electrons,
-                                 g->overlaps, capacity, capacity * g->gathered, 1, g->solved,
-                                 electrons, g->gathered * electrons, s->walkers);
-    if (code) return code;
-    return launch(host, g->append, blocks_for(electrons * s->parts, VMC_THREADS), (uint32_t)b->size,
-                  (uint32_t)s->walkers, VMC_THREADS, 0,
-                  (void *[]){(void *)b, &s->device, &s->parts, &g->fresh, &g->solved});
+    int32_t rows = s->pending + b->size, clear = s->pending > 0;
+    const uint32_t clearing = clear ? blocks_for(b->electrons, VMC_CLEARED) : 0;
+    return launch(
+        host, g->coefficients, blocks_for(rows, VMC_COLUMNS), 1 + clearing, (uint32_t)s->walkers,
+        VMC_THREADS, 0,
+        (void *[]){(void *)b, &s->device, &rows, &clear, &g->small, &g->solved, &g->overlaps});
 }
 
-static int end_gathering(const vmc *v, const plugmc_host *host, const vmc_block *b,
-                         vmc_gathering *s)
+/* X with what a block brings; s->pending is what it was before. */
+static int join_changes(const vmc *v, const plugmc_host *host, const vmc_block *b, vmc_gathering *s,
+                        device_pointer products, int32_t rows)
 {
     vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons, wide = g->gathered * electrons;
+    const double keep = s->pending > 0;
+    s->pending = rows;
+    if (rows == 0) return PLUGMC_OK;
+    return matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, rows, electrons, b->size,
+                             1, g->overlaps, g->gathered, (int64_t)b->capacity * g->gathered,
+                             products, electrons, wide, keep, g->solved, g->gathered, wide,
+                             s->walkers);
+}
+
+/* Rows of M of those accepted, of whom there are `most` at most, to `taken`. */
+static int copy_chosen_rows(const vmc *v, const plugmc_host *host, const vmc_block *b,
+                            vmc_gathering *s, int32_t most)
+{
+    vmc_gpu *g = v->gpu;
+    return launch(host, g->chosen_rows, blocks_for(b->electrons * s->parts, VMC_THREADS),
+                  (uint32_t)most, (uint32_t)s->walkers, VMC_THREADS, 0,
+                  (void *[]){(void *)b, &s->device, &s->parts, &s->inverse, &g->taken});
+}
+
+/* M -= X^T M0[C]. */
+static int end_gathering(const vmc *v, const plugmc_host *host, const vmc_block *b,
+                         const vmc_gathering *s)
+{
+    const vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons, wide = s->parts * electrons,
+                  rows = s->parts * g->gathered;
     if (s->pending == 0) return PLUGMC_OK;
-    int code = launch(host, g->chosen_rows, blocks_for(b->electrons * s->parts, VMC_THREADS),
-                      (uint32_t)s->pending, (uint32_t)s->walkers, VMC_THREADS, 0,
-                      (void *[]){(void *)b, &s->device, &s->parts, &s->inverse, &g->taken});
-    if (code) return code;
-    return update_inverse(v, host, b, s->pending, g->taken, g->gathered, g->solved, g->gathered,
-                          s->inverse, s->walkers);
+    return matrices_multiply_real(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, wide, electrons,
+                                  (int64_t)s->parts * s->pending, -1, g->taken, wide, rows * wide,
+                                  g->solved, rows, rows * electrons, 1, s->inverse, wide,
+                                  wide * electrons, s->walkers);
 }
 
 /* Electrons first ... first + count - 1 of a spin, whose orbitals are known; count is at most `gathered`. */
@@ -310,6 +335,7 @@ static int decide_gathered(const vmc *v, const plugmc_host *host, vmc_draws *d, 
     const vmc_gpu *g = v->gpu;
     const int64_t electrons = vmc_electrons(v, spin), bytes = electrons * electrons * g->number;
     const device_pointer group = (device_pointer)(g->group * (int32_t)sizeof(int32_t));
+    int32_t *largest = g->host_numbers;
     vmc_gathering s = {
         .device = {g->gathered, AT(g->chosen, int32_t), AT(g->counts, int32_t),
                    AT(g->counts + group, int32_t), AT(g->counts + 2 * group, int32_t)},
@@ -317,26 +343,28 @@ static int decide_gathered(const vmc *v, const plugmc_host *host, vmc_draws *d, 
         .walkers = n,
         .parts = (int32_t)vmc_numbers(v, 1),
     };
-    vmc_block b = block_of(v, spin, first, count, electrons, first);
+    vmc_block b = block_of(v, spin, first, count, electrons, first), next = b;
+    next.size = (int32_t)(count < g->capacity ? count : g->capacity);
     int code = begin_gathering(v, host, &b, (int32_t)count, &s);
+    if (!code) code = look_at(v, host, d, &next, spin, n, fields_found(v));
     for (int64_t done = 0; done < count && !code; done += b.size) {
-        const int64_t left = count - done, size = left < g->capacity ? left : g->capacity;
         const device_pointer products =
             g->products + (device_pointer)(done * electrons * g->number);
-        int32_t *largest = g->host_numbers;
-        b = block_of(v, spin, first + done, size, electrons, first + done);
-        code = look_at(v, host, d, &b, spin, n, fields_found(v));
-        if (!code && done > 0) code = host->gpu->arrive(host->context);
-        if (done > 0) s.pending = *largest;
-        if (!code) code = correct_products(v, host, &b, &s, products);
+        b = next;
+        const int64_t left = count - done - b.size, size = left < g->capacity ? left : g->capacity;
+        next = block_of(v, spin, first + done + b.size, size, electrons, first + done + b.size);
+        code = correct_products(v, host, &b, &s, products);
         if (!code) code = decide(v, host, d, &b, spin, n, products, &s.device);
         if (!code)
             code = host->gpu->download_later(host->context, largest, g->counts + 2 * group,
                                              sizeof *largest);
-        if (!code) code = join_changes(v, host, &b, &s);
+        if (!code) code = find_coefficients(v, host, &b, &s);
+        if (!code)
+            code = size > 0 ? look_at(v, host, d, &next, spin, n, fields_found(v))
+                            : copy_chosen_rows(v, host, &b, &s, s.pending + b.size);
+        if (!code) code = host->gpu->arrive(host->context);
+        if (!code) code = join_changes(v, host, &b, &s, products, *largest);
     }
-    if (!code) code = host->gpu->arrive(host->context);
-    s.pending = *(int32_t *)g->host_numbers;
     return code ? code : end_gathering(v, host, &b, &s);
 }
 

@@ -135,7 +135,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(
         vmc, gather, "1", 0, 64, "",
         "on a GPU, blocks whose changes are gathered before the inverse matrices are "
-        "updated; 0: 1, or 256 electrons where a spin has 512 or more"),
+        "updated; 0: 1, or 192 electrons where a spin has 512 or more"),
     PLUGMC_CHOICE_KEY(vmc, acceptance, "sequential", "sequential|simultaneous",
                       "one electron after the other, which is exact; or all against the old "
                       "configuration, which is biased"),

@@ -329,42 +329,87 @@ extern "C" __global__ void vmc_overlaps(const vmc_block b, const vmc_gathered ga
                      : 0;
 }
 
-/* Columns of X that belong to the electrons of a block, for the rows of blocks before it: x numbers, y rows; out
- * [walkers][gathered.rows][capacity]. */
-extern "C" __global__ void vmc_own_columns(const vmc_block b, const vmc_gathered gathered,
-                                           int32_t parts, const double *solved, double *out)
+/* How X follows from the rows P - E of a block: X += Q^T (P - E), with Q [walkers][capacity][gathered.rows]. For rows of
+ * blocks before it Q has -X[:][B] small, for its own electrons that are taken their rows of `small`, and 0 behind them,
+ * up to `rows`, where X [walkers][electrons][gathered.rows] becomes 0 if `clear` is set. x rows, z walkers; in y the
+ * first blocks of threads find Q, the others clear VMC_CLEARED electrons each. */
+template <class T>
+PLUGMC_FN void coefficients(const vmc_block &b, const vmc_gathered &gathered, int32_t rows,
+                            int32_t clear, const T *small, T *solved, T *out)
 {
-    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x;
-    const int64_t row = (int64_t)blockIdx.z * gathered.rows + blockIdx.y;
-    if (x < b.size * parts)
-        out[row * b.capacity * parts + x] = solved[(row * b.electrons + b.first) * parts + x];
+    const int32_t lane = threadIdx.x % VMC_COLUMNS, warp = threadIdx.x / VMC_COLUMNS,
+                  c = blockIdx.x * VMC_COLUMNS + lane, w = blockIdx.z, before = gathered.before[w],
+                  count = gathered.count[w];
+    const int32_t *chosen = gathered.chosen + (int64_t)w * gathered.rows;
+    T *x = solved + (int64_t)w * b.electrons * gathered.rows + c;
+    const T zero = of(0, 0, T());
+    if (blockIdx.y > 0) {
+        const int32_t first = (blockIdx.y - 1) * VMC_CLEARED, last = first + VMC_CLEARED,
+                      end = last < b.electrons ? last : b.electrons;
+        for (int32_t j = first + warp; j < end && clear && c >= before && c < rows; j += VMC_ROWS)
+            x[(int64_t)j * gathered.rows] = zero;
+        return;
+    }
+    /* a warp has a few neighbours of Q's rows */
+    constexpr int own = VMC_MOST_BLOCK / VMC_ROWS;
+    __shared__ int32_t rows_taken[VMC_MOST_BLOCK];
+    T mine[own];
+    const T *table = small + (int64_t)w * b.capacity * b.capacity + own * warp;
+    const int32_t left = b.size - own * warp; /* rows of Q from this warp's first one on */
+    for (int32_t i = threadIdx.x; i < count - before; i += VMC_THREADS)
+        rows_taken[i] = chosen[before + i] - b.first;
+    __syncthreads();
+    if (c >= rows) return;
+#pragma unroll
+    for (int i = 0; i < own; i++)
+        mine[i] = c >= before && c < count && i < left
+                      ? table[rows_taken[c - before] * b.capacity + i]
+                      : zero;
+#pragma unroll 4
+    for (int32_t taken = 0; taken < (c < before ? count - before : 0); taken++) {
+        const int32_t j = rows_taken[taken];
+        const T one = x[(int64_t)(b.first + j) * gathered.rows];
+#pragma unroll
+        for (int i = 0; i < own; i++)
+            if (i < left) mine[i] = less_product(mine[i], one, table[j * b.capacity + i]);
+    }
+    T *to = out + ((int64_t)w * b.capacity + own * warp) * gathered.rows + c;
+#pragma unroll
+    for (int i = 0; i < own; i++)
+        if (i < left) to[(int64_t)i * gathered.rows] = mine[i];
 }
 
-/* The rows of X of a block whose electrons are taken, behind those before: x numbers, y electrons of the block;
- * fresh [walkers][capacity][electrons]. */
-extern "C" __global__ void vmc_append(const vmc_block b, const vmc_gathered gathered, int32_t parts,
-                                      const double *fresh, double *solved)
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_coefficients_real(const vmc_block b, const vmc_gathered gathered, int32_t rows,
+                          int32_t clear, const double *small, double *solved, double *out)
 {
-    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, w = blockIdx.z,
-                  numbers = b.electrons * parts;
-    const int64_t to = (int64_t)w * gathered.rows + gathered.before[w] + blockIdx.y;
-    if (x >= numbers || gathered.before[w] + (int32_t)blockIdx.y >= gathered.count[w]) return;
-    const int32_t k = gathered.chosen[to] - b.first;
-    solved[to * numbers + x] = fresh[((int64_t)w * b.capacity + k) * numbers + x];
+    coefficients(b, gathered, rows, clear, small, solved, out);
 }
 
-/* Rows of M of the electrons that are gathered: x numbers, y rows; 0 where a walker has fewer. */
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_coefficients_complex(const vmc_block b, const vmc_gathered gathered, int32_t rows,
+                             int32_t clear, const vmc_complex *small, vmc_complex *solved,
+                             vmc_complex *out)
+{
+    coefficients(b, gathered, rows, clear, small, solved, out);
+}
+
+/* Rows of M of the electrons that are gathered, and behind each, where numbers are complex, i times it: old
+ * [walkers][gathered.rows][parts][numbers]; x numbers, y rows; 0 where a walker has fewer than the one that has most. */
 extern "C" __global__ void vmc_chosen_rows(const vmc_block b, const vmc_gathered gathered,
                                            int32_t parts, const double *inverse, double *old)
 {
     const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = blockIdx.y, w = blockIdx.z,
                   numbers = b.electrons * parts;
     const int64_t row = (int64_t)w * gathered.rows + c;
-    if (x >= numbers) return;
-    old[row * numbers + x] =
+    if (x >= numbers || c >= *gathered.largest) return;
+    double *out = old + row * parts * numbers;
+    const double one =
         c < gathered.count[w]
             ? inverse[((int64_t)w * b.electrons + gathered.chosen[row]) * numbers + x]
             : 0;
+    out[x] = one;
+    if (parts == 2) out[numbers + (x ^ 1)] = x % 2 ? -one : one;
 }
 
 /* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out

@@ -465,7 +465,7 @@ static int measure_visits(local_energy *le, const plugmc_host *host, walkers_tas
 int gpu_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    if (index > 0) return 0;
+    if (index > 0) return index == 1 && matrices_factors_text(host, out);
     out->name = "local_energy.cu";
     out->text = matrices_text(host, formulas_text, kernels_text);
     out->fuse = PLUGMC_FUSE_SAMPLED;
