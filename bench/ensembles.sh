@@ -57,8 +57,10 @@ compare "volume, 577600 disks, every 10" volume $((500 * s)) "mover volume.every
     --set run.sweeps=$((5000 * s)) --set "species disk.count=577600" --set "mover volume.step=5e-8"
 compare "swap, 64 x 4096 disks" swap $((6400000 * s)) "mover swap.trials=10000" "mover swap.trials=1" --set run.equilibrate=0 \
     --set run.sweeps=$((100 * s))
+# where there is a GPU it is timed there, though `auto` leaves few walkers and many alike to the CPU
+"$plugmc" doctor | grep -qE '^GPU +[0-9]+: ' && gpu=gpu || gpu=auto
 compare "insert, 4096 x 288 LJ" insert $((4096 * 1999 * 80 * s)) "mover insert.trials=2000" "mover insert.trials=1" \
-    --set run.sweeps=$((80 * s)) --set run.equilibrate=0
+    --set run.sweeps=$((80 * s)) --set run.equilibrate=0 --set "run.device=${DEVICE:-$gpu}"
 
 # chains N SWEEPS: contacts of event chains a second; they begin with a lattice that has melted a little
 chains()
