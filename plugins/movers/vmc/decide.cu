@@ -169,9 +169,9 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
     }
     __syncthreads();
     if (keeper && own < n) weigh(s, own);
-    __syncthreads();
-    /* a move that is lost is made, and none after it, so that it is found */
+    /* a move that is lost is made, and none after it, so that it is found; looked up before anyone can note another */
     int32_t end = state.failure[w].electron ? 0 : n;
+    __syncthreads();
 #pragma unroll
     for (int a = 0; a < A; a++)
 #pragma unroll 1
