@@ -31,3 +31,10 @@ PLUGMC_FN vmc_complex one_over(vmc_complex x)
     double s = square_of(x);
     return {x.re / s, -x.im / s};
 }
+/* The same where |x|^2 is known, by one division. */
+PLUGMC_FN double one_over(double x, double) { return 1 / x; }
+PLUGMC_FN vmc_complex one_over(vmc_complex x, double square)
+{
+    const double s = 1 / square;
+    return {x.re * s, -x.im * s};
+}

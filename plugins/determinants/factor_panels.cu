@@ -43,8 +43,8 @@ PLUGMC_FN int32_t largest_of_panel(double best, int32_t where, double *sizes, in
 struct vmc_rows {
     int32_t own[VMC_PANEL_ROWS]; /* which they are, from the panel's first */
     int32_t at[VMC_PANEL_ROWS];  /* where they are to go */
-    int32_t rank
-        [VMC_PANEL_ROWS]; /* the column that has it as pivot, or VMC_PANEL; -1: there is no such row */
+    /* the column that has it as pivot, or VMC_PANEL; -1: there is no such row */
+    int32_t rank[VMC_PANEL_ROWS];
 };
 
 /* What columns before `end` of the panel do to a strip. */

@@ -19,8 +19,6 @@
  */
 #include "flat_histogram.h"
 
-enum { LATER = 1 };
-
 typedef struct transition_matrix {
     macrostate m;        /* first: it holds the parameters */
     double (*seen)[4];   /* [bins]: the books of the last turn */

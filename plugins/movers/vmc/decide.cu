@@ -76,13 +76,6 @@ PLUGMC_FN void keep_account(const vmc_deciding<T> &s, int32_t n, int32_t e, int3
     weigh(s, k);
 }
 
-PLUGMC_FN double one_over(double x, double) { return 1 / x; }
-PLUGMC_FN vmc_complex one_over(vmc_complex x, double square)
-{
-    const double s = 1 / square;
-    return {x.re * s, -x.im * s};
-}
-
 /* Electron e = VMC_ROWS a + ... is taken: its row over q and its column, for all threads to see. */
 template <class T, int A, int B>
 PLUGMC_FN void show_row_and_column(const vmc_deciding<T> &s, int32_t e, int a, T q, double square,

@@ -24,8 +24,8 @@ typedef struct vmc_gpu {
     /* Of a group. */
     device_pointer to[VMC_SPINS]; /* [group][n][3] */
     device_pointer values;        /* [group][n][pitch], float or double */
-    device_pointer
-        taken; /* [group][gathered][n]; rows of M take the same place, and i times them */
+    /* [group][gathered][n]; rows of M take the same place, and i times them */
+    device_pointer taken;
     device_pointer products;      /* [group][gathered][n] */
     device_pointer solved;        /* [group][n][gathered], or the other way round */
     device_pointer fresh;         /* [group][capacity][n] */
