@@ -57,9 +57,9 @@ static int make_room(gpu *g, plugmc_device_pointer *buffer, size_t room, size_t 
 /* Blocks for n numbers. */
 static uint64_t parts_of(uint64_t n) { return (n + CELLS_PART - 1) / CELLS_PART; }
 
-/* starts, entries, counts: of all walkers; sums: parts of starts or counts, whichever are more. */
+/* starts, entries, counts: of all walkers; told: parts of starts or counts, whichever are more. */
 static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, size_t counts,
-                        size_t sums)
+                        size_t told)
 {
     gpu_cells_scratch *s = &g->scratch;
     const struct {
@@ -67,13 +67,15 @@ static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, siz
         size_t room, entries, each;
     } buffers[] = {
         {&c->start, c->starts, starts, sizeof(uint32_t)},
+        {&c->counts, c->starts, starts, sizeof(uint32_t)},
         {&c->order, c->entries, entries, sizeof(uint32_t)},
         {&c->positions, c->entries, entries, 3 * sizeof(double)},
         {&s->keys[0], s->entries, entries, sizeof(uint32_t)},
         {&s->keys[1], s->entries, entries, sizeof(uint32_t)},
         {&s->order, s->entries, entries, sizeof(uint32_t)},
         {&s->counts, s->count_entries, counts, sizeof(uint32_t)},
-        {&s->sums, s->sum_entries, sums, sizeof(uint32_t)},
+        {&s->told, s->told_entries, told, sizeof(uint64_t)},
+        {&s->ticket, 1, 1, sizeof(uint32_t)},
     };
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0] && !code; i++)
@@ -84,7 +86,7 @@ static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, siz
     if (c->entries < entries) c->entries = entries;
     if (s->entries < entries) s->entries = entries;
     if (s->count_entries < counts) s->count_entries = counts;
-    if (s->sum_entries < sums) s->sum_entries = sums;
+    if (s->told_entries < told) s->told_entries = told;
     return PLUGMC_OK;
 }
 
@@ -95,14 +97,15 @@ static int find_kernels(gpu *g)
     if (k->gather) return PLUGMC_OK;
     if (asprintf(&text, "%s%s", plugmc_text_cells_grid, plugmc_text_cells) < 0)
         return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
-    const plugmc_kernel_text source = {.size = sizeof source, .name = "cells.cu", .text = text};
+    const plugmc_kernel_text source = {
+        .size = sizeof source, .name = "cells.cu", .text = text, .overlap = 1};
     const struct {
         const char *name;
         plugmc_kernel **kernel;
-    } wanted[] = {
-        {"cells_bin", &k->bin},         {"cells_count", &k->count},   {"cells_sums", &k->sums},
-        {"cells_places", &k->places},   {"cells_move", &k->move},     {"cells_start", &k->start},
-        {"cells_scatter", &k->scatter}, {"cells_settle", &k->settle}, {"cells_gather", &k->gather}};
+    } wanted[] = {{"cells_bin", &k->bin},       {"cells_count", &k->count},
+                  {"cells_places", &k->places}, {"cells_move", &k->move},
+                  {"cells_start", &k->start},   {"cells_scatter", &k->scatter},
+                  {"cells_settle", &k->settle}, {"cells_gather", &k->gather}};
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !code; i++)
         code = gpu_kernel(g, &source, wanted[i].name, wanted[i].kernel);
@@ -128,14 +131,24 @@ typedef struct sorting {
     gpu_cells *to;
 } sorting;
 
-/* Sums of `n` counts a walker become places. */
-static int find_places(gpu *g, uint64_t walkers, uint32_t n, plugmc_device_pointer *counts)
+/* `n` counts a walker become places, in the same array or in another, and then the counts 0. */
+static int find_places(gpu *g, uint64_t walkers, uint32_t n, plugmc_device_pointer *counts,
+                       plugmc_device_pointer *places)
 {
-    const gpu_cells_kernels *k = &g->sorting;
-    plugmc_device_pointer *sums = &g->scratch.sums;
+    enum { MOST_LAUNCHES = 1 << 30 }; /* that can be told apart */
+    gpu_cells_scratch *s = &g->scratch;
     const uint64_t blocks = walkers * parts_of(n);
-    const int code = launch(g, k->sums, blocks, (void *[]){&n, counts, sums});
-    return code ? code : launch(g, k->places, blocks, (void *[]){&n, sums, counts});
+    uint32_t drawn = s->drawn;
+    int code = PLUGMC_OK;
+    if (++s->launches == MOST_LAUNCHES) {
+        s->launches = 1;
+        code = gpu_clear(g, s->told, s->told_entries * sizeof(uint64_t));
+    }
+    s->drawn += (uint32_t)blocks;
+    return code
+               ? code
+               : launch(g, g->sorting.places, blocks,
+                        (void *[]){&n, &s->launches, &s->ticket, &drawn, &s->told, counts, places});
 }
 
 /* One thread a particle: more of them hide better how long memory takes. */
@@ -147,11 +160,9 @@ static int sort_by_counting(gpu *g, sorting *by)
     plugmc_device_pointer *cell = &s->keys[0], *slot = &s->keys[1], *loose = &s->order;
     by->grid.tiles = (by->grid.particles + CELLS_THREADS - 1) / CELLS_THREADS;
     by->blocks = by->walkers * by->grid.tiles;
-    int code = gpu_clear(g, c->start, by->starts * sizeof(uint32_t));
-    if (!code)
-        code = launch(g, k->bin, by->blocks,
-                      (void *[]){&by->grid, &by->boxes, &by->positions, cell, slot, &c->start});
-    if (!code) code = find_places(g, by->walkers, by->grid.cells + 1, &c->start);
+    int code = launch(g, k->bin, by->blocks,
+                      (void *[]){&by->grid, &by->boxes, &by->positions, cell, slot, &c->counts});
+    if (!code) code = find_places(g, by->walkers, by->grid.cells + 1, &c->counts, &c->start);
     if (!code)
         code =
             launch(g, k->scatter, by->blocks, (void *[]){&by->grid, cell, slot, &c->start, loose});
@@ -178,7 +189,8 @@ static int pass_by_digits(gpu *g, sorting *by, plugmc_device_pointer *sorted_key
         plugmc_device_pointer *from = pass ? &orders[(passes - pass) % 2] : &none;
         plugmc_device_pointer *keys = &s->keys[pass % 2], *to_keys = &s->keys[(pass + 1) % 2];
         code = launch(g, k->count, by->blocks, (void *[]){grid, keys, &shift, &s->counts});
-        if (!code) code = find_places(g, by->walkers, CELLS_DIGITS * grid->tiles, &s->counts);
+        if (!code)
+            code = find_places(g, by->walkers, CELLS_DIGITS * grid->tiles, &s->counts, &s->counts);
         if (!code)
             code = launch(g, k->move, by->blocks,
                           (void *[]){grid, &shift, &s->counts, keys, from, to_keys, to});
@@ -270,15 +282,15 @@ int gpu_cells_fill(gpu *g, const plugmc_system *system, const plugmc_view *view,
     if (by.grid.particles / by.grid.cells >= VERY_FEW) return PLUGMC_UNANSWERED;
     plugmc_cell_filling filling = {.size = sizeof filling,
                                    .box = by.boxes,
-                                   .start = (uint32_t *)(uintptr_t)by.to->start,
+                                   .start = (uint32_t *)(uintptr_t)by.to->counts,
                                    .order = (uint32_t *)(uintptr_t)by.to->order,
                                    .positions = (double *)(uintptr_t)by.to->positions};
     memcpy(filling.count, by.grid.count, sizeof filling.count);
-    code = gpu_clear(g, by.to->start, by.starts * sizeof(uint32_t));
-    if (!code) code = filler->fill(filler->instance, filler->host, &filling);
+    code = filler->fill(filler->instance, filler->host, &filling);
     g->caller = NULL;
-    if (!code) code = find_places(g, by.walkers, by.grid.cells + 1, &by.to->start);
+    if (!code) code = find_places(g, by.walkers, by.grid.cells + 1, &by.to->counts, &by.to->start);
     filling.placing = 1;
+    filling.start = (uint32_t *)(uintptr_t)by.to->start;
     if (!code) code = filler->fill(filler->instance, filler->host, &filling);
     if (!code) hand_out(g, &by, out);
     return code;

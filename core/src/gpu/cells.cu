@@ -1,7 +1,7 @@
 /* Particles sorted by cell, for plugmc_view.cells in device memory. Within a cell particles stay in the order of
  * their index, whatever the order in which blocks run, and a cell may hold any number of them. Two ways:
  *
- *   by counting   cells_bin counts the particles of each cell, sums make places of the counts,
+ *   by counting   cells_bin counts the particles of each cell, cells_places makes places of the counts,
  *                 cells_scatter puts particles there in whatever order, and in cells_settle each
  *                 finds its rank among those of its cell. For cells with few particles.
  *   by digits     a stable radix sort of (cell, particle), eight bits of the cell's number a pass.
@@ -30,11 +30,12 @@ static __device__ uint32_t cell_along(const cells_grid *g, const plugmc_box *box
 
 /* Who is not there, at NaN, is in no cell: number g.cells.
  * What lies behind those who are in `order` and `positions` is of no meaning.
- * start NULL: nothing is counted. Else start[c], 0 before, is the number in cell c, and slot what it was
+ * counts NULL: nothing is counted. Else counts[c], 0 before, is the number in cell c, and slot what it was
  * when the particle came. */
 extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, const double *positions,
-                                     uint32_t *cell, uint32_t *slot, uint32_t *start)
+                                     uint32_t *cell, uint32_t *slot, uint32_t *counts)
 {
+    plugmc_wait();
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     const plugmc_box *box = boxes + walker;
     __shared__ double width[3]; /* of a cell */
@@ -51,8 +52,8 @@ extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, cons
                                             g.count[1] * cell_along(&g, box, width, x[2], 2));
         cell[at] = c;
         /* most may be elsewhere, so that all threads would wait for one number */
-        if (start && c < g.cells)
-            slot[at] = atomicAdd(start + (uint64_t)walker * (g.cells + 1) + c, 1u);
+        if (counts && c < g.cells)
+            slot[at] = atomicAdd(counts + (uint64_t)walker * (g.cells + 1) + c, 1u);
     }
 }
 
@@ -60,6 +61,7 @@ extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, cons
 extern "C" __global__ void cells_count(cells_grid g, const uint32_t *cell, uint32_t shift,
                                        uint32_t *counts)
 {
+    plugmc_wait();
     __shared__ uint32_t found[CELLS_DIGITS];
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     found[threadIdx.x] = 0;
@@ -96,39 +98,79 @@ static __device__ uint32_t block_sum(uint32_t x)
     return total;
 }
 
-/* Sums over parts of CELLS_PART of the n counts of each walker: sums [walkers][parts]. */
-extern "C" __global__ void cells_sums(uint32_t n, const uint32_t *counts, uint32_t *sums)
+/* What a block tells of its part, in one number, so that whoever reads it sees all of it or nothing: the launch, whether it
+ * is the sum of the part alone (1) or with all before it (2), and that sum. */
+static __device__ unsigned long long told_of(uint32_t launch, uint32_t kind, uint32_t sum)
 {
-    uint32_t parts = (n + CELLS_PART - 1) / CELLS_PART, sum = 0;
-    uint32_t walker = blockIdx.x / parts, begin = blockIdx.x % parts * CELLS_PART;
-    counts += (uint64_t)walker * n;
-    for (uint32_t k = begin + threadIdx.x; k < begin + CELLS_PART && k < n; k += CELLS_THREADS)
-        sum += counts[k];
-    sum = block_sum(sum);
-    if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+    return (unsigned long long)launch << 34 | (unsigned long long)kind << 32 | sum;
 }
 
-/* Counts become places: sums over all before. Blocks as in cells_sums. */
-extern "C" __global__ void cells_places(uint32_t n, const uint32_t *sums, uint32_t *counts)
+/* By a warp: the sum of all parts before number `part` of a walker, told [parts]; tells that of this one. Look-back: D. Merrill,
+ * M. Garland, NVIDIA technical report NVR-2016-002. */
+static __device__ uint32_t sum_before(volatile unsigned long long *told, int32_t part,
+                                      uint32_t launch, uint32_t own)
 {
-    __shared__ uint32_t warps[CELLS_THREADS / 32];
-    uint32_t parts = (n + CELLS_PART - 1) / CELLS_PART, before = 0;
-    uint32_t walker = blockIdx.x / parts, part = blockIdx.x % parts;
-    uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int32_t lane = (int32_t)threadIdx.x;
+    uint32_t before = 0, done = part == 0;
+    if (lane == 0) told[part] = told_of(launch, part == 0 ? 2 : 1, own);
+    for (int32_t at = part - 1 - lane; !done; at -= 32) {
+        unsigned long long word = told_of(launch, 2, 0);
+        do {
+            if (at >= 0) word = told[at];
+        } while (!__all_sync(0xffffffffu, (uint32_t)(word >> 34) == launch));
+        const uint32_t whole = __ballot_sync(0xffffffffu, (word >> 32 & 3) == 2);
+        uint32_t sum = whole && lane >= __ffs((int)whole) ? 0 : (uint32_t)word;
+        for (int lanes = 16; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
+        before += sum;
+        done = whole != 0;
+    }
+    if (lane == 0 && part > 0) told[part] = told_of(launch, 2, before + own);
+    return before;
+}
+
+/* The n counts of each walker become places: sums over all before; the counts become 0, if they are not where the places
+ * are. In parts of CELLS_PART, taken in turn by `ticket`, which had been drawn `drawn` times before, so that those that a
+ * block waits for have begun. told [walkers][parts]. */
+extern "C" __global__ void cells_places(uint32_t n, uint32_t launch, uint32_t *ticket,
+                                        uint32_t drawn, unsigned long long *told, uint32_t *counts,
+                                        uint32_t *places)
+{
+    enum { EACH = CELLS_PART / CELLS_THREADS };
+    __shared__ uint32_t warps[CELLS_THREADS / 32], shared;
+    const uint32_t parts = (n + CELLS_PART - 1) / CELLS_PART, warp = threadIdx.x / 32,
+                   lane = threadIdx.x % 32;
+    plugmc_wait();
+    if (threadIdx.x == 0) shared = atomicAdd(ticket, 1u) - drawn;
+    __syncthreads();
+    const uint32_t walker = shared / parts, part = shared % parts, first = part * CELLS_PART;
+    uint32_t own[EACH], sum = 0;
     counts += (uint64_t)walker * n;
-    for (uint32_t p = threadIdx.x; p < part; p += CELLS_THREADS) before += sums[walker * parts + p];
-    before = block_sum(before);
-    for (uint32_t k = 0; k < CELLS_PART; k += CELLS_THREADS) {
-        uint32_t at = part * CELLS_PART + k + threadIdx.x;
-        uint32_t own = at < n ? counts[at] : 0, sum = lanes_below(own), total = 0;
-        if (lane == 31) warps[warp] = sum;
+    places += (uint64_t)walker * n;
+    for (uint32_t k = 0; k < EACH; k++) {
+        const uint32_t at = first + k * CELLS_THREADS + threadIdx.x;
+        own[k] = at < n ? counts[at] : 0;
+        if (at < n && counts != places) counts[at] = 0;
+        sum += own[k];
+    }
+    sum = block_sum(sum);
+    if (warp == 0) {
+        const uint32_t before =
+            sum_before(told + (uint64_t)walker * parts, (int32_t)part, launch, sum);
+        if (lane == 0) shared = before;
+    }
+    __syncthreads();
+    uint32_t before = shared;
+    for (uint32_t k = 0; k < EACH; k++) {
+        const uint32_t at = first + k * CELLS_THREADS + threadIdx.x, below = lanes_below(own[k]);
+        uint32_t total = 0;
+        if (lane == 31) warps[warp] = below;
         __syncthreads();
-        uint32_t place = before + sum - own;
+        uint32_t place = before + below - own[k];
         for (uint32_t w = 0; w < CELLS_THREADS / 32; w++) {
             if (w < warp) place += warps[w];
             total += warps[w];
         }
-        if (at < n) counts[at] = place;
+        if (at < n) places[at] = place;
         before += total;
         __syncthreads();
     }
@@ -138,6 +180,7 @@ extern "C" __global__ void cells_places(uint32_t n, const uint32_t *sums, uint32
 extern "C" __global__ void cells_scatter(cells_grid g, const uint32_t *cell, const uint32_t *slot,
                                          const uint32_t *start, uint32_t *loose)
 {
+    plugmc_wait();
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;
     start += (uint64_t)walker * (g.cells + 1);
@@ -161,6 +204,7 @@ extern "C" __global__ void cells_settle(cells_grid g, const plugmc_box *boxes,
                                         const uint32_t *start, const uint32_t *loose,
                                         uint32_t *order, double *sorted)
 {
+    plugmc_wait();
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;
     start += (uint64_t)walker * (g.cells + 1);
@@ -178,6 +222,7 @@ extern "C" __global__ void cells_move(cells_grid g, uint32_t shift, const uint32
                                       const uint32_t *from_cell, const uint32_t *from_order,
                                       uint32_t *to_cell, uint32_t *to_order)
 {
+    plugmc_wait();
     enum { WARPS = CELLS_THREADS / 32 };
     __shared__ uint32_t next[CELLS_DIGITS];         /* place of the next particle of a digit */
     __shared__ uint32_t found[WARPS][CELLS_DIGITS]; /* in this round */
@@ -213,6 +258,7 @@ extern "C" __global__ void cells_move(cells_grid g, uint32_t shift, const uint32
 extern "C" __global__ void cells_start(cells_grid g, uint64_t n, const uint32_t *cell,
                                        uint32_t *start)
 {
+    plugmc_wait();
     uint64_t at = (uint64_t)blockIdx.x * CELLS_THREADS + threadIdx.x;
     if (at >= n) return;
     uint32_t walker = (uint32_t)(at / (g.cells + 1)), c = (uint32_t)(at % (g.cells + 1));
@@ -233,6 +279,7 @@ extern "C" __global__ void cells_gather(cells_grid g, const plugmc_box *boxes,
                                         const double *positions, const uint32_t *order,
                                         double *sorted)
 {
+    plugmc_wait();
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;
     for (uint32_t i = tile * CELLS_THREADS + threadIdx.x; i < g.particles;

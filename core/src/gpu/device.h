@@ -40,18 +40,20 @@ typedef struct gpu_cells {
     double range;
     uint64_t built; /* by which of the gpu's sorts */
     plugmc_device_pointer start, order, positions;
-    size_t starts, entries; /* numbers of entries there is room for */
+    plugmc_device_pointer counts; /* [walkers][cells + 1], 0 between sorts */
+    size_t starts, entries;       /* numbers of entries there is room for */
     struct gpu_cells *next;
 } gpu_cells;
 
 /* What sorting needs beside its result. */
 typedef struct gpu_cells_scratch {
-    plugmc_device_pointer keys[2], order, counts, sums;
-    size_t entries, count_entries, sum_entries;
+    plugmc_device_pointer keys[2], order, counts, told, ticket;
+    size_t entries, count_entries, told_entries;
+    uint32_t launches, drawn; /* of cells_places, and of its tickets */
 } gpu_cells_scratch;
 
 typedef struct gpu_cells_kernels {
-    plugmc_kernel *bin, *count, *sums, *places, *move, *start, *gather, *scatter, *settle;
+    plugmc_kernel *bin, *count, *places, *move, *start, *gather, *scatter, *settle;
 } gpu_cells_kernels;
 
 /* Small downloads that nobody has waited for yet. */
