@@ -348,26 +348,41 @@ static int has_few(checkerboard *me, const plugmc_host *host, uint64_t n, int *f
     return forget(host, me->few);
 }
 
+/* *n: sweeps that are left; 0, unless the run is to stop. */
+static int launch_batches(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t *n)
+{
+    int few;
+    for (; me->spread && *n > 0; first += BATCH) {
+        const int some = *n < BATCH ? (int)*n : BATCH;
+        TRY(launch_spread(me, host, first, some));
+        *n -= (uint64_t)some;
+    }
+    TRY(has_few(me, host, *n, &few));
+    for (; *n >= BATCH && !host->stopping(host->context); *n -= BATCH)
+        TRY(launch_graph(me, host, &me->graph[me->swapped], BATCH));
+    if (few) {
+        TRY(launch_graph(me, host, &me->few[me->swapped], (int)*n));
+        *n = 0;
+    }
+    while (*n > 0 && !host->stopping(host->context)) {
+        const int some = *n >= BATCH ? BATCH : *n > 1 ? (int)*n & ~1 : 1;
+        TRY(launch_sweeps(me, host, some));
+        *n -= (uint64_t)some;
+    }
+    return PLUGMC_OK;
+}
+
 static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
-    const plugmc_gpu *gpu = host->gpu;
-    int few;
-    TRY(gpu->upload(host->context, me->d_base, &first, sizeof first));
+    uint64_t left = n;
+    /* batches count on by themselves */
+    if (!me->counts_on || first != me->next_sweep)
+        TRY(host->gpu->upload(host->context, me->d_base, &first, sizeof first));
+    me->counts_on = 0;
     TRY(upload_conditions(me, host));
-    for (; me->spread && n > 0; first += BATCH) {
-        const int some = n < BATCH ? (int)n : BATCH;
-        TRY(launch_spread(me, host, first, some));
-        n -= (uint64_t)some;
-    }
-    TRY(has_few(me, host, n, &few));
-    for (; n >= BATCH && !host->stopping(host->context); n -= BATCH)
-        TRY(launch_graph(me, host, &me->graph[me->swapped], BATCH));
-    if (few) return launch_graph(me, host, &me->few[me->swapped], (int)n);
-    while (n > 0 && !host->stopping(host->context)) {
-        const int some = n >= BATCH ? BATCH : n > 1 ? (int)n & ~1 : 1;
-        TRY(launch_sweeps(me, host, some));
-        n -= (uint64_t)some;
-    }
+    TRY(launch_batches(me, host, first, &left));
+    me->counts_on = left == 0;
+    me->next_sweep = first + n;
     return PLUGMC_OK;
 }
 
@@ -541,6 +556,7 @@ int prepare_on_gpu(checkerboard *me, const plugmc_host *host)
     TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_origin));
     TRY(gpu->allocate(host->context, sizeof(cb_plan) * BATCH * me->walkers, &me->d_plans));
     TRY(gpu->allocate(host->context, sizeof(uint64_t), &me->d_base));
+    me->counts_on = 0;
     TRY(gpu->allocate(host->context, conditions_bytes(me), &me->d_conditions));
     TRY(gpu->allocate(host->context, counter_bytes(me), &me->d_counts));
     TRY(gpu->allocate(host->context, sizeof(cb_trouble), &me->d_trouble));

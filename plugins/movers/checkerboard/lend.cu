@@ -69,7 +69,8 @@ extern "C" __global__ void cb_count_wanted(const __grid_constant__ cb_wanted w,
     }
 }
 
-/* A thread a cell of the checkerboard. Without CB_IDS all are of the only species, so any number will do. */
+/* A thread a cell of the checkerboard. Without CB_IDS all are of the only species, and whatever numbers `order` has had since
+ * it was zeroed will do. Nor does the third coordinate of a plane change, which is 0. */
 extern "C" __global__ void cb_place_wanted(const __grid_constant__ cb_wanted w,
                                            const cb_vector *coordinate, const uint32_t *id,
                                            const uint8_t *count, const long long *origin,
@@ -83,14 +84,14 @@ extern "C" __global__ void cb_place_wanted(const __grid_constant__ cb_wanted w,
     for (int first = 0; first < home.n; first += CB_TOGETHER) {
         const size_t slot = home.slot + CB_PITCH * first;
         cb_vector v[CB_TOGETHER];
-        uint32_t place[CB_TOGETHER], number[CB_TOGETHER];
+        uint32_t place[CB_TOGETHER], number[CB_IDS ? CB_TOGETHER : 1];
 #pragma unroll
         for (int k = 0; k < CB_TOGETHER; k++) {
             if (first + k >= home.n) break;
             const uint2 entry = w.entry[slot + CB_PITCH * k];
             v[k] = coordinate[slot + CB_PITCH * k];
             place[k] = start[entry.x] + entry.y;
-            number[k] = CB_IDS ? cb_id(v[k], id, slot + CB_PITCH * k) : place[k];
+            if (CB_IDS) number[k] = cb_id(v[k], id, slot + CB_PITCH * k);
         }
 #pragma unroll
         for (int k = 0; k < CB_TOGETHER; k++) {
@@ -98,8 +99,11 @@ extern "C" __global__ void cb_place_wanted(const __grid_constant__ cb_wanted w,
             if (first + k >= home.n) break;
             const long long to = home.walker * w.particles + place[k];
             cb_position(&home, v[k], quantum, at);
-            w.order[to] = number[k];
-            cb_put(w.positions, to, at);
+            if (CB_IDS) w.order[to] = number[k];
+            if (DIM == 3 || to % 2 != 0)
+                for (int a = 0; a < DIM; a++) w.positions[3 * to + a] = at[a];
+            else
+                *(double2 *)(w.positions + 3 * to) = make_double2(at[0], at[1]);
         }
     }
 }
