@@ -87,7 +87,8 @@ typedef struct hard_pressure {
 
     kept_frames frames;
     plugmc_kernel *rifts, *rifts_and_pairs, *left, *alone, *pairs;
-    plugmc_device_pointer device_species, device_contact, device_counters, device_left;
+    plugmc_device_pointer device_species, device_contact, device_counters[2], device_left;
+    int32_t set, clear[2]; /* which counters are used next; 1: they are 0 */
 } hard_pressure;
 
 /* ---- What is measured ---------------------------------------------------------------------- */
@@ -210,24 +211,36 @@ static void count_on_host(const hard_pressure *h, const pressure_task *t)
     troubles_of(h, h->counters)[UNSEEN] = unseen;
 }
 
-/* Strips of a plane, then what they have left, by as many warps as run at once. */
-static int launch_strips(const hard_pressure *h, const plugmc_host *host, pressure_task *t,
-                         pressure_counters *first, const pressure_left *left, uint32_t shared)
+/* Of one of the two sets of counters on a GPU: all copies, then the number of those that are left. */
+static size_t set_bytes(const hard_pressure *h)
 {
-    const plugmc_gpu *gpu = host->gpu;
-    const uint32_t strips[3] = {number_of_strips(&t->strips, t->count), (uint32_t)h->walkers, 1};
-    const uint32_t rest[3] = {2 * (uint32_t)gpu->multiprocessors, 1, 1};
-    const uint32_t block[3] = {STRIP_BLOCK, 1, 1};
-    void *arguments[] = {t, first, (void *)left};
-    const int code =
-        gpu->launch(host->context, h->rifts_and_pairs, strips, block, shared, arguments);
-    return code ? code : gpu->launch(host->context, h->left, rest, block, 0, arguments);
+    return h->counter_bytes * (size_t)h->copies + sizeof(uint32_t);
 }
 
-static int launch_counts(const hard_pressure *h, const plugmc_host *host, pressure_task *t)
+/* Strips of a plane, then what they have left, by as many warps as run at once. next: counters that are cleared. */
+static int launch_strips(const hard_pressure *h, const plugmc_host *host, pressure_task *t,
+                         pressure_counters *first, const pressure_left *left, uint32_t shared,
+                         plugmc_device_pointer next)
 {
     const plugmc_gpu *gpu = host->gpu;
-    const uintptr_t to = (uintptr_t)h->device_counters;
+    const uint32_t rest[3] = {4 * (uint32_t)gpu->multiprocessors, 1, 1};
+    const uint32_t block[3] = {STRIP_BLOCK, 1, 1}, of_rest[3] = {128, 1, 1};
+    uint32_t numbers = (uint32_t)(set_bytes(h) / sizeof(uint32_t));
+    void *arguments[] = {t, first, (void *)left, &next, &numbers};
+    uint32_t strips[3];
+    grid_of_strips(&t->strips, t->count, h->walkers, strips);
+    const int code =
+        gpu->launch(host->context, h->rifts_and_pairs, strips, block, shared, arguments);
+    return code ? code : gpu->launch(host->context, h->left, rest, of_rest, 0, arguments);
+}
+
+/* The sets of counters are used in turn: a kernel that counts into one clears the other, whose numbers have arrived. */
+static int launch_counts(hard_pressure *h, const plugmc_host *host, pressure_task *t)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const int set = h->set, other = !set;
+    const plugmc_device_pointer counters = h->device_counters[set];
+    const uintptr_t to = (uintptr_t)counters;
     pressure_counters first = {
         (void *)to, (void *)(to + (size_t)((char *)histogram_of(h, h->counters) - h->counters)),
         (void *)(to + (size_t)((char *)troubles_of(h, h->counters) - h->counters)),
@@ -236,15 +249,21 @@ static int launch_counts(const hard_pressure *h, const plugmc_host *host, pressu
     const pressure_left left = {(void *)(to + bytes), (void *)(uintptr_t)h->device_left};
     const uint32_t blocks = (t->particles + PRESSURE_BLOCK - 1) / PRESSURE_BLOCK;
     const uint32_t walkers = (uint32_t)h->walkers;
-    const uint32_t room = (uint32_t)h->bins * (uint32_t)sizeof(uint32_t);
+    const uint32_t room = (uint32_t)h->bins * (uint32_t)sizeof(uint32_t),
+                   lists = ((AROUND + 1) * STRIP_BLOCK + STRIP_BLOCK / 32 * PAIR_ROW) *
+                           (uint32_t)sizeof(uint32_t);
     const uint32_t block[3] = {PRESSURE_BLOCK, 1, 1}, each[3] = {blocks, walkers, 1};
-    int code = gpu->fill(host->context, h->device_counters, 0, bytes + sizeof *left.count);
+    int code = h->clear[set] ? PLUGMC_OK : gpu->fill(host->context, counters, 0, set_bytes(h));
     if (code) return code;
+    h->set = other;
+    h->clear[set] = h->clear[other] = 0;
     if (in_a_plane(t)) {
         t->strips = cut_into_strips(t->count, (double)t->particles / t->cells, t->near);
         t->strip_bytes = strip_bytes(&t->strips);
-        code = t->strips.room > 0 && t->seldom
-                   ? launch_strips(h, host, t, &first, &left, t->strip_bytes + room)
+        h->clear[other] = t->strips.room > 0 && t->seldom;
+        code = h->clear[other]
+                   ? launch_strips(h, host, t, &first, &left, t->strip_bytes + lists,
+                                   h->device_counters[other])
                    : gpu->launch(host->context, h->alone, each, block, room, (void *[]){t, &first});
     } else {
         code = gpu->launch(host->context, h->rifts,
@@ -253,7 +272,7 @@ static int launch_counts(const hard_pressure *h, const plugmc_host *host, pressu
         if (!code && h->bins > 0)
             code = gpu->launch(host->context, h->pairs, each, block, room, (void *[]){t, &first});
     }
-    return code ? code : gpu->download_later(host->context, h->counters, h->device_counters, bytes);
+    return code ? code : gpu->download_later(host->context, h->counters, counters, bytes);
 }
 
 /* Eq. 4, from g near contact [bins]. */
@@ -530,10 +549,10 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    return index == 0 &&
-           set_text_with_frames(
-               host, "hard_pressure.cu",
-               (const char *const[3]){cell_strips_text, hard_pressure_kernel, strips_kernel}, out);
+    const char *const texts[3] = {cell_strips_text, hard_pressure_kernel, strips_kernel};
+    if (index > 0 || !set_text_with_frames(host, "hard_pressure.cu", texts, out)) return 0;
+    out->overlap = 1;
+    return 1;
 }
 
 static int prepare_device(hard_pressure *h, const plugmc_host *host)
@@ -557,9 +576,8 @@ static int prepare_device(hard_pressure *h, const plugmc_host *host)
         code = gpu->kernel(host->context, &text, wanted[k].name, wanted[k].kernel);
     if (!code) code = gpu->allocate(host->context, species, &h->device_species);
     if (!code) code = gpu->allocate(host->context, contacts, &h->device_contact);
-    if (!code)
-        code = gpu->allocate(host->context, h->counter_bytes * (size_t)h->copies + sizeof(uint32_t),
-                             &h->device_counters);
+    for (int set = 0; set < 2 && !code; set++)
+        code = gpu->allocate(host->context, set_bytes(h), &h->device_counters[set]);
     if (!code && h->dimension == 2)
         code = gpu->allocate(host->context,
                              (size_t)h->walkers * (size_t)h->particles * sizeof(uint64_t),
@@ -596,7 +614,9 @@ static int prepare(void *instance, const plugmc_host *host)
     h->counter_bytes =
         ((size_t)h->walkers * walker_bytes + TROUBLES * sizeof(uint32_t) + 7) / 8 * 8;
     /* on a GPU as many as can be downloaded without waiting */
-    h->copies = host->gpu ? (int32_t)fmin(32, fmax(1, 32768 / (double)h->counter_bytes)) : 1;
+    h->copies = 1; /* a power of two */
+    while (host->gpu && h->copies < 32 && 2 * (size_t)h->copies * h->counter_bytes <= 32768)
+        h->copies *= 2;
     h->counters = host->allocate(host->context, h->counter_bytes * (size_t)h->copies);
     if (!h->counters)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",

@@ -10,6 +10,13 @@ enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256 };
 /* What should not be: pairs that overlap, and paths that may end where this process has no particles. */
 enum { OVERLAPS, UNSEEN, TROUBLES };
 
+/* A loop that is not unrolled: what remains behind a part that is would part the threads of a warp. */
+#ifdef __CUDACC_RTC__
+#define ONE_AT_A_TIME _Pragma("unroll 1")
+#else
+#define ONE_AT_A_TIME
+#endif
+
 /* What is counted. There are copies of it, `stride` bytes apart: if all blocks added to the same numbers, they would
  * wait for one another longer than they compute. Device pointers. */
 typedef struct pressure_counters {
@@ -44,7 +51,7 @@ typedef struct pressure_task {
     double around;  /* and how far, length: whoever is farther away is seldom touched first */
     int32_t seldom; /* 1: so seldom that few paths have to be searched for by themselves */
     cell_strips strips;
-    uint32_t strip_bytes; /* shared memory of a block for them */
+    uint32_t strip_bytes; /* shared memory of a block for them, without lists and pairs */
     plugmc_share share;
     double seen; /* how long a path along the axis of the share may be, so that its end is here */
 } pressure_task;
@@ -205,8 +212,8 @@ PLUGMC_FN int64_t rift_share(const pressure_task *t, pressure_walker w, uint32_t
 /* ---- All four free paths in the plane at once ------------------------------------------------------- */
 
 /* Those around an entry that it may touch first, or that are within reach. The memory lies side by side for the
- * threads of a block. */
-enum { AROUND = 12, SLOT_BITS = 15, NOBODY = 0x7f000000 };
+ * threads of a block. PAIR_ROW: pairs that a warp puts in a row. */
+enum { AROUND = 12, SLOT_BITS = 15, NOBODY = 0x7f000000, PAIR_ROW = 64 };
 
 typedef struct around {
     uint32_t *who;           /* a number among `places`; there is room for one more than AROUND */
@@ -244,15 +251,6 @@ PLUGMC_FN int is_behind(const around *list, uint32_t k, uint32_t place)
     return list->inside ? place > list->own : entry_of(list, place) > k;
 }
 
-PLUGMC_FN uint32_t lowest_bit(uint32_t bits)
-{
-#ifdef __CUDACC_RTC__
-    return (uint32_t)__ffs((int)bits) - 1;
-#else
-    return (uint32_t)__builtin_ctz(bits);
-#endif
-}
-
 /* Who is touched first on one of the ways, and next: the least that they are ahead by, as the bits of a positive
  * float, the last four of which are the place in the list. So the nearer of two is the smaller number. */
 typedef struct nearest {
@@ -266,32 +264,36 @@ PLUGMC_FN void take_nearer(nearest *n, uint32_t key)
     n->second = loser < n->second ? loser : n->second;
 }
 
-PLUGMC_FN float inverse_root(float x)
-{
+/* Of bounds, whose last bits may hang on the machine. x is not denormal. */
 #ifdef __CUDACC_RTC__
-    /* Its last bits hang on the machine, and are within the bounds. x is not denormal. */
+static __device__ float inverse_root(float x)
+{
     float root;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
     return root;
-#else
-    return 1 / sqrtf(x);
-#endif
 }
+static __device__ float product_and_sum(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+static __device__ float larger(float a, float b) { return fmaxf(a, b); }
+#else
+static inline float inverse_root(float x) { return 1 / sqrtf(x); }
+static inline float product_and_sum(float a, float b, float c) { return a * b + c; }
+static inline float larger(float a, float b) { return a > b ? a : b; }
+#endif
 
 /* Entry `slot` of the list, `ahead` along an axis and at a distance across it whose square is less than the
  * contact distance's by `squared`: into the path up or that down. Squares are good to a millionth of the contact
  * distance's, so it touches not sooner than if there were that much more of the reach; all is moved by the
- * largest contact distance, which makes it positive. */
+ * largest contact distance, which makes it positive. (Beside whoever is not ahead at all the path up is 0, and not
+ * sure.) */
 PLUGMC_FN void look_along(nearest *up, nearest *down, uint32_t slot, float ahead, float squared,
                           float unsure, float largest)
 {
-    const float far = ahead < 0 ? -ahead : ahead;
-    const float left = squared > 5 * unsure ? squared : 5 * unsure;
-    const float least = (far + largest) * (1 - 1e-6f) - (left + unsure) * inverse_root(left);
-    const uint32_t bits = plugmc_bits(least > 0 ? least : 0) & ~(uint32_t)SLOT_BITS;
-    const uint32_t key = squared > -unsure ? bits | slot : NOBODY;
+    const float left = larger(squared, 5 * unsure), reach = (left + unsure) * inverse_root(left),
+                least = larger(0, product_and_sum(fabsf(ahead) + largest, 1 - 1e-6f, -reach));
+    const uint32_t bits = plugmc_bits(least) & ~(uint32_t)SLOT_BITS,
+                   key = squared > -unsure ? bits | slot : NOBODY;
     take_nearer(up, ahead >= 0 ? key : NOBODY);
-    take_nearer(down, ahead <= 0 ? key : NOBODY);
+    take_nearer(down, ahead >= 0 ? NOBODY : key);
 }
 
 /* The path of entry k, at `here`, along `axis` that ends at whoever is at a place of the list, in double precision. */
@@ -446,48 +448,56 @@ PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k
     }
 }
 
-/* The pairs of an entry in a plane with those behind it: bits of places in the list. Lowest bits first, so that
- * threads with few pairs do not wait for the length of a list. */
-PLUGMC_FN void count_near_pairs(const pressure_task *t, pressure_walker w, uint32_t k,
-                                const double *here, const around *list, uint32_t pairs,
-                                uint32_t *histogram, uint32_t *troubles)
+/* The pair of entry k, at `here`, with whoever is at a place of the list. */
+PLUGMC_FN void count_with(const pressure_task *t, pressure_walker w, uint32_t k, const double *here,
+                          const around *list, uint32_t place, uint32_t *histogram,
+                          uint32_t *troubles)
 {
-    for (; pairs; pairs &= pairs - 1) {
-        const uint32_t place = list->who[lowest_bit(pairs) * list->stride];
-        const double dx = separation(list, place, 0, here, w.frame->length),
-                     dy = separation(list, place, 1, here, w.frame->length);
-        count_distance(t, dx * dx + dy * dy, contact_with(t, w, list, k, place), histogram,
-                       troubles);
+    const double dx = separation(list, place, 0, here, w.frame->length),
+                 dy = separation(list, place, 1, here, w.frame->length);
+    count_distance(t, dx * dx + dy * dy, contact_with(t, w, list, k, place), histogram, troubles);
+}
+
+/* What is to be seen in the list of an entry. */
+typedef struct survey {
+    nearest right, left, up, down;
+    uint32_t pairs; /* with those behind it and within reach: a bit for each place in the list */
+} survey;
+
+/* `rounds`: as many as the list has entries, or more, so that threads with lists of several lengths stay together. */
+PLUGMC_FN survey survey_of(const pressure_task *t, pressure_walker w, uint32_t k,
+                           const double *here, const around *list, uint32_t rounds)
+{
+    const float largest = (float)t->largest, within = (float)t->reach * (1 + 1e-5f);
+    const float unsure = 1e-6f * largest * largest;
+    const nearest nobody = {NOBODY, NOBODY};
+    survey s = {nobody, nobody, nobody, nobody, 0};
+    const uint32_t *next = list->who;
+    ONE_AT_A_TIME
+    for (uint32_t i = 0; i < rounds; i++, next += list->stride) {
+        const uint32_t listed = *next, there = i < list->count, m = there ? listed : list->own;
+        const float x = (float)separation(list, m, 0, here, w.frame->length),
+                    y = (float)separation(list, m, 1, here, w.frame->length);
+        const float contact = (float)contact_with(t, w, list, k, m),
+                    c2 = there ? contact * contact : -1;
+        look_along(&s.right, &s.left, i, x, c2 - y * y, unsure, largest);
+        look_along(&s.up, &s.down, i, y, c2 - x * x, unsure, largest);
+        const int32_t near = x * x + y * y < within * within;
+        s.pairs |= (uint32_t)(near && is_behind(list, k, m)) << i; /* nobody is behind himself */
     }
+    return s;
 }
 
 /* Shares of entry k, at `here` in this cell, along both axes of a plane with enough cells each way: whoever it can
  * touch first is nearly always in the cells up to t->near from its own, of which those at the corners, if that is
- * 2, are too far from either axis; they are in the list. Pairs are counted on the way; histogram NULL: not. What is
- * left to be done is in `unsure`. */
+ * 2, are too far from either axis; they are in the list. What is left to be done is in `unsure`. */
 PLUGMC_FN plane_shares likely_shares(const pressure_task *t, pressure_walker w, uint32_t k,
                                      const double *here, int32_t cell_x, int32_t cell_y,
-                                     const around *list, uint32_t *troubles, uint32_t *histogram)
+                                     const around *list, const survey *s)
 {
-    const float largest = (float)t->largest, within = (float)t->reach * (1 + 1e-5f);
-    const float unsure = 1e-6f * largest * largest;
-    nearest right = {NOBODY, NOBODY}, left = right, up = right, down = right;
-    uint32_t pairs = 0; /* a bit for each place in the list */
-    const uint32_t n = list->count < AROUND ? list->count : AROUND;
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t m = list->who[i * list->stride];
-        const float x = (float)separation(list, m, 0, here, w.frame->length),
-                    y = (float)separation(list, m, 1, here, w.frame->length);
-        const float contact = (float)contact_with(t, w, list, k, m), c2 = contact * contact;
-        look_along(&right, &left, i, x, c2 - y * y, unsure, largest);
-        look_along(&up, &down, i, y, c2 - x * x, unsure, largest);
-        pairs |= (uint32_t)(is_behind(list, k, m) && x * x + y * y < within * within) << i;
-    }
-    const int32_t many = list->count > AROUND;
-    count_near_pairs(t, w, k, here, list, many ? 0 : pairs, histogram, troubles);
-    plane_shares shares = {{0, 0}, many ? MANY_AROUND : 0u};
-    add_likely(t, w, k, here, 0, list, right, left, cell_x, &shares);
-    add_likely(t, w, k, here, 1, list, up, down, cell_y, &shares);
+    plane_shares shares = {{0, 0}, list->count > AROUND ? MANY_AROUND : 0u};
+    add_likely(t, w, k, here, 0, list, s->right, s->left, cell_x, &shares);
+    add_likely(t, w, k, here, 1, list, s->up, s->down, cell_y, &shares);
     return shares;
 }
 
@@ -513,8 +523,12 @@ PLUGMC_FN settled_shares shares_in_plane(const pressure_task *t, pressure_walker
     const int32_t cell_x = plugmc_cell_along(here[0], w.frame->width[0], t->count[0]);
     const int32_t cell_y = plugmc_cell_along(here[1], w.frame->width[1], t->count[1]);
     look_around(t, w, k, cell_x, cell_y, &list);
-    const plane_shares likely =
-        likely_shares(t, w, k, here, cell_x, cell_y, &list, s.troubles, histogram);
+    const uint32_t listed = list.count < AROUND ? list.count : AROUND;
+    const survey seen = survey_of(t, w, k, here, &list, listed);
+    for (uint32_t i = 0; i < listed && list.count == listed; i++)
+        if (seen.pairs >> i & 1)
+            count_with(t, w, k, here, &list, list.who[i * list.stride], histogram, s.troubles);
+    const plane_shares likely = likely_shares(t, w, k, here, cell_x, cell_y, &list, &seen);
     for (int32_t axis = 0; axis < 2; axis++)
         s.along[axis] =
             likely.unsure >> axis & 1 ? rift_share(t, w, k, axis, s.troubles) : likely.along[axis];
@@ -523,11 +537,11 @@ PLUGMC_FN settled_shares shares_in_plane(const pressure_task *t, pressure_walker
 }
 
 #ifdef __CUDACC_RTC__
-/* The copy of a block. */
-static __device__ pressure_counters own_copy(pressure_counters c)
+/* The copy of a block, by its number, for a walker. */
+static __device__ pressure_counters copy_for(pressure_counters c, uint32_t block, uint32_t walker)
 {
-    const size_t on = (size_t)(blockIdx.x % c.copies) * c.stride;
-    c.shares = (unsigned long long *)((char *)c.shares + on) + 3 * blockIdx.y;
+    const size_t on = (size_t)(block & (c.copies - 1)) * c.stride;
+    c.shares = (unsigned long long *)((char *)c.shares + on) + 3 * walker;
     c.histogram = (uint32_t *)((char *)c.histogram + on);
     c.troubles = (uint32_t *)((char *)c.troubles + on);
     return c;
@@ -541,8 +555,8 @@ static __device__ void add_troubles(uint32_t *to, const uint32_t troubles[TROUBL
 
 static __device__ void add_share(unsigned long long *shares, int64_t share)
 {
-    for (int lane = 16; lane > 0; lane /= 2) share += __shfl_down_sync(0xffffffffu, share, lane);
-    if (threadIdx.x % 32 == 0) atomicAdd(shares, (unsigned long long)share);
+    const unsigned long long all = sum_of_warp((unsigned long long)share);
+    if (threadIdx.x % 32 == 0) atomicAdd(shares, all);
 }
 
 /* The histogram of a block, in shared memory [bins], from 0 and into that of its walker. */
@@ -552,19 +566,21 @@ static __device__ void begin_histogram(uint32_t *local, int32_t bins)
     __syncthreads();
 }
 
-static __device__ void add_histogram(const uint32_t *local, int32_t bins, uint32_t *histogram)
+static __device__ void add_histogram(const uint32_t *local, int32_t bins, uint32_t walker,
+                                     uint32_t *histogram)
 {
     __syncthreads();
     for (int32_t b = threadIdx.x; b < bins; b += blockDim.x)
-        if (local[b] > 0) atomicAdd(histogram + (uint64_t)blockIdx.y * bins + b, local[b]);
+        if (local[b] > 0) atomicAdd(histogram + (uint64_t)walker * bins + b, local[b]);
 }
 
 /* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers, z axes. Adds shares and overlaps. */
 extern "C" __global__ void rifts(const __grid_constant__ pressure_task task,
                                  const pressure_counters first)
 {
+    plugmc_wait();
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
-    const pressure_counters to = own_copy(first);
+    const pressure_counters to = copy_for(first, blockIdx.x, blockIdx.y);
     const pressure_walker w = pressure_walker_of(&task, blockIdx.y);
     uint32_t troubles[TROUBLES] = {0};
     int64_t share = 0;
@@ -579,9 +595,10 @@ extern "C" __global__ void rifts(const __grid_constant__ pressure_task task,
 extern "C" __global__ void rifts_and_pairs_alone(const __grid_constant__ pressure_task task,
                                                  const pressure_counters first)
 {
+    plugmc_wait();
     extern __shared__ uint32_t local[];
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
-    const pressure_counters to = own_copy(first);
+    const pressure_counters to = copy_for(first, blockIdx.x, blockIdx.y);
     const pressure_walker w = pressure_walker_of(&task, blockIdx.y);
     settled_shares own = {{0, 0}, {0}};
     begin_histogram(local, task.bins);
@@ -590,7 +607,7 @@ extern "C" __global__ void rifts_and_pairs_alone(const __grid_constant__ pressur
     add_share(to.shares, own.along[0]);
     add_share(to.shares + 1, own.along[1]);
     add_troubles(to.troubles, own.troubles);
-    add_histogram(local, task.bins, to.histogram);
+    add_histogram(local, task.bins, blockIdx.y, to.histogram);
 }
 
 /* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers. Dynamic shared memory:
@@ -598,6 +615,7 @@ extern "C" __global__ void rifts_and_pairs_alone(const __grid_constant__ pressur
 extern "C" __global__ void pairs(const __grid_constant__ pressure_task task,
                                  const pressure_counters first)
 {
+    plugmc_wait();
     extern __shared__ uint32_t local[];
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
     const pressure_walker w = pressure_walker_of(&task, blockIdx.y);
@@ -605,6 +623,6 @@ extern "C" __global__ void pairs(const __grid_constant__ pressure_task task,
     begin_histogram(local, task.bins);
     if (k < pressure_present(&task, w) && pressure_is_yours(&task, w, k))
         count_pairs(&task, w, k, local, troubles);
-    add_histogram(local, task.bins, own_copy(first).histogram);
+    add_histogram(local, task.bins, blockIdx.y, copy_for(first, blockIdx.x, blockIdx.y).histogram);
 }
 #endif

@@ -33,7 +33,8 @@ typedef struct hexatic_order {
     int32_t species, numbers; /* numbers: how many there are is measured, too, since it changes */
     int64_t *sums; /* [ORDER_COPIES, on the CPU one][walkers][2], fixed point: to be added up */
     plugmc_kernel *kernel;
-    plugmc_device_pointer device_sums;
+    plugmc_device_pointer device_sums[2];
+    int32_t turn; /* which of them is added to next; it is 0 */
 } hexatic_order;
 
 static order_task task_of(const hexatic_order *h, const plugmc_view *view,
@@ -41,6 +42,7 @@ static order_task task_of(const hexatic_order *h, const plugmc_view *view,
 {
     return (order_task){
         .cutoff_square = h->range * h->range,
+        .cutoff = (float)h->range,
         .start = cells->start,
         .positions = cells->positions,
         .particles = (uint32_t)h->particles,
@@ -67,18 +69,20 @@ static void sum_on_host(const hexatic_order *h, const order_task *t)
     }
 }
 
-static int launch_sums(const hexatic_order *h, const plugmc_host *host, order_task *t)
+/* Two arrays of sums are used in turn: the kernel that adds to one clears the other, whose numbers have arrived. */
+static int launch_sums(hexatic_order *h, const plugmc_host *host, order_task *t)
 {
     const plugmc_gpu *gpu = host->gpu;
     const size_t bytes = (size_t)ORDER_COPIES * h->walkers * 2 * sizeof *h->sums;
-    plugmc_device_pointer sums = h->device_sums;
+    plugmc_device_pointer sums = h->device_sums[h->turn], next = h->device_sums[!h->turn];
     t->strips = cut_into_strips(t->count, (double)t->particles / t->cells, 1);
-    const uint32_t parts = number_of_strips(&t->strips, t->count);
-    int code = gpu->fill(host->context, sums, 0, bytes);
-    if (!code)
-        code = gpu->launch(host->context, h->kernel, (uint32_t[3]){parts, (uint32_t)h->walkers, 1},
-                           (uint32_t[3]){STRIP_BLOCK, 1, 1}, strip_bytes(&t->strips),
-                           (void *[]){t, &sums});
+    t->strip_bytes = strip_bytes(&t->strips);
+    const uint32_t lists = (MOST_BONDS + 1) * STRIP_BLOCK * (uint32_t)sizeof(uint32_t);
+    uint32_t grid[3];
+    grid_of_strips(&t->strips, t->count, h->walkers, grid);
+    h->turn = !h->turn;
+    const int code = gpu->launch(host->context, h->kernel, grid, (uint32_t[3]){STRIP_BLOCK, 1, 1},
+                                 t->strip_bytes + lists, (void *[]){t, &sums, &next});
     return code ? code : gpu->download_later(host->context, h->sums, sums, bytes);
 }
 
@@ -178,9 +182,10 @@ static int derive(void *instance, const double *means, double *out)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    return index == 0 && set_text_with_frames(
-                             host, "hexatic_order.cu",
-                             (const char *const[3]){cell_strips_text, hexatic_order_kernel}, out);
+    const char *const texts[3] = {cell_strips_text, hexatic_order_kernel};
+    if (index > 0 || !set_text_with_frames(host, "hexatic_order.cu", texts, out)) return 0;
+    out->overlap = 1;
+    return 1;
 }
 
 static int check_system(const hexatic_order *h, const plugmc_host *host)
@@ -224,7 +229,9 @@ static int prepare(void *instance, const plugmc_host *host)
     plugmc_kernel_text text = {.size = sizeof text};
     if (!kernel_text(h, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     code = host->gpu->kernel(host->context, &text, "order_sums", &h->kernel);
-    return code ? code : host->gpu->allocate(host->context, bytes, &h->device_sums);
+    for (int k = 0; k < 2 && !code; k++)
+        code = host->gpu->allocate(host->context, bytes, &h->device_sums[k]);
+    return code;
 }
 
 static const plugmc_parameter table[] = {

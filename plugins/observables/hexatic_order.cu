@@ -7,15 +7,24 @@
  */
 enum { ORDER_BITS = 36, ORDER_COPIES = 32, MOST_BONDS = 12 };
 
+/* A loop that is not unrolled: what remains behind a part that is would part the threads of a warp. */
+#ifdef __CUDACC_RTC__
+#define ONE_AT_A_TIME _Pragma("unroll 1")
+#else
+#define ONE_AT_A_TIME
+#endif
+
 /* Configurations sorted by cells. Host or device pointers. */
 typedef struct order_task {
     walker_frames frames;
     double cutoff_square;    /* length^2 */
+    float cutoff;            /* about its root */
     const uint32_t *start;   /* [walkers][cells + 1] */
     const double *positions; /* [walkers][particles][3] */
     uint32_t particles, cells;
     int32_t count[2]; /* cells in each direction */
     cell_strips strips;
+    uint32_t strip_bytes; /* shared memory of a block for them, without lists */
     plugmc_share share;
 } order_task;
 
@@ -34,8 +43,8 @@ PLUGMC_FN uint32_t order_present(const order_task *t, uint32_t walker)
 /* Bonds of one entry: those that are still to be added, [MOST_BONDS], side by side for the threads of a block. First
  * all that are short enough are looked for, then they are added, so that threads wait less for one another. */
 typedef struct bonds {
-    uint32_t *who; /* numbers among `places` */
-    uint32_t stride;
+    uint32_t *who;         /* numbers among `places` */
+    uint32_t stride, self; /* self: the place of the entry */
     int32_t count, added;
     double re, im;        /* of those that are added: sums of exp(6 i theta) */
     const double *places; /* [][step], x and y first */
@@ -67,18 +76,23 @@ PLUGMC_FN double on_the_grid(double x)
     return (x + large) - large;
 }
 
-/* Those of the list that are short enough. exp(6 i theta) is the third power of exp(2 i theta) = (x + i y)^2 / r^2. */
-PLUGMC_FN void add_bonds(bonds *b, double cutoff_square)
+/* Those of the list that are short enough. exp(6 i theta) is the third power of exp(2 i theta) = (x + i y)^2 / r^2.
+ * `rounds`: as many as the list has, or more, so that threads with lists of several lengths stay together. */
+PLUGMC_FN void add_bonds(bonds *b, double cutoff_square, int32_t rounds)
 {
-    for (int32_t i = 0; i < b->count; i++) {
-        const bond to = bond_to(b, b->who[i * b->stride]);
+    const uint32_t *next = b->who;
+    ONE_AT_A_TIME
+    for (int32_t i = 0; i < rounds; i++, next += b->stride) {
+        const uint32_t listed = *next;
+        const bond to = bond_to(b, i < b->count ? listed : b->self);
         const double square = to.x * to.x + to.y * to.y;
-        if (square >= cutoff_square || square == 0) continue;
-        const double over = 1 / square, cosine = (to.x * to.x - to.y * to.y) * over,
-                     sine = 2 * to.x * to.y * over;
+        const int32_t is_bond = square < cutoff_square && square != 0;
+        const double over = 1 / (is_bond ? square : 1),
+                     cosine = is_bond ? (to.x * to.x - to.y * to.y) * over : 0,
+                     sine = is_bond ? 2 * to.x * to.y * over : 0;
         b->re += on_the_grid(cosine * (cosine * cosine - 3 * sine * sine));
         b->im += on_the_grid(sine * (3 * cosine * cosine - sine * sine));
-        b->added++;
+        b->added += is_bond;
     }
     b->count = 0;
 }
@@ -91,15 +105,17 @@ PLUGMC_FN void look_among(bonds *b, uint32_t begin, uint32_t end, uint32_t self,
         const bond to = bond_to(b, m);
         const double square = to.x * to.x + to.y * to.y;
         if (m == self || square >= cutoff_square || square == 0) continue;
-        if (b->count == MOST_BONDS) add_bonds(b, cutoff_square);
+        if (b->count == MOST_BONDS) add_bonds(b, cutoff_square, b->count);
         b->who[b->count++ * b->stride] = m;
     }
 }
 
 PLUGMC_FN void begin_bonds(bonds *b, const double *places, int32_t step, const double *length,
-                           const double *here, int32_t inside)
+                           uint32_t self, int32_t inside)
 {
+    const double *here = places + step * (uint64_t)self;
     b->places = places;
+    b->self = self;
     b->step = step;
     b->inside = inside;
     b->length = length;
@@ -115,7 +131,7 @@ PLUGMC_FN void look_around(const order_task *t, uint32_t walker, uint32_t k, bon
     const uint32_t *start = t->start + (uint64_t)walker * (t->cells + 1);
     const double *positions = t->positions + (uint64_t)walker * t->particles * 3;
     const walker_frame *frame = frame_of(&t->frames, walker);
-    begin_bonds(b, positions, 3, frame->length, positions + 3 * (uint64_t)k, 0);
+    begin_bonds(b, positions, 3, frame->length, k, 0);
     const int32_t cell_x = plugmc_cell_along(b->x, frame->width[0], t->count[0]);
     const int32_t cell_y = plugmc_cell_along(b->y, frame->width[1], t->count[1]);
     for (int32_t i = 0; i < plugmc_cells_around(t->count[1]); i++) {
@@ -124,7 +140,7 @@ PLUGMC_FN void look_around(const order_task *t, uint32_t walker, uint32_t k, bon
         for (int32_t r = 0; r < 2; r++)
             look_among(b, runs.begin[r], runs.end[r], k, t->cutoff_square);
     }
-    add_bonds(b, t->cutoff_square);
+    add_bonds(b, t->cutoff_square, b->count);
 }
 
 /* psi_6 of an entry, in fixed point. */
@@ -142,16 +158,9 @@ PLUGMC_FN order_share share_of(const bonds *b)
     return s;
 }
 
-/* Seldom called on a GPU, where it would take registers from what is. */
-#ifdef __CUDACC_RTC__
-#define OUT_OF_LINE static __device__ __noinline__
-#else
-#define OUT_OF_LINE PLUGMC_FN
-#endif
-
 /* That of entry k, all by one thread. */
-OUT_OF_LINE order_share order_of(const order_task *t, uint32_t walker, uint32_t k, uint32_t *who,
-                                 uint32_t stride)
+PLUGMC_FN order_share order_of(const order_task *t, uint32_t walker, uint32_t k, uint32_t *who,
+                               uint32_t stride)
 {
     bonds b;
     b.who = who;
@@ -183,16 +192,15 @@ static __device__ uint32_t list_near(const strip *s, float2 here, uint32_t begin
 
 /* order_of, among what has been brought. *many becomes 1 where there was no room for all bonds. */
 static __device__ order_share order_in_strip(const order_task *t, uint32_t walker, const strip *s,
-                                             uint32_t own, float over_width, float far,
-                                             uint32_t *who, uint32_t *many)
+                                             float far, uint32_t *who, uint32_t *many)
 {
     const walker_frame *frame = frame_of(&t->frames, walker);
+    const uint32_t own = s->place;
     bonds b;
     b.who = who;
     b.stride = STRIP_BLOCK;
-    begin_bonds(&b, s->places, 2, frame->length, s->places + 2 * own, !s->at_edge);
-    const int32_t column =
-        plugmc_cell_quickly(b.x, frame->length[0], over_width, t->count[0]) - s->x;
+    begin_bonds(&b, s->places, 2, frame->length, own, !s->at_edge);
+    const int32_t column = s->cell - s->x;
     const float2 here = s->near[own];
     uint32_t listed = 0;
 #pragma unroll 1
@@ -203,52 +211,53 @@ static __device__ order_share order_in_strip(const order_task *t, uint32_t walke
     b.count = (int32_t)(listed / STRIP_BLOCK);
     *many = b.count > MOST_BONDS;
     if (*many) b.count = 0;
-    add_bonds(&b, t->cutoff_square);
+    __syncwarp();
+    add_bonds(&b, t->cutoff_square, (int32_t)most_in_warp((uint32_t)b.count));
     return share_of(&b);
 }
 
-/* A strip a block of STRIP_BLOCK, y walkers. sums [ORDER_COPIES][walkers][2], added to in fixed point: of one copy
- * alone all blocks would have to wait for one another. Dynamic shared memory: strip_bytes. */
-extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 8)
-    order_sums(const __grid_constant__ order_task task, unsigned long long *sums)
+/* A strip a block of STRIP_BLOCK (grid_of_strips). sums [ORDER_COPIES][walkers][2], added to in fixed point: of one copy
+ * alone all blocks would have to wait for one another. Threads of a warp stay together: those for whom no entry is left
+ * look at the last one, and add nothing. next: as sums, cleared. Dynamic shared memory: strip_bytes, then lists. */
+extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 1024 / STRIP_BLOCK)
+    order_sums(const __grid_constant__ order_task task, unsigned long long *sums,
+               unsigned long long *next)
 {
+    plugmc_wait();
     extern __shared__ double2 memory[];
-    __shared__ uint32_t who[(MOST_BONDS + 1) * STRIP_BLOCK];
-    const uint32_t *start = task.start + (uint64_t)blockIdx.y * (task.cells + 1);
-    const double *positions = task.positions + (uint64_t)blockIdx.y * task.particles * 3;
-    const walker_frame *frame = frame_of(&task.frames, blockIdx.y);
-    const float over_width = (float)task.count[0] / (float)frame->length[0];
+    uint32_t *who = (uint32_t *)((char *)memory + task.strip_bytes);
+    const uint32_t *start = task.start + (uint64_t)blockIdx.z * (task.cells + 1);
+    const double *positions = task.positions + (uint64_t)blockIdx.z * task.particles * 3;
+    const walker_frame *frame = frame_of(&task.frames, blockIdx.z);
     int64_t re = 0, im = 0;
-    const strip s = bring_strip(&task.strips, task.count, frame, start, positions, memory);
-    const float far = (sqrtf((float)task.cutoff_square) + s.blur) * (1 + 1e-6f);
-    uint32_t left = 0, turn = 0; /* 32 entries a thread are more than can have been brought */
-    for (uint32_t k = s.begin + threadIdx.x; s.brought && k < s.end; k += STRIP_BLOCK) {
-        const uint32_t place = place_in_strip(&task.strips, &s, k);
-        uint32_t many;
-        if (!plugmc_is_yours(&task.share, s.places + 2 * place)) {
-            turn++;
-            continue;
+    if (blockIdx.x == 0 && blockIdx.y == 0)
+        for (uint32_t c = threadIdx.x; c < 2 * ORDER_COPIES; c += STRIP_BLOCK)
+            next[2 * ((uint64_t)(c / 2) * gridDim.z + blockIdx.z) + c % 2] = 0;
+    strip s = strip_in(&task.strips, memory);
+    const row_entries row = entries_of_row(&task.strips, task.count, start);
+    for (uint32_t begin = row.begin + blockIdx.x * STRIP_BLOCK; begin < row.end;
+         begin += gridDim.x * STRIP_BLOCK) {
+        bring_strip(&s, &task.strips, task.count, frame, start, positions, begin, row.end);
+        const int mine =
+            begin + threadIdx.x < row.end && order_is_yours(&task, blockIdx.z, s.entry);
+        uint32_t many = 1;
+        order_share own = {0, 0};
+        if (s.brought) {
+            const float far = (task.cutoff + s.blur) * (1 + 1e-6f);
+            own = order_in_strip(&task, blockIdx.z, &s, far, who + threadIdx.x, &many);
         }
-        const order_share own =
-            order_in_strip(&task, blockIdx.y, &s, place, over_width, far, who + threadIdx.x, &many);
-        re += own.re;
-        im += own.im;
-        left |= many << turn++;
+        if (mine && many)
+            own = order_of(&task, blockIdx.z, s.entry, who + threadIdx.x, STRIP_BLOCK);
+        re += mine ? own.re : 0;
+        im += mine ? own.im : 0;
+        __syncthreads();
     }
-    for (uint32_t k = s.begin + threadIdx.x; k < s.end; k += STRIP_BLOCK, left >>= 1) {
-        if ((s.brought && !(left & 1)) || !order_is_yours(&task, blockIdx.y, k)) continue;
-        const order_share own = order_of(&task, blockIdx.y, k, who + threadIdx.x, STRIP_BLOCK);
-        re += own.re;
-        im += own.im;
-    }
-    for (int lane = 16; lane > 0; lane /= 2) {
-        re += __shfl_down_sync(0xffffffffu, re, lane);
-        im += __shfl_down_sync(0xffffffffu, im, lane);
-    }
-    sums += 2 * ((uint64_t)(blockIdx.x % ORDER_COPIES) * gridDim.y + blockIdx.y);
+    const unsigned long long all_re = sum_of_warp((unsigned long long)re),
+                             all_im = sum_of_warp((unsigned long long)im);
+    sums += 2 * ((uint64_t)((blockIdx.x + blockIdx.y) % ORDER_COPIES) * gridDim.z + blockIdx.z);
     if (threadIdx.x % 32 == 0) {
-        atomicAdd(sums, (unsigned long long)re);
-        atomicAdd(sums + 1, (unsigned long long)im);
+        atomicAdd(sums, all_re);
+        atomicAdd(sums + 1, all_im);
     }
 }
 #endif
