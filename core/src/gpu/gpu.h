@@ -74,6 +74,9 @@ int gpu_count(int *driver_version, char why[512]);
  * recorded. So the host is at most two launches ahead of the device. */
 void gpu_keep_pace(gpu *);
 
+/* Those that nobody has waited for: their memory goes. */
+void gpu_forget_downloads(gpu *);
+
 /* Pinned memory of the host, kept for the next call; NULL: there is none, which has been said. */
 char *gpu_pinned(plugmc_context *, size_t bytes);
 /* Between that and the device, in the stream, without waiting. PLUGMC_* code, reported. */

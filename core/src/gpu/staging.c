@@ -101,6 +101,14 @@ driver_result gpu_hand_out(gpu *g)
     return result;
 }
 
+void gpu_forget_downloads(gpu *g)
+{
+    gpu_late *l = &g->late;
+    if (l->count && !g->broken) g->api.event_synchronize(l->event);
+    l->count = 0;
+    l->bytes = 0;
+}
+
 void gpu_stage_free(gpu *g)
 {
     if (g->late.pinned) g->api.unpin(g->late.pinned);

@@ -390,6 +390,7 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
 void context_release(plugmc_context *context)
 {
     view_clear(&context->stage);
+    if (context->gpu) gpu_forget_downloads(context->gpu);
     for (int i = 0; i < context->allocation_count; i++) free(context->allocations[i]);
     free(context->allocations);
     context->allocations = NULL;
