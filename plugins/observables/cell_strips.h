@@ -6,6 +6,13 @@
  */
 enum { STRIP_BLOCK = 64, STRIP_REACH = 2, STRIP_ROWS = 2 * STRIP_REACH + 1, STRIP_CELLS = 256 };
 
+/* A loop that is not unrolled: what remains behind a part that is would part the threads of a warp. */
+#ifdef __CUDACC_RTC__
+#define ONE_AT_A_TIME _Pragma("unroll 1")
+#else
+#define ONE_AT_A_TIME
+#endif
+
 typedef struct cell_strips {
     int32_t cells;  /* of a strip at most */
     int32_t in_row; /* blocks for a row of cells, or for all entries where nothing is brought */

@@ -10,13 +10,6 @@ enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256 };
 /* What should not be: pairs that overlap, and paths that may end where this process has no particles. */
 enum { OVERLAPS, UNSEEN, TROUBLES };
 
-/* A loop that is not unrolled: what remains behind a part that is would part the threads of a warp. */
-#ifdef __CUDACC_RTC__
-#define ONE_AT_A_TIME _Pragma("unroll 1")
-#else
-#define ONE_AT_A_TIME
-#endif
-
 /* What is counted. There are copies of it, `stride` bytes apart: if all blocks added to the same numbers, they would
  * wait for one another longer than they compute. Device pointers. */
 typedef struct pressure_counters {

@@ -7,13 +7,6 @@
  */
 enum { ORDER_BITS = 36, ORDER_COPIES = 32, MOST_BONDS = 12 };
 
-/* A loop that is not unrolled: what remains behind a part that is would part the threads of a warp. */
-#ifdef __CUDACC_RTC__
-#define ONE_AT_A_TIME _Pragma("unroll 1")
-#else
-#define ONE_AT_A_TIME
-#endif
-
 /* Configurations sorted by cells. Host or device pointers. */
 typedef struct order_task {
     walker_frames frames;
