@@ -6,7 +6,8 @@
  */
 enum { STRIP_BLOCK = 64, STRIP_REACH = 2, STRIP_ROWS = 2 * STRIP_REACH + 1, STRIP_CELLS = 256 };
 
-/* A loop that is not unrolled: what remains behind a part that is would part the threads of a warp. */
+/* A loop that is not unrolled. Where it is, by fours say, threads with a remainder go another way than those without,
+ * and everything behind the loop is made twice, each time for a part of the warp. */
 #ifdef __CUDACC_RTC__
 #define ONE_AT_A_TIME _Pragma("unroll 1")
 #else
@@ -149,7 +150,8 @@ static __device__ strip_row row_around(const strip *s, int32_t r, int32_t reach,
     return row;
 }
 
-/* Sums up the rows below each of `rows` that the first threads of a block hold, to `around`. */
+/* The first threads of a block hold a row each: finds what is below it, and puts it into `around` [rows]. All threads of
+ * the first warp. */
 static __device__ void put_rows(strip_row row, int32_t rows, strip_row *around)
 {
     row.below = row.all;

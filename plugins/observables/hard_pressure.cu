@@ -583,8 +583,8 @@ extern "C" __global__ void rifts(const __grid_constant__ pressure_task task,
     add_troubles(to.troubles, troubles);
 }
 
-/* The same as `rifts` and `pairs` for planes of few cells or particles: one thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers. Dynamic
- * shared memory: [bins]. */
+/* The same as `rifts` and `pairs` for planes of few cells or particles: one thread an entry; blocks of PRESSURE_BLOCK:
+ * x entries, y walkers. Dynamic shared memory: [bins]. */
 extern "C" __global__ void rifts_and_pairs_alone(const __grid_constant__ pressure_task task,
                                                  const pressure_counters first)
 {

@@ -1,5 +1,5 @@
-/* hard_pressure_strips.cu: rifts and pairs of many disks, for the GPU alone: blocks bring what is around a strip of cells
- * into shared memory (cell_strips.h). Its text follows that of hard_pressure.cu, and the numbers are the same.
+/* hard_pressure_strips.cu: rifts and pairs of many disks, for the GPU alone: blocks bring what is around a strip of
+ * disks into shared memory (cell_strips.h). Its text follows that of hard_pressure.cu, and the numbers are the same.
  */
 /* look_around, among what has been brought. Separations are those of single precision, so some do not belong there
  * whom nothing comes of. Everybody writes into the list, and those who do not belong there are written over. */
@@ -153,7 +153,7 @@ static __device__ plane_shares simple_shares(const pressure_task *t, pressure_wa
  * left; it would keep the other threads waiting, and take registers from them. Threads of a warp stay together: those
  * for whom no entry is left look at the last one, and count nothing. next [numbers]: counters for the next time, cleared.
  * Dynamic shared memory: strip_bytes, then lists and rows of pairs; what begins at a place that the compiler does not
- * know is not sought anew at each access. */
+ * know is kept in a register, and not worked out anew at each access. */
 extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 1024 / STRIP_BLOCK)
     rifts_and_pairs(const __grid_constant__ pressure_task task, const pressure_counters first,
                     const pressure_left left, uint32_t *next, uint32_t numbers)

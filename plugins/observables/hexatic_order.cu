@@ -11,7 +11,7 @@ enum { ORDER_BITS = 36, ORDER_COPIES = 32, MOST_BONDS = 12 };
 typedef struct order_task {
     walker_frames frames;
     double cutoff_square;    /* length^2 */
-    float cutoff;            /* about its root */
+    float cutoff;            /* length, the same in float: a bound to look up to */
     const uint32_t *start;   /* [walkers][cells + 1] */
     const double *positions; /* [walkers][particles][3] */
     uint32_t particles, cells;

@@ -98,15 +98,15 @@ static __device__ uint32_t block_sum(uint32_t x)
     return total;
 }
 
-/* What a block tells of its part, in one number, so that whoever reads it sees all of it or nothing: the launch, whether it
- * is the sum of the part alone (1) or with all before it (2), and that sum. */
+/* What a block tells of its part, in one number, so that whoever reads it sees all of it or nothing: the launch,
+ * whether it is the sum of the part alone (1) or with all before it (2), and that sum. */
 static __device__ unsigned long long told_of(uint32_t launch, uint32_t kind, uint32_t sum)
 {
     return (unsigned long long)launch << 34 | (unsigned long long)kind << 32 | sum;
 }
 
-/* By a warp: the sum of all parts before number `part` of a walker, told [parts]; tells that of this one. Look-back: D. Merrill,
- * M. Garland, NVIDIA technical report NVR-2016-002. */
+/* By a warp: the sum of all parts before number `part` of a walker, told [parts]; tells that of this one. Look-back:
+ * D. Merrill, M. Garland, NVIDIA technical report NVR-2016-002. */
 static __device__ uint32_t sum_before(volatile unsigned long long *told, int32_t part,
                                       uint32_t launch, uint32_t own)
 {
@@ -128,8 +128,8 @@ static __device__ uint32_t sum_before(volatile unsigned long long *told, int32_t
     return before;
 }
 
-/* The n counts of each walker become places: sums over all before; the counts become 0, if they are not where the places
- * are. In parts of CELLS_PART, taken in turn by `ticket`, which had been drawn `drawn` times before, so that those that a
+/* The n counts of each walker become places: sums over all before; the counts become 0, if they are not where the
+ * places are. In parts of CELLS_PART, taken in turn by `ticket`, which had been drawn `drawn` times before, so that those that a
  * block waits for have begun. told [walkers][parts]. */
 extern "C" __global__ void cells_places(uint32_t n, uint32_t launch, uint32_t *ticket,
                                         uint32_t drawn, unsigned long long *told, uint32_t *counts,

@@ -74,7 +74,7 @@ int gpu_count(int *driver_version, char why[512]);
  * recorded. So the host is at most two launches ahead of the device. */
 void gpu_keep_pace(gpu *);
 
-/* Those that nobody has waited for: their memory goes. */
+/* Drops what download_later was asked for and nobody has waited for, since the memory it was for goes. */
 void gpu_forget_downloads(gpu *);
 
 /* Pinned memory of the host, kept for the next call; NULL: there is none, which has been said. */

@@ -101,6 +101,7 @@ driver_result gpu_hand_out(gpu *g)
     return result;
 }
 
+/* The copies under way end before the pinned memory is used again. */
 void gpu_forget_downloads(gpu *g)
 {
     gpu_late *l = &g->late;

@@ -119,7 +119,7 @@ typedef struct checkerboard {
     plugmc_graph
         *few[2]; /* of fewer, an even number, where a call asks for that many again and again */
     uint64_t few_sweeps, asked_before;
-    int counts_on; /* 1: d_base is next_sweep */
+    int counts_on; /* 1: d_base, the number of the sweep that comes on the device, is next_sweep */
     uint64_t next_sweep;
     int swapped; /* which store is `now`: index into graph */
     char defines_text[31][48];

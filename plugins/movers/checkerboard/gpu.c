@@ -375,7 +375,7 @@ static int launch_batches(checkerboard *me, const plugmc_host *host, uint64_t fi
 static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     uint64_t left = n;
-    /* batches count on by themselves */
+    /* launches count on by themselves, so sweeps that follow each other need no new number */
     if (!me->counts_on || first != me->next_sweep)
         TRY(host->gpu->upload(host->context, me->d_base, &first, sizeof first));
     me->counts_on = 0;

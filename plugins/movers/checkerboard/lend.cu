@@ -69,8 +69,8 @@ extern "C" __global__ void cb_count_wanted(const __grid_constant__ cb_wanted w,
     }
 }
 
-/* A thread a cell of the checkerboard. Without CB_IDS all are of the only species, and whatever numbers `order` has had since
- * it was zeroed will do. Nor does the third coordinate of a plane change, which is 0. */
+/* A thread a cell of the checkerboard. What is right already is not written: without CB_IDS `order`, which is read for
+ * species and there is but one; in a plane the third coordinate, which is 0 since the memory was taken. */
 extern "C" __global__ void cb_place_wanted(const __grid_constant__ cb_wanted w,
                                            const cb_vector *coordinate, const uint32_t *id,
                                            const uint8_t *count, const long long *origin,
