@@ -34,14 +34,15 @@ typedef struct vmc_block {
     int32_t first, size; /* of the block, within the spin */
     int32_t capacity;    /* rows of the arrays of a block */
     int32_t rows, row;   /* proposals, values: rows of a walker, and that of the first electron */
+    int32_t columns;     /* numbers of a row of products */
+    int32_t column;      /* of them, the first one that belongs to the block */
     int32_t down;        /* number of the first electron of species 1 */
 } vmc_block;
 
 /* Electrons of several blocks that are accepted; M is updated for all of them together. */
 typedef struct vmc_gathered {
-    int32_t rows; /* of a walker in arrays of what is gathered */
-    int32_t
-        *chosen; /* [walkers][rows]: which electrons, within the spin; NULL: nothing is gathered */
+    int32_t rows;     /* of a walker in arrays of what is gathered */
+    int32_t *chosen;  /* [walkers][rows]: columns of products that are theirs, or NULL: none is */
     int32_t *before;  /* [walkers]: how many of them are of blocks before the one at hand */
     int32_t *count;   /* [walkers]: and how many there are with it */
     int32_t *largest; /* count of the walker that has most */

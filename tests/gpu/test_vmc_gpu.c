@@ -167,6 +167,8 @@ static void blocks_that_are_gathered(void **state)
          123, 81, 0, 1},
         {"quasi_simultaneous", "precision=double step=0.8 block=32 gather=3 refresh=5",
          STANDING_WAVES, 123, 0, 1, 1},
+        {"quasi_simultaneous", "precision=double step=0.8 block=16 gather=2 refresh=5", PLANE_WAVES,
+         123, 81, 0, 1},
         {"quasi_simultaneous", "precision=double step=0.9 block=3 gather=2", PLANE_WAVES, 7, 5, 2,
          1, 0, 1},
     };

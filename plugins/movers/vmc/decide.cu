@@ -24,7 +24,7 @@ PLUGMC_FN void note_taken(const vmc_gathered &g, const vmc_block &b, const int32
     int32_t count = g.count[w];
     g.before[w] = count;
     for (int32_t k = 0; k < b.size; k++)
-        if (taken[k]) g.chosen[(int64_t)w * g.rows + count++] = b.first + k;
+        if (taken[k]) g.chosen[(int64_t)w * g.rows + count++] = b.column + k;
     g.count[w] = count;
     atomicMax(g.largest, count);
 }
@@ -122,7 +122,7 @@ PLUGMC_FN void eliminate(const vmc_deciding<T> &s, int32_t e, int a, T g[A][B])
             s.diagonal[warp + VMC_ROWS * i] = g[i][i / strips];
 }
 
-/* One block of threads a walker. products [walkers][gathered.rows][electrons]: P, less 1 at [i][e_i] when it ends. small
+/* One block of threads a walker. products [walkers][gathered.rows][columns]: P, less 1 at [i][e_i] when it ends. small
  * [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. A thread has A x B elements of G in registers,
  * those of rows `warp` + VMC_ROWS a and columns `lane` + VMC_COLUMNS c; the others see its diagonal, and the row and
  * the column of the electron that is taken. The keepers, VMC_MOST_BLOCK threads behind these, have the energies, an
@@ -142,7 +142,7 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
                   own = t - VMC_THREADS;
     const bool keeper = own >= 0;
     const vmc_deciding<T> s = deciding_in<T>(shared, most, n);
-    T *p = products + (int64_t)w * gathered.rows * b.electrons, g[A][B];
+    T *p = products + (int64_t)w * gathered.rows * b.columns, g[A][B];
     const T zero = of(0, 0, T());
 #pragma unroll
     for (int a = 0; a < A; a++)
@@ -150,7 +150,7 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
         for (int c = 0; c < B; c++) {
             const int i = warp + VMC_ROWS * a, j = lane + VMC_COLUMNS * c;
             const bool there = i < n && j < n && !keeper;
-            g[a][c] = there ? p[(int64_t)i * b.electrons + b.first + j] : zero;
+            g[a][c] = there ? p[(int64_t)i * b.columns + b.column + j] : zero;
             if (there)
                 s.grows[i * s.stride + j] = others[((int64_t)w * capacity + i) * capacity + j];
             if (i == j && !keeper) s.diagonal[i] = g[a][c];
@@ -177,8 +177,8 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
                 is_barred(to + 3 * ((int64_t)w * b.rows + b.row + e),
                           plugmc_site_of_species(species_of(b, e0 + e)))) {
                 /* 0 times what is no number would reach the others' rows of X */
-                for (int32_t j = t; j < b.electrons; j += VMC_DECIDERS)
-                    p[(int64_t)e * b.electrons + j] = zero;
+                for (int32_t j = t; j < b.columns; j += VMC_DECIDERS)
+                    p[(int64_t)e * b.columns + j] = zero;
                 continue;
             }
             if (t == 0 && lost) note_failure(state, d, w, e0 + e);
@@ -203,7 +203,7 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
                     s.taken[i] && s.taken[j] ? g[a][c] : zero;
         }
     for (int32_t k = t; k < n; k += VMC_DECIDERS) {
-        T *one = p + (int64_t)k * b.electrons + b.first + k;
+        T *one = p + (int64_t)k * b.columns + b.column + k;
         *one = less(*one, of(1, 0, T()));
         if (s.taken[k]) s.square[k] = log(s.square[k]);
         for (int i = 0; i < 3 && s.taken[k]; i++)

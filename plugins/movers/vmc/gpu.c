@@ -411,10 +411,11 @@ static int load_kernels(vmc *v, const plugmc_host *host)
     const char *const number = v->is_complex ? "complex" : "real", *const value = v->is_single
                                                                                       ? "float"
                                                                                       : "double";
-    char decide[32], gather[32], coefficients[32], judge[48];
+    char decide[32], gather[32], coefficients[32], orbitals[32], judge[48];
     snprintf(decide, sizeof decide, "vmc_decide_%s", number);
     snprintf(gather, sizeof gather, "vmc_gather_%s", value);
     snprintf(coefficients, sizeof coefficients, "vmc_coefficients_%s", number);
+    snprintf(orbitals, sizeof orbitals, "vmc_chosen_orbitals_%s", value);
     snprintf(judge, sizeof judge, "vmc_judge_%s_%s", value, number);
     const struct {
         const char *name;
@@ -434,6 +435,7 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         {"vmc_overlaps", &g->find_overlaps},
         {coefficients, &g->coefficients},
         {"vmc_chosen_rows", &g->chosen_rows},
+        {orbitals, &g->chosen_orbitals},
     };
     int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
@@ -536,10 +538,12 @@ static int refuse_hard_cores(const vmc *v, const plugmc_host *host)
 }
 
 /* Where matrices are small, more columns at a time would save nothing. */
-static int32_t blocks_gathered(const vmc *v, int32_t capacity)
+static int32_t electrons_gathered(const vmc *v, int32_t capacity)
 {
-    if (v->gather > 0) return (int32_t)v->gather;
-    return v->most >= MANY_ELECTRONS && capacity < GATHERED ? GATHERED / capacity : 1;
+    int64_t blocks = v->gather;
+    if (blocks == 0)
+        blocks = v->most >= MANY_ELECTRONS && capacity < GATHERED ? GATHERED / capacity : 1;
+    return (int32_t)(blocks * capacity < v->most ? blocks * capacity : v->most);
 }
 
 static int prepare(vmc *v, const plugmc_host *host)
@@ -559,7 +563,7 @@ static int prepare(vmc *v, const plugmc_host *host)
     while (g->capacity > 1 &&
            shared_to_decide(v, g->capacity) > (uint32_t)host->gpu->shared_per_block)
         g->capacity /= 2;
-    g->gathered = g->capacity * (one_by_one ? 1 : blocks_gathered(v, g->capacity));
+    g->gathered = one_by_one ? 1 : electrons_gathered(v, g->capacity);
     g->looked = v->one_sweep == vmc_gpu_simultaneous ? (int32_t)v->most : g->capacity;
     g->real_size = v->is_single ? sizeof(float) : sizeof(double);
     choose_group(v);

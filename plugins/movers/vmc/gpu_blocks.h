@@ -10,7 +10,8 @@ typedef struct vmc_gpu {
     matrices matrices;
     int has_fields; /* what is sampled */
     plugmc_kernel *propose, *fields, *look, *energy, *energy_sum, *decide, *gather, *compare,
-        *judge, *settle, *decide_configuration, *find_overlaps, *coefficients, *chosen_rows;
+        *judge, *settle, *decide_configuration, *find_overlaps, *coefficients, *chosen_rows,
+        *chosen_orbitals;
     int32_t capacity; /* electrons of a block */
     int32_t gathered; /* electrons of the blocks that are gathered before M is updated */
     int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
@@ -24,10 +25,11 @@ typedef struct vmc_gpu {
     /* Of a group. */
     device_pointer to[VMC_SPINS]; /* [group][n][3] */
     device_pointer values;        /* [group][n][pitch], float or double */
-    /* [group][gathered][n]; rows of M take the same place, and i times them */
+    /* [group][gathered][n] orbitals; rows of M take the same place, and i times them */
     device_pointer taken;
-    device_pointer products;      /* [group][gathered][n] */
-    device_pointer solved;        /* [group][n][gathered], or the other way round */
+    device_pointer
+        products; /* [group][gathered][n], or [gathered] in place of n, and then orbitals */
+    device_pointer solved;        /* [group][gathered][n], or X, and then products, [n][gathered] */
     device_pointer fresh;         /* [group][capacity][n] */
     device_pointer field;         /* [group][n][2]: vmc_fields */
     device_pointer overlaps;      /* [group][capacity][gathered] */
@@ -63,6 +65,8 @@ static vmc_block block_of(const vmc *v, int spin, int64_t first, int64_t size, i
         .capacity = v->gpu->capacity,
         .rows = (int32_t)rows,
         .row = (int32_t)row,
+        .columns = (int32_t)vmc_electrons(v, spin),
+        .column = (int32_t)first,
         .down = (int32_t)v->system->first[1],
     };
 }
@@ -226,37 +230,57 @@ static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc
  *
  * An update by the columns of one block makes poor use of a GPU where M is large: M is read and written for few
  * operations. So blocks are gathered (delayed updates: T. McDaniel, E. F. D'Azevedo, Y. W. Li, K. Wong, P. R. C. Kent,
- * J. Chem. Phys. 147, 174107 (2017)). Let C be the electrons accepted since M was updated last, M0 what it was then, and
- * X [C][n] with M = M0 - X^T M0[C]. All products P0 = V M0^T of the blocks to come are found at once. A block B then
+ * J. Chem. Phys. 147, 174107 (2017)). Let g be the electrons of these blocks, C those of them accepted so far, M0 what
+ * M was before, and X [C][g] with M[g] = M0[g] - X^T M0[C]. The products P0 = V_g M0[g]^T are found at once, for nobody
+ * needs to know more of M to decide. A block B then
  *
  *     corrects   P = P0 - P0[:][C] X, its own rows
  *     decides    from P, as any block does
  *     corrects   X -= X[:][B] X_B, the rows of those before it, and puts X_B = small (P - E) behind them: one product of
  *                P - E with what vmc_coefficients finds
  *
- * and at last M is updated by the rows of C alone: those that are rejected cost nothing. How many rows that is differs
- * by walker; matrices are multiplied for as many as the walker with most has, the others' rows are 0. The host waits for
- * that number: behind the decisions that it comes from the GPU still has the coefficients and the next block's energies
- * to find, or rows of M to copy. X is kept as [n][C], so that a complex M is updated as a real matrix of twice the
- * columns by real products over twice the rows, old rows and i times them: cuBLAS then needs up to a fifth less time. */
+ * and at last M[g] follows from X, and all other rows h of M from the new ones of C, for which nothing needs to be
+ * solved: with S = P0[C][C], M[C] = S^-T M0[C], and
+ *
+ *     M[h] = M0[h] - (S^-1 V_C M0[h]^T)^T M0[C] = M0[h] - (V_C M0[h]^T)^T M[C].
+ *
+ * So those that are rejected cost nothing but their rows of P0. How many are accepted differs by walker; matrices are
+ * multiplied for as many as the walker with most has, the others' rows are 0. The host waits for that number: behind
+ * the decisions that it comes from the GPU still has the coefficients and the next block's energies to find, or rows of
+ * M to copy. X and V_C M0[h]^T are kept as [electrons][C], so that a complex M is updated as a real matrix of twice the
+ * columns by real products over twice the rows, rows of M and i times them: cuBLAS then needs up to a fifth less time.
+ */
 
 /* What goes on while blocks are gathered. */
 typedef struct vmc_gathering {
     vmc_gathered device;
-    device_pointer inverse;
+    device_pointer inverse;          /* M */
+    int64_t electrons, first, count; /* of the spin; g */
+    int64_t pitch;                   /* of P and of X */
     int32_t walkers, parts;
     int32_t pending; /* rows of X: those of the walker that has most */
 } vmc_gathering;
 
-static int begin_gathering(const vmc *v, const plugmc_host *host, const vmc_block *b, int32_t rows,
+/* Row e of M. */
+static device_pointer row_of(const vmc *v, const vmc_gathering *s, int64_t e)
+{
+    return s->inverse + (device_pointer)(e * s->electrons * v->gpu->number);
+}
+
+/* P0. */
+static int begin_gathering(const vmc *v, const plugmc_host *host, const vmc_block *b,
                            vmc_gathering *s)
 {
     const vmc_gpu *g = v->gpu;
     const size_t counts = (size_t)(2 * g->group + 1) * sizeof(int32_t);
+    const int64_t n = s->electrons;
     s->pending = 0;
     int code = host->gpu->fill(host->context, g->counts, 0, counts);
-    if (!code) code = gather_rows(v, host, b, rows, s->inverse, 0, s->walkers);
-    return code ? code : find_products(v, host, b, rows, s->inverse, s->walkers);
+    if (!code) code = gather_rows(v, host, b, (int32_t)s->count, s->inverse, 0, s->walkers);
+    if (code) return code;
+    return matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, s->count, s->count, n, 1,
+                             row_of(v, s, s->first), n, n * n, g->taken, n, s->pitch * n, 0,
+                             g->products, s->pitch, s->pitch * s->pitch, s->walkers);
 }
 
 /* P of a block from P0. */
@@ -264,16 +288,15 @@ static int correct_products(const vmc *v, const plugmc_host *host, const vmc_blo
                             vmc_gathering *s, device_pointer products)
 {
     vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, wide = g->gathered * electrons;
+    const int64_t square = s->pitch * s->pitch;
     if (s->pending == 0) return PLUGMC_OK;
     int code = launch(host, g->find_overlaps, blocks_for(s->pending * s->parts, VMC_THREADS),
                       (uint32_t)b->size, (uint32_t)s->walkers, VMC_THREADS, 0,
                       (void *[]){(void *)b, &s->device, &s->parts, &products, &g->overlaps});
     if (code) return code;
-    return matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, electrons, b->size,
-                             s->pending, -1, g->solved, g->gathered, wide, g->overlaps, g->gathered,
-                             (int64_t)b->capacity * g->gathered, 1, products, electrons, wide,
-                             s->walkers);
+    return matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, s->count, b->size,
+                             s->pending, -1, g->solved, s->pitch, square, g->overlaps, s->pitch,
+                             b->capacity * s->pitch, 1, products, s->pitch, square, s->walkers);
 }
 
 /* What X is to become by a block; as many rows as it may have at most. */
@@ -282,7 +305,7 @@ static int find_coefficients(const vmc *v, const plugmc_host *host, const vmc_bl
 {
     vmc_gpu *g = v->gpu;
     int32_t rows = s->pending + b->size, clear = s->pending > 0;
-    const uint32_t clearing = clear ? blocks_for(b->electrons, VMC_CLEARED) : 0;
+    const uint32_t clearing = clear ? blocks_for(b->columns, VMC_CLEARED) : 0;
     return launch(
         host, g->coefficients, blocks_for(rows, VMC_COLUMNS), 1 + clearing, (uint32_t)s->walkers,
         VMC_THREADS, 0,
@@ -294,14 +317,13 @@ static int join_changes(const vmc *v, const plugmc_host *host, const vmc_block *
                         device_pointer products, int32_t rows)
 {
     vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, wide = g->gathered * electrons;
+    const int64_t square = s->pitch * s->pitch;
     const double keep = s->pending > 0;
     s->pending = rows;
     if (rows == 0) return PLUGMC_OK;
-    return matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, rows, electrons, b->size,
-                             1, g->overlaps, g->gathered, (int64_t)b->capacity * g->gathered,
-                             products, electrons, wide, keep, g->solved, g->gathered, wide,
-                             s->walkers);
+    return matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, rows, s->count, b->size, 1,
+                             g->overlaps, s->pitch, b->capacity * s->pitch, products, s->pitch,
+                             square, keep, g->solved, s->pitch, square, s->walkers);
 }
 
 /* Rows of M of those accepted, of whom there are `most` at most, to `taken`. */
@@ -309,23 +331,91 @@ static int copy_chosen_rows(const vmc *v, const plugmc_host *host, const vmc_blo
                             vmc_gathering *s, int32_t most)
 {
     vmc_gpu *g = v->gpu;
-    return launch(host, g->chosen_rows, blocks_for(b->electrons * s->parts, VMC_THREADS),
+    return launch(host, g->chosen_rows, blocks_for(s->electrons * s->parts, VMC_THREADS),
                   (uint32_t)most, (uint32_t)s->walkers, VMC_THREADS, 0,
                   (void *[]){(void *)b, &s->device, &s->parts, &s->inverse, &g->taken});
 }
 
-/* M -= X^T M0[C]. */
-static int end_gathering(const vmc *v, const plugmc_host *host, const vmc_block *b,
-                         const vmc_gathering *s)
+/* V_C to where P was. */
+static int copy_chosen_orbitals(const vmc *v, const plugmc_host *host, const vmc_block *b,
+                                vmc_gathering *s)
+{
+    vmc_gpu *g = v->gpu;
+    int32_t numbers = (int32_t)vmc_numbers(v, s->electrons);
+    int64_t pitch = vmc_numbers(v, v->pitch);
+    return launch(host, g->chosen_orbitals, blocks_for(numbers, VMC_THREADS), (uint32_t)s->pending,
+                  (uint32_t)s->walkers, VMC_THREADS, 0,
+                  (void *[]){(void *)b, &s->device, &numbers, &pitch, &g->values, &g->products});
+}
+
+/* Rows first ... first + count - 1 of M, less `solved` [count][C] times the rows in `taken`. */
+static int update_rows(const vmc *v, const plugmc_host *host, const vmc_gathering *s, int64_t first,
+                       int64_t count, int64_t stride)
 {
     const vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, wide = s->parts * electrons,
-                  rows = s->parts * g->gathered;
-    if (s->pending == 0) return PLUGMC_OK;
-    return matrices_multiply_real(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, wide, electrons,
+    const int64_t wide = s->parts * s->electrons, rows = s->parts * s->pitch;
+    return matrices_multiply_real(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, wide, count,
                                   (int64_t)s->parts * s->pending, -1, g->taken, wide, rows * wide,
-                                  g->solved, rows, rows * electrons, 1, s->inverse, wide,
-                                  wide * electrons, s->walkers);
+                                  g->solved, rows, rows * stride, 1, row_of(v, s, first), wide,
+                                  wide * s->electrons, s->walkers);
+}
+
+/* Rows of M of electrons that are not gathered: V_C is in `products`, M[C] in `taken`. */
+static int update_others(const vmc *v, const plugmc_host *host, const vmc_gathering *s,
+                         int64_t first, int64_t count)
+{
+    const vmc_gpu *g = v->gpu;
+    const int64_t n = s->electrons, wide = s->pitch * n;
+    if (count == 0) return PLUGMC_OK;
+    int code = matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, s->pending, count, n,
+                                 1, g->products, n, wide, row_of(v, s, first), n, n * n, 0,
+                                 g->solved, s->pitch, wide, s->walkers);
+    return code ? code : update_rows(v, host, s, first, count, n);
+}
+
+/* M; the old rows of C are in `taken`. */
+static int end_gathering(const vmc *v, const plugmc_host *host, const vmc_block *b,
+                         vmc_gathering *s)
+{
+    const int64_t behind = s->first + s->count, left = s->electrons - behind;
+    if (s->pending == 0) return PLUGMC_OK;
+    int code = update_rows(v, host, s, s->first, s->count, s->pitch);
+    if (code || s->count == s->electrons) return code;
+    code = copy_chosen_rows(v, host, b, s, s->pending);
+    if (!code) code = copy_chosen_orbitals(v, host, b, s);
+    if (!code) code = update_others(v, host, s, 0, s->first);
+    return code ? code : update_others(v, host, s, behind, left);
+}
+
+/* A block of those gathered; its proposals are rows of `values`. */
+static vmc_block gathered_block(const vmc *v, int spin, const vmc_gathering *s, int64_t first,
+                                int64_t left)
+{
+    const int64_t size = left < v->gpu->capacity ? left : v->gpu->capacity;
+    vmc_block b = block_of(v, spin, first, size, s->electrons, first);
+    b.columns = (int32_t)s->pitch;
+    b.column = (int32_t)(first - s->first);
+    return b;
+}
+
+/* Decisions about a block, and what follows from them but M. `next`: the block behind it, or none of size 0. */
+static int decide_one(const vmc *v, const plugmc_host *host, vmc_draws *d, int spin, vmc_block *b,
+                      vmc_block *next, vmc_gathering *s)
+{
+    const vmc_gpu *g = v->gpu;
+    const device_pointer products =
+                             g->products + (device_pointer)(b->column * s->pitch * g->number),
+                         largest = (device_pointer)(uintptr_t)s->device.largest;
+    int32_t *arrived = g->host_numbers;
+    int code = correct_products(v, host, b, s, products);
+    if (!code) code = decide(v, host, d, b, spin, s->walkers, products, &s->device);
+    if (!code) code = host->gpu->download_later(host->context, arrived, largest, sizeof *arrived);
+    if (!code) code = find_coefficients(v, host, b, s);
+    if (!code)
+        code = next->size > 0 ? look_at(v, host, d, next, spin, s->walkers, fields_found(v))
+                              : copy_chosen_rows(v, host, b, s, s->pending + b->size);
+    if (!code) code = host->gpu->arrive(host->context);
+    return code ? code : join_changes(v, host, b, s, products, *arrived);
 }
 
 /* Electrons first ... first + count - 1 of a spin, whose orbitals are known; count is at most `gathered`. */
@@ -335,35 +425,24 @@ static int decide_gathered(const vmc *v, const plugmc_host *host, vmc_draws *d, 
     const vmc_gpu *g = v->gpu;
     const int64_t electrons = vmc_electrons(v, spin), bytes = electrons * electrons * g->number;
     const device_pointer group = (device_pointer)(g->group * (int32_t)sizeof(int32_t));
-    int32_t *largest = g->host_numbers;
     vmc_gathering s = {
         .device = {g->gathered, AT(g->chosen, int32_t), AT(g->counts, int32_t),
                    AT(g->counts + group, int32_t), AT(g->counts + 2 * group, int32_t)},
         .inverse = from_walker(g->inverse[spin], d->walker, bytes),
+        .electrons = electrons,
+        .first = first,
+        .count = count,
+        .pitch = g->gathered,
         .walkers = n,
         .parts = (int32_t)vmc_numbers(v, 1),
     };
-    vmc_block b = block_of(v, spin, first, count, electrons, first), next = b;
-    next.size = (int32_t)(count < g->capacity ? count : g->capacity);
-    int code = begin_gathering(v, host, &b, (int32_t)count, &s);
+    vmc_block b, next = gathered_block(v, spin, &s, first, count);
+    int code = begin_gathering(v, host, &next, &s);
     if (!code) code = look_at(v, host, d, &next, spin, n, fields_found(v));
     for (int64_t done = 0; done < count && !code; done += b.size) {
-        const device_pointer products =
-            g->products + (device_pointer)(done * electrons * g->number);
         b = next;
-        const int64_t left = count - done - b.size, size = left < g->capacity ? left : g->capacity;
-        next = block_of(v, spin, first + done + b.size, size, electrons, first + done + b.size);
-        code = correct_products(v, host, &b, &s, products);
-        if (!code) code = decide(v, host, d, &b, spin, n, products, &s.device);
-        if (!code)
-            code = host->gpu->download_later(host->context, largest, g->counts + 2 * group,
-                                             sizeof *largest);
-        if (!code) code = find_coefficients(v, host, &b, &s);
-        if (!code)
-            code = size > 0 ? look_at(v, host, d, &next, spin, n, fields_found(v))
-                            : copy_chosen_rows(v, host, &b, &s, s.pending + b.size);
-        if (!code) code = host->gpu->arrive(host->context);
-        if (!code) code = join_changes(v, host, &b, &s, products, *largest);
+        next = gathered_block(v, spin, &s, first + done + b.size, count - done - b.size);
+        code = decide_one(v, host, d, spin, &b, &next, &s);
     }
     return code ? code : end_gathering(v, host, &b, &s);
 }

@@ -311,10 +311,10 @@ extern "C" __global__ void vmc_gather_double(const vmc_block b, int32_t numbers,
     gather(b, numbers, pitch, values, inverse, taken, old);
 }
 
-/* What is gathered has `parts` doubles a number (1 real, 2 complex), and arrays [walkers][gathered.rows][electrons].
- * In the kernels that follow z are walkers. */
+/* What is gathered has `parts` doubles a number (1 real, 2 complex), and P [walkers][gathered.rows][columns]. In the
+ * kernels that follow z are walkers. */
 
-/* Columns of P that belong to electrons that are gathered, for the rows of a block: x numbers, y electrons of the
+/* Columns of P that belong to electrons that are chosen, for the rows of a block: x numbers, y electrons of the
  * block; out [walkers][capacity][gathered.rows], 0 where a walker has fewer. */
 extern "C" __global__ void vmc_overlaps(const vmc_block b, const vmc_gathered gathered,
                                         int32_t parts, const double *products, double *out)
@@ -322,7 +322,7 @@ extern "C" __global__ void vmc_overlaps(const vmc_block b, const vmc_gathered ga
     const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = x / parts, k = blockIdx.y,
                   w = blockIdx.z;
     if (c >= gathered.rows) return;
-    const double *row = products + ((int64_t)w * gathered.rows + k) * b.electrons * parts;
+    const double *row = products + ((int64_t)w * gathered.rows + k) * b.columns * parts;
     const int64_t place = ((int64_t)w * b.capacity + k) * gathered.rows * parts + x;
     out[place] = c < gathered.count[w]
                      ? row[gathered.chosen[(int64_t)w * gathered.rows + c] * parts + x % parts]
@@ -331,8 +331,8 @@ extern "C" __global__ void vmc_overlaps(const vmc_block b, const vmc_gathered ga
 
 /* How X follows from the rows P - E of a block: X += Q^T (P - E), with Q [walkers][capacity][gathered.rows]. For rows of
  * blocks before it Q has -X[:][B] small, for its own electrons that are taken their rows of `small`, and 0 behind them,
- * up to `rows`, where X [walkers][electrons][gathered.rows] becomes 0 if `clear` is set. x rows, z walkers; in y the
- * first blocks of threads find Q, the others clear VMC_CLEARED electrons each. */
+ * up to `rows`, where X [walkers][columns][gathered.rows] becomes 0 if `clear` is set. x rows, z walkers; in y the
+ * first blocks of threads find Q, the others clear VMC_CLEARED columns each. */
 template <class T>
 PLUGMC_FN void coefficients(const vmc_block &b, const vmc_gathered &gathered, int32_t rows,
                             int32_t clear, const T *small, T *solved, T *out)
@@ -341,11 +341,11 @@ PLUGMC_FN void coefficients(const vmc_block &b, const vmc_gathered &gathered, in
                   c = blockIdx.x * VMC_COLUMNS + lane, w = blockIdx.z, before = gathered.before[w],
                   count = gathered.count[w];
     const int32_t *chosen = gathered.chosen + (int64_t)w * gathered.rows;
-    T *x = solved + (int64_t)w * b.electrons * gathered.rows + c;
+    T *x = solved + (int64_t)w * b.columns * gathered.rows + c;
     const T zero = of(0, 0, T());
     if (blockIdx.y > 0) {
         const int32_t first = (blockIdx.y - 1) * VMC_CLEARED, last = first + VMC_CLEARED,
-                      end = last < b.electrons ? last : b.electrons;
+                      end = last < b.columns ? last : b.columns;
         for (int32_t j = first + warp; j < end && clear && c >= before && c < rows; j += VMC_ROWS)
             x[(int64_t)j * gathered.rows] = zero;
         return;
@@ -357,7 +357,7 @@ PLUGMC_FN void coefficients(const vmc_block &b, const vmc_gathered &gathered, in
     const T *table = small + (int64_t)w * b.capacity * b.capacity + own * warp;
     const int32_t left = b.size - own * warp; /* rows of Q from this warp's first one on */
     for (int32_t i = threadIdx.x; i < count - before; i += VMC_THREADS)
-        rows_taken[i] = chosen[before + i] - b.first;
+        rows_taken[i] = chosen[before + i] - b.column;
     __syncthreads();
     if (c >= rows) return;
 #pragma unroll
@@ -368,7 +368,7 @@ PLUGMC_FN void coefficients(const vmc_block &b, const vmc_gathered &gathered, in
 #pragma unroll 4
     for (int32_t taken = 0; taken < (c < before ? count - before : 0); taken++) {
         const int32_t j = rows_taken[taken];
-        const T one = x[(int64_t)(b.first + j) * gathered.rows];
+        const T one = x[(int64_t)(b.column + j) * gathered.rows];
 #pragma unroll
         for (int i = 0; i < own; i++)
             if (i < left) mine[i] = less_product(mine[i], one, table[j * b.capacity + i]);
@@ -394,22 +394,50 @@ extern "C" __global__ void __launch_bounds__(VMC_THREADS)
     coefficients(b, gathered, rows, clear, small, solved, out);
 }
 
-/* Rows of M of the electrons that are gathered, and behind each, where numbers are complex, i times it: old
+/* Rows of M of the electrons that are chosen, and behind each, where numbers are complex, i times it: out
  * [walkers][gathered.rows][parts][numbers]; x numbers, y rows; 0 where a walker has fewer than the one that has most. */
 extern "C" __global__ void vmc_chosen_rows(const vmc_block b, const vmc_gathered gathered,
-                                           int32_t parts, const double *inverse, double *old)
+                                           int32_t parts, const double *inverse, double *out)
 {
     const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = blockIdx.y, w = blockIdx.z,
                   numbers = b.electrons * parts;
-    const int64_t row = (int64_t)w * gathered.rows + c;
+    const int64_t row = (int64_t)w * gathered.rows + c,
+                  electron = (int64_t)w * b.electrons + b.first - b.column;
     if (x >= numbers || c >= *gathered.largest) return;
-    double *out = old + row * parts * numbers;
+    double *to = out + row * parts * numbers;
     const double one =
-        c < gathered.count[w]
-            ? inverse[((int64_t)w * b.electrons + gathered.chosen[row]) * numbers + x]
-            : 0;
-    out[x] = one;
-    if (parts == 2) out[numbers + (x ^ 1)] = x % 2 ? -one : one;
+        c < gathered.count[w] ? inverse[(electron + gathered.chosen[row]) * numbers + x] : 0;
+    to[x] = one;
+    if (parts == 2) to[numbers + (x ^ 1)] = x % 2 ? -one : one;
+}
+
+/* Orbitals at the proposals that are chosen, in double: values [walkers][b.rows][pitch], out
+ * [walkers][gathered.rows][numbers]; x numbers, y rows; 0 as above. */
+template <class V>
+PLUGMC_FN void chosen_orbitals(const vmc_block &b, const vmc_gathered &gathered, int32_t numbers,
+                               int64_t pitch, const V *values, double *out)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = blockIdx.y, w = blockIdx.z;
+    const int64_t row = (int64_t)w * gathered.rows + c,
+                  proposal = (int64_t)w * b.rows + b.row - b.column;
+    if (x >= numbers || c >= *gathered.largest) return;
+    out[row * numbers + x] =
+        c < gathered.count[w] ? (double)values[(proposal + gathered.chosen[row]) * pitch + x] : 0;
+}
+
+extern "C" __global__ void vmc_chosen_orbitals_float(const vmc_block b, const vmc_gathered gathered,
+                                                     int32_t numbers, int64_t pitch,
+                                                     const float *values, double *out)
+{
+    chosen_orbitals(b, gathered, numbers, pitch, values, out);
+}
+
+extern "C" __global__ void vmc_chosen_orbitals_double(const vmc_block b,
+                                                      const vmc_gathered gathered, int32_t numbers,
+                                                      int64_t pitch, const double *values,
+                                                      double *out)
+{
+    chosen_orbitals(b, gathered, numbers, pitch, values, out);
 }
 
 /* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out
