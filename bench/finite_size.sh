@@ -1,14 +1,14 @@
 #!/bin/sh
 # The electron gas in boxes of 14, 38, 54 and 66 electrons: energies averaged over twists, and Chiesa's corrections,
-# which take them to one value (docs/twists.md).
+# which take them to one line (docs/twists.md).
 #
 #     finite_size.sh [RS [DIVISIONS [SWEEPS]]]      1 4 800
 #
 # Columns, Hartree an electron: N; mean over the twists; the same and what free electrons in these boxes lack at
 # these twists (exact); the same and the corrections of structure_factor (b measured); the same with b of the gas; the
-# same and the next order of the kinetic one. Below: how far each is from one value for all N, in errors; and the line
-# in 1/N through the uncorrected ones, whose slope should be minus half the plasma frequency (a quarter each of potential
-# and kinetic energy).
+# same and the next order of the kinetic one. Below: how far each is from one value for all N, in errors; and lines in
+# 1/N. The slope of that through the uncorrected ones should be minus half the plasma frequency (a quarter each of
+# potential and kinetic energy).
 # METHOD=variational|diffusion (with TAU=), JOBS= runs at a time, THREADS= of each, DEVICE=cpu|gpu|auto,
 # NUMBERS="14 38 54 66", WALKERS= of 66 electrons. PLUGMC= says where the program is.
 set -eu
@@ -192,7 +192,7 @@ function level(name, at,    i, sum, weight, squares, text) {
     }
     printf "one value, %-28s %.6f+-%.6f  z%s  chi^2 %.1f of %d\n", name, sum / weight, weight ^ -0.5, text, squares, count - 1
 }
-function line(at,    i, w, x, s, sx, sy, sxx, sxy, slope, below) {
+function line(name, at,    i, w, x, s, sx, sy, sxx, sxy, slope, below, squares) {
     for (i = 1; i <= count; i++) {
         w = 1 / error[i] ^ 2; x = 1 / number[i]
         s += w; sx += w * x; sy += w * value[i, at]; sxx += w * x * x; sxy += w * x * value[i, at]
@@ -200,8 +200,8 @@ function line(at,    i, w, x, s, sx, sy, sxx, sxy, slope, below) {
     below = s * sxx - sx * sx; slope = (s * sxy - sx * sy) / below
     for (i = 1; i <= count; i++)
         squares += ((value[i, at] - (sy - slope * sx) / s - slope / number[i]) / error[i]) ^ 2
-    printf "line in 1/N, uncorrected: at 0 %.6f+-%.6f, slope %.4f+-%.4f (gas %.4f), chi^2 %.1f of %d\n", \
-        (sy - slope * sx) / s, (sxx / below) ^ 0.5, slope, (s / below) ^ 0.5, -(3 / rs ^ 3) ^ 0.5 / 2, squares, count - 2
+    printf "line in 1/N, %-25s at 0 %.6f+-%.6f, slope %.4f+-%.4f, chi^2 %.1f of %d\n", name, \
+        (sy - slope * sx) / s, (sxx / below) ^ 0.5, slope, (s / below) ^ 0.5, squares, count - 2
 }
 NF > 6 {
     split($2, mean, "[+]-"); split($4, measured, "[+]-")
@@ -211,5 +211,7 @@ NF > 6 {
 END {
     if (count < 2) exit
     level("without corrections", 1); level("b of the gas", 3); level("and the next order", 4)
-    if (count > 2) line(1)
+    if (count < 3) exit
+    line("without corrections", 1); line("b of the gas", 3); line("and the next order", 4)
+    printf "minus half the plasma frequency: %.4f\n", -(3 / rs ^ 3) ^ 0.5 / 2
 }' table

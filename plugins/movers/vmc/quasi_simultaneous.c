@@ -133,7 +133,7 @@ static const plugmc_parameter table[] = {
     VMC_PARAMETERS,
     VMC_BLOCK,
     PLUGMC_INTEGER_KEY(
-        vmc, gather, "1", 0, 64, "",
+        vmc, gather, "0", 0, 64, "",
         "on a GPU, blocks whose changes are gathered before the inverse matrices are "
         "updated; 0: 1, or 192 electrons where a spin has 512 or more"),
     PLUGMC_CHOICE_KEY(vmc, acceptance, "sequential", "sequential|simultaneous",
