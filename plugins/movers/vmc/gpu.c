@@ -16,7 +16,7 @@
 PLUGMC_EMBED(vmc_kernels_text, PLUGMC_KERNEL_FILE);
 PLUGMC_EMBED(vmc_decide_text, VMC_DECIDE_FILE);
 
-enum { MANY_ELECTRONS = 512, GATHERED = 192 };
+enum { MANY_ELECTRONS = 256, GATHERED = 192 };
 static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are dealt with together */
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */

@@ -42,6 +42,7 @@ static int on_cpu(vmc *v, const plugmc_host *host, uint64_t sweep)
 
 static int prepare(void *instance, const plugmc_host *host)
 {
+    vmc_choose_block(instance, host);
     return vmc_prepare(instance, host, VMC_KEEPS_INVERSE, on_cpu, vmc_gpu_particle_by_particle);
 }
 

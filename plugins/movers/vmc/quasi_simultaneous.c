@@ -119,6 +119,7 @@ static int on_cpu(vmc *v, const plugmc_host *host, uint64_t sweep)
 static int prepare(void *instance, const plugmc_host *host)
 {
     vmc *v = instance;
+    vmc_choose_block(v, host);
     if (v->acceptance == VMC_SEQUENTIAL)
         return vmc_prepare(v, host, VMC_KEEPS_INVERSE, on_cpu, vmc_gpu_quasi_simultaneous);
     host->warn(host->context,
@@ -135,7 +136,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(
         vmc, gather, "0", 0, 64, "",
         "on a GPU, blocks whose changes are gathered before the inverse matrices are "
-        "updated; 0: 1, or 192 electrons where a spin has 512 or more"),
+        "updated; 0: 1, or 192 electrons where a spin has 256 or more"),
     PLUGMC_CHOICE_KEY(vmc, acceptance, "sequential", "sequential|simultaneous",
                       "one electron after the other, which is exact; or all against the old "
                       "configuration, which is biased"),

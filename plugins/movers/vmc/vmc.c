@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { USUAL_BLOCK = 32 }; /* on the CPU */
+
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 
 static int refresh(vmc *, const plugmc_host *);
@@ -267,6 +269,11 @@ static int check_system(vmc *v, const plugmc_host *host)
      * node of Psi makes much of it: of 256 walkers of 216 electrons one came to 1.6e-5 in float. */
     v->tolerated = v->largest_drift > 0 ? v->largest_drift : v->is_single ? 1e-3 : 1e-5;
     return slater_pitch(host, v->orbitals, &v->pitch);
+}
+
+void vmc_choose_block(vmc *v, const plugmc_host *host)
+{
+    if (v->block == 0) v->block = host->gpu ? VMC_MOST_BLOCK : USUAL_BLOCK;
 }
 
 int vmc_prepare(vmc *v, const plugmc_host *host, int keeps,

@@ -144,6 +144,8 @@ static inline int64_t vmc_electrons(const vmc *v, int spin)
 int vmc_prepare(vmc *, const plugmc_host *, int keeps,
                 int (*on_cpu)(vmc *, const plugmc_host *, uint64_t),
                 int (*on_gpu)(vmc *, const plugmc_host *, uint64_t));
+/* What block = 0 stands for. */
+void vmc_choose_block(vmc *, const plugmc_host *);
 int vmc_sweeps(vmc *, const plugmc_host *, uint64_t first, uint64_t n);
 vmc_draws vmc_draws_of(const vmc *, uint64_t sweep);
 
@@ -208,7 +210,7 @@ void vmc_release(void *instance);
             "0: 1e-5, or 1e-3 with orbitals in single precision")
 #define VMC_BLOCK                                                                                  \
     PLUGMC_INTEGER_KEY(                                                                            \
-        vmc, block, "32", 1, 1024, "",                                                             \
-        "electrons after which accepted moves are worked into the inverse matrix; 64 at "          \
-        "most on a GPU, and 1 there when electrons move one by one")
+        vmc, block, "0", 0, 1024, "",                                                              \
+        "electrons after which accepted moves are worked into the inverse matrix; 0: 32, on a "    \
+        "GPU 64, which is the most there, and 1 where electrons move one by one on a GPU")
 #endif
