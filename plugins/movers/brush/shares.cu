@@ -14,8 +14,9 @@
  * another GPU may write it. A GPU begins with a sweep when it has all places of the one before; its mail of one
  * sweep has been read by then, and nobody decides anything of the next one before all have sent theirs.
  *
- * Where a process is gone, its kernel is, too. Whoever waits looks at a word of the host now and then that says so.
- * Then nobody waits any longer; the kernel ends soon, and nobody looks at what it has made.
+ * Where a process is gone, its kernel is, too. Whoever waits for tens of milliseconds looks at a word of the host that
+ * says so; sooner would be no good, since all blocks of all GPUs that wait would read it over one bus. Then nobody waits
+ * any longer; the kernel ends soon, and nobody looks at what it has made.
  */
 
 /* ---- Memory that other blocks write ---------------------------------------------------------- */
@@ -65,7 +66,8 @@ PLUGMC_FN void brush_release_one_more(unsigned *to)
 
 /* ---- On several GPUs --------------------------------------------------------------------------- */
 
-#define BRUSH_TRIES 64 /* between two looks at memory of the host, which takes longer */
+#define BRUSH_TRIES 64         /* between two looks at what is known here */
+#define BRUSH_HOST_TRIES 65536 /* and at memory of the host: some 50 ms */
 static_assert(BRUSH_PARTS <= 32, "a lane of a warp tells a part");
 
 PLUGMC_FN unsigned long long brush_acquire_from_afar(const unsigned long long *from)
@@ -95,7 +97,8 @@ PLUGMC_FN unsigned brush_one_more(unsigned *to)
 PLUGMC_FN bool brush_is_lost(const brush_state *s, unsigned tries)
 {
     if (tries % BRUSH_TRIES) return false;
-    if (*(const volatile unsigned *)s->lost) *(volatile int *)s->gone = 1;
+    if (tries % BRUSH_HOST_TRIES == 0 && *(const volatile unsigned *)s->lost)
+        *(volatile int *)s->gone = 1;
     return *(volatile int *)s->gone;
 }
 
