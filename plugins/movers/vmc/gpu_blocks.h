@@ -27,9 +27,10 @@ typedef struct vmc_gpu {
     device_pointer values;        /* [group][n][pitch], float or double */
     /* [group][gathered][n] orbitals; rows of M take the same place, and i times them */
     device_pointer taken;
-    device_pointer
-        products; /* [group][gathered][n], or [gathered] in place of n, and then orbitals */
-    device_pointer solved;        /* [group][gathered][n], or X, and then products, [n][gathered] */
+    /* P [group][gathered][n]; where blocks are gathered [gathered][gathered], and then V_C [gathered][n] */
+    device_pointer products;
+    /* [group][gathered][n] rows of M; where blocks are gathered X [gathered][gathered], and then V_C M[h]^T [h][gathered] */
+    device_pointer solved;
     device_pointer fresh;         /* [group][capacity][n] */
     device_pointer field;         /* [group][n][2]: vmc_fields */
     device_pointer overlaps;      /* [group][capacity][gathered] */
