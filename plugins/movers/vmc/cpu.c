@@ -161,7 +161,7 @@ static int take_memory(vmc *v, const plugmc_host *host)
                  points = together > walkers ? together : walkers;
     for (int spin = 0; spin < VMC_SPINS; spin++)
         if (vmc_electrons(v, spin))
-            bytes += slater_bytes(vmc_electrons(v, spin), v->is_complex, v->block);
+            bytes += slater_bytes(vmc_electrons(v, spin), v->is_complex, v->delayed);
     char *matrices = host->allocate(context, walkers * bytes);
     double *place = host->allocate(context, 6 * walkers * particles * sizeof *place);
     v->proposals = host->allocate(context, 3 * walkers * particles * sizeof *v->proposals);
@@ -194,8 +194,9 @@ static int take_memory(vmc *v, const plugmc_host *host)
         for (int spin = 0; spin < VMC_SPINS; spin++) {
             const int64_t n = vmc_electrons(v, spin);
             if (n)
-                slater_prepare(&walker->spin[spin], matrices, n, v->pitch, v->is_complex, v->block);
-            if (n) matrices += slater_bytes(n, v->is_complex, v->block);
+                slater_prepare(&walker->spin[spin], matrices, n, v->pitch, v->is_complex,
+                               v->delayed);
+            if (n) matrices += slater_bytes(n, v->is_complex, v->delayed);
         }
     }
     return PLUGMC_OK;
@@ -206,7 +207,7 @@ static int prepare(vmc *v, const plugmc_host *host)
     const plugmc_system *system = v->system;
     v->threads = system->threads > 0 ? system->threads : 1;
     openblas_set_num_threads(1); /* its threads would change the order of sums */
-    if (!v->block) v->block = 1;
+    if (!v->delayed) v->delayed = 1;
     int code = sort_terms(v, host);
     if (!code) code = take_memory(v, host);
     for (int32_t s = 0; s < system->species_count && !code; s++)

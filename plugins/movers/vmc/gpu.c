@@ -555,7 +555,7 @@ static int prepare(vmc *v, const plugmc_host *host)
             host->context, PLUGMC_ERROR_INPUT,
             "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",
             v->orbitals->label);
-    const int64_t block = v->block < VMC_MOST_BLOCK ? v->block : VMC_MOST_BLOCK;
+    const int64_t block = v->delayed < VMC_MOST_BLOCK ? v->delayed : VMC_MOST_BLOCK;
     const int one_by_one = v->one_sweep == vmc_gpu_particle_by_particle || block < 1;
     g->has_fields = has_fields(v);
     g->number = (int64_t)sizeof(double) * (v->is_complex ? 2 : 1);

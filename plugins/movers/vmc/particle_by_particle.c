@@ -26,9 +26,9 @@ static int on_cpu(vmc *v, const plugmc_host *host, uint64_t sweep)
     int code = PLUGMC_OK;
     for (int spin = 0; spin < v->system->species_count; spin++) {
         const int64_t n = vmc_electrons(v, spin), begin = v->system->first[spin];
-        for (int64_t first = 0; first < n && !code; first += v->block) {
+        for (int64_t first = 0; first < n && !code; first += v->delayed) {
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
-            const int64_t size = n - first < v->block ? n - first : v->block;
+            const int64_t size = n - first < v->delayed ? n - first : v->delayed;
             for (int32_t w = 0; w < v->system->walkers; w++)
                 slater_begin(&v->walkers[w].spin[spin], first, size);
             for (int64_t e = first; e < first + size && !code; e++)

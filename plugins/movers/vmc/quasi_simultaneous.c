@@ -44,8 +44,8 @@ static void chain(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, co
     const int64_t n = vmc_electrons(v, spin), begin = v->system->first[spin];
     const int64_t row = vmc_numbers(v, v->pitch);
     const double *to = v->proposals + 3 * (walker->index * v->system->particles + begin);
-    for (int64_t first = 0; first < n; first += v->block) {
-        const int64_t size = n - first < v->block ? n - first : v->block;
+    for (int64_t first = 0; first < n; first += v->delayed) {
+        const int64_t size = n - first < v->delayed ? n - first : v->delayed;
         slater_begin(&walker->spin[spin], first, size);
         for (int64_t e = first; e < first + size; e++)
             vmc_try(v, walker, spin, sweep, begin + e, to + 3 * e, values + e * row);

@@ -273,7 +273,7 @@ static int check_system(vmc *v, const plugmc_host *host)
 
 void vmc_choose_block(vmc *v, const plugmc_host *host)
 {
-    if (v->block == 0) v->block = host->gpu ? VMC_MOST_BLOCK : USUAL_BLOCK;
+    v->delayed = v->block > 0 ? v->block : host->gpu ? VMC_MOST_BLOCK : USUAL_BLOCK;
 }
 
 int vmc_prepare(vmc *v, const plugmc_host *host, int keeps,

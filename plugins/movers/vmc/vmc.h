@@ -89,6 +89,8 @@ typedef struct vmc {
     int64_t block, refresh;
     int64_t gather; /* blocks; of quasi_simultaneous on a GPU */
 
+    int64_t delayed; /* electrons whose moves are delayed together: block, or what 0 stands for */
+
     const plugmc_system *system;
     uint64_t seed; /* of its random draws */
     const vmc_engine *engine;
@@ -144,7 +146,7 @@ static inline int64_t vmc_electrons(const vmc *v, int spin)
 int vmc_prepare(vmc *, const plugmc_host *, int keeps,
                 int (*on_cpu)(vmc *, const plugmc_host *, uint64_t),
                 int (*on_gpu)(vmc *, const plugmc_host *, uint64_t));
-/* What block = 0 stands for. */
+/* `delayed`, before vmc_prepare. */
 void vmc_choose_block(vmc *, const plugmc_host *);
 int vmc_sweeps(vmc *, const plugmc_host *, uint64_t first, uint64_t n);
 vmc_draws vmc_draws_of(const vmc *, uint64_t sweep);
