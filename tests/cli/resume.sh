@@ -129,6 +129,7 @@ test_resume_with_a_changed_file()
     expect_untouched
     echo 2 >two
     must run --resume sim.h5 --set run.sweeps=30
+    must run sim.ini --resume-if-there --set run.sweeps=40 # though `reader` has changed a parameter
 }
 
 test_history_of_a_run()

@@ -549,6 +549,7 @@ int simulation_prepare(simulation *sim)
     sim->state_host.gpu = sim->gpu ? gpu_services(sim->gpu) : NULL;
     state_begin(&sim->state, &sim->system, &sim->ladder, &sim->state_host, sim->first_walker,
                 sim->all_walkers);
+    sim->output.effective_ini = effective_ini(sim); /* as it was read, whatever plugins do to it */
     code = prepare_instances(sim);
     if (code) return code;
     borrowing_begin(sim);
@@ -556,7 +557,6 @@ int simulation_prepare(simulation *sim)
     if (!code && sim->gpu) state_positions(&sim->state, PLUGMC_ON_DEVICE, 0, &code);
     if (code) return context_exit_code(&asking->context, code, "taking memory for positions");
     sim->output.system = &sim->whole;
-    sim->output.effective_ini = effective_ini(sim);
     sim->output.provenance = history_describe(sim);
     sim->output.history = history_append(sim->before, sim->output.provenance);
     sim->output.author = sim->config.run.author;

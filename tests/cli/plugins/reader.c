@@ -1,4 +1,5 @@
-/* reader: an observable that reads a number from each of its files, and measures their sum. */
+/* reader: an observable that reads a number from each of its files, and measures their sum. It puts what `times` = 0
+ * stands for into the parameter itself. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 
 typedef struct reader {
     const char *file, *others;
+    int64_t times;
     double sum;
 } reader;
 
@@ -34,6 +36,14 @@ static int configure(void *instance, const plugmc_host *host)
     return code;
 }
 
+static int prepare(void *instance, const plugmc_host *host)
+{
+    reader *r = instance;
+    (void)host;
+    if (r->times == 0) r->times = 1;
+    return PLUGMC_OK;
+}
+
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     (void)instance;
@@ -42,14 +52,16 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
+    const reader *r = instance;
     (void)view;
-    for (int w = 0; w < host->system->walkers; w++) values[w] = ((const reader *)instance)->sum;
+    for (int w = 0; w < host->system->walkers; w++) values[w] = (double)r->times * r->sum;
     return PLUGMC_OK;
 }
 
 static const plugmc_parameter table[] = {
     PLUGMC_FILE_KEY(reader, file, NULL, "with a number"),
     PLUGMC_FILES_KEY(reader, others, "", "with further ones"),
+    PLUGMC_INTEGER_KEY(reader, times, "0", 0, 9, "", "how often the sum counts; 0: once"),
 };
 
 static const plugmc_observable observable = {
@@ -57,5 +69,5 @@ static const plugmc_observable observable = {
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "reader", .summary = "reads files",
               .reference = "", .instance_size = sizeof(reader), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure,
+              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
               .observable = &observable)
