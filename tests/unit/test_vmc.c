@@ -5,6 +5,7 @@
 
 #include "quantum.h"
 
+#include "../../plugins/determinants/blas.h"
 #include "../../plugins/movers/vmc/vmc.h"
 
 static const char *const movers[] = {"particle_by_particle", "quasi_simultaneous", "configuration"};
@@ -720,6 +721,16 @@ static void coefficients_come_from_a_file_too(void **state)
     bench_end(&b);
 }
 
+static void a_processor_that_openblas_does_not_know_is_told(void **state)
+{
+    (void)state;
+    assert_string_equal(blas_better_kernels("Prescott", 1, 1), "SKYLAKEX");
+    assert_string_equal(blas_better_kernels("PRESCOTT", 1, 0), "HASWELL");
+    assert_null(blas_better_kernels("Prescott", 0, 0)); /* it is one */
+    assert_null(blas_better_kernels("Haswell", 1, 1));
+    assert_null(blas_better_kernels("SapphireRapids", 1, 1));
+}
+
 TEST_MAIN(cmocka_unit_test(electrons_follow_the_documented_chain),
           cmocka_unit_test(configurations_follow_the_documented_chain),
           cmocka_unit_test(simultaneous_acceptance_looks_at_the_old_configuration),
@@ -738,4 +749,5 @@ TEST_MAIN(cmocka_unit_test(electrons_follow_the_documented_chain),
           cmocka_unit_test(jastrow_derivatives_equal_differences),
           cmocka_unit_test(ions_are_summed_over_their_images),
           cmocka_unit_test(jastrow_factors_that_cannot_be_are_refused),
-          cmocka_unit_test(coefficients_come_from_a_file_too))
+          cmocka_unit_test(coefficients_come_from_a_file_too),
+          cmocka_unit_test(a_processor_that_openblas_does_not_know_is_told))

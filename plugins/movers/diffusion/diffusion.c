@@ -23,11 +23,10 @@
  * plugmc_draw(seed, s, 0, 2^32 - 1, TRIAL, 0), the T-move of electron e after s sweeps is chosen by D(ACCEPT, 1).
  */
 #include "diffusion.h"
+#include "../../determinants/blas.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include <cblas.h>
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 
@@ -320,9 +319,9 @@ static int prepare(void *instance, const plugmc_host *host)
     d->kept = (int64_t)(d->correction / d->tau);
     /* a GPU does not round orbitals at few places as it does at many, where their tables are in single precision */
     d->tolerated = d->largest_drift > 0 ? d->largest_drift : host->gpu ? 1e-3 : 1e-5;
-    openblas_set_num_threads(1); /* its threads would change the order of sums */
     for (int spin = 0; spin < system->species_count; spin++)
         d->most = electrons_of(d, spin) > d->most ? electrons_of(d, spin) : d->most;
+    blas_begin(host, d->most);
     int code = host->local_energy(host->context, NULL);
     if (!code) code = find_terms(d, host);
     if (!code) code = take_memory(d, host);

@@ -1,10 +1,9 @@
 /* Walkers on the CPU: memory, positions, matrices made anew. */
+#include "../../determinants/blas.h"
 #include "vmc.h"
 
 #include <math.h>
 #include <string.h>
-
-#include <cblas.h>
 
 /* ---- Matrices anew --------------------------------------------------------------------------- */
 
@@ -206,7 +205,7 @@ static int prepare(vmc *v, const plugmc_host *host)
 {
     const plugmc_system *system = v->system;
     v->threads = system->threads > 0 ? system->threads : 1;
-    openblas_set_num_threads(1); /* its threads would change the order of sums */
+    blas_begin(host, v->most);
     if (!v->delayed) v->delayed = 1;
     int code = sort_terms(v, host);
     if (!code) code = take_memory(v, host);
