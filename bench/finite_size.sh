@@ -1,6 +1,6 @@
 #!/bin/sh
 # The electron gas in boxes of 14, 38, 54 and 66 electrons: energies averaged over twists, and Chiesa's corrections,
-# which take them to one line (docs/twists.md).
+# which should take them to one value (docs/twists.md).
 #
 #     finite_size.sh [RS [DIVISIONS [SWEEPS]]]      1 4 800
 #

@@ -20,7 +20,7 @@ static inline const char *blas_better_kernels(const char *taken, int has_avx2, i
     return has_avx512 ? "SKYLAKEX" : "HASWELL";
 }
 
-/* `most`: electrons of a spin. */
+/* Before the first matrix: one thread, and a warning where kernels are old. `most`: electrons of a spin. */
 static inline void blas_begin(const plugmc_host *host, int64_t most)
 {
     openblas_set_num_threads(1);

@@ -67,7 +67,7 @@ PLUGMC_FN void brush_release_one_more(unsigned *to)
 /* ---- On several GPUs --------------------------------------------------------------------------- */
 
 #define BRUSH_TRIES 64         /* between two looks at what is known here */
-#define BRUSH_HOST_TRIES 65536 /* and at memory of the host: some 50 ms */
+#define BRUSH_HOST_TRIES 65536 /* and at memory of the host: tens of ms, by estimate */
 static_assert(BRUSH_PARTS <= 32, "a lane of a warp tells a part");
 
 PLUGMC_FN unsigned long long brush_acquire_from_afar(const unsigned long long *from)

@@ -255,9 +255,10 @@ static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc
 /* What goes on while blocks are gathered. */
 typedef struct vmc_gathering {
     vmc_gathered device;
-    device_pointer inverse;          /* M */
-    int64_t electrons, first, count; /* of the spin; g */
-    int64_t pitch;                   /* of P and of X */
+    device_pointer inverse; /* M */
+    int64_t electrons;      /* of the spin */
+    int64_t first, count;   /* g: electrons first ... first + count - 1 */
+    int64_t pitch;          /* of P and of X */
     int32_t walkers, parts;
     int32_t pending; /* rows of X: those of the walker that has most */
 } vmc_gathering;

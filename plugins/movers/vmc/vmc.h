@@ -89,8 +89,7 @@ typedef struct vmc {
     int64_t block, refresh;
     int64_t gather; /* blocks; of quasi_simultaneous on a GPU */
 
-    int64_t delayed; /* electrons whose moves are delayed together: block, or what 0 stands for */
-
+    int64_t delayed; /* electrons of a block: `block`, or what 0 stands for */
     const plugmc_system *system;
     uint64_t seed; /* of its random draws */
     const vmc_engine *engine;
