@@ -158,10 +158,11 @@ echo "r_s = $rs, Monkhorst-Pack grid $divisions^3; Hartree an electron"
 echo "N  mean  with_free_electrons'_kinetic  with_measured_b  with_b_of_the_gas  with_the_next_order  variance"
 for n in $numbers; do
     awk -F, -v n="$n" -v rs="$rs" -v free="$(free_electrons "$n")" '
-    # In the random phase approximation a wave k of the correlation has the kinetic energy w/4 - k_F k/6 + ..., k_F of
-    # one spin; what a sum over the waves of a cube lacks of the integral of k is 0.2666 times their distance.
+    # finite_size_kinetic_next of structure_factor, with finite_size = gas: in the random phase approximation a wave k
+    # has the kinetic energy w/4 - k_F k/3 + ..., k_F of one spin; what a sum over the waves of a cube lacks of the
+    # integral of k is 0.2666 times their distance.
     function next_order(n) {
-        return 0.2666 / 6 * (9 * atan2(0, -1) / 4) ^ (1 / 3) / rs * 2 * atan2(0, -1) / \
+        return 0.2666 / 3 * (9 * atan2(0, -1) / 4) ^ (1 / 3) / rs * 2 * atan2(0, -1) / \
             (rs * (4 * atan2(0, -1) / 3 * n) ^ (1 / 3)) / n
     }
     NR == 1 {

@@ -19,8 +19,9 @@
  *     potential 2 pi rho b,    kinetic 1 / (8 b),    rho = N / volume,
  *
  * to leading order in 1/N (S. Chiesa, D. M. Ceperley, R. M. Martin, M. Holzmann, Phys. Rev. Lett. 97, 076404 (2006)),
- * which are to be added to the energies of the box. b is 1/(2 w), w^2 = 4 pi rho, for the electron gas, or found from
- * the smallest k that fit into the box: with one of them as S / k^2, with more of them from
+ * which are to be added to the energies of the box. b is 1/(2 w), w^2 = 4 pi rho, for the electron gas, whose kinetic
+ * energy has a next order as well (next_order), or found from the smallest k that fit into the box: with one of
+ * them as S / k^2, with more of them from
  *
  *     (k^2 / S)^2 - k^4 = 1 / b^2 + a k^2,
  *
@@ -55,6 +56,7 @@ typedef struct structure_factor {
     int64_t used;       /* shells with a wave */
     double *k;          /* [used] mean |k|, 1/length */
     double *weight;     /* [used] 1 / waves of a shell */
+    double next;        /* Hartree: next order of the gas's kinetic correction */
     int32_t rows;
     int32_t *of[2];   /* [rows] the species A and B */
     char **names;     /* [rows] "A-B" */
@@ -208,6 +210,7 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
            plugmc_scalar(out, f->number_of[index], "", "number of particles");
 }
 
+static double length_of(const plugmc_box *, const int32_t n[3]);
 static int correction(const structure_factor *, int index, plugmc_quantity *out);
 static int derive_corrections(const structure_factor *, const double *means, double *out);
 
@@ -231,7 +234,7 @@ static int derive(void *instance, const double *means, double *out)
 
 /* ---- Corrections for the size of the box --------------------------------------------------------- */
 
-enum { SLOPE, POTENTIAL_CORRECTION, KINETIC_CORRECTION, CORRECTIONS };
+enum { SLOPE, POTENTIAL_CORRECTION, KINETIC_CORRECTION, NEXT_ORDER, CORRECTIONS };
 
 static int correction(const structure_factor *f, int index, plugmc_quantity *out)
 {
@@ -245,6 +248,10 @@ static int correction(const structure_factor *f, int index, plugmc_quantity *out
     case KINETIC_CORRECTION:
         return plugmc_scalar(out, "finite_size_kinetic", "hartree",
                              "1 / (8 b), to be added to the kinetic energy");
+    case NEXT_ORDER:
+        return f->finite_size == FINITE_SIZE_GAS &&
+               plugmc_scalar(out, "finite_size_kinetic_next", "hartree",
+                             "next order of the gas's, to be added to the kinetic energy as well");
     default: return 0;
     }
 }
@@ -288,6 +295,7 @@ static int derive_corrections(const structure_factor *f, const double *means, do
     out[SLOPE] = b;
     out[POTENTIAL_CORRECTION] = 2 * M_PI * density * b;
     out[KINETIC_CORRECTION] = 1 / (8 * b);
+    if (f->finite_size == FINITE_SIZE_GAS) out[NEXT_ORDER] = f->next;
     return PLUGMC_OK;
 }
 
@@ -300,8 +308,71 @@ static const char *lacking(void *instance, const double *means)
            "corrections follow from it";
 }
 
+/* Integral of t exp(-R^2 t) above cut^2, R = sum_d n_d a_d. */
+static double near_part(const plugmc_box *box, double cut, const int32_t n[3])
+{
+    double square = 0;
+    for (int e = 0; e < 3; e++)
+        square +=
+            pow(n[0] * box->vector[0][e] + n[1] * box->vector[1][e] + n[2] * box->vector[2][e], 2);
+    const double above = cut * cut * square;
+    return exp(-above) * (1 + above) / (square * square);
+}
+
+/* Integral of t (pi / t)^(3/2) / volume exp(-k^2 / (4 t)) below cut^2, k = 2 pi sum_d n_d b_d. */
+static double far_part(const plugmc_box *box, double cut, const int32_t n[3])
+{
+    const double k = length_of(box, n), x = k / (2 * cut);
+    return pow(M_PI, 1.5) / box->volume * (2 * cut * exp(-x * x) - sqrt(M_PI) * k * erfc(x));
+}
+
+/* |b_d| / 2 pi */
+static double edge_of_reciprocal(const plugmc_box *box, int d)
+{
+    return hypot(hypot(box->inverse[0][d], box->inverse[1][d]), box->inverse[2][d]);
+}
+
+/* Sum of R^-4 over the lattice vectors R of the box but 0 (16.5323 / edge^4 of a cube), as Ewald sums are made: R^-4
+ * is the integral of t exp(-R^2 t), summed over R above t = cut^2 and over reciprocal vectors k below. */
+static double inverse_fourth_powers(const plugmc_box *box)
+{
+    const double cut = sqrt(M_PI) / cbrt(box->volume), reach = 6; /* exp(-36) is left out */
+    double sum = 2 * pow(M_PI, 1.5) * cut / box->volume - pow(cut, 4) / 2; /* k = 0 less R = 0 */
+    for (int far = 0; far < 2; far++) {
+        int most[3];
+        for (int d = 0; d < 3; d++)
+            most[d] = (int)ceil(far ? reach * cut / M_PI * box->length[d]
+                                    : reach / cut * edge_of_reciprocal(box, d));
+        for (int x = -most[0]; x <= most[0]; x++)
+            for (int y = -most[1]; y <= most[1]; y++)
+                for (int z = -most[2]; z <= most[2]; z++)
+                    if (x || y || z)
+                        sum += far ? far_part(box, cut, (int32_t[]){x, y, z})
+                                   : near_part(box, cut, (int32_t[]){x, y, z});
+    }
+    return sum;
+}
+
+/* In the random phase approximation the wave k of a determinant with a Jastrow factor has the kinetic energy
+ *
+ *     T(k) = k^2 (S - S_0)^2 / (8 S S_0^2) = w/4 - k / (4 s) + ...,    S^-2 = S_0^-2 + 4 w^2 / k^4,
+ *
+ * S_0 = s k that of the determinant, s = sum over spins of 3 N_s / (4 k_F,s N), k_F,s^3 = 6 pi^2 N_s / volume
+ * (T. Gaskell, Proc. Phys. Soc. 77, 1182 (1961)). The integral of |k| is above the sum over the waves of a box by
+ * volume / pi^2 times the sum of R^-4 over its lattice vectors. Goes with N^(-1/3). */
+static double next_order(const plugmc_system *system)
+{
+    const double volume = system->box.volume, n = (double)system->particles;
+    double s = 0;
+    for (int32_t a = 0; a < system->species_count; a++) {
+        const double own = (double)plugmc_species_at(system, a)->count;
+        if (own > 0) s += 3 * own / (4 * cbrt(6 * M_PI * M_PI * own / volume) * n);
+    }
+    return -volume / (M_PI * M_PI) * inverse_fourth_powers(&system->box) / (4 * s);
+}
+
 /* Electrons in three dimensions, and as many shells as the fit takes. */
-static int check_finite_size(const structure_factor *f, const plugmc_host *host)
+static int check_finite_size(structure_factor *f, const plugmc_host *host)
 {
     const plugmc_system *system = f->system;
     if (!f->finite_size) return PLUGMC_OK;
@@ -324,6 +395,7 @@ static int check_finite_size(const structure_factor *f, const plugmc_host *host)
             host->context, PLUGMC_ERROR_INPUT,
             "fit: it takes the %lld smallest |k|, and up to k_max = %g there are %lld",
             (long long)f->fit, (double)f->k_max, (long long)f->used);
+    if (f->finite_size == FINITE_SIZE_GAS) f->next = next_order(system);
     return PLUGMC_OK;
 }
 
@@ -553,6 +625,8 @@ static const plugmc_listing listing[] = {
     {"finite_size_b", "length^2", "b of S(k) = b k^2 for small k", 0, 1},
     {"finite_size_potential", "hartree", "2 pi rho b, to be added to the potential energy", 0, 1},
     {"finite_size_kinetic", "hartree", "1 / (8 b), to be added to the kinetic energy", 0, 1},
+    {"finite_size_kinetic_next", "hartree",
+     "next order of the gas's, to be added to the kinetic energy as well", 0, 1},
     {"products_<species>-<species>", "",
      "products of density waves against k; where numbers of particles change", 1, 0},
     {"number_<species>", "", "number of particles; where it changes", 0, 0},
