@@ -56,7 +56,7 @@ size_t slater_bytes(int64_t n, int is_complex, int64_t block)
     const slater s = {.is_complex = is_complex};
     const size_t b = (size_t)(block < n ? block : n);
     const size_t bytes = (2 * numbers(&s, n * n) + 4 * numbers(&s, (int64_t)b * n) +
-                          numbers(&s, inverting_takes(n, is_complex))) *
+                          numbers(&s, n + n % 2) + numbers(&s, inverting_takes(n, is_complex))) *
                              sizeof(double) +
                          (4 * b * b + b) * sizeof *s.raw + b * sizeof *s.chosen +
                          (size_t)n * sizeof *s.pivot_rows;
@@ -79,7 +79,8 @@ void slater_prepare(slater *s, void *memory, int64_t n, int64_t pitch, int is_co
     s->old_rows = s->taken + wide;
     s->products = s->old_rows + wide; /* two of them */
     s->inverting_work = s->products + 2 * wide;
-    s->raw = (double complex *)(s->inverting_work + numbers(s, s->inverting));
+    s->changed_row = s->inverting_work + numbers(s, s->inverting);
+    s->raw = (double complex *)(s->changed_row + numbers(s, n + n % 2));
     s->pivots = s->raw + square;
     s->small = s->pivots + square; /* two of them */
     s->row = s->small + 2 * square;
@@ -179,14 +180,18 @@ int slater_invert(slater *s, const double *values, double *drift)
 
 /* ---- Moves ----------------------------------------------------------------------------------- */
 
-double complex slater_product(const slater *s, int64_t e, const double *values)
+double complex slater_dot(const slater *s, const double *row, const double *values)
 {
     const int n = (int)s->n;
-    const double *row = row_of(s, s->inverse, e);
     double complex sum;
     if (!s->is_complex) return cblas_ddot(n, values, 1, row, 1);
     cblas_zdotu_sub(n, values, 1, row, 1, &sum);
     return sum;
+}
+
+double complex slater_product(const slater *s, int64_t e, const double *values)
+{
+    return slater_dot(s, row_of(s, s->inverse, e), values);
 }
 
 void slater_begin(slater *s, int64_t first, int64_t size)
@@ -221,6 +226,30 @@ void slater_accept(slater *s, int64_t e, const double *values)
     memcpy(s->pivots + i * s->capacity, s->row, (size_t)s->size * sizeof *s->row);
     memcpy(s->taken + numbers(s, i * s->n), values, numbers(s, s->n) * sizeof *values);
     s->ln_square += log(creal(q) * creal(q) + cimag(q) * cimag(q));
+}
+
+/* The rows in `pivots` are a triangular matrix in the columns of those accepted, and what belongs to e in its own:
+ * X[.][e] by substitution from the last one on. */
+const double *slater_row(slater *s, int64_t e)
+{
+    const int n = (int)s->n;
+    const int64_t here = e - s->first;
+    double complex *x = s->small;
+    if (s->accepted == 0) return row_of(s, s->inverse, e);
+    memcpy(s->changed_row, row_of(s, s->inverse, e), numbers(s, n) * sizeof *s->changed_row);
+    for (int64_t i = s->accepted - 1; i >= 0; i--) {
+        const double complex *pivot = s->pivots + i * s->capacity;
+        x[i] = pivot[here];
+        for (int64_t j = i + 1; j < s->accepted; j++) x[i] -= pivot[s->chosen[j]] * x[j];
+        x[i] /= pivot[s->chosen[i]];
+        const double *row = row_of(s, s->inverse, s->first + s->chosen[i]);
+        const double complex factor = -x[i];
+        if (s->is_complex)
+            cblas_zaxpy(n, &factor, row, 1, s->changed_row, 1);
+        else
+            cblas_daxpy(n, creal(factor), row, 1, s->changed_row, 1);
+    }
+    return s->changed_row;
 }
 
 /* ---- The end of a block ---------------------------------------------------------------------- */

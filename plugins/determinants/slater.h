@@ -16,6 +16,9 @@
  *
  *     M[j] -= sum_i X[i][j] M[e_i],  G[C][C] X = V_C M^T - (1 where j = e_i).
  *
+ * Row j of M for an electron of the block that has not moved yet is that without the last term: M[j] less the sum of
+ * X[i][j] M[e_i], where the elimination has left G[C][j] already. Gradients need it.
+ *
  * A block of one electron is the formula of J. Sherman and W. J. Morrison, Ann. Math. Stat. 21, 124
  * (1950). Results do not depend on how the moves are evaluated: one at a time or all proposals of a
  * sweep beforehand. */
@@ -45,6 +48,7 @@ typedef struct slater {
     double *taken;          /* [capacity][n] orbitals of those accepted, real or complex */
     double *old_rows;       /* [capacity][n] work: rows of M, real or complex */
     double *products;       /* [2][capacity][n] work, real or complex */
+    double *changed_row;    /* [n] of M, real or complex */
     double complex *small;  /* [2][capacity][capacity] work */
     double *work;           /* [n][n] work, real or complex */
     int64_t inverting;      /* numbers of the next */
@@ -74,9 +78,12 @@ void slater_begin(slater *, int64_t first, int64_t size);
  * [n]; then, if that is what happens: */
 double complex slater_ratio(slater *, int64_t e, const double *values);
 void slater_accept(slater *, int64_t e, const double *values);
+/* Row e of M as those accepted in the block so far have made it, where e has not moved yet; [n], until the next call. */
+const double *slater_row(slater *, int64_t e);
 /* M for the electrons where they are now. */
 void slater_end(slater *);
 
-/* sum_o values[o] M[e][o], with no block begun. */
+/* sum_o values[o] row[o]; and with row e of M, as it was when the block began. */
+double complex slater_dot(const slater *, const double *row, const double *values);
 double complex slater_product(const slater *, int64_t e, const double *values);
 #endif

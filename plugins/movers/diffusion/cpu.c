@@ -88,6 +88,7 @@ static int copies(diffusion *d, const plugmc_host *host)
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 enum { GROUP_BYTES = 64 << 20 }; /* of orbitals that are evaluated together, with gradients */
+enum { BLOCK = 32 };
 
 static void tell_species(diffusion *d)
 {
@@ -107,11 +108,13 @@ static int prepare(diffusion *d, const plugmc_host *host)
                  row = (size_t)d->numbers, most = (size_t)d->most;
     const size_t fits = GROUP_BYTES / (4 * most * row * sizeof(double));
     size_t bytes = 0;
+    d->capacity = d->block > 0 ? d->block : BLOCK;
     d->group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : d->system->walkers;
     const size_t together = (size_t)d->group * most,
                  points = together > walkers ? together : walkers;
     for (int spin = 0; spin < SPINS; spin++)
-        if (electrons_of(d, spin)) bytes += slater_bytes(electrons_of(d, spin), d->is_complex, 1);
+        if (electrons_of(d, spin))
+            bytes += slater_bytes(electrons_of(d, spin), d->is_complex, d->capacity);
     char *matrices = host->allocate(context, walkers * bytes);
     double *each = host->allocate(context, walkers * particles * (3 + 3 * row) * sizeof *each);
     d->points = host->allocate(context, 3 * points * sizeof *d->points);
@@ -134,8 +137,9 @@ static int prepare(diffusion *d, const plugmc_host *host)
         w->slopes = each + 3 * particles;
         for (int spin = 0; spin < SPINS; spin++) {
             const int64_t n = electrons_of(d, spin);
-            if (n) slater_prepare(&w->spin[spin], matrices, n, d->pitch, d->is_complex, 1);
-            if (n) matrices += slater_bytes(n, d->is_complex, 1);
+            if (n)
+                slater_prepare(&w->spin[spin], matrices, n, d->pitch, d->is_complex, d->capacity);
+            if (n) matrices += slater_bytes(n, d->is_complex, d->capacity);
         }
     }
     return PLUGMC_OK;

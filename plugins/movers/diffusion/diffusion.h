@@ -31,6 +31,7 @@ typedef struct walker {
 
     /* of the move at hand */
     double here[3], random[3], there[3]; /* drift and random part, length; place */
+    const double *row;                   /* of the inverse */
 } walker;
 
 struct diffusion;
@@ -85,6 +86,7 @@ typedef struct diffusion {
     slater *slaters;           /* [walkers][SPINS] of them */
     const diffusion_engine *engine;
     double tolerated; /* drift */
+    int64_t capacity; /* electrons of a block, whose moves are worked into the inverse together */
     struct diffusion_gpu *gpu;
 
     int32_t group;                    /* walkers whose matrices are made together */

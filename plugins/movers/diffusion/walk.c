@@ -1,5 +1,5 @@
 /* Moves of electrons: drift, diffusion, Metropolis. One electron of all walkers at a time, so that orbitals are
- * evaluated in one call. */
+ * evaluated in one call; moves of a block of electrons are worked into the inverse matrix together. */
 #include "diffusion.h"
 
 #include <string.h>
@@ -59,14 +59,13 @@ int64_t walk_parts(const diffusion *d, const walker *w, int64_t e, const double 
     return forbidden;
 }
 
-/* Re grad ln Psi of electron e of a spin from its slopes [3][numbers] and q = Psi there over Psi here of the
- * determinant, 1 where it is. */
-static void velocity(const diffusion *d, const slater *s, int64_t own, const double *slopes,
+/* Re grad ln Psi of an electron from its row of the inverse, its slopes [3][numbers], and q = Psi there over Psi here of
+ * the determinant, 1 where it is. */
+static void velocity(const diffusion *d, const slater *s, const double *row, const double *slopes,
                      double complex q, const plugmc_derivatives *parts, double v[3])
 {
     for (int k = 0; k < 3; k++)
-        v[k] =
-            creal(slater_product(s, own, slopes + k * d->numbers) / q) - 0.5 * parts->gradient[k];
+        v[k] = creal(slater_dot(s, row, slopes + k * d->numbers) / q) - 0.5 * parts->gradient[k];
 }
 
 /* The drift over tau: tau v where that is short, and no longer than the node is far where it is not: C. J.
@@ -82,7 +81,7 @@ static void limited_drift(const diffusion *d, double tau, const double v[3], dou
 
 static void propose(const diffusion *d, walker *w, int spin, uint64_t sweep, double tau, int64_t e)
 {
-    const slater *s = &w->spin[spin];
+    slater *s = &w->spin[spin];
     const double r[3] = {w->x[e], w->y[e], w->z[e]};
     const plugmc_random u =
         plugmc_draw(d->seed, sweep, (uint32_t)w->index, (uint32_t)e, PLUGMC_PURPOSE_TRIAL, 0);
@@ -90,7 +89,8 @@ static void propose(const diffusion *d, walker *w, int spin, uint64_t sweep, dou
     double v[3];
     if (w->lost) return; /* `there` tells where */
     walk_parts(d, w, e, r, d->system->particles, &parts);
-    velocity(d, s, e - d->system->first[spin], w->slopes + 3 * e * d->numbers, 1, &parts, v);
+    w->row = slater_row(s, e - d->system->first[spin]);
+    velocity(d, s, w->row, w->slopes + 3 * e * d->numbers, 1, &parts, v);
     limited_drift(d, tau, v, w->here);
     vmc_gaussian(&u, w->random);
     for (int k = 0; k < 3; k++) {
@@ -105,7 +105,6 @@ static void take(const diffusion *d, walker *w, int spin, int64_t e, const doubl
 {
     slater *s = &w->spin[spin];
     slater_accept(s, e - d->system->first[spin], values);
-    slater_end(s);
     memcpy(w->slopes + 3 * e * d->numbers, slopes, 3 * (size_t)d->numbers * sizeof *slopes);
     w->x[e] = w->there[0];
     w->y[e] = w->there[1];
@@ -131,13 +130,12 @@ static void decide(const diffusion *d, walker *w, int spin, uint64_t sweep, doub
     w->proposed += length;
     if (walk_parts(d, w, e, w->there, d->system->particles, &after)) return;
     walk_parts(d, w, e, r, d->system->particles, &before);
-    slater_begin(s, own, 1);
     const double complex q = slater_ratio(s, own, values);
     const double square = creal(q) * creal(q) + cimag(q) * cimag(q),
                  change = after.energy - before.energy;
     if (!crosses && !d->is_complex && creal(q) <= 0) return;
     if (square == 0) return;
-    velocity(d, s, own, slopes, q, &after, v);
+    velocity(d, s, w->row, slopes, q, &after, v);
     limited_drift(d, tau, v, back);
     for (int k = 0; k < 3; k++) {
         const double step = w->here[k] + w->random[k];
@@ -159,17 +157,23 @@ static int move_electron(diffusion *d, const plugmc_host *host, int spin, uint64
                          double tau, int crosses, int64_t e)
 {
     const int32_t n = d->system->walkers;
+    const int64_t electrons = electrons_of(d, spin), own = e - d->system->first[spin],
+                  begin = own - own % d->capacity,
+                  end = begin + d->capacity < electrons ? begin + d->capacity : electrons;
 #pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1)
     for (int32_t w = 0; w < n; w++) {
+        if (own == begin) slater_begin(&d->walkers[w].spin[spin], begin, end - begin);
         propose(d, &d->walkers[w], spin, sweep, tau, e);
         memcpy(d->points + 3 * w, d->walkers[w].there, sizeof d->walkers[w].there);
     }
     const int code = walk_orbitals(d, host, spin, n, 1);
     if (code) return code;
 #pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1)
-    for (int32_t w = 0; w < n; w++)
+    for (int32_t w = 0; w < n; w++) {
         decide(d, &d->walkers[w], spin, sweep, tau, crosses, e, d->values + w * d->numbers,
                d->slopes + 3 * w * d->numbers);
+        if (own == end - 1) slater_end(&d->walkers[w].spin[spin]);
+    }
     return PLUGMC_OK;
 }
 
@@ -212,6 +216,7 @@ int walk_put(diffusion *d, const plugmc_host *host, const int32_t *electron)
             slater_begin(&one->spin[spin], e - begin, 1);
             slater_ratio(&one->spin[spin], e - begin, values);
             take(d, one, spin, e, values, slopes, after.energy - before.energy);
+            slater_end(&one->spin[spin]);
             n++;
         }
     }
