@@ -74,6 +74,22 @@ test_a_resumed_diffusion_run_is_the_one_that_was_not_stopped()
         <(h5dump -d /plugmc/checkpoint/positions other.h5 | tail -n +2) || fail "weights change the chain"
 }
 
+# Seven electrons of each spin in blocks of 1, of 3, and all: the same decisions, places but for rounding.
+test_diffusion_does_not_hang_on_blocks()
+{
+    local block
+    repel=yes gas "tau = 0.3" "block = 1"
+    jastrow
+    must run sim.ini --set run.output=one.h5
+    grep "acceptance .* trial moves" "$out" >one.moves
+    for block in 3 32; do
+        must run sim.ini --set "mover diffusion.block=$block"
+        grep "acceptance .* trial moves" "$out" | cmp - one.moves || fail "block = $block: other decisions"
+        h5diff --delta=1e-8 one.h5 sim.h5 /plugmc/checkpoint/positions || fail "block = $block: other places"
+        ! h5diff -q one.h5 sim.h5 /plugmc/checkpoint/positions || fail "block = $block does nothing"
+    done
+}
+
 test_diffusion_does_not_hang_on_threads()
 {
     repel=yes gas "tau = 0.3"

@@ -88,7 +88,12 @@ static int copies(diffusion *d, const plugmc_host *host)
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 enum { GROUP_BYTES = 64 << 20 }; /* of orbitals that are evaluated together, with gradients */
-enum { BLOCK = 32 };
+
+/* Rows of the inverse grow with a block, touching all of it gets rarer: bench/results/2026-11-26-one-core-cpu.md. */
+static int64_t usual_block(int64_t electrons)
+{
+    return electrons < 64 ? 1 : electrons < 256 ? 8 : 32;
+}
 
 static void tell_species(diffusion *d)
 {
@@ -108,7 +113,7 @@ static int prepare(diffusion *d, const plugmc_host *host)
                  row = (size_t)d->numbers, most = (size_t)d->most;
     const size_t fits = GROUP_BYTES / (4 * most * row * sizeof(double));
     size_t bytes = 0;
-    d->capacity = d->block > 0 ? d->block : BLOCK;
+    d->capacity = d->block > 0 ? d->block : usual_block(d->most);
     d->group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : d->system->walkers;
     const size_t together = (size_t)d->group * most,
                  points = together > walkers ? together : walkers;

@@ -364,9 +364,10 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(diffusion, largest_drift, "0", 0, 1, "",
                     "relative error of a matrix or of ln |Psi|^2, found then, that ends the run; "
                     "0: 1e-5, or 1e-3 on a GPU"),
-    PLUGMC_INTEGER_KEY(diffusion, block, "0", 0, 32, "",
-                       "accepted moves after which a GPU works them into the inverse matrix; 0: 1 "
-                       "where a spin has fewer than 64 electrons, else 32"),
+    PLUGMC_INTEGER_KEY(
+        diffusion, block, "0", 0, 32, "",
+        "electrons whose moves are worked into the inverse matrix together; 0: 1 where a "
+        "spin has fewer than 64, 8 on a CPU where it has fewer than 256, else 32"),
 };
 
 static const plugmc_move moves[] = {
