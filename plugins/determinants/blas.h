@@ -20,10 +20,13 @@ static inline const char *blas_better_kernels(const char *taken, int has_avx2, i
     return has_avx512 ? "SKYLAKEX" : "HASWELL";
 }
 
-/* Before the first matrix: one thread, and a warning where kernels are old. `most`: electrons of a spin. */
-static inline void blas_begin(const plugmc_host *host, int64_t most)
+/* Before the first matrix. */
+static inline void blas_begin(void) { openblas_set_num_threads(1); }
+
+/* The same of a mover, which warns where kernels are old. `most`: electrons of a spin. */
+static inline void blas_begin_mover(const plugmc_host *host, int64_t most)
 {
-    openblas_set_num_threads(1);
+    blas_begin();
 #ifdef __x86_64__
     const int avx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                        __builtin_cpu_supports("avx512vl");

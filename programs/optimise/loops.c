@@ -2,6 +2,7 @@
 #include "optimise.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,25 +61,44 @@ static void write_head(FILE *out, const free_numbers *f, const choices *c)
     fputc('\n', out);
 }
 
-int loops_write(const history *h, const free_numbers *f, const choices *c, const char *path,
-                report *report)
+int replace_file(const char *path, void (*write)(FILE *, const void *what), const void *what,
+                 report *report)
 {
     char *part;
     checked(asprintf(&part, "%s.part", path) < 0 ? NULL : part);
     FILE *out = fopen(part, "w");
-    if (out) write_head(out, f, c);
-    for (int64_t i = 0; i < h->count && out; i++) write_row(out, &h->entries[i], h->numbers);
-    const int bad = !out || fflush(out) || ferror(out) || fsync(fileno(out));
-    const int why = errno;
-    if (out) fclose(out);
-    const int moved = !bad && !rename(part, path);
-    const int code = moved ? 0
-                           : report_error(report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path,
-                                          strerror(bad ? why : errno));
+    if (out) write(out, what);
+    int bad = !out || fflush(out) || ferror(out) || fsync(fileno(out)) ? errno : 0;
+    if (out && fclose(out) && !bad) bad = errno;
+    if (!bad && rename(part, path)) bad = errno;
+    const int code =
+        bad ? report_error(report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path, strerror(bad))
+            : 0;
     if (bad) unlink(part);
     free(part);
     return code;
 }
+
+typedef struct table {
+    const history *h;
+    const free_numbers *f;
+    const choices *c;
+} table;
+
+static void write_table(FILE *out, const void *what)
+{
+    const table *t = what;
+    write_head(out, t->f, t->c);
+    for (int64_t i = 0; i < t->h->count; i++) write_row(out, &t->h->entries[i], t->h->numbers);
+}
+
+int loops_write(const history *h, const free_numbers *f, const choices *c, const char *path,
+                report *report)
+{
+    return replace_file(path, write_table, &(table){h, f, c}, report);
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------- */
 
 /* A line of numbers; how many there are, or -1 if something else is there. */
 static int64_t read_numbers(char *line, double *out, int64_t most)
@@ -94,7 +114,19 @@ static int64_t read_numbers(char *line, double *out, int64_t most)
     return n;
 }
 
-int loops_read(history *h, const free_numbers *f, const char *path, report *report)
+/* What a loop of the table costs with the present weight of the variance; errors as if energy and variance had nothing
+ * to do with each other, where that is not the weight of the table. */
+static void cost_now(cost *now, const choices *c)
+{
+    const double energy = 1 - c->variance_weight, variance = c->variance_weight,
+                 value = energy * now->energy + variance * now->variance;
+    if (fabs(value - now->value) <= 1e-9 * (fabs(now->energy) + now->variance)) return;
+    now->value = value;
+    now->error = hypot(energy * now->energy_error, variance * now->variance_error);
+}
+
+int loops_read(history *h, const free_numbers *f, const choices *c, const char *path,
+               report *report)
 {
     const int64_t columns = COLUMNS + 2 * f->count;
     double *v = checked(calloc((size_t)columns, sizeof *v));
@@ -118,13 +150,14 @@ int loops_read(history *h, const free_numbers *f, const char *path, report *repo
                                 (long long)found, (long long)columns, (long long)f->count);
             break;
         }
-        const entry e = {.loop = (int64_t)v[0],
-                         .cost = {v[1], v[2], v[3], v[4], v[5], v[6], 1},
-                         .level = (int64_t)v[7],
-                         .good = (int64_t)v[8],
-                         .idle = (int64_t)v[9],
-                         .sampled = v + COLUMNS,
-                         .next = v + COLUMNS + f->count};
+        entry e = {.loop = (int64_t)v[0],
+                   .cost = {v[1], v[2], v[3], v[4], v[5], v[6], 1},
+                   .level = (int64_t)v[7],
+                   .good = (int64_t)v[8],
+                   .idle = (int64_t)v[9],
+                   .sampled = v + COLUMNS,
+                   .next = v + COLUMNS + f->count};
+        cost_now(&e.cost, c);
         loops_append(h, &e);
     }
     if (!code && !h->count)

@@ -1,7 +1,6 @@
 /* plugmc optimise: the numbers of a wave function that give the lowest cost, (1 - w) energy + w variance. */
 #include "optimise.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -170,22 +169,17 @@ static const char *with_error(char text[64], double value, double error)
     return text;
 }
 
+static void write_input(FILE *out, const void *what)
+{
+    const optimisation *o = what;
+    ini_write(out, &o->sim->config.ini, o->output);
+}
+
 static int write_result(const optimisation *o, const double *values)
 {
     simulation *sim = o->sim;
-    int code = free_numbers_put(&o->f, &sim->config.ini, values, sim->report);
-    char *part;
-    if (code) return code;
-    checked(asprintf(&part, "%s.part", o->output) < 0 ? NULL : part);
-    FILE *out = fopen(part, "w");
-    if (out) ini_write(out, &sim->config.ini, o->output);
-    const int bad = !out || fflush(out) || ferror(out);
-    if (out) fclose(out);
-    if (bad || rename(part, o->output))
-        code = report_error(sim->report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", o->output,
-                            strerror(errno));
-    free(part);
-    return code;
+    const int code = free_numbers_put(&o->f, &sim->config.ini, values, sim->report);
+    return code ? code : replace_file(o->output, write_input, o, sim->report);
 }
 
 /* What is tried of one loop. */
@@ -379,13 +373,28 @@ static int finish(optimisation *o)
 /* From the table of loops. */
 static int take_up(optimisation *o)
 {
-    const int code = loops_read(&o->history, &o->f, o->table, o->sim->report);
+    const int code = loops_read(&o->history, &o->f, o->c, o->table, o->sim->report);
     if (code) return code;
     const entry *last = &o->history.entries[o->history.count - 1];
     memcpy(o->values, last->next, (size_t)o->f.count * sizeof *o->values);
     o->level = last->level;
     o->idle = last->idle;
     o->loop = last->loop + 1;
+    return 0;
+}
+
+/* Samples of an optimisation count alike. */
+static int check_movers(const simulation *sim)
+{
+    for (int k = 0; k < sim->mover_count; k++) {
+        const moving *m = &sim->movers[k];
+        const ini_section *of = m->instance->section->section;
+        if (m->mover->changes & PLUGMC_CHANGED_WALKER_WEIGHT || m == sim->weighing)
+            return report_error(sim->report, EXIT_INPUT, sim->config.ini.path, of->line,
+                                "[%s] gives walkers weights, and the samples of an optimisation "
+                                "have none: take a mover of variational Monte Carlo",
+                                of->name);
+    }
     return 0;
 }
 
@@ -420,7 +429,8 @@ static int optimise(optimisation *o, bool resume)
 {
     simulation *sim = o->sim;
     const double limit = sim->config.run.time_limit, begin = stop_clock();
-    int code = free_numbers_find(sim, &o->f);
+    int code = check_movers(sim);
+    if (!code) code = free_numbers_find(sim, &o->f);
     if (!code) code = ask_for_energies(sim);
     if (code) return code;
     o->values = checked(calloc((size_t)o->f.count, sizeof *o->values));

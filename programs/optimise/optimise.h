@@ -2,6 +2,8 @@
 #ifndef OPTIMISE_H
 #define OPTIMISE_H
 
+#include <stdio.h>
+
 #include "run/free_numbers.h"
 
 enum method { LINEAR, RECONFIGURATION };
@@ -100,8 +102,11 @@ typedef struct history {
 
 /* Appends a copy. */
 void loops_append(history *, const entry *);
-/* A table of all loops, the file replaced as a whole. Exit codes. */
+/* A table of all loops; read, with what they cost now, as the weight of the variance may have changed. Exit codes. */
 int loops_write(const history *, const free_numbers *, const choices *, const char *path, report *);
-int loops_read(history *, const free_numbers *, const char *path, report *);
+int loops_read(history *, const free_numbers *, const choices *, const char *path, report *);
+/* A file of which there is the old one or the whole new one, whatever happens. An exit code. */
+int replace_file(const char *path, void (*write)(FILE *, const void *what), const void *what,
+                 report *);
 void loops_free(history *);
 #endif

@@ -209,7 +209,8 @@ int samples_take(simulation *sim, const free_numbers *f, double *first_steps, in
     const int32_t walkers = sim->system.walkers;
     const int64_t records = (wanted + walkers - 1) / walkers;
     const uint64_t period = (uint64_t)period_of(sim);
-    uint64_t sweep = (uint64_t)loop << 40; /* numbers of sweeps draw the random numbers */
+    uint64_t sweep = (uint64_t)loop
+                     << 32; /* numbers of sweeps draw the random numbers: below 2^48 */
     double *drift = array(3 * walkers * sim->system.particles, sizeof *drift);
     int code = samples_make(s, sim, records, f->count);
     double clock = stop_clock();

@@ -127,6 +127,26 @@ test_resumed_with_parameters_of_the_wrong_number()
     expect_untouched
 }
 
+# What loops cost is found again: the last one with 5 % of the variance is a good one with all of it.
+test_resumed_with_another_cost()
+{
+    gas
+    must optimise gas.ini --samples 2000 --loops 3
+    must optimise gas.ini --samples 2000 --loops 5 --resume --variance-weight 1
+    ! grep -q "worse than before" "$err" || fail "loops are compared with another cost"
+    awk '!/^#/ { d = $6 - $4; if (d < 0) d = -d; if ($1 >= 3 && d > 1e-9) exit 1; n++ } END { exit n != 5 }' \
+        gas.optimised.ini.loops || fail "the cost is not the variance"
+}
+
+test_walkers_with_weights_are_not_samples()
+{
+    gas
+    sed -i '/^\[mover/,/^step/d' gas.ini
+    printf '[mover diffusion]\ntau = 0.3\n' >>gas.ini
+    refused 3 "gas.ini:25: [mover diffusion] gives walkers weights, and the samples of an optimisation have none: take a mover of variational Monte Carlo" \
+        optimise gas.ini --samples 200
+}
+
 test_no_variance_left_to_optimise()
 {
     gas

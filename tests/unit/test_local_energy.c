@@ -383,17 +383,18 @@ static void put_numbers(FILE *out, const double *values, int n)
 
 enum { POINTS = 1201 };
 
-/* The example in a format; UPF with projectors beta = dv chi, chi = r exp(-r). The path is left in
- * `path`. */
+/* The example in a format; UPF with projectors beta = dv chi, chi = r exp(-r), "upf from 0" with a first point at 0,
+ * "upf whole" also with potentials of l = 0 and 1 as they are. The path is left in `path`. */
 static void write_example(const char *format, char path[64])
 {
     static double r[POINTS], zero[POINTS], one[POINTS], beta[POINTS], chi[POINTS], weight[POINTS];
     double overlap = 0;
     strcpy(path, "/tmp/plugmc_pseudo_XXXXXX");
     FILE *out = fdopen(mkstemp(path), "w");
-    const int upf = strcmp(format, "upf") == 0;
+    const int upf = strncmp(format, "upf", 3) == 0, from_0 = strstr(format, "from 0") != NULL;
     for (int i = 0; i < POINTS; i++) {
         r[i] = upf ? 1e-3 * exp(i * log(1e4) / (POINTS - 1)) : i * 0.01;
+        if (from_0 && i == 0) r[i] = 0;
         weight[i] = upf ? r[i] * log(1e4) / (POINTS - 1) : 0.01;
         one[i] = example_local(r[i]);
         zero[i] = one[i] + r[i] * example_channel(r[i]);
@@ -431,7 +432,8 @@ static void write_example(const char *format, char path[64])
         }
         fputs("</semilocal>\n</pseudo>\n", out);
     } else {
-        for (int i = 0; i < POINTS; i++) one[i] *= 2 / r[i];
+        for (int i = 0; i < POINTS; i++) one[i] *= r[i] > 0 ? 2 / r[i] : 0;
+        for (int i = 0; i < POINTS; i++) zero[i] *= r[i] > 0 ? 2 / r[i] : 0;
         fprintf(out,
                 "<UPF version=\"2.0.1\">\n<PP_HEADER element=\"Li\" pseudo_type=\"NC\"\n"
                 "is_ultrasoft=\"false\" z_valence=\"1.0\" number_of_proj=\"1\" />\n"
@@ -449,7 +451,15 @@ static void write_example(const char *format, char path[64])
             "</PP_BETA.1><PP_DIJ>\n%.15e\n</PP_DIJ></PP_NONLOCAL>\n<PP_PSWFC><PP_CHI.1 l=\"0\">\n",
             1 / overlap);
         put_numbers(out, chi, POINTS);
-        fputs("</PP_CHI.1></PP_PSWFC>\n</UPF>\n", out);
+        fputs("</PP_CHI.1></PP_PSWFC>\n", out);
+        if (strstr(format, "whole")) {
+            fputs("<PP_SEMILOCAL><PP_VNL.1 L=\"0\">\n", out);
+            put_numbers(out, zero, POINTS);
+            fputs("</PP_VNL.1><PP_VNL.2 L=\"1\">\n", out);
+            put_numbers(out, one, POINTS);
+            fputs("</PP_VNL.2></PP_SEMILOCAL>\n", out);
+        }
+        fputs("</UPF>\n", out);
     }
     fclose(out);
 }
@@ -473,9 +483,10 @@ static void polarised_ion(bench *b, test_orbitals *t, int walkers)
 static void pseudopotentials_of_all_formats_act_as_they_should(void **state)
 {
     (void)state;
-    static const char *const formats[] = {"casino", "qmcpack", "upf"}, *const rules[] = {"6", "12",
-                                                                                         "26"};
-    for (int f = 0; f < 3; f++) {
+    static const char *const formats[] = {"casino",     "qmcpack",   "upf",
+                                          "upf from 0", "upf whole", "upf whole from 0"},
+                             *const rules[] = {"6", "12", "26", "6", "12", "26"};
+    for (int f = 0; f < PLUGMC_COUNT(formats); f++) {
         bench b;
         test_orbitals t;
         char path[64], settings[160];

@@ -131,6 +131,9 @@ typedef struct plugmc_archive {
     /* Rows of walkers in the file of this run: the first one here, how many, and all. The file begins with the
      * first walker of the run, whatever its number is. */
     int64_t first_walker, walkers, all_walkers;
+    /* Of a mover that reads: what others had changed after it, PLUGMC_CHANGED_*. It is asked to take that before it
+     * sweeps again, so that where it was itself is of no use. */
+    uint32_t changed;
 } plugmc_archive;
 
 /* Rows of all walkers that are here, and of walker w of them. */

@@ -205,19 +205,20 @@ static int archive_books(simulation *sim, blob_archive *archive)
     return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
 }
 
-/* Which movers hold what the state is: when a run is resumed the others take what they lack before they
- * go on, as they would have. PLUGMC_CHANGED_* for each. */
-static int archive_current(simulation *sim, blob_archive *archive)
+/* Which movers hold what the state is: PLUGMC_CHANGED_* for each, of what it lacks. */
+static int archive_changed(simulation *sim, blob_archive *archive, uint32_t *changed)
 {
-    const size_t bytes = (size_t)sim->mover_count * sizeof(uint32_t);
-    uint32_t *changed = checked(calloc((size_t)sim->mover_count + 1, sizeof *changed));
-    for (int k = 0; k < sim->mover_count; k++) changed[k] = borrowing_changes(sim, &sim->movers[k]);
     archive->owner = NULL;
-    const int code = archive_bytes(&archive->base, "changed", changed, bytes);
-    for (int k = 0; k < sim->mover_count && !code && archive->base.reading; k++)
-        borrowing_resume(sim, &sim->movers[k], changed[k]);
-    free(changed);
+    const int code = archive_bytes(&archive->base, "changed", changed,
+                                   (size_t)sim->mover_count * sizeof *changed);
     return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
+}
+
+static uint32_t changed_of(const simulation *sim, const instance *instance, const uint32_t *changed)
+{
+    for (int k = 0; k < sim->mover_count; k++)
+        if (sim->movers[k].instance == instance) return changed[k];
+    return 0;
 }
 
 static int archive_instance(instance *instance, blob_archive *archive)
@@ -231,14 +232,27 @@ static int archive_instance(instance *instance, blob_archive *archive)
         archive->base.reading ? "taking up the checkpoint" : "saving its state");
 }
 
-/* All plugins' states to, or from, the blobs. */
+/* All plugins' states to, or from, the blobs. When a run is resumed, movers that lack something of the state take it
+ * before they go on, as they would have. */
 static int archive_instances(simulation *sim, blob_archive *archive)
 {
-    int code = 0;
-    for (int i = 0; i < sim->instance_count && !code; i++)
+    const int reading = archive->base.reading;
+    uint32_t *changed = checked(calloc((size_t)sim->mover_count + 1, sizeof *changed));
+    int code = reading ? archive_changed(sim, archive, changed) : 0;
+    for (int i = 0; i < sim->instance_count && !code; i++) {
+        archive->base.changed = changed_of(sim, &sim->instances[i], changed);
         code = archive_instance(&sim->instances[i], archive);
+    }
+    archive->base.changed = 0;
     if (!code) code = archive_books(sim, archive);
-    return code ? code : archive_current(sim, archive);
+    for (int k = 0; k < sim->mover_count && !code; k++)
+        if (reading)
+            borrowing_resume(sim, &sim->movers[k], changed[k]);
+        else
+            changed[k] = borrowing_changes(sim, &sim->movers[k]);
+    if (!code && !reading) code = archive_changed(sim, archive, changed);
+    free(changed);
+    return code;
 }
 
 int checkpoint_weights(simulation *sim)

@@ -87,7 +87,8 @@ static int run_again(diffusion *d, const plugmc_host *host, uint64_t sweeps)
         counts ? PLUGMC_OK : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory to resume");
     for (int32_t w = 0; w < d->system->walkers && !code; w++)
         memcpy(counts[w], d->walkers[w].counts, sizeof counts[w]);
-    for (uint64_t k = 0; k < sweeps && !code; k++) code = diffusion_sweep(d, host, first + k);
+    for (uint64_t k = 0; k < sweeps && !code; k++)
+        code = diffusion_sweep(d, host, first + k * (uint64_t)host->every);
     for (int32_t w = 0; w < d->system->walkers && counts; w++)
         memcpy(d->walkers[w].counts, counts[w], sizeof counts[w]);
     free(counts);
@@ -196,7 +197,8 @@ int checkpoint_archive(void *instance, const plugmc_host *host, plugmc_archive *
     if (!code) code = a->bytes(a, "sweeps_since", &since, sizeof since);
     if (!code) code = plugmc_archive_walkers(a, "base", base, numbers * sizeof *base);
     if (!code && a->reading) code = is_possible(d, host, since);
-    if (!code && a->reading && since) code = follow(d, host, since, base);
+    if (!code && a->reading && since && !(a->changed & PLUGMC_CHANGED_POSITION))
+        code = follow(d, host, since, base);
     if (!code && a->reading) restore_population(d, &d->before[NOW]);
     if (!code) code = archive_reported(d, host, a);
     free(base);

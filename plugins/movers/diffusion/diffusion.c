@@ -82,8 +82,9 @@ static int move_electrons(diffusion *d, const plugmc_host *host, uint64_t sweep,
 int diffusion_sweep(diffusion *d, const plugmc_host *host, uint64_t s)
 {
     const int weighs = s >= (uint64_t)d->variational;
-    int code = d->fresh || s % (uint64_t)d->refresh == 0 ? checkpoint_begin(d, host, s) : PLUGMC_OK;
-    if (!code && s % (uint64_t)d->refresh == 0) {
+    const int due = s / (uint64_t)d->refresh != d->base_sweep / (uint64_t)d->refresh;
+    int code = d->fresh || due ? checkpoint_begin(d, host, s) : PLUGMC_OK;
+    if (!code && due) {
         code = d->engine->anew(d, host, 1);
         if (!code) code = check_walkers(d, host);
     }
@@ -142,8 +143,9 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
     if (!code)
         code =
             state->array(state, PLUGMC_STATE_WEIGHT, PLUGMC_ON_HOST, PLUGMC_WRITE, &weights, NULL);
+    const double correction = population_correction(d);
     for (int32_t w = 0; w < d->system->walkers && !code; w++)
-        ((double *)weights)[w] = d->walkers[w].ln_weight + population_correction(d);
+        ((double *)weights)[w] = d->walkers[w].ln_weight + correction;
     return code;
 }
 
@@ -316,12 +318,12 @@ static int prepare(void *instance, const plugmc_host *host)
     const plugmc_system *system = d->system = host->system;
     d->seed = host->seed;
     d->threads = system->threads > 0 ? system->threads : 1;
-    d->kept = (int64_t)(d->correction / d->tau);
+    d->kept = (int64_t)(d->correction / d->tau * (1 + 1e-9)); /* 0.6 / 0.2 is 3 */
     /* a GPU does not round orbitals at few places as it does at many, where their tables are in single precision */
     d->tolerated = d->largest_drift > 0 ? d->largest_drift : host->gpu ? 1e-3 : 1e-5;
     for (int spin = 0; spin < system->species_count; spin++)
         d->most = electrons_of(d, spin) > d->most ? electrons_of(d, spin) : d->most;
-    blas_begin(host, d->most);
+    blas_begin_mover(host, d->most);
     int code = host->local_energy(host->context, NULL);
     if (!code) code = find_terms(d, host);
     if (!code) code = take_memory(d, host);

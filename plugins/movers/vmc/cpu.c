@@ -205,7 +205,7 @@ static int prepare(vmc *v, const plugmc_host *host)
 {
     const plugmc_system *system = v->system;
     v->threads = system->threads > 0 ? system->threads : 1;
-    blas_begin(host, v->most);
+    blas_begin_mover(host, v->most);
     if (!v->delayed) v->delayed = 1;
     int code = sort_terms(v, host);
     if (!code) code = take_memory(v, host);

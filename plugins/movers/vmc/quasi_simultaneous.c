@@ -91,7 +91,8 @@ static void move_those_taken(const vmc *v, vmc_walker *walker)
         if (vmc_electrons(v, spin) && !slater_invert(&walker->spin[spin], now, NULL))
             walker->singular = 1 + spin;
     }
-    vmc_parts_energy(v, walker->x, walker->y, walker->z, &walker->parts);
+    if (!vmc_parts_energy(v, walker->x, walker->y, walker->z, &walker->parts))
+        walker->parts = INFINITY; /* two that have moved overlap */
 }
 
 static int simultaneous(vmc *v, const plugmc_host *host, int32_t first, int32_t n, uint64_t sweep)

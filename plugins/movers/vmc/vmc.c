@@ -15,15 +15,15 @@ static int refresh(vmc *, const plugmc_host *);
 static int report_failure(vmc *, const plugmc_host *);
 static int lost(const vmc *);
 
-/* The inverse matrices are made anew before sweeps whose number is a multiple of `refresh`, however
- * the run is cut into calls. */
+/* The inverse matrices are made anew before the first sweep at or after each multiple of `refresh`, however the run is
+ * cut into calls. */
 int vmc_sweeps(vmc *v, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     int code = PLUGMC_OK;
     if (!host->gpu && v->system->threads > 0) v->threads = v->system->threads;
     for (uint64_t sweep = first; sweep < first + n && !code; sweep++) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
-        const int due = sweep % (uint64_t)v->refresh == 0;
+        const int due = sweep / (uint64_t)v->refresh != v->base_sweep / (uint64_t)v->refresh;
         if (due && !v->fresh) code = refresh(v, host);
         if (!code && (due || v->fresh)) {
             v->base_sweep = sweep;
@@ -172,7 +172,7 @@ static int follow(vmc *v, const plugmc_host *host, uint64_t sweeps, const double
     if (!code) code = take_positions(v, host, base);
     for (uint64_t k = 0; k < sweeps && !code; k++) {
         v->step = steps[k];
-        code = vmc_sweeps(v, host, base_sweep + k, 1);
+        code = vmc_sweeps(v, host, base_sweep + k * (uint64_t)host->every, 1);
     }
     v->step = step;
     if (!code) code = fetch(v, host, found);
@@ -196,12 +196,12 @@ int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive
     vmc *v = instance;
     const size_t positions = 3 * (size_t)(v->system->particles * v->system->walkers);
     uint64_t since = v->since;
-    double *steps = malloc((size_t)v->refresh * sizeof *steps),
+    double *steps = calloc((size_t)v->refresh, sizeof *steps),
            *base = calloc(positions, sizeof *base);
     int code = steps && base
                    ? PLUGMC_OK
                    : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a checkpoint");
-    if (!code) memcpy(steps, v->steps, (size_t)v->refresh * sizeof *steps);
+    if (!code) memcpy(steps, v->steps, (size_t)since * sizeof *steps);
     if (!code && !archive->reading && since) code = v->engine->give_base(v, host, base);
     if (!code) code = archive->bytes(archive, "base_sweep", &v->base_sweep, sizeof v->base_sweep);
     if (!code) code = archive->bytes(archive, "sweeps_since", &since, sizeof since);
@@ -214,7 +214,8 @@ int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive
             host->context, PLUGMC_ERROR_STATE,
             "the checkpoint is %llu sweeps after its last refresh, which come every %lld",
             (unsigned long long)since, (long long)v->refresh);
-    if (!code && archive->reading && since) code = follow(v, host, since, base, steps);
+    if (!code && archive->reading && since && !(archive->changed & PLUGMC_CHANGED_POSITION))
+        code = follow(v, host, since, base, steps);
     free(steps);
     free(base);
     return code;

@@ -146,8 +146,8 @@ int vmc_accepts(const vmc *v, vmc_walker *walker, uint64_t sweep, int64_t e, dou
                 double change)
 {
     const double ratio = square_of_q * exp(-change);
-    const plugmc_random u = plugmc_draw(v->system->seed, sweep, (uint32_t)walker->index,
-                                        (uint32_t)e, PLUGMC_PURPOSE_ACCEPT, 0);
+    const plugmc_random u =
+        plugmc_draw(v->seed, sweep, (uint32_t)walker->index, (uint32_t)e, PLUGMC_PURPOSE_ACCEPT, 0);
     /* a probability that is not a number, or infinite: it is made, and none after it, so that it is found */
     if (!(change > -INFINITY) || !(square_of_q < INFINITY)) {
         walker->not_a_number = 1;

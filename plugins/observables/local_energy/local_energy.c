@@ -25,11 +25,11 @@
 #include "local_energy.h"
 #include "listing.h"
 
+#include "../../determinants/blas.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cblas.h>
 
 enum { UNITS_HARTREE, UNITS_RYDBERG, UNITS_EV };
 enum { PER_CELL, PER_ELECTRON, PER_PRIMITIVE_CELL };
@@ -363,7 +363,7 @@ static int prepare(void *instance, const plugmc_host *host)
     local_energy *le = instance;
     const plugmc_system *system = le->system = host->system;
     le->threads = system->threads > 0 ? system->threads : 1;
-    openblas_set_num_threads(1); /* its threads would change the order of sums */
+    blas_begin();
     if (system->box.dimension != 3 || system->species_count > 2)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,

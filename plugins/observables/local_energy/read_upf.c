@@ -189,6 +189,7 @@ static int wave_function(const upf *u, int wanted, double **chi)
 static const char *divide(const upf *u, const double *beta, const double *chi, double strength,
                           double tolerance, double *dv)
 {
+    const int64_t skip = u->r[0] == 0; /* where both are 0 */
     double overlap = 0, largest = 0;
     int64_t last = 0;
     for (int64_t i = 0; i < u->n; i++) {
@@ -201,7 +202,7 @@ static const char *divide(const upf *u, const double *beta, const double *chi, d
         return "its projectors are not made from a semilocal potential and its wave functions";
     for (int64_t i = 0; i < u->n; i++) {
         dv[i] = 0;
-        if (i > last) continue;
+        if (i > last || i < skip) continue;
         if (chi[i] * chi[last] <= 0 || fabs(chi[i]) < 1e-12 * largest)
             return "a wave function of it has a node";
         dv[i] = 0.5 * beta[i] / chi[i];
@@ -212,6 +213,7 @@ static const char *divide(const upf *u, const double *beta, const double *chi, d
 static int channels_of_projectors(pseudopotential *p, const upf *u, double *const *beta,
                                   double tolerance)
 {
+    const int64_t skip = u->r[0] == 0;
     int code = PLUGMC_OK;
     double *dv = malloc((size_t)u->n * sizeof *dv);
     if (!dv)
@@ -225,7 +227,8 @@ static int channels_of_projectors(pseudopotential *p, const upf *u, double *cons
                          : !chi          ? "it has no wave function for an l"
                                 : divide(u, beta[i], chi, p->strength[i][i], tolerance, dv);
         if (!p->no_channels)
-            code = radial_make(&p->channel[l], u->file->host, u->n, u->r, dv, tolerance);
+            code = radial_make(&p->channel[l], u->file->host, u->n - skip, u->r + skip, dv + skip,
+                               tolerance);
         if (l >= p->channels) p->channels = l + 1;
         free(chi);
     }
@@ -238,6 +241,7 @@ static int channels_of_projectors(pseudopotential *p, const upf *u, double *cons
 static int channels_of_file(pseudopotential *p, const upf *u, const element *semilocal,
                             double tolerance)
 {
+    const int64_t skip = u->r[0] == 0; /* where whole potentials diverge alike */
     int code = PLUGMC_OK;
     for (int i = 1; i <= MOST_L + 1 && !code; i++) {
         char name[32];
@@ -259,9 +263,10 @@ static int channels_of_file(pseudopotential *p, const upf *u, const element *sem
         const int whole = fabs(far * v[u->n - 1] + 2 * p->valence) < 0.1 * p->valence;
         for (int64_t k = 0; k < u->n; k++) {
             v[k] *= 0.5;
-            if (whole) v[k] -= (radial_at(&p->local, u->r[k]) - p->valence) / u->r[k];
+            if (whole && k >= skip) v[k] -= (radial_at(&p->local, u->r[k]) - p->valence) / u->r[k];
         }
-        code = radial_make(&p->channel[l], u->file->host, u->n, u->r, v, tolerance);
+        code = radial_make(&p->channel[l], u->file->host, u->n - skip, u->r + skip, v + skip,
+                           tolerance);
         if (l >= p->channels) p->channels = l + 1;
         free(v);
     }

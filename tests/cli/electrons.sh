@@ -1,0 +1,95 @@
+# Movers of electrons that are not alone, or do not sweep each time.
+
+# helium: determinants alone, zeta 2, whose energy is -2.75 Hartree; movers come from outside
+helium()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 40
+	equilibrate = 20
+	seed = 5
+	walkers = 8
+	threads = 1
+	device = ${device-cpu}
+	output = sim.h5
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 20
+	[species up]
+	count = 1
+	charge = -1
+	[species down]
+	count = 1
+	charge = -1
+	[initial]
+	state = random
+	[potential slater_orbitals]
+	nuclei = 0 0 0 2
+	zeta = 2
+	[observable local_energy]
+	period = 5
+	END
+    printf '%s\n' "$@" >>sim.ini
+}
+
+one="[mover one]
+plugin = particle_by_particle
+step = 1
+refresh = 16"
+two="[mover two]
+plugin = quasi_simultaneous
+step = 0.7
+refresh = 16"
+by_drift="[mover diffusion]
+tau = 0.05
+variational = 15
+warm_up = 10
+correction = 2
+refresh = 16"
+
+# Each decides with random numbers of its own: with those of the other the energy was -2.718(3). 400,000 samples;
+# |z| <= 4, one false alarm in 16,000 seeds.
+test_two_movers_of_electrons_have_one_density()
+{
+    helium "$one" "$two"
+    change 's/^plugin = quasi_simultaneous/plugin = particle_by_particle/; s/^step = 0.7/step = 1/'
+    must run sim.ini --quiet --set run.sweeps=4000 --set run.equilibrate=100 --set run.walkers=400
+    awk '$1 == "local_energy.energy" {
+             split($2, p, /[()]/)
+             z = ($2 + 2.75) / (p[2] / 10 ^ (length(p[1]) - index(p[1], ".")))
+             printf "energy %s, z = %+.1f\n", $2, z
+             found = z * z <= 16
+         }
+         END { exit !found }' "$out" || fail "this is not the energy of the determinants"
+}
+
+# stopped LINES...: a run that is stopped and resumed is the one that was not, and follows its chain.
+stopped()
+{
+    local at
+    helium "$@"
+    must run sim.ini --set run.output=whole.h5
+    for at in 3 17 33; do
+        must run sim.ini --set "run.sweeps=$at"
+        must run --resume sim.h5 --set run.sweeps=40
+        ! grep -q "does not follow" "$err" || fail "stopped after $at sweeps: $(cat "$err")"
+        same_chain whole.h5 sim.h5
+    done
+}
+
+test_electrons_that_move_every_third_sweep()
+{
+    local mover
+    for mover in "$one" "$two" "$by_drift"; do stopped "$mover" "every = 3"; done
+}
+
+test_two_movers_of_electrons_are_resumed() { stopped "$one" "$two"; }
+
+test_electrons_that_move_beside_others_at_times() { stopped "$one" "every = 10" "$two" "every = 2"; }
+
+test_electrons_that_move_beside_others_at_times_on_a_gpu()
+{
+    "$PLUGMC" doctor | grep -q "^GPU  *none" && skip "there is no GPU"
+    device=gpu stopped "$one" "every = 10" "$two" "every = 2"
+}
