@@ -118,6 +118,23 @@ int matrices_invert(matrices *m, const plugmc_host *host, int32_t n, int32_t wal
     return code ? code : solve(m, host, n, walkers, 1);
 }
 
+int matrices_renew(matrices *m, const plugmc_host *host, int32_t n, int32_t walkers,
+                   device_pointer kept, double *drift)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const size_t changes = (size_t)walkers * 2 * sizeof *drift;
+    int64_t numbers = n * (int64_t)n * m->number / (int64_t)sizeof(double);
+    int code = matrices_invert(m, host, n, walkers);
+    if (!code) code = gpu->fill(host->context, m->changes, 0, changes);
+    if (!code)
+        code = launch(host, m->compare, blocks_for(numbers, 16 * VMC_THREADS), (uint32_t)walkers, 1,
+                      VMC_THREADS, 0, (void *[]){&numbers, &kept, &m->inverses, &m->changes});
+    if (!code) code = gpu->download(host->context, drift, m->changes, changes);
+    return code ? code
+                : gpu->copy(host->context, kept, m->inverses,
+                            (size_t)walkers * (size_t)numbers * sizeof(double));
+}
+
 int matrices_polish(matrices *m, const plugmc_host *host, int32_t n, int64_t pitch,
                     device_pointer values, device_pointer lent, int32_t walkers,
                     device_pointer ln_square, device_pointer residual, int32_t again)
@@ -229,6 +246,7 @@ static int load_kernels(matrices *m, const plugmc_host *host, const plugmc_kerne
     snprintf(trace, sizeof trace, "vmc_trace_%s", number);
     int code = host->gpu->kernel(host->context, text, transpose, &m->transpose);
     if (!code) code = host->gpu->kernel(host->context, text, "vmc_permutation", &m->permutation);
+    if (!code) code = host->gpu->kernel(host->context, text, "vmc_compare", &m->compare);
     if (!code) code = host->gpu->kernel(host->context, text, residual, &m->residual);
     if (!code) code = host->gpu->kernel(host->context, text, trace, &m->trace);
     return code ? code : host->gpu->kernel(host->context, text, determinant, &m->determinant);
@@ -249,7 +267,7 @@ static int load_panels(matrices *m, const plugmc_host *host, int is_complex)
 double matrices_bytes(int64_t most, int is_complex)
 {
     const double n = (double)most;
-    return 2 * n * n * (is_complex ? 16 : 8) + 4 * n + 24 + 8 * VMC_MOVED;
+    return 2 * n * n * (is_complex ? 16 : 8) + 4 * n + 40 + 8 * VMC_MOVED;
 }
 
 int matrices_prepare(matrices *m, const plugmc_host *host, const plugmc_kernel_text *text,
@@ -268,6 +286,7 @@ int matrices_prepare(matrices *m, const plugmc_host *host, const plugmc_kernel_t
         {&m->pivots, group * n * sizeof(int)},
         {&m->info, group * sizeof(int)},
         {&m->moved, group * (1 + 2 * VMC_MOVED) * sizeof(int32_t)},
+        {&m->changes, group * 2 * sizeof(double)},
     };
     int code = load_kernels(m, host, text, is_complex, real_size);
     if (!code && most > VMC_PANEL) code = load_panels(m, host, is_complex);

@@ -110,6 +110,23 @@ PLUGMC_FN void largest_of_warp(double mine, unsigned long long *out)
     if (threadIdx.x % 32 == 0) atomicMax(out, bits);
 }
 
+/* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out [walkers][2], as
+ * bits of double. x blocks of a matrix, y walkers. */
+extern "C" __global__ void vmc_compare(int64_t numbers, const double *kept, const double *fresh,
+                                       unsigned long long *out)
+{
+    double difference = 0, largest = 0;
+    const int64_t base = (int64_t)blockIdx.y * numbers;
+    for (int64_t i = (int64_t)blockIdx.x * VMC_THREADS + threadIdx.x; i < numbers;
+         i += (int64_t)gridDim.x * VMC_THREADS) {
+        const double d = fabs(kept[base + i] - fresh[base + i]);
+        difference = d <= difference ? difference : d == d ? d : infinity();
+        largest = fmax(largest, fabs(fresh[base + i]));
+    }
+    largest_of_warp(difference, out + 2 * blockIdx.y);
+    largest_of_warp(largest, out + 2 * blockIdx.y + 1);
+}
+
 /* A M becomes 2 - A M, a warp a row: x blocks of rows, y walkers. The largest element of 1 - A M goes to residual. */
 template <class T> PLUGMC_FN void residual_of(int32_t n, T *product, unsigned long long *residual)
 {

@@ -30,7 +30,8 @@ typedef struct matrices {
     factor_batched *factor;
     solve_batched *solve; /* with a triangular matrix */
 
-    plugmc_kernel *transpose, *determinant, *permutation, *trace, *residual, *panel, *beside;
+    plugmc_kernel *transpose, *determinant, *permutation, *trace, *residual, *compare, *panel,
+        *beside;
     int64_t number; /* bytes of a number */
     int32_t walkers;
     int64_t listed;                           /* size that the lists are for */
@@ -38,6 +39,7 @@ typedef struct matrices {
     device_pointer factor_list, inverse_list; /* [walkers] where these begin */
     device_pointer pivots, info;              /* [walkers][n], [walkers] */
     device_pointer moved;                     /* [walkers][1 + 2 VMC_MOVED]: factor_panels.cu */
+    device_pointer changes;                   /* [walkers][2] */
     uint64_t *list;                           /* [walkers] */
 } matrices;
 
@@ -62,6 +64,10 @@ double matrices_bytes(int64_t most, int is_complex);
 int matrices_factorise(matrices *, const plugmc_host *, int32_t n, int64_t pitch,
                        device_pointer values, int32_t walkers, device_pointer ln_square);
 int matrices_invert(matrices *, const plugmc_host *, int32_t n, int32_t walkers);
+/* The same, into `kept` [walkers][n][n]. drift [walkers][2], on the host: how far what was there was from them, the
+ * largest difference and the largest element. */
+int matrices_renew(matrices *, const plugmc_host *, int32_t n, int32_t walkers, device_pointer kept,
+                   double *drift);
 
 /* Instead of these two, from inverses [walkers][n][n] that are nearly right: M (2 - A M), a step of G. Schulz, Z.
  * angew. Math. Mech. 13, 57 (1933), which squares 1 - A M; into `inverses`. The trace of 1 - A M, times 2, is taken

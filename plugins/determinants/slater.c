@@ -18,6 +18,33 @@ static const double *row_of(const slater *s, const double *matrix, int64_t row)
     return matrix + numbers(s, row * s->n);
 }
 
+int slater_find_orbitals(const plugmc_host *host, const plugmc_term **orbitals)
+{
+    const plugmc_system *system = host->system;
+    *orbitals = NULL;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_potential *potential = term->plugin->potential;
+        if (!term->sampled) continue;
+        if (potential->total && plugmc_follows_positions(potential->total))
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "potential '%s' is an energy of whole configurations, which cannot be a "
+                "factor of |Psi|^2 here; with role = measured it is only looked at",
+                term->label);
+        if (potential->orbitals && *orbitals)
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "potentials '%s' and '%s' both give orbitals: there is one determinant "
+                "a spin",
+                (*orbitals)->label, term->label);
+        if (potential->orbitals) *orbitals = term;
+    }
+    if (*orbitals) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "there is no potential with orbitals, which the determinants are made of");
+}
+
 int slater_pitch(const plugmc_host *host, const plugmc_term *term, int64_t *pitch)
 {
     const plugmc_system *system = host->system;

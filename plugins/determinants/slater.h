@@ -56,6 +56,10 @@ typedef struct slater {
     int *pivot_rows;        /* [n] work */
 } slater;
 
+/* The one sampled term with orbitals, which determinants are made of; an error if there is none, or another, or an
+ * energy of whole configurations, which is no factor of |Psi|^2 that a move of one electron knows. */
+int slater_find_orbitals(const plugmc_host *, const plugmc_term **orbitals);
+
 /* Orbitals from one row of values to the next: as many as either spin has, rounded up to a multiple
  * of 8. An error if `term` has too few for one. */
 int slater_pitch(const plugmc_host *, const plugmc_term *term, int64_t *pitch);

@@ -249,29 +249,13 @@ static int find_terms(diffusion *d, const plugmc_host *host)
     const plugmc_system *system = d->system;
     d->terms = host->allocate(host->context, ((size_t)system->term_count + 1) * sizeof *d->terms);
     if (!d->terms) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the terms");
+    const int found = slater_find_orbitals(host, &d->orbitals);
+    if (found) return found;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
-        if (!term->sampled) continue;
-        if (p->total && plugmc_follows_positions(p->total))
-            return host->fail(
-                host->context, PLUGMC_ERROR_INPUT,
-                "potential '%s' is an energy of whole configurations, which cannot be a "
-                "factor of |Psi|^2 here; with role = measured it is only looked at",
-                term->label);
-        if (p->orbitals && d->orbitals)
-            return host->fail(
-                host->context, PLUGMC_ERROR_INPUT,
-                "potentials '%s' and '%s' both give orbitals: there is one determinant "
-                "a spin",
-                d->orbitals->label, term->label);
-        if (p->orbitals) d->orbitals = term;
-        if (p->pair || p->field) d->terms[d->term_count++] = term;
+        if (term->sampled && (p->pair || p->field)) d->terms[d->term_count++] = term;
     }
-    if (!d->orbitals)
-        return host->fail(
-            host->context, PLUGMC_ERROR_INPUT,
-            "there is no potential with orbitals, which the determinants are made of");
     if (system->box.dimension != 3 || system->species_count > SPINS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "electrons have two spins, which are species, and three dimensions; this "

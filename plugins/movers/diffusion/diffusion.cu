@@ -543,23 +543,6 @@ extern "C" __global__ void dmc_gather(const __grid_constant__ dmc_task t, int32_
     points[i] = t.positions[3 * ((walker + i / row) * t.particles + t.first) + i % row];
 }
 
-/* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out
- * [walkers][2], as bits of double, which order like the numbers. x blocks of a matrix, y walkers. */
-extern "C" __global__ void dmc_compare(int64_t numbers, const double *kept, const double *fresh,
-                                       unsigned long long *out)
-{
-    double difference = 0, largest = 0;
-    const int64_t base = (int64_t)blockIdx.y * numbers;
-    for (int64_t i = (int64_t)blockIdx.x * DMC_THREADS + threadIdx.x; i < numbers;
-         i += (int64_t)gridDim.x * DMC_THREADS) {
-        const double d = fabs(kept[base + i] - fresh[base + i]);
-        difference = d <= difference ? difference : d == d ? d : infinity();
-        largest = fmax(largest, fabs(fresh[base + i]));
-    }
-    atomicMax(out + 2 * blockIdx.y, (unsigned long long)__double_as_longlong(difference));
-    atomicMax(out + 2 * blockIdx.y + 1, (unsigned long long)__double_as_longlong(largest));
-}
-
 /* A block of threads a walker: energy of its pairs and fields, out [walkers]; infinite where an electron may not
  * be. */
 extern "C" __global__ void __launch_bounds__(DMC_THREADS)

@@ -190,19 +190,12 @@ static int take_inverses(diffusion *d, const plugmc_host *host, int spin, int32_
 {
     diffusion_gpu *g = d->gpu;
     const int64_t electrons = electrons_of(d, spin), bytes = electrons * electrons * g->number;
-    int64_t numbers = bytes / (int64_t)sizeof(double);
-    device_pointer kept = g->inverse[spin] + (device_pointer)(first * bytes);
-    int code = matrices_invert(&g->matrices, host, (int32_t)electrons, n);
-    if (!code) code = host->gpu->fill(host->context, g->drift, 0, (size_t)n * 16);
-    if (!code)
-        code =
-            launch(host, g->compare, blocks_for(numbers, 16 * DMC_THREADS), (uint32_t)n, 1,
-                   DMC_THREADS, 0, (void *[]){&numbers, &kept, &g->matrices.inverses, &g->drift});
-    if (!code) code = host->gpu->download(host->context, g->host_found, g->drift, (size_t)n * 16);
+    double *drift = g->host_found;
+    const int code = matrices_renew(&g->matrices, host, (int32_t)electrons, n,
+                                    g->inverse[spin] + (device_pointer)(first * bytes), drift);
     for (int32_t k = 0; k < n && !code && compare; k++)
-        note_drift(&d->walkers[first + k], g->host_found[2 * k] / g->host_found[2 * k + 1]);
-    return code ? code
-                : host->gpu->copy(host->context, kept, g->matrices.inverses, (size_t)(n * bytes));
+        note_drift(&d->walkers[first + k], drift[2 * k] / drift[2 * k + 1]);
+    return code;
 }
 
 static int spin_anew(diffusion *d, const plugmc_host *host, int spin, int32_t first, int32_t n,
@@ -357,9 +350,8 @@ static int load_kernels(diffusion *d, const plugmc_host *host)
         const char *name;
         plugmc_kernel **kernel;
     } kernels[] = {
-        {propose, &g->propose},   {decide, &g->decide},       {close, &g->close},
-        {"dmc_copy", &g->copy},   {"dmc_gather", &g->gather}, {"dmc_compare", &g->compare},
-        {"dmc_parts", &g->parts},
+        {propose, &g->propose}, {decide, &g->decide},       {close, &g->close},
+        {"dmc_copy", &g->copy}, {"dmc_gather", &g->gather}, {"dmc_parts", &g->parts},
     };
     int code = diffusion_kernel_text(d, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
@@ -402,7 +394,6 @@ static int take_memory(diffusion *d, const plugmc_host *host)
         {&g->points, group * most * 24},
         {&g->group_values, group * most * row},
         {&g->found, walkers * 8},
-        {&g->drift, group * 16},
     };
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && !code; i++)

@@ -23,7 +23,7 @@ typedef struct t_moves {
 
 typedef struct diffusion_gpu {
     matrices matrices;
-    plugmc_kernel *propose, *decide, *close, *copy, *gather, *compare, *parts;
+    plugmc_kernel *propose, *decide, *close, *copy, *gather, *parts;
     int32_t capacity; /* moves that are gathered */
     int32_t lanes;    /* threads of a walker: DMC_FEW, DMC_WARP or DMC_TEAM */
     int32_t group;    /* walkers whose matrices are made together */
@@ -39,7 +39,7 @@ typedef struct diffusion_gpu {
     device_pointer products, solved;              /* [walkers][capacity][n] */
     device_pointer from;                          /* [walkers] */
     device_pointer points, group_values;          /* [group][n][3], [group][n][row] */
-    device_pointer found, drift;                  /* [walkers], [group][2] */
+    device_pointer found;                         /* [walkers] */
     dmc_numbers *host_numbers;                    /* [walkers] */
     dmc_tally *host_tally;                        /* [walkers] */
     double *host_found;                           /* [walkers][2] */

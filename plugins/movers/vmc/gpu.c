@@ -1,7 +1,7 @@
 /* Walkers on a GPU: their positions, matrices and energies stay there; vmc.cu has the kernels and
  * says what a block of electrons is. Matrices are multiplied and inverted by cuBLAS, for all
- * walkers of a group in one call. Nothing waits for the host in a sweep, and nothing is copied to
- * it until somebody asks (report).
+ * walkers of a group in one call. Counts and energies are not copied to the host until somebody asks
+ * (report); what a sweep asks the host for is in gpu_blocks.h.
  *
  * cuBLAS counts columns first: what is [i][j] here is its matrix (j, i), so M is its inverse of A,
  * P is its transposed inverse times V, and so on.
@@ -191,20 +191,11 @@ static int take_determinants(vmc *v, const plugmc_host *host, int spin, int32_t 
 static int take_inverses(vmc *v, const plugmc_host *host, int spin, int32_t first, int32_t n,
                          int compare)
 {
-    const plugmc_gpu *gpu = host->gpu;
     vmc_gpu *g = v->gpu;
     const int64_t electrons = vmc_electrons(v, spin), bytes = electrons * electrons * g->number;
-    int64_t numbers = vmc_numbers(v, electrons * electrons);
-    device_pointer inverse = from_walker(g->inverse[spin], first, bytes);
     double *drift = g->host_numbers;
-    int code = matrices_invert(&g->matrices, host, (int32_t)electrons, n);
-    if (!code) code = gpu->fill(host->context, g->drift, 0, (size_t)n * 16);
-    if (!code)
-        code = launch(host, g->compare, blocks_for(numbers, 16 * VMC_THREADS), (uint32_t)n, 1,
-                      VMC_THREADS, 0,
-                      (void *[]){&numbers, &inverse, &g->matrices.inverses, &g->drift});
-    if (!code) code = gpu->download(host->context, drift, g->drift, (size_t)n * 16);
-    if (!code) code = gpu->copy(host->context, inverse, g->matrices.inverses, (size_t)(n * bytes));
+    const int code = matrices_renew(&g->matrices, host, (int32_t)electrons, n,
+                                    from_walker(g->inverse[spin], first, bytes), drift);
     for (int32_t k = 0; k < n && !code && compare; k++)
         vmc_note_drift(&v->walkers[first + k], drift[2 * k] / drift[2 * k + 1]);
     return code;
@@ -428,7 +419,6 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         {"vmc_energy_sum", &g->energy_sum},
         {decide, &g->decide},
         {gather, &g->gather},
-        {"vmc_compare", &g->compare},
         {judge, &g->judge},
         {"vmc_settle", &g->settle},
         {"vmc_decide_configuration", &g->decide_configuration},
@@ -494,7 +484,6 @@ static int take_memory(vmc *v, const plugmc_host *host)
         {&g->change, group * (size_t)g->looked * 8},
         {&g->rows, group * particles * 8},
         {&g->found, (VMC_SPINS + 1) * group * 8},
-        {&g->drift, group * 16},
     };
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && !code; i++)

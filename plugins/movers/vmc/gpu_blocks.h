@@ -9,9 +9,8 @@
 typedef struct vmc_gpu {
     matrices matrices;
     int has_fields; /* what is sampled */
-    plugmc_kernel *propose, *fields, *look, *energy, *energy_sum, *decide, *gather, *compare,
-        *judge, *settle, *decide_configuration, *find_overlaps, *coefficients, *chosen_rows,
-        *chosen_orbitals;
+    plugmc_kernel *propose, *fields, *look, *energy, *energy_sum, *decide, *gather, *judge, *settle,
+        *decide_configuration, *find_overlaps, *coefficients, *chosen_rows, *chosen_orbitals;
     int32_t capacity; /* electrons of a block */
     int32_t gathered; /* electrons of the blocks that are gathered before M is updated */
     int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
@@ -40,7 +39,6 @@ typedef struct vmc_gpu {
     device_pointer change;        /* [group][looked] */
     device_pointer rows;          /* [group][particles] */
     device_pointer found;         /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
-    device_pointer drift;         /* [group][2] */
     void *host_numbers;           /* [walkers][2] 8 bytes each */
 } vmc_gpu;
 

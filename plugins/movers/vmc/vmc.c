@@ -223,32 +223,6 @@ int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
-static int find_orbitals(vmc *v, const plugmc_host *host)
-{
-    const plugmc_system *system = v->system;
-    for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = plugmc_term_at(system, t);
-        const plugmc_potential *potential = term->plugin->potential;
-        if (!term->sampled) continue;
-        if (potential->total && plugmc_follows_positions(potential->total))
-            return host->fail(
-                host->context, PLUGMC_ERROR_INPUT,
-                "potential '%s' is an energy of whole configurations, which cannot be a "
-                "factor of |Psi|^2 here; with role = measured it is only looked at",
-                term->label);
-        if (potential->orbitals && v->orbitals)
-            return host->fail(
-                host->context, PLUGMC_ERROR_INPUT,
-                "potentials '%s' and '%s' both give orbitals: there is one determinant "
-                "a spin",
-                v->orbitals->label, term->label);
-        if (potential->orbitals) v->orbitals = term;
-    }
-    if (v->orbitals) return PLUGMC_OK;
-    return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "there is no potential with orbitals, which the determinants are made of");
-}
-
 static int check_system(vmc *v, const plugmc_host *host)
 {
     const plugmc_system *system = v->system;
@@ -286,7 +260,7 @@ int vmc_prepare(vmc *v, const plugmc_host *host, int keeps,
     v->keeps = keeps;
     v->engine = host->gpu ? &vmc_on_gpu : &vmc_on_cpu;
     v->one_sweep = host->gpu ? on_gpu : on_cpu;
-    int code = find_orbitals(v, host);
+    int code = slater_find_orbitals(host, &v->orbitals);
     if (!code) code = check_system(v, host);
     if (code) return code;
     v->walkers = host->allocate(host->context, (size_t)system->walkers * sizeof *v->walkers);

@@ -440,24 +440,6 @@ extern "C" __global__ void vmc_chosen_orbitals_double(const vmc_block b,
     chosen_orbitals(b, gathered, numbers, pitch, values, out);
 }
 
-/* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out
- * [walkers][2], as bits of double, which order like the numbers. x blocks of a matrix, y walkers.
- */
-extern "C" __global__ void vmc_compare(int64_t numbers, const double *kept, const double *fresh,
-                                       unsigned long long *out)
-{
-    double difference = 0, largest = 0;
-    const int64_t base = (int64_t)blockIdx.y * numbers;
-    for (int64_t i = (int64_t)blockIdx.x * VMC_THREADS + threadIdx.x; i < numbers;
-         i += (int64_t)gridDim.x * VMC_THREADS) {
-        const double d = fabs(kept[base + i] - fresh[base + i]);
-        difference = d <= difference ? difference : d == d ? d : infinity();
-        largest = fmax(largest, fabs(fresh[base + i]));
-    }
-    largest_of_warp(difference, out + 2 * blockIdx.y);
-    largest_of_warp(largest, out + 2 * blockIdx.y + 1);
-}
-
 /* ---- All against the old configuration ---- */
 
 /* One block of threads an electron of a spin: x electrons, y walkers. Proposals that are accepted

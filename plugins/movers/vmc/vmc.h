@@ -140,8 +140,7 @@ static inline int64_t vmc_electrons(const vmc *v, int spin)
     return spin < v->system->species_count ? plugmc_species_at(v->system, spin)->count : 0;
 }
 
-/* `block` electrons of the determinants' blocks, `keeps` VMC_KEEPS_*; the sweep of the mover on the
- * CPU and on a GPU. */
+/* `keeps` VMC_KEEPS_*; the sweep of the mover on the CPU and on a GPU. */
 int vmc_prepare(vmc *, const plugmc_host *, int keeps,
                 int (*on_cpu)(vmc *, const plugmc_host *, uint64_t),
                 int (*on_gpu)(vmc *, const plugmc_host *, uint64_t));

@@ -378,6 +378,7 @@ static int prepare(void *instance, const plugmc_host *host)
                               plugmc_species_at(system, s)->charge);
     int code = prepare_wave(le, host);
     if (!code) code = prepare_ions(le, host);
+    if (!le->electron_ion) le->kinds = 0; /* nobody looks at pseudopotentials then */
     if (!code) code = coulomb_prepare(&le->sums, host, system->particles + le->ions.count);
     if (!code) code = prepare_centres(le, host);
     if (!code) code = take_memory(le, host);
@@ -555,7 +556,6 @@ static int prepare_comparison(local_energy *le, const plugmc_host *host)
     if (!le->electron_ion) le->compared[LOCAL] = le->compared[NONLOCAL] = NAN;
     if (!le->kinds) le->compared[NONLOCAL] = NAN;
     if (!le->ion_ion) le->compared[ION_ION] = NAN;
-    if (!le->electron_ion) le->kinds = 0;
     return PLUGMC_OK;
 }
 

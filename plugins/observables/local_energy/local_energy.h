@@ -20,7 +20,7 @@ typedef struct sample {
     double *wave;              /* [2][waves] structure factors of the electrons */
     double energy[COMPONENTS]; /* Hartree, of the cell */
     double ln_square;          /* ln |Psi|^2 */
-    double complex phase;      /* Psi / |Psi|; 0: not found */
+    double complex phase;      /* Psi / |Psi|, where determinants were found here and not lent */
     double *drift;             /* [electrons][3] Re grad ln Psi; NULL: not wanted */
     double *inverse[2];        /* what spin[].inverse is where no matrices are lent */
     int singular;              /* 1 + spin */
