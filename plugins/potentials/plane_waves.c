@@ -30,6 +30,7 @@ enum { LARGEST_INDEX = 64 };
 typedef struct plane_waves {
     formulas waves;    /* lowest first, as many as the largest species has particles */
     plugmc_list twist; /* parameter */
+    double turns[3];   /* the same, 0 where there is none */
 } plane_waves;
 
 /* Lowest |k| first. Those of one shell differ by rounding, so a hair does not count; then by n. */
@@ -69,7 +70,7 @@ static int64_t entries_of(const plugmc_box *box, const double n[3], int twisted,
     const int constant = n[0] == 0 && n[1] == 0 && n[2] == 0;
     const double factor = twisted || constant ? 1 : sqrt(2.0);
     out[0] = wave_of(box, n, 0, factor);
-    if (constant) return 1;
+    if (constant && !twisted) return 1;
     out[1] = wave_of(box, n, 1, factor);
     return 2;
 }
@@ -181,19 +182,23 @@ static int prepare(void *instance, const plugmc_host *host)
     plane_waves *p = instance;
     formulas *f = &p->waves;
     const plugmc_system *system = host->system;
-    double twist[3];
     f->host = host;
     if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "plane waves need a periodic box; this one is a sphere");
-    int code = take_twist(p, host, twist);
+    int code = take_twist(p, host, p->turns);
     if (code) return code;
     for (int32_t s = 0; s < system->species_count; s++)
         if (plugmc_species_at(system, s)->count > f->count)
             f->count = plugmc_species_at(system, s)->count;
     if (f->complex_valued) f->count *= 2; /* real and imaginary parts */
-    code = find_waves(f, twist, host);
+    code = find_waves(f, p->turns, host);
     return code ? code : formulas_prepare(f, host);
+}
+
+static void turns_of(const void *instance, double turns[3])
+{
+    memcpy(turns, ((const plane_waves *)instance)->turns, 3 * sizeof *turns);
 }
 
 static const plugmc_parameter table[] = {
@@ -207,7 +212,8 @@ static const plugmc_orbitals orbitals = {.size = sizeof orbitals,
                                          .on_device = 1,
                                          .count = formulas_count,
                                          .complex_valued = formulas_complex,
-                                         .evaluate = formulas_evaluate};
+                                         .evaluate = formulas_evaluate,
+                                         .twist = turns_of};
 
 static const plugmc_potential potential = {.size = sizeof potential, .orbitals = &orbitals};
 

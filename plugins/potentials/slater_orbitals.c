@@ -124,6 +124,10 @@ static int prepare_ions(slater_orbitals *p, const plugmc_host *host)
         if (!(valence[i] > 0))
             return host->fail(host->context, PLUGMC_ERROR_INPUT, "nucleus %d has charge %g", i + 1,
                               valence[i]);
+        for (int32_t j = 0; j < i; j++)
+            if (!memcmp(positions[j], positions[i], sizeof positions[i]))
+                return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                                  "nuclei %d and %d are at the same place", j + 1, i + 1);
     }
     p->ions = (plugmc_ions){.size = sizeof p->ions,
                             .count = n,

@@ -102,32 +102,68 @@ static int fit(const point *points, int count, int order, double *value, double 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 /* "SECTION.KEY" of the INI that a run had. */
-static int key_of(const char *path, const output_data *data, const char *along, double *out,
-                  report *r)
+static int key_of(const char *path, const ini_file *ini, const char *along, double *out, report *r)
 {
-    ini_file ini = {0};
     const char *dot = strrchr(along, '.');
     char section[256], *end;
     snprintf(section, sizeof section, "%.*s", (int)(dot - along), along);
-    int code = ini_read_archived(path, data->effective_ini, &ini, r);
-    const ini_section *s = code ? NULL : ini_section_named(&ini, section);
+    const ini_section *s = ini_section_named(ini, section);
     const ini_entry *entry = s ? ini_get(s, dot + 1) : NULL;
-    if (!code && !entry)
-        code = report_error(r, EXIT_INPUT, path, 0, "the run has no key '%s'", along);
-    if (entry) {
-        *out = strtod(entry->value, &end);
-        if (end == entry->value)
-            code = report_error(r, EXIT_INPUT, path, 0, "'%s' = %s is not a number", along,
-                                entry->value);
+    if (!entry) return report_error(r, EXIT_INPUT, path, 0, "the run has no key '%s'", along);
+    *out = strtod(entry->value, &end);
+    if (end != entry->value) return 0;
+    return report_error(r, EXIT_INPUT, path, 0, "'%s' = %s is not a number", along, entry->value);
+}
+
+/* What is told of two runs. */
+typedef struct difference {
+    const arguments *a;
+    const char *path;
+    report *report;
+    int code;
+} difference;
+
+/* Runs in other boxes, or of other particles, have no common fit. */
+static void look_at(void *argument, const char *section, const char *key, const char *one,
+                    const char *other)
+{
+    difference *d = argument;
+    char name[512];
+    snprintf(name, sizeof name, "%s.%s", section, key);
+    if (d->code || !strcmp(name, d->a->along) ||
+        (strcmp(section, "box") && strncmp(section, "species ", 8)))
+        return;
+    d->code = report_error(d->report, EXIT_INPUT, d->path, 0,
+                           "a run of another system than %s: [%s] %s is %s there, and %s here",
+                           d->a->files[0], section, key, one ? one : "not given",
+                           other ? other : "not given");
+}
+
+/* What the INI file of a run says, against that of the first one. */
+static int read_ini(const char *path, const output_data *data, const arguments *a, bool with_key,
+                    point *out, ini_file *first, report *r)
+{
+    ini_file ini = {0};
+    difference d = {a, path, r, 0};
+    int code = ini_read_archived(path, data->effective_ini, &ini, r);
+    if (!code && with_key) code = key_of(path, &ini, a->along, &out->x, r);
+    if (!code && first->count) {
+        ini_compare(first, &ini, look_at, &d);
+        code = d.code;
     }
-    ini_free(&ini);
+    if (!code && !first->count)
+        *first = ini;
+    else
+        ini_free(&ini);
     return code;
 }
 
-static int read_point(const char *path, const arguments *a, bool with_key, point *out, report *r)
+static int read_point(const char *path, const arguments *a, bool with_key, point *out,
+                      ini_file *first, report *r)
 {
     output_data data = {0};
     int count = 0, code = output_read(path, &data, r);
+    const bool is_vmc = a->vmc && !strcmp(path, a->vmc);
     if (code) return code;
     if (averages_find(&data))
         code = report_error(r, EXIT_MEMORY, NULL, 0, "no memory for averages");
@@ -136,6 +172,10 @@ static int read_point(const char *path, const arguments *a, bool with_key, point
     for (int i = 0; i < count && !code; i++) {
         char name[256];
         snprintf(name, sizeof name, "%s.%s", all[i].observable, all[i].name);
+        if (is_vmc && !strcmp(all[i].name, "weight"))
+            code =
+                report_error(r, EXIT_INPUT, path, 0,
+                             "its walkers have weights: it is no run of variational Monte Carlo");
         if (strcmp(name, a->of)) continue;
         *out = (point){NAN, all[i].value, all[i].error, all[i].converged};
         found = true;
@@ -144,7 +184,7 @@ static int read_point(const char *path, const arguments *a, bool with_key, point
         code = report_error(r, EXIT_INPUT, path, 0, "the run has no number '%s'", a->of);
     if (!code && !(isfinite(out->y) && out->error > 0))
         code = report_error(r, EXIT_INPUT, path, 0, "'%s' has no value with an error", a->of);
-    if (!code && with_key) code = key_of(path, &data, a->along, &out->x, r);
+    if (!code) code = read_ini(path, &data, a, with_key, out, first, r);
     for (int i = 0; i < data.quantity_count; i++) averages_free(&data.quantities[i]);
     free(all);
     output_free(&data);
@@ -189,10 +229,12 @@ static int run(const arguments *a, report *r)
     const bool alone = a->vmc && a->count == 1;
     char text[64];
     bool starred = false;
+    ini_file first = {0};
     int code = 0;
     for (int k = 0; k < a->count && !code; k++)
-        code = read_point(a->files[k], a, !alone, &points[k], r);
-    if (!code && a->vmc) code = read_point(a->vmc, a, false, &vmc, r);
+        code = read_point(a->files[k], a, !alone, &points[k], &first, r);
+    if (!code && a->vmc) code = read_point(a->vmc, a, false, &vmc, &first, r);
+    ini_free(&first);
     if (!code && !alone) code = enough(a, points, r);
     if (code) {
         free(points);

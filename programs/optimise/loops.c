@@ -42,8 +42,47 @@ static void write_row(FILE *out, const entry *e, int64_t numbers)
     fputc('\n', out);
 }
 
-static void write_head(FILE *out, const free_numbers *f, const choices *c)
+/* Whether a key of a section has free numbers. */
+static bool is_free(const free_numbers *f, const char *section, const char *key)
 {
+    for (int p = 0; p < f->parts; p++) {
+        const free_part *part = &f->part[p];
+        plugmc_free_number number = {.size = sizeof number};
+        if (strcmp(part->owner->section->section->name, section)) continue;
+        for (int64_t k = 0; k < part->count; k++)
+            if (!part->facet->number(part->owner->data, k, &number) && !strcmp(number.key, key))
+                return true;
+    }
+    return false;
+}
+
+/* Of what the numbers belong to: all keys of the box, the species and the potentials but those of free numbers, in any
+ * order (FNV-1a of each). */
+static uint64_t system_of(const free_numbers *f, const ini_file *ini)
+{
+    uint64_t all = 0;
+    for (int s = 0; s < ini->count; s++) {
+        const ini_section *section = &ini->sections[s];
+        if (strcmp(section->name, "box") && strncmp(section->name, "species ", 8) &&
+            strncmp(section->name, "potential ", 10))
+            continue;
+        for (int k = 0; k < section->count; k++) {
+            const char *words[] = {section->name, section->entries[k].key,
+                                   section->entries[k].value};
+            uint64_t hash = 0xcbf29ce484222325u;
+            if (is_free(f, section->name, words[1])) continue;
+            for (int w = 0; w < 3; w++)
+                for (const char *c = words[w]; c == words[w] || c[-1]; c++)
+                    hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+            all += hash;
+        }
+    }
+    return all;
+}
+
+static void write_head(FILE *out, const free_numbers *f, const choices *c, const ini_file *ini)
+{
+    fprintf(out, "# system %016llx\n", (unsigned long long)system_of(f, ini));
     fprintf(out, "# plugmc optimise: %s, cost %g energy + %g variance, %lld samples a loop\n",
             c->method == LINEAR ? "linear method" : "stochastic reconfiguration",
             1 - c->variance_weight, c->variance_weight, (long long)c->samples);
@@ -83,19 +122,20 @@ typedef struct table {
     const history *h;
     const free_numbers *f;
     const choices *c;
+    const ini_file *ini;
 } table;
 
 static void write_table(FILE *out, const void *what)
 {
     const table *t = what;
-    write_head(out, t->f, t->c);
+    write_head(out, t->f, t->c, t->ini);
     for (int64_t i = 0; i < t->h->count; i++) write_row(out, &t->h->entries[i], t->h->numbers);
 }
 
-int loops_write(const history *h, const free_numbers *f, const choices *c, const char *path,
-                report *report)
+int loops_write(const history *h, const free_numbers *f, const choices *c, const ini_file *ini,
+                const char *path, report *report)
 {
-    return replace_file(path, write_table, &(table){h, f, c}, report);
+    return replace_file(path, write_table, &(table){h, f, c, ini}, report);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------- */
@@ -125,8 +165,19 @@ static void cost_now(cost *now, const choices *c)
     now->error = hypot(energy * now->energy_error, variance * now->variance_error);
 }
 
-int loops_read(history *h, const free_numbers *f, const choices *c, const char *path,
-               report *report)
+/* A table of another system than this one's. */
+static int check_system(const char *line, const free_numbers *f, const ini_file *ini,
+                        const char *path, int number, report *report)
+{
+    unsigned long long found;
+    if (sscanf(line, "# system %llx", &found) != 1 || found == system_of(f, ini)) return 0;
+    return report_error(report, EXIT_CHECKPOINT, path, number,
+                        "its loops are of another system: [box], [species] or [potential] is not "
+                        "what it was");
+}
+
+int loops_read(history *h, const free_numbers *f, const choices *c, const ini_file *ini,
+               const char *path, report *report)
 {
     const int64_t columns = COLUMNS + 2 * f->count;
     double *v = checked(calloc((size_t)columns, sizeof *v));
@@ -140,7 +191,10 @@ int loops_read(history *h, const free_numbers *f, const choices *c, const char *
                             strerror(errno));
     while (!code && getline(&line, &size, in) >= 0) {
         number++;
-        if (*line == '#') continue;
+        if (*line == '#') {
+            code = check_system(line, f, ini, path, number, report);
+            continue;
+        }
         const int64_t found = read_numbers(line, v, columns);
         if (found != columns) {
             code = report_error(report, EXIT_CHECKPOINT, path, number,

@@ -1,10 +1,12 @@
 /* plugmc optimise: the numbers of a wave function that give the lowest cost, (1 - w) energy + w variance. */
 #include "optimise.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/beside.h"
@@ -91,6 +93,7 @@ static int option_of(char **at, arguments *a, int *taken)
     if (!strcmp(*at, "--damping")) return number(*at, at[1], 0, 1e12, &c->damping);
     if (!strcmp(*at, "--shifts")) {
         *taken = 3;
+        if (!at[1] || !at[2]) return usage_error("two numbers follow", *at);
         const int code = number(*at, at[1], 0, 1e12, &c->identity);
         return code ? code : number(*at, at[2], 0, 1e12, &c->overlap);
     }
@@ -333,7 +336,7 @@ static int do_loop(optimisation *o)
         memcpy(o->values, next, (size_t)o->f.count * sizeof *next);
         o->level = e.level < -MOST_LEVEL ? -MOST_LEVEL : e.level;
         o->loop++;
-        code = loops_write(&o->history, &o->f, o->c, o->table, o->sim->report);
+        code = loops_write(&o->history, &o->f, o->c, &o->sim->config.ini, o->table, o->sim->report);
     }
     if (!code) code = write_result(o, o->values);
     free(next);
@@ -373,7 +376,8 @@ static int finish(optimisation *o)
 /* From the table of loops. */
 static int take_up(optimisation *o)
 {
-    const int code = loops_read(&o->history, &o->f, o->c, o->table, o->sim->report);
+    const int code =
+        loops_read(&o->history, &o->f, o->c, &o->sim->config.ini, o->table, o->sim->report);
     if (code) return code;
     const entry *last = &o->history.entries[o->history.count - 1];
     memcpy(o->values, last->next, (size_t)o->f.count * sizeof *o->values);
@@ -381,6 +385,38 @@ static int take_up(optimisation *o)
     o->idle = last->idle;
     o->loop = last->loop + 1;
     return 0;
+}
+
+/* Before hours are spent: that the result can be written, and is not the input. */
+static int check_output(const optimisation *o)
+{
+    struct stat input, output;
+    const char *path = o->sim->config.ini.path;
+    char *part;
+    if (!stat(path, &input) && !stat(o->output, &output) && input.st_dev == output.st_dev &&
+        input.st_ino == output.st_ino)
+        return report_error(o->sim->report, EXIT_OUTPUT, NULL, 0,
+                            "--output %s is the input, which would be written over", o->output);
+    checked(asprintf(&part, "%s.part", o->output) < 0 ? NULL : part);
+    FILE *out = fopen(part, "w");
+    const int code = out ? 0
+                         : report_error(o->sim->report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s",
+                                        o->output, strerror(errno));
+    if (out) fclose(out), unlink(part);
+    free(part);
+    return code;
+}
+
+/* A step of so many numbers from so few samples fits noise; the first loop has a quarter of them. */
+static void warn_of_few_samples(const optimisation *o)
+{
+    enum { ENOUGH = 20 };
+    if (o->c->samples >= ENOUGH * o->f.count) return;
+    report_warning(
+        o->sim->report, NULL, 0,
+        "--samples %lld for %lld numbers: steps will fit noise, and results may be worse "
+        "than what was there; some thousands are usual",
+        (long long)o->c->samples, (long long)o->f.count);
 }
 
 /* Samples of an optimisation count alike. */
@@ -409,9 +445,10 @@ static int ask_for_energies(simulation *sim)
 static int say_stopped(const optimisation *o, int code)
 {
     if (code == EXIT_INTERRUPTED || code == EXIT_TIME_LIMIT)
-        report_note(o->sim->report, "%s after %lld loops; go on with --resume",
+        report_note(o->sim->report, "%s after %lld loops; %s",
                     code == EXIT_TIME_LIMIT ? "time limit reached" : "stopped by a signal",
-                    (long long)o->history.count);
+                    (long long)o->history.count,
+                    o->history.count ? "go on with --resume" : "nothing is there to go on from");
     return code;
 }
 
@@ -430,9 +467,11 @@ static int optimise(optimisation *o, bool resume)
     simulation *sim = o->sim;
     const double limit = sim->config.run.time_limit, begin = stop_clock();
     int code = check_movers(sim);
+    if (!code) code = check_output(o);
     if (!code) code = free_numbers_find(sim, &o->f);
     if (!code) code = ask_for_energies(sim);
     if (code) return code;
+    warn_of_few_samples(o);
     o->values = checked(calloc((size_t)o->f.count, sizeof *o->values));
     o->steps = samples_first_steps(sim);
     o->history.numbers = o->f.count;

@@ -103,8 +103,10 @@ typedef struct history {
 /* Appends a copy. */
 void loops_append(history *, const entry *);
 /* A table of all loops; read, with what they cost now, as the weight of the variance may have changed. Exit codes. */
-int loops_write(const history *, const free_numbers *, const choices *, const char *path, report *);
-int loops_read(history *, const free_numbers *, const choices *, const char *path, report *);
+int loops_write(const history *, const free_numbers *, const choices *, const ini_file *,
+                const char *path, report *);
+int loops_read(history *, const free_numbers *, const choices *, const ini_file *, const char *path,
+               report *);
 /* A file of which there is the old one or the whole new one, whatever happens. An exit code. */
 int replace_file(const char *path, void (*write)(FILE *, const void *what), const void *what,
                  report *);

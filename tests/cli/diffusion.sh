@@ -137,6 +137,13 @@ test_diffusion_refuses_what_it_cannot_do()
 }
 
 # A wave function without cusps, whose local energies are anything near a nucleus, and a limit that lets them.
+test_weights_of_too_many_generations()
+{
+    gas "tau = 1e-6" "correction = 5"
+    refused 3 "sim.ini:29: [mover diffusion] correction: 5 / Hartree is 5e+06 generations of tau = 1e-06, and the mean weights of 1000000 can be kept" \
+        check sim.ini
+}
+
 test_weights_that_run_away_end_the_run()
 {
     cat >sim.ini <<-END
@@ -173,6 +180,8 @@ point()
     must run sim.ini --quiet --set "mover diffusion.tau=$1" --set "run.output=$1.h5"
 }
 
+jastrow_of() { sed -n '/^\[potential jastrow/,/^$/p' "$1"; }
+
 test_extrapolation_is_the_fit_that_it_says()
 {
     gas
@@ -196,6 +205,15 @@ test_extrapolation_is_the_fit_that_it_says()
         extrapolate 0.4.h5 0.2.h5 0.1.h5 --order 3
     refused 3 "0.4.h5: the run has no number 'local_energy.charm'" \
         extrapolate 0.4.h5 0.2.h5 --of local_energy.charm
-    must extrapolate 0.2.h5 --vmc 0.4.h5 --of local_energy.kinetic
+    refused 3 "0.4.h5: its walkers have weights: it is no run of variational Monte Carlo" \
+        extrapolate 0.2.h5 --vmc 0.4.h5 --of local_energy.kinetic
+    sed '/^\[mover/,$d' sim.ini >vmc.ini
+    printf '[mover quasi_simultaneous]\nstep = 3\n' >>vmc.ini
+    jastrow_of sim.ini >>vmc.ini
+    must run vmc.ini --set run.output=vmc.h5
+    must extrapolate 0.2.h5 --vmc vmc.h5 --of local_energy.kinetic
     expect_output "2 DMC - VMC"
+    must run vmc.ini --set run.output=other.h5 --set box.lx=20
+    refused 3 "other.h5: a run of another system than 0.2.h5: [box] lx is 19.425649689427537 there, and 20 here" \
+        extrapolate 0.2.h5 --vmc other.h5 --of local_energy.kinetic
 }

@@ -123,7 +123,7 @@ test_resumed_with_parameters_of_the_wrong_number()
     sed -i 's/like = 0 0 0 0 0/like = 0 0 0 0 0 0/' gas.ini
     plugmc optimise gas.ini --samples 200 --loops 2 --resume
     expect_exit 6
-    expect_message "gas.optimised.ini.loops:4: it has 30 columns, and 34 are expected of 12 numbers: is it of another wave function?"
+    expect_message "gas.optimised.ini.loops:5: it has 30 columns, and 34 are expected of 12 numbers: is it of another wave function?"
     expect_untouched
 }
 
@@ -136,6 +136,46 @@ test_resumed_with_another_cost()
     ! grep -q "worse than before" "$err" || fail "loops are compared with another cost"
     awk '!/^#/ { d = $6 - $4; if (d < 0) d = -d; if ($1 >= 3 && d > 1e-9) exit 1; n++ } END { exit n != 5 }' \
         gas.optimised.ini.loops || fail "the cost is not the variance"
+}
+
+test_resumed_with_another_system()
+{
+    gas
+    must optimise gas.ini --samples 400 --loops 1
+    refused 6 "gas.optimised.ini.loops:1: its loops are of another system: [box], [species] or [potential] is not what it was" \
+        optimise gas.ini --samples 400 --loops 2 --resume --set box.lx=15
+    must optimise gas.ini --samples 400 --loops 2 --resume --method reconfiguration --set run.seed=6
+}
+
+test_results_that_cannot_be_written()
+{
+    gas
+    refused 5 "--output ./gas.ini is the input, which would be written over" optimise gas.ini --output ./gas.ini
+    refused 5 "cannot write nowhere/x.ini: No such file or directory" optimise gas.ini --output nowhere/x.ini
+}
+
+test_too_few_samples_to_optimise()
+{
+    gas
+    must optimise gas.ini --samples 150 --loops 1
+    grep -q "^warning: --samples 150 for 10 numbers: steps will fit noise" "$err" || fail "no warning"
+    must optimise gas.ini --samples 200 --loops 1
+    ! grep -q "fit noise" "$err" || fail "a warning for 200"
+}
+
+# Blanks in a folder's name, in the result as in the input.
+test_result_in_a_folder_with_blanks()
+{
+    local data=$here/../data/qmc
+    mkdir "s ü" out
+    cp "$data/diamondC.pwscf.h5" "$data/C.BFD.xml" "s ü"
+    sed 's/^sweeps.*/sweeps = 20/; s/^equilibrate.*/equilibrate = 10/' "$here/../../examples/diamond.ini" >"s ü/diamond.ini"
+    must optimise "s ü/diamond.ini" --samples 600 --loops 1 --output out/d.ini
+    must run out/d.ini --quiet --set run.output=d.h5
+    sed -i 's/^pseudopotentials = .*/pseudopotentials = "s ü\/C.BFD.xml"/; s/^file = .*/file = "s ü\/diamondC.pwscf.h5"/' "s ü/diamond.ini"
+    mv "s ü/diamond.ini" .
+    must run diamond.ini --quiet --set run.output=e.h5
+    must run --resume e.h5 --quiet --set run.sweeps=30
 }
 
 test_walkers_with_weights_are_not_samples()

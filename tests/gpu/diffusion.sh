@@ -177,6 +177,49 @@ diamond()
 case_diamond() { diamond "tau = 0.02" >sim.ini && compare; }
 case_diamond_with_t_moves() { diamond "tau = 0.05" "nonlocal = t_moves" >sim.ini && compare; }
 
+# A twist of the primitive cell: places of the quadratures lie across its edges, where orbitals gain phases.
+silicon()
+{
+    cp "$data/qmc/si-2x2x2.bwfn.data.b1" "$data/qmc/Si.pz-vbc.UPF" .
+    header 16
+    cat <<-END
+	pseudopotentials = Si.pz-vbc.UPF
+	[box]
+	dimension = 3
+	shape = oblique
+	a = -5.1315 0 5.1315
+	b = 0 5.1315 5.1315
+	c = -5.1315 5.1315 0
+	[species up]
+	count = 4
+	charge = -1
+	[species down]
+	count = 4
+	charge = -1
+	[potential bspline_orbitals]
+	file = si-2x2x2.bwfn.data.b1
+	precision = double
+	tile = 1 1 1
+	twist = 0.5 0.5 0
+	END
+    printf '%s\n' "$@"
+}
+
+case_silicon_with_a_twist()
+{
+    local jastrow="[potential jastrow]
+like = 0.754 0.5091 0.3484 0.24 0.1647 0.1109 0.0713 0.0414
+unlike = 1.1279 0.6762 0.4234 0.2737 0.1799 0.1177 0.0743 0.0426" by_drift="[mover diffusion]
+period = 10
+variational = 10
+warm_up = 5
+refresh = 16
+tau = 0.05"
+    silicon "$jastrow" "$by_drift" "nonlocal = t_moves" >sim.ini && compare
+    silicon "$jastrow" "$by_drift" >sim.ini && sed -i 's/^pseudopotentials.*/&\nnonlocal = separable/' sim.ini && compare
+    silicon "$by_drift" >sim.ini && sed -i 's/^pseudopotentials.*/&\nnonlocal = separable/' sim.ini && compare
+}
+
 # A run that is cut between two refreshes, with orbitals of single precision that kernels for few and many places
 # round differently.
 case_resumed_runs_are_equal()

@@ -90,7 +90,8 @@ static void list_places(plugmc_nonlocal_place places[COUNT])
     for (int i = 0; i < COUNT; i++) {
         const int e = i / PLACES % 2, k = i % PLACES;
         const double ratio = psi(e ? begin[0] : to[0][k], e ? to[1][k] : begin[1]) / all;
-        places[i] = (plugmc_nonlocal_place){.walker = i / (2 * PLACES),
+        places[i] = (plugmc_nonlocal_place){.phase = {1, 0},
+                                            .walker = i / (2 * PLACES),
                                             .electron = e,
                                             .position = {to[e][k], 0, 0},
                                             .energy = factor[e][k] * ratio,

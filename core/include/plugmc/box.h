@@ -191,7 +191,7 @@ PLUGMC_FN void plugmc_half_squares_around(const plugmc_images *m, real out[PLUGM
 }
 
 /* In an oblique box the image s with the nearest fractional coordinates need not be the nearest: it is looked for
- * among that one and those around it, which is exact for reduced lattice vectors. That one of s + v and s - v is the
+ * among that one and those around it, which is exact for all vectors that [box] takes (core/src/system/skew.c). That one of s + v and s - v is the
  * nearer whose v points against s; half of its square is less than that of s by |s.v| - |v|^2 / 2. */
 PLUGMC_FN plugmc_separation plugmc_nearest_oblique(real x, real y, real z, const plugmc_images *m)
 {

@@ -446,6 +446,9 @@ typedef struct plugmc_orbitals {
     int (*evaluate)(void *instance, const plugmc_orbital_request *);
     /* Optional. Pointers live as long as the instance. */
     int (*ions)(const void *instance, plugmc_ions *out);
+    /* Optional, after prepare: turns that orbitals make over each edge of the box, psi(r + a_d) =
+     * exp(2 pi i turns_d) psi(r). NULL: none. */
+    void (*twist)(const void *instance, double turns[3]);
 } plugmc_orbitals;
 
 typedef struct plugmc_potential {

@@ -114,6 +114,9 @@ typedef struct plugmc_nonlocal_place {
     double position[3];       /* length, wrapped into the box */
     double energy;            /* Hartree: v(r, r') Re(Psi(.., r', ..) / Psi) with all its weights */
     double factor;            /* Hartree: v(r, r') alone */
+    /* Re, im of what orbitals at `position` are multiplied by to be those at r': with a twist they gain a phase over
+     * an edge of the box, where `position` is on the other side. */
+    double phase[2];
 } plugmc_nonlocal_place;
 
 /* What is asked, of walkers first ... first + walkers - 1 of a view. What is found is written over what was

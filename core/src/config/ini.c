@@ -411,7 +411,8 @@ static void write_entry(FILE *f, const ini_entry *entry, const char *folder)
         const char *between = "";
         while ((path = strsep(&rest, "\n"))) {
             char *beside = path_beside(folder, path);
-            fprintf(f, "%s%s", between, beside);
+            const char *quote = strchr(beside, ' ') && !strchr(beside, '"') ? "\"" : "";
+            fprintf(f, "%s%s%s%s", between, quote, beside, quote);
             free(beside);
             between = "\t";
         }

@@ -115,9 +115,27 @@ static const char *folder_of(const ini_section *section, const ini_entry *entry)
     return entry->here || !section->folder ? "" : section->folder;
 }
 
+/* The next name of *rest, which is written into, or NULL: in double quotes, or up to one of the separators. */
+static char *next_name(char **rest, const char *separators)
+{
+    char *name = *rest + strspn(*rest, separators),
+         *end = *name == '"' ? strchr(name + 1, '"') : NULL;
+    if (end)
+        name++;
+    else
+        end = name + strcspn(name, separators);
+    *rest = *end ? end + 1 : end;
+    if (end == name && !*end) return NULL;
+    *end = 0;
+    return name;
+}
+
 const char *parameters_path(const ini_section *section, ini_entry *entry)
 {
-    char *path = path_join(folder_of(section, entry), entry->value);
+    char *copy = checked(strdup(entry->value)), *rest = copy,
+         *name = *copy == '"' ? next_name(&rest, "") : copy;
+    char *path = path_join(folder_of(section, entry), name ? name : copy);
+    free(copy);
     free(entry->file);
     entry->file = path;
     return path;
@@ -132,8 +150,7 @@ static const char *find_files(const plugmc_parameter *p, const ini_section *sect
     size_t size;
     FILE *out = checked(open_memstream(&all, &size));
     const char *between = "";
-    while ((name = strsep(&rest, section->archived && !entry->here ? "\t" : " \t"))) {
-        if (!*name) continue;
+    while ((name = next_name(&rest, section->archived && !entry->here ? "\t" : " \t"))) {
         char *path = path_join(folder_of(section, entry), name);
         fprintf(out, "%s%s", between, path);
         free(path);

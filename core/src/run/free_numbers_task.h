@@ -7,7 +7,7 @@ enum { FREE_WARP = 32, FREE_PARTS = 32 }; /* warps that share a walker */
 /* A place of plugmc_nonlocal_place. */
 typedef struct free_place {
     int32_t walker, electron;
-    double position[3], energy, factor;
+    double position[3], energy, factor, phase[2];
 } free_place;
 
 /* Walkers first ... first + walkers - 1 of a view. */

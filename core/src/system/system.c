@@ -6,6 +6,7 @@
 
 #include "system/geometry.h"
 #include "system/initial.h"
+#include "system/skew.h"
 #include "system/system.h"
 
 /* Order of the choices of [box] shape. */
@@ -238,6 +239,7 @@ static void (*const edges[])(const box_section *, double volume, plugmc_box *) =
 };
 
 static int density_check(const config *, const plugmc_system *, double particle_volume, report *);
+static int refuse_skew(const config *, const plugmc_box *, report *);
 
 static int box_build(const config *config, plugmc_system *system, report *report)
 {
@@ -289,7 +291,20 @@ static int box_build(const config *config, plugmc_system *system, report *report
     if (!(box->volume > 0 && isfinite(box->volume)))
         return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
                             "[box] these numbers give a box of volume %g", box->volume);
+    if (box->oblique && !finds_nearest_images(box)) return refuse_skew(config, box, report);
     return density_check(config, system, particle_volume, report);
+}
+
+static int refuse_skew(const config *config, const plugmc_box *box, report *report)
+{
+    double v[3][3];
+    memcpy(v, box->vector, sizeof v);
+    reduce_vectors(v);
+    return report_error(
+        report, EXIT_INPUT, config->ini.path, line_of(config, "box", "a"),
+        "[box] nearest images are not found in a box as skewed as this one; the same "
+        "lattice has a = %.9g %.9g %.9g, b = %.9g %.9g %.9g, c = %.9g %.9g %.9g",
+        v[0][0], v[0][1], v[0][2], v[1][0], v[1][1], v[1][2], v[2][0], v[2][1], v[2][2]);
 }
 
 /* Equal particles cannot be denser than close packing, mixtures not denser than full. In a sphere

@@ -36,7 +36,7 @@ static int check_walkers(const diffusion *d, const plugmc_host *host)
         const walker *one = &d->walkers[w];
         if (one->singular)
             return host->fail(
-                host->context, PLUGMC_ERROR_STATE,
+                host->context, PLUGMC_ERROR_INPUT,
                 "the orbitals of species '%s' are linearly dependent at the electrons of "
                 "walker %d: the wave function is zero there",
                 plugmc_species_at(d->system, one->singular - 1)->name, w);
@@ -230,6 +230,8 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
+enum { MOST_KEPT = 1000000 }; /* generations */
+
 static int configure(void *instance, const plugmc_host *host)
 {
     const diffusion *d = instance;
@@ -238,9 +240,11 @@ static int configure(void *instance, const plugmc_host *host)
             host->context, PLUGMC_ERROR_INPUT,
             "a population of one walker knows no weights: [run] walkers should be some "
             "hundreds");
-    if (d->tau * d->correction > 1e9)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "correction: %g / Hartree is too long",
-                          d->correction);
+    if (d->correction > MOST_KEPT * d->tau)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "correction: %g / Hartree is %.3g generations of tau = %g, and the mean "
+                          "weights of %d can be kept",
+                          d->correction, d->correction / d->tau, d->tau, MOST_KEPT);
     return PLUGMC_OK;
 }
 

@@ -52,7 +52,8 @@ static double ratio_at(const diffusion *d, const plugmc_nonlocal_place *place, i
     plugmc_derivatives there, here;
     walk_parts(d, w, e, place->position, n, &there);
     walk_parts(d, w, e, r, n, &here);
-    return creal(slater_product(&w->spin[spin], e - d->system->first[spin], values)) *
+    return creal((place->phase[0] + I * place->phase[1]) *
+                 slater_product(&w->spin[spin], e - d->system->first[spin], values)) *
            exp(-0.5 * (there.energy - here.energy));
 }
 

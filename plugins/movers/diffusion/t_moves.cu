@@ -3,7 +3,7 @@
 /* As plugmc_nonlocal_place. */
 struct dmc_place {
     int32_t walker, electron;
-    double position[3], energy, factor;
+    double position[3], energy, factor, phase[2];
 };
 
 /* A thread a place: where those of an electron begin and end, ranges [walkers][particles][2], 0 where there are
@@ -139,7 +139,10 @@ PLUGMC_FN void find_energy(const dmc_task &t, int64_t n, const int64_t *which, c
     double there[FELT] = {}, here[FELT] = {}, product = 0;
     feel<DMC_WARP>(t, all, e, t.particles, place->position, there);
     feel<DMC_WARP>(t, all, e, t.particles, all + 3 * e, here);
-    for (int32_t o = lane; o < t.electrons; o += DMC_WARP) product += real_of(times(v[o], row[o]));
+    for (int32_t o = lane; o < t.electrons; o += DMC_WARP) {
+        const T q = times(v[o], row[o]);
+        product += place->phase[0] * real_of(q) - place->phase[1] * imaginary_of(q);
+    }
     const double change = sum_of_warp(there[FELT_ENERGY] - here[FELT_ENERGY]),
                  ratio = sum_of_warp(product) * exp(-0.5 * change);
     if (lane == 0) place->energy = place->factor * ratio;

@@ -66,7 +66,7 @@ static int report_failure(vmc *v, const plugmc_host *host)
             code = host->not_a_number(host->context, &where);
         else if (walker->singular)
             code =
-                host->fail(host->context, PLUGMC_ERROR_STATE,
+                host->fail(host->context, PLUGMC_ERROR_INPUT,
                            "the orbitals of species '%s' are linearly dependent at the electrons "
                            "of walker %d: the wave function is zero there",
                            plugmc_species_at(v->system, walker->singular - 1)->name, w);

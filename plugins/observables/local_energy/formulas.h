@@ -21,17 +21,20 @@ PLUGMC_FN void fractional_of(const unit_cell *cell, const double r[3], double f[
         f[d] = r[0] * cell->inverse[0][d] + r[1] * cell->inverse[1][d] + r[2] * cell->inverse[2][d];
 }
 
-/* As plugmc_wrap; in a rectangular box the same place up to rounding. */
-PLUGMC_FN void wrap_into(const unit_cell *cell, double r[3])
+/* As plugmc_wrap; in a rectangular box the same place up to rounding. edges: how many of each edge r was away. */
+PLUGMC_FN void wrap_into(const unit_cell *cell, double r[3], double edges[3])
 {
     double f[3];
     int inside = 1;
+    edges[0] = edges[1] = edges[2] = 0;
     if (!cell->periodic) return;
     fractional_of(cell, r, f);
     for (int d = 0; d < 3; d++) {
         inside = inside && f[d] >= 0 && f[d] < 1;
-        f[d] -= floor(f[d]);
-        if (!(f[d] < 1)) f[d] = 0; /* a tiny negative one is rounded up to the face */
+        edges[d] = floor(f[d]);
+        f[d] -= edges[d];
+        if (!(f[d] < 1))
+            f[d] = 0, edges[d] += 1; /* a tiny negative one is rounded up to the face */
     }
     for (int d = 0; d < 3 && !inside; d++)
         r[d] = f[0] * cell->vector[0][d] + f[1] * cell->vector[1][d] + f[2] * cell->vector[2][d];
@@ -196,7 +199,9 @@ typedef struct ion_potentials {
     double (*centre)[3];    /* [centres] */
     int32_t *ion_of;        /* [centres] */
     quadrature sphere;
-    int32_t radii, reserved;    /* of the quadrature: 1, at the electron's, unless separable */
+    int32_t radii;              /* of the quadrature: 1, at the electron's, unless separable */
+    int32_t twisted;            /* 1: `twist` is not 0 */
+    double twist[3];            /* turns of the orbitals over the edges of the cell */
     double *node, *node_weight; /* [kinds][radii] of separable ones */
 } ion_potentials;
 
@@ -245,17 +250,40 @@ PLUGMC_FN void visit_direction(const ion_potentials *v, double m[3][3], int k, d
     for (int d = 0; d < 3; d++) out[d] = m[d][0] * x[0] + m[d][1] * x[1] + m[d][2] * x[2];
 }
 
-/* Where the electron, now at r, is taken by point k at radius `radius_index`. */
+/* What orbitals in the cell are multiplied by to be those so many edges away: re, im. */
+PLUGMC_FN void phase_over(const ion_potentials *v, const double edges[3], double phase[2])
+{
+    const double turns = v->twist[0] * edges[0] + v->twist[1] * edges[1] + v->twist[2] * edges[2],
+                 angle = 6.283185307179586476925 * (turns - floor(turns));
+    phase[0] = v->twisted ? cos(angle) : 1;
+    phase[1] = v->twisted ? sin(angle) : 0;
+}
+
+/* Where the electron, now at r, is taken by point k at radius `radius_index`, and what orbitals at `out` are multiplied
+ * by there. */
 PLUGMC_FN void visit_place(const ion_potentials *v, const unit_cell *cell, const visit *at,
                            double m[3][3], const double r[3], int radius_index, int k,
-                           double out[3])
+                           double out[3], double phase[2])
 {
     const double radius = v->separable ? v->node[v->kind_of[at->ion] * v->radii + radius_index]
                                        : sqrt(square_of_length(at->from));
-    double direction[3];
+    double direction[3], edges[3];
     visit_direction(v, m, k, direction);
     for (int d = 0; d < 3; d++) out[d] = r[d] - at->from[d] + radius * direction[d];
-    wrap_into(cell, out);
+    wrap_into(cell, out, edges);
+    phase_over(v, edges, phase);
+}
+
+/* What orbitals, and their projections, at the ion in the cell are multiplied by at its image that an electron at r
+ * visits. */
+PLUGMC_FN void phase_of_image(const ion_potentials *v, const unit_cell *cell, const visit *at,
+                              const double r[3], double phase[2])
+{
+    double away[3], edges[3] = {0, 0, 0};
+    for (int d = 0; d < 3; d++) away[d] = r[d] - at->from[d] - v->position[at->ion][d];
+    if (cell->periodic) fractional_of(cell, away, edges);
+    for (int d = 0; d < 3; d++) edges[d] = rint(edges[d]);
+    phase_over(v, edges, phase);
 }
 
 /* (2l+1) sum_k w_k P_l q over the points of a radius. */

@@ -144,7 +144,11 @@ int prepare_centres(local_energy *le, const plugmc_host *host)
 {
     plugmc_context *context = host->context;
     ion_potentials *v = &le->v;
+    const plugmc_orbitals *orbitals = le->orbitals->plugin->potential->orbitals;
     v->ions = le->ions.count;
+    if (PLUGMC_HAS(orbitals, twist) && orbitals->twist)
+        orbitals->twist(le->orbitals->instance, v->twist);
+    v->twisted = le->is_complex && (v->twist[0] != 0 || v->twist[1] != 0 || v->twist[2] != 0);
     v->separable = le->nonlocal == SEPARABLE;
     v->radii = v->separable ? (int32_t)le->radial_points : 1;
     quadrature_choose(&v->sphere, le->quadrature);

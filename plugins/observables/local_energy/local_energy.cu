@@ -59,6 +59,19 @@ PLUGMC_FN double product_with_row(const walkers_task &t, const double *orbital, 
     return sum_of_warp(sum);
 }
 
+/* The same of complex orbitals that are multiplied by a phase first. */
+PLUGMC_FN double turned_product(const walkers_task &t, const double *orbital, const double *row,
+                                const double phase[2])
+{
+    double re = 0, im = 0;
+    if (!t.v.twisted) return product_with_row(t, orbital, row);
+    for (int32_t o = 2 * lane_number(); o < 2 * t.electrons; o += 2 * LE_WARP) {
+        re += orbital[o] * row[o] - orbital[o + 1] * row[o + 1];
+        im += orbital[o] * row[o + 1] + orbital[o + 1] * row[o];
+    }
+    return sum_of_warp(phase[0] * re - phase[1] * im);
+}
+
 /* Row of the transposed inverse of a walker that belongs to electron `own` of the spin. */
 PLUGMC_FN const double *inverse_row(const walkers_task &t, const double *inverse, int32_t walker,
                                     int32_t own)
@@ -298,6 +311,18 @@ extern "C" __global__ void __launch_bounds__(LE_SCAN) le_offsets(int32_t n, int3
 
 PLUGMC_FN int32_t points_of_a_visit(const walkers_task &t) { return t.v.radii * t.v.sphere.points; }
 
+/* What orbitals at point i of a visit are multiplied by. */
+PLUGMC_FN void phase_of_point(const walkers_task &t, const visit &at, int32_t i, double phase[2])
+{
+    double m[3][3], r[3];
+    phase[0] = 1;
+    phase[1] = 0;
+    if (!t.v.twisted) return;
+    visit_rotation(&t.v, t.seed, t.sweep, t.first_walker + at.walker, &at, m);
+    visit_place(&t.v, &t.sums.cell, &at, m, place_of(t, at.walker, at.electron),
+                i / t.v.sphere.points, i % t.v.sphere.points, r, phase);
+}
+
 /* A thread a point of n visits: where it is, places [n][points][3], and how much the fields there
  * differ from those at the electron, change [n][points]. */
 extern "C" __global__ void __launch_bounds__(LE_THREADS)
@@ -308,9 +333,10 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
     if (i >= n * points) return;
     const visit at = visits[i / points];
     const int32_t radius = i % points / t.v.sphere.points, k = i % t.v.sphere.points;
-    double m[3][3], r[3];
+    double m[3][3], r[3], phase[2];
     visit_rotation(&t.v, t.seed, t.sweep, t.first_walker + at.walker, &at, m);
-    visit_place(&t.v, &t.sums.cell, &at, m, place_of(t, at.walker, at.electron), radius, k, r);
+    visit_place(&t.v, &t.sums.cell, &at, m, place_of(t, at.walker, at.electron), radius, k, r,
+                phase);
     for (int d = 0; d < 3; d++) places[3 * i + d] = r[d];
     double field = 0;
     if (PLUGMC_FIELDS > 0) {
@@ -343,8 +369,10 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
         grown += sum_of_warp(plugmc_sums_total(&sums, a)) -
                  parts[((int64_t)walker * t.particles + e) * PARTS + PARTS_PAIRS];
     }
+    double phase[2];
+    phase_of_point(t, *at, i % points, phase);
     const double product =
-        product_with_row(t, values + i * t.row, inverse_row(t, inverse, walker, e - t.first));
+        turned_product(t, values + i * t.row, inverse_row(t, inverse, walker, e - t.first), phase);
     if (lane_number() == 0) ratios[i] = product * exp(-0.5 * grown);
 }
 
@@ -364,7 +392,7 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
 /* As plugmc_nonlocal_place. */
 struct nonlocal_place {
     int32_t walker, electron;
-    double position[3], energy, factor;
+    double position[3], energy, factor, phase[2];
 };
 
 /* A thread a point of n visits: out [n][points], for whoever asked. */
@@ -382,6 +410,7 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
     place.electron = at.electron;
     place.factor = visit_factor(&t.v, &at, m, i % points);
     place.energy = place.factor * ratios[i];
+    phase_of_point(t, at, i % points, place.phase);
     for (int d = 0; d < 3; d++) place.position[d] = places[3 * i + d];
     out[i] = place;
 }
@@ -402,12 +431,14 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
     const double direction[3] = {at->from[0] / r, at->from[1] / r, at->from[2] / r};
     const double *projection = projections + rows[at->ion] * t.row,
                  *row = inverse_row(t, inverse, at->walker, at->electron - t.first);
-    double energy = 0;
+    double energy = 0, phase[2];
+    phase_of_image(&t.v, &t.sums.cell, at, place_of(t, at->walker, at->electron), phase);
     for (int j = 0; j < p->projectors; j++) {
         const int l = p->projector[j].l;
         const double strength = strength_at(p, j, r);
         for (int m = -l; m <= l; m++, projection += t.row)
-            energy += strength * harmonic(l, m, direction) * product_with_row(t, projection, row);
+            energy +=
+                strength * harmonic(l, m, direction) * turned_product(t, projection, row, phase);
     }
     if (lane_number() == 0) energies[i] = energy;
 }

@@ -59,11 +59,11 @@ static void place_points(const local_energy *le, const plugmc_view *view, int32_
                          const sample *s, const visit *at, double *out)
 {
     const double r[3] = {s->x[at->electron], s->y[at->electron], s->z[at->electron]};
-    double m[3][3];
+    double m[3][3], phase[2];
     visit_rotation(&le->v, le->system->seed, view->sweep, walker, at, m);
     for (int i = 0; i < le->v.radii; i++)
         for (int k = 0; k < le->v.sphere.points; k++, out += 3)
-            visit_place(&le->v, &le->sums.cell, at, m, r, i, k, out);
+            visit_place(&le->v, &le->sums.cell, at, m, r, i, k, out, phase);
 }
 
 /* Energy of one electron at one ion; values are the orbitals at its points. */
@@ -72,16 +72,25 @@ static double energy_of(const local_energy *le, const plugmc_view *view, int32_t
                         const double *values, plugmc_nonlocal_place *asked)
 {
     const int64_t own = at->electron - le->system->first[spin];
+    const double r[3] = {s->x[at->electron], s->y[at->electron], s->z[at->electron]};
     const int points = le->v.radii * le->v.sphere.points;
     double q[MOST_POINTS * MOST_RADII], m[3][3];
-    for (int k = 0; k < points; k++)
-        q[k] = creal(slater_product(&s->spin[spin], own, values + k * le->numbers)) *
-               exp(-0.5 * parts_change(le, s, at->electron, places + 3 * k));
     visit_rotation(&le->v, le->system->seed, view->sweep, walker, at, m);
-    for (int k = 0; k < points && asked; k++) {
+    for (int k = 0; k < points; k++) {
+        double place[3], phase[2] = {1, 0};
+        if (le->v.twisted)
+            visit_place(&le->v, &le->sums.cell, at, m, r, k / le->v.sphere.points,
+                        k % le->v.sphere.points, place, phase);
+        q[k] = creal((phase[0] + I * phase[1]) *
+                     slater_product(&s->spin[spin], own, values + k * le->numbers)) *
+               exp(-0.5 * parts_change(le, s, at->electron, places + 3 * k));
+        if (!asked) continue;
         const double factor = visit_factor(&le->v, at, m, k);
-        asked[k] = (plugmc_nonlocal_place){
-            .walker = walker, .electron = at->electron, .energy = factor * q[k], .factor = factor};
+        asked[k] = (plugmc_nonlocal_place){.walker = walker,
+                                           .electron = at->electron,
+                                           .energy = factor * q[k],
+                                           .factor = factor,
+                                           .phase = {phase[0], phase[1]}};
         memcpy(asked[k].position, places + 3 * k, sizeof asked[k].position);
     }
     return visit_energy(&le->v, at, m, q);

@@ -54,6 +54,13 @@ static void project(const local_energy *le, const pseudopotential *p, double (*d
             }
 }
 
+/* Complex numbers [count] times a phase. */
+static void turn(double *values, int64_t count, const double phase[2])
+{
+    double complex *z = (double complex *)values;
+    for (int64_t o = 0; o < count; o++) z[o] *= phase[0] + I * phase[1];
+}
+
 int prepare_projections(local_energy *le, const plugmc_host *host)
 {
     plugmc_context *context = host->context;
@@ -65,12 +72,13 @@ int prepare_projections(local_energy *le, const plugmc_host *host)
     le->projection_rows = rows * spins;
     double *memory = le->projected =
         host->allocate(context, (size_t)(rows * spins * le->numbers + 1) * sizeof *memory);
-    double *work = malloc((size_t)(POINTS * (8 + le->numbers)) * sizeof *work);
+    double *work = malloc((size_t)(POINTS * (10 + le->numbers)) * sizeof *work);
     int code = le->projection && memory && work
                    ? PLUGMC_OK
                    : host->fail(context, PLUGMC_ERROR_MEMORY, "no memory for the projections");
     double(*direction)[3] = (double(*)[3])work, *radius = work + 3 * POINTS,
-    *weight = work + 4 * POINTS, *places = work + 5 * POINTS, *values = work + 8 * POINTS;
+    *weight = work + 4 * POINTS, *places = work + 5 * POINTS, *values = work + 10 * POINTS;
+    double(*phase)[2] = (double(*)[2])(work + 8 * POINTS), edges[3];
     for (int32_t k = 0; k < spins * ions && !code; k++) {
         const int32_t spin = k / ions, ion = k % ions;
         if (le->v.kind_of[ion] < 0) continue;
@@ -79,9 +87,12 @@ int prepare_projections(local_energy *le, const plugmc_host *host)
         for (int i = 0; i < POINTS; i++) {
             for (int d = 0; d < 3; d++)
                 places[3 * i + d] = le->ions.positions[ion][d] + radius[i] * direction[i][d];
-            plugmc_wrap(&le->system->box, places + 3 * i);
+            wrap_into(&le->sums.cell, places + 3 * i, edges);
+            phase_over(&le->v, edges, phase[i]);
         }
         code = evaluate(le, host, spin, POINTS, places, values, NULL, NULL);
+        for (int i = 0; i < POINTS && !code && le->v.twisted; i++)
+            turn(values + i * le->numbers, le->pitch, phase[i]);
         le->projection[k] = memory + at * le->numbers;
         at += functions_of(p);
         if (!code) project(le, p, direction, radius, weight, values, le->projection[k]);
@@ -99,13 +110,15 @@ double projected_energy(const local_energy *le, const sample *s, int spin, const
     const double direction[3] = {v->from[0] / r, v->from[1] / r, v->from[2] / r};
     const double *row = le->projection[spin * le->ions.count + v->ion];
     const int64_t own = v->electron - le->system->first[spin];
-    double energy = 0;
+    const double place[3] = {s->x[v->electron], s->y[v->electron], s->z[v->electron]};
+    double energy = 0, phase[2];
+    phase_of_image(&le->v, &le->sums.cell, v, place, phase);
     for (int j = 0; j < p->projectors; j++) {
         const int l = p->projector[j].l;
         const double strength = strength_at(p, j, r);
         for (int m = -l; m <= l; m++, row += le->numbers)
             energy += strength * harmonic(l, m, direction) *
-                      creal(slater_product(&s->spin[spin], own, row));
+                      creal((phase[0] + I * phase[1]) * slater_product(&s->spin[spin], own, row));
     }
     return energy;
 }

@@ -316,6 +316,11 @@ static int ions(const void *instance, plugmc_ions *out)
     return PLUGMC_OK;
 }
 
+static void turns_of(const void *instance, double turns[3])
+{
+    memcpy(turns, ((const bspline_orbitals *)instance)->cells.twist, 3 * sizeof *turns);
+}
+
 /* ---- Preparation: the cell ----------------------------------------------------------------- */
 
 static int configure(void *instance, const plugmc_host *host)
@@ -573,6 +578,7 @@ static const plugmc_orbitals orbitals = {
     .complex_valued = complex_valued,
     .evaluate = evaluate,
     .ions = ions,
+    .twist = turns_of,
 };
 
 static const plugmc_potential potential = {.size = sizeof potential, .orbitals = &orbitals};
