@@ -267,7 +267,7 @@ static void dependent_orbitals_are_refused(void **state)
     double *x = random_positions(&p.b, 5);
     start(&p, c.mover, c.settings, 1, x);
     memcpy(x + 3 * 12 + 3, x + 3 * 12, 3 * sizeof *x);
-    assert_int_equal(mover_take(&p.mover, &p.b.host, x), PLUGMC_ERROR_STATE);
+    assert_int_equal(mover_take(&p.mover, &p.b.host, x), PLUGMC_ERROR_INPUT);
     free(x);
     finish(&p);
 }

@@ -527,7 +527,7 @@ static void dependent_orbitals_are_refused(void **state)
     test_mover mover = vmc_mover(&b, movers[0], "");
     double *x = random_positions(&b, 5);
     memcpy(x + 3, x, 3 * sizeof *x);
-    assert_int_equal(mover_take(&mover, &b.host, x), PLUGMC_ERROR_STATE);
+    assert_int_equal(mover_take(&mover, &b.host, x), PLUGMC_ERROR_INPUT);
     assert_non_null(strstr(b.message, "species 'up' are linearly dependent"));
     free(x);
     bench_end(&b);
