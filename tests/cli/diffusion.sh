@@ -136,7 +136,6 @@ test_diffusion_refuses_what_it_cannot_do()
         fail "$(cat "$err")"
 }
 
-# A wave function without cusps, whose local energies are anything near a nucleus, and a limit that lets them.
 test_weights_of_too_many_generations()
 {
     gas "tau = 1e-6" "correction = 5"
@@ -144,6 +143,7 @@ test_weights_of_too_many_generations()
         check sim.ini
 }
 
+# A wave function without cusps, whose local energies are anything near a nucleus, and a limit that lets them.
 test_weights_that_run_away_end_the_run()
 {
     cat >sim.ini <<-END

@@ -12,25 +12,13 @@ helium()
 	threads = 1
 	device = ${device-cpu}
 	output = sim.h5
-	[box]
-	dimension = 3
-	shape = sphere
-	radius = 20
-	[species up]
-	count = 1
-	charge = -1
-	[species down]
-	count = 1
-	charge = -1
-	[initial]
-	state = random
 	[potential slater_orbitals]
 	nuclei = 0 0 0 2
 	zeta = 2
 	[observable local_energy]
 	period = 5
 	END
-    printf '%s\n' "$@" >>sim.ini
+    { two_electrons && printf '%s\n' "$@"; } >>sim.ini
 }
 
 one="[mover one]

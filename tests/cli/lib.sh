@@ -123,6 +123,25 @@ change()
     [ "$(cat sim.ini)" != "$before" ] || fail "nothing in sim.ini was changed by $*"
 }
 
+# two_electrons: the box of an atom with an electron of each spin, for wave functions
+two_electrons()
+{
+    cat <<-END
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 20
+	[species up]
+	count = 1
+	charge = -1
+	[species down]
+	count = 1
+	charge = -1
+	[initial]
+	state = random
+	END
+}
+
 command -v h5diff >/dev/null || skip "h5diff is not installed (Debian: hdf5-tools)"
 . "$here/$1"
 "test_$2"

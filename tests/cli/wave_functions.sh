@@ -15,21 +15,9 @@ atom()
 	threads = 1
 	device = cpu
 	output = sim.h5
-	[box]
-	dimension = 3
-	shape = sphere
-	radius = 20
-	[species up]
-	count = 1
-	charge = -1
-	[species down]
-	count = 1
-	charge = -1
-	[initial]
-	state = random
-	[potential slater_orbitals]
 	END
-    printf '%s\n' "${@-nuclei = 0 0 0 2}" "${zeta-zeta = 2}" "[potential polynomial_jastrow]" \
+    two_electrons >>sim.ini
+    printf '%s\n' "[potential slater_orbitals]" "${@-nuclei = 0 0 0 2}" "${zeta-zeta = 2}" "[potential polynomial_jastrow]" \
         "${jastrow-u_unlike = 0.1 0.2}" "${cutoff-u_cutoff = 5}" "[mover ${mover-particle_by_particle}]" \
         "[observable local_energy]" "period = 5" >>sim.ini
 }
