@@ -61,26 +61,36 @@ test_failed_allocations_of_a_run_from_a_file()
     spread "a run from a file" run sim.ini
 }
 
-# Whatever limit there is on memory: a run that cannot write its file says so before it begins.
+# limited KIB: a run with so much memory. It ends well, or before it begins.
+limited()
+{
+    command="plugmc run sim.ini, $1 KiB"
+    rm -f sim.h5
+    (ulimit -v "$1" && exec timeout 60 "$PLUGMC" run sim.ini) >"$out" 2>"$err"
+    status=$?
+    case $status in
+    11) return 0 ;; # enough, and its time is over
+    1) grep -q '^libgomp: ' "$err" || fail "a code that is not documented" ;;
+    127) ;;
+    4 | 5 | 8) grep -q 'sweeps/s' "$err" && fail "found after the sampling" ;;
+    *) fail "a signal, or a code that is not documented" ;;
+    esac
+    [ -e sim.h5 ] && fail "there is a file"
+    return 1
+}
+
+# Whatever limit there is on memory: a run that cannot write its file says so before it begins. The
+# limits close in on the least that is enough, where sampling itself takes what was there before it.
 test_short_memory_is_found_before_the_sampling()
 {
     disks
     change -e '/^sweeps/s/=.*/= 100000000/' -e '/^count/s/=.*/= 16384/'
-    change '/^\[run\]/a time_limit = 1'
-    rm sim.h5
-    local found=0
-    for mib in 40 60 80 100 120 140 160 180 200 240 280; do
-        command="plugmc run sim.ini, $mib MiB"
-        (ulimit -v $((mib * 1024)) && exec timeout 60 "$PLUGMC" run sim.ini) >"$out" 2>"$err"
-        status=$?
-        case $status in
-        11) found=1; break ;; # enough, and its time is over
-        1) grep -q '^libgomp: ' "$err" || fail "a code that is not documented" ;;
-        127) ;;
-        4 | 5 | 8) grep -q 'sweeps/s' "$err" && fail "found after the sampling" ;;
-        *) fail "a signal, or a code that is not documented" ;;
-        esac
-        [ -e sim.h5 ] && fail "there is a file"
+    change '/^\[run\]/a time_limit = 0.3'
+    local few=$((20 * 1024)) enough=$((280 * 1024)) middle
+    limited $few && fail "too little was enough"
+    limited $enough || fail "no limit was enough"
+    while [ $((enough - few)) -gt 32 ]; do
+        middle=$(((few + enough) / 2))
+        if limited $middle; then enough=$middle; else few=$middle; fi
     done
-    [ $found = 1 ] || fail "no limit was enough"
 }
