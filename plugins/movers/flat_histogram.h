@@ -7,7 +7,8 @@
  *
  * T the mean probability of a trial that way, rejected ones included, which asks not how long walkers were
  * anywhere (M. Fitzgerald, R. R. Picard, R. N. Silver, Europhys. Lett. 46, 282 (1999); J. R. Errington,
- * J. Chem. Phys. 118, 9915 (2003)). It takes movers that try both ways equally often, as all do. So walkers
+ * J. Chem. Phys. 118, 9915 (2003)). It takes movers that try both ways equally often, as all do; trials that go
+ * farther than to the next number, as of groups with two of a kind, are left out. So walkers
  * may share the range in windows, and weights may change while they are learned. So it is for bins of the
  * energy, of which those steps count that lead to the next bin, with transition_matrix. Else, for energies and for
  * the volume, of which a trial may change several bins, they are ln of the visits and the weight.

@@ -5,7 +5,8 @@
  * min(1, exp((N + 1) ln(V' / V) - (change of -ln p))) (I. R. McDonald, Mol. Phys. 23, 41 (1972);
  * R. Eppenga, D. Frenkel, Mol. Phys. 52, 1303 (1984), for ln V). `axes` changes the length of one edge,
  * drawn anew each time, with the same weight: the shape of a fluid's box is then not bound, which suits
- * crystals. `shear` leans a lattice vector along another, drawn anew each time, at constant volume: with the
+ * crystals. In an oblique box it stretches along what of a lattice vector is perpendicular to those before it, and
+ * tilts stay: else it would lead out of the tilts that `shear` keeps to, and no shear would lead back there. `shear` leans a lattice vector along another, drawn anew each time, at constant volume: with the
  * change of energy alone as weight, every tilt is then as likely as its energy makes it (M. Parrinello,
  * A. Rahman, J. Appl. Phys. 52, 7182 (1981), for boxes of any shape). Tilts that differ by one are one
  * lattice, so they stay between -1/2 and 1/2; a trial that leaves is rejected.
@@ -42,6 +43,20 @@ static int leans_too_far(const plugmc_box *box)
     return 0;
 }
 
+/* An edge times a factor, with the tilts that there are. */
+static void stretch(plugmc_box *box, const double factor[3])
+{
+    static const int turn[3] = {0, 2, 1}; /* c along b changes how far c leans along a */
+    double tilt[3];
+    for (int k = 0; k < 3 && box->oblique; k++)
+        tilt[k] = plugmc_tilt(box, leaning[k][0], leaning[k][1]);
+    plugmc_scale_box(box, factor);
+    for (int k = 0; k < 3 && box->oblique; k++) {
+        const int *pair = leaning[turn[k]];
+        plugmc_shear_box(box, pair[0], pair[1], tilt[turn[k]] - plugmc_tilt(box, pair[0], pair[1]));
+    }
+}
+
 static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial,
                     int32_t w, const plugmc_box *now)
 {
@@ -65,7 +80,10 @@ static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, ui
         if (v->shape == ISOTROPIC) factor[d] = exp(v->log_ratio[w] / dimension);
         if (v->shape == AXES && d == edge) factor[d] = exp(v->log_ratio[w]);
     }
-    plugmc_scale_box(&v->box[w], factor);
+    if (v->shape == AXES)
+        stretch(&v->box[w], factor);
+    else
+        plugmc_scale_box(&v->box[w], factor);
 }
 
 static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial)

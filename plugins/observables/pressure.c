@@ -258,7 +258,8 @@ static plugmc_particle particle_of(const plugmc_system *system, int32_t s, doubl
                              .species = s};
 }
 
-/* Energy of a pair of these species at distance r, of all pair potentials that are sampled, in kT. */
+/* Energy of a pair of these species at distance r, of all pair potentials that are sampled, each times its coupling,
+ * over kT. */
 static double pair_energy_at(const plugmc_system *system, const core *core, double r)
 {
     const plugmc_particle one = particle_of(system, core->a, 0),
@@ -269,8 +270,11 @@ static double pair_energy_at(const plugmc_system *system, const core *core, doub
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
-        if (pair && pair->functions & PLUGMC_PAIR_ENERGY)
-            pair->energy(term->instance, &system->box, 0, &one, &others, &energy);
+        double own = 0;
+        if (!pair || !(pair->functions & PLUGMC_PAIR_ENERGY)) continue;
+        pair->energy(term->instance, &system->box, 0, &one, &others, &own);
+        const double multiplier = system->weighted ? system->of_rungs[t] : 1 / system->temperature;
+        if (multiplier != 0) energy += multiplier * own; /* else it may be infinite */
     }
     return energy;
 }
@@ -318,8 +322,7 @@ static int prepare_core(const pressure *p, const plugmc_host *host, core *core)
     extrapolation_weights(core->radius + 1, n - 1, p->degree, core->contact, work,
                           core->weight + 1);
     for (int32_t b = 1; b < n; b++) {
-        const double less =
-            exp((pair_energy_at(system, core, core->radius[b]) - at_contact) / system->temperature);
+        const double less = exp(pair_energy_at(system, core, core->radius[b]) - at_contact);
         if (!isfinite(less))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "the energy of a pair goes from %g kT at contact to %g at the "
@@ -418,6 +421,24 @@ static int prepare_device(pressure *p, const plugmc_host *host)
                 : gpu->upload(host->context, p->device_slot, p->slot, squares * sizeof *p->slot);
 }
 
+/* What is read off at contact hangs on the energy there, and is the same on all rungs. */
+static int check_rungs(const pressure *p, const plugmc_host *host)
+{
+    const plugmc_system *system = p->system;
+    for (int64_t k = 0; k < system->rungs && system->weighted; k++)
+        for (int32_t t = 0; t < system->term_count; t++) {
+            const plugmc_term *term = plugmc_term_at(system, t);
+            const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
+            if (pair && pair->functions & PLUGMC_PAIR_ENERGY &&
+                system->of_rungs[k * system->multipliers + t] != system->of_rungs[t])
+                return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                                  "walkers have '%s' with different couplings, and one energy at "
+                                  "contact is extrapolated with",
+                                  term->label);
+        }
+    return PLUGMC_OK;
+}
+
 static int prepare(void *instance, const plugmc_host *host)
 {
     pressure *p = instance;
@@ -433,6 +454,7 @@ static int prepare(void *instance, const plugmc_host *host)
     if (!code) code = find_cores(p, host);
     if (code || !p->cores) return code;
     code = check_fit(p, host);
+    if (!code) code = check_rungs(p, host);
     if (!code) code = prepare_frames(&p->frames, host);
     for (int32_t c = 0; c < p->cores && !code; c++) code = prepare_core(p, host, &p->core[c]);
     if (code) return code;

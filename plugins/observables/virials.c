@@ -29,7 +29,8 @@ static void virial_in_cells(const virials *v, const plugmc_box *box, const plugm
     memcpy(v->share[k], sum.virial, sizeof sum.virial);
 }
 
-static int add_pairs(const virials *v, const plugmc_view *view, const plugmc_term *term)
+static int add_pairs(const virials *v, const plugmc_view *view, const plugmc_term *term,
+                     double (*to)[3])
 {
     const plugmc_system *system = v->system;
     const double range = term->plugin->potential->pair->range(term->instance);
@@ -45,7 +46,7 @@ static int add_pairs(const virials *v, const plugmc_view *view, const plugmc_ter
                 virial_in_cells(v, &view->box[w], term, &around, k);
         }
         for (int64_t k = 0; k < n; k++)
-            for (int d = 0; d < 3; d++) v->virial[w][d] += v->share[k][d];
+            for (int d = 0; d < 3; d++) to[w][d] += v->share[k][d];
     }
     return code;
 }
@@ -74,11 +75,11 @@ static int add_pairs_on_device(const virials *v, const plugmc_host *host, const 
 }
 
 static int add_total(const virials *v, const plugmc_host *host, const views *views,
-                     const plugmc_term *term)
+                     const plugmc_term *term, double (*to)[3])
 {
     const plugmc_total *total = term->plugin->potential->total;
     plugmc_total_request request = {
-        .size = sizeof request, .view = views->on_host, .virial = v->virial[0]};
+        .size = sizeof request, .view = views->on_host, .virial = to[0]};
     if (!views->given->on_device || !total->on_device)
         return total->energy(term->instance, &request);
     const size_t bytes = (size_t)v->system->walkers * sizeof *v->virial;
@@ -90,8 +91,34 @@ static int add_total(const virials *v, const plugmc_host *host, const views *vie
     if (!code) code = total->energy(term->instance, &request);
     if (!code) code = host->gpu->download(host->context, found, v->found, bytes);
     for (int32_t w = 0; w < v->system->walkers && !code; w++)
-        for (int d = 0; d < 3; d++) v->virial[w][d] += found[w][d];
+        for (int d = 0; d < 3; d++) to[w][d] += found[w][d];
     free(found);
+    return code;
+}
+
+/* Where terms have couplings they are found one by one, each in v->of_term. */
+static double (*room_for_term(const virials *v))[3]
+{
+    if (!v->of_term) return v->virial;
+    memset(v->of_term, 0, (size_t)v->system->walkers * sizeof *v->of_term);
+    return v->of_term;
+}
+
+/* Multipliers are couplings over kT, walker by walker. */
+static int add_weighted(const virials *v, const plugmc_host *host, const plugmc_term *term)
+{
+    int32_t index = 0;
+    void *rows;
+    size_t row;
+    if (!v->of_term) return PLUGMC_OK;
+    while (plugmc_term_at(v->system, index) != term) index++;
+    const int code = host->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST,
+                                        PLUGMC_READ, &rows, &row);
+    for (int32_t w = 0; w < v->system->walkers && !code; w++) {
+        const double *multipliers = (const double *)((const char *)rows + (size_t)w * row);
+        for (int d = 0; d < 3; d++)
+            v->virial[w][d] += multipliers[index] * v->system->temperature * v->of_term[w][d];
+    }
     return code;
 }
 
@@ -102,11 +129,15 @@ int virials_measure(const virials *v, const plugmc_host *host, const plugmc_view
     const views views = {view, v->positions && view->on_device ? &copy : view};
     const int pairs_there = view->on_device && v->device_pairs.kernel;
     int code = views.on_host == &copy ? bring_to_host(host, view, v->positions, &copy) : PLUGMC_OK;
-    for (int t = 0; t < v->total_count && !code; t++)
-        code = add_total(v, host, &views, v->totals[t]);
+    for (int t = 0; t < v->total_count && !code; t++) {
+        code = add_total(v, host, &views, v->totals[t], room_for_term(v));
+        if (!code) code = add_weighted(v, host, v->totals[t]);
+    }
     if (!code && pairs_there) code = add_pairs_on_device(v, host, view);
-    for (int t = 0; t < v->pair_count && !code && !pairs_there; t++)
-        code = add_pairs(v, views.on_host, v->pairs[t]);
+    for (int t = 0; t < v->pair_count && !code && !pairs_there; t++) {
+        code = add_pairs(v, views.on_host, v->pairs[t], room_for_term(v));
+        if (!code) code = add_weighted(v, host, v->pairs[t]);
+    }
     return code;
 }
 
@@ -151,6 +182,7 @@ static int sums_in_kernel(const plugmc_system *system)
 {
     int pairs = 0;
     if (system->changes & PLUGMC_CHANGED_COUNT) return 0; /* it takes all numbers */
+    if (system->weighted) return 0;                       /* it knows no couplings */
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
         if (!plugmc_term_at(system, t)->sampled || !p->pair ||
@@ -221,7 +253,9 @@ int virials_prepare(virials *v, const plugmc_host *host, int with_cores)
     v->virial = host->allocate(host->context, (size_t)system->walkers * sizeof *v->virial);
     v->pairs = host->allocate(host->context, terms * sizeof *v->pairs);
     v->totals = host->allocate(host->context, terms * sizeof *v->totals);
-    if (!v->share || !v->virial || !v->pairs || !v->totals)
+    if (system->weighted)
+        v->of_term = host->allocate(host->context, (size_t)system->walkers * sizeof *v->of_term);
+    if (!v->share || !v->virial || (system->weighted && !v->of_term) || !v->pairs || !v->totals)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
     code = sort_terms(v, host, with_cores);
     return code || !host->gpu ? code : prepare_device(v, host);

@@ -1,5 +1,5 @@
 /* virials: -sum over particles of r_d du/dr_d of all sampled potentials, for the observables that make
- * a pressure of it. In a run on a GPU pairs are summed there, in double precision too, and so are the
+ * a pressure of it: each potential times its coupling, as it is sampled. In a run on a GPU pairs are summed there, in double precision too, and so are the
  * sums over whole configurations that can be; positions come to the host only for those that cannot.
  * Sums run in a fixed order: the same for any number of threads. */
 #ifndef PLUGMC_VIRIALS_H
@@ -25,6 +25,8 @@ typedef struct virials {
     sorted_particles sorted;
     double (*share)[3];  /* [particles] kT: virial of a particle's pairs with those after it */
     double (*virial)[3]; /* [walkers] kT: the result */
+    double (*of_term)
+        [3]; /* [walkers] kT: of one term without its coupling; where there are couplings */
 
     pair_virials device_pairs;
     plugmc_device_pointer found; /* [walkers][3] kT: virials of sums that are made on the GPU */

@@ -22,20 +22,35 @@ typedef struct distance_umbrella {
     pair_place *pairs; /* [walkers]: of the moves of single particles */
 } distance_umbrella;
 
-static double distance(const plugmc_box *box, const double a[3], const double b[3])
+static plugmc_separation separation(const plugmc_box *box, const double a[3], const double b[3])
 {
     plugmc_images images;
     const int mode = plugmc_images_of(box, box->domain == PLUGMC_DOMAIN_PERIODIC, &images);
-    return sqrt(plugmc_separate(b[0] - a[0], b[1] - a[1], b[2] - a[2], &images, mode).r2);
+    return plugmc_separate(b[0] - a[0], b[1] - a[1], b[2] - a[2], &images, mode);
+}
+
+static double distance(const plugmc_box *box, const double a[3], const double b[3])
+{
+    return sqrt(separation(box, a, b).r2);
+}
+
+/* Of a pair with this separation: -dU/dx s_d^2 / x along each axis. */
+static void add_virial(const distance_umbrella *u, plugmc_separation s, double *virial)
+{
+    const double x = sqrt(s.r2), along[3] = {s.x, s.y, s.z};
+    for (int d = 0; d < 3 && x > 0; d++)
+        virial[d] -= umbrella_slope(&u->form, x) * along[d] * along[d] / x;
 }
 
 static int energy(void *instance, const plugmc_total_request *q)
 {
     const distance_umbrella *u = instance;
-    for (int32_t w = 0; w < u->system->walkers && q->energy; w++) {
+    for (int32_t w = 0; w < u->system->walkers; w++) {
         const double *all = q->view->positions + (int64_t)w * u->system->particles * 3;
-        q->energy[w] += umbrella_energy(
-            &u->form, distance(&q->view->box[w], all + 3 * u->first, all + 3 * u->second));
+        const plugmc_separation s =
+            separation(&q->view->box[w], all + 3 * u->first, all + 3 * u->second);
+        if (q->energy) q->energy[w] += umbrella_energy(&u->form, sqrt(s.r2));
+        if (q->virial) add_virial(u, s, q->virial + 3 * w);
     }
     return PLUGMC_OK;
 }

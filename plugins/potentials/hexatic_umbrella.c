@@ -30,6 +30,7 @@ typedef struct hexatic_umbrella {
     umbrella_form form; /* first: parameters */
     real cutoff;
 
+    const plugmc_host *host;
     const plugmc_system *system;
     double square;   /* of the range, length^2 */
     plugmc_box *box; /* [walkers] */
@@ -81,9 +82,14 @@ static void find(const hexatic_umbrella *u, const plugmc_box *box, const double 
     for (int64_t i = 0; i < n; i++) add_share(&around[i], 1, re, im);
 }
 
+/* Scaled, a configuration has the same bonds but for those at the cutoff, where the energy jumps. */
 static int energy(void *instance, const plugmc_total_request *q)
 {
     const hexatic_umbrella *u = instance;
+    if (q->virial)
+        return u->host->fail(u->host->context, PLUGMC_ERROR_INPUT,
+                             "an umbrella on the hexatic order has no virial that a pressure "
+                             "could be made of: its energy jumps where neighbours come and go");
     for (int32_t w = 0; w < u->system->walkers && q->energy; w++) {
         int64_t re, im;
         find(u, &q->view->box[w], q->view->positions + (int64_t)w * u->system->particles * 3,
@@ -171,6 +177,7 @@ static int prepare(void *instance, const plugmc_host *host)
 {
     hexatic_umbrella *u = instance;
     const plugmc_system *system = u->system = host->system;
+    u->host = host;
     const size_t n = (size_t)system->particles;
     double largest = 0;
     for (int32_t s = 0; s < system->species_count; s++)

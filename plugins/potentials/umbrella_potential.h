@@ -42,4 +42,10 @@ static inline double umbrella_energy(const umbrella_form *u, double x)
     return u->strength * (u->form == UMBRELLA_SPRING ? 0.5 * x * x : x);
 }
 
+/* dU/dx */
+static inline double umbrella_slope(const umbrella_form *u, double x)
+{
+    return u->strength * (u->form == UMBRELLA_SPRING ? x - u->center : 1);
+}
+
 #endif

@@ -323,19 +323,42 @@ static bool is_of_the_way(const measurement *m)
     return !strcmp(m->instance->plugin->name, "round_trips");
 }
 
+/* What has temperatures and couplings in each of its values is another number of the same configuration elsewhere. */
+static bool hangs_on_multipliers(const measurement *m)
+{
+    static const char *const names[] = {"widom", "virial_pressure", "pressure", "event_chain"};
+    bool does = false;
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+        does |= !strcmp(m->instance->plugin->name, names[k]);
+    return does;
+}
+
+/* Whether it can be reweighted, where energies count differently or (`alike`) by the same multipliers. */
+static bool can_be_taken(const measurement *m, bool alike, report *r)
+{
+    if (is_of_the_way(m)) return false;
+    if (alike || !hangs_on_multipliers(m)) return true;
+    report_warning(r, NULL, 0,
+                   "[%s] is left out: temperatures and couplings are in what it measures, so that "
+                   "weights alone do not take it to others",
+                   m->instance->section->section->name);
+    return false;
+}
+
 /* Scalars that all files have. */
-static void find_quantities(samples *s, const analysed *runs, int count)
+static void find_quantities(samples *s, const analysed *runs, int count, bool alike, report *r)
 {
     const simulation *sim = &runs[0].sim;
     for (int i = 0; i < sim->measurement_count; i++) {
         const measurement *m = &sim->measurements[i];
-        for (int k = 0; k < m->quantity_count && !is_of_the_way(m); k++) {
+        const bool taken = can_be_taken(m, alike, r);
+        for (int k = 0; k < m->quantity_count && taken; k++) {
             const quantity_record *q = &sim->output.quantities[m->first_quantity + k];
             char *name = checked(strndup(q->name, length_of_name(sim, q->name)));
             bool everywhere = q->length == 1 && q->samples > 0;
             series unused;
-            for (int r = 0; r < count && everywhere; r++)
-                everywhere = find_series(&runs[r].sim, q->observable, name, &unused);
+            for (int f = 0; f < count && everywhere; f++)
+                everywhere = find_series(&runs[f].sim, q->observable, name, &unused);
             if (everywhere) {
                 s->quantities = checked(realloc(s->quantities, (size_t)(s->quantity_count + 1) *
                                                                    sizeof *s->quantities));
@@ -490,7 +513,9 @@ int samples_gather(samples *s, analysed *runs, int count, point *points, int poi
     bool *needed = checked(calloc((size_t)s->width, sizeof *needed));
     find_states(s, runs, count);
     find_needed(s, points, point_count, needed);
-    find_quantities(s, runs, count);
+    bool alike = true;
+    for (int32_t t = 0; t < runs[0].sim.system.term_count; t++) alike &= !needed[t];
+    find_quantities(s, runs, count, alike, r);
     code = add_files(s, runs, count, needed, from, r);
     free(needed);
     return code;

@@ -156,3 +156,52 @@ test_trajectory_has_the_box_of_each_walker()
     awk -v a="$areas" -v b="$volume" 'BEGIN { exit !(a > 0 && a / b - 1 < 1e-9 && 1 - a / b < 1e-9) }' ||
         fail "the mean of the boxes is $areas, that of box_size $volume"
 }
+
+# A coupling counts in the pressure as in what is sampled, rung by rung, and so does an umbrella on a distance.
+test_pressure_with_couplings_is_the_one_imposed()
+{
+    boxes 2 16 0.7 1 8 40000 <<-END
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 1.5
+	truncation = force_shift
+	coupling = 0.4
+	[potential distance_umbrella]
+	form = force
+	strength = 3
+	coupling = 0.5
+	[observable virial_pressure]
+	period = 10
+	[observable pressure]
+	period = 10
+	END
+    must run sim.ini
+    near virial_pressure.pressure 0.7 0.01
+    near pressure.pressure 0.7 0.01
+    change 's/^coupling = 0.4//'
+    printf '[ladder]\nvary = lennard_jones.coupling\nvalues = 0.4 1.6\n[mover exchange]\nevery = 10\n' >>sim.ini
+    must run sim.ini
+    near virial_pressure.pressure@0.4 0.7 0.02
+    near virial_pressure.pressure@1.6 0.7 0.02
+    printf '[potential hard_disk]\n' >>sim.ini
+    change '/^\[observable virial/,/^period/d'
+    refused 3 "sim.ini:30: [observable pressure] walkers have 'lennard_jones' with different couplings, and one energy at contact is extrapolated with" run sim.ini
+    change '/^\[ladder\]/,$d; s/^strength = 3/strength = 0/'
+    printf '[potential hard_disk]\n' >>sim.ini
+    change 's/^truncation.*/&\ncoupling = 0.4/; s/^temperature.*//; s/^pressure = 0.7/&\ntemperature = 0.8/'
+    must run sim.ini
+    near pressure.pressure 0.7 0.02
+}
+
+test_an_umbrella_without_a_virial_is_refused_by_pressures()
+{
+    boxes 2 16 0.7 1 8 100 <<-END
+	[potential hexatic_umbrella]
+	[observable virial_pressure]
+	period = 10
+	END
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "an umbrella on the hexatic order has no virial" "$err" || fail "the umbrella is not refused"
+}

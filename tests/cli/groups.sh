@@ -277,3 +277,62 @@ test_groups_are_resumed_on_a_gpu()
     must run --resume parts.h5 --set run.sweeps=30
     same_chain one.h5 parts.h5
 }
+
+# Groups with two of a kind beside groups with one of it: steps over a number tell nothing of its neighbours. Ideal
+# particles, whose law is a sum; all ln p are within 5 errors (once in 10^5 runs of a right program), which are small.
+test_weights_beside_groups_with_two_of_a_kind()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 8000
+	equilibrate = 1000
+	seed = 5
+	walkers = 2
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 2
+	[species Ca]
+	count = 0
+	most = 3
+	charge = 2
+	activity = 0.4
+	[species Na]
+	count = 0
+	most = 3
+	charge = 1
+	activity = 0.4
+	[species Cl]
+	count = 0
+	most = 6
+	charge = -1
+	activity = 0.4
+	[initial]
+	state = random
+	[potential lennard_jones]
+	epsilon = 1e-9
+	sigma = 0.001
+	cutoff = 0.01
+	[mover two]
+	plugin = insert_group
+	group = Ca Cl Cl
+	trials = 10
+	[mover one]
+	plugin = insert_group
+	group = Na Cl
+	trials = 10
+	[mover transition_matrix]
+	of = Cl
+	END
+    must run sim.ini
+    must analyse sim.h5 --print transition_matrix.ln_p
+    awk 'function factorial(n) { return n < 2 ? 1 : n * factorial(n - 1) }
+        /^#/ { next } { found[$1] = $2; error[$1] = $3 }
+        END { for (a = 0; a < 4; a++) for (b = 0; b < 4; b++) if (2 * a + b < 7) { c = 2 * a + b
+                  p[c] += 3.2 ^ (a + b + c) / (factorial(a) * factorial(b) * factorial(c)) }
+            for (c = 0; c < 7; c++) sum += p[c]
+            for (c = 0; c < 7; c++) { z = (found[c] - log(p[c] / sum)) / error[c]
+                print c, found[c], log(p[c] / sum), z
+                if (!(z < 5 && z > -5 && error[c] < 0.1)) bad = 1 }
+            exit bad }' "$out" || fail "ln p is another"
+}

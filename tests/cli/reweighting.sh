@@ -501,3 +501,23 @@ potential" reweight sim.h5 --at run.seed=3
     refused 3 "sim.h5: measures 'other' every 3 sweeps and others every 4: for configurations to be the same, one \
 period has to be a multiple of the other" reweight sim.h5
 }
+
+# Temperatures are in each value of a pressure and of a Boltzmann factor: weights take neither of them to others. With all
+# energies counted as they were, they can be taken to other volumes and numbers.
+test_numbers_with_temperatures_in_them_are_left_out()
+{
+    local left
+    gas 1
+    printf '%s\n' '[observable virial_pressure]' 'period = 4' '[observable widom]' 'species = point' 'period = 4' \
+        '[observable energy]' 'source = fresh' 'period = 4' >>sim.ini
+    change '/^\[ladder\]/,/^values/d; /^\[mover exchange\]/,/^every/d; s/^sweeps = .*/sweeps = 200/'
+    change 's/^\[potential hard_disk\]/[potential lennard_jones]\nepsilon = 1e-6\nsigma = 0.001\ncutoff = 0.01/'
+    must run sim.ini
+    must reweight sim.h5 --csv --at run.temperature=1.1
+    grep -q energy.energy, "$out" || fail "nothing is left"
+    ! grep -q 'virial_pressure\|widom' "$out" || fail "a number that hangs on the temperature was reweighted"
+    left=$(grep -c "warning: \[observable [a-z_]*\] is left out: temperatures and couplings" "$err")
+    [ "$left" = 2 ] || fail "it is not said what is left out"
+    must reweight sim.h5 --csv --at run.pressure=1.1
+    grep -q virial_pressure.pressure, "$out" || fail "a pressure was left out at the temperature of the run"
+}

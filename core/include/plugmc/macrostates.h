@@ -32,9 +32,9 @@ typedef struct plugmc_macrostates {
     /* The books, to which the core adds before the mover sweeps and before it is measured; the mover may
      * clear them. Of each trial of a mover that can change x: */
     double *visits; /* [bins]: in which bin the walker was after it */
-    /* [bins of before]: of trials to a lower bin, the sum of the probabilities without weights to be
-     * accepted, and how many they were; the same of trials to a higher bin. Also of those that would lead
-     * out. */
+    /* [bins of before]: of trials to the next lower bin, the sum of the probabilities without weights to be
+     * accepted, and how many they were; the same of trials to the next higher bin. Also of those that would lead
+     * out. Trials that pass a bin over, as of groups with two of a kind, tell nothing of neighbours. */
     double (*collected)[4];
     /* m_t U_t are energies over kT, with couplings. With energies every trial may change x, by any number of
      * bins: the sums of probabilities are of those alone that lead to the next bin below or above, and both

@@ -142,13 +142,13 @@ void bias_note(hamiltonian *h, int32_t w, const bias_step *s, double probability
     const int64_t bins = h->bias.of->bins, at = taken ? s->after : s->before;
     double *books = &h->bias.books[w * bins * BIAS_BOOKS];
     const int way = s->after < s->before ? PLUGMC_DOWN : PLUGMC_UP;
-    const bool of_energy = bias_is_of_energy(h);
+    const bool of_energy = bias_is_of_energy(h), next = llabs(s->after - s->before) == 1;
     if (s->before >= 0 && s->before < bins && of_energy) {
         double *book = &books[s->before * BIAS_BOOKS];
-        if (llabs(s->after - s->before) == 1) book[way] += probability;
+        if (next) book[way] += probability;
         book[PLUGMC_DOWN_TRIALS] += 1;
         book[PLUGMC_UP_TRIALS] += 1;
-    } else if (s->before >= 0 && s->before < bins && s->before != s->after) {
+    } else if (s->before >= 0 && s->before < bins && next) {
         books[s->before * BIAS_BOOKS + way] += probability;
         books[s->before * BIAS_BOOKS + way + 1] += 1;
     }

@@ -5,6 +5,7 @@
 #include "energy/turnovers.h"
 #include "energy/on_device.h"
 #include "energy/parts.h"
+#include "system/skew.h"
 
 /* ---- Changes of particles ------------------------------------------------------------------------ */
 
@@ -204,6 +205,30 @@ static bool too_small(const hamiltonian *h, const plugmc_box *box)
     return 2 * h->range > shortest;
 }
 
+/* Pairs in reach have one image alone, and that is found, in boxes that are not too small. Where farther ones count,
+ * boxes that [box] would refuse end the run. To reject them would be no way out: it would be an ensemble of its own,
+ * with a bound on its shapes that nobody has asked for. */
+static int check_boxes(const hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
+{
+    for (int32_t w = 0; w < c->walkers; w++) {
+        const plugmc_box *box = &c->box[w];
+        if (too_small(h, box))
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "the box of walker %d has become so small, a volume of %g, that the range of a "
+                "potential is more than half of it",
+                w, box->volume);
+        if (h->looks_far && !finds_nearest_images(box))
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "the box of walker %d has become so skewed that nearest images are not found: its "
+                "heights are %g, %g and %g, its lattice vectors %g, %g and %g long",
+                w, plugmc_height(box, 0), plugmc_height(box, 1), plugmc_height(box, 2),
+                box->length[0], box->length[1], box->length[2]);
+    }
+    return PLUGMC_OK;
+}
+
 /* e->trial: the same fractional coordinates in another box. */
 static int make_trial(const hamiltonian *h, walker_energy *e, int32_t w, const plugmc_box *box)
 {
@@ -268,17 +293,10 @@ static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_change
 {
     const int terms = h->system->term_count;
     const double *unused;
-    int code = PLUGMC_OK;
     if (c->first != 0 || c->walkers != h->system->walkers || c->per_walker != 1)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "boxes are proposed for all walkers, one each");
-    for (int32_t w = 0; w < c->walkers && !code; w++)
-        if (too_small(h, &c->box[w]))
-            return host->fail(
-                host->context, PLUGMC_ERROR_INPUT,
-                "the box of walker %d has become so small, a volume of %g, that the range of a "
-                "potential is more than half of it",
-                w, c->box[w].volume);
+    int code = check_boxes(h, host, c);
     for (int32_t w = 0; w < c->walkers && !code; w++)
         code = hamiltonian_energy(h, host, w, &unused);
     if (!code) code = find_rescaled(h, host, c);

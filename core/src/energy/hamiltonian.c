@@ -43,6 +43,14 @@ static int resolve(hamiltonian *h, const plugmc_host *host, const plugmc_term *t
     return PLUGMC_OK;
 }
 
+/* A pair of any range, or a total of its own, for all that is known of it. */
+static bool looks_far(const plugmc_system *system, const plugmc_term *term)
+{
+    const plugmc_potential *p = term->plugin->potential;
+    const bool whole = p->total && !p->total->beside_parts && plugmc_follows_positions(p->total);
+    return whole || (p->pair && !isfinite(reach_of_term(system, term)));
+}
+
 int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
@@ -52,9 +60,11 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
     *h = (hamiltonian){.system = system, .width = (int)width};
     h->terms = calloc(terms + 1, sizeof *h->terms);
     int code = h->terms ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
-    for (int32_t t = 0; t < system->term_count && !code; t++)
+    for (int32_t t = 0; t < system->term_count && !code; t++) {
+        h->looks_far |= looks_far(system, plugmc_term_at(system, t));
         if (plugmc_term_at(system, t)->sampled)
             code = resolve(h, host, plugmc_term_at(system, t), t);
+    }
     if (code && code != PLUGMC_ERROR_MEMORY) return code;
     h->walkers = calloc(walkers, sizeof *h->walkers);
     h->multipliers = calloc(walkers * width, sizeof(double));

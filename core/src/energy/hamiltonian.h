@@ -53,14 +53,15 @@ typedef struct hamiltonian {
     int count;
     bool has_totals, has_far; /* a total that positions change; a pair of any range */
     bool any_total;           /* of any kind */
-    bool old_energies;        /* of close pairs and fields: there is more than hard cores */
-    bool boxes_taken;         /* since totals were started: they have to be started again */
-    double reach;             /* of `close` terms */
-    double range;             /* of their energies alone */
-    double *multipliers;      /* [walkers][width], as in the state */
-    int width;                /* terms, the volume, species */
-    walker_energy *walkers;   /* [walkers]; NULL: not open */
-    bool left_out;            /* their particles are not those of the state, which is ahead */
+    bool looks_far; /* at nearest images farther away than half the box is high, sampled or not */
+    bool old_energies;      /* of close pairs and fields: there is more than hard cores */
+    bool boxes_taken;       /* since totals were started: they have to be started again */
+    double reach;           /* of `close` terms */
+    double range;           /* of their energies alone */
+    double *multipliers;    /* [walkers][width], as in the state */
+    int width;              /* terms, the volume, species */
+    walker_energy *walkers; /* [walkers]; NULL: not open */
+    bool left_out;          /* their particles are not those of the state, which is ahead */
     const plugmc_state *state;
     /* plugmc_mover.rescale of the mover that holds the configuration, with `holder` as its instance;
      * PLUGMC_UNANSWERED if there is none. */

@@ -494,10 +494,11 @@ PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s
                          double probability, int taken)
 {
     const int64_t at = taken ? s->after : s->before;
-    const int way = s->after < s->before ? WALK_DOWN : WALK_UP;
+    const int way = s->after < s->before ? WALK_DOWN : WALK_UP,
+              next = s->after == s->before - 1 || s->after == s->before + 1;
     double *book = b->book + (uint64_t)walker * b->bins * WALK_BOOKS;
     if (!b->books || threadIdx.x != 0) return;
-    if (s->before >= 0 && s->before < b->bins && s->before != s->after) {
+    if (s->before >= 0 && s->before < b->bins && next) {
         book[s->before * WALK_BOOKS + way] += probability;
         book[s->before * WALK_BOOKS + way + 1] += 1;
     }

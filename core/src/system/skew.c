@@ -91,9 +91,19 @@ static bool is_within(const double plane[AROUND][3], const double x[3])
     return true;
 }
 
+/* No corner is farther from the origin than half the diagonal of the upright box of the same heights, one on the
+ * other (L. Babai, Combinatorica 6, 1 (1986)), and |f| is at most that over the height. True of most boxes. */
+static bool is_hardly_skewed(const plugmc_box *box)
+{
+    const double a = box->length[0], c = plugmc_height(box, 2), b = box->volume / (a * c);
+    const double least = fmin(plugmc_height(box, 0), fmin(plugmc_height(box, 1), c));
+    return 0.5 * sqrt(a * a + b * b + c * c) <= 1.5 * least;
+}
+
 bool finds_nearest_images(const plugmc_box *box)
 {
     double v[3][3], plane[AROUND][3], x[3];
+    if (!box->oblique || is_hardly_skewed(box)) return true;
     memcpy(v, box->vector, sizeof v);
     reduce_vectors(v);
     planes_of(v, plane);

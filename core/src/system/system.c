@@ -291,7 +291,7 @@ static int box_build(const config *config, plugmc_system *system, report *report
     if (!(box->volume > 0 && isfinite(box->volume)))
         return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
                             "[box] these numbers give a box of volume %g", box->volume);
-    if (box->oblique && !finds_nearest_images(box)) return refuse_skew(config, box, report);
+    if (!finds_nearest_images(box)) return refuse_skew(config, box, report);
     return density_check(config, system, particle_volume, report);
 }
 
