@@ -258,21 +258,32 @@ static plugmc_particle particle_of(const plugmc_system *system, int32_t s, doubl
                              .species = s};
 }
 
-/* Energy of a pair of these species at distance r, of all pair potentials that are sampled, in kT. */
+/* Mean over the rungs: g exp(u) need not be more than smooth. */
+static double coupling_of(const plugmc_system *system, int32_t term)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < system->rungs && system->weighted; k++)
+        sum += coupling_in(system, &system->of_rungs[k * system->multipliers], term);
+    return system->weighted ? sum / system->rungs : 1;
+}
+
+/* Energy of a pair of these species at distance r, of all pair potentials that are sampled, each times its coupling. */
 static double pair_energy_at(const plugmc_system *system, const core *core, double r)
 {
     const plugmc_particle one = particle_of(system, core->a, 0),
                           other = particle_of(system, core->b, r);
     const plugmc_particles others = {
         1, &other.x, &other.y, &other.z, &other.charge, &other.diameter, &other.species};
-    double energy = 0;
+    double sum = 0;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
-        if (pair && pair->functions & PLUGMC_PAIR_ENERGY)
-            pair->energy(term->instance, &system->box, 0, &one, &others, &energy);
+        double energy = 0;
+        if (!pair || !(pair->functions & PLUGMC_PAIR_ENERGY)) continue;
+        pair->energy(term->instance, &system->box, 0, &one, &others, &energy);
+        sum += coupling_of(system, t) * energy;
     }
-    return energy;
+    return sum;
 }
 
 static const char *label(const plugmc_host *host, const char *before, const core *core,

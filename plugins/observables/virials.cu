@@ -22,17 +22,20 @@ PLUGMC_FN int32_t cell_of(const uint32_t *start, int32_t cells, uint32_t k)
 /* x: particles; y: walkers. positions, order and start as in plugmc_cells, of count_x, count_y,
  * count_z cells.
  *   boxes   [walkers]
+ *   multipliers   rows of the state, `row` bytes from one to the next; NULL: each term counts by 1
  *   species [particles]
  *   sums    [walkers][blocks][3]   out, kT: -s_d du/ds_d of the pairs of a block */
 extern "C" __global__ void pair_virials(const double *positions, const uint32_t *order,
                                         const uint32_t *start, const plugmc_box *boxes,
-                                        const uint16_t *species, uint32_t particles,
+                                        const uint8_t *multipliers, uint64_t row,
+                                        double temperature, const uint16_t *species, uint32_t particles,
                                         int32_t count_x, int32_t count_y, int32_t count_z,
                                         double *sums)
 {
     const uint32_t k = blockIdx.x * VIRIAL_THREADS + threadIdx.x;
     const int32_t cells = count_x * count_y * count_z;
     const plugmc_images images = plugmc_images_of_walker(boxes, blockIdx.y);
+    const double *own_multipliers = (const double *)(multipliers + blockIdx.y * row);
     double virial[3] = {0, 0, 0};
     positions += (uint64_t)blockIdx.y * particles * 3;
     order += (uint64_t)blockIdx.y * particles;
@@ -53,8 +56,12 @@ extern "C" __global__ void pair_virials(const double *positions, const uint32_t 
                 const plugmc_separation s =
                     plugmc_separated(own[0] - r[0], own[1] - r[1], own[2] - r[2], images);
                 real energy, first, second;
-                plugmc_pair_derivatives(s, a, plugmc_site_of_species(species[order[j]]), &energy,
-                                        &first, &second);
+                const plugmc_site b = plugmc_site_of_species(species[order[j]]);
+                if (multipliers)
+                    plugmc_pair_derivatives_weighted(s, a, b, own_multipliers, &energy, &first,
+                                                     &second);
+                else
+                    plugmc_pair_derivatives(s, a, b, &energy, &first, &second);
                 virial[0] -= first * s.x * s.x;
                 virial[1] -= first * s.y * s.y;
                 virial[2] -= first * s.z * s.z;
@@ -62,7 +69,8 @@ extern "C" __global__ void pair_virials(const double *positions, const uint32_t 
         }
     }
     for (int d = 0; d < 3; d++) {
-        const double total = sum_of_block<VIRIAL_THREADS>(virial[d]);
+        const double total =
+            sum_of_block<VIRIAL_THREADS>(multipliers ? temperature * virial[d] : virial[d]);
         if (threadIdx.x == 0) sums[((uint64_t)blockIdx.y * gridDim.x + blockIdx.x) * 3 + d] = total;
     }
 }
