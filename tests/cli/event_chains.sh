@@ -143,3 +143,12 @@ test_chains_of_a_thin_gas_reach_all_places()
     expect_message "--set: warning: [mover event_chain] length: 12 is 2 times the edge of the box along x, so a particle that \
 meets nobody comes back to where it was: take another length"
 }
+
+# A third of this edge, three times, is less than the edge by its last bit: a chain along x has to leave the last of
+# three cells all the same.
+test_chains_leave_the_last_cell()
+{
+    hard 3 3.5883853099650076 9 200
+    change 's/^seed = 7/&\ntime_limit = 20/'
+    must run sim.ini
+}
