@@ -437,7 +437,7 @@ static int choose_ranges(dressed_ion *d, const plugmc_host *host)
     const double debye = 1 / d->kappa;
     const int sphere = box->domain == PLUGMC_DOMAIN_SPHERE;
     double r_max = d->r_max, margin = d->margin;
-    if (sphere && !(margin > 0)) margin = fmax(10 * debye, r_max);
+    if (sphere && !(margin > 0) && r_max < 10 * debye) margin = 10 * debye;
     if (!(r_max > 0) && d->fit_to > 0) r_max = d->fit_to;
     if (!(r_max > 0) && sphere) r_max = fmin(8 * debye, margin);
     int code = pair_histogram_prepare(&d->pairs, host, r_max, d->bins, margin, d->method);
