@@ -37,3 +37,41 @@ test_no_wall_cuts_shells()
     expect_message "sim.ini:19: warning: [observable rdf] nobody is within 1 of the surface, which a wall keeps free, so \
 shells beyond 1 are cut around some references, and g is too small there: margin should be 3"
 }
+
+# The Bjerrum length of half of a potential twice as strong.
+test_dressed_ions_know_couplings()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 100
+	seed = 3
+	walkers = 2
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 12
+	[species cation]
+	count = 40
+	charge = 1
+	[species anion]
+	count = 40
+	charge = -1
+	[initial]
+	state = random
+	[potential hard_sphere]
+	[potential ions]
+	plugin = coulomb
+	minimum_image = yes
+	bjerrum_length = 2
+	[mover serial]
+	[observable dressed_ion]
+	period = 10
+	END
+    must run sim.ini
+    grep '^dressed_ion.debye_length ' "$out" >once || fail "there is no Debye length"
+    must run sim.ini --set "potential ions.coupling=0.5" --set "potential ions.bjerrum_length=4"
+    grep '^dressed_ion.debye_length ' "$out" | diff once - || fail "a coupling is not the strength of charges"
+    printf '%s\n' '[ladder]' 'vary = ions.coupling' 'values = 1 2' >>sim.ini
+    refused 3 "sim.ini:23: [observable dressed_ion] no potential of this run has a bjerrum_length, or several or the rungs \
+of a ladder have different ones: give it here" run sim.ini
+}
