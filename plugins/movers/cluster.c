@@ -40,17 +40,19 @@ typedef struct flock {
     int32_t *near;            /* [capacity]: of one particle, here and there */
     double *near_x[5];        /* [capacity]: x, y, z, charge, diameter of these */
     int32_t *near_species;
-    double *change, *sum;                 /* [capacity]: of a term, of all */
-    const double *multiplier;             /* [terms] */
-    int64_t clusters;                     /* of this call */
-    int64_t reflected, measured_clusters; /* since the last measurement */
-    int32_t lost;                         /* 1: an energy was not a number */
+    double *change, *sum;      /* [capacity]: of a term, of all */
+    const double *multiplier;  /* [terms] */
+    int64_t clusters;          /* of this call */
+    int64_t measured_clusters; /* since the last measurement */
+    double reflected;          /* likewise: sum of the shares of particles that went along */
+    int32_t lost;              /* 1: an energy was not a number */
     uint64_t lost_sweep;
     int32_t lost_particle;
 } flock;
 
 typedef struct cluster {
     int64_t clusters; /* parameter */
+    int32_t asked;    /* 1: measured before */
     const plugmc_system *system;
     double reach, range; /* of pairs, and of their energies alone, length */
     flock *flocks;
@@ -219,14 +221,16 @@ static void move_cluster(const cluster *c, const plugmc_host *host, flock *f, ui
     const plugmc_random random = plugmc_draw(host->seed, s, w, 0, PLUGMC_PURPOSE_ORDER, 0);
     double center[3];
     plugmc_draw_place(&draws, center);
+    f->measured_clusters++;
     if (!f->count) return;
     f->waiting[0] = f->number[plugmc_below(random.word[0], (uint32_t)f->count)];
     f->moved[f->waiting[0]] = 1;
-    for (int64_t waiting = 1; waiting > 0 && !f->lost; f->reflected++)
+    int64_t reflected = 0;
+    for (int64_t waiting = 1; waiting > 0 && !f->lost; reflected++)
         waiting = reflect(c, host, f, s, w, center, f->waiting[waiting - 1], waiting - 1);
     for (int64_t k = 0; k < f->count; k++) f->moved[f->number[k]] = 0;
+    f->reflected += (double)reflected / (double)f->count;
     f->clusters++;
-    f->measured_clusters++;
 }
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
@@ -412,30 +416,35 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     return index == 0 && plugmc_scalar(out, listing[0].name, "", listing[0].doc);
 }
 
-/* Since the last measurement; `clusters` a sweep and walker have been made. */
+/* Since the last measurement, of which there has to be something. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     cluster *c = instance;
-    (void)host, (void)view;
+    (void)view;
     for (int32_t w = 0; w < c->system->walkers; w++) {
         flock *f = &c->flocks[w];
-        const double of = (double)f->measured_clusters * (double)f->count;
-        values[w] = of > 0 ? (double)f->reflected / of : 0;
-        f->reflected = f->measured_clusters = 0;
+        if (!f->measured_clusters && c->asked)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "no cluster has been made since the last measurement: period has to "
+                              "be a multiple of every");
+        values[w] = f->measured_clusters ? f->reflected / (double)f->measured_clusters : 0;
+        f->reflected = 0;
+        f->measured_clusters = 0;
     }
+    c->asked = 1;
     return PLUGMC_OK;
 }
 
 static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
 {
     cluster *c = instance;
-    int code = PLUGMC_OK;
+    int code = a->bytes(a, "asked", &c->asked, sizeof c->asked);
     (void)host;
     for (int32_t w = 0; w < c->system->walkers && !code; w++) {
         flock *f = &c->flocks[w];
-        int64_t both[2] = {f->reflected, f->measured_clusters};
+        double both[2] = {f->reflected, (double)f->measured_clusters};
         code = plugmc_archive_walker(a, "reflected", w, both, sizeof both);
-        f->reflected = both[0], f->measured_clusters = both[1];
+        f->reflected = both[0], f->measured_clusters = (int64_t)both[1];
     }
     return code;
 }

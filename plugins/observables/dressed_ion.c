@@ -376,8 +376,17 @@ static int name_all(dressed_ion *d, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
+/* By what a term of -ln p is multiplied; NaN where rungs differ. */
+static double multiplier_of(const plugmc_system *system, int32_t term)
+{
+    if (!system->weighted) return 1 / system->temperature;
+    for (int32_t k = 1; k < system->rungs; k++)
+        if (system->of_rungs[k * system->multipliers + term] != system->of_rungs[term]) return NAN;
+    return system->of_rungs[term];
+}
+
 /* The parameter bjerrum_length of the sampled potential that has one, which is that of kT = 1, at the
- * temperature of the run; 0 if there is none, or several that differ. */
+ * temperature of the run and times the coupling; 0 if there is none, or several that differ. */
 static double bjerrum_of_potential(const plugmc_system *system)
 {
     double found = 0;
@@ -388,12 +397,13 @@ static double bjerrum_of_potential(const plugmc_system *system)
             const plugmc_parameter *p = plugmc_parameter_at(plugin, k);
             if (p->type != PLUGMC_TYPE_REAL || strcmp(p->name, "bjerrum_length")) continue;
             const char *instance = plugmc_term_at(system, t)->instance;
-            const double own = *(const double *)(const void *)(instance + p->offset);
-            if (found > 0 && own != found) return 0;
+            const double own =
+                multiplier_of(system, t) * *(const double *)(const void *)(instance + p->offset);
+            if (isnan(own) || (found > 0 && own != found)) return 0;
             found = own;
         }
     }
-    return found / system->temperature;
+    return found;
 }
 
 /* Two species that attract each other; the Debye length of the whole box. */
@@ -417,8 +427,8 @@ static int check_ions(dressed_ion *d, const plugmc_host *host)
     if (!(d->bjerrum_length > 0)) d->bjerrum_length = bjerrum_of_potential(system);
     if (!(d->bjerrum_length > 0))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "no potential of this run has a bjerrum_length, or several have "
-                          "different ones: give it here");
+                          "no potential of this run has a bjerrum_length, or several or the "
+                          "rungs of a ladder have different ones: give it here");
     double square = 0;
     for (int32_t a = 0; a < KINDS; a++) {
         d->charge[a] = species[a]->charge;
@@ -437,7 +447,7 @@ static int choose_ranges(dressed_ion *d, const plugmc_host *host)
     const double debye = 1 / d->kappa;
     const int sphere = box->domain == PLUGMC_DOMAIN_SPHERE;
     double r_max = d->r_max, margin = d->margin;
-    if (sphere && !(margin > 0)) margin = fmax(10 * debye, r_max);
+    if (sphere && !(margin > 0) && r_max < 10 * debye) margin = 10 * debye;
     if (!(r_max > 0) && d->fit_to > 0) r_max = d->fit_to;
     if (!(r_max > 0) && sphere) r_max = fmin(8 * debye, margin);
     int code = pair_histogram_prepare(&d->pairs, host, r_max, d->bins, margin, d->method);

@@ -308,6 +308,41 @@ static double ball(int dimension, double radius)
     return dimension == 2 ? M_PI * radius * radius : 4 * M_PI / 3 * radius * radius * radius;
 }
 
+/* Whether a sampled field keeps a particle of a species away from a place on an axis. */
+static int is_kept_out(const plugmc_system *system, int32_t s, int axis, double at)
+{
+    double r[3] = {0, 0, 0}, unused = 0;
+    r[axis] = at;
+    const plugmc_species *of = plugmc_species_at(system, s);
+    const plugmc_particles one = {1, &r[0], &r[1], &r[2], &of->charge, &of->diameter, &s};
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_field *field = term->sampled ? term->plugin->potential->field : NULL;
+        if (field && field->energy(term->instance, &one, &unused) > 0) return 1;
+    }
+    return 0;
+}
+
+/* How far in from the surface of a sphere walls keep the centres of some species: half of its diameter, say. */
+static double kept_free(const plugmc_system *system)
+{
+    const double radius = system->box.radius;
+    double most = 0;
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int axis = 0; axis < system->box.dimension; axis++) {
+            double free = 0, taken = radius;
+            if (plugmc_species_at(system, s)->count == 0 || is_kept_out(system, s, axis, 0) ||
+                !is_kept_out(system, s, axis, radius * (1 - 1e-9)))
+                continue;
+            for (int k = 0; k < 50; k++) {
+                const double middle = 0.5 * (free + taken);
+                *(is_kept_out(system, s, axis, middle) ? &taken : &free) = middle;
+            }
+            most = fmax(most, radius - free);
+        }
+    return most;
+}
+
 static int choose_range(pair_histogram *h, const plugmc_host *host, double r_max, double margin)
 {
     const plugmc_box *box = &h->system->box;
@@ -330,13 +365,20 @@ static int choose_range(pair_histogram *h, const plugmc_host *host, double r_max
         h->volume = box->volume;
         return PLUGMC_OK;
     }
+    const double kept = kept_free(h->system);
     h->range = r_max > 0 ? r_max : box->radius / 3;
-    h->margin = margin > 0 ? margin : h->range;
+    h->margin = margin > 0 ? margin : h->range + kept;
     if (h->range > h->margin)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "r_max = %g is more than margin = %g: the wall would cut shells around "
                           "particles that near to it",
                           h->range, h->margin);
+    if (h->range > h->margin * (1 + 1e-9) - kept)
+        host->warn(host->context,
+                   "nobody is within %g of the surface, which a wall keeps free, so shells beyond "
+                   "%g are cut around some references, and g is too small there: margin should be "
+                   "%g",
+                   kept, h->margin - kept, h->range + kept);
     if (h->margin >= box->radius)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "margin = %g leaves nothing of a sphere of radius %g: take a smaller "

@@ -45,7 +45,8 @@ enum { PAIR_AUTO, PAIR_CELLS, PAIR_ALL }; /* method */
 /* What pair_histogram_prepare makes of 0. */
 #define PAIR_HISTOGRAM_R_MAX                                                                       \
     "half the smallest distance between faces of a box that stays, a third of the radius of a sphere"
-#define PAIR_HISTOGRAM_MARGIN "particles this near to its surface are no references; 0: r_max"
+#define PAIR_HISTOGRAM_MARGIN                                                                      \
+    "particles this near to its surface are no references; 0: r_max, and what walls keep free"
 
 typedef struct pair_histogram {
     const plugmc_system *system;
@@ -72,7 +73,8 @@ typedef struct pair_histogram {
 } pair_histogram;
 
 /* r_max = 0: half the smallest distance of opposite faces of a periodic box, a third of the radius
- * of a sphere. margin = 0: r_max. Refuses, in words, what would cut shells, and r_max = 0 in a box that
+ * of a sphere. margin = 0: r_max, and how far in from the
+ * surface walls keep somebody's centre. Refuses, in words, what would cut shells, and r_max = 0 in a box that
  * changes. */
 int pair_histogram_prepare(pair_histogram *, const plugmc_host *, double r_max, int64_t bins,
                            double margin, int32_t method);

@@ -3,7 +3,7 @@
  *     P_d = N / V + (1 / V) < sum_i r_i,d f_i,d >,    P = mean of P_d over the directions d,
  *
  * with N and V in the mean, where they change,
- * of all sampled potentials: pairs by their derivatives, whole-configuration sums by their own
+ * of all sampled potentials, each times its coupling: pairs by their derivatives, whole-configuration sums by their own
  * virial. M. P. Allen, D. J. Tildesley, Computer Simulation of Liquids, section 2.4; for Ewald sums
  * D. M. Heyes, Phys. Rev. B 49, 755 (1994).
  *

@@ -12,6 +12,43 @@ PLUGMC_EMBED(virial_kernel, VIRIAL_KERNEL_FILE);
 
 enum { THREADS = 128 }; /* VIRIAL_THREADS of the kernel */
 
+/* ---- Couplings ------------------------------------------------------------------------------- */
+
+/* Rows of multipliers of all walkers. */
+typedef struct weights {
+    const uint8_t *rows; /* NULL: each term counts by 1 */
+    size_t row;          /* bytes from one to the next */
+} weights;
+
+static int find_weights(const virials *v, const plugmc_host *host, weights *out)
+{
+    void *rows = NULL;
+    *out = (weights){0};
+    if (!v->coupled) return PLUGMC_OK;
+    const int code = host->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST,
+                                        PLUGMC_READ, &rows, &out->row);
+    out->rows = rows;
+    return code;
+}
+
+/* Multipliers are couplings over kT. */
+static double coupling_of(const virials *v, const weights *weights, int64_t walker, int32_t index)
+{
+    if (!weights->rows) return 1;
+    const uint8_t *row = weights->rows + (size_t)walker * weights->row;
+    return ((const double *)row)[index] * v->system->temperature;
+}
+
+static int has_couplings(const plugmc_system *system)
+{
+    for (int64_t k = 0; k < system->rungs && system->weighted; k++)
+        for (int32_t t = 0; t < system->term_count; t++)
+            if (plugmc_term_at(system, t)->sampled &&
+                system->of_rungs[k * system->multipliers + t] != 1 / system->temperature)
+                return 1;
+    return 0;
+}
+
 /* ---- Pairs of one walker --------------------------------------------------------------------- */
 
 /* Virial of particle k with those after it in the cells around its own. */
@@ -29,16 +66,19 @@ static void virial_in_cells(const virials *v, const plugmc_box *box, const plugm
     memcpy(v->share[k], sum.virial, sizeof sum.virial);
 }
 
-static int add_pairs(const virials *v, const plugmc_view *view, const plugmc_term *term,
-                     double (*to)[3])
+static int add_pairs(const virials *v, const plugmc_view *view, const weights *weights,
+                     int32_t index)
 {
     const plugmc_system *system = v->system;
+    const plugmc_term *term = plugmc_term_at(system, index);
     const double range = term->plugin->potential->pair->range(term->instance);
     plugmc_cells cells = {.size = sizeof cells};
     int code = view->cells(view, fmin(range, 1e300), &cells);
     for (int64_t w = 0; w < system->walkers && !code; w++) {
         const uint32_t *start = cells.start + w * (cells.cells + 1);
         const int64_t n = take_sorted(&v->sorted, system, &cells, w);
+        const double coupling = coupling_of(v, weights, w, index);
+        if (coupling == 0) continue; /* it may be infinite */
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
         for (int64_t cell = 0; cell < cells.cells; cell++) {
             const cells_around around = cells_around_one(&cells, start, cell);
@@ -46,7 +86,7 @@ static int add_pairs(const virials *v, const plugmc_view *view, const plugmc_ter
                 virial_in_cells(v, &view->box[w], term, &around, k);
         }
         for (int64_t k = 0; k < n; k++)
-            for (int d = 0; d < 3; d++) to[w][d] += v->share[k][d];
+            for (int d = 0; d < 3; d++) v->virial[w][d] += coupling * v->share[k][d];
     }
     return code;
 }
@@ -74,51 +114,29 @@ static int add_pairs_on_device(const virials *v, const plugmc_host *host, const 
     return code;
 }
 
-static int add_total(const virials *v, const plugmc_host *host, const views *views,
-                     const plugmc_term *term, double (*to)[3])
+/* Of all walkers, to v->own. */
+static int find_total(const virials *v, const plugmc_host *host, const views *views,
+                      const plugmc_term *term)
 {
     const plugmc_total *total = term->plugin->potential->total;
-    plugmc_total_request request = {
-        .size = sizeof request, .view = views->on_host, .virial = to[0]};
-    if (!views->given->on_device || !total->on_device)
-        return total->energy(term->instance, &request);
-    const size_t bytes = (size_t)v->system->walkers * sizeof *v->virial;
-    double(*found)[3] = malloc(bytes);
-    if (!found) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for virials");
-    request.view = views->given;
-    request.virial = (double *)(uintptr_t)v->found;
-    int code = host->gpu->fill(host->context, v->found, 0, bytes);
+    const size_t bytes = (size_t)v->system->walkers * sizeof *v->own;
+    const int there = views->given->on_device && total->on_device;
+    plugmc_total_request request = {.size = sizeof request,
+                                    .view = there ? views->given : views->on_host,
+                                    .virial = there ? (double *)(uintptr_t)v->found : v->own[0]};
+    memset(v->own, 0, bytes);
+    int code = there ? host->gpu->fill(host->context, v->found, 0, bytes) : PLUGMC_OK;
     if (!code) code = total->energy(term->instance, &request);
-    if (!code) code = host->gpu->download(host->context, found, v->found, bytes);
+    return code || !there ? code : host->gpu->download(host->context, v->own, v->found, bytes);
+}
+
+static int add_total(const virials *v, const plugmc_host *host, const views *views,
+                     const weights *weights, int32_t index)
+{
+    const int code = find_total(v, host, views, plugmc_term_at(v->system, index));
     for (int32_t w = 0; w < v->system->walkers && !code; w++)
-        for (int d = 0; d < 3; d++) to[w][d] += found[w][d];
-    free(found);
-    return code;
-}
-
-/* Where terms have couplings they are found one by one, each in v->of_term. */
-static double (*room_for_term(const virials *v))[3]
-{
-    if (!v->of_term) return v->virial;
-    memset(v->of_term, 0, (size_t)v->system->walkers * sizeof *v->of_term);
-    return v->of_term;
-}
-
-/* Multipliers are couplings over kT, walker by walker. */
-static int add_weighted(const virials *v, const plugmc_host *host, const plugmc_term *term)
-{
-    int32_t index = 0;
-    void *rows;
-    size_t row;
-    if (!v->of_term) return PLUGMC_OK;
-    while (plugmc_term_at(v->system, index) != term) index++;
-    const int code = host->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST,
-                                        PLUGMC_READ, &rows, &row);
-    for (int32_t w = 0; w < v->system->walkers && !code; w++) {
-        const double *multipliers = (const double *)((const char *)rows + (size_t)w * row);
         for (int d = 0; d < 3; d++)
-            v->virial[w][d] += multipliers[index] * v->system->temperature * v->of_term[w][d];
-    }
+            v->virial[w][d] += coupling_of(v, weights, w, index) * v->own[w][d];
     return code;
 }
 
@@ -126,18 +144,16 @@ int virials_measure(const virials *v, const plugmc_host *host, const plugmc_view
 {
     memset(v->virial, 0, (size_t)v->system->walkers * sizeof *v->virial);
     plugmc_view copy = {.size = sizeof copy};
+    weights weights;
     const views views = {view, v->positions && view->on_device ? &copy : view};
     const int pairs_there = view->on_device && v->device_pairs.kernel;
     int code = views.on_host == &copy ? bring_to_host(host, view, v->positions, &copy) : PLUGMC_OK;
-    for (int t = 0; t < v->total_count && !code; t++) {
-        code = add_total(v, host, &views, v->totals[t], room_for_term(v));
-        if (!code) code = add_weighted(v, host, v->totals[t]);
-    }
+    if (!code) code = find_weights(v, host, &weights);
+    for (int t = 0; t < v->total_count && !code; t++)
+        code = add_total(v, host, &views, &weights, v->totals[t]);
     if (!code && pairs_there) code = add_pairs_on_device(v, host, view);
-    for (int t = 0; t < v->pair_count && !code && !pairs_there; t++) {
-        code = add_pairs(v, views.on_host, v->pairs[t], room_for_term(v));
-        if (!code) code = add_weighted(v, host, v->pairs[t]);
-    }
+    for (int t = 0; t < v->pair_count && !code && !pairs_there; t++)
+        code = add_pairs(v, views.on_host, &weights, v->pairs[t]);
     return code;
 }
 
@@ -169,10 +185,10 @@ static int sort_terms(virials *v, const plugmc_host *host, int with_cores)
         if (lacks(p, with_cores))
             return host->fail(host->context, PLUGMC_ERROR_INPUT, "potential '%s' %s", term->label,
                               lacks(p, with_cores));
-        if (p->total) v->totals[v->total_count++] = term;
+        if (p->total) v->totals[v->total_count++] = t;
         if (p->pair && p->pair->functions & PLUGMC_PAIR_ENERGY &&
             !(p->total && !p->total->beside_parts))
-            v->pairs[v->pair_count++] = term;
+            v->pairs[v->pair_count++] = t;
     }
     return PLUGMC_OK;
 }
@@ -182,7 +198,7 @@ static int sums_in_kernel(const plugmc_system *system)
 {
     int pairs = 0;
     if (system->changes & PLUGMC_CHANGED_COUNT) return 0; /* it takes all numbers */
-    if (system->weighted) return 0;                       /* it knows no couplings */
+    if (has_couplings(system)) return 0;                  /* it knows no couplings */
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
         if (!plugmc_term_at(system, t)->sampled || !p->pair ||
@@ -214,9 +230,10 @@ static int prepare_pairs(virials *v, const plugmc_host *host)
     plugmc_kernel_text text = {.size = sizeof text};
     if (!sums_in_kernel(system)) return PLUGMC_OK;
     if (!virials_kernel_text(host, 0, &text)) return PLUGMC_ERROR_MEMORY;
-    for (int t = 0; t < v->pair_count; t++)
-        p->range =
-            fmax(p->range, v->pairs[t]->plugin->potential->pair->range(v->pairs[t]->instance));
+    for (int t = 0; t < v->pair_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, v->pairs[t]);
+        p->range = fmax(p->range, term->plugin->potential->pair->range(term->instance));
+    }
     p->range = fmin(p->range, 1e300);
     p->blocks = (uint32_t)((system->particles + THREADS - 1) / THREADS);
     const size_t bytes = 3 * (size_t)system->walkers * p->blocks * sizeof *p->host;
@@ -230,9 +247,11 @@ static int prepare_device(virials *v, const plugmc_host *host)
     int code = host->gpu->allocate(host->context, walkers * sizeof *v->virial, &v->found);
     if (!code) code = prepare_pairs(v, host);
     int on_host = v->pair_count > 0 && !v->device_pairs.kernel;
-    for (int t = 0; t < v->total_count; t++)
-        on_host |= !v->totals[t]->plugin->potential->total->on_device &&
-                   plugmc_follows_positions(v->totals[t]->plugin->potential->total);
+    for (int t = 0; t < v->total_count; t++) {
+        const plugmc_total *total =
+            plugmc_term_at(v->system, v->totals[t])->plugin->potential->total;
+        on_host |= !total->on_device && plugmc_follows_positions(total);
+    }
     if (code || !on_host) return code;
     v->positions = host->allocate(host->context, 3 * walkers * (size_t)v->system->particles *
                                                      sizeof *v->positions);
@@ -251,11 +270,11 @@ int virials_prepare(virials *v, const plugmc_host *host, int with_cores)
     if (code) return code;
     v->share = host->allocate(host->context, n * sizeof *v->share);
     v->virial = host->allocate(host->context, (size_t)system->walkers * sizeof *v->virial);
+    v->coupled = has_couplings(system);
+    v->own = host->allocate(host->context, (size_t)system->walkers * sizeof *v->own);
     v->pairs = host->allocate(host->context, terms * sizeof *v->pairs);
     v->totals = host->allocate(host->context, terms * sizeof *v->totals);
-    if (system->weighted)
-        v->of_term = host->allocate(host->context, (size_t)system->walkers * sizeof *v->of_term);
-    if (!v->share || !v->virial || (system->weighted && !v->of_term) || !v->pairs || !v->totals)
+    if (!v->share || !v->virial || !v->own || !v->pairs || !v->totals)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
     code = sort_terms(v, host, with_cores);
     return code || !host->gpu ? code : prepare_device(v, host);

@@ -1,5 +1,5 @@
-/* virials: -sum over particles of r_d du/dr_d of all sampled potentials, for the observables that make
- * a pressure of it: each potential times its coupling, as it is sampled. In a run on a GPU pairs are summed there, in double precision too, and so are the
+/* virials: -sum over particles of r_d du/dr_d of all sampled potentials, each times its coupling, for the observables
+ * that make a pressure of it. In a run on a GPU pairs are summed there, in double precision too, and so are the
  * sums over whole configurations that can be; positions come to the host only for those that cannot.
  * Sums run in a fixed order: the same for any number of threads. */
 #ifndef PLUGMC_VIRIALS_H
@@ -21,12 +21,12 @@ typedef struct pair_virials {
 typedef struct virials {
     const plugmc_system *system;
     int pair_count, total_count;
-    const plugmc_term **pairs, **totals;
+    int32_t *pairs, *totals; /* their numbers among the terms of the system */
     sorted_particles sorted;
     double (*share)[3];  /* [particles] kT: virial of a particle's pairs with those after it */
     double (*virial)[3]; /* [walkers] kT: the result */
-    double (*of_term)
-        [3]; /* [walkers] kT: of one term without its coupling; where there are couplings */
+    double (*own)[3];    /* [walkers] kT: of one total, without its coupling */
+    int coupled;         /* a coupling other than 1 there is, in some rung */
 
     pair_virials device_pairs;
     plugmc_device_pointer found; /* [walkers][3] kT: virials of sums that are made on the GPU */
@@ -36,6 +36,7 @@ typedef struct virials {
 /* In prepare of an observable. Hard cores have no virial: they are refused, as what is measured by
  * hard_pressure, or passed over if `with_cores`. So is all else that gives no forces. */
 int virials_prepare(virials *, const plugmc_host *, int with_cores);
+
 /* Finds v->virial of a configuration. */
 int virials_measure(const virials *, const plugmc_host *, const plugmc_view *);
 /* kernel_text of an observable: the one text behind these sums is number 0. */

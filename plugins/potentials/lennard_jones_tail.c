@@ -116,6 +116,27 @@ static int check(const tail *t, const plugmc_host *host, const fluid *f)
     return PLUGMC_OK;
 }
 
+/* A coupling is a factor of one potential, and the tail is another one. */
+static void warn_of_couplings(const tail *t, const plugmc_host *host)
+{
+    const plugmc_system *system = t->system;
+    int32_t own = -1, fluid = -1;
+    for (int32_t i = system->term_count - 1; i >= 0; i--) {
+        const plugmc_term *term = plugmc_term_at(system, i);
+        if (term->sampled && term->instance == t) own = i;
+        if (term->sampled && !strcmp(term->label, t->of)) fluid = i;
+    }
+    for (int32_t k = 0; k < system->rungs && system->weighted && own >= 0 && fluid >= 0; k++) {
+        const double *multipliers = &system->of_rungs[k * system->multipliers];
+        if (multipliers[own] == multipliers[fluid]) continue;
+        host->warn(host->context,
+                   "coupling: [potential %s] has another one, and this is not the tail of what is "
+                   "sampled",
+                   t->of);
+        return;
+    }
+}
+
 /* With v = 4 epsilon (sigma^12 / r^12 - sigma^6 / r^6), the integral of r^(D-1) v from r_c is
  * 4 epsilon (high - low), and that of -r^D v' 4 epsilon (12 high - 6 low). */
 static int tail_prepare(void *instance, const plugmc_host *host)
@@ -126,6 +147,7 @@ static int tail_prepare(void *instance, const plugmc_host *host)
     int code = find_fluid(t, host, &f);
     if (!code) code = check(t, host, &f);
     if (code) return code;
+    warn_of_couplings(t, host);
     const int32_t n = t->system->species_count;
     const int dimension = t->system->box.dimension;
     const double surface = dimension == 2 ? 2 * M_PI : 4 * M_PI;

@@ -64,3 +64,17 @@ test_clusters_that_cannot_be()
     grep -q "^sim.ini:25: mover 'cluster' needs potentials of finite range; 'coulomb' has none" "$err" ||
         fail "a potential without a range was expected to be refused"
 }
+
+# Nothing is no size of a cluster, and would be averaged with those that there are.
+test_clusters_that_are_measured_too_often()
+{
+    mixture
+    change '/^most/d; /^activity/d; s/^\[mover cluster\]/&\nevery = 20/; s/^clusters = 3/clusters = 1/'
+    printf '%s\n' '[mover serial]' >>sim.ini
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "\[mover cluster\] no cluster has been made since the last measurement: period has to be a multiple of every" \
+        "$err" || fail "it was measured"
+    must run sim.ini --set "mover cluster.period=20"
+    grep -q '^cluster.cluster_size *0\.' "$out" || fail "no cluster was measured"
+}

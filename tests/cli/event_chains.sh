@@ -129,3 +129,26 @@ contacts alone" run sim.ini
     expect_message "sim.ini:15: [mover event_chain] the box of walker 0 is 1.9 wide: chains need more than two contact \
 distances, of 1"
 }
+
+# Chains that hardly meet anybody go everywhere: four balls in a cube, for which sqrt(N) edges would be two. S(k) of the
+# smallest k is 1 - 3 v f / (V - v), v what one ball keeps from another, f the transform of that ball, but for 1e-4.
+test_chains_of_a_thin_gas_reach_all_places()
+{
+    hard 3 6 4 40000
+    change 's/^count = 4/&\ndiameter = 0.6/'
+    printf '%s\n' '[observable structure_factor]' 'period = 1' 'k_max = 1.1' >>sim.ini
+    must run sim.ini
+    near structure_factor.ball-ball 0.98787 0.01
+    must run sim.ini --set mover.length=12 --set run.sweeps=10
+    expect_message "--set: warning: [mover event_chain] length: 12 is 2 times the edge of the box along x, so a particle that \
+meets nobody comes back to where it was: take another length"
+}
+
+# A third of this edge, three times, is less than the edge by its last bit: a chain along x has to leave the last of
+# three cells all the same.
+test_chains_leave_the_last_cell()
+{
+    hard 3 3.5883853099650076 9 200
+    change 's/^seed = 7/&\ntime_limit = 20/'
+    must run sim.ini
+}

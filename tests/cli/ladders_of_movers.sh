@@ -249,3 +249,31 @@ test_brush_in_changing_boxes_is_resumed()
     must run sim.ini --set run.output=threads.h5 --set run.threads=3 --set run.sweeps=60
     same_chain whole.h5 threads.h5
 }
+
+# Edges of a large box lose in float what hard cores are widened by, so that nothing overlaps that float takes for apart.
+test_brush_warns_of_boxes_too_large_for_float()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 10
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 65536.0038
+	[species ball]
+	count = 2
+	[initial]
+	state = random
+	[potential hard_sphere]
+	[mover brush]
+	END
+    must run sim.ini
+    expect_message "sim.ini:12: warning: [mover brush] precision: single makes hard cores wider by 0.01 of the largest \
+contact distance in so large a box, whose edges lose as much in float: use precision = double"
+    must run sim.ini --set box.lx=1048576
+    expect_message "sim.ini:12: warning: [mover brush] precision: single rounds places to 0.06 of the largest contact \
+distance in so large a domain: use precision = double"
+    must run sim.ini --set box.lx=1000
+    grep -q precision "$err" && fail "a box of 1000 diameters is not too large"
+    must run sim.ini --set mover.precision=double
+}

@@ -435,3 +435,13 @@ exp(b (sigma - r)) - c/r^6 - d/r^8 has no barrier within the cutoff" run sim.ini
     salt "a = 10 20 10" "b = 4" "sigma = 1" "c = 1" "cutoff = 2.5"
     must run sim.ini
 }
+
+test_a_tail_of_another_coupling()
+{
+    fluid "epsilon = 1 0.8" "cutoff = 2.5" "coupling = 0.5" "[potential lennard_jones_tail]" "coupling = 0.5"
+    must run sim.ini
+    grep -q "coupling" "$err" && fail "it is the same"
+    must run sim.ini --set "potential lennard_jones.coupling=1"
+    expect_message "sim.ini:20: warning: [potential lennard_jones_tail] coupling: [potential lennard_jones] has another one, \
+and this is not the tail of what is sampled"
+}

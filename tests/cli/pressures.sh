@@ -126,3 +126,60 @@ test_a_box_that_becomes_too_small_for_a_cutoff()
     grep -q "has become so small, a volume of .*, that the range of a potential is more than half of it" "$err" ||
         fail "the box that is too small is not named"
 }
+
+# The forces that are sampled are those of the potentials times their couplings: half of twice as much is the same to
+# the last digit, for pairs, for sums over waves and at contact, and a rung has its own.
+salt()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 400
+	seed = 5
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 5
+	[species cation]
+	count = 10
+	charge = 1
+	[species anion]
+	count = 10
+	charge = $1
+	[initial]
+	state = random
+	[potential ions]
+	plugin = coulomb_ewald
+	bjerrum_length = 1
+	[potential shell]
+	plugin = yukawa
+	bjerrum_length = 1
+	kappa = 1
+	cutoff = 2.4
+	[mover serial]
+	END
+    printf '%s\n' "${@:2}" 'period = 10' >>sim.ini
+}
+
+# Means without errors.
+pressures_of() { must run "$@" && awk '$1 ~ /pressure/ && $2 ~ /[0-9]/ { sub("@.*", "", $1); sub("[(].*", "", $2); print $1, $2 }' "$out"; }
+
+couplings_are_strengths()
+{
+    pressures_of sim.ini >once
+    [ -s once ] || fail "there are no pressures"
+    pressures_of sim.ini --set "potential ions.coupling=0.5" --set "potential ions.bjerrum_length=2" \
+        --set "potential shell.coupling=2" --set "potential shell.bjerrum_length=0.5" | diff once - ||
+        fail "a coupling is not the strength of a force"
+}
+
+test_pressures_know_couplings()
+{
+    salt -1 '[potential hard_sphere]' '[observable pressure]'
+    couplings_are_strengths
+    salt 1 '[observable virial_pressure]'
+    couplings_are_strengths
+    pressures_of sim.ini --set run.first_walker=1 --set "potential ions.bjerrum_length=2" >twice
+    printf '%s\n' '[ladder]' 'vary = ions.coupling' 'values = 1 2' >>sim.ini
+    pressures_of sim.ini --set run.walkers=2 | sort | diff <(sort once twice) - ||
+        fail "the pressure of a rung is not that of its coupling"
+}

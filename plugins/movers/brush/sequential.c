@@ -35,6 +35,25 @@ static int sort_terms(sequential *me, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
+/* What float makes of a large box shows: contacts widened by a part of 1e-4 change the pressure of a fluid by as much
+ * as its error bar, or more. */
+static void warn_of_rounding(const sequential *me, const plugmc_host *host)
+{
+    const double wider = contact_margin(host->system, &host->system->box, me->precision) - 1,
+                 quantum = me->domain.quantum / largest_contact(host->system);
+    if (wider > 1e-4)
+        host->warn(host->context,
+                   "precision: single makes hard cores wider by %.1g of the largest contact "
+                   "distance in so large a box, whose edges lose as much in float: use precision "
+                   "= double",
+                   wider);
+    else if (isfinite(quantum) && quantum > 1e-2)
+        host->warn(host->context,
+                   "precision: single rounds places to %.1g of the largest contact distance in so "
+                   "large a domain: use precision = double",
+                   quantum);
+}
+
 int sequential_prepare(sequential *me, const plugmc_host *host)
 {
     me->system = host->system;
@@ -44,6 +63,7 @@ int sequential_prepare(sequential *me, const plugmc_host *host)
     me->energy = host->allocate(host->context, (size_t)host->system->walkers * sizeof *me->energy);
     if (!me->energy)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
+    warn_of_rounding(me, host);
     TRY(walkers_prepare(me, host));
     return sort_terms(me, host);
 }

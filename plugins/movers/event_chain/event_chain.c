@@ -270,14 +270,32 @@ static double contact_rate(const event_chain *e)
     return excess / (mean * (dimension == 2 ? M_PI / 4 : 2.0 / 3));
 }
 
-/* By default chains of some sqrt(N) contacts; and as many as make N. */
+/* A straight chain that goes round the box a whole number of times brings back whoever meets nobody. */
+static void warn_of_whole_turns(const event_chain *e, const plugmc_host *host)
+{
+    const plugmc_box *box = &e->system->box;
+    for (int d = 0; d < box->dimension && e->kind == STRAIGHT; d++) {
+        const double turns = (double)e->length / box->length[d];
+        if (!(turns > 0.5) || fabs(turns - rint(turns)) > 1e-6 * turns) continue;
+        host->warn(host->context,
+                   "length: %g is %g times the edge of the box along %c, so a particle that meets "
+                   "nobody comes back to where it was: take another length",
+                   (double)e->length, rint(turns), "xyz"[d]);
+        return;
+    }
+}
+
+/* By default chains of some sqrt(N) contacts; and as many as make N. Where there are hardly any contacts the golden
+ * mean keeps the length from being a whole number of edges: with 4 particles in a cube it would be two. */
 static int choose_lengths(event_chain *e, const plugmc_host *host)
 {
     const plugmc_box *box = &e->system->box;
-    const double n = expected_particles(e->system), rate = contact_rate(e),
-                 longest = sqrt(n) * pow(box->volume, 1.0 / box->dimension);
+    const double golden = (sqrt(5) - 1) / 2, n = expected_particles(e->system),
+                 rate = contact_rate(e),
+                 longest = golden * sqrt(n) * pow(box->volume, 1.0 / box->dimension);
     const int64_t axes = e->kind == STRAIGHT ? box->dimension : 1;
     if (!(e->length > 0)) e->length = (real)fmin(longest, sqrt(n) / rate);
+    warn_of_whole_turns(e, host);
     if (!e->chains)
         e->chains =
             axes * (int64_t)ceil(n / fmax(1, (double)e->length * rate) / (double)axes - 1e-9);

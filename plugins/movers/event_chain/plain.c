@@ -175,6 +175,13 @@ static meeting look_ahead(const event_chain *e, const flock *f, int32_t i, int a
 
 /* ---- Straight chains -------------------------------------------------------------------------------- */
 
+/* Where cell k along an axis ends. The last one ends with the box: rounding may leave its number times the width short of
+ * that, and whoever came to rest there would go on by nothing for ever. */
+static double end_of_cell(const flock *f, int axis, int32_t k)
+{
+    return k + 1 < f->cells[axis] ? (k + 1) * f->width[axis] : f->box.length[axis];
+}
+
 /* A step ends where the cell does, and before one could be met that is not the nearest image yet. */
 void run_straight(const event_chain *e, flock *f, int32_t i, int axis, met *found)
 {
@@ -182,7 +189,7 @@ void run_straight(const event_chain *e, flock *f, int32_t i, int axis, met *foun
     int32_t stride = 1;
     for (int d = 0; d < axis; d++) stride *= f->cells[d];
     while (left > 0) {
-        const double end = (f->cell[i] / stride % f->cells[axis] + 1) * f->width[axis],
+        const double end = end_of_cell(f, axis, f->cell[i] / stride % f->cells[axis]),
                      to_end = end - f->r[axis][i],
                      most = fmin(left, f->box.length[axis] / 2 - e->largest);
         const meeting m = look_ahead(e, f, i, axis, NULL, fmin(to_end, most));
