@@ -8,7 +8,10 @@
  * Rungs 0 and 1, 2 and 3, ... are tried in turn with 1 and 2, 3 and 4, ...; the k-th walker of a rung
  * with the k-th of the next, by plugmc_draw_of_all(seed, sweep, k, rung, PLUGMC_PURPOSE_ACCEPT, 0). Where several
  * processes share the walkers, each makes all decisions and comes to the same. On a ladder in two variables the
- * next rung is that along one of them and, the next time, along the other; with `along` one variable alone. */
+ * next rung is that along one of them and, the next time, along the other; with `along` one variable alone.
+ *
+ * Walkers that share what they have, as the boxes of `transfer`, change rungs together: number k to k + 1 of a rung with
+ * those of the next, by the sum of their exponents. Else liquid would gather on the one rung and vapour on the other. */
 #include <math.h>
 #include <plugmc/plugin.h>
 #include <string.h>
@@ -42,43 +45,55 @@ static int is_tried(const pairing *p, int32_t rung)
     return place % 2 == p->odd && place + 1 < p->length;
 }
 
-/* Walkers a and b, the k-th ones of `rung` and of the next. */
-static int try_pair(exchange *e, const plugmc_host *host, uint64_t sweep, int32_t rung, int32_t k,
-                    int32_t a, int32_t b)
+/* How many change rungs at once. */
+static int32_t together_of(const plugmc_system *system)
+{
+    return PLUGMC_HAS(system, together) && system->together > 1 ? system->together : 1;
+}
+
+/* Walkers a[0], ... a[n - 1] and b[0], ... of `rung` and of the next, from the k-th ones on. */
+static int try_them(exchange *e, const plugmc_host *host, uint64_t sweep, int32_t rung, int32_t k,
+                    const int32_t *a, const int32_t *b, int32_t n)
 {
     const plugmc_random random = plugmc_draw_of_all(host->seed, sweep, (uint32_t)k, (uint32_t)rung,
                                                     PLUGMC_PURPOSE_ACCEPT, 0);
-    double growth;
-    const int code = host->exchange_growth(host->context, a, b, &growth);
+    double growth = 0;
+    int code = PLUGMC_OK;
     const plugmc_not_a_number lost = {
         .size = sizeof lost, .walker = -1, .particle = -1, .sweep = sweep};
+    for (int32_t i = 0; i < n && !code; i++) {
+        double own = 0;
+        code = host->exchange_growth(host->context, a[i], b[i], &own);
+        growth += own;
+    }
     if (code) return code;
     if (isnan(growth)) return host->not_a_number(host->context, &lost);
     e->counts[rung].trials++;
     if (growth > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-growth))
         return PLUGMC_OK;
     e->counts[rung].accepted++;
-    return host->exchange_rungs(host->context, a, b);
+    for (int32_t i = 0; i < n && !code; i++) code = host->exchange_rungs(host->context, a[i], b[i]);
+    return code;
 }
 
-/* All pairs of a sweep. */
-static int try_pairs(exchange *e, const plugmc_host *host, uint64_t sweep)
+/* All of a sweep. */
+static int try_all(exchange *e, const plugmc_host *host, uint64_t sweep)
 {
     const int32_t rungs = host->system->rungs, each = host->state->of_run / rungs,
-                  *on_rung = host->by_rung(host->context);
+                  n = together_of(host->system), *on_rung = host->by_rung(host->context);
     const pairing p = pairing_of(e, host, sweep);
     int code = on_rung ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int32_t rung = 0; rung < rungs; rung++)
-        for (int32_t k = 0; k < each && is_tried(&p, rung) && !code; k++)
-            code = try_pair(e, host, sweep, rung, k, on_rung[rung * each + k],
-                            on_rung[(rung + p.stride) * each + k]);
+        for (int32_t k = 0; k + n <= each && is_tried(&p, rung) && !code; k += n)
+            code = try_them(e, host, sweep, rung, k, &on_rung[rung * each + k],
+                            &on_rung[(rung + p.stride) * each + k], n);
     return code;
 }
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     int code = PLUGMC_OK;
-    for (uint64_t s = first; s < first + n && !code; s++) code = try_pairs(instance, host, s);
+    for (uint64_t s = first; s < first + n && !code; s++) code = try_all(instance, host, s);
     return code;
 }
 

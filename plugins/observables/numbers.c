@@ -26,6 +26,12 @@ static int prepare(void *instance, const plugmc_host *host)
     for (int32_t s = 0; s < system->species_count && n->names; s++) {
         const plugmc_species *species = plugmc_species_at(system, s);
         most = species->most > most ? species->most : most;
+        if (n->distribution && species->grows)
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "distribution = yes: [species %s] needs most, up to which numbers are "
+                "counted",
+                species->name);
         snprintf(n->names[s][NUMBER], 80, "N_%s", species->name);
         snprintf(n->names[s][DENSITY], 80, "density_%s", species->name);
         snprintf(n->names[s][DISTRIBUTION], 80, "p_%s", species->name);

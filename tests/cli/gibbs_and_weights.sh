@@ -94,6 +94,18 @@ test_shared_boxes_on_a_ladder()
     expect_output "transfer.density_thin@1.2"
 }
 
+# What a pair shares stays with it: on each rung there are as many particles as a pair began with, and as much room.
+test_pairs_of_boxes_change_rungs_together()
+{
+    shared
+    change 's/^temperature = .*//'
+    printf '%s\n' '[ladder]' 'vary = run.temperature' 'values = 1.2 1.25' '[mover exchange]' '[observable numbers]' \
+        'period = 5' >>sim.ini
+    must run sim.ini
+    awk '/^numbers.N_a@/ { lines++; bad += $2 != "10" } /of .*exchange.exchange/ { tried = $2 > 0.01 }
+        END { exit bad || lines != 2 || !tried }' "$out" || fail "pairs have not kept their particles"
+}
+
 # Both numbers of a pair are one sample.
 test_shared_boxes_are_one_sample()
 {

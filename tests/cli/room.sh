@@ -178,3 +178,15 @@ test_order_of_disks_that_come_and_go_on_a_gpu()
     h5diff -q -d 1e-7 sim.h5 cpu.h5 /particles/trajectory/count || fail "another chain than on the CPU"
     h5diff -q -d 1e-6 sim.h5 cpu.h5 /plugmc/observables/hexatic_order/psi6_real/series || fail "another psi_6"
 }
+
+# An array as long as the room there is would not fit once room has grown: the run could not go on with its file.
+test_distributions_of_numbers_need_a_largest_one()
+{
+    growing
+    change 's/^\[observable numbers\]/&\ndistribution = yes/'
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "distribution = yes: \[species a\] needs most" "$err" || fail "it is not said what is missing"
+    change 's/^activity = .*/&\nmost = 300/'
+    must run sim.ini
+}

@@ -123,6 +123,9 @@ typedef struct plugmc_system {
     /* 1: free numbers of sampled potentials (plugmc/wave.h) are set while the run goes on, and device text reads them
      * from memory; 0: they are constants. Known before anything is prepared. */
     int32_t numbers_change;
+    /* The largest plugmc_mover.together of the run, at least 1. Walkers that share what they have are to change rungs
+     * together. Known before anything is prepared. */
+    int32_t together;
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */

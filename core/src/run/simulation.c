@@ -165,8 +165,13 @@ static int configure_instances(simulation *sim)
     sim->system.terms = sim->terms;
     sim->system.term_size = sizeof *sim->terms;
     sim->system.term_count = terms;
-    for (int k = 0; k < sim->mover_count; k++)
-        sim->system.changes |= sim->movers[k].mover->changes & ~(uint32_t)PLUGMC_CHANGED_POSITION;
+    sim->system.together = 1;
+    for (int k = 0; k < sim->mover_count; k++) {
+        const plugmc_mover *mover = sim->movers[k].mover;
+        sim->system.changes |= mover->changes & ~(uint32_t)PLUGMC_CHANGED_POSITION;
+        if (PLUGMC_HAS(mover, together) && mover->together > sim->system.together)
+            sim->system.together = mover->together;
+    }
     /* Potentials first: movers and observables may look at them. */
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < sim->instance_count; i++) {
