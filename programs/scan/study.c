@@ -1,6 +1,7 @@
 /* The section [scan]: keys, values, their combinations. See study.h. */
 #include "study.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,6 +388,19 @@ static int assign(const study *s, ini_file *ini, const scanned_key *key, const c
     return 0;
 }
 
+/* As [run] reads it, 1e6 too. */
+static bool is_seed(const char *text, unsigned long long *seed)
+{
+    char *end;
+    *seed = strtoull(text, &end, 10);
+    if (end != text && !*end) return true;
+    const double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0 && value < 0x1p63) || value != floor(value))
+        return false;
+    *seed = (unsigned long long)value;
+    return true;
+}
+
 /* Twists are chains of their own, with random numbers of their own: twist t of seed s has the seed s + 2^32 t. What
  * is no seed is refused later. */
 static int assign_seed(const study *s, int64_t k, ini_file *ini, report *r)
@@ -394,9 +408,9 @@ static int assign_seed(const study *s, int64_t k, ini_file *ini, report *r)
     const ini_section *run = ini_find(ini, "run");
     const ini_entry *entry = run ? ini_get(run, "seed") : NULL;
     const int64_t twist = s->twists.count ? k % s->twists.count : 0;
-    char *end, value[32];
-    const unsigned long long seed = entry ? strtoull(entry->value, &end, 10) : 1;
-    if (!twist || !run || (entry && (end == entry->value || *end))) return 0;
+    char value[32];
+    unsigned long long seed = 1;
+    if (!twist || !run || (entry && !is_seed(entry->value, &seed))) return 0;
     const scanned_key key = {.name = "run.seed",
                              .line = entry ? entry->line : s->twist_section.line};
     snprintf(value, sizeof value, "%llu", seed + ((unsigned long long)twist << 32));
