@@ -249,6 +249,12 @@ test_what_report_refuses()
     refused 6 "cannot read none.h5: No such file or directory" report none.h5
     refused 6 "cannot read sim.ini: it is not an HDF5 file" report sim.ini
     refused 2 "sim.h5 is the file to be reported on" report sim.h5 --output sim.h5 --force
+    refused 2 "./sim.h5 is the file to be reported on" report sim.h5 --output ./sim.h5 --force
+    ln -s sim.h5 link.html
+    refused 2 "link.html is the file to be reported on" report sim.h5 --output link.html --force
+    printf 'point,state,run.seed,x,x error,x star\n0,finished,1,1,0.1,\n' >summary.csv
+    refused 2 "$PWD/summary.csv is the file to be reported on" report summary.csv --output "$PWD/summary.csv" --force
+    refused 3 "cannot read no/summary.csv: No such file or directory" report no/summary.csv
     echo mine >sim.html
     refused 5 "sim.html is there already; --force replaces it" report sim.h5
     must report sim.h5 --force
