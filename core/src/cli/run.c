@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/own_files.h"
 #include "cli/resume.h"
 #include "cli/same_input.h"
 #include "crash.h"
@@ -170,7 +171,8 @@ static int read_configuration(simulation *sim, const arguments *a, output_data *
     for (int s = 0; s < sim->config.species_count && a->room; s++)
         if (a->room[s] > sim->config.species[s].room) sim->config.species[s].room = a->room[s];
     int opening = simulation_open(sim);
-    return code ? code : reading ? reading : opening;
+    if (!code) code = reading ? reading : opening;
+    return code || !ini_find(&sim->config.ini, "run") ? code : own_files_check(sim);
 }
 
 /* Before hours are spent: can everything be written? */
