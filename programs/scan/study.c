@@ -23,7 +23,7 @@ static const plugmc_parameter scan_table[] = {
                        "runs at a time; 0: as many as there are GPUs, or 1 on the CPU"),
     PLUGMC_CHOICE_KEY(scan_section, names, "values", "values|numbers",
                       "what the files of a run are named after"),
-    PLUGMC_TEXT_KEY(scan_section, folder, "",
+    PLUGMC_FILE_KEY(scan_section, folder, "",
                     "where the files of the runs go; if empty, the INI's name without .ini"),
     PLUGMC_TEXT_KEY(scan_section, zip, "",
                     "keys that go together, one list beside the other; quotes around blanks"),
@@ -44,6 +44,8 @@ static int refuse(const study *s, int line, report *r, const char *format, ...)
     va_end(arguments);
     return report_error(r, EXIT_INPUT, s->path, line, "%s", sentence);
 }
+
+static char *copy_of(const char *text) { return text ? checked(strdup(text)) : NULL; }
 
 /* ---- As a whole ----------------------------------------------------------------------------- */
 
@@ -98,7 +100,7 @@ int study_read(const char *path, study *s, report *r)
     if (r->errors) return r->code;
     if (s->twist_section.name && twists_read(s, r)) return r->code;
     s->jobs = (int)own.jobs;
-    s->folder = *own.folder ? path_join(s->ini.folder, own.folder) : default_folder(path);
+    s->folder = *own.folder ? copy_of(own.folder) : default_folder(path);
     for (char *end = s->folder + strlen(s->folder); end > s->folder + 1 && end[-1] == '/';)
         *--end = 0;
     code = combine(s, own.zip, r);
@@ -343,8 +345,6 @@ char *study_file(const study *s, int64_t k, const char *end)
 }
 
 /* ---- The INI of a point --------------------------------------------------------------------- */
-
-static char *copy_of(const char *text) { return text ? checked(strdup(text)) : NULL; }
 
 static void copy_ini(const ini_file *from, ini_file *to)
 {

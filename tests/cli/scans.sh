@@ -100,6 +100,18 @@ test_scan_folder_and_names()
     [ "$(grep -c finished "$out")" = 2 ] || fail "points are not found from another folder"
 }
 
+# As any name in an INI file, and one that is empty is none.
+test_scan_folder_in_quotes()
+{
+    study "run.seed = 1 2" 'folder = "results of it"'
+    must scan study.ini
+    ! grep -q UNFINISHED "$out" || fail "the runs are not found again"
+    [ -f "results of it/seed=1.h5" ] || fail "another folder: $(ls)"
+    study "run.seed = 1 2" 'folder = ""'
+    must scan study.ini
+    [ -f study/seed=1.h5 ] || fail "expected the default folder: $(ls)"
+}
+
 # A study with the files that it reads can be moved, and a point of it run by hand.
 test_scan_reads_files_beside_the_study()
 {
