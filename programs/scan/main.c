@@ -18,6 +18,7 @@
 #include "slurm.h"
 #include "survey.h"
 #include "tables.h"
+#include "twists.h"
 
 static const char help[] =
     "usage: plugmc scan STUDY.ini [--list | --table | --slurm | --job K] [--accept-changed-plugins]\n\n"
@@ -144,12 +145,23 @@ static int scan(const arguments *a, study *s, report *r)
     return a->mode == MODE_LIST || a->mode == MODE_SLURM ? EXIT_DONE : run(s, a, r);
 }
 
+/* For plugmc info. */
+static int describe(const char *section)
+{
+    if (!strcmp(section, "scan"))
+        study_describe(stdout);
+    else
+        twists_describe(stdout);
+    return standard_streams_end(EXIT_DONE);
+}
+
 int main(int argc, char **argv)
 {
     arguments a = {0};
     study s = {0};
     report r = {0};
     int code = beside_begin();
+    if (!code && argc == 3 && !strcmp(argv[1], "--keys")) return describe(argv[2]);
     if (!code) code = parse(argc, argv, &a);
     if (code) return code;
     if (a.help) {

@@ -47,6 +47,15 @@ static int refuse(const study *s, int line, report *r, const char *format, ...)
 
 static char *copy_of(const char *text) { return text ? checked(strdup(text)) : NULL; }
 
+void study_describe(FILE *out)
+{
+    fputs("[scan]: the points of a study, for plugmc scan\n\n", out);
+    parameters_describe(out, scan_table, PLUGMC_COUNT(scan_table), 0);
+    fputs("\nThe other keys are SECTION.KEY = VALUE VALUE..., with SECTION as --set has it.\n\n",
+          out);
+    parameters_ini_block(out, "scan", scan_table, PLUGMC_COUNT(scan_table));
+}
+
 /* ---- As a whole ----------------------------------------------------------------------------- */
 
 /* A section that is not of a run leaves the INI, whose other sections are. 0 where it is not there. */

@@ -95,4 +95,6 @@ char *study_file(const study *, int64_t point, const char *end);
 /* "box.packing_fraction = 0.7, run.seed = 1"; malloc'ed. */
 char *study_words(const study *, int64_t point);
 void study_free(study *);
+/* The keys of [scan] for people, and a block to paste. */
+void study_describe(FILE *);
 #endif
