@@ -253,6 +253,18 @@ test_twists_may_fail_alone()
     [ "$(mean joined)" = 3 ] || fail "joined: $(mean joined)"
 }
 
+test_twists_that_are_left_may_have_no_weight()
+{
+    gas 'list = "0 0 0" "0.25 0.25 0.25"' "weights = 0 1" "missing = leave_out"
+    mkdir -p "study/twist=0.25_0.25_0.25.h5" # cannot be written
+    plugmc scan study.ini
+    [ "$status" != 0 ] || fail "expected that nothing is joined"
+    grep -q "^not joined, since no twist with a weight is left: point 1, twist=0.25_0.25_0.25, failed" "$out" ||
+        fail "another reason"
+    [ -z "$(mean local_energy.energy)" ] || fail "a mean of nothing"
+    ! grep -q nan study/twists.csv || fail "no number in the table"
+}
+
 # ---- What is refused ----
 
 # no_study SENTENCE LINE...: refused with it, and nothing is run.
