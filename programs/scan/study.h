@@ -67,8 +67,9 @@ typedef struct study {
     ini_file ini; /* without [scan] and [twists], whose texts are in the next two */
     ini_section scan, twist_section;
     twist_list twists;
-    char *folder; /* as seen from the working directory */
-    int jobs;     /* runs at a time; 0: not given */
+    char *folder;        /* as seen from the working directory */
+    int jobs;            /* runs at a time; 0: not given */
+    bool accept_changes; /* of plugins, and of the files that they read */
     scanned_key *keys;
     int key_count;
     point *points;

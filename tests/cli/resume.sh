@@ -130,6 +130,14 @@ test_resume_with_a_changed_file()
     echo 2 >two
     must run --resume sim.h5 --set run.sweeps=30
     must run sim.ini --resume-if-there --set run.sweeps=40 # though `reader` has changed a parameter
+    echo 3 >two # the run is finished, but not with this file
+    plugmc run sim.ini --resume-if-there --set run.sweeps=40
+    expect_exit 6
+    grep -Eq "^sim.h5 is finished, and file of \[observable reader\] others has changed since \
+\([0-9a-f]{64}, was [0-9a-f]{64}\): " "$err" || fail "expected which file has changed"
+    expect_lines 1
+    must run sim.ini --resume-if-there --set run.sweeps=40 --accept-changed-plugins
+    must run --resume sim.h5
 }
 
 test_history_of_a_run()

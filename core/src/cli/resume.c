@@ -7,6 +7,7 @@
 
 #include "config/comparison.h"
 #include "run/averages.h"
+#include "run/history.h"
 #include "run/json.h"
 #include "run/results.h"
 
@@ -78,13 +79,16 @@ static int compare_configuration(const simulation *sim, const char *path, const 
     return r.code;
 }
 
-int resume_look(simulation *sim, output_data *found, bool *there)
+int resume_look(simulation *sim, output_data *found, bool accept, bool *there)
 {
     const char *path = sim->config.run.output;
     *there = access(path, F_OK) == 0;
     if (!*there) return 0;
     int code = output_read(path, found, sim->report);
-    return code ? code : compare_configuration(sim, path, found->effective_ini);
+    if (!code) code = compare_configuration(sim, path, found->effective_ini);
+    const char *before = found->history ? found->history : found->provenance;
+    if (code || accept || !before || !resume_is_finished(sim, found)) return code;
+    return history_compare_files(sim, path, before);
 }
 
 /* ---- A finished run ------------------------------------------------------------------------- */

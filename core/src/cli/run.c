@@ -327,10 +327,10 @@ static int open_log(simulation *sim)
 }
 
 /* Whether the output file is there: as rank 0 sees it. */
-static int look(simulation *sim, output_data *found, bool *there)
+static int look(simulation *sim, output_data *found, bool accept, bool *there)
 {
     int64_t seen = 0;
-    int code = resume_look(sim, found, there);
+    int code = resume_look(sim, found, accept, there);
     seen = *there;
     code = team_spread(code, &seen, sizeof seen);
     if (!code && *there != (seen != 0))
@@ -349,7 +349,7 @@ static int run(simulation *sim, const arguments *a, output_data *found)
     if (a->resume) watchdog_resumes(a->file);
     int code = team_join(sim->report, read_configuration(sim, a, found));
     if (!code) code = same_input(sim);
-    if (!code && a->if_there) code = look(sim, found, &from.there);
+    if (!code && a->if_there) code = look(sim, found, a->accept_changes, &from.there);
     if (code) return code;
     const char *path = a->resume ? a->file : sim->config.run.output;
     if (from.there) watchdog_resumes(path);
