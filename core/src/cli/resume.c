@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "config/comparison.h"
+#include "output/lock.h"
 #include "run/averages.h"
 #include "run/history.h"
 #include "run/json.h"
@@ -99,6 +100,15 @@ bool resume_is_finished(const simulation *sim, const output_data *found)
     return found->finished && found->sweep == (uint64_t)(run->equilibrate + run->sweeps);
 }
 
+/* [run] csv that was asked for since, or is gone. */
+static int write_missing_table(simulation *sim)
+{
+    const char *csv = sim->config.run.csv;
+    if (!csv || !*csv || access(csv, F_OK) == 0) return EXIT_DONE;
+    identity_make(sim->output.identity);
+    return output_csv(csv, &sim->output, sim->report);
+}
+
 int resume_print_again(simulation *sim, const char *path, const output_data *found)
 {
     report_note(sim->report, "%s: this run is finished, %llu of %llu sweeps; nothing is left to do",
@@ -115,8 +125,9 @@ int resume_print_again(simulation *sim, const char *path, const output_data *fou
         json_results(sim);
     else
         print_results(sim);
+    code = code ? EXIT_MEMORY : write_missing_table(sim);
     sim->output = own;
-    return code ? EXIT_MEMORY : EXIT_DONE;
+    return code;
 }
 
 /* ---- The command line ----------------------------------------------------------------------- */
