@@ -136,6 +136,21 @@ test_scan_of_a_table_that_has_changed()
     [ "$(grep -c ',finished,' study/summary.csv)" = 2 ] || fail "expected the former points"
 }
 
+# The reason, not the last line of the table.
+test_scan_of_points_that_are_rescued()
+{
+    study "run.seed = 1 2"
+    mkdir small
+    mount -t tmpfs -o size=400k none small 2>/dev/null || skip "no file system can be mounted here"
+    trap 'umount "$work/run/small"; rm -rf "$work"' EXIT
+    edit 's|^sweeps.*|sweeps = 40000|; s|^period.*|period = 2|'
+    echo "folder = small/study" >>study.ini
+    TMPDIR=$work/run plugmc scan study.ini
+    expect_exit 5
+    grep -Eq '^point 0 \(seed=1\) failed: its output cannot be written there and is in .*seed=1.rescued-[0-9a-f]*.h5, see small' \
+        "$err" || fail "expected where it is"
+}
+
 # A study with the files that it reads can be moved, and a point of it run by hand.
 test_scan_reads_files_beside_the_study()
 {
