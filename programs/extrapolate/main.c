@@ -223,6 +223,18 @@ static int enough(const arguments *a, const point *points, report *r)
                         a->along, needed);
 }
 
+/* One run twice would count as two that are independent. Two chains do not agree in all digits. */
+static int check_different(const arguments *a, const point *points, report *r)
+{
+    for (int k = 0; k < a->count; k++)
+        for (int i = 0; i < k; i++)
+            if (points[i].x == points[k].x && points[i].y == points[k].y &&
+                points[i].error == points[k].error)
+                return report_error(r, EXIT_INPUT, a->files[k], 0, "is the same chain as %s",
+                                    a->files[i]);
+    return 0;
+}
+
 static int run(const arguments *a, report *r)
 {
     point *points = checked(calloc((size_t)a->count + 1, sizeof *points)), vmc = {0};
@@ -235,6 +247,7 @@ static int run(const arguments *a, report *r)
         code = read_point(a->files[k], a, !alone, &points[k], &first, r);
     if (!code && a->vmc) code = read_point(a->vmc, a, false, &vmc, &first, r);
     ini_free(&first);
+    if (!code && !alone) code = check_different(a, points, r);
     if (!code && !alone) code = enough(a, points, r);
     if (code) {
         free(points);

@@ -51,7 +51,10 @@ static int take_number(const char *word, const char *text, long long least, long
     char *end = NULL;
     *out = text ? strtoll(text, &end, 10) : 0;
     if (text && *text && !*end && *out >= least && *out <= most) return 0;
-    return usage_error("%s needs a whole number", word);
+    char sentence[96];
+    snprintf(sentence, sizeof sentence, "%s needs a whole number from %lld to %lld", word, least,
+             most);
+    return usage_error("%s", sentence);
 }
 
 /* --rungs: a number, or one for each variable. */

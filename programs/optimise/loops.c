@@ -118,6 +118,24 @@ int replace_file(const char *path, void (*write)(FILE *, const void *what), cons
     return code;
 }
 
+int keep_former(const char *path, report *report)
+{
+    char *kept = NULL;
+    int number = 1, code = 0;
+    if (access(path, F_OK)) return 0;
+    do {
+        free(kept);
+        checked(asprintf(&kept, "%s.%d", path, number++) < 0 ? NULL : kept);
+    } while (!access(kept, F_OK));
+    if (rename(path, kept))
+        code = report_error(report, EXIT_OUTPUT, NULL, 0, "cannot rename %s to %s: %s", path, kept,
+                            strerror(errno));
+    else
+        report_warning(report, path, 0, "was there already and is now %s", kept);
+    free(kept);
+    return code;
+}
+
 typedef struct table {
     const history *h;
     const free_numbers *f;

@@ -21,7 +21,8 @@ static const char help[] =
     "in a series of loops: samples of the wave function by the run that FILE.ini describes, a step, and\n"
     "the step is taken only if the same samples, reweighted, do not say that it makes things worse.\n"
     "Begins with the numbers of FILE.ini; with zeros there is the cusp alone. Writes FILE.optimised.ini,\n"
-    "ready to run, and FILE.optimised.ini.loops, the table of loops, after each loop.\n\n"
+    "ready to run, and FILE.optimised.ini.loops, the table of loops, after each loop; files of these\n"
+    "names that are there already are kept as NAME.1, NAME.2, ...\n\n"
     "  --output FILE           instead of FILE.optimised.ini\n"
     "  --resume                go on from the last loop of that table\n"
     "  --loops N               at most, 12; fewer if steps help no more\n"
@@ -336,8 +337,11 @@ static int do_loop(optimisation *o)
         memcpy(o->values, next, (size_t)o->f.count * sizeof *next);
         o->level = e.level < -MOST_LEVEL ? -MOST_LEVEL : e.level;
         o->loop++;
-        code = loops_write(&o->history, &o->f, o->c, &o->sim->config.ini, o->table, o->sim->report);
+        if (o->history.count == 1) code = keep_former(o->output, o->sim->report);
+        if (o->history.count == 1 && !code) code = keep_former(o->table, o->sim->report);
     }
+    if (!code)
+        code = loops_write(&o->history, &o->f, o->c, &o->sim->config.ini, o->table, o->sim->report);
     if (!code) code = write_result(o, o->values);
     free(next);
     return code;

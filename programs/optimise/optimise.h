@@ -110,5 +110,7 @@ int loops_read(history *, const free_numbers *, const choices *, const ini_file 
 /* A file of which there is the old one or the whole new one, whatever happens. An exit code. */
 int replace_file(const char *path, void (*write)(FILE *, const void *what), const void *what,
                  report *);
+/* What an earlier optimisation has written is kept as PATH.1, PATH.2, ...; 0 where there is nothing. An exit code. */
+int keep_former(const char *path, report *report);
 void loops_free(history *);
 #endif

@@ -173,7 +173,7 @@ static void put_curve_data(FILE *script, const curve *c, int k)
     fprintf(script, "NaN NaN NaN\nEOD\n");
 }
 
-static void put_curve(FILE *script, const curve *c, int k)
+static void put_curve(FILE *script, const curve *c, int k, int before)
 {
     static const char *const styles[] = {
         [CURVE_LINE] = "using 1:2 with lines lw 1.8 lc rgb",
@@ -181,7 +181,7 @@ static void put_curve(FILE *script, const curve *c, int k)
         [CURVE_POINTS] = "using 1:2 with points pt 7 ps 0.45 lc rgb",
         [CURVE_ERRORS] = "using 1:2:3 with yerrorbars pt 7 ps 0.6 lw 1.2 lc rgb",
         [CURVE_BAND] = "using 1:2:3 with filledcurves fs transparent solid 0.3 noborder fc rgb"};
-    fprintf(script, "%s$d%d %s '#0101%02x'", k ? ", " : "plot ", k, styles[c->style],
+    fprintf(script, "%s$d%d %s '#0101%02x'", before ? ", " : "plot ", k, styles[c->style],
             2 + c->colour);
 }
 
@@ -225,6 +225,21 @@ static double step_of(extent x)
     return power * (rough > 5 * power ? 10 : rough > 2 * power ? 5 : rough > power ? 2 : 1);
 }
 
+/* gnuplot says that it does not like to choose where there is one value alone. */
+static void put_range(FILE *script, char axis, extent e)
+{
+    if (e.high - e.low > 1e-12 * fabs(e.high)) return;
+    fprintf(script, "set %crange [%.9g:%.9g]\n", axis, e.low - 0.1 * fabs(e.low) - 1e-12,
+            e.high + 0.1 * fabs(e.high) + 1e-12);
+}
+
+static bool is_seen(const curve *c)
+{
+    for (int64_t i = 0; i < c->n; i++)
+        if (isfinite(c->x[i]) && isfinite(c->y[i])) return true;
+    return false;
+}
+
 static char *script_of(const figure *f)
 {
     char *text;
@@ -236,13 +251,15 @@ static char *script_of(const figure *f)
           "set border 3 lc rgb '#010101'\nset tics nomirror tc rgb '#010101'\nset key noautotitle\n"
           "set lmargin 10\nset format '%.6g'\nset datafile missing NaN\n",
           script);
-    const extent y = extent_of(f, true);
-    fprintf(script, "set xtics %.9g\n", step_of(extent_of(f, false)));
-    if (!(y.high - y.low > 1e-12 * fabs(y.high))) /* gnuplot says that it does not like to choose */
-        fprintf(script, "set yrange [%.9g:%.9g]\n", y.low - 0.1 * fabs(y.low) - 1e-12,
-                y.high + 0.1 * fabs(y.high) + 1e-12);
-    for (int k = 0; k < f->count; k++) put_curve_data(script, &f->curves[k], k);
-    for (int k = 0; k < f->count; k++) put_curve(script, &f->curves[k], k);
+    const extent x = extent_of(f, false);
+    int shown = 0;
+    fprintf(script, "set xtics %.9g\n", step_of(x));
+    put_range(script, 'x', x);
+    put_range(script, 'y', extent_of(f, true));
+    for (int k = 0; k < f->count; k++)
+        if (is_seen(&f->curves[k])) put_curve_data(script, &f->curves[k], k);
+    for (int k = 0; k < f->count; k++)
+        if (is_seen(&f->curves[k])) put_curve(script, &f->curves[k], k, shown++);
     fputs("\n", script);
     fclose(script);
     return checked(text);
@@ -251,8 +268,7 @@ static char *script_of(const figure *f)
 static bool has_values(const figure *f)
 {
     for (int k = 0; k < f->count; k++)
-        for (int64_t i = 0; i < f->curves[k].n; i++)
-            if (isfinite(f->curves[k].x[i]) && isfinite(f->curves[k].y[i])) return true;
+        if (is_seen(&f->curves[k])) return true;
     return false;
 }
 

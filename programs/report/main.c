@@ -157,6 +157,13 @@ static int write_page(const shown *runs, int count, const char *study, const cha
     return p.code;
 }
 
+static bool is_same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+    return !strcmp(one, other) ||
+           (!stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
 static int make(const arguments *a, shown *runs, report *r)
 {
     char *path = a->output ? checked(strdup(a->output)) : default_output(a->files[0]);
@@ -165,8 +172,10 @@ static int make(const arguments *a, shown *runs, report *r)
     if (!code && !a->force && access(path, F_OK) == 0)
         code =
             report_error(r, EXIT_OUTPUT, NULL, 0, "%s is there already; --force replaces it", path);
+    if (!code && study && access(study, F_OK))
+        code = report_error(r, EXIT_INPUT, NULL, 0, "cannot read %s: %s", study, strerror(errno));
     for (int i = 0; i < a->count && !code; i++) {
-        if (!strcmp(path, a->files[i]))
+        if (is_same_file(path, a->files[i]))
             code = report_error(r, EXIT_USAGE, NULL, 0, "%s is the file to be reported on", path);
         if (!code && !study) code = open_run(&runs[i], a->files[i], r);
     }

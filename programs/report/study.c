@@ -146,50 +146,81 @@ static int64_t *curves_of(const sheet *s, int64_t axis)
     return of;
 }
 
+static int by_place(const void *one, const void *other)
+{
+    const double *a = one, *b = other;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Those of the curve that begins with a row: place, value and error, in the order of places, which need not be that
+ * of the study. */
+static int64_t points_of(const sheet *s, int64_t axis, const int64_t *curve_of, int64_t first,
+                         int64_t column, double (*points)[3])
+{
+    int64_t n = 0;
+    for (int64_t row = first; row < s->rows; row++) {
+        if (curve_of[row] != first || !isfinite(number_in(s, row, column))) continue;
+        points[n][0] = number_in(s, row, axis);
+        points[n][1] = number_in(s, row, column);
+        points[n++][2] = number_in(s, row, column + 1);
+    }
+    qsort(points, (size_t)n, sizeof *points, by_place);
+    return n;
+}
+
 static void draw(page *p, const sheet *s, int64_t axis, const int64_t *curve_of, int64_t column)
 {
     double *x = checked(calloc((size_t)s->rows * 3, sizeof *x)), *y = x + s->rows,
-           *error = y + s->rows;
+           *error = y + s->rows, (*points)[3] = checked(calloc((size_t)s->rows, sizeof *points));
     figure f = {.name = cell(s, 0, column), .x = cell(s, 0, axis)};
     int64_t at = 0;
     int curves = 0;
     for (int64_t first = 1; first < s->rows; first++) {
-        const int64_t begin = at;
         if (curve_of[first] != first || curves == MOST_RUNS) continue;
-        for (int64_t row = first; row < s->rows; row++) {
-            if (curve_of[row] != first || !isfinite(number_in(s, row, column))) continue;
-            x[at] = number_in(s, row, axis);
-            y[at] = number_in(s, row, column);
-            error[at++] = number_in(s, row, column + 1);
-        }
-        f.curves[f.count++] =
-            (curve){CURVE_ERRORS, curves, at - begin, x + begin, y + begin, error + begin};
-        f.curves[f.count++] = (curve){CURVE_THIN, curves++, at - begin, x + begin, y + begin, NULL};
+        const int64_t begin = at, n = points_of(s, axis, curve_of, first, column, points);
+        for (int64_t i = 0; i < n; i++, at++)
+            x[at] = points[i][0], y[at] = points[i][1], error[at] = points[i][2];
+        f.curves[f.count++] = (curve){CURVE_ERRORS, curves, n, x + begin, y + begin, error + begin};
+        f.curves[f.count++] = (curve){CURVE_THIN, curves++, n, x + begin, y + begin, NULL};
     }
     put_figure(p, &f);
+    free(points);
     free(x);
+}
+
+/* Whose colours these are. */
+static void put_colours(page *p, const sheet *s, int64_t axis, const int64_t *curve_of)
+{
+    int curves = 0;
+    put_html(p, "<p class=\"faint\">");
+    for (int64_t row = 1; row < s->rows; row++) {
+        if (curve_of[row] != row || curves++ >= MOST_RUNS) continue;
+        fprintf(p->out, "<span class=\"key k%d\"></span>", curves - 1);
+        for (int64_t k = FIRST_KEY; k < s->first_value; k++)
+            if (k != axis) put_text(p, "%s = %s ", cell(s, 0, k), cell(s, row, k));
+    }
+    put_html(p, "</p>\n");
+    if (curves > MOST_RUNS)
+        put_text(p, "These are the first %d of %d combinations; the others are in the table.\n",
+                 MOST_RUNS, curves);
 }
 
 static void put_figures(page *p, const sheet *s)
 {
-    const int64_t axis = key_of_axis(s);
-    if (axis < 0) return;
+    const int64_t axis = key_of_axis(s), columns = (s->columns - s->first_value) / 3;
+    if (axis < 0) {
+        put_html(p, "<p class=\"faint\">No key has several values that are all numbers: nothing is "
+                    "drawn.</p>\n");
+        return;
+    }
     int64_t *curve_of = curves_of(s, axis);
     int drawn = 0;
     put_html(p, "<h2>Against ");
     put_text(p, "%s", cell(s, 0, axis));
     put_html(p, "</h2>\n");
-    if (s->first_value - FIRST_KEY > 1) { /* whose colours these are */
-        int curves = 0;
-        put_html(p, "<p class=\"faint\">");
-        for (int64_t row = 1; row < s->rows && curves < MOST_RUNS; row++) {
-            if (curve_of[row] != row) continue;
-            fprintf(p->out, "<span class=\"key k%d\"></span>", curves++);
-            for (int64_t k = FIRST_KEY; k < s->first_value; k++)
-                if (k != axis) put_text(p, "%s = %s ", cell(s, 0, k), cell(s, row, k));
-        }
-        put_html(p, "</p>\n");
-    }
+    if (s->first_value - FIRST_KEY > 1) put_colours(p, s, axis, curve_of);
+    if (columns > MOST_DRAWN)
+        put_text(p, "The first %d of %d quantities are drawn.\n", MOST_DRAWN, (int)columns);
     put_html(p, "<div class=\"grid\">\n");
     for (int64_t c = s->first_value; c < s->columns && drawn++ < MOST_DRAWN; c += 3)
         draw(p, s, axis, curve_of, c);

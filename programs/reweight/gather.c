@@ -116,6 +116,12 @@ static int check_fit(const analysed *first, const analysed *other)
     if (!f.code) ini_compare(&one, &two, differs, &f);
     ini_free(&one);
     ini_free(&two);
+    char *file = f.code ? NULL : analysed_other_file(first, other, true);
+    if (file)
+        f.code = report_error(first->sim.report, EXIT_INPUT, other->path, 0,
+                              "is of another system than %s: the %s was another one there",
+                              first->path, file);
+    free(file);
     if (f.code) return f.code;
     if (!same_states(&first->sim.ladder, &other->sim.ladder) || !analysed_same_chain(first, other))
         return 0;

@@ -63,6 +63,13 @@ static bool read_number(const char *text, const char *end_at, double *out)
     return end != text && end == end_at && isfinite(*out);
 }
 
+static bool has_key(const point *p, const char *key)
+{
+    for (int i = 0; i < p->count; i++)
+        if (!strcmp(p->key[i], key)) return true;
+    return false;
+}
+
 /* "KEY=VALUE,KEY=VALUE"; the text is cut into pieces, which points keep. */
 static bool read_point(char *text, point *p)
 {
@@ -72,6 +79,7 @@ static bool read_point(char *text, point *p)
         char *equals = strrchr(piece, '=');
         if (!equals || equals == piece || p->count == MOST_KEYS - 2) return false;
         *equals = 0;
+        if (has_key(p, piece)) return false;
         p->key[p->count] = piece;
         const char *value = equals + 1;
         if (!read_number(value, value + strlen(value), &p->value[p->count++])) return false;
@@ -92,6 +100,7 @@ static int add_scan(arguments *a, char *text)
         count > MOST_POINTS || count != floor(count))
         return usage_error("%s needs KEY=FROM:TO:POINTS, beside one --at at most", "--scan");
     *equals = 0;
+    if (has_key(&base, text)) return usage_error("%s is the key of --at, too", text);
     a->point_count = (int)count;
     for (int k = 0; k < a->point_count; k++) {
         a->points[k] = base;
@@ -108,7 +117,7 @@ static int take_option(arguments *a, const char *word, char *next)
     if (!strcmp(word, "--at")) {
         if (a->point_count == MOST_POINTS) return usage_error("%s", "too many points");
         if (!read_point(next, &a->points[a->point_count++]))
-            return usage_error("%s needs KEY=VALUE,...", word);
+            return usage_error("%s needs KEY=VALUE,..., each key once", word);
     } else if (!strcmp(word, "--scan")) {
         a->scan = next;
     } else if (!strcmp(word, "--histogram")) {

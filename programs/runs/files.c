@@ -5,6 +5,7 @@
 #include "runs.h"
 #include "config/comparison.h"
 #include "run/checkpointing.h"
+#include "run/history.h"
 
 int analysed_open(analysed *run, const char *path, report *r)
 {
@@ -20,6 +21,7 @@ int analysed_open(analysed *run, const char *path, report *r)
     if (!code) code = simulation_prepare(sim);
     if (!code) {
         run->configuration = checked(strdup(found.effective_ini ? found.effective_ini : ""));
+        run->provenance = checked(strdup(found.provenance ? found.provenance : ""));
         code = output_read(path, &sim->output, r);
     }
     if (!code) code = checkpoint_weights(sim);
@@ -37,17 +39,18 @@ void analysed_close(analysed *run)
     free((void *)out->blobs);
     simulation_close(&run->sim);
     free(run->configuration);
+    free(run->provenance);
 }
 
 /* ---- Several files ---------------------------------------------------------------------------------- */
 
 /* What may differ between runs that are taken together: their random numbers, their lengths, where and how
- * they ran, and where they began. */
+ * they ran, and where they began. Names of files may, too: what is in them is compared. */
 static bool may_differ(const analysed *run, const char *section, const char *key)
 {
-    static const char *const keys[] = {"seed",   "first_walker", "sweeps", "equilibrate",
-                                       "output", "csv",          "author", "time_limit",
-                                       "device", "checkpoint",   "gpu",    "threads"};
+    static const char *const keys[] = {
+        "seed",       "first_walker", "sweeps",     "equilibrate", "output",  "csv", "author",
+        "time_limit", "device",       "checkpoint", "gpu",         "threads", "log", "show"};
     if (!strcmp(section, "initial")) return true;
     for (int i = 0; !strcmp(section, "run") && i < PLUGMC_COUNT(keys); i++)
         if (!strcmp(key, keys[i])) return true;
@@ -74,6 +77,39 @@ static void differs(void *argument, const char *section, const char *key, const 
     if (!f->code) f->code = code;
 }
 
+/* Files that plugins read, by what was in them when the runs were made. Others than those of potentials only say how
+ * something was sampled or measured. */
+typedef struct read_files {
+    const char *of; /* what the words of those that count begin with */
+    char *first;    /* one that was another; NULL: none */
+} read_files;
+
+static void file_differs(void *argument, const char *what, const char *one, const char *other)
+{
+    read_files *f = argument;
+    (void)one, (void)other;
+    if (!f->first && !strncmp(what, f->of, strlen(f->of))) f->first = checked(strdup(what));
+}
+
+char *analysed_other_file(const analysed *first, const analysed *other, bool of_potentials)
+{
+    read_files f = {of_potentials ? "file of [potential " : "file of ", NULL};
+    history_differences(first->provenance, other->provenance, file_differs, &f);
+    return f.first;
+}
+
+static int files_differ(const analysed *first, const analysed *other)
+{
+    char *what = analysed_other_file(first, other, false);
+    if (!what) return EXIT_DONE;
+    const int code = report_error(
+        first->sim.report, EXIT_INPUT, other->path, 0,
+        "cannot be added to %s: the %s was another one there; --compare sets them side by side",
+        first->path, what);
+    free(what);
+    return code;
+}
+
 bool analysed_same_chain(const analysed *one, const analysed *other)
 {
     const run_section *a = &one->sim.config.run, *b = &other->sim.config.run;
@@ -91,6 +127,7 @@ int analysed_fits(const analysed *first, const analysed *other)
     if (!f.code) ini_compare(&one, &two, differs, &f);
     ini_free(&one);
     ini_free(&two);
+    if (!f.code) f.code = files_differ(first, other);
     if (f.code) return f.code;
     if (!analysed_same_chain(first, other)) return EXIT_DONE;
     return report_error(

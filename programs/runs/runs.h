@@ -9,6 +9,7 @@ typedef struct analysed {
     const char *path;
     simulation sim;
     char *configuration; /* that the run had: effective INI text */
+    char *provenance;    /* ... and what made it */
 } analysed;
 
 /* To be closed even after an error: an exit code, after a sentence. */
@@ -17,6 +18,9 @@ void analysed_close(analysed *);
 /* Can the samples of `other` be added to those of `first`? Both are of one configuration, and of different
  * random numbers. */
 int analysed_fits(const analysed *first, const analysed *other);
+/* A file that plugins (or potentials alone) have read and that was another one in the other run, in words, malloc'ed;
+ * NULL: all were the same. */
+char *analysed_other_file(const analysed *first, const analysed *other, bool of_potentials);
 /* Whether walkers of both have the same random numbers, which are those of the seed and of their number. */
 bool analysed_same_chain(const analysed *, const analysed *);
 

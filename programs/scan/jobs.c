@@ -33,7 +33,6 @@ typedef struct job {
 typedef struct scheduler {
     study *study;
     report *report;
-    bool accept_changes;
     int64_t first, end, next; /* next: the first point that has not been looked at */
     int64_t *elsewhere;       /* points that another process was running; -1: no more */
     int64_t elsewhere_count, elsewhere_next;
@@ -73,7 +72,7 @@ static void become_run(const scheduler *s, const point *p, int slot, char *ini, 
     snprintf(device, sizeof device, "run.gpu=%d", gpu ? slot % study->gpus : 0);
     snprintf(threads, sizeof threads, "run.threads=%d",
              study->threads > s->room ? study->threads / s->room : 1);
-    if (s->accept_changes) arguments[count++] = (char *)"--accept-changed-plugins";
+    if (study->accept_changes) arguments[count++] = (char *)"--accept-changed-plugins";
     if (gpu && study->gpus > 1 && !p->own_gpu)
         arguments[count++] = (char *)"--set", arguments[count++] = device;
     if (!gpu && s->room > 1 && !p->own_threads)
@@ -305,11 +304,10 @@ static int tell_end(const scheduler *s)
                         : EXIT_DONE;
 }
 
-int jobs_run(study *study, int64_t first, int64_t end, bool accept_changes, report *r, bool *leave)
+int jobs_run(study *study, int64_t first, int64_t end, report *r, bool *leave)
 {
     scheduler s = {.study = study,
                    .report = r,
-                   .accept_changes = accept_changes,
                    .first = first,
                    .end = end,
                    .next = first,

@@ -9,5 +9,5 @@
  * their checkpoints and end; a second Ctrl-C kills them. Runs end with this process, whatever it dies of.
  * Returns EXIT_DONE if all are finished; else the code of the first point (by number) that failed;
  * else EXIT_INTERRUPTED after a signal, or EXIT_TIME_LIMIT. *leave: a second signal came. */
-int jobs_run(study *, int64_t first, int64_t end, bool accept_changes, report *, bool *leave);
+int jobs_run(study *, int64_t first, int64_t end, report *, bool *leave);
 #endif

@@ -72,7 +72,13 @@ char *log_last_words(const char *path)
         *line = 0;
         line = last_line(text);
     }
-    char *words = line ? checked(strdup(line)) : NULL;
+    char *words = NULL;
+    if (line && strstr(line, ".rescued-")) /* its last word, after the table: where it is */
+        checked(asprintf(&words, "its output cannot be written there and is in %s", line) < 0
+                    ? NULL
+                    : line);
+    else if (line)
+        words = checked(strdup(line));
     free(text);
     return words;
 }

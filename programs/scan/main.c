@@ -18,6 +18,7 @@
 #include "slurm.h"
 #include "survey.h"
 #include "tables.h"
+#include "twists.h"
 
 static const char help[] =
     "usage: plugmc scan STUDY.ini [--list | --table | --slurm | --job K] [--accept-changed-plugins]\n\n"
@@ -44,7 +45,7 @@ static const char help[] =
     "  --table   makes the tables of what is there and runs nothing\n"
     "  --slurm   prints a job script, an array with a task for each point\n"
     "  --job K   runs point K alone, counted from 0, and makes no tables\n"
-    "  --accept-changed-plugins   is passed on to the runs\n\n"
+    "  --accept-changed-plugins   is passed on to the runs; finished points count whatever has changed\n\n"
     "exit codes: 0 all points that were to be run are finished; else that of the first one (by number)\n"
     "that failed; else 10 stopped by a signal, 11 some have reached [run] time_limit (10 and 11: the\n"
     "same command goes on); 2 command line, 3 an error in the study (nothing was run), 5 the tables\n"
@@ -119,7 +120,7 @@ static int run(study *s, const arguments *a, report *r)
     bool leave = false, joined = false;
     const bool one = a->mode == MODE_JOB;
     const int64_t first = one ? a->job : 0, end = one ? a->job + 1 : s->point_count;
-    const int code = jobs_run(s, first, end, a->accept_changes, r, &leave);
+    const int code = jobs_run(s, first, end, r, &leave);
     if (one || leave) return code;
     const int tables = make_tables(s, &joined, r);
     const bool stopped = code == EXIT_INTERRUPTED || code == EXIT_TIME_LIMIT;
@@ -129,6 +130,7 @@ static int run(study *s, const arguments *a, report *r)
 static int scan(const arguments *a, study *s, report *r)
 {
     int code = study_read(a->file, s, r);
+    s->accept_changes = a->accept_changes;
     if (code) return code;
     const bool one = a->mode == MODE_JOB;
     if (one && a->job >= s->point_count)
@@ -144,12 +146,23 @@ static int scan(const arguments *a, study *s, report *r)
     return a->mode == MODE_LIST || a->mode == MODE_SLURM ? EXIT_DONE : run(s, a, r);
 }
 
+/* For plugmc info. */
+static int describe(const char *section)
+{
+    if (!strcmp(section, "scan"))
+        study_describe(stdout);
+    else
+        twists_describe(stdout);
+    return standard_streams_end(EXIT_DONE);
+}
+
 int main(int argc, char **argv)
 {
     arguments a = {0};
     study s = {0};
     report r = {0};
     int code = beside_begin();
+    if (!code && argc == 3 && !strcmp(argv[1], "--keys")) return describe(argv[2]);
     if (!code) code = parse(argc, argv, &a);
     if (code) return code;
     if (a.help) {

@@ -1,6 +1,7 @@
 /* The section [scan]: keys, values, their combinations. See study.h. */
 #include "study.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static const plugmc_parameter scan_table[] = {
                        "runs at a time; 0: as many as there are GPUs, or 1 on the CPU"),
     PLUGMC_CHOICE_KEY(scan_section, names, "values", "values|numbers",
                       "what the files of a run are named after"),
-    PLUGMC_TEXT_KEY(scan_section, folder, "",
+    PLUGMC_FILE_KEY(scan_section, folder, "",
                     "where the files of the runs go; if empty, the INI's name without .ini"),
     PLUGMC_TEXT_KEY(scan_section, zip, "",
                     "keys that go together, one list beside the other; quotes around blanks"),
@@ -42,6 +43,17 @@ static int refuse(const study *s, int line, report *r, const char *format, ...)
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     return report_error(r, EXIT_INPUT, s->path, line, "%s", sentence);
+}
+
+static char *copy_of(const char *text) { return text ? checked(strdup(text)) : NULL; }
+
+void study_describe(FILE *out)
+{
+    fputs("[scan]: the points of a study, for plugmc scan\n\n", out);
+    parameters_describe(out, scan_table, PLUGMC_COUNT(scan_table), 0);
+    fputs("\nThe other keys are SECTION.KEY = VALUE VALUE..., with SECTION as --set has it.\n\n",
+          out);
+    parameters_ini_block(out, "scan", scan_table, PLUGMC_COUNT(scan_table));
 }
 
 /* ---- As a whole ----------------------------------------------------------------------------- */
@@ -97,7 +109,7 @@ int study_read(const char *path, study *s, report *r)
     if (r->errors) return r->code;
     if (s->twist_section.name && twists_read(s, r)) return r->code;
     s->jobs = (int)own.jobs;
-    s->folder = *own.folder ? path_join(s->ini.folder, own.folder) : default_folder(path);
+    s->folder = *own.folder ? copy_of(own.folder) : default_folder(path);
     for (char *end = s->folder + strlen(s->folder); end > s->folder + 1 && end[-1] == '/';)
         *--end = 0;
     code = combine(s, own.zip, r);
@@ -343,8 +355,6 @@ char *study_file(const study *s, int64_t k, const char *end)
 
 /* ---- The INI of a point --------------------------------------------------------------------- */
 
-static char *copy_of(const char *text) { return text ? checked(strdup(text)) : NULL; }
-
 static void copy_ini(const ini_file *from, ini_file *to)
 {
     *to = (ini_file){.path = copy_of(from->path),
@@ -387,6 +397,19 @@ static int assign(const study *s, ini_file *ini, const scanned_key *key, const c
     return 0;
 }
 
+/* As [run] reads it, 1e6 too. */
+static bool is_seed(const char *text, unsigned long long *seed)
+{
+    char *end;
+    *seed = strtoull(text, &end, 10);
+    if (end != text && !*end) return true;
+    const double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0 && value < 0x1p63) || value != floor(value))
+        return false;
+    *seed = (unsigned long long)value;
+    return true;
+}
+
 /* Twists are chains of their own, with random numbers of their own: twist t of seed s has the seed s + 2^32 t. What
  * is no seed is refused later. */
 static int assign_seed(const study *s, int64_t k, ini_file *ini, report *r)
@@ -394,9 +417,9 @@ static int assign_seed(const study *s, int64_t k, ini_file *ini, report *r)
     const ini_section *run = ini_find(ini, "run");
     const ini_entry *entry = run ? ini_get(run, "seed") : NULL;
     const int64_t twist = s->twists.count ? k % s->twists.count : 0;
-    char *end, value[32];
-    const unsigned long long seed = entry ? strtoull(entry->value, &end, 10) : 1;
-    if (!twist || !run || (entry && (end == entry->value || *end))) return 0;
+    char value[32];
+    unsigned long long seed = 1;
+    if (!twist || !run || (entry && !is_seed(entry->value, &seed))) return 0;
     const scanned_key key = {.name = "run.seed",
                              .line = entry ? entry->line : s->twist_section.line};
     snprintf(value, sizeof value, "%llu", seed + ((unsigned long long)twist << 32));

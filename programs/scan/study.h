@@ -67,8 +67,9 @@ typedef struct study {
     ini_file ini; /* without [scan] and [twists], whose texts are in the next two */
     ini_section scan, twist_section;
     twist_list twists;
-    char *folder; /* as seen from the working directory */
-    int jobs;     /* runs at a time; 0: not given */
+    char *folder;        /* as seen from the working directory */
+    int jobs;            /* runs at a time; 0: not given */
+    bool accept_changes; /* of plugins, and of the files that they read */
     scanned_key *keys;
     int key_count;
     point *points;
@@ -95,4 +96,6 @@ char *study_file(const study *, int64_t point, const char *end);
 /* "box.packing_fraction = 0.7, run.seed = 1"; malloc'ed. */
 char *study_words(const study *, int64_t point);
 void study_free(study *);
+/* The keys of [scan] for people, and a block to paste. */
+void study_describe(FILE *);
 #endif

@@ -139,7 +139,7 @@ static void look_at(const study *s, int64_t k, bool results)
     if (!code) {
         const run_section *run = &sim.config.run;
         tell_wants(s, &sim);
-        code = resume_look(&sim, &found, &there);
+        code = resume_look(&sim, &found, s->accept_changes, &there);
         const bool finished = !code && there && resume_is_finished(&sim, &found);
         if (!code && there && results) tell_results(&sim, &found);
         tell("looked\t%d\t%d\t%d\t%llu\t%llu", code, there, finished,

@@ -59,12 +59,14 @@ static line make_line(const study *s, const table_columns *c, int64_t first)
 /* Every twist that is not finished, by name. */
 static void print_missing(const study *s, const line *l)
 {
+    const char *words = l->has_means          ? "left out"
+                        : s->twists.leave_out ? "not joined, since no twist with a weight is left"
+                                              : "not joined, since a twist is missing";
     for (int64_t k = l->first; k < l->first + s->twists.count; k++) {
         const point *p = &s->points[k];
         if (p->state == POINT_FINISHED) continue;
-        printf("%s: point %" PRId64 ", %s, %s%s%s\n",
-               l->has_means ? "left out" : "not joined, since a twist is missing", k, p->name,
-               table_state(p->state), p->sentence ? ": " : "", p->sentence ? p->sentence : "");
+        printf("%s: point %" PRId64 ", %s, %s%s%s\n", words, k, p->name, table_state(p->state),
+               p->sentence ? ": " : "", p->sentence ? p->sentence : "");
     }
 }
 

@@ -301,6 +301,14 @@ static void base_close(base *b)
     config_free(&b->config);
 }
 
+void twists_describe(FILE *out)
+{
+    fputs("[twists]: makes all points of a study at each twist, and joins them\n\n", out);
+    parameters_describe(out, twists_table, PLUGMC_COUNT(twists_table), 0);
+    fputs("\n", out);
+    parameters_ini_block(out, "twists", twists_table, PLUGMC_COUNT(twists_table));
+}
+
 int twists_read(study *s, report *r)
 {
     twists_section own = {0};

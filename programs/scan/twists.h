@@ -17,4 +17,6 @@
 /* From s->twist_section, behind the keys of [scan]. Every error is reported: 0, or the code of the first one. */
 int twists_read(study *, report *);
 void twists_free(study *);
+/* The keys of [twists] for people, and a block to paste. */
+void twists_describe(FILE *);
 #endif

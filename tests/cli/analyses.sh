@@ -206,6 +206,29 @@ them side by side" analyse sim.h5 b.h5
     must analyse sim.h5 b.h5 --compare
 }
 
+# A file of energies is part of what was sampled: its name may be another one, what was in it may not.
+test_runs_of_other_tables_are_not_one()
+{
+    disks
+    rm sim.h5
+    change 's/^.potential hard_disk.*/[potential tabulated]\nfiles = u.dat\ninside = extrapolate/; /hard_pressure/,$d'
+    printf '[observable energy]\nperiod = 10\n' >>sim.ini
+    printf '%s\n' "0.9 4" "1 2" "1.2 0" >u.dat
+    must run sim.ini --set run.output=a.h5
+    cp u.dat same.dat
+    must run sim.ini --set run.seed=5 --set run.output=b.h5 --set "potential tabulated.files=same.dat" \
+        --set run.log=b.log --set run.show=energy.energy
+    must analyse a.h5 b.h5
+    printf '%s\n' "0.9 8" "1 4" "1.2 0" >u.dat
+    must run sim.ini --set run.seed=6 --set run.output=c.h5
+    refused 3 "c.h5: cannot be added to a.h5: the file of [potential tabulated] files was another one there; \
+--compare sets them side by side" analyse a.h5 c.h5
+    plugmc reweight a.h5 c.h5 --at run.temperature=1.1
+    expect_exit 3
+    expect_message "c.h5: is of another system than a.h5: the file of [potential tabulated] files was another one there"
+    must analyse a.h5 c.h5 --compare
+}
+
 test_what_analyse_refuses()
 {
     disks

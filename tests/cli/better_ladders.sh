@@ -95,7 +95,7 @@ test_ladder_in_two_variables()
     must ladder sim.h5 --rungs 11,3
     values 0.02 1 1.224745 1.5 1.837117 2.25 2.755676 3.375 4.133514 5.0625 6.200271 7.59375
     refused 2 "sim.h5: has a ladder in two variables: --rungs needs two numbers, as in 6,4" ladder sim.h5 --rungs 6
-    refused 2 "plugmc ladder: --rungs needs a whole number; see --help" ladder sim.h5 --rungs 6,x
+    refused 2 "plugmc ladder: --rungs needs a whole number from 2 to 10000; see --help" ladder sim.h5 --rungs 6,x
     # exchanges that do not say along what
     change '/^\[mover along_temperature\]/,$d; s/^along = 1$/along = 0/; s/^sweeps = .*/sweeps = 40/'
     must run sim.ini --set run.output=mixed.h5
@@ -176,5 +176,5 @@ test_ladders_that_nothing_is_proposed_for()
     change '/^\[ladder\]/,/^values/d; /^\[observable/,$d'
     must run sim.ini --set run.output=none.h5
     refused 3 "none.h5: has no ladder" ladder none.h5
-    refused 2 "plugmc ladder: --rungs needs a whole number; see --help" ladder none.h5 --rungs 1
+    refused 2 "plugmc ladder: --rungs needs a whole number from 2 to 10000; see --help" ladder none.h5 --rungs 1
 }

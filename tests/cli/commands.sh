@@ -94,11 +94,27 @@ test_info_of_every_plugin()
 
 test_info_of_every_section()
 {
-    for section in run box species initial potential mover observable; do
+    for section in run units box species initial ladder potential mover observable scan twists; do
         must info $section
         expect_output "[$section"
         expect_output "default"
     done
+    expect_output "missing = refuse"
+    must info scan
+    expect_output "SECTION.KEY = VALUE VALUE..."
+}
+
+# As the head of its section in an INI file.
+test_info_of_a_plugin_by_its_kind()
+{
+    must info serial
+    cp "$out" ../serial
+    must info mover serial
+    cmp "$out" ../serial || fail "another text"
+    plugmc info mover rdf
+    expect_exit 4
+    plugmc info scan twists
+    expect_exit 2
 }
 
 test_info_of_nothing()

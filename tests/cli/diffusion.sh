@@ -203,6 +203,8 @@ test_extrapolation_is_the_fit_that_it_says()
          END { exit !found }' "$out" || fail "another line: $(cat "$out")"
     refused 3 "3 values of 'mover diffusion.tau' are too few: a fit needs 4 at least" \
         extrapolate 0.4.h5 0.2.h5 0.1.h5 --order 3
+    cp 0.4.h5 again.h5
+    refused 3 "again.h5: is the same chain as 0.4.h5" extrapolate 0.4.h5 again.h5 0.1.h5
     refused 3 "0.4.h5: the run has no number 'local_energy.charm'" \
         extrapolate 0.4.h5 0.2.h5 --of local_energy.charm
     refused 3 "0.4.h5: its walkers have weights: it is no run of variational Monte Carlo" \

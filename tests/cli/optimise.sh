@@ -116,6 +116,23 @@ test_killed_optimisation_goes_on()
     diff <(grep 'like=' whole.ini) <(grep 'like=' parts.ini) || fail "the results differ"
 }
 
+# What hours have found is not lost by a command without --resume.
+test_former_optimisation_is_kept()
+{
+    gas
+    must optimise gas.ini --samples 600 --loops 2
+    cp gas.optimised.ini ../first.ini
+    cp gas.optimised.ini.loops ../first.loops
+    must optimise gas.ini --samples 600 --loops 3 --resume
+    [ ! -e gas.optimised.ini.1 ] || fail "what goes on was put aside"
+    cp gas.optimised.ini ../first.ini
+    cp gas.optimised.ini.loops ../first.loops
+    must optimise gas.ini --samples 600 --loops 1
+    expect_message "gas.optimised.ini: warning: was there already and is now gas.optimised.ini.1"
+    cmp gas.optimised.ini.1 ../first.ini && cmp gas.optimised.ini.loops.1 ../first.loops || fail "other files are kept"
+    grep -q '^like' gas.optimised.ini || fail "no result"
+}
+
 test_resumed_with_parameters_of_the_wrong_number()
 {
     gas

@@ -350,6 +350,30 @@ test_csv()
     [ "$(cut -d, -f1 sim.csv | tr '\n' ' ')" = "sweep 5 10 15 20 " ] || fail "wrong sweeps"
 }
 
+# Nothing that the run reads is written over, whatever it is called.
+test_files_that_are_read_are_not_written()
+{
+    disks
+    rm sim.h5
+    change 's/^.potential hard_disk.*/[potential tabulated]\nfiles = near.dat u.dat near.dat\ninside = extrapolate/
+        s/^.mover checkerboard.*/[mover serial]/; /^.observable/,$d; s/^state = .*/state = lattice/
+        s/^count = 64/&\n[species other]\ncount = 0/'
+    printf '%s\n' "0.5 4" "0.6 2" "0.7 0" | tee near.dat >u.dat
+    ln -s u.dat link.dat
+    for key in csv log output; do
+        refused 3 "sim.ini:1: [run] $key = ./u.dat: this file is read, by [potential tabulated] files" \
+            run sim.ini --set run.$key=./u.dat
+    done
+    refused 3 "sim.ini:1: [run] csv = link.dat: this file is read, by [potential tabulated] files" \
+        check sim.ini --set run.csv=link.dat
+    must run sim.ini --set run.csv=sim.csv
+    refused 3 "sim.ini:1: [run] log = u.dat: this file is read, by [potential tabulated] files" \
+        run --resume sim.h5 --set run.log=u.dat --set run.sweeps=30
+    must export sim.h5 --to start.xyz --last
+    refused 3 "sim.ini:1: [run] csv = start.xyz: this file is read, by [initial] file" \
+        run sim.ini --set initial.state=file --set initial.file=start.xyz --set run.csv=start.xyz
+}
+
 test_csv_that_cannot_be_written()
 {
     disks

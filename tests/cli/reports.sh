@@ -241,6 +241,33 @@ test_report_of_a_study()
     refused 3 "bad.csv: this is no table of plugmc scan (summary.csv) with a result" report bad.csv
 }
 
+# A study whose values are in no order, with more combinations than colours; what is not drawn is said.
+test_report_of_a_study_says_what_is_left_out()
+{
+    {
+        echo 'point,state,box.packing_fraction,run.seed,x.y,x.y error,x.y star'
+        for seed in 1 2 3 4 5 6 7 8 9; do
+            for place in 0.3 0.1 0.2; do echo "$seed,finished,$place,$seed,$place,0,"; done
+        done
+    } >summary.csv
+    must report summary.csv
+    grep -q '^These are the first 8 of 9 combinations; the others are in the table' summary.html ||
+        fail "expected that the ninth is missed"
+    # A line through three points that goes one way alone: x of the path after its beginning.
+    path=$(tr '\n' ' ' <summary.html | grep -o "<path stroke='var(--c0)'  *d='M[^'M]*L[^'M]*L[^'M]*'" | head -1)
+    [ -n "$path" ] || fail "expected a line through the points"
+    echo "$path" | grep -o '[ML][0-9.]*' | tr -d ML | sort -n -c || fail "the line goes back: $path"
+    sed -i '1!s/,0\.[123],/,lattice,/; 1!s/,[0-9],/,"1 2",/' summary.csv
+    must report summary.csv --output none.html
+    grep -q 'nothing is drawn' none.html || fail "expected a word that there are no figures"
+    disks --set run.sweeps=1 # one time alone
+    must report sim.h5 --force
+    [ ! -s "$err" ] || fail "expected no word of gnuplot's"
+    must run sim.ini --set run.output=b.h5 --set run.sweeps=200
+    must report sim.h5 b.h5 --output both.html
+    [ ! -s "$err" ] || fail "expected no word of gnuplot's"
+}
+
 test_what_report_refuses()
 {
     disks
@@ -249,6 +276,12 @@ test_what_report_refuses()
     refused 6 "cannot read none.h5: No such file or directory" report none.h5
     refused 6 "cannot read sim.ini: it is not an HDF5 file" report sim.ini
     refused 2 "sim.h5 is the file to be reported on" report sim.h5 --output sim.h5 --force
+    refused 2 "./sim.h5 is the file to be reported on" report sim.h5 --output ./sim.h5 --force
+    ln -s sim.h5 link.html
+    refused 2 "link.html is the file to be reported on" report sim.h5 --output link.html --force
+    printf 'point,state,run.seed,x,x error,x star\n0,finished,1,1,0.1,\n' >summary.csv
+    refused 2 "$PWD/summary.csv is the file to be reported on" report summary.csv --output "$PWD/summary.csv" --force
+    refused 3 "cannot read no/summary.csv: No such file or directory" report no/summary.csv
     echo mine >sim.html
     refused 5 "sim.html is there already; --force replaces it" report sim.h5
     must report sim.h5 --force

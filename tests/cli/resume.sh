@@ -44,6 +44,14 @@ test_finished_run_prints_its_table_again()
     must run --resume sim.h5
     expect_message "sim.h5: this run is finished, 20 of 20 sweeps; nothing is left to do"
     diff table "$out" || fail "another table than that of the run"
+    must run sim.ini --set run.csv=all.csv --set run.output=other.h5
+    must run --resume sim.h5 --set run.csv=late.csv # all that is in it is in the file
+    cmp late.csv all.csv || fail "another table of samples"
+    echo mine >mine.csv
+    must run sim.ini --resume-if-there --set run.csv=mine.csv
+    [ "$(cat mine.csv)" = mine ] || fail "a table that is there was written over, and nothing was run"
+    plugmc run --resume sim.h5 --set run.csv=none/late.csv
+    expect_exit 5
 }
 
 test_resume_if_there_of_another_run()
@@ -130,6 +138,14 @@ test_resume_with_a_changed_file()
     echo 2 >two
     must run --resume sim.h5 --set run.sweeps=30
     must run sim.ini --resume-if-there --set run.sweeps=40 # though `reader` has changed a parameter
+    echo 3 >two # the run is finished, but not with this file
+    plugmc run sim.ini --resume-if-there --set run.sweeps=40
+    expect_exit 6
+    grep -Eq "^sim.h5 is finished, and file of \[observable reader\] others has changed since \
+\([0-9a-f]{64}, was [0-9a-f]{64}\): " "$err" || fail "expected which file has changed"
+    expect_lines 1
+    must run sim.ini --resume-if-there --set run.sweeps=40 --accept-changed-plugins
+    must run --resume sim.h5
 }
 
 test_history_of_a_run()

@@ -493,7 +493,11 @@ test_reweighting_that_cannot_be()
 potential" reweight sim.h5 --at run.seed=3
     refused 3 "no number 'box_size.volum' is in all files; did you mean 'box_size.volume'?" reweight sim.h5 \
         --histogram box_size.volum
-    refused 2 "plugmc reweight: --at needs KEY=VALUE,...; see --help" reweight sim.h5 --at run.pressure
+    refused 2 "plugmc reweight: --at needs KEY=VALUE,..., each key once; see --help" reweight sim.h5 --at run.pressure
+    refused 2 "plugmc reweight: --at needs KEY=VALUE,..., each key once; see --help" \
+        reweight sim.h5 --at run.pressure=1,run.pressure=2
+    refused 2 "plugmc reweight: run.pressure is the key of --at, too; see --help" \
+        reweight sim.h5 --at run.pressure=1 --scan run.pressure=1:2:3
     refused 2 "plugmc reweight: which file?; see --help" reweight --csv
     refused 2 "plugmc reweight: unknown option '--mu'; see --help" reweight sim.h5 --mu 3
     printf '[observable other]\nplugin = box_size\nperiod = 3\n' >>sim.ini

@@ -100,6 +100,57 @@ test_scan_folder_and_names()
     [ "$(grep -c finished "$out")" = 2 ] || fail "points are not found from another folder"
 }
 
+# As any name in an INI file, and one that is empty is none.
+test_scan_folder_in_quotes()
+{
+    study "run.seed = 1 2" 'folder = "results of it"'
+    must scan study.ini
+    ! grep -q UNFINISHED "$out" || fail "the runs are not found again"
+    [ -f "results of it/seed=1.h5" ] || fail "another folder: $(ls)"
+    study "run.seed = 1 2" 'folder = ""'
+    must scan study.ini
+    [ -f study/seed=1.h5 ] || fail "expected the default folder: $(ls)"
+}
+
+# What was found with the former table is not set beside what is found with this one.
+test_scan_of_a_table_that_has_changed()
+{
+    study "run.seed = 1 2"
+    edit 's/^.potential hard_disk.*/[potential tabulated]\nfiles = u.dat\ninside = extrapolate/
+        s/^.mover checkerboard.*/[mover serial]/; s/hard_pressure/energy/'
+    printf '%s\n' "0.9 4" "1 2" "1.2 0" >u.dat
+    must scan study.ini
+    cp u.dat former.dat
+    printf '%s\n' "0.9 8" "1 4" "1.2 0" >u.dat
+    edit 's/^run.seed.*/&3 /; s/23/2 3/'
+    plugmc scan study.ini
+    expect_exit 6
+    grep -q '^point 0 (seed=1) failed: study/seed=1.h5 is finished, and file of .potential tabulated. files has changed' \
+        "$err" || fail "expected the reason"
+    [ "$(grep -c ',finished,' study/summary.csv)" = 1 ] || fail "expected the new point alone"
+    must scan study.ini --table --accept-changed-plugins
+    [ "$(grep -c ',finished,' study/summary.csv)" = 3 ] || fail "expected all points"
+    cp former.dat u.dat
+    plugmc scan study.ini
+    expect_exit 6
+    [ "$(grep -c ',finished,' study/summary.csv)" = 2 ] || fail "expected the former points"
+}
+
+# The reason, not the last line of the table.
+test_scan_of_points_that_are_rescued()
+{
+    study "run.seed = 1 2"
+    mkdir small
+    mount -t tmpfs -o size=400k none small 2>/dev/null || skip "no file system can be mounted here"
+    trap 'umount "$work/run/small"; rm -rf "$work"' EXIT
+    edit 's|^sweeps.*|sweeps = 40000|; s|^period.*|period = 2|'
+    echo "folder = small/study" >>study.ini
+    TMPDIR=$work/run plugmc scan study.ini
+    expect_exit 5
+    grep -Eq '^point 0 \(seed=1\) failed: its output cannot be written there and is in .*seed=1.rescued-[0-9a-f]*.h5, see small' \
+        "$err" || fail "expected where it is"
+}
+
 # A study with the files that it reads can be moved, and a point of it run by hand.
 test_scan_reads_files_beside_the_study()
 {

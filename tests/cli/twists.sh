@@ -83,6 +83,19 @@ test_twists_have_numbers_of_their_own()
         fail "another mean of kinetic energies or of numbers"
 }
 
+# A seed is a whole number, however it is written: no two twists have the same random numbers.
+test_twists_have_seeds_of_their_own()
+{
+    for seed in 5000 5e3; do
+        gas "grid = 2 2 1"
+        sed -i "s/^seed.*/seed = $seed/" study.ini
+        must scan study.ini
+        grep -h '^seed' study/*.ini | sed 's/^seed = 5e3 /seed = 5000 /; s/;.*//' >../seeds
+        diff ../seeds <(printf 'seed = %s \n' 5000 4294972296) || fail "other seeds for seed = $seed"
+        rm -r study
+    done
+}
+
 # Electrons that repel each other, without a Jastrow factor: the mean of two determinants' energies is an exact sum.
 test_twists_of_the_gas_have_the_energy_of_their_determinants()
 {
@@ -238,6 +251,18 @@ test_twists_may_fail_alone()
     rmdir "study/twist=0.25_0.25_0.25.h5"
     must scan study.ini
     [ "$(mean joined)" = 3 ] || fail "joined: $(mean joined)"
+}
+
+test_twists_that_are_left_may_have_no_weight()
+{
+    gas 'list = "0 0 0" "0.25 0.25 0.25"' "weights = 0 1" "missing = leave_out"
+    mkdir -p "study/twist=0.25_0.25_0.25.h5" # cannot be written
+    plugmc scan study.ini
+    [ "$status" != 0 ] || fail "expected that nothing is joined"
+    grep -q "^not joined, since no twist with a weight is left: point 1, twist=0.25_0.25_0.25, failed" "$out" ||
+        fail "another reason"
+    [ -z "$(mean local_energy.energy)" ] || fail "a mean of nothing"
+    ! grep -q nan study/twists.csv || fail "no number in the table"
 }
 
 # ---- What is refused ----

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/beside.h"
 #include "cli/cli.h"
 #include "config/config.h"
 #include "plugin/loader.h"
@@ -322,24 +323,37 @@ static void print_plugin_info(const loaded *l)
     free(section);
 }
 
+/* Sections of studies are those of a program beside this one. */
+static bool is_of_studies(const char *name)
+{
+    return !strcmp(name, "scan") || !strcmp(name, "twists");
+}
+
 int command_info(int argc, char **argv)
 {
     static const char usage[] =
-        "usage: plugmc info NAME\n\n"
+        "usage: plugmc info NAME\n"
+        "       plugmc info potential|mover|observable NAME\n\n"
         "Describes a plugin (by name, or by the path of its .so) or a section of the INI file:\n"
-        "run, box, species, initial, potential, mover or observable. Ends with a block to paste\n"
-        "into an INI file.\n";
+        "run, units, box, species, initial, ladder, potential, mover or observable; of a study\n"
+        "scan or twists. Ends with a block to paste into an INI file.\n";
     report r = {0};
     if (wants_help(argc, argv, usage)) return r.code;
-    if (argc != 1) {
+    const int kind = argc == 2 ? kind_of_word(argv[0]) : 0;
+    if (argc != 1 && !kind) {
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
-    const section_kind *section = find_section(argv[0]);
+    const char *name = argv[argc - 1];
+    const section_kind *section = kind ? NULL : find_section(name);
     loaded plugin;
+    if (!kind && is_of_studies(name)) {
+        char keys[] = "--keys", *words[] = {keys, argv[0]};
+        return beside_run("scan", 2, words);
+    }
     if (section) {
         print_section_info(section);
-    } else if (plugin_load(argv[0], 0, NULL, 0, &plugin, &r) == 0) {
+    } else if (plugin_load(name, kind, NULL, 0, &plugin, &r) == 0) {
         print_plugin_info(&plugin);
         plugin_unload(&plugin);
     }

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "config/comparison.h"
+#include "output/lock.h"
 #include "run/averages.h"
+#include "run/history.h"
 #include "run/json.h"
 #include "run/results.h"
 
@@ -78,13 +80,16 @@ static int compare_configuration(const simulation *sim, const char *path, const 
     return r.code;
 }
 
-int resume_look(simulation *sim, output_data *found, bool *there)
+int resume_look(simulation *sim, output_data *found, bool accept, bool *there)
 {
     const char *path = sim->config.run.output;
     *there = access(path, F_OK) == 0;
     if (!*there) return 0;
     int code = output_read(path, found, sim->report);
-    return code ? code : compare_configuration(sim, path, found->effective_ini);
+    if (!code) code = compare_configuration(sim, path, found->effective_ini);
+    const char *before = found->history ? found->history : found->provenance;
+    if (code || accept || !before || !resume_is_finished(sim, found)) return code;
+    return history_compare_files(sim, path, before);
 }
 
 /* ---- A finished run ------------------------------------------------------------------------- */
@@ -93,6 +98,15 @@ bool resume_is_finished(const simulation *sim, const output_data *found)
 {
     const run_section *run = &sim->config.run;
     return found->finished && found->sweep == (uint64_t)(run->equilibrate + run->sweeps);
+}
+
+/* [run] csv that was asked for since, or is gone. */
+static int write_missing_table(simulation *sim)
+{
+    const char *csv = sim->config.run.csv;
+    if (!csv || !*csv || access(csv, F_OK) == 0) return EXIT_DONE;
+    identity_make(sim->output.identity);
+    return output_csv(csv, &sim->output, sim->report);
 }
 
 int resume_print_again(simulation *sim, const char *path, const output_data *found)
@@ -111,8 +125,9 @@ int resume_print_again(simulation *sim, const char *path, const output_data *fou
         json_results(sim);
     else
         print_results(sim);
+    code = code ? EXIT_MEMORY : write_missing_table(sim);
     sim->output = own;
-    return code ? EXIT_MEMORY : EXIT_DONE;
+    return code;
 }
 
 /* ---- The command line ----------------------------------------------------------------------- */

@@ -8,9 +8,9 @@
  * change the chain. */
 bool resume_may_set(const char *assignment);
 /* For --resume-if-there: reads the output file of the configuration into `found` if there is one,
- * and compares what it was begun with to what is asked for now. *there: was there one? Errors are
- * EXIT_CHECKPOINT, a sentence for each key. */
-int resume_look(simulation *, output_data *found, bool *there);
+ * and compares what it was begun with to what is asked for now; if it is finished, without `accept`, the files that
+ * plugins read as well. *there: was there one? Errors are EXIT_CHECKPOINT, a sentence for each key. */
+int resume_look(simulation *, output_data *found, bool accept, bool *there);
 /* Has the run in the file made all the sweeps that are asked for? */
 bool resume_is_finished(const simulation *, const output_data *found);
 /* The table of results of a finished run, from its file. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/own_files.h"
 #include "cli/resume.h"
 #include "cli/same_input.h"
 #include "crash.h"
@@ -170,7 +171,8 @@ static int read_configuration(simulation *sim, const arguments *a, output_data *
     for (int s = 0; s < sim->config.species_count && a->room; s++)
         if (a->room[s] > sim->config.species[s].room) sim->config.species[s].room = a->room[s];
     int opening = simulation_open(sim);
-    return code ? code : reading ? reading : opening;
+    if (!code) code = reading ? reading : opening;
+    return code || !ini_find(&sim->config.ini, "run") ? code : own_files_check(sim);
 }
 
 /* Before hours are spent: can everything be written? */
@@ -325,10 +327,10 @@ static int open_log(simulation *sim)
 }
 
 /* Whether the output file is there: as rank 0 sees it. */
-static int look(simulation *sim, output_data *found, bool *there)
+static int look(simulation *sim, output_data *found, bool accept, bool *there)
 {
     int64_t seen = 0;
-    int code = resume_look(sim, found, there);
+    int code = resume_look(sim, found, accept, there);
     seen = *there;
     code = team_spread(code, &seen, sizeof seen);
     if (!code && *there != (seen != 0))
@@ -347,7 +349,7 @@ static int run(simulation *sim, const arguments *a, output_data *found)
     if (a->resume) watchdog_resumes(a->file);
     int code = team_join(sim->report, read_configuration(sim, a, found));
     if (!code) code = same_input(sim);
-    if (!code && a->if_there) code = look(sim, found, &from.there);
+    if (!code && a->if_there) code = look(sim, found, a->accept_changes, &from.there);
     if (code) return code;
     const char *path = a->resume ? a->file : sim->config.run.output;
     if (from.there) watchdog_resumes(path);

@@ -20,4 +20,7 @@ void history_differences(const char *before, const char *now, history_differs *t
 /* Have the program, a plugin or a file that one reads changed since the file `path` was written,
  * which holds `before`? An error for each, EXIT_CHECKPOINT; a warning with `accept`, and 0. */
 int history_compare(const simulation *, const char *path, const char *before, bool accept);
+/* Of a run that is finished, before its numbers are shown as those of this configuration: files alone, since a later
+ * program shows them as they are. */
+int history_compare_files(const simulation *, const char *path, const char *before);
 #endif
