@@ -28,9 +28,9 @@ PLUGMC_FN int32_t cell_of(const uint32_t *start, int32_t cells, uint32_t k)
 extern "C" __global__ void pair_virials(const double *positions, const uint32_t *order,
                                         const uint32_t *start, const plugmc_box *boxes,
                                         const uint8_t *multipliers, uint64_t row,
-                                        double temperature, const uint16_t *species, uint32_t particles,
-                                        int32_t count_x, int32_t count_y, int32_t count_z,
-                                        double *sums)
+                                        double temperature, const uint16_t *species,
+                                        uint32_t particles, int32_t count_x, int32_t count_y,
+                                        int32_t count_z, double *sums)
 {
     const uint32_t k = blockIdx.x * VIRIAL_THREADS + threadIdx.x;
     const int32_t cells = count_x * count_y * count_z;
