@@ -47,7 +47,7 @@ static int leans_too_far(const plugmc_box *box)
 static void stretch(plugmc_box *box, const double factor[3])
 {
     static const int turn[3] = {0, 2, 1}; /* c along b changes how far c leans along a */
-    double tilt[3];
+    double tilt[3] = {0};
     for (int k = 0; k < 3 && box->oblique; k++)
         tilt[k] = plugmc_tilt(box, leaning[k][0], leaning[k][1]);
     plugmc_scale_box(box, factor);

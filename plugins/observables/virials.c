@@ -24,7 +24,7 @@ static int find_weights(const virials *v, const plugmc_host *host, weights *out)
 {
     void *rows = NULL;
     *out = (weights){0};
-    if (!v->coupled) return PLUGMC_OK;
+    if (!v->system->weighted) return PLUGMC_OK;
     const int code = host->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST,
                                         PLUGMC_READ, &rows, &out->row);
     out->rows = rows;
@@ -37,16 +37,6 @@ static double coupling_of(const virials *v, const weights *weights, int64_t walk
     if (!weights->rows) return 1;
     const uint8_t *row = weights->rows + (size_t)walker * weights->row;
     return ((const double *)row)[index] * v->system->temperature;
-}
-
-static int has_couplings(const plugmc_system *system)
-{
-    for (int64_t k = 0; k < system->rungs && system->weighted; k++)
-        for (int32_t t = 0; t < system->term_count; t++)
-            if (plugmc_term_at(system, t)->sampled &&
-                system->of_rungs[k * system->multipliers + t] != 1 / system->temperature)
-                return 1;
-    return 0;
 }
 
 /* ---- Pairs of one walker --------------------------------------------------------------------- */
@@ -198,7 +188,7 @@ static int sums_in_kernel(const plugmc_system *system)
 {
     int pairs = 0;
     if (system->changes & PLUGMC_CHANGED_COUNT) return 0; /* it takes all numbers */
-    if (has_couplings(system)) return 0;                  /* it knows no couplings */
+    if (system->weighted) return 0;                       /* it knows no couplings */
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
         if (!plugmc_term_at(system, t)->sampled || !p->pair ||
@@ -270,7 +260,6 @@ int virials_prepare(virials *v, const plugmc_host *host, int with_cores)
     if (code) return code;
     v->share = host->allocate(host->context, n * sizeof *v->share);
     v->virial = host->allocate(host->context, (size_t)system->walkers * sizeof *v->virial);
-    v->coupled = has_couplings(system);
     v->own = host->allocate(host->context, (size_t)system->walkers * sizeof *v->own);
     v->pairs = host->allocate(host->context, terms * sizeof *v->pairs);
     v->totals = host->allocate(host->context, terms * sizeof *v->totals);

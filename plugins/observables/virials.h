@@ -26,7 +26,6 @@ typedef struct virials {
     double (*share)[3];  /* [particles] kT: virial of a particle's pairs with those after it */
     double (*virial)[3]; /* [walkers] kT: the result */
     double (*own)[3];    /* [walkers] kT: of one total, without its coupling */
-    int coupled;         /* a coupling other than 1 there is, in some rung */
 
     pair_virials device_pairs;
     plugmc_device_pointer found; /* [walkers][3] kT: virials of sums that are made on the GPU */

@@ -126,7 +126,7 @@ static void warn_of_couplings(const tail *t, const plugmc_host *host)
         if (term->sampled && term->instance == t) own = i;
         if (term->sampled && !strcmp(term->label, t->of)) fluid = i;
     }
-    for (int32_t k = 0; k < system->rungs && system->weighted && own >= 0 && fluid >= 0; k++) {
+    for (int32_t k = 0; k < system->rungs && system->of_rungs && own >= 0 && fluid >= 0; k++) {
         const double *multipliers = &system->of_rungs[k * system->multipliers];
         if (multipliers[own] == multipliers[fluid]) continue;
         host->warn(host->context,

@@ -223,13 +223,14 @@ static int enough(const arguments *a, const point *points, report *r)
                         a->along, needed);
 }
 
-/* One run twice would count as two that are independent. Two chains do not agree in all digits. */
+/* One run twice would count as two that are independent. Two chains do not agree in all digits, but where there
+ * is no variance at all. */
 static int check_different(const arguments *a, const point *points, report *r)
 {
     for (int k = 0; k < a->count; k++)
         for (int i = 0; i < k; i++)
             if (points[i].x == points[k].x && points[i].y == points[k].y &&
-                points[i].error == points[k].error)
+                points[i].error == points[k].error && points[i].error > 0)
                 return report_error(r, EXIT_INPUT, a->files[k], 0, "is the same chain as %s",
                                     a->files[i]);
     return 0;
