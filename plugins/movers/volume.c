@@ -5,9 +5,10 @@
  * min(1, exp((N + 1) ln(V' / V) - (change of -ln p))) (I. R. McDonald, Mol. Phys. 23, 41 (1972);
  * R. Eppenga, D. Frenkel, Mol. Phys. 52, 1303 (1984), for ln V). `axes` changes the length of one edge,
  * drawn anew each time, with the same weight: the shape of a fluid's box is then not bound, which suits
- * crystals. In an oblique box it stretches along what of a lattice vector is perpendicular to those before it, and
- * tilts stay: else it would lead out of the tilts that `shear` keeps to, and no shear would lead back there. `shear` leans a lattice vector along another, drawn anew each time, at constant volume: with the
- * change of energy alone as weight, every tilt is then as likely as its energy makes it (M. Parrinello,
+ * crystals. In an oblique box it stretches along what of a lattice vector is perpendicular to those before
+ * it, and tilts stay: else it would lead out of the tilts that `shear` keeps to, and no shear would lead
+ * back there. `shear` leans a lattice vector along another, drawn anew each time, at constant volume: with
+ * the change of energy alone as weight, every tilt is then as likely as its energy makes it (M. Parrinello,
  * A. Rahman, J. Appl. Phys. 52, 7182 (1981), for boxes of any shape). Tilts that differ by one are one
  * lattice, so they stay between -1/2 and 1/2; a trial that leaves is rejected.
  *

@@ -72,10 +72,9 @@ typedef struct pair_histogram {
     plugmc_device_pointer device_scales; /* 0 where nobody changes boxes */
 } pair_histogram;
 
-/* r_max = 0: half the smallest distance of opposite faces of a periodic box, a third of the radius
- * of a sphere. margin = 0: r_max, and how far in from the
- * surface walls keep somebody's centre. Refuses, in words, what would cut shells, and r_max = 0 in a box that
- * changes. */
+/* r_max = 0: half the smallest distance of opposite faces of a periodic box, a third of the radius of a sphere.
+ * margin = 0: r_max, and how far in from the surface walls keep somebody's centre. Refuses, in words, what would cut
+ * shells, and r_max = 0 in a box that changes. */
 int pair_histogram_prepare(pair_histogram *, const plugmc_host *, double r_max, int64_t bins,
                            double margin, int32_t method);
 
