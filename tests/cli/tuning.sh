@@ -128,3 +128,33 @@ during equilibration, and [run] equilibrate = 0"
     must check sim.ini --set mover.target_acceptance=0
     expect_lines 0 # there are no averages
 }
+
+# Forces between particles that overlap make a step small, which takes its time to grow again: without a word nearly all
+# moves would be accepted, and nothing would move.
+test_a_step_that_has_not_grown_again()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 10
+	equilibrate = 2000
+	seed = 1
+	[box]
+	dimension = 3
+	lx = 5
+	[species a]
+	count = 64
+	[initial]
+	state = random
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 2.4
+	[mover hmc]
+	END
+    must run sim.ini
+    grep -q "warning: \[mover hmc\] acceptance is 0.9.* with a step of .* that was .* before, and target_acceptance = 0.65: \
+the step is still growing" "$err" || fail "the step has not come back, and nobody says so"
+    must run sim.ini --set run.equilibrate=8000
+    grep -q "still growing" "$err" && fail "the step has come back"
+    return 0
+}

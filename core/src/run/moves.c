@@ -201,12 +201,23 @@ typedef struct tuning {
     double acceptance, target;
 } tuning;
 
+/* The largest that a step was set to on its rung. */
+static double widest_step(const move_record *record, int32_t rung)
+{
+    double widest = 0;
+    for (int64_t k = 0; k < record->tuning_count; k++)
+        if (record->tunings[k].rung == rung) widest = fmax(widest, record->tunings[k].step);
+    return widest;
+}
+
 /* A mover has a largest step, beyond which its moves mean nothing: half a box, half a cell, what an
  * integrator can follow. Where nearly all moves are accepted at that, the target stays out of
- * reach; so it does where hardly any is, however small the step has become. */
+ * reach; so it does where hardly any is, however small the step has become. A step that became
+ * small among particles that overlapped in the initial state may not have grown again. */
 static void say_what_is_missed(simulation *sim, const tuning *t, double wanted, double step)
 {
     const plugmc_context *context = &t->m->instance->context;
+    const double widest = widest_step(&records_of(sim, t->m)[t->move], t->rung);
     if (step < wanted * (1 - 1e-9) && t->acceptance > t->target + 0.05)
         report_warning(
             sim->report, context->file, context->line,
@@ -219,6 +230,13 @@ static void say_what_is_missed(simulation *sim, const tuning *t, double wanted, 
             "[%s] acceptance is still %.3g at the end of equilibration, with a step of %.4g, and "
             "target_acceptance = %g: equilibrate for longer, or begin with another step",
             context->section, t->acceptance, step, t->target);
+    else if (t->acceptance > t->target + 0.05 && step < 0.05 * widest)
+        report_warning(
+            sim->report, context->file, context->line,
+            "[%s] acceptance is %.3g at the end of equilibration, with a step of %.4g that was "
+            "%.4g before, and target_acceptance = %g: the step is still growing, so equilibrate "
+            "for longer, or begin with a state without overlaps",
+            context->section, t->acceptance, step, widest, t->target);
 }
 
 static void note_tuning(const simulation *sim, move_record *record, const tuning *t)
