@@ -123,7 +123,7 @@ typedef struct difference {
     int code;
 } difference;
 
-/* Runs in other boxes, or of other particles, have no common fit. */
+/* Runs in other boxes, of other particles, or by other potentials (wave functions too) have no common fit. */
 static void look_at(void *argument, const char *section, const char *key, const char *one,
                     const char *other)
 {
@@ -131,7 +131,8 @@ static void look_at(void *argument, const char *section, const char *key, const 
     char name[512];
     snprintf(name, sizeof name, "%s.%s", section, key);
     if (d->code || !strcmp(name, d->a->along) ||
-        (strcmp(section, "box") && strncmp(section, "species ", 8)))
+        (strcmp(section, "box") && strncmp(section, "species ", 8) &&
+         strncmp(section, "potential ", 10)))
         return;
     d->code = report_error(d->report, EXIT_INPUT, d->path, 0,
                            "a run of another system than %s: [%s] %s is %s there, and %s here",

@@ -218,4 +218,9 @@ test_extrapolation_is_the_fit_that_it_says()
     must run vmc.ini --set run.output=other.h5 --set box.lx=20
     refused 3 "other.h5: a run of another system than 0.2.h5: [box] lx is 19.425649689427537 there, and 20 here" \
         extrapolate 0.2.h5 --vmc other.h5 --of local_energy.kinetic
+    must run vmc.ini --set run.output=wave.h5 --set "potential jastrow.like=1 0.6 0.4 0.2 0.1"
+    plugmc extrapolate 0.2.h5 --vmc wave.h5 --of local_energy.kinetic
+    expect_exit 3
+    grep -q "^wave.h5: a run of another system than 0.2.h5: \[potential jastrow\] like is " "$err" ||
+        fail "another wave function is taken for the same"
 }
