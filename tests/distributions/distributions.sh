@@ -1394,7 +1394,7 @@ case_faults_of_exchange_are_seen()
     run
     on_rungs caught energy/energy well kT 0.1,0.5
     # multipliers change hands, rungs do not
-    plant exchange 's/return host->exchange_rungs(\(.*\));/{\nvoid *rungs;\nhost->exchange_rungs(\1);\nhost->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, \&rungs, NULL);\nint32_t *of = rungs, own = of[a];\nof[a] = of[b], of[b] = own;\nreturn PLUGMC_OK;\n}/'
+    plant exchange 's/code = host->exchange_rungs(\(.*\));/{\nvoid *rungs;\ncode = host->exchange_rungs(\1);\nhost->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, \&rungs, NULL);\nint32_t *of = rungs, own = of[a[i]];\nof[a[i]] = of[b[i]], of[b[i]] = own;\n}/'
     run
     on_rungs caught energy/energy well kT 0.1,0.5
     # of every second pair nobody asks
@@ -1405,7 +1405,7 @@ case_faults_of_exchange_are_seen()
     every=20 walkers=18
     gas 2 2 3 1 1
     ladder run.pressure 1 0.5 0.2
-    behind 'void *all;\nsize_t row;\nconst double *xa, *xb;\nconst int v = host->system->term_count;\nhost->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, \&all, \&row);\nhost->energy(host->context, a, \&xa), host->energy(host->context, b, \&xb);\ngrowth += (((double *)((char *)all + a * row))[v] - ((double *)((char *)all + b * row))[v]) * (xa[v] - xb[v]);'
+    behind 'void *all;\nsize_t row;\nconst double *xa, *xb;\nconst int v = host->system->term_count;\nhost->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, \&all, \&row);\nhost->energy(host->context, a[0], \&xa), host->energy(host->context, b[0], \&xb);\ngrowth += (((double *)((char *)all + a[0] * row))[v] - ((double *)((char *)all + b[0] * row))[v]) * (xa[v] - xb[v]);'
     run
     on_rungs caught box_size/volume volume pressure 1,0.5,0.2 dimension=2 core=1
 }
