@@ -88,6 +88,19 @@ test_room_grows_and_the_chain_does_not_know()
     same_chain sim.h5 threads.h5
 }
 
+# Arrays measured in each sweep from the first one on, so that blocks of many samples are forgotten as room grows: what
+# was in them must not be counted again. Compared bit for bit, so a right program never fails.
+test_arrays_forget_what_is_measured_again()
+{
+    growing
+    change 's/^equilibrate = .*/equilibrate = 0/; s/^sweeps = .*/sweeps = 200/; s/^period = 20/period = 1/'
+    printf '%s\n' '[observable rdf]' 'r_max = 3' 'bins = 20' 'period = 1' >>sim.ini
+    must run sim.ini --set run.output=enough.h5 --set "species a.most=700" --set "species b.most=400"
+    must run sim.ini
+    [ "$(grown)" -ge 2 ] || fail "room grew only $(grown) times"
+    same_samples sim.h5 enough.h5
+}
+
 test_room_that_grew_is_resumed()
 {
     growing

@@ -208,8 +208,10 @@ uint64_t snapshot_go_back(simulation *sim)
         q->blocks.per_block = m->per_block;
         q->blocks.blocks = m->blocks;
         q->blocks.in_last = m->in_last;
-        memcpy(q->blocks.sums, m->sums,
-               sizeof(double) * (size_t)(m->blocks + 1) * (size_t)q->length);
+        /* later rows are 0 again, as what is measured anew is added to them */
+        const size_t length = (size_t)q->length, kept = (size_t)(m->blocks + 1) * length;
+        memcpy(q->blocks.sums, m->sums, sizeof(double) * kept);
+        memset(q->blocks.sums + kept, 0, sizeof(double) * (ROWS * length - kept));
     }
     for (int k = 0; k < out->derived_count; k++) forget(&out->derived[k]);
     while (out->frame_count > s->frames) free(out->frames[--out->frame_count].positions);
