@@ -2,11 +2,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/beside.h"
 #include "cli/standard_streams.h"
+#include "config/paths.h"
 #include "crash.h"
 #include "formats.h"
 #include "output/replacement.h"
@@ -178,9 +178,8 @@ static char *target(const arguments *a, int walker)
 /* Before anything is read: what is there stays. */
 static int check_target(const arguments *a, const char *path, report *r)
 {
-    struct stat here, there;
-    if (stat(path, &there)) return EXIT_DONE;
-    if (stat(a->file, &here) == 0 && here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+    if (access(path, F_OK)) return EXIT_DONE;
+    if (path_is_same_file(path, a->file))
         return report_error(r, EXIT_USAGE, NULL, 0, "%s is the file to be exported", path);
     if (a->force) return EXIT_DONE;
     return report_error(r, EXIT_OUTPUT, NULL, 0, "%s is there already; --force replaces it", path);

@@ -6,11 +6,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/beside.h"
 #include "cli/standard_streams.h"
+#include "config/paths.h"
 #include "crash.h"
 #include "run/local_energies.h"
 #include "run/stop.h"
@@ -394,11 +394,9 @@ static int take_up(optimisation *o)
 /* Before hours are spent: that the result can be written, and is not the input. */
 static int check_output(const optimisation *o)
 {
-    struct stat input, output;
     const char *path = o->sim->config.ini.path;
     char *part;
-    if (!stat(path, &input) && !stat(o->output, &output) && input.st_dev == output.st_dev &&
-        input.st_ino == output.st_ino)
+    if (path_is_same_file(path, o->output))
         return report_error(o->sim->report, EXIT_OUTPUT, NULL, 0,
                             "--output %s is the input, which would be written over", o->output);
     checked(asprintf(&part, "%s.part", o->output) < 0 ? NULL : part);

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/beside.h"
 #include "cli/standard_streams.h"
+#include "config/paths.h"
 #include "crash.h"
 #include "page.h"
 #include "run/averages.h"
@@ -157,13 +157,6 @@ static int write_page(const shown *runs, int count, const char *study, const cha
     return p.code;
 }
 
-static bool is_same_file(const char *one, const char *other)
-{
-    struct stat a, b;
-    return !strcmp(one, other) ||
-           (!stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino);
-}
-
 static int make(const arguments *a, shown *runs, report *r)
 {
     char *path = a->output ? checked(strdup(a->output)) : default_output(a->files[0]);
@@ -175,7 +168,7 @@ static int make(const arguments *a, shown *runs, report *r)
     if (!code && study && access(study, F_OK))
         code = report_error(r, EXIT_INPUT, NULL, 0, "cannot read %s: %s", study, strerror(errno));
     for (int i = 0; i < a->count && !code; i++) {
-        if (is_same_file(path, a->files[i]))
+        if (!strcmp(path, a->files[i]) || path_is_same_file(path, a->files[i]))
             code = report_error(r, EXIT_USAGE, NULL, 0, "%s is the file to be reported on", path);
         if (!code && !study) code = open_run(&runs[i], a->files[i], r);
     }

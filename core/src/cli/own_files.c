@@ -3,13 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-static bool is_same_file(const char *one, const char *other)
-{
-    struct stat a, b;
-    return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
+#include "config/paths.h"
 
 /* An initial state is read once, and what was there is kept under another name. */
 static bool may_be_output(const ini_section *section, const char *key)
@@ -26,7 +21,7 @@ static int check_file(const simulation *sim, const ini_section *reader, const ch
                                                                            sim->config.run.log};
     for (int i = 0; i < 3; i++) {
         if (!files[i] || !*files[i] || may_be_output(reader, keys[i]) ||
-            !is_same_file(files[i], read))
+            !path_is_same_file(files[i], read))
             continue;
         return report_error(sim->report, EXIT_INPUT, ini_source(&sim->config.ini, run), run->line,
                             "[run] %s = %s: this file is read, by [%s] %s", keys[i], files[i],
