@@ -458,6 +458,7 @@ static const plugmc_observable observable = {
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof(plugmc_listing),
     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WEIGHT,
+    .hangs_on = PLUGMC_ON_HISTORY, /* clusters of the sweeps before, by the energies of the run */
 };
 
 static const plugmc_parameter table[] = {

@@ -512,6 +512,7 @@ static const plugmc_observable observable = {
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
     .follows = PLUGMC_CHANGED_BOX,
+    .hangs_on = PLUGMC_ON_MULTIPLIERS,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "pressure",

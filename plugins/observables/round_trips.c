@@ -74,6 +74,7 @@ static const plugmc_observable observable = {
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof(plugmc_listing),
     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+    .hangs_on = PLUGMC_ON_HISTORY,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "round_trips",

@@ -323,31 +323,18 @@ static int find_source(source *out, const analysed *run, const series *all, int 
     return 0;
 }
 
-/* What tells of the way that walkers have gone, and not of a configuration, cannot be reweighted. */
-static bool is_of_the_way(const measurement *m)
-{
-    return !strcmp(m->instance->plugin->name, "round_trips");
-}
-
-/* What has temperatures and couplings in each of its values is another number of the same configuration elsewhere. */
-static bool hangs_on_multipliers(const measurement *m)
-{
-    static const char *const names[] = {"widom", "virial_pressure", "pressure", "event_chain"};
-    bool does = false;
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
-        does |= !strcmp(m->instance->plugin->name, names[k]);
-    return does;
-}
-
 /* Whether it can be reweighted, where energies count differently or (`alike`) by the same multipliers. */
 static bool can_be_taken(const measurement *m, bool alike, report *r)
 {
-    if (is_of_the_way(m)) return false;
-    if (alike || !hangs_on_multipliers(m)) return true;
-    report_warning(r, NULL, 0,
-                   "[%s] is left out: temperatures and couplings are in what it measures, so that "
-                   "weights alone do not take it to others",
-                   m->instance->section->section->name);
+    const plugmc_observable *o = m->instance->plugin->observable;
+    const int on = PLUGMC_HAS(o, hangs_on) ? o->hangs_on : PLUGMC_ON_CONFIGURATION;
+    if (on == PLUGMC_ON_CONFIGURATION || (on == PLUGMC_ON_MULTIPLIERS && alike)) return true;
+    report_warning(
+        r, NULL, 0, "[%s] is left out: %s", m->instance->section->section->name,
+        on == PLUGMC_ON_MULTIPLIERS
+            ? "temperatures and couplings are in what it measures, so that weights alone do not take "
+              "it to others"
+            : "it tells of the way that walkers have gone, and not of configurations");
     return false;
 }
 

@@ -525,3 +525,17 @@ test_numbers_with_temperatures_in_them_are_left_out()
     must reweight sim.h5 --csv --at run.pressure=1.1
     grep -q virial_pressure.pressure, "$out" || fail "a pressure was left out at the temperature of the run"
 }
+
+# What tells of the way that walkers have gone is no number of a configuration.
+test_numbers_of_the_way_are_left_out()
+{
+    gas 1
+    printf '%s\n' '[observable round_trips]' 'period = 4' >>sim.ini
+    change 's/^sweeps = .*/sweeps = 200/'
+    must run sim.ini
+    must reweight sim.h5 --csv
+    ! grep -q round_trips "$out" || fail "they were reweighted"
+    grep -q "warning: \[observable round_trips\] is left out: it tells of the way" "$err" || fail "it is not said"
+    must info round_trips
+    grep -q "no plugmc reweight to other temperatures: it hangs on the way" "$out" || fail "info does not tell it"
+}

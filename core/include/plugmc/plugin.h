@@ -524,6 +524,15 @@ typedef struct plugmc_listing {
 
 /* A mover that has this facet, too, is measured under its own section, with the key `period`, and once when
  * production begins: that is thrown away, so that it may tell what has happened since it was asked last. */
+/* What hangs on more than the configuration is not taken to other temperatures by the weights of configurations:
+ * `plugmc reweight` leaves it out. */
+enum {
+    PLUGMC_ON_CONFIGURATION = 0, /* on the configuration alone */
+    PLUGMC_ON_MULTIPLIERS =
+        1, /* 1/kT or couplings are in each sample, as in a Boltzmann factor or a virial over kT */
+    PLUGMC_ON_HISTORY = 2 /* on the way that walkers have gone, such as their rungs before */
+};
+
 typedef struct plugmc_observable {
     uint32_t size;
     int32_t on_device; /* 1: measure can take a view in device memory */
@@ -571,6 +580,7 @@ typedef struct plugmc_observable {
     /* Optional: what follows from these sums, once they are those of all particles, in their place. Called after
      * every `measure`, with its view. */
     void (*complete)(void *instance, const plugmc_view *, double *values);
+    int32_t hangs_on; /* PLUGMC_ON_*: what a sample hangs on */
 } plugmc_observable;
 
 /* ---- The descriptor ------------------------------------------------------------------------- */

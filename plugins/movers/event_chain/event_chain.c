@@ -428,6 +428,7 @@ static const plugmc_observable observable = {
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof(plugmc_listing),
     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+    .hangs_on = PLUGMC_ON_MULTIPLIERS,
 };
 
 static const plugmc_parameter table[] = {
