@@ -529,7 +529,7 @@ test_numbers_with_temperatures_in_them_are_left_out()
 # What tells of the way that walkers have gone is no number of a configuration.
 test_numbers_of_the_way_are_left_out()
 {
-    gas 1
+    gas 1 1.2
     printf '%s\n' '[observable round_trips]' 'period = 4' >>sim.ini
     change 's/^sweeps = .*/sweeps = 200/'
     must run sim.ini
