@@ -146,13 +146,13 @@ static int scan(const arguments *a, study *s, report *r)
     return a->mode == MODE_LIST || a->mode == MODE_SLURM ? EXIT_DONE : run(s, a, r);
 }
 
-/* For plugmc info. */
+/* For plugmc info and plugmc manual. */
 static int describe(const char *section)
 {
-    if (!strcmp(section, "scan"))
-        study_describe(stdout);
-    else
-        twists_describe(stdout);
+    const bool manual = !strcmp(section, "manual");
+    if (manual) fputs("## Sections of studies\n\n", stdout);
+    if (manual || !strcmp(section, "scan")) study_describe(stdout, manual);
+    if (manual || !strcmp(section, "twists")) twists_describe(stdout, manual);
     return standard_streams_end(EXIT_DONE);
 }
 

@@ -47,13 +47,17 @@ static int refuse(const study *s, int line, report *r, const char *format, ...)
 
 static char *copy_of(const char *text) { return text ? checked(strdup(text)) : NULL; }
 
-void study_describe(FILE *out)
+void study_describe(FILE *out, bool markdown)
 {
-    fputs("[scan]: the points of a study, for plugmc scan\n\n", out);
-    parameters_describe(out, scan_table, PLUGMC_COUNT(scan_table), 0);
-    fputs("\nThe other keys are SECTION.KEY = VALUE VALUE..., with SECTION as --set has it.\n\n",
+    fputs(markdown ? "### [scan]\n\nThe points of a study, for plugmc scan.\n\n"
+                   : "[scan]: the points of a study, for plugmc scan\n\n",
           out);
-    parameters_ini_block(out, "scan", scan_table, PLUGMC_COUNT(scan_table));
+    parameters_describe(out, scan_table, PLUGMC_COUNT(scan_table), markdown);
+    fprintf(
+        out,
+        "\nThe other keys are %sSECTION.KEY = VALUE VALUE...%s, with SECTION as --set has it.\n\n",
+        markdown ? "`" : "", markdown ? "`" : "");
+    if (!markdown) parameters_ini_block(out, "scan", scan_table, PLUGMC_COUNT(scan_table));
 }
 
 /* ---- As a whole ----------------------------------------------------------------------------- */

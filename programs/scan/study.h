@@ -97,5 +97,5 @@ char *study_file(const study *, int64_t point, const char *end);
 char *study_words(const study *, int64_t point);
 void study_free(study *);
 /* The keys of [scan] for people, and a block to paste. */
-void study_describe(FILE *);
+void study_describe(FILE *, bool markdown);
 #endif

@@ -301,12 +301,15 @@ static void base_close(base *b)
     config_free(&b->config);
 }
 
-void twists_describe(FILE *out)
+void twists_describe(FILE *out, bool markdown)
 {
-    fputs("[twists]: makes all points of a study at each twist, and joins them\n\n", out);
-    parameters_describe(out, twists_table, PLUGMC_COUNT(twists_table), 0);
+    fputs(markdown
+              ? "### [twists]\n\nMakes all points of a study at each twist, and joins them.\n\n"
+              : "[twists]: makes all points of a study at each twist, and joins them\n\n",
+          out);
+    parameters_describe(out, twists_table, PLUGMC_COUNT(twists_table), markdown);
     fputs("\n", out);
-    parameters_ini_block(out, "twists", twists_table, PLUGMC_COUNT(twists_table));
+    if (!markdown) parameters_ini_block(out, "twists", twists_table, PLUGMC_COUNT(twists_table));
 }
 
 int twists_read(study *s, report *r)

@@ -18,5 +18,5 @@
 int twists_read(study *, report *);
 void twists_free(study *);
 /* The keys of [twists] for people, and a block to paste. */
-void twists_describe(FILE *);
+void twists_describe(FILE *, bool markdown);
 #endif

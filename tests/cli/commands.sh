@@ -154,7 +154,7 @@ test_doctor()
 test_manual()
 {
     must manual
-    for section in run box "species NAME" initial "potential NAME" "mover NAME" "observable NAME"; do
+    for section in run box "species NAME" initial "potential NAME" "mover NAME" "observable NAME" scan twists; do
         expect_output "### [$section]"
     done
     for name in serial checkerboard hard_disk hard_pressure rdf; do expect_output "### $name"; done

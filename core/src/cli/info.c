@@ -334,6 +334,14 @@ static bool is_of_studies(const char *name)
     return !strcmp(name, "scan") || !strcmp(name, "twists");
 }
 
+/* Of [scan] or [twists], or of both for the manual: does not come back unless it fails. */
+static int keys_of_studies(const char *of)
+{
+    char keys[] = "--keys", section[16], *words[] = {keys, section};
+    snprintf(section, sizeof section, "%s", of);
+    return beside_run("scan", 2, words);
+}
+
 int command_info(int argc, char **argv)
 {
     static const char usage[] =
@@ -352,10 +360,7 @@ int command_info(int argc, char **argv)
     const char *name = argv[argc - 1];
     const section_kind *section = kind ? NULL : find_section(name);
     loaded plugin;
-    if (!kind && is_of_studies(name)) {
-        char keys[] = "--keys", *words[] = {keys, argv[0]};
-        return beside_run("scan", 2, words);
-    }
+    if (!kind && is_of_studies(name)) return keys_of_studies(name);
     if (section) {
         print_section_info(section);
     } else if (plugin_load(name, kind, NULL, 0, &plugin, &r) == 0) {
@@ -421,8 +426,8 @@ int command_manual(int argc, char **argv)
 {
     static const char usage[] =
         "usage: plugmc manual\n\n"
-        "Writes the reference of the INI file (docs/ini-reference.md) from the tables of the core\n"
-        "and of all plugins in the search path.\n";
+        "Writes the reference of the INI file (docs/ini-reference.md) from the tables of the core,\n"
+        "of all plugins in the search path and of plugmc scan.\n";
     static const char head[] =
         "# Reference of the INI file\n\n"
         "Made by `plugmc manual` from the tables that the program reads INI files with; do not\n"
@@ -453,5 +458,5 @@ int command_manual(int argc, char **argv)
     fflush(stdout);
     report_failures(&c, &r);
     free_collection(&c);
-    return r.code;
+    return r.code ? r.code : keys_of_studies("manual");
 }
