@@ -537,5 +537,5 @@ test_numbers_of_the_way_are_left_out()
     ! grep -q round_trips "$out" || fail "they were reweighted"
     grep -q "warning: \[observable round_trips\] is left out: it tells of the way" "$err" || fail "it is not said"
     must info round_trips
-    grep -q "no plugmc reweight to other temperatures: it hangs on the way" "$out" || fail "info does not tell it"
+    grep -q "cannot be reweighted: it tells of the way" "$out" || fail "info does not tell it"
 }

@@ -56,7 +56,9 @@ static void compile(const char *name, const char *source)
     "static const plugmc_observable small = {.size = 8, .quantity = quantity,\n"                   \
     "                                        .measure = measure};\n"                               \
     "static const plugmc_observable both = {.size = sizeof both, .quantity = quantity,\n"          \
-    "                                       .measure = measure};\n"
+    "                                       .measure = measure};\n"                                \
+    "static const plugmc_observable moody = {.size = sizeof moody, .quantity = quantity,\n"        \
+    "                                        .measure = measure, .hangs_on = 3};\n"
 #define OBSERVABLE                                                                                 \
     ".kind = PLUGMC_OBSERVABLE, .name = \"good\", .summary = \"s\", .reference = \"\","            \
     ".instance_size = sizeof(thing), .parameters = table, .parameter_count = PLUGMC_COUNT(table)," \
@@ -235,6 +237,7 @@ static void bodies_that_do_not_fit_are_refused(void **state)
         {", .observable = NULL", "has no observable functions"},
         {", .observable = &half", "lacks the observable function 'measure'"},
         {", .observable = &small", "has a table of observable functions of 8 bytes"},
+        {", .observable = &moody", "hangs on what this plugmc does not know (hangs_on = 3)"},
         {", .kind = PLUGMC_MOVER", "has no mover functions"},
         {", .kind = PLUGMC_POTENTIAL", "has no potential functions"},
     };

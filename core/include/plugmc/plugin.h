@@ -528,9 +528,8 @@ typedef struct plugmc_listing {
  * `plugmc reweight` leaves it out. */
 enum {
     PLUGMC_ON_CONFIGURATION = 0, /* on the configuration alone */
-    PLUGMC_ON_MULTIPLIERS =
-        1, /* 1/kT or couplings are in each sample, as in a Boltzmann factor or a virial over kT */
-    PLUGMC_ON_HISTORY = 2 /* on the way that walkers have gone, such as their rungs before */
+    PLUGMC_ON_MULTIPLIERS = 1,   /* on 1/kT or couplings, too: a Boltzmann factor, a virial */
+    PLUGMC_ON_HISTORY = 2        /* on the way of walkers, such as their rungs before */
 };
 
 typedef struct plugmc_observable {

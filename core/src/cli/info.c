@@ -100,10 +100,10 @@ static void print_observable(FILE *f, const char *lead, const plugmc_plugin *d)
     const plugmc_observable *o = d->observable;
     fprintf(f, "%smeasures on: %s\n", lead, where(o->on_device));
     if (PLUGMC_HAS(o, hangs_on) && o->hangs_on)
-        fprintf(f, "%sno plugmc reweight to other temperatures: %s\n", lead,
+        fprintf(f, "%scannot be reweighted%s\n", lead,
                 o->hangs_on == PLUGMC_ON_MULTIPLIERS
-                    ? "1/kT and couplings are in each sample"
-                    : "it hangs on the way that walkers have gone");
+                    ? " to other temperatures: 1/kT and couplings are in each sample"
+                    : ": it tells of the way that walkers have gone");
     if (o->derived) fprintf(f, "%sderives numbers from its averages, with their errors\n", lead);
     if (o->quantity && !o->writes_trajectory && !listing_entry(o, 0))
         fprintf(f, "%swhat it gives is known in a run only\n", lead);

@@ -93,6 +93,11 @@ static bool check_observable(const plugmc_plugin *d, sentence why)
     if (!CHECK_FACET(d->observable, "observable", functions)) return false;
     if (!d->observable->derived != !d->observable->derive)
         return why_not(why, "is an observable with only one of 'derived' and 'derive'");
+    const int32_t on = PLUGMC_HAS(d->observable, hangs_on) ? d->observable->hangs_on : 0;
+    if (on < PLUGMC_ON_CONFIGURATION || on > PLUGMC_ON_HISTORY)
+        return why_not(
+            why, "is an observable that hangs on what this plugmc does not know (hangs_on = %d)",
+            on);
     return true;
 }
 
