@@ -72,6 +72,7 @@ on_a_terminal()
 test_progress_fits_the_terminal()
 {
     command -v script >/dev/null || skip "script is not installed (Debian: bsdutils)"
+    script -qec true said </dev/null >/dev/null 2>&1 || skip "there are no pseudo-terminals"
     slow 1.5
     on_a_terminal 60 >lines
     [ "$(head -n -1 lines | wc -l)" -ge 2 ] || fail "no progress: $(cat said)"

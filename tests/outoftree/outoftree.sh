@@ -48,7 +48,10 @@ step_install() {
     open=$(find "$plugins" ! -type l -perm /022)
     [ -z "$open" ] || fail "others may write to $open"
     [ "$(readlink "$plugins/hard_sphere.so")" = hard_disk.so ] || fail "hard_sphere is no link"
-    ! grep -rlF --include=plugmc.pc --include='*.cmake' -e "$source/" -e "$work/first" "$prefix" ||
+    local name # that is no part of a longer one: sources in /plugmc are not those of lib/plugmc/
+    name=$(printf %s "$source" | sed 's/[][\\.*^$+?(){}|]/\\&/g')
+    ! grep -rlE --include=plugmc.pc --include='*.cmake' "(^|[^[:alnum:]_.})-])$name/" "$prefix" &&
+        ! grep -rlF --include=plugmc.pc --include='*.cmake' -e "$work/first" "$prefix" ||
         fail "these files name the source or the first place of the installation"
     for file in share/plugmc/bench/hard_disk.ini share/man/man1/plugmc.1; do
         [ -f "$prefix/$file" ] || fail "$file is not installed"
