@@ -123,35 +123,9 @@ test_volumes_on_a_gpu()
 	END
     change 's/^sweeps.*/sweeps = 60/'
     same_on_both
-}
-
-# Volumes are decided on the GPU; virials with couplings are summed on the host.
-test_pressures_with_couplings_on_a_gpu()
-{
-    gpu
-    mixture 3 0.4 "pressure = 1.5" <<-END
-	[potential lennard_jones]
-	epsilon = 1 1.5 0.5
-	sigma = 1 0.9 0.8
-	cutoff = 2.2
-	truncation = force_shift
-	coupling = 0.4
-	[potential yukawa]
-	bjerrum_length = 1
-	kappa = 1
-	cutoff = 3
-	coupling = 1.7
-	[mover serial]
-	step = 0.2
-	[mover volume]
-	step = 0.01
-	trials = 3
-	[observable virial_pressure]
-	period = 10
-	[observable pressure]
-	period = 10
-	END
-    change 's/^sweeps.*/sweeps = 60/'
+    # volumes are decided there, and virials with couplings are summed on the host
+    change 's/^cutoff = 2.2/&\ntruncation = force_shift\ncoupling = 0.4/; s/^kappa.*/&\ncoupling = 1.7/'
+    printf '[observable %s]\nperiod = 10\n' virial_pressure pressure >>sim.ini
     same_on_both
 }
 

@@ -1,13 +1,11 @@
 /* plugmc/plugin.h: the contract between the core and a plugin.
  *
- * A plugin is a shared object that exports one function, plugmc_plugin_entry, which returns a
- * constant descriptor: what the plugin is (a potential, a mover or an observable), its
- * parameters as a table, and its callbacks.  The core fills the parameters from the INI file;
- * a plugin never parses text, prints, exits or longjmps.  It returns PLUGMC_OK, or says what is
- * wrong through host->fail and returns an error code; the core adds where.
- *
- * A potential includes plugmc/potential.h, which includes this header and says how the physics
- * is written.  Movers and observables include this header.
+ * A plugin is a shared object that exports one function, plugmc_plugin_entry, which returns a constant
+ * descriptor: what the plugin is (a potential, a mover or an observable), its parameters as a table, and its
+ * callbacks.  The core fills the parameters from the INI file; a plugin never parses text, prints, exits or
+ * longjmps.  It returns PLUGMC_OK, or says what is wrong through host->fail and returns an error code; the
+ * core adds where. A potential includes plugmc/potential.h, which includes this header and says how the
+ * physics is written.  Movers and observables include this header.
  *
  * Compatibility: the descriptor begins with magic, size and ABI version, which the core checks
  * before it reads on.  Structs that begin with their size only grow at the end, so a plugin built
@@ -522,16 +520,15 @@ typedef struct plugmc_listing {
     int32_t derived; /* 1: computed from averages */
 } plugmc_listing;
 
-/* A mover that has this facet, too, is measured under its own section, with the key `period`, and once when
- * production begins: that is thrown away, so that it may tell what has happened since it was asked last. */
-/* What hangs on more than the configuration is not taken to other temperatures by the weights of configurations:
- * `plugmc reweight` leaves it out. */
+/* What a sample hangs on. `plugmc reweight` leaves out what hangs on more than the configuration. */
 enum {
     PLUGMC_ON_CONFIGURATION = 0, /* on the configuration alone */
     PLUGMC_ON_MULTIPLIERS = 1,   /* on 1/kT or couplings, too: a Boltzmann factor, a virial */
     PLUGMC_ON_HISTORY = 2        /* on the way of walkers, such as their rungs before */
 };
 
+/* A mover that has this facet, too, is measured under its own section, with the key `period`, and once when
+ * production begins: that is thrown away, so that it may tell what has happened since it was asked last. */
 typedef struct plugmc_observable {
     uint32_t size;
     int32_t on_device; /* 1: measure can take a view in device memory */
