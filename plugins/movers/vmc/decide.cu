@@ -122,6 +122,65 @@ PLUGMC_FN void eliminate(const vmc_deciding<T> &s, int32_t e, int a, T g[A][B])
             s.diagonal[warp + VMC_ROWS * i] = g[i][i / strips];
 }
 
+/* A thread's elements of G, and what all share before the first decision. G is the block's columns of its rows of P, at
+ * `p`. */
+template <class T, int A, int B>
+PLUGMC_FN void take_up(const vmc_deciding<T> &s, const vmc_draws &d, const vmc_block &b, const T *p,
+                       const double *change, const double *others, T g[A][B])
+{
+    const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity,
+                  warp = t / VMC_COLUMNS, lane = t % VMC_COLUMNS, own = t - VMC_THREADS;
+#pragma unroll
+    for (int a = 0; a < A; a++)
+#pragma unroll
+        for (int c = 0; c < B; c++) {
+            const int i = warp + VMC_ROWS * a, j = lane + VMC_COLUMNS * c;
+            const bool there = i < n && j < n && own < 0;
+            g[a][c] = there ? p[(int64_t)i * b.columns + b.column + j] : of(0, 0, T());
+            if (there)
+                s.grows[i * s.stride + j] = others[((int64_t)w * capacity + i) * capacity + j];
+            if (i == j && own < 0) s.diagonal[i] = g[a][c];
+        }
+    if (own >= 0 && own < n) {
+        s.now[own] = change[(int64_t)w * capacity + own];
+        s.number[own] = acceptance_number(d, d.walker + w, b.spin_first + b.first + own);
+        s.taken[own] = 0;
+    }
+    __syncthreads();
+    if (own >= 0 && own < n) weigh(s, own);
+}
+
+/* What the decisions leave: `small`, P less 1 at [i][e_i], the positions and the numbers of the walker. */
+template <class T, int A, int B>
+PLUGMC_FN void hand_over(const vmc_deciding<T> &s, const vmc_block &b, const vmc_state &state,
+                         double *positions, const double *to, T *p, T *small,
+                         const vmc_gathered &gathered, const T g[A][B])
+{
+    const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity,
+                  warp = t / VMC_COLUMNS, lane = t % VMC_COLUMNS, e0 = b.spin_first + b.first;
+    __syncthreads();
+#pragma unroll
+    for (int a = 0; a < A; a++)
+#pragma unroll
+        for (int c = 0; c < B; c++) {
+            const int i = warp + VMC_ROWS * a, j = lane + VMC_COLUMNS * c;
+            if (i < n && j < n && t < VMC_THREADS)
+                small[((int64_t)w * capacity + i) * capacity + j] =
+                    s.taken[i] && s.taken[j] ? g[a][c] : of(0, 0, T());
+        }
+    for (int32_t k = t; k < n; k += VMC_DECIDERS) {
+        T *one = p + (int64_t)k * b.columns + b.column + k;
+        *one = less(*one, of(1, 0, T()));
+        if (s.taken[k]) s.square[k] = log(s.square[k]);
+        for (int i = 0; i < 3 && s.taken[k]; i++)
+            positions[3 * ((int64_t)w * b.particles + e0 + k) + i] =
+                to[3 * ((int64_t)w * b.rows + b.row + k) + i];
+    }
+    __syncthreads();
+    if (t == 0) add_up(state, w, n, s.taken, s.square, s.own);
+    if (t == 32 && gathered.chosen) note_taken(gathered, b, s.taken);
+}
+
 /* One block of threads a walker. products [walkers][gathered.rows][columns]: P, less 1 at [i][e_i] when it ends. small
  * [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. A thread has A x B elements of G in registers,
  * those of rows `warp` + VMC_ROWS a and columns `lane` + VMC_COLUMNS c; the others see its diagonal, and the row and
@@ -137,31 +196,12 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
     constexpr int most = A * VMC_ROWS;
     static_assert(most == B * VMC_COLUMNS, "a square");
     extern __shared__ double shared[];
-    const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity,
-                  warp = t / VMC_COLUMNS, lane = t % VMC_COLUMNS, e0 = b.spin_first + b.first,
+    const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, e0 = b.spin_first + b.first,
                   own = t - VMC_THREADS;
     const bool keeper = own >= 0;
     const vmc_deciding<T> s = deciding_in<T>(shared, most, n);
     T *p = products + (int64_t)w * gathered.rows * b.columns, g[A][B];
-    const T zero = of(0, 0, T());
-#pragma unroll
-    for (int a = 0; a < A; a++)
-#pragma unroll
-        for (int c = 0; c < B; c++) {
-            const int i = warp + VMC_ROWS * a, j = lane + VMC_COLUMNS * c;
-            const bool there = i < n && j < n && !keeper;
-            g[a][c] = there ? p[(int64_t)i * b.columns + b.column + j] : zero;
-            if (there)
-                s.grows[i * s.stride + j] = others[((int64_t)w * capacity + i) * capacity + j];
-            if (i == j && !keeper) s.diagonal[i] = g[a][c];
-        }
-    if (keeper && own < n) {
-        s.now[own] = change[(int64_t)w * capacity + own];
-        s.number[own] = acceptance_number(d, d.walker + w, e0 + own);
-        s.taken[own] = 0;
-    }
-    __syncthreads();
-    if (keeper && own < n) weigh(s, own);
+    take_up<T, A, B>(s, d, b, p, change, others, g);
     /* a move that is lost is made, and none after it, so that it is found; looked up before anyone can note another */
     int32_t end = state.failure[w].electron ? 0 : n;
     __syncthreads();
@@ -178,7 +218,7 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
                           plugmc_site_of_species(species_of(b, e0 + e)))) {
                 /* 0 times what is no number would reach the others' rows of X */
                 for (int32_t j = t; j < b.columns; j += VMC_DECIDERS)
-                    p[(int64_t)e * b.columns + j] = zero;
+                    p[(int64_t)e * b.columns + j] = of(0, 0, T());
                 continue;
             }
             if (t == 0 && lost) note_failure(state, d, w, e0 + e);
@@ -192,27 +232,7 @@ PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_sta
                 eliminate<T, A, B>(s, e, a, g);
             __syncthreads();
         }
-    __syncthreads();
-#pragma unroll
-    for (int a = 0; a < A; a++)
-#pragma unroll
-        for (int c = 0; c < B; c++) {
-            const int i = warp + VMC_ROWS * a, j = lane + VMC_COLUMNS * c;
-            if (i < n && j < n && !keeper)
-                small[((int64_t)w * capacity + i) * capacity + j] =
-                    s.taken[i] && s.taken[j] ? g[a][c] : zero;
-        }
-    for (int32_t k = t; k < n; k += VMC_DECIDERS) {
-        T *one = p + (int64_t)k * b.columns + b.column + k;
-        *one = less(*one, of(1, 0, T()));
-        if (s.taken[k]) s.square[k] = log(s.square[k]);
-        for (int i = 0; i < 3 && s.taken[k]; i++)
-            positions[3 * ((int64_t)w * b.particles + e0 + k) + i] =
-                to[3 * ((int64_t)w * b.rows + b.row + k) + i];
-    }
-    __syncthreads();
-    if (t == 0) add_up(state, w, n, s.taken, s.square, s.own);
-    if (t == 32 && gathered.chosen) note_taken(gathered, b, s.taken);
+    hand_over<T, A, B>(s, b, state, positions, to, p, small, gathered, g);
 }
 
 template <class T>
