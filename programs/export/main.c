@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include "cli/beside.h"
-#include "cli/standard_streams.h"
 #include "config/paths.h"
-#include "crash.h"
 #include "formats.h"
 #include "output/replacement.h"
 #include "run/stop.h"
@@ -314,11 +312,6 @@ static int export(const arguments *a, run_file *run, report *r)
 static int command(int argc, char **argv)
 {
     arguments a;
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
     int code = parse(argc - 1, argv + 1, &a);
     if (code) return code;
     report r = {0};
@@ -328,10 +321,4 @@ static int command(int argc, char **argv)
     return code;
 }
 
-int main(int argc, char **argv)
-{
-    const int code = beside_begin();
-    if (code) return code;
-    crash_report();
-    return standard_streams_end(command(argc, argv));
-}
+int main(int argc, char **argv) { return beside_main(argc, argv, help, command); }

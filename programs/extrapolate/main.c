@@ -9,10 +9,8 @@
 #include <string.h>
 
 #include "cli/beside.h"
-#include "cli/standard_streams.h"
 #include "config/comparison.h"
 #include "config/ini.h"
-#include "crash.h"
 #include "run/averages.h"
 #include "run/numbers.h"
 #include "run/results.h"
@@ -323,20 +321,9 @@ static int parse(int argc, char **argv, arguments *a)
 static int command(int argc, char **argv)
 {
     arguments a;
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
     const int code = parse(argc - 1, argv + 1, &a);
     report r = {0};
     return code ? code : run(&a, &r);
 }
 
-int main(int argc, char **argv)
-{
-    const int code = beside_begin();
-    if (code) return code;
-    crash_report();
-    return standard_streams_end(command(argc, argv));
-}
+int main(int argc, char **argv) { return beside_main(argc, argv, help, command); }

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "cli/beside.h"
-#include "cli/standard_streams.h"
-#include "crash.h"
 #include "ladders.h"
 #include "run/results.h"
 #include "runs.h"
@@ -323,11 +321,6 @@ static int propose(const arguments *a, analysed *run, report *r)
 static int command(int argc, char **argv)
 {
     arguments a = {0};
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
     int code = parse(argc - 1, argv + 1, &a);
     if (code) return code;
     report r = {0};
@@ -337,10 +330,4 @@ static int command(int argc, char **argv)
     return code;
 }
 
-int main(int argc, char **argv)
-{
-    const int code = beside_begin();
-    if (code) return code;
-    crash_report();
-    return standard_streams_end(command(argc, argv));
-}
+int main(int argc, char **argv) { return beside_main(argc, argv, help, command); }

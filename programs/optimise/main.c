@@ -9,9 +9,7 @@
 #include <unistd.h>
 
 #include "cli/beside.h"
-#include "cli/standard_streams.h"
 #include "config/paths.h"
-#include "crash.h"
 #include "run/local_energies.h"
 #include "run/stop.h"
 
@@ -50,7 +48,7 @@ typedef struct arguments {
     const char *file, *output;
     const char *sets[MOST_SETS];
     int set_count;
-    bool resume, help;
+    bool resume;
     choices choices;
 } arguments;
 
@@ -116,9 +114,6 @@ static int parse(int argc, char **argv, arguments *a)
         if (code) return code;
         if (taken) {
             i += taken - 1;
-        } else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-            a->help = true;
-            return 0;
         } else if (!strcmp(word, "--resume")) {
             a->resume = true;
         } else if (!strcmp(word, "--set") || !strcmp(word, "--output")) {
@@ -532,10 +527,6 @@ static int command(int argc, char **argv)
                                .damping = 1e-3}};
     int code = parse(argc, argv, &a);
     if (code) return code;
-    if (a.help) {
-        fputs(help, stdout);
-        return EXIT_DONE;
-    }
     stop_take_signals();
     report report = {0};
     simulation sim = {.report = &report, .command = "plugmc optimise"};
@@ -544,10 +535,4 @@ static int command(int argc, char **argv)
     return code;
 }
 
-int main(int argc, char **argv)
-{
-    const int code = beside_begin();
-    if (code) return code;
-    crash_report();
-    return standard_streams_end(command(argc, argv));
-}
+int main(int argc, char **argv) { return beside_main(argc, argv, help, command); }

@@ -7,9 +7,7 @@
 #include <unistd.h>
 
 #include "cli/beside.h"
-#include "cli/standard_streams.h"
 #include "config/paths.h"
-#include "crash.h"
 #include "page.h"
 #include "run/averages.h"
 #include "style.h"
@@ -181,11 +179,6 @@ static int make(const arguments *a, shown *runs, report *r)
 static int command(int argc, char **argv)
 {
     arguments a;
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
     int code = parse(argc - 1, argv + 1, &a);
     if (code) return code;
     report r = {0};
@@ -196,10 +189,4 @@ static int command(int argc, char **argv)
     return code;
 }
 
-int main(int argc, char **argv)
-{
-    const int code = beside_begin();
-    if (code) return code;
-    crash_report();
-    return standard_streams_end(command(argc, argv));
-}
+int main(int argc, char **argv) { return beside_main(argc, argv, help, command); }

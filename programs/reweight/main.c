@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "cli/beside.h"
-#include "cli/standard_streams.h"
-#include "crash.h"
 #include "reweight.h"
 #include "run/results.h"
 
@@ -310,11 +308,6 @@ static int reweight(arguments *a, analysed *runs, report *r)
 static int command(int argc, char **argv)
 {
     static arguments a;
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
     int code = parse(argc - 1, argv + 1, &a);
     if (code) return code;
     report r = {0};
@@ -325,10 +318,4 @@ static int command(int argc, char **argv)
     return code;
 }
 
-int main(int argc, char **argv)
-{
-    const int code = beside_begin();
-    if (code) return code;
-    crash_report();
-    return standard_streams_end(command(argc, argv));
-}
+int main(int argc, char **argv) { return beside_main(argc, argv, help, command); }

@@ -13,7 +13,6 @@
 
 #include "child.h"
 #include "cli/beside.h"
-#include "cli/standard_streams.h"
 #include "jobs.h"
 #include "slurm.h"
 #include "survey.h"
@@ -57,7 +56,7 @@ typedef struct arguments {
     const char *file;
     enum mode mode;
     int64_t job;
-    bool accept_changes, help;
+    bool accept_changes;
 } arguments;
 
 static int usage_error(const char *format, const char *word)
@@ -89,10 +88,6 @@ static int parse(int argc, char **argv, arguments *a)
 {
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
-        if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-            a->help = true;
-            return 0;
-        }
         if (!strcmp(word, "--accept-changed-plugins")) {
             a->accept_changes = true;
         } else if (word[0] == '-') {
@@ -153,24 +148,21 @@ static int describe(const char *section)
     if (manual) fputs("## Sections of studies\n\n", stdout);
     if (manual || !strcmp(section, "scan")) study_describe(stdout, manual);
     if (manual || !strcmp(section, "twists")) twists_describe(stdout, manual);
-    return standard_streams_end(EXIT_DONE);
+    return EXIT_DONE;
 }
 
-int main(int argc, char **argv)
+static int command(int argc, char **argv)
 {
+    if (argc == 3 && !strcmp(argv[1], "--keys")) return describe(argv[2]);
     arguments a = {0};
+    int code = parse(argc, argv, &a);
+    if (code) return code;
     study s = {0};
     report r = {0};
-    int code = beside_begin();
-    if (!code && argc == 3 && !strcmp(argv[1], "--keys")) return describe(argv[2]);
-    if (!code) code = parse(argc, argv, &a);
-    if (code) return code;
-    if (a.help) {
-        fputs(help, stdout);
-        return standard_streams_end(EXIT_DONE);
-    }
     signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
     code = scan(&a, &s, &r);
     study_free(&s);
-    return standard_streams_end(code);
+    return code;
 }
+
+int main(int argc, char **argv) { return beside_main(argc, argv, help, command); }

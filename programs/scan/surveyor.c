@@ -8,7 +8,6 @@
 
 #include "child.h"
 #include "cli/resume.h"
-#include "crash.h"
 #include "gpu/gpu.h"
 #include "run/averages.h"
 
@@ -151,6 +150,5 @@ static void look_at(const study *s, int64_t k, bool results)
 
 void surveyor(const study *s, int64_t first, int64_t end, bool results)
 {
-    crash_report();
     for (int64_t k = first; k < end; k++) look_at(s, k, results);
 }

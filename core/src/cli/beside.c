@@ -10,6 +10,7 @@
 
 #include "child.h"
 #include "cli/standard_streams.h"
+#include "crash.h"
 #include "report.h"
 
 enum { LONGEST_PATH = 4096 };
@@ -46,14 +47,30 @@ int beside_run(const char *name, int count, char **arguments)
     return EXIT_USAGE;
 }
 
-int beside_begin(void)
+/* An exit code, after a sentence if it is not EXIT_DONE. */
+static int begin(void)
 {
     standard_streams_begin();
     signal(SIGXFSZ,
            SIG_IGN); /* a file that grows too large is an error of write, with a sentence */
     child_program = beside_path("plugmc");
-    if (child_program) return EXIT_DONE;
-    fprintf(stderr, "plugmc: the folder of the program cannot be found: /proc/self/exe: %s\n",
-            strerror(errno));
-    return EXIT_MEMORY;
+    if (!child_program) {
+        fprintf(stderr, "plugmc: the folder of the program cannot be found: /proc/self/exe: %s\n",
+                strerror(errno));
+        return EXIT_MEMORY;
+    }
+    crash_report();
+    return EXIT_DONE;
+}
+
+int beside_main(int argc, char **argv, const char *help, int (*command)(int argc, char **argv))
+{
+    const int code = begin();
+    if (code) return code;
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return standard_streams_end(EXIT_DONE);
+        }
+    return standard_streams_end(command(argc, argv));
 }
