@@ -312,7 +312,7 @@ static int export(const arguments *a, run_file *run, report *r)
 static int command(int argc, char **argv)
 {
     arguments a;
-    int code = parse(argc - 1, argv + 1, &a);
+    int code = parse(argc, argv, &a);
     if (code) return code;
     report r = {0};
     run_file run = {0};

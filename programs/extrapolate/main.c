@@ -321,7 +321,7 @@ static int parse(int argc, char **argv, arguments *a)
 static int command(int argc, char **argv)
 {
     arguments a;
-    const int code = parse(argc - 1, argv + 1, &a);
+    const int code = parse(argc, argv, &a);
     report r = {0};
     return code ? code : run(&a, &r);
 }

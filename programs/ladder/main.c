@@ -321,7 +321,7 @@ static int propose(const arguments *a, analysed *run, report *r)
 static int command(int argc, char **argv)
 {
     arguments a = {0};
-    int code = parse(argc - 1, argv + 1, &a);
+    int code = parse(argc, argv, &a);
     if (code) return code;
     report r = {0};
     analysed run = {0};

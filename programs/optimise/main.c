@@ -108,7 +108,7 @@ static int option_of(char **at, arguments *a, int *taken)
 
 static int parse(int argc, char **argv, arguments *a)
 {
-    for (int i = 1, taken; i < argc; i++) {
+    for (int i = 0, taken; i < argc; i++) {
         const char *word = argv[i];
         const int code = option_of(argv + i, a, &taken);
         if (code) return code;

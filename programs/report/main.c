@@ -179,7 +179,7 @@ static int make(const arguments *a, shown *runs, report *r)
 static int command(int argc, char **argv)
 {
     arguments a;
-    int code = parse(argc - 1, argv + 1, &a);
+    int code = parse(argc, argv, &a);
     if (code) return code;
     report r = {0};
     shown *runs = checked(calloc((size_t)a.count, sizeof *runs));

@@ -308,7 +308,7 @@ static int reweight(arguments *a, analysed *runs, report *r)
 static int command(int argc, char **argv)
 {
     static arguments a;
-    int code = parse(argc - 1, argv + 1, &a);
+    int code = parse(argc, argv, &a);
     if (code) return code;
     report r = {0};
     analysed *runs = checked(calloc((size_t)a.count, sizeof *runs));

@@ -86,7 +86,7 @@ static int parse_mode(arguments *a, const char *word, const char *next)
 
 static int parse(int argc, char **argv, arguments *a)
 {
-    for (int i = 1; i < argc; i++) {
+    for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (!strcmp(word, "--accept-changed-plugins")) {
             a->accept_changes = true;
@@ -153,7 +153,7 @@ static int describe(const char *section)
 
 static int command(int argc, char **argv)
 {
-    if (argc == 3 && !strcmp(argv[1], "--keys")) return describe(argv[2]);
+    if (argc == 2 && !strcmp(argv[0], "--keys")) return describe(argv[1]);
     arguments a = {0};
     int code = parse(argc, argv, &a);
     if (code) return code;

@@ -72,5 +72,5 @@ int beside_main(int argc, char **argv, const char *help, int (*command)(int argc
             fputs(help, stdout);
             return standard_streams_end(EXIT_DONE);
         }
-    return standard_streams_end(command(argc, argv));
+    return standard_streams_end(command(argc - 1, argv + 1));
 }

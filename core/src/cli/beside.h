@@ -7,8 +7,8 @@ char *beside_path(const char *name);
 /* Replaces this process by plugmc-NAME with `arguments` (argv[0] is set here). Returns only if that fails:
  * an exit code, after a sentence. */
 int beside_run(const char *name, int count, char **arguments);
-/* The main of each of those programs: what `command` makes of the arguments, or, where one of them is --help, `help`.
- * Standard streams are there, crashes are told, and its children are those of plugmc itself (child.h). Returns the exit
- * code. */
+/* The main of each of those programs: what `command` makes of the arguments behind the program's name, or, where one of
+ * them is --help, `help`. Standard streams are there, crashes are told, and its children are those of plugmc itself
+ * (child.h). Returns the exit code. */
 int beside_main(int argc, char **argv, const char *help, int (*command)(int argc, char **argv));
 #endif

@@ -123,7 +123,7 @@ PLUGMC_FN void eliminate(const vmc_deciding<T> &s, int32_t e, int a, T g[A][B])
 }
 
 /* A thread's elements of G, and what all share before the first decision. G is the block's columns of its rows of P, at
- * `p`. */
+ * `p`. Keepers (own >= 0: the electron of the block that is theirs) have no elements. */
 template <class T, int A, int B>
 PLUGMC_FN void take_up(const vmc_deciding<T> &s, const vmc_draws &d, const vmc_block &b, const T *p,
                        const double *change, const double *others, T g[A][B])
