@@ -20,5 +20,5 @@ case $kind in
     *) echo "$compiler is neither of Open MPI nor of the MPICH family" >&2; exit 1 ;;
 esac
 # MPI_STATUSES_IGNORE of the MPICH family is an address that is no array, of which gcc warns
-"$compiler" -std=gnu17 -O2 -shared -fPIC -fvisibility=hidden -Wall -Wno-stringop-overflow "$root/core/mpi/mpi_calls.c" -o "$folder/$object"
+"$compiler" -std=gnu17 -O2 -shared -fPIC -fvisibility=hidden -Wall -Wno-stringop-overflow "$root/lib/parallel/mpi/mpi_calls.c" -o "$folder/$object"
 echo "$folder/$object; elsewhere than beside plugmc: PLUGMC_MPI_PATH=$folder"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/parameters.h"
+#include "input/parameters.h"
 #include "open_plugin.h"
 #include "system/system.h"
 

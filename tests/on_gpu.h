@@ -6,7 +6,7 @@
 
 #include "gpu/gpu.h"
 #include "gpu/nvrtc.h"
-#include "report.h"
+#include "base/report.h"
 
 static gpu *device;
 static report device_messages; /* what the core says about it */

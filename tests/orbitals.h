@@ -7,8 +7,8 @@
 #include <complex.h>
 
 #include "own_state.h"
-#include "config/ini.h"
-#include "config/parameters.h"
+#include "input/ini.h"
+#include "input/parameters.h"
 #include "open_plugin.h"
 #include "recorder.h"
 #include "rehearsing.h"

@@ -2,7 +2,7 @@
 #ifndef TESTS_OWN_STATE_H
 #define TESTS_OWN_STATE_H
 
-#include "run/context.h"
+#include "run/services.h"
 #include "run/state.h"
 
 /* `host` is that of the context; both and its system stay where they are. A few calls later the memory
@@ -16,7 +16,7 @@ static inline void own_state(plugmc_context *context, const plugmc_host *host)
     state *s = &kept[last++ % KEPT];
     state_end(s);
     state_begin(s, host->system, &none, host, 0, host->system->walkers);
-    context->stage.state = &s->face;
+    context->stage->state = &s->face;
 }
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef PLUGMC_TEST_REHEARSING_H
 #define PLUGMC_TEST_REHEARSING_H
 
-#include "child.h"
-#include "rehearsal.h"
+#include "base/child.h"
+#include "base/rehearsal.h"
 
 /* By the program of this build, with the one plugin of this build that asks for it. */
 static inline int bench_rehearse(plugmc_context *context, const char *path)

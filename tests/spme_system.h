@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "own_state.h"
-#include "config/parameters.h"
+#include "input/parameters.h"
 #include "messages.h"
-#include "run/context.h"
+#include "run/services.h"
 
 enum { CHARGE_SPECIES = 3 };
 

@@ -93,7 +93,7 @@ static inline void place_in(const example *e, const plugmc_box *box, int w, doub
 
 static inline void keep_boxes(bench *b, const plugmc_box *boxes)
 {
-    const plugmc_state *state = b->context.stage.state;
+    const plugmc_state *state = b->context.stage->state;
     void *at = NULL;
     bench_expect(b, state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_WRITE, &at, NULL));
     memcpy(at, boxes, (size_t)b->system.walkers * sizeof *boxes);

@@ -169,7 +169,7 @@ static inline void widom_make_state(widom_run *run, const widom_system *s)
             run->rungs.multipliers[w * width + t] =
                 t == 0 && s->weighted ? 0.5 + 0.3 * w : 1 / b->system.temperature;
     state_begin(&run->state, &b->system, &run->rungs, &b->host, 0, b->system.walkers);
-    b->context.stage.state = b->host.state = &run->state.face;
+    b->context.stage->state = b->host.state = &run->state.face;
     bench_expect(b, run->state.face.array(&run->state.face, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST,
                                           PLUGMC_WRITE, &at, NULL));
     for (int w = 0; w < WIDOM_WALKERS; w++) {

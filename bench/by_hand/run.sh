@@ -25,7 +25,7 @@ else
     trap 'rm -rf "$cubins"' EXIT
 fi
 
-# The options of core/src/gpu/nvrtc.c; its -default-device has no counterpart, and the texts mark
+# The options of lib/gpu/nvrtc.c; its -default-device has no counterpart, and the texts mark
 # their functions themselves.
 cubin() # FILE.cu NAME.cubin OPTIONS...
 {

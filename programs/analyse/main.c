@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis.h"
-#include "cli/beside.h"
+#include "program/beside.h"
 #include "run/results.h"
 
 static const char help[] =

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/beside.h"
-#include "config/paths.h"
+#include "program/beside.h"
+#include "base/paths.h"
 #include "formats.h"
-#include "output/replacement.h"
-#include "run/stop.h"
+#include "archive/replacement.h"
+#include "base/stop.h"
 
 static const char help[] =
     "usage: plugmc export FILE.h5 --to NAME.gsd|NAME.xyz|NAME.csv [--walker K|all] [--from SWEEP]\n"

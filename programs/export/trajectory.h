@@ -2,9 +2,9 @@
 #ifndef PLUGMC_EXPORT_TRAJECTORY_H
 #define PLUGMC_EXPORT_TRAJECTORY_H
 
-#include "config/config.h"
-#include "output/output.h"
-#include "output/store.h"
+#include "input/config.h"
+#include "archive/output.h"
+#include "archive/store.h"
 
 /* A configuration of one walker. */
 typedef struct snapshot {

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/beside.h"
-#include "config/comparison.h"
-#include "config/ini.h"
-#include "run/averages.h"
+#include "program/beside.h"
+#include "input/comparison.h"
+#include "input/ini.h"
+#include "archive/averages.h"
 #include "run/numbers.h"
 #include "run/results.h"
 

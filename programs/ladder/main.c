@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/beside.h"
+#include "program/beside.h"
 #include "ladders.h"
 #include "run/results.h"
 #include "runs.h"

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "base/report.h"
 
 /* L with erfc(L / 2) = p; erfc falls, and is below 1e-300 at 26. */
 static double length_of(double p)

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/beside.h"
-#include "config/paths.h"
+#include "program/beside.h"
+#include "base/paths.h"
 #include "run/local_energies.h"
-#include "run/stop.h"
+#include "base/stop.h"
 
 static const char help[] =
     "usage: plugmc optimise FILE.ini [--set SECTION.KEY=VALUE]... [OPTION]...\n\n"

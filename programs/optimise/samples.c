@@ -8,7 +8,7 @@
 #include "run/borrowing.h"
 #include "run/local_energies.h"
 #include "run/moves.h"
-#include "run/stop.h"
+#include "base/stop.h"
 #include "run/view.h"
 
 enum { TUNINGS = 40 }; /* of steps during equilibration */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "page.h"
-#include "run/averages.h"
+#include "archive/averages.h"
 
 enum { POINTS = 400, BLOCKS = 20, MOST_TRACES = 24, MOST_ARRAYS = 24, MOST_LINES = 6 };
 

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/beside.h"
-#include "config/paths.h"
+#include "program/beside.h"
+#include "base/paths.h"
 #include "page.h"
-#include "run/averages.h"
+#include "archive/averages.h"
 #include "style.h"
 #include "run/room.h"
 #include "system/system.h"

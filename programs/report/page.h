@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "config/config.h"
-#include "output/output.h"
-#include "report.h"
+#include "input/config.h"
+#include "archive/output.h"
+#include "base/report.h"
 
 enum { MOST_RUNS = 8 }; /* as many colours as there are */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "page.h"
-#include "regular_file.h"
+#include "base/regular_file.h"
 #include "run/results.h"
 
 enum { MOST_BYTES = 256 << 20, FIRST_KEY = 2, MOST_DRAWN = 24 };

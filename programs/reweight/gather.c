@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/comparison.h"
+#include "input/comparison.h"
 #include "reweight.h"
 
 /* A scalar of a file: values of rung r are those of first[r * per_rung]. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/beside.h"
+#include "program/beside.h"
 #include "reweight.h"
 #include "run/results.h"
 

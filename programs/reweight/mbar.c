@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "reweight.h"
-#include "run/blocking.h"
+#include "statistics/blocking.h"
 
 static double dot(const double *a, const double *b, int n)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runs.h"
-#include "config/comparison.h"
+#include "input/comparison.h"
 #include "run/checkpointing.h"
 #include "run/history.h"
 

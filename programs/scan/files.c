@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output/lock.h"
-#include "output/replacement.h"
-#include "report.h"
+#include "archive/lock.h"
+#include "archive/replacement.h"
+#include "base/report.h"
 
 static bool has_text(const char *path, const char *text)
 {

@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "base/child.h"
 #include "files.h"
 #include "logs.h"
-#include "run/stop.h"
+#include "base/stop.h"
 
 #define POLL 0.2     /* seconds between looks at points that others run */
 #define PATIENCE 15. /* seconds for these: runs whose scan was killed end by then */

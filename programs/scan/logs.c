@@ -9,7 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "report.h"
+#include "base/report.h"
 
 static const char ending[] = "plugmc scan: exit code ";
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
-#include "cli/beside.h"
+#include "base/child.h"
+#include "program/beside.h"
 #include "jobs.h"
 #include "slurm.h"
 #include "survey.h"

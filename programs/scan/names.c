@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/paths.h"
+#include "base/paths.h"
 
 enum { LONGEST = 200 }; /* bytes: file systems have 255, and some are for what is put behind it */
 

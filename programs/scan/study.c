@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/parameters.h"
-#include "config/paths.h"
+#include "input/parameters.h"
+#include "base/paths.h"
 #include "names.h"
 #include "twists.h"
 #include "words.h"

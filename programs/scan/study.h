@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "config/ini.h"
+#include "input/ini.h"
 
 /* Keys of one group go together. */
 enum key_group { GROUP_NONE, GROUP_ZIP, GROUP_TWISTS };

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/lock.h"
-#include "output/replacement.h"
-#include "output/store.h"
+#include "archive/lock.h"
+#include "archive/replacement.h"
+#include "archive/store.h"
 
 /* Texts of one width, [count][width]. */
 static void write_texts(store *s, hid_t parent, const char *name, int64_t count, size_t width,

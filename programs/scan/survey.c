@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "base/child.h"
 #include "logs.h"
 #include "surveyor.h"
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
-#include "cli/resume.h"
+#include "base/child.h"
+#include "run/resume.h"
 #include "gpu/gpu.h"
-#include "run/averages.h"
+#include "archive/averages.h"
 
 static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

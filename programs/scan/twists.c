@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/parameters.h"
+#include "input/parameters.h"
 #include "system/system.h"
 #include "words.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "base/report.h"
 
 int64_t words_split(const char *text, char ***words)
 {

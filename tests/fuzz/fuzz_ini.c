@@ -1,7 +1,7 @@
 /* The INI file, up to the core's own sections; and that what is written back is read as the same. */
 #include "fuzz.h"
 
-#include "config/config.h"
+#include "input/config.h"
 
 static void same(const ini_file *a, const ini_file *b)
 {

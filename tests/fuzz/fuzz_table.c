@@ -2,7 +2,7 @@
  * found sound has to be used without harm. */
 #include "fuzz.h"
 
-#include "config/parameters.h"
+#include "input/parameters.h"
 
 enum { ENTRIES = 4, INSTANCE = 256 };
 

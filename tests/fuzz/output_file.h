@@ -4,8 +4,8 @@
 
 #include "fuzz.h"
 
-#include "run/averages.h"
-#include "output/output.h"
+#include "archive/averages.h"
+#include "archive/output.h"
 
 enum { PARTICLES = 3, WALKERS = 2, BINS = 4, SAMPLES = 6 };
 

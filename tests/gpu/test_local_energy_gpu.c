@@ -7,7 +7,7 @@
 
 #include "on_gpu.h"
 #include "quantum.h"
-#include "run/context.h"
+#include "run/services.h"
 #include "run/free_numbers_on_device.h"
 
 enum { TOTAL, KINETIC, REPULSION, LOCAL, NONLOCAL, IONS, SQUARED, DRIFT, QUANTITIES };
@@ -493,7 +493,7 @@ static void derive_there(place *p, const double *x, slopes *out)
                                                .place_count = &count,
                                                .device_places = &places};
     bench_expect(b, p->plugin->local_energy->evaluate(p->instance, &b->host, &asked));
-    bench_expect(b, free_device_open(&all, &b->host, p->context.stage.state));
+    bench_expect(b, free_device_open(&all, &b->host, p->context.stage->state));
     assert_non_null(all.device);
     bench_expect(
         b, free_device_evaluate(all.device, &view, asked.drift, places, count, &values, &energies));

@@ -140,7 +140,7 @@ static void scale_boxes(spme_system *s, const double (*factor)[3])
 {
     void *boxes;
     const int64_t n = s->system.particles;
-    const plugmc_state *state = s->context.stage.state;
+    const plugmc_state *state = s->context.stage->state;
     assert_int_equal(state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST,
                                   PLUGMC_READ | PLUGMC_WRITE, &boxes, NULL),
                      PLUGMC_OK);

@@ -7,8 +7,8 @@
 
 #include "movers.h"
 #include "forces.h"
-#include "report.h"
-#include "run/context.h"
+#include "base/report.h"
+#include "run/services.h"
 
 enum { IONS = 64, BLOCKS = 20 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/kernel_text.h"
 #include "plugin/answers.h"
 
 static char why[512];

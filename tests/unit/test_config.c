@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "messages.h"
-#include "config/config.h"
+#include "input/config.h"
 
 #define REQUIRED_SECTIONS                                                                          \
     "[run]\nsweeps = 1000\n[box]\ndimension = 2\n[species A]\ncount = 10\n[potential p]\n"         \

@@ -5,7 +5,7 @@
  * which u and rho are made, are the same to 1e-4, and the tails given are those of both. */
 #include "observing.h"
 
-#include "run/statistics.h"
+#include "statistics/statistics.h"
 
 static const double debye = 10, l_b = 0.05; /* bare */
 static const double debye_r = 9, q_r = 3.9; /* renormalised; the other charge is by eq. 8 */

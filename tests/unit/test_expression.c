@@ -3,7 +3,7 @@
  * and what is refused. */
 #include "testing.h"
 
-#include "config/parameters.h"
+#include "input/parameters.h"
 #include "movers.h"
 #include "plugin/probe.h"
 

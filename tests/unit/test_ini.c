@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "messages.h"
-#include "config/ini.h"
+#include "input/ini.h"
 
 /* Reads a text that must be in order. */
 static ini_file read_good(const char *text)

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "output/output.h"
+#include "archive/output.h"
 #include "system/initial.h"
 
 /* Starts and checks everything that a state has to fulfil, by looking at all pairs. */

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "leftovers.h"
+#include "base/leftovers.h"
 
 static char folder[] = "/tmp/plugmc-test-XXXXXX";
 

@@ -13,7 +13,7 @@
 
 #include "compiling.h"
 #include "gpu/cache.h"
-#include "gpu/sha256.h"
+#include "base/sha256.h"
 #include "gpu/toolkit.h"
 
 static const char small_text[] =

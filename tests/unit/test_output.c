@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output/output.h"
-#include "run/averages.h"
+#include "archive/output.h"
+#include "archive/averages.h"
 
 enum { PARTICLES = 5, WALKERS = 2, BINS = 7, RUNGS = 3 };
 

@@ -4,7 +4,7 @@
  * The statistical tests have a fixed seed; |z| <= 4, a false alarm in 16 000 each. */
 #include "observing.h"
 
-#include "run/statistics.h"
+#include "statistics/statistics.h"
 
 enum { AUTO, CELLS, ALL };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "messages.h"
-#include "config/parameters.h"
+#include "input/parameters.h"
 
 typedef struct thing {
     double cutoff, ratio, reach, twice;

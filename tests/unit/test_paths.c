@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/parameters.h"
-#include "config/paths.h"
+#include "input/parameters.h"
+#include "base/paths.h"
 #include "run/listing.h"
 
 #define ASSERT_PATH(expression, expected)                                                          \

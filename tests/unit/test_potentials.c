@@ -3,7 +3,7 @@
  * plain ones. */
 #include "testing.h"
 
-#include "config/parameters.h"
+#include "input/parameters.h"
 #include "movers.h"
 
 /* ---- A potential of our own, with energy, core, factor and derivative ------------------------ */

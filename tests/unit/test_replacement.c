@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output/replacement.h"
-#include "output/store.h"
+#include "archive/replacement.h"
+#include "archive/store.h"
 
 static char folder[64];
 static const char identity[] = "0123456789abcdef0123456789abcdef";

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/statistics.h"
+#include "statistics/statistics.h"
 
 /* ---- Random series with a fixed seed -------------------------------------------------------- */
 

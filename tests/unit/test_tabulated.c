@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "config/parameters.h"
+#include "input/parameters.h"
 #include "movers.h"
 #include "plugin/probe.h"
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plugin/trust.h"
+#include "base/trust.h"
 #include "unit/scratch.h"
 
 /* top/middle/folder/file, all of the user's; names change the current folder to top. */

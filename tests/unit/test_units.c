@@ -1,5 +1,5 @@
 /* [units]: factors from constants of nature, and the words of the table. */
-#include "config/units.h"
+#include "input/units.h"
 
 #include <math.h>
 #include <stdlib.h>

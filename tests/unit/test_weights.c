@@ -6,7 +6,7 @@
 #include "testing.h"
 
 #include "plugmc/device.h"
-#include "run/averages.h"
+#include "archive/averages.h"
 
 enum { SAMPLES = 640, LENGTH = 3 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crash.h"
+#include "base/crash.h"
 #include "energy/on_device.h"
 #include "system/system.h"
 

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crash.h"
-#include "report.h"
+#include "base/crash.h"
+#include "base/report.h"
+#include "gpu/kernel_text.h"
 
-enum { MOST_QUANTITIES = 1000, MOST_TEXTS = 1000, MOST_DEFINES = 1000, MOST_NAME = 200 };
+enum { MOST_QUANTITIES = 1000, MOST_TEXTS = 1000, MOST_NAME = 200 };
 
 /* ---- Quantities ------------------------------------------------------------------------------ */
 
@@ -102,27 +103,6 @@ int64_t first_not_finite(const double *values, int64_t n)
 }
 
 /* ---- Device texts ---------------------------------------------------------------------------- */
-
-bool check_kernel_text(const plugmc_kernel_text *text, sentence why)
-{
-    int defines = 0;
-    if (!text->name || !*text->name) return why_not(why, "a kernel text has no name");
-    if (!text->text) return why_not(why, "kernel text '%.80s' is empty", text->name);
-    if (text->fuse & ~(PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED | PLUGMC_FUSE_FREE))
-        return why_not(why, "kernel text '%.80s' asks for potentials of no kind (fuse = %d)",
-                       text->name, text->fuse);
-    if (text->fuse & PLUGMC_FUSE_FREE &&
-        !(text->fuse & PLUGMC_FUSE_SAMPLED && text->double_precision))
-        return why_not(why,
-                       "kernel text '%.80s' asks for free numbers, but not for sampled potentials "
-                       "in double precision",
-                       text->name);
-    while (text->defines && text->defines[defines])
-        if (++defines > MOST_DEFINES)
-            return why_not(why, "the list of definitions of kernel text '%.80s' has no end",
-                           text->name);
-    return true;
-}
 
 int ask_kernel_text(const plugmc_plugin *plugin, void *instance, const plugmc_host *host, int index,
                     plugmc_kernel_text *out, sentence why)

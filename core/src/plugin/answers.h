@@ -4,7 +4,7 @@
 #ifndef PLUGMC_ANSWERS_H
 #define PLUGMC_ANSWERS_H
 
-#include "plugin/sentence.h"
+#include "base/sentence.h"
 #include "plugmc/plugin.h"
 
 enum quantity_list { QUANTITIES_MEASURED, QUANTITIES_DERIVED };
@@ -16,7 +16,6 @@ int ask_quantity(const plugmc_observable *, void *instance, enum quantity_list, 
 /* The same for a device text. */
 int ask_kernel_text(const plugmc_plugin *, void *instance, const plugmc_host *, int index,
                     plugmc_kernel_text *out, sentence why);
-bool check_kernel_text(const plugmc_kernel_text *, sentence why);
 
 /* Range and contact distances of a pair facet, in both precisions. After configure. */
 bool check_distances(const plugmc_system *, const plugmc_term *, sentence why);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "base/report.h"
 
 _Static_assert(sizeof(plugmc_plugin) >= PLUGIN_1_0 && sizeof(plugmc_parameter) >= PARAMETER_1_0 &&
                    sizeof(plugmc_potential) >= POTENTIAL_1_0 && sizeof(plugmc_pair) >= PAIR_1_0 &&

@@ -6,7 +6,7 @@
 #ifndef PLUGMC_COPY_H
 #define PLUGMC_COPY_H
 
-#include "plugin/sentence.h"
+#include "base/sentence.h"
 #include "plugmc/plugin.h"
 
 /* Bytes of each struct in plugin ABI 1.0, which every plugin has. These are numbers and not sizes

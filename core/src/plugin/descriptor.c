@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "config/config.h"
+#include "input/config.h"
 #include "plugin/loader.h"
 
 /* Functions that a facet cannot do without, by where their pointers are. */

@@ -2,7 +2,7 @@
 #ifndef PLUGMC_ELF_H
 #define PLUGMC_ELF_H
 
-#include "plugin/sentence.h"
+#include "base/sentence.h"
 
 /* Whether the parts that the headers of `file` speak of are inside it, in order and one after
  * another, and those for this machine. What is no ELF file at all passes: the loader of the

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "crash.h"
+#include "base/crash.h"
 #include "plugin/descriptor.h"
 #include "plugin/elf.h"
 #include "plugin/trial.h"
 #include "plugin/search.h"
-#include "plugin/trust.h"
+#include "base/trust.h"
 
 static bool hash_file(int file, char hash[17]);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "plugmc/plugin.h"
-#include "report.h"
+#include "base/report.h"
 
 typedef struct loaded {
     char *name; /* as asked for */

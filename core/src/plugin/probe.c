@@ -26,7 +26,7 @@
 
 #include <math.h>
 
-#include "crash.h"
+#include "base/crash.h"
 
 enum { INSIDE = 240, BEYOND = 40, MOST_PAIRS = 60 };
 

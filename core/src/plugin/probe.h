@@ -2,7 +2,7 @@
 #ifndef PLUGMC_PROBE_H
 #define PLUGMC_PROBE_H
 
-#include "plugin/sentence.h"
+#include "base/sentence.h"
 #include "plugmc/plugin.h"
 
 /* Asks the pair facet of a configured term for energies of two particles at some hundred

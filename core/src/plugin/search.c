@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/config.h"
+#include "input/config.h"
 #include "plugin/loader.h"
 
 typedef struct folders {

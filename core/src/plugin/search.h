@@ -2,7 +2,7 @@
 #ifndef PLUGMC_SEARCH_H
 #define PLUGMC_SEARCH_H
 
-#include "report.h"
+#include "base/report.h"
 
 /* The first NAME.so of the search path, malloc'ed, or NULL. */
 char *find_plugin(const char *name);

@@ -1,6 +1,6 @@
 #include "plugin/trial.h"
 
-#include "rehearsal.h"
+#include "base/rehearsal.h"
 
 bool survives_loading(const char *path, sentence why)
 {

@@ -2,7 +2,7 @@
 #ifndef PLUGMC_TRIAL_H
 #define PLUGMC_TRIAL_H
 
-#include "plugin/sentence.h"
+#include "base/sentence.h"
 
 /* Opens the plugin in a child process and looks at its descriptor there (rehearsal.h). False if the
  * child ends by that, with a sentence about how: the file is damaged (the loader of the operating system

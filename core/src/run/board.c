@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/context.h"
-#include "run/stop.h"
-#include "team/team.h"
+#include "run/services.h"
+#include "base/stop.h"
+#include "parallel/team.h"
 
 static int borrow(const simulation *sim, int what, int access, void **out, size_t *row)
 {
@@ -46,7 +46,7 @@ static int join(simulation *sim, plugmc_context *context, int own)
         stop_give_up();
         return PLUGMC_STOPPED;
     }
-    if (code) context->failed = 1; /* it has been said */
+    if (code) context_failed(context); /* it has been said */
     return own ? own : code ? PLUGMC_ERROR_STATE : PLUGMC_OK;
 }
 

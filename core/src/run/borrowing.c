@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "crash.h"
+#include "base/crash.h"
 
 /* Movers that keep no configuration have the one of the Hamiltonian in common. */
 static uint64_t *seen_by(simulation *sim, moving *m)

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crash.h"
+#include "base/crash.h"
 #include "run/borrowing.h"
 #include "run/moves.h"
 #include "run/results.h"
 #include "run/room.h"
 #include "run/saving.h"
 #include "run/snapshot.h"
-#include "team/team.h"
+#include "parallel/team.h"
 
 /* ---- What plugins hold ----------------------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ static int not_in_checkpoint(blob_archive *archive, const char *name, size_t byt
     report_error(archive->sim->report, EXIT_CHECKPOINT, NULL, 0,
                  "the checkpoint does not hold %zu bytes of '%s' for [%s]", bytes, name,
                  owner_of(archive));
-    if (archive->owner) archive->owner->context.failed = 1;
+    if (archive->owner) context_failed(&archive->owner->context);
     return PLUGMC_ERROR_STATE;
 }
 
@@ -107,7 +107,7 @@ static int archive_rows(plugmc_archive *base, const char *name, void *data, size
         report_error(archive->sim->report, EXIT_INTERNAL, NULL, 0,
                      "[%s] archives %lld rows of %zu bytes, from %lld on, of the %lld of '%s'",
                      owner_of(archive), (long long)n, row, (long long)first, (long long)all, name);
-        if (archive->owner) archive->owner->context.failed = 1;
+        if (archive->owner) context_failed(&archive->owner->context);
         return PLUGMC_ERROR_STATE;
     }
     return archive_part(archive, name, data, row, row * (size_t)first, row * (size_t)n,

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpu/sha256.h"
-#include "regular_file.h"
+#include "base/sha256.h"
+#include "base/regular_file.h"
 
 /* ---- Files that plugins read ---------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #ifndef PLUGMC_RUN_LADDER_H
 #define PLUGMC_RUN_LADDER_H
 
-#include "config/config.h"
+#include "input/config.h"
 #include "plugmc/plugin.h"
 
 enum { LADDER_RANK = 2 }; /* variables at most */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "crash.h"
+#include "base/crash.h"
 #include "plugin/loader.h"
 #include "plugin/search.h"
 #include "run/simulation.h"
@@ -49,7 +49,7 @@ static int find(plugmc_context *asking, const plugmc_host *host, instance **out)
 
 int local_energies(plugmc_context *asking, const plugmc_local_energy_request *request)
 {
-    const plugmc_host host = context_host(asking, asking->stage.system);
+    const plugmc_host host = context_host(asking, asking->stage->system);
     instance *giving;
     int code = find(asking, &host, &giving);
     if (code || !request) return code;

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "crash.h"
-#include "run/averages.h"
+#include "base/crash.h"
+#include "archive/averages.h"
 #include "run/borrowing.h"
 #include "run/checkpointing.h"
 #include "run/json.h"
@@ -23,13 +23,13 @@
 #include "run/saving.h"
 #include "run/simulation.h"
 #include "run/snapshot.h"
-#include "run/stop.h"
+#include "base/stop.h"
 #include "run/watchdog.h"
 #include "run/writing.h"
 #include "system/geometry.h"
 #include "system/initial.h"
 #include "system/system.h"
-#include "team/team.h"
+#include "parallel/team.h"
 
 enum {
     TUNINGS = 40,           /* of the step during equilibration */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crash.h"
+#include "base/crash.h"
 #include "system/initial.h"
 #include "system/system.h"
-#include "team/team.h"
+#include "parallel/team.h"
 
 /* Of a mover: where its section is, and its name. */
 typedef struct place {

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/averages.h"
+#include "archive/averages.h"
 #include "run/borrowing.h"
 #include "run/refusals.h"
 #include "run/watchdog.h"
 #include "run/writing.h"
 #include "system/geometry.h"
 #include "system/system.h"
-#include "team/team.h"
+#include "parallel/team.h"
 
 /* ---- Records --------------------------------------------------------------------------------------- */
 

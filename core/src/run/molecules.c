@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crash.h"
+#include "base/crash.h"
 
 /* Of one instance, if it knows any: out [particles], -1: none. */
 static int ask(simulation *sim, instance *of, int32_t *out)

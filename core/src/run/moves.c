@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crash.h"
+#include "base/crash.h"
 #include "plugin/answers.h"
 #include "run/refusals.h"
-#include "team/team.h"
+#include "parallel/team.h"
 
 enum { ENOUGH_TRIALS = 100 }; /* for an acceptance known to a tenth or better */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crash.h"
+#include "base/crash.h"
 #include "run/borrowing.h"
 #include "run/columns.h"
 #include "system/system.h"
@@ -509,7 +509,7 @@ int host_not_a_number(plugmc_context *context, const plugmc_not_a_number *where)
 {
     simulation *sim = context->sim;
     char what[400], who[80] = "";
-    context->failed = 1;
+    context_failed(context);
     const crash_record outer = crash_calling(context->section, "give");
     const culprit c = sim ? find(sim, where) : (culprit){0};
     crash_called_within(outer);

@@ -2,7 +2,7 @@
 #ifndef PLUGMC_NUMBERS_H
 #define PLUGMC_NUMBERS_H
 
-#include "output/output.h"
+#include "archive/output.h"
 
 typedef struct number {
     const char *observable, *name, *unit; /* unit may be "" */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "crash.h"
+#include "base/crash.h"
 #include "plugin/probe.h"
 
 enum { STEPS = 4000, MOST_LISTED = 32 };

@@ -7,12 +7,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "run/averages.h"
+#include "archive/averages.h"
 #include "run/json.h"
 #include "run/moves.h"
-#include "team/team.h"
+#include "parallel/team.h"
 #include "run/results.h"
-#include "run/stop.h"
+#include "base/stop.h"
 
 /* ---- Beginning ----------------------------------------------------------------------------------------- */
 

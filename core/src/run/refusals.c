@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "crash.h"
+#include "base/crash.h"
 #include "plugin/answers.h"
 #include "plugin/probe.h"
 
@@ -12,7 +12,7 @@ enum { WHY = 768 };
 int refuse_answer(instance *instance, enum exit_code code, const char *why)
 {
     plugmc_context *context = &instance->context;
-    context->failed = 1;
+    context_failed(context);
     return report_error(context->report, code, context->file, context->line, "[%s] %s",
                         context->section, why);
 }

@@ -1,13 +1,13 @@
 /* Derived numbers and arrays by jackknife, and the table of results. */
 #include "run/results.h"
-#include "crash.h"
+#include "base/crash.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/averages.h"
+#include "archive/averages.h"
 
 /* ---- Derived numbers ------------------------------------------------------------------------ */
 

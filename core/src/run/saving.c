@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/paths.h"
+#include "base/paths.h"
 #include "run/writing.h"
 
 /* ---- The first write ------------------------------------------------------------------------ */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crash.h"
+#include "base/crash.h"
 #include "plugin/answers.h"
-#include "run/averages.h"
+#include "archive/averages.h"
 #include "run/board.h"
 #include "run/borrowing.h"
 #include "run/history.h"
@@ -21,9 +21,9 @@
 #include "run/saving.h"
 #include "run/snapshot.h"
 #include "system/system.h"
-#include "team/share.h"
-#include "team/spread.h"
-#include "team/team.h"
+#include "run/share.h"
+#include "parallel/spread.h"
+#include "parallel/team.h"
 
 static int load_instances(simulation *);
 static int configure_instances(simulation *);
@@ -92,7 +92,8 @@ static int load_instance(simulation *sim, instance *instance, const plugin_secti
                                          .line = section->section->line,
                                          .section = section->section->name,
                                          .keys = section->section,
-                                         .plugin = instance->loaded.path};
+                                         .plugin = instance->loaded.path,
+                                         .any_failed = &sim->plugin_failed};
     code = fill(instance->plugin, &sim->config, section->section, &instance->data, sim->report);
     int unused = parameters_unused(instance->plugin->parameters, instance->plugin->parameter_count,
                                    core_keys(section->kind), path, section->section, sim->report);
@@ -445,7 +446,7 @@ static int prepare_kind(simulation *sim, int kind)
         if (plugin->kind != kind) continue;
         instance->context.gpu = runs_on_gpu(plugin) ? sim->gpu : NULL;
         instance->context.sim = sim;
-        instance->context.stage.state = &sim->state.face;
+        instance->context.stage->state = &sim->state.face;
         instance->host = context_host(&instance->context, &sim->system);
         instance->host.seed = seed_of(sim, instance);
         instance->host.state = &sim->state.face;

@@ -2,11 +2,11 @@
 #ifndef PLUGMC_SIMULATION_H
 #define PLUGMC_SIMULATION_H
 
-#include "config/config.h"
+#include "input/config.h"
 #include "energy/hamiltonian.h"
-#include "output/output.h"
+#include "archive/output.h"
 #include "plugin/loader.h"
-#include "run/context.h"
+#include "run/services.h"
 #include "run/state.h"
 #include "run/threads.h"
 
@@ -56,7 +56,8 @@ enum { TELLS_ALL, TELLS_LITTLE, TELLS_JSON };
 
 typedef struct simulation {
     report *report;
-    int tells; /* TELLS_* */
+    bool plugin_failed; /* a plugin has said why it fails: plugmc_context.any_failed */
+    int tells;          /* TELLS_* */
     config config;
     plugmc_system system; /* of the walkers of this process */
     int32_t all_walkers,

@@ -8,7 +8,7 @@
 #include "run/checkpointing.h"
 #include "run/moves.h"
 #include "run/saving.h"
-#include "run/stop.h"
+#include "base/stop.h"
 
 /* How far a quantity was, and the block averages of an array, which cannot be cut back. */
 typedef struct mark {

@@ -1,9 +1,9 @@
 /* Sweeps of all movers of a run. */
-#include "crash.h"
+#include "base/crash.h"
 #include "run/board.h"
 #include "run/borrowing.h"
 #include "run/simulation.h"
-#include "run/stop.h"
+#include "base/stop.h"
 
 /* Sweeps first ... first + n - 1 of one mover. */
 static int sweep_mover(simulation *sim, moving *m, uint64_t first, uint64_t n)

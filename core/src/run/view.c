@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "crash.h"
-#include "run/context.h"
+#include "base/crash.h"
+#include "run/services.h"
 #include "system/system.h"
 
 /* Lists for `range`, or for a larger one up to `most`; NULL: there are none. */

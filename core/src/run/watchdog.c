@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "leftovers.h"
-#include "report.h"
-#include "run/stop.h"
-#include "team/team.h"
+#include "base/leftovers.h"
+#include "base/report.h"
+#include "base/stop.h"
+#include "parallel/team.h"
 
 #define GRACE 0.3    /* seconds for a stretch to end by itself: most take less than half a second */
 #define PATIENCE 5.0 /* seconds for a mover to give up its sweep */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
+#include "base/child.h"
 #include "run/checkpointing.h"
 #include "run/snapshot.h"
 

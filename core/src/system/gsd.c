@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "regular_file.h"
+#include "base/regular_file.h"
 #include "system/initial.h"
 
 typedef struct gsd {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/output.h"
+#include "archive/output.h"
 #include "system/geometry.h"
 #include "system/initial.h"
 #include "system/system.h"

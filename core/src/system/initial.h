@@ -2,7 +2,7 @@
 #ifndef PLUGMC_INITIAL_H
 #define PLUGMC_INITIAL_H
 
-#include "config/config.h"
+#include "input/config.h"
 #include "system/geometry.h"
 
 enum { LATTICE_AUTO, LATTICE_SQUARE, LATTICE_TRIANGULAR, LATTICE_SC, LATTICE_FCC };

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "crash.h"
-#include "report.h"
+#include "base/crash.h"
+#include "base/report.h"
 #include "system/geometry.h"
 #include "system/system.h"
 

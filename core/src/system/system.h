@@ -2,7 +2,7 @@
 #ifndef PLUGMC_SYSTEM_H
 #define PLUGMC_SYSTEM_H
 
-#include "config/config.h"
+#include "input/config.h"
 #include "plugmc/plugin.h"
 
 /* Box, species and particle numbers from the configuration; terms are added later by the loader.

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "regular_file.h"
+#include "base/regular_file.h"
 #include "system/initial.h"
 
 typedef struct xyz {

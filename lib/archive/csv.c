@@ -1,0 +1,92 @@
+/* The scalars as a table for spreadsheets and gnuplot. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "archive/output.h"
+#include "archive/replacement.h"
+
+/* label.name, in quotes where a comma or a quote is part of it. */
+static void write_name(FILE *out, const quantity_record *q)
+{
+    const char *const parts[] = {q->observable, ".", q->name};
+    bool quote = strpbrk(q->observable, ",\"") || strpbrk(q->name, ",\"");
+    fputs(quote ? ",\"" : ",", out);
+    for (int i = 0; i < 3; i++)
+        for (const char *c = parts[i]; *c; c++) {
+            if (*c == '"') fputc('"', out);
+            fputc(*c, out);
+        }
+    if (quote) fputc('"', out);
+}
+
+/* Production sweep of the next sample after `sweep`, of any scalar; 0 if there is none. */
+static int64_t next_sweep(const output_data *data, int64_t sweep)
+{
+    int64_t next = 0;
+    for (int i = 0; i < data->quantity_count; i++) {
+        const quantity_record *q = &data->quantities[i];
+        if (q->length != 1 || sweep / q->period >= q->samples) continue;
+        int64_t own = (sweep / q->period + 1) * q->period;
+        if (next == 0 || own < next) next = own;
+    }
+    return next;
+}
+
+/* Empty where a quantity was not due. */
+static void write_value(FILE *out, const quantity_record *q, int64_t sweep, int walkers)
+{
+    fputc(',', out);
+    if (sweep % q->period || sweep / q->period > q->samples) return;
+    const double *sample = q->series + (sweep / q->period - 1) * walkers;
+    double sum = 0;
+    for (int w = 0; w < walkers; w++) sum += sample[w];
+    fprintf(out, "%.17g", sum / walkers);
+}
+
+static void write_table(FILE *out, const output_data *data)
+{
+    fputs("sweep", out);
+    for (int i = 0; i < data->quantity_count; i++)
+        if (data->quantities[i].length == 1) write_name(out, &data->quantities[i]);
+    fputc('\n', out);
+    for (int64_t sweep = 0; (sweep = next_sweep(data, sweep)) > 0;) {
+        fprintf(out, "%lld", (long long)data->equilibrate + (long long)sweep);
+        for (int i = 0; i < data->quantity_count; i++)
+            if (data->quantities[i].length == 1)
+                write_value(out, &data->quantities[i], sweep, data->quantities[i].walkers);
+        fputc('\n', out);
+    }
+}
+
+int output_csv_try(const char *path, const output_data *data, char why[OUTPUT_WHY])
+{
+    replacement file;
+    int code = replacement_begin(&file, path, NULL, data->identity, false);
+    if (!code) {
+        int fd = dup(file.fd);
+        FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+        if (out) {
+            errno = 0;
+            write_table(out, data);
+            if (ferror(out) | fclose(out)) code = errno ? errno : EIO;
+        } else {
+            code = errno;
+            if (fd >= 0) close(fd);
+        }
+        if (code)
+            replacement_abandon(&file);
+        else
+            code = replacement_finish(&file);
+    }
+    if (!code) return EXIT_DONE;
+    snprintf(why, OUTPUT_WHY, "%s", replacement_words(code));
+    return EXIT_OUTPUT;
+}
+
+int output_csv(const char *path, const output_data *data, report *r)
+{
+    char why[OUTPUT_WHY];
+    if (!output_csv_try(path, data, why)) return EXIT_DONE;
+    return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path, why);
+}

@@ -1,0 +1,199 @@
+/* The HDF5 file of a run: H5MD trajectory, observables, configuration, checkpoint.
+ *
+ * A file is only ever replaced whole: the new one is written beside it (a copy of the old one
+ * with what was added since), flushed to disk and renamed over it, so that a run killed at any
+ * moment leaves the last one intact. Between checkpoints samples and frames are kept in memory.
+ */
+#ifndef PLUGMC_OUTPUT_H
+#define PLUGMC_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "archive/axes.h"
+#include "archive/lock.h"
+#include "archive/spare.h"
+#include "plugmc/plugin.h"
+#include "base/report.h"
+#include "statistics/statistics.h"
+
+/* What its samples say; filled by averages_find (run/averages.h). */
+typedef struct quantity_result {
+    estimate scalar;
+    autocorrelation correlation;
+    double halves;          /* scalars: see difference_of_halves */
+    double *means, *errors; /* arrays: [length] */
+    bool *each_converged;   /* [length] */
+} quantity_result;
+
+/* Samples of one quantity of one observable. */
+typedef struct quantity_record {
+    char *observable, *name, *unit, *doc; /* observable: label of its section */
+    axes axes;
+    int64_t length;  /* of all its axes; 1: a scalar */
+    int32_t walkers; /* that it is measured in: those of a rung, or all */
+    int64_t period;  /* sweeps; sample k (from 0) is from after production sweep (k + 1) period */
+    double *series;  /* scalars: [samples][walkers] since the start of production */
+    int64_t samples, capacity; /* capacity: numbers that series has room for */
+    int64_t written;           /* samples already in the file */
+    block_average blocks; /* arrays, averaged over walkers; with weights sums of these times them */
+    bool
+        weighs; /* a scalar: the weights of all samples of its observable; the others' series are then weighted
+                    means over walkers, as of one */
+    quantity_result found;
+} quantity_record;
+
+typedef struct derived_record {
+    char *observable, *name, *unit, *doc;
+    double value, error;
+    bool valid;
+    int64_t length; /* 0 or 1: a scalar; else an array, which has no value and error: */
+    axes axes;
+    double *values, *errors; /* [length] */
+    /* Is the error known, or a lower bound as the run is too short? */
+    bool converged, *each_converged; /* each: [length] */
+} derived_record;
+
+/* A step that was tuned: what was accepted since the time before, and the step from then on. */
+typedef struct tuning_record {
+    uint64_t sweep;
+    int32_t rung;
+    double acceptance, step;
+} tuning_record;
+
+/* A kind of trial move of one mover. */
+typedef struct move_record {
+    char *mover, *name, *doc; /* mover: label of its section */
+    char *step_unit;          /* NULL: it has no step */
+    int32_t rungs;            /* of the ladder; 1: there is none */
+    plugmc_counts *counts;    /* [rungs] production so far, or since the step was tuned */
+    double *steps;            /* [rungs]; 0 without a step */
+    tuning_record *tunings;   /* in the order of sweeps */
+    int64_t tuning_count;
+} move_record;
+
+/* Wall seconds of the run after some sweeps, resumed parts included: points some time apart, of which every
+ * second one goes when there are too many. */
+enum { PACE_POINTS = 256 };
+typedef struct pace_record {
+    int count;
+    double interval; /* seconds from one point to the next, at least */
+    uint64_t sweep[PACE_POINTS];
+    double seconds[PACE_POINTS];
+} pace_record;
+
+/* Unless the last point is less than the interval ago, and `anyway` is false. */
+void pace_add(pace_record *, uint64_t sweep, double seconds, bool anyway);
+/* Points behind this sweep are forgotten. */
+void pace_go_back(pace_record *, uint64_t sweep);
+
+typedef struct frame {
+    uint64_t sweep;
+    double *positions; /* [walkers][particles][3] */
+    plugmc_box *boxes; /* [walkers]; NULL: the system's, which nobody changes */
+} frame;
+
+enum { STAMP_SIZE = 64 };
+
+/* Everything that goes into the file. Filled by the loop. */
+typedef struct output_data {
+    const plugmc_system *system;
+    const char *effective_ini; /* text, with origins as comments */
+    const char *user_ini;      /* text that resume reads again: the INI with --set applied */
+    const char *provenance;    /* version, compiler, plugins with hashes, machine, GPU, driver:
+                                  "key: value" lines */
+    const char *history;       /* the provenance of each part of the run that was resumed, an empty
+                                  line between them */
+    const char *author;        /* of the run: "NAME" or "NAME <MAIL>"; "" or NULL: not given */
+    /* Of the process that writes; made by the first write if it is "". */
+    char identity[IDENTITY_SIZE];
+    char stamp[STAMP_SIZE]; /* who wrote what is in the file, and which of its writes that was */
+    uint64_t writes;        /* of this process */
+    spare *spare;           /* the file before, for the next write; NULL: none is kept */
+    quantity_record *quantities;
+    int quantity_count;
+    bool joined;                    /* walkers hang together: their means are the samples */
+    int64_t blocks;                 /* errors are from so many; 0: by the rule (run/blocking.h) */
+    const quantity_record *slowest; /* scalar of the longest correlation time; NULL: none is slow */
+    uint64_t equilibrate;           /* production starts after this many sweeps */
+    derived_record *derived;
+    int derived_count;
+    frame *frames; /* since the last write */
+    int frame_count;
+    int64_t frames_written;
+    const char *trajectory_note;
+    /* checkpoint */
+    uint64_t sweep; /* sweeps done, equilibration included */
+    move_record *moves;
+    int move_count;
+    const double *positions;  /* [walkers][particles][3] */
+    const struct blob *blobs; /* the plugins' own states */
+    int blob_count;
+    double seconds; /* of wall time so far */
+    pace_record pace;
+    bool finished;
+    /* set by output_read */
+    int32_t walkers;
+    int64_t particles;
+} output_data;
+
+typedef struct blob {
+    char *name;
+    void *data;
+    size_t bytes;
+    size_t row;    /* bytes of each of its rows, 0 if it has none */
+    int64_t have;  /* rows that were saved */
+    int64_t first; /* of these */
+} blob;
+
+/* Can a file be made at `path`? Tried before a run begins, without touching what is there. `key` is
+ * the one that names another place, NULL if there is none. */
+int output_probe(const char *path, const char *key, report *);
+/* Writes the file that a run would write now, beside `path`, and removes it again: what would fail
+ * after hours fails before them. EXIT_MEMORY or EXIT_OUTPUT. */
+int output_rehearse(const char *path, output_data *, report *);
+/* Writes everything, with what averages_find has found, and replaces `path`. `fresh`: nothing of an
+ * old file is kept, and there must be none. Else the file must be the one that was written (or read)
+ * last, as its stamp shows. On failure the old file is as it was, and the sentence says what to do;
+ * `data` too is as it was, so that the call can be repeated. On success the quantities' `written`
+ * and `frames_written` are brought up to date, the positions of the frames are freed and frame_count
+ * is 0 (`frames` stays). */
+int output_write(const char *path, bool fresh, output_data *, report *);
+/* The same without a report: why it failed goes into `why`. What the file has already is taken from
+ * `from`: `path`, a file of this run elsewhere, or NULL for none. */
+enum { OUTPUT_WHY = 1152 };
+int output_try(const char *path, const char *from, output_data *, char why[OUTPUT_WHY]);
+/* Is there a whole file of this run at `path`, the one that `data` was last written to or read from?
+ * Reads all of it. */
+bool output_is_intact(const char *path, const output_data *data);
+/* What has become of the file at `path` after a write that failed, in words; it is looked at. */
+const char *output_state(const char *path, bool fresh, const output_data *data);
+
+/* Reads back what a resumed run needs: user_ini first. The series of scalars, block averages of
+ * arrays, counts and steps of moves, positions, blobs. Truncated, foreign or damaged files are refused with
+ * what is wrong (EXIT_CHECKPOINT). Payload is protected by a checksum.
+ *
+ * `data` may be all zero. If it has a system, walkers and particles must agree with it. If it has
+ * quantities (observable, name, length, walkers of a system), they must be those of the file in
+ * any order, and their samples are filled in; otherwise they are made from the file; moves likewise,
+ * in this order. Texts and
+ * derived values are read where they are NULL. Positions and blobs are always new. */
+int output_read_ini(const char *path, char **user_ini, report *);
+int output_read(const char *path, output_data *, report *);
+void move_records_free(output_data *);
+/* Frees what output_read has put into data that was all zero. */
+void output_free(output_data *);
+
+/* Last frames of walkers, for initial states: the first is particles/trajectory (or the only group
+ * below particles), walker w > 0 is particles/trajectory_w. As many as the file has, at most `most`:
+ * positions [walkers][count][3], NaN of who is not there in that frame, and species [walkers][count], which
+ * may be NULL and are 0 if the file has none. The box is that of the first. edges are the
+ * vectors of the box as rows, 0 where the file has none. Two-dimensional files: z = 0, and the last
+ * vector is (0, 0, 1). */
+int h5md_read_positions(const char *path, int most, int *walkers, int64_t *count,
+                        double **positions, int32_t **species, double edges[3][3], report *);
+
+/* CSV of the scalars: sweep, then one column a quantity (mean over walkers). Atomic too. */
+int output_csv(const char *path, const output_data *, report *);
+int output_csv_try(const char *path, const output_data *, char why[OUTPUT_WHY]);
+#endif

@@ -1,0 +1,65 @@
+/* /parameters: the configuration, what made the file and where, and who wrote it last. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "parts.h"
+
+/* Names, one a line, in the order of their numbers. */
+static void write_species_names(store *s, hid_t group, const plugmc_system *system)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    for (int k = 0; out && k < system->species_count; k++)
+        fprintf(out, "%s\n", plugmc_species_at(system, k)->name);
+    if (!out || fclose(out))
+        store_fail(s, "there is not enough memory");
+    else
+        store_document(s, group, "species", text);
+    free(text);
+}
+
+void origin_write(store *s, const output_data *data, const char *stamp)
+{
+    hid_t group = store_group(s, s->file, "parameters");
+    store_document(s, group, "effective_ini", data->effective_ini);
+    store_document(s, group, "user_ini", data->user_ini);
+    store_document(s, group, "provenance", data->provenance);
+    if (data->history) store_document(s, group, "history", data->history);
+    store_document(s, group, "identity", stamp);
+    write_species_names(s, group, data->system);
+    store_attribute(s, group, "seed", STORE_UINT64, &data->system->seed);
+    store_label(s, group, "version", PLUGMC_VERSION);
+    store_leave(s, group);
+}
+
+/* "" in files of earlier versions. */
+static void read_stamp(store *s, hid_t parameters, char stamp[STAMP_SIZE])
+{
+    stamp[0] = 0;
+    if (!store_has(s, parameters, "identity")) return;
+    char *text = store_get_document(s, parameters, "identity");
+    if (text) snprintf(stamp, STAMP_SIZE, "%s", text);
+    free(text);
+}
+
+void origin_read(store *s, output_data *data)
+{
+    hid_t group = store_enter(s, s->file, "parameters");
+    data->effective_ini = store_get_document(s, group, "effective_ini");
+    data->user_ini = store_get_document(s, group, "user_ini");
+    data->provenance = store_get_document(s, group, "provenance");
+    if (store_has(s, group, "history")) data->history = store_get_document(s, group, "history");
+    read_stamp(s, group, data->stamp);
+    store_leave(s, group);
+}
+
+void origin_check_stamp(store *s, const output_data *data)
+{
+    char stamp[STAMP_SIZE];
+    hid_t group = store_enter(s, s->file, "parameters");
+    read_stamp(s, group, stamp);
+    if (!s->failed && strcmp(stamp, data->stamp) != 0)
+        store_fail(s, "another run has written this file in the meantime");
+    store_leave(s, group);
+}

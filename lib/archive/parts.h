@@ -1,0 +1,41 @@
+/* The parts of the output file, each written by a file of its own. */
+#ifndef PLUGMC_OUTPUT_PARTS_H
+#define PLUGMC_OUTPUT_PARTS_H
+
+#include "archive/output.h"
+#include "archive/store.h"
+
+/* /h5md and /particles: the layout of H5MD 1.1. `before`: frames that the file has already. */
+void h5md_write_header(store *, const output_data *);
+void h5md_write_frames(store *, const output_data *, int64_t before);
+/* h5md_read_positions without a rehearsal; opens and closes the store, which has failed if the
+ * arrays are NULL. */
+void h5md_read(store *, const char *path, int most, int *walkers, int64_t *count,
+               double **positions, int32_t **species, double edges[3][3]);
+
+/* /plugmc: observables, checkpoint, what may differ between equal runs. `fresh`: no samples are in
+ * the file yet; `frames`: in the file once this is written. */
+void checkpoint_write(store *, const output_data *, const char *stamp, bool fresh, int64_t frames);
+/* Reads all of it into data that is all zero. */
+void checkpoint_read(store *, output_data *);
+
+/* A group OBSERVABLE/NAME below `parent`, made if it is missing, with both as attributes, the first
+ * one called `what`. */
+hid_t record_group(store *, hid_t parent, const char *what, const char *label, const char *name);
+/* /plugmc/movers: trial moves. */
+void move_records_write(store *, hid_t plugmc, const output_data *);
+void move_records_read(store *, hid_t plugmc, output_data *);
+
+/* How fast the run was, in /plugmc/volatile; absent in files of earlier versions. */
+void pace_write(store *, hid_t group, const pace_record *);
+void pace_read(store *, hid_t group, pace_record *);
+
+/* /parameters: texts of the configuration, of what made the run and of its resumes; the stamp. */
+void origin_write(store *, const output_data *, const char *stamp);
+void origin_read(store *, output_data *);
+/* Fails unless the file has the stamp that data has. */
+void origin_check_stamp(store *, const output_data *);
+
+/* "label/name" with what a path may not hold as %XX; to be freed, NULL without memory. */
+char *record_path(const char *observable, const char *name);
+#endif

@@ -1,0 +1,99 @@
+/* See rehearsal_child.h. */
+#include "archive/rehearsal_child.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "parts.h"
+#include "archive/replacement.h"
+#include "archive/averages.h"
+
+static int judge(const store *s, enum exit_code damaged, char reason[REHEARSAL_REASON])
+{
+    snprintf(reason, REHEARSAL_REASON, "%s", s->failed ? s->reason : "");
+    if (!s->failed) return EXIT_DONE;
+    return s->memory_short ? EXIT_MEMORY : damaged;
+}
+
+/* The vectors of an oblique box have one dimension more than the edges of another. */
+static bool has_vectors(store *s)
+{
+    hid_t edges = store_open_array(s, s->file, "particles/trajectory/box/edges/value");
+    hid_t space = edges < 0 ? -1 : H5Dget_space(edges);
+    bool vectors = space >= 0 && H5Sget_simple_extent_ndims(space) == 3;
+    if (space >= 0) H5Sclose(space);
+    store_leave_array(s, edges);
+    return vectors;
+}
+
+/* What the next checkpoint will do with the file: all that is in it is written over, and a frame is
+ * added. What is written goes into a file of its own over the old one, which need not be copied for that.
+ * Where no file can be made, or it has no room, there will be no checkpoint either, which others will say. */
+static void write_back(store *s, const char *path, int old, output_data *data)
+{
+    replacement copy;
+    char identity[IDENTITY_SIZE];
+    identity_make(identity);
+    if (replacement_begin(&copy, path, NULL, identity, false)) return;
+    unlink(copy.temporary); /* whatever becomes of this process */
+    plugmc_system system = {
+        .size = sizeof system, .walkers = data->walkers, .particles = data->particles};
+    frame next = {data->sweep, (double *)data->positions, NULL};
+    store_open_over(s, copy.fd, old);
+    s->reading = true; /* what fails is the fault of the file */
+    data->system = &system;
+    data->frames = &next;
+    data->frame_count = data->frames_written > 0;
+    if (averages_find(data)) store_short(s);
+    if (data->frame_count) {
+        system.box.oblique = has_vectors(s);
+        if (store_is_group(s, s->file, "particles/trajectory/id")) /* else an array */
+            system.changes = PLUGMC_CHANGED_COUNT;
+    }
+    h5md_write_frames(s, data, data->frames_written);
+    checkpoint_write(s, data, data->stamp, false, data->frames_written + data->frame_count);
+    store_close(s);
+    replacement_abandon(&copy);
+    if (s->error == EFBIG || s->error == ENOSPC || s->error == EDQUOT) *s = (store){0};
+}
+
+int rehearse_checkpoint(const char *path, char reason[REHEARSAL_REASON])
+{
+    store s;
+    output_data data = {0};
+    int fd = store_open_path(&s, path);
+    if (!s.failed) checkpoint_read(&s, &data);
+    const int failed = store_close(&s);
+    if (!failed) write_back(&s, path, fd, &data);
+    if (fd >= 0) close(fd);
+    return judge(&s, !failed && s.error ? EXIT_OUTPUT : EXIT_CHECKPOINT, reason);
+}
+
+static bool write_all(int out, const void *data, size_t bytes)
+{
+    for (const char *at = data; bytes;) {
+        ssize_t n = write(out, at, bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        at += n, bytes -= (size_t)n;
+    }
+    return true;
+}
+
+int rehearse_positions(const char *path, int walkers, int out, char reason[REHEARSAL_REASON])
+{
+    store s;
+    found_positions head = {0};
+    double *positions;
+    int32_t *species;
+    h5md_read(&s, path, walkers, &head.walkers, &head.count, &positions, &species, head.edges);
+    if (s.failed) return judge(&s, EXIT_INPUT, reason);
+    const size_t all = (size_t)head.count * (size_t)head.walkers;
+    if (write_all(out, &head, sizeof head) &&
+        write_all(out, positions, 3 * all * sizeof *positions) &&
+        write_all(out, species, all * sizeof *species))
+        return EXIT_DONE;
+    return EXIT_INTERNAL;
+}

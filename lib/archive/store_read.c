@@ -1,0 +1,247 @@
+/* Reading HDF5 files that may have been damaged or made to do harm. See store.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/store_apart.h"
+
+enum { MOST_BYTES_OF_NUMBER = 16, MOST_FILTERS = 32 };
+
+/* ---- What is read at all -------------------------------------------------------------------- */
+
+/* Filters from this number on are libraries that HDF5 would have to look for. */
+static bool only_own_filters(hid_t creation)
+{
+    int filters = H5Pget_nfilters(creation);
+    bool own = filters >= 0 && filters <= MOST_FILTERS;
+    for (int i = 0; own && i < filters; i++) {
+        unsigned flags, config;
+        size_t values = 0;
+        H5Z_filter_t filter =
+            H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
+        own = filter >= 0 && filter < H5Z_FILTER_RESERVED;
+    }
+    return own;
+}
+
+/* Data that lie in this file, and nowhere else. */
+static void check_storage(store *s, hid_t array, const char *name)
+{
+    hid_t creation = H5Dget_create_plist(array);
+    if (!store_good(s, creation)) return;
+    if (H5Pget_layout(creation) == H5D_VIRTUAL)
+        store_fail(s, "its '%s' is a virtual data set, which plugmc does not read", name);
+    else if (H5Pget_external_count(creation) != 0)
+        store_fail(s, "its '%s' lies in another file", name);
+    else if (!only_own_filters(creation))
+        store_fail(s, "its '%s' needs a filter that is not part of HDF5", name);
+    H5Pclose(creation);
+}
+
+static bool is_number(hid_t type)
+{
+    H5T_class_t found = H5Tget_class(type);
+    size_t bytes = H5Tget_size(type);
+    return (found == H5T_INTEGER || found == H5T_FLOAT || found == H5T_ENUM ||
+            found == H5T_BITFIELD) &&
+           bytes > 0 && bytes <= MOST_BYTES_OF_NUMBER;
+}
+
+static bool holds_numbers(hid_t array)
+{
+    hid_t type = H5Dget_type(array);
+    bool numbers = type >= 0 && is_number(type);
+    if (type >= 0) H5Tclose(type);
+    return numbers;
+}
+
+hid_t store_open_array(store *s, hid_t parent, const char *name)
+{
+    if (s->apart) return writer_enter(s, SEND_OPEN_ARRAY, parent, name);
+    if (!store_has(s, parent, name)) {
+        store_fail(s, "it has no '%s'", name);
+        return -1;
+    }
+    hid_t array = H5Oopen(parent, name, H5P_DEFAULT);
+    if (!store_good(s, array)) return -1;
+    if (H5Iget_type(array) == H5I_DATASET)
+        check_storage(s, array, name);
+    else
+        store_fail(s, "its '%s' is no data set", name);
+    if (!s->failed) return array;
+    H5Oclose(array);
+    return -1;
+}
+
+/* ---- Attributes and texts ------------------------------------------------------------------- */
+
+static hid_t open_attribute(store *s, hid_t object, const char *name)
+{
+    htri_t found = s->failed ? -1 : H5Aexists(object, name);
+    if (found == 0) store_fail(s, "it has no attribute '%s'", name);
+    if (!store_good(s, found)) return -1;
+    hid_t in = H5Aopen(object, name, H5P_DEFAULT);
+    return store_good(s, in) ? in : -1;
+}
+
+void store_get_attribute(store *s, hid_t object, const char *name, enum store_type type,
+                         void *value)
+{
+    if (s->apart) {
+        reader_attribute(s, object, name, type, value);
+        return;
+    }
+    hid_t in = open_attribute(s, object, name);
+    if (in < 0) return;
+    hid_t space = H5Aget_space(in), found = H5Aget_type(in);
+    if (is_number(found) && H5Sget_simple_extent_npoints(space) == 1)
+        store_good(s, H5Aread(in, store_native(type), value));
+    else
+        store_fail(s, "its attribute '%s' is not one number", name);
+    H5Tclose(found);
+    H5Sclose(space);
+    H5Aclose(in);
+}
+
+/* Room for a text of this type, or NULL with a failure. */
+static char *text_room(store *s, hid_t type, const char *name)
+{
+    if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) {
+        store_fail(s, "its '%s' is not a text of fixed length", name);
+        return NULL;
+    }
+    char *text = calloc(H5Tget_size(type) + 1, 1);
+    if (!text) store_short(s);
+    return text;
+}
+
+char *store_get_label(store *s, hid_t object, const char *name)
+{
+    if (s->apart) return reader_text(s, ASK_LABEL, object, name);
+    hid_t in = open_attribute(s, object, name);
+    if (in < 0) return NULL;
+    hid_t type = H5Aget_type(in), space = H5Aget_space(in);
+    if (H5Sget_simple_extent_npoints(space) != 1) store_fail(s, "its '%s' is not one text", name);
+    char *text = s->failed ? NULL : text_room(s, type, name);
+    if (text) store_good(s, H5Aread(in, type, text));
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(in);
+    return text;
+}
+
+char *store_get_document(store *s, hid_t parent, const char *name)
+{
+    if (s->apart) return reader_text(s, ASK_DOCUMENT, parent, name);
+    hid_t in = store_open_array(s, parent, name);
+    if (in < 0) return NULL;
+    hid_t type = H5Dget_type(in), space = H5Dget_space(in);
+    if (H5Sget_simple_extent_npoints(space) != 1) store_fail(s, "its '%s' is not one text", name);
+    char *text = s->failed ? NULL : text_room(s, type, name);
+    if (text) store_good(s, H5Dread(in, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text));
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(in);
+    return text;
+}
+
+/* ---- Arrays --------------------------------------------------------------------------------- */
+
+/* Room for that many numbers, whose product need not fit into 64 bits. */
+static void *array_room(store *s, hid_t type, int rank, const hsize_t *shape, hsize_t *elements)
+{
+    size_t bytes = H5Tget_size(type);
+    bool fits = true;
+    *elements = 1;
+    for (int i = 0; i < rank; i++) {
+        fits = fits && !__builtin_mul_overflow(bytes, shape[i], &bytes);
+        *elements *= shape[i];
+    }
+    void *room = fits && bytes <= SIZE_MAX / 2 ? malloc(bytes ? bytes : 1) : NULL;
+    if (!room) store_short(s);
+    return room;
+}
+
+void *store_get_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
+                      hsize_t *shape)
+{
+    if (s->apart) return reader_array(s, parent, name, type, rank, shape);
+    hid_t in = store_open_array(s, parent, name);
+    if (in < 0) return NULL;
+    hid_t space = H5Dget_space(in);
+    hsize_t elements = 0;
+    void *data = NULL;
+    if (!holds_numbers(in))
+        store_fail(s, "its '%s' is not made of numbers", name);
+    else if (H5Sget_simple_extent_ndims(space) != rank)
+        store_fail(s, "its '%s' does not have %d dimensions", name, rank);
+    else if (store_good(s, H5Sget_simple_extent_dims(space, shape, NULL)))
+        data = array_room(s, store_native(type), rank, shape, &elements);
+    if (data && elements)
+        store_good(s, H5Dread(in, store_native(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+    H5Sclose(space);
+    H5Dclose(in);
+    return data;
+}
+
+void *store_get_rows(store *s, hid_t parent, const char *name, enum store_type type, int rank,
+                     hsize_t first, hsize_t count, hsize_t *shape)
+{
+    hsize_t part[STORE_RANK], start[STORE_RANK] = {first}, elements = 0;
+    if (s->apart) return reader_rows(s, parent, name, type, rank, first, count, shape);
+    hid_t in = store_open_array(s, parent, name);
+    if (in < 0) return NULL;
+    hid_t space = H5Dget_space(in);
+    void *data = NULL;
+    if (!holds_numbers(in))
+        store_fail(s, "its '%s' is not made of numbers", name);
+    else if (rank < 1 || rank > STORE_RANK || H5Sget_simple_extent_ndims(space) != rank)
+        store_fail(s, "its '%s' does not have %d dimensions", name, rank);
+    else if (store_good(s, H5Sget_simple_extent_dims(space, shape, NULL)) &&
+             (first > shape[0] || count > shape[0] - first))
+        store_fail(s, "its '%s' has %llu rows, not %llu", name, (unsigned long long)shape[0],
+                   (unsigned long long)first + count);
+    for (int i = 0; i < rank && !s->failed; i++) part[i] = i ? shape[i] : count;
+    if (!s->failed) data = array_room(s, store_native(type), rank, part, &elements);
+    if (data && elements &&
+        store_good(s, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, part, NULL))) {
+        hid_t memory = H5Screate_simple(1, &elements, NULL);
+        store_good(s, H5Dread(in, store_native(type), memory, space, H5P_DEFAULT, data));
+        H5Sclose(memory);
+    }
+    H5Sclose(space);
+    H5Dclose(in);
+    return data;
+}
+
+void *store_get_last_row(store *s, hid_t array, const char *name, enum store_type type,
+                         bool in_time, int *rank, hsize_t shape[2])
+{
+    hsize_t full[3] = {0}, start[3] = {0}, elements = 0, *own = in_time ? full + 1 : full;
+    if (s->failed) return NULL;
+    hid_t space = H5Dget_space(array);
+    const int all = H5Sget_simple_extent_ndims(space);
+    void *data = NULL;
+    *rank = all - in_time;
+    if (!holds_numbers(array) || *rank < 1 || *rank > 2 ||
+        H5Sget_simple_extent_dims(space, full, NULL) != all)
+        store_fail(s, "its '%s' is not an array of numbers that H5MD knows", name);
+    else if (in_time && full[0] == 0)
+        store_fail(s, "it has no frame");
+    if (!s->failed && in_time) {
+        start[0] = full[0] - 1;
+        full[0] = 1;
+        store_good(s, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, full, NULL));
+    }
+    if (!s->failed) {
+        shape[0] = own[0];
+        shape[1] = *rank == 2 ? own[1] : 1;
+        data = array_room(s, store_native(type), 2, shape, &elements);
+    }
+    if (data && elements) {
+        hid_t memory = H5Screate_simple(1, &elements, NULL);
+        store_good(s, H5Dread(array, store_native(type), memory, space, H5P_DEFAULT, data));
+        H5Sclose(memory);
+    }
+    H5Sclose(space);
+    return data;
+}

@@ -1,0 +1,87 @@
+/* See child.h. */
+#include "base/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+const char *child_program;
+
+enum { MOST_FILES = 8, ABOVE = 16 };
+
+/* Descriptors above those of the child, so that none is replaced before it is used. */
+static int lift(const int *files, int count, int lifted[MOST_FILES])
+{
+    for (int i = 0; i < count; i++) {
+        lifted[i] = files[i] < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC)
+                                 : fcntl(files[i], F_DUPFD_CLOEXEC, ABOVE);
+        if (lifted[i] >= 0 && lifted[i] < ABOVE) {
+            int higher = fcntl(lifted[i], F_DUPFD_CLOEXEC, ABOVE);
+            close(lifted[i]);
+            lifted[i] = higher;
+        }
+        if (lifted[i] >= 0) continue;
+        int code = errno;
+        while (i-- > 0) close(lifted[i]);
+        return code;
+    }
+    return 0;
+}
+
+static int set_files(posix_spawn_file_actions_t *actions, const int lifted[MOST_FILES], int count)
+{
+    int code = 0;
+    for (int i = 0; i < count && !code; i++)
+        code = posix_spawn_file_actions_adddup2(actions, lifted[i], i);
+    return code ? code : posix_spawn_file_actions_addclosefrom_np(actions, count);
+}
+
+static int set_signals(posix_spawnattr_t *attributes, bool blocks)
+{
+    sigset_t all, mask;
+    sigfillset(&all);
+    sigemptyset(&mask);
+    if (blocks) {
+        sigfillset(&mask);
+        static const int own[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,
+                                  SIGABRT, SIGCHLD, SIGALRM, SIGXCPU};
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&mask, own[i]);
+    }
+    int code = posix_spawnattr_setsigdefault(attributes, &all);
+    if (!code) code = posix_spawnattr_setsigmask(attributes, &mask);
+    if (!code)
+        code = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    return code;
+}
+
+int child_start(pid_t *child, const int *files, int count, bool blocks_signals,
+                char *const arguments[])
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int lifted[MOST_FILES];
+    int code = lift(files, count, lifted);
+    if (code) return code;
+    bool with_actions = !(code = posix_spawn_file_actions_init(&actions));
+    bool with_attributes = with_actions && !(code = posix_spawnattr_init(&attributes));
+    if (!code) code = set_files(&actions, lifted, count);
+    if (!code) code = set_signals(&attributes, blocks_signals);
+    if (!code) code = posix_spawn(child, child_program, &actions, &attributes, arguments, environ);
+    if (with_attributes) posix_spawnattr_destroy(&attributes);
+    if (with_actions) posix_spawn_file_actions_destroy(&actions);
+    for (int i = 0; i < count; i++) close(lifted[i]);
+    return code;
+}
+
+/* If SIGCHLD is ignored nobody learns how a child ended: -1, which is no end of a good one. */
+int child_wait(pid_t child)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return status;
+}

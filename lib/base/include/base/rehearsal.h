@@ -1,0 +1,34 @@
+/* A rehearsal: HDF5 crashes on some damaged files, loops on others, and asks for absurd amounts of
+ * memory; so does the loader of the operating system with plugins. What is to be read through them is
+ * first read by a child process, `plugmc rehearse`, with the same code, under limits on time and
+ * memory. If that ends well, reading it here does.
+ */
+#ifndef PLUGMC_REHEARSAL_H
+#define PLUGMC_REHEARSAL_H
+
+#include <stddef.h>
+
+#include "base/report.h"
+
+enum { REHEARSAL_REASON = 1024 }; /* as STORE_REASON */
+
+/* What a child has sent; to be freed. */
+typedef struct findings {
+    char *data;
+    size_t bytes;
+} findings;
+
+/* EXIT_DONE, or the exit code with the reason, a sentence about the file without its name.
+ *
+ *   kind        detail
+ *   checkpoint  ""; what a resumed run reads and writes again
+ *   positions   the most walkers that are read; they come back as findings
+ *   plugin      path of the plugin, whose function `rehearse` gets the file
+ *   load        ""; the file is a plugin, see plugin/trial.h. EXIT_MEMORY may come without a reason
+ *
+ * damaged: the code for a file that cannot be read. findings: NULL where nothing comes back; then the
+ * last file that was found good is not read again unless it has changed. Without a program to start
+ * (child.h) nothing is rehearsed, and nothing found. */
+int rehearse(const char *kind, const char *path, const char *detail, enum exit_code damaged,
+             findings *, char reason[REHEARSAL_REASON]);
+#endif

@@ -1,0 +1,163 @@
+/* Starting the child of a rehearsal and listening to it. See rehearsal.h. */
+#include "base/rehearsal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/child.h"
+
+/* ---- Files that were good ------------------------------------------------------------------- */
+
+/* The last one: a resumed run reads its file more than once. */
+typedef struct known {
+    char kind[16], detail[256];
+    struct stat info;
+} known;
+
+static known last_good;
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+static void describe(known *k, const char *kind, const char *path, const char *detail)
+{
+    *k = (known){0};
+    snprintf(k->kind, sizeof k->kind, "%s", kind);
+    snprintf(k->detail, sizeof k->detail, "%s", detail);
+    if (stat(path, &k->info)) k->kind[0] = 0;
+}
+
+static bool is_known(const known *k)
+{
+    return k->kind[0] && !strcmp(k->kind, last_good.kind) && !strcmp(k->detail, last_good.detail) &&
+           same_file(&k->info, &last_good.info);
+}
+
+/* ---- The child ------------------------------------------------------------------------------ */
+
+/* All that the child has to say, until it ends. 0 or errno. */
+static int listen_to(int pipe, findings *found)
+{
+    size_t room = 0;
+    for (;;) {
+        if (found->bytes == room) {
+            room = 2 * room + 4096;
+            char *more = realloc(found->data, room);
+            if (!more) return ENOMEM;
+            found->data = more;
+        }
+        ssize_t got = read(pipe, found->data + found->bytes, room - found->bytes);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got < 0 ? errno : 0;
+        found->bytes += (size_t)got;
+    }
+}
+
+/* If it failed it has sent a sentence. */
+static void take_sentence(const findings *found, char reason[REHEARSAL_REASON])
+{
+    size_t n = found->bytes < REHEARSAL_REASON ? found->bytes : REHEARSAL_REASON - 1;
+    memcpy(reason, found->data, n);
+    reason[n] = 0;
+}
+
+/* A sentence about a child that has not left one. */
+static void tell_end(int status, const char *kind, char reason[REHEARSAL_REASON])
+{
+    const bool load = !strcmp(kind, "load"), plugin = !strcmp(kind, "plugin");
+    const char *who = load     ? "the loader"
+                      : plugin ? "the plugin's function 'rehearse'"
+                               : "the library of HDF5";
+    const char *verdict = load ? "it is damaged, or its code is wrong" : "it is damaged";
+    const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (number == SIGXCPU || number == SIGALRM)
+        snprintf(reason, REHEARSAL_REASON, "%s takes longer on it than on any file of its size: %s",
+                 who, verdict);
+    else if (number)
+        snprintf(reason, REHEARSAL_REASON, "%s breaks down on it (%s): %s", who, strsignal(number),
+                 verdict);
+    else
+        snprintf(reason, REHEARSAL_REASON, "%s ends the program on it (exit code %d): %s", who,
+                 WEXITSTATUS(status), verdict);
+}
+
+/* How the child ended, in an exit code and the sentence that it left or one of ours. Code that is
+ * loaded may end it as if all were well. */
+static int judge(int status, const char *kind, const findings *found, enum exit_code damaged,
+                 char reason[REHEARSAL_REASON])
+{
+    const bool load = !strcmp(kind, "load"), exited = WIFEXITED(status);
+    const int code = exited ? WEXITSTATUS(status) : 0;
+    if (exited && code == EXIT_DONE && (!load || found->bytes)) return EXIT_DONE;
+    if (exited && code != EXIT_DONE && (found->bytes || (load && code == EXIT_MEMORY))) {
+        take_sentence(found, reason);
+        return code;
+    }
+    tell_end(status, kind, reason);
+    return damaged;
+}
+
+static int run_child(char *const arguments[], const char *kind, enum exit_code damaged,
+                     findings *found, char reason[REHEARSAL_REASON])
+{
+    int ends[2];
+    pid_t child;
+    if (pipe2(ends, O_CLOEXEC)) {
+        snprintf(reason, REHEARSAL_REASON, "there is no pipe to a child process that reads it: %s",
+                 strerror(errno));
+        return EXIT_MEMORY;
+    }
+    int code = child_start(&child, (int[]){-1, ends[1], -1}, 3, true, arguments);
+    close(ends[1]);
+    if (code) {
+        close(ends[0]);
+        snprintf(reason, REHEARSAL_REASON, "there is no child process that reads it: %s",
+                 strerror(code));
+        return code == ENOMEM || code == EAGAIN ? EXIT_MEMORY : EXIT_INTERNAL;
+    }
+    int listening = listen_to(ends[0], found);
+    close(ends[0]); /* a child that is not listened to ends */
+    int status = child_wait(child);
+    if (listening) {
+        snprintf(reason, REHEARSAL_REASON, "what was read cannot be taken over: %s",
+                 strerror(listening));
+        return EXIT_MEMORY;
+    }
+    return judge(status, kind, found, damaged, reason);
+}
+
+int rehearse(const char *kind, const char *path, const char *detail, enum exit_code damaged,
+             findings *wanted, char reason[REHEARSAL_REASON])
+{
+    struct sigaction kept, plain = {.sa_handler = SIG_DFL};
+    findings found = {0};
+    known now;
+    reason[0] = 0;
+    if (!child_program) return EXIT_DONE;
+    describe(&now, kind, path, detail);
+    if (!wanted && is_known(&now)) return EXIT_DONE;
+    char *const arguments[] = {(char *)"plugmc", (char *)"rehearse", (char *)kind,
+                               (char *)path,     (char *)detail,     NULL};
+    sigaction(SIGCHLD, &plain,
+              &kept); /* if it were ignored, nobody would know how the child ended */
+    int code = run_child(arguments, kind, damaged, &found, reason);
+    sigaction(SIGCHLD, &kept, NULL);
+    if (!code && strcmp(kind, "load")) last_good = now; /* each of these is opened once */
+    if (!code && wanted)
+        *wanted = found;
+    else
+        free(found.data);
+    return code;
+}

@@ -1,0 +1,175 @@
+/* Errors and warnings on stderr, and the nearest name for those that are misspelt. */
+#include "base/report.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/leftovers.h"
+
+/* The local time, "2026-11-24 03:10:59". */
+static void put_time(FILE *f)
+{
+    char text[32];
+    struct tm local;
+    const time_t now = time(NULL);
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", localtime_r(&now, &local));
+    fprintf(f, "%s ", text);
+}
+
+void report_log(const report *r, const char *text)
+{
+    if (!r->log || ferror(r->log)) return;
+    put_time(r->log);
+    fputs(text, r->log);
+    /* that is no reason to end a run: the log ends, and it is said once */
+    if (fflush(r->log)) fputs("warning: the log can no longer be written\n", stderr);
+}
+
+/* One write a message: lines of several processes do not mix. */
+static void print_message(const report *r, const char *file, int line, const char *what,
+                          const char *format, va_list arguments)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *f = checked(open_memstream(&text, &length));
+    if (file && line > 0)
+        fprintf(f, "%s:%d: ", file, line);
+    else if (file)
+        fprintf(f, "%s: ", file);
+    fputs(what, f);
+    vfprintf(f, format, arguments);
+    fputc('\n', f);
+    fclose(f);
+    fwrite(text, 1, length, r->held ? r->held : stderr);
+    report_log(r, text);
+    free(text);
+}
+
+void report_hold(report *r, bool hold)
+{
+    if (r->held) fclose(r->held);
+    free(r->held_text);
+    r->held = NULL, r->held_text = NULL;
+    if (hold) r->held = checked(open_memstream(&r->held_text, &r->held_length));
+}
+
+void report_drop(report *r)
+{
+    if (r->held) report_hold(r, true);
+}
+
+void report_let_go(report *r, int rank)
+{
+    char *line, *rest;
+    if (!r->held || fflush(r->held)) return;
+    rest = r->held_text;
+    while ((line = strsep(&rest, "\n")))
+        if (*line) fprintf(stderr, "rank %d: %s\n", rank, line);
+}
+
+void report_note(const report *r, const char *format, ...)
+{
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    checked(vasprintf(&text, format, arguments) < 0 ? NULL : text);
+    va_end(arguments);
+    char *line;
+    checked(asprintf(&line, "%s\n", text) < 0 ? NULL : line);
+    if (!r->quiet && !r->held) fputs(line, stderr);
+    report_log(r, line);
+    free(line);
+    free(text);
+}
+
+int report_error(report *r, enum exit_code code, const char *file, int line, const char *format,
+                 ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_message(r, file, line, "", format, arguments);
+    va_end(arguments);
+    if (r->errors++ == 0) r->code = code;
+    return code;
+}
+
+void report_warning(report *r, const char *file, int line, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_message(r, file, line, "warning: ", format, arguments);
+    va_end(arguments);
+    r->warnings++;
+}
+
+short_text excerpt(const char *text)
+{
+    enum { MOST = 80 };
+    short_text out;
+    size_t length = strlen(text);
+    const char *dots = length > MOST ? "..." : "";
+    if (length > MOST)
+        for (length = MOST; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;) length--;
+    snprintf(out.text, sizeof out.text, "%.*s%s", (int)length, text, dots);
+    return out;
+}
+
+void *checked(void *memory)
+{
+    if (!memory) {
+        fputs("out of memory\n", stderr);
+        leftovers_remove();
+        exit(EXIT_MEMORY);
+    }
+    return memory;
+}
+
+static int smallest(int a, int b, int c)
+{
+    int m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours that turn a into b, whatever the
+ * case of letters: the optimal string alignment distance, row by row. */
+static int edit_distance(const char *a, const char *b)
+{
+    size_t n = strlen(b) + 1;
+    int *rows = checked(malloc(3 * n * sizeof *rows));
+    int *before = rows, *above = rows + n, *row = rows + 2 * n;
+
+    for (size_t j = 0; j < n; j++) row[j] = (int)j;
+    for (size_t i = 1; i <= strlen(a); i++) {
+        int *free_row = before;
+        before = above;
+        above = row;
+        row = free_row;
+        row[0] = (int)i;
+        for (size_t j = 1; j < n; j++) {
+            int same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            row[j] = smallest(above[j] + 1, row[j - 1] + 1, above[j - 1] + !same);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = smallest(row[j], before[j - 2] + 1, row[j]);
+        }
+    }
+    int distance = row[n - 1];
+    free(rows);
+    return distance;
+}
+
+const char *nearest_name(const char *word, const char *const *candidates, int count)
+{
+    int best = (int)(strlen(word) / 3) + 1;
+    const char *nearest = NULL;
+    for (int i = 0; i < count; i++) {
+        int distance = edit_distance(word, candidates[i]);
+        if (distance >= best) continue;
+        best = distance;
+        nearest = candidates[i];
+    }
+    return nearest;
+}

@@ -1,0 +1,10 @@
+/* What a plugin says of a text for the GPU, checked before it is compiled. */
+#ifndef PLUGMC_GPU_KERNEL_TEXT_H
+#define PLUGMC_GPU_KERNEL_TEXT_H
+
+#include "base/sentence.h"
+#include "plugmc/plugin.h"
+
+/* Has it a name, a text and a list of definitions that ends, and does it ask for what there is? */
+bool check_kernel_text(const plugmc_kernel_text *, sentence why);
+#endif

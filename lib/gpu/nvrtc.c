@@ -1,0 +1,351 @@
+/* NVIDIA's run-time compiler: finding it, and compiling a fused text for one architecture.
+ *
+ * No header of CUDA or of the C library is ever included (they cost more time than the kernel):
+ * the few of ours travel inside the program and are given to NVRTC by name. */
+#include "gpu/nvrtc.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpu/cache.h"
+#include "base/sha256.h"
+#include "gpu/toolkit.h"
+
+PLUGMC_EMBED(plugmc_text_device, PLUGMC_INCLUDE_PATH "/device.h");
+PLUGMC_EMBED(plugmc_text_box, PLUGMC_INCLUDE_PATH "/box.h");
+PLUGMC_EMBED(plugmc_text_potential, PLUGMC_INCLUDE_PATH "/potential.h");
+PLUGMC_EMBED(plugmc_text_pair, PLUGMC_INCLUDE_PATH "/pair.h");
+PLUGMC_EMBED(plugmc_text_field, PLUGMC_INCLUDE_PATH "/field.h");
+PLUGMC_EMBED(plugmc_text_free, PLUGMC_INCLUDE_PATH "/free.h");
+PLUGMC_EMBED(plugmc_text_energies, PLUGMC_INCLUDE_PATH "/energies.h");
+PLUGMC_EMBED(plugmc_text_proposal, PLUGMC_INCLUDE_PATH "/proposal.h");
+
+enum { HEADERS = 8 };
+static const char *const header_names[HEADERS] = {
+    "plugmc/device.h", "plugmc/box.h",  "plugmc/potential.h", "plugmc/pair.h",
+    "plugmc/field.h",  "plugmc/free.h", "plugmc/energies.h",  "plugmc/proposal.h"};
+static const char *const header_texts[HEADERS] = {
+    plugmc_text_device, plugmc_text_box,  plugmc_text_potential, plugmc_text_pair,
+    plugmc_text_field,  plugmc_text_free, plugmc_text_energies,  plugmc_text_proposal};
+
+/* ---- Finding the library ---- */
+
+/* NVRTC's sonames: one a major version since 12, one for all of 11.2 to 11.8. */
+static const struct {
+    int major;
+    const char *name;
+} libraries[] = {{14, "libnvrtc.so.14"},
+                 {13, "libnvrtc.so.13"},
+                 {12, "libnvrtc.so.12"},
+                 {11, "libnvrtc.so.11.2"}};
+
+static bool list_architectures(nvrtc *n)
+{
+    if (n->api.architecture_count(&n->architecture_count) || n->architecture_count < 1)
+        return false;
+    n->architectures = calloc((size_t)n->architecture_count, sizeof *n->architectures);
+    return n->architectures && n->api.architectures(n->architectures) == 0;
+}
+
+/* NULL with a reason, or the library at `path`. */
+static nvrtc *open_library(const char *path, char why[512])
+{
+    Dl_info info;
+    char reason[512];
+    void *library = toolkit_open(path, reason);
+    if (!library) {
+        snprintf(why, 512, "NVRTC cannot be opened: %.400s", reason);
+        return NULL;
+    }
+    nvrtc *n = calloc(1, sizeof *n);
+    const char *missing = n ? compiler_resolve(library, &n->api) : "memory";
+    if (missing) {
+        snprintf(why, 512, "'%.300s' is not NVRTC 11.2 or newer: it has no %s", path, missing);
+    } else if (n->api.version(&n->major, &n->minor) || !list_architectures(n)) {
+        snprintf(why, 512, "'%.300s' does not say what it compiles for", path);
+    } else {
+        void *address;
+        memcpy(&address, &n->api.version, sizeof address);
+        snprintf(n->path, sizeof n->path, "%s",
+                 dladdr(address, &info) && info.dli_fname ? info.dli_fname : path);
+        return n;
+    }
+    nvrtc_close(n);
+    dlclose(library);
+    return NULL;
+}
+
+static void *open_found(const char *path, void *why) { return open_library(path, why); }
+
+nvrtc *nvrtc_open_up_to(int major, char why[512])
+{
+    const char *own = getenv("PLUGMC_NVRTC");
+    char found[512] = "";
+    if (own && *own) return open_library(own, why);
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
+        if (libraries[i].major > major) continue;
+        nvrtc *n = open_library(libraries[i].name, why);
+        if (!n) n = toolkit_search(libraries[i].name, open_found, found);
+        if (n) return n;
+    }
+    if (*found)
+        snprintf(why, 512, "%s", found);
+    else
+        snprintf(
+            why, 512,
+            "no NVRTC (libnvrtc.so.11.2 to .%d) in the loader's path or below "
+            "/usr/local/cuda*; install CUDA's NVRTC package or set PLUGMC_NVRTC to the library",
+            major < libraries[0].major ? major : libraries[0].major);
+    return NULL;
+}
+
+nvrtc *nvrtc_open(char why[512]) { return nvrtc_open_up_to(libraries[0].major, why); }
+
+void nvrtc_close(nvrtc *n)
+{
+    if (n) free(n->architectures);
+    free(n); /* the library stays: it does not survive being unloaded and loaded again */
+}
+
+void nvrtc_version(const nvrtc *n, int *major, int *minor)
+{
+    *major = n->major;
+    *minor = n->minor;
+}
+
+const char *nvrtc_path(const nvrtc *n) { return n->path; }
+
+/* ---- Options and key ---- */
+
+enum { OPTIONS = 5 };
+typedef struct options {
+    char architecture[32];
+    const char *list[OPTIONS];
+    bool ptx; /* the GPU is newer than the compiler: its driver has to finish the work */
+} options;
+
+enum arithmetic arithmetic_of(const plugmc_kernel_text *text, bool fast_math)
+{
+    if (fast_math) return ARITHMETIC_FAST;
+    return PLUGMC_HAS(text, contract) && text->contract ? ARITHMETIC_CONTRACTED : ARITHMETIC_EXACT;
+}
+
+/* The architecture itself, or the nearest older one, as PTX. 0 if there is none. */
+static int nearest_architecture(const nvrtc *n, int architecture)
+{
+    int best = 0;
+    for (int i = 0; i < n->architecture_count; i++)
+        if (n->architectures[i] <= architecture && n->architectures[i] > best)
+            best = n->architectures[i];
+    return best;
+}
+
+static bool choose_options(const nvrtc *n, int architecture, enum arithmetic arithmetic, options *o)
+{
+    static const char *const how[] = {[ARITHMETIC_EXACT] = "--fmad=false",
+                                      [ARITHMETIC_FAST] = "--use_fast_math",
+                                      [ARITHMETIC_CONTRACTED] = "--fmad=true"};
+    int nearest = nearest_architecture(n, architecture);
+    if (!nearest) return false;
+    o->ptx = nearest != architecture;
+    snprintf(o->architecture, sizeof o->architecture, "-arch=%s_%d", o->ptx ? "compute" : "sm",
+             nearest);
+    const char *list[OPTIONS] = {o->architecture, "--std=c++17", "-default-device",
+                                 "-Drestrict=__restrict__", how[arithmetic]};
+    memcpy(o->list, list, sizeof list);
+    return true;
+}
+
+static void add_text(sha256 *s, const char *text)
+{
+    uint64_t bytes = strlen(text);
+    sha256_add(s, &bytes, sizeof bytes);
+    sha256_add(s, text, bytes);
+}
+
+static cache_key key_of(const nvrtc *n, const char *fused, int architecture, const options *o)
+{
+    cache_key key;
+    sha256 s;
+    memset(&key, 0, sizeof key);
+    memcpy(key.magic, CACHE_MAGIC, sizeof key.magic);
+    key.abi = PLUGMC_ABI_MAJOR << 16 | PLUGMC_ABI_MINOR;
+    key.compiler_major = (uint32_t)n->major;
+    key.compiler_minor = (uint32_t)n->minor;
+    key.architecture = (uint32_t)architecture;
+    sha256_start(&s);
+    add_text(&s, fused);
+    for (int i = 0; i < HEADERS; i++) add_text(&s, header_texts[i]);
+    for (int i = 0; i < OPTIONS; i++) add_text(&s, o->list[i]);
+    sha256_finish(&s, key.digest);
+    return key;
+}
+
+/* ---- Errors of the compiler ---- */
+
+/* The first "FILE(LINE): error: SENTENCE" of a log. */
+typedef struct first_error {
+    char file[512], sentence[512];
+    int line;
+    const char *at; /* its line in the log */
+} first_error;
+
+static bool find_error(const char *log, first_error *e)
+{
+    for (const char *line = log; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        int length = (int)strcspn(line, "\n");
+        const char *colon = memmem(line, (size_t)length, "): ", 3);
+        const char *error = memmem(line, (size_t)length, "error", 5);
+        if (!colon || !error || error < colon) continue;
+        const char *open = colon;
+        while (open > line && *open != '(') open--;
+        const char *sentence = memchr(error, ':', (size_t)(line + length - error));
+        if (open == line || !sentence) continue;
+        sentence += strspn(sentence, ": ");
+        snprintf(e->file, sizeof e->file, "%.*s", (int)(open - line), line);
+        snprintf(e->sentence, sizeof e->sentence, "%.*s", (int)(line + length - sentence),
+                 sentence);
+        e->line = atoi(open + 1);
+        e->at = line;
+        return true;
+    }
+    return false;
+}
+
+/* Bytes of the first `lines` lines. */
+static int head_of(const char *text, int lines)
+{
+    const char *end = text;
+    for (; lines > 0 && *end; lines--) {
+        end += strcspn(end, "\n");
+        end += *end == '\n';
+    }
+    return (int)(end - text);
+}
+
+/* The fused text with the whole log behind it, for whoever has to find the error. */
+static bool keep_source(const char *folder, const cache_key *key, const char *fused,
+                        const char *log, char path[CACHE_PATH])
+{
+    char name[CACHE_NAME];
+    cache_name(key, name);
+    snprintf(path, CACHE_PATH, "%s/%s.failed.cu", folder, name);
+    FILE *file = fopen(path, "we");
+    if (!file) return false;
+    int failed =
+        fprintf(file, "%s\n#if 0 /* what the compiler said */\n%s\n#endif\n", fused, log) < 0;
+    return !fclose(file) && !failed;
+}
+
+static int compiler_log(report *r, const char *name, const options *o, const char *folder,
+                        const cache_key *key, const char *fused, const char *log)
+{
+    enum { SHOWN = 12 }; /* lines: the first error and a little of what follows from it */
+    char path[CACHE_PATH], kept[CACHE_PATH + 64] = "";
+    first_error e = {.at = log};
+    bool found = find_error(log, &e);
+    if (folder && keep_source(folder, key, fused, log, path))
+        snprintf(kept, sizeof kept, "\nThe fused source with the whole log: %s", path);
+    return report_error(r, EXIT_DEVICE, found ? e.file : NULL, found ? e.line : 0,
+                        "%s (compiling kernel text '%s' for %s)\n%.*s%s",
+                        found ? e.sentence : "NVRTC reports an error", name,
+                        o->architecture + strlen("-arch="), head_of(e.at, SHOWN), e.at, kept);
+}
+
+/* ---- Compilation ---- */
+
+static char *log_of(const nvrtc *n, compiler_program program)
+{
+    size_t bytes = 0;
+    if (n->api.log_bytes(program, &bytes)) bytes = 0;
+    char *log = calloc(1, bytes + 1);
+    if (log && bytes) n->api.log(program, log);
+    return log;
+}
+
+static compiler_result take_image(const nvrtc *n, compiler_program program, bool ptx, char **image,
+                                  size_t *bytes)
+{
+    compiler_result result =
+        ptx ? n->api.ptx_bytes(program, bytes) : n->api.cubin_bytes(program, bytes);
+    if (result) return result;
+    *image = calloc(1, *bytes + 1);
+    if (!*image) return 1; /* NVRTC_ERROR_OUT_OF_MEMORY */
+    return ptx ? n->api.ptx(program, *image) : n->api.cubin(program, *image);
+}
+
+static int compile_text(nvrtc *n, const char *fused, const char *name, const options *o,
+                        const char *folder, const cache_key *key, char **image, size_t *bytes,
+                        report *r)
+{
+    compiler_program program = NULL;
+    compiler_result result =
+        n->api.create(&program, fused, name, HEADERS, header_texts, header_names);
+    if (!result) result = n->api.compile(program, OPTIONS, o->list);
+    if (!result) result = take_image(n, program, o->ptx, image, bytes);
+    int code = 0;
+    char *log = result == COMPILER_ERROR_COMPILATION ? log_of(n, program) : NULL;
+    if (log)
+        code = compiler_log(r, name, o, folder, key, fused, log);
+    else if (result)
+        code = report_error(r, EXIT_DEVICE, NULL, 0, "NVRTC %d.%d fails on kernel text '%s': %s",
+                            n->major, n->minor, name, n->api.error_text(result));
+    free(log);
+    if (program) n->api.destroy(&program);
+    return code;
+}
+
+bool nvrtc_compiles_for(const nvrtc *n, int architecture)
+{
+    compiler_program program = NULL;
+    options o;
+    char *image = NULL;
+    size_t bytes = 0;
+    if (!choose_options(n, architecture, ARITHMETIC_EXACT, &o) || o.ptx) return false;
+    compiler_result result =
+        n->api.create(&program, "extern \"C\" __global__ void k(int *x) { x[threadIdx.x] = 1; }",
+                      "small.cu", 0, NULL, NULL);
+    if (!result) result = n->api.compile(program, OPTIONS, o.list);
+    if (!result) result = take_image(n, program, false, &image, &bytes);
+    if (program) n->api.destroy(&program);
+    free(image);
+    return result == 0 && bytes > 0;
+}
+
+/* Said once: every run would compile again. */
+static void warn_uncached(nvrtc *n, report *r, const char *why)
+{
+    if (!n->warned) report_warning(r, NULL, 0, "compiled kernels are not kept: %s", why);
+    n->warned = true;
+}
+
+int compile(nvrtc *n, const char *fused, const char *name, int architecture,
+            enum arithmetic arithmetic, void **cubin, size_t *bytes, report *r)
+{
+    options o;
+    char why[512], *image = NULL;
+    if (!choose_options(n, architecture, arithmetic, &o))
+        return report_error(r, EXIT_DEVICE, NULL, 0,
+                            "NVRTC %d.%d ('%s') compiles for sm_%d and newer, but sm_%d is needed; "
+                            "set PLUGMC_NVRTC to an older one",
+                            n->major, n->minor, n->path, n->architectures[0], architecture);
+    cache_key key = key_of(n, fused, architecture, &o);
+    const char *folder = cache_folder(why);
+    if (folder && cache_load(folder, &key, cubin, bytes)) return 0;
+    if (!folder) warn_uncached(n, r, why);
+
+    int code = compile_text(n, fused, name, &o, folder, &key, &image, bytes, r);
+    if (code) {
+        free(image);
+        return code;
+    }
+    int stored = folder ? cache_store(folder, &key, image, *bytes, CACHE_CAP) : 0;
+    if (stored) {
+        snprintf(why, sizeof why, "'%.300s' cannot be written: %s", folder, strerror(stored));
+        warn_uncached(n, r, why);
+    }
+    *cubin = image;
+    return 0;
+}

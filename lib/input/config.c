@@ -1,0 +1,465 @@
+/* The core's sections: their keys with units, ranges and defaults, and what must hold between
+ * them. Sizes of box and particles are checked against each other where the system is built.
+ */
+#include "input/config.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+/* Sweeps are counted below 2^48, see plugmc_draw: 1e14 before and 1e14 after equilibration. */
+const plugmc_parameter run_table[] = {
+    PLUGMC_INTEGER_KEY(run_section, sweeps, NULL, 1, 1e14, "sweeps",
+                       "length of the run after equilibration; what a sweep is, the mover "
+                       "says"),
+    PLUGMC_INTEGER_KEY(run_section, equilibrate, "0", 0, 1e14, "sweeps",
+                       "sweeps before anything is measured; the size of trial moves is tuned "
+                       "there"),
+    PLUGMC_INTEGER_KEY(run_section, seed, "1", 0, 0x1p63, "",
+                       "key of the random numbers: the same seed gives the same chain"),
+    PLUGMC_INTEGER_KEY(run_section, walkers, "1", 1, 1e6, "",
+                       "independent configurations that are sampled side by side"),
+    PLUGMC_INTEGER_KEY(run_section, first_walker, "0", 0, 2e9, "",
+                       "number of the first of them: runs of the same seed that have other "
+                       "numbers are parts of one"),
+    PLUGMC_INTEGER_KEY(
+        run_section, threads, "0", 0, 4096, "",
+        "threads on the CPU; 0: as many as the machine offers, one where that is faster"),
+    PLUGMC_CHOICE_KEY(run_section, device, "auto", "auto|cpu|gpu",
+                      "where to run; auto: on the GPU if there is one and the mover can"),
+    PLUGMC_INTEGER_KEY(run_section, gpu, "0", 0, 1023, "", "index of the GPU to run on"),
+    PLUGMC_FLAG_KEY(run_section, fast_math, "no",
+                    "approximate functions in GPU kernels: faster, but the chain differs from the "
+                    "CPU's"),
+    PLUGMC_FILE_KEY(run_section, output, "",
+                    "HDF5 file to write; if empty, the INI file's path with .h5 for .ini"),
+    PLUGMC_FILE_KEY(run_section, csv, "",
+                    "file for a table of the scalars as text; if empty, none"),
+    PLUGMC_FILE_KEY(
+        run_section, log, "",
+        "file to which messages and progress are added, with their times; if empty, none"),
+    PLUGMC_TEXT_KEY(
+        run_section, show, "",
+        "up to two numbers, OBSERVABLE.NAME, to be shown beside the progress with their errors so far"),
+    PLUGMC_TEXT_KEY(run_section, author, "",
+                    "whose run it is, NAME or NAME <MAIL>, for the output file"),
+    PLUGMC_LIST_KEY(
+        run_section, temperature, 0, "1", 1e-300, 1e300, "energy",
+        "k_B T in the unit of energy of the potentials, or what [units] says; one, or one for each walker, whose "
+        "results are then told apart"),
+    PLUGMC_REAL_KEY(run_section, pressure, "0", -1e30, 1e30, "energy/length^D",
+                    "for movers that change the box; or what [units] says"),
+    PLUGMC_REAL_KEY(run_section, checkpoint, "600", 0, 1e9, "s",
+                    "wall time between checkpoints; 0: only at the end"),
+    PLUGMC_REAL_KEY(
+        run_section, time_limit, "0", 0, 1e9, "s",
+        "wall time from the first sweep of a command after which a checkpoint is written and "
+        "the run stops; 0: none"),
+};
+
+const plugmc_parameter box_table[] = {
+    PLUGMC_INTEGER_KEY(box_section, dimension, NULL, 2, 3, "", "of space"),
+    PLUGMC_CHOICE_KEY(box_section, shape, "square", "square|triangular|rectangle|sphere|oblique",
+                      "square: periodic, equal edges; triangular: periodic, edges 1 : sqrt(3)/2 "
+                      "(: 1), which a triangular lattice fits; rectangle: periodic, edges lx, ly, "
+                      "lz; sphere: particle centres within the radius; oblique: periodic, lattice "
+                      "vectors a, b, c"),
+    PLUGMC_REAL_KEY(box_section, packing_fraction, "0", 0, 1, "",
+                    "share of the volume (area in 2D) inside particles, which gives the size of "
+                    "the box; 0: not given"),
+    PLUGMC_REAL_KEY(box_section, density, "0", 0, 1e30, "length^-D",
+                    "particles per volume (area in 2D), which gives the size of the box; 0: not "
+                    "given"),
+    PLUGMC_REAL_KEY(box_section, lx, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
+    PLUGMC_REAL_KEY(box_section, ly, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
+    PLUGMC_REAL_KEY(box_section, lz, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
+    PLUGMC_REAL_KEY(box_section, radius, "0", 0, 1e30, "length", "of the sphere; 0: not given"),
+    PLUGMC_LIST_KEY(box_section, a, 0, "", -1e30, 1e30, "length",
+                    "lattice vector of an oblique box: x, y and z with blanks between them"),
+    PLUGMC_LIST_KEY(box_section, b, 0, "", -1e30, 1e30, "length", "the second one"),
+    PLUGMC_LIST_KEY(box_section, c, 0, "", -1e30, 1e30, "length", "the third one"),
+};
+
+const plugmc_parameter species_table[] = {
+    PLUGMC_INTEGER_KEY(
+        species_section, count, NULL, 0, 2e9, "",
+        "particles of the species a walker; as the run begins, where a mover changes "
+        "their number"),
+    PLUGMC_INTEGER_KEY(
+        species_section, most, "0", 0, 2e9, "",
+        "where a mover changes the number: the largest that a walker can have; 0: none is "
+        "given, and room grows with need, if the species has mu or activity; else it stays `count`"),
+    PLUGMC_REAL_KEY(species_section, diameter, "1", 0, 1e30, "length",
+                    "of a particle, for hard cores and packing fractions"),
+    PLUGMC_REAL_KEY(species_section, charge, "0", -1e6, 1e6, "e", "of a particle"),
+    PLUGMC_REAL_KEY(species_section, mass, "1", 1e-30, 1e30, "",
+                    "of a particle, for movers with momenta"),
+    PLUGMC_REAL_KEY(species_section, activity, "0", 0, 1e300, "length^-D",
+                    "of the reservoir that particles come from; 0: not given"),
+    PLUGMC_LIST_KEY(species_section, mu, 0, "", -1e300, 1e300, "energy",
+                    "chemical potential of the reservoir, instead of the activity z: mu = kT ln z"),
+};
+
+const plugmc_parameter initial_table[] = {
+    PLUGMC_CHOICE_KEY(initial_section, state, "lattice", "lattice|random|file",
+                      "lattice: species mixed at random over its sites; random: inserted at random "
+                      "and compressed; file: read from one"),
+    PLUGMC_CHOICE_KEY(initial_section, lattice, "auto", "auto|square|triangular|sc|fcc",
+                      "for state = lattice; auto: the densest that fits the box"),
+    PLUGMC_FILE_KEY(initial_section, file, "",
+                    "for state = file: H5MD (last frame of each walker), GSD (last frame) or "
+                    "extended XYZ (first frame)"),
+    PLUGMC_REAL_KEY(initial_section, random_fraction, "0.2", 1e-6, 1, "",
+                    "for state = random: packing fraction of the insertion, before compression"),
+    PLUGMC_INTEGER_KEY(initial_section, attempts, "1000000", 1, 1e12, "",
+                       "for state = random: trials to insert a particle"),
+};
+
+#define PLUGIN_KEY                                                                                 \
+    PLUGMC_TEXT_KEY(plugin_section, plugin, "",                                                    \
+                    "name of the plugin, or path of its .so (with a '/'); if empty, the "          \
+                    "section's label")
+
+enum { ROLE_SAMPLED, ROLE_MEASURED };
+
+/* `role` is read into `sampled`, which is then turned from a choice into a truth. */
+static const plugmc_parameter potential_table[] = {
+    PLUGIN_KEY,
+    {"role", PLUGMC_TYPE_CHOICE, 0, offsetof(plugin_section, sampled), "sampled", 0, 0, "",
+     "sampled|measured",
+     "sampled: part of the density that is sampled; measured: only observables see it", 0},
+    PLUGMC_REAL_KEY(plugin_section, coupling, "1", -1e30, 1e30, "",
+                    "factor of its energy in -ln p, for ladders; hard cores stay what they are"),
+};
+const plugmc_parameter ladder_table[] = {
+    PLUGMC_TEXT_KEY(ladder_section, vary, NULL,
+                    "key that has another value on each rung: run.temperature, run.pressure, "
+                    "SPECIES.mu or LABEL.coupling of a sampled potential"),
+    PLUGMC_LIST_KEY(ladder_section, values, 0, NULL, -1e300, 1e300, "",
+                    "its values, one a rung; each rung has as many walkers"),
+    PLUGMC_TEXT_KEY(ladder_section, vary_2, "",
+                    "a second key: then there is a rung for each pair of values"),
+    PLUGMC_LIST_KEY(ladder_section, values_2, 0, "", -1e300, 1e300, "", "its values"),
+};
+static const plugmc_parameter mover_table[] = {
+    PLUGIN_KEY,
+    PLUGMC_INTEGER_KEY(
+        plugin_section, every, "1", 1, 1e14, "sweeps",
+        "it moves in every so many sweeps; several movers take turns in the order of "
+        "their sections"),
+    PLUGMC_INTEGER_KEY(plugin_section, period, "100", 1, 1e14, "sweeps",
+                       "distance between measurements, of movers that measure"),
+};
+static const plugmc_parameter observable_table[] = {
+    PLUGIN_KEY,
+    PLUGMC_INTEGER_KEY(plugin_section, period, "100", 1, 1e14, "sweeps",
+                       "distance between measurements"),
+};
+
+const int run_count = PLUGMC_COUNT(run_table), box_count = PLUGMC_COUNT(box_table),
+          species_count = PLUGMC_COUNT(species_table), initial_count = PLUGMC_COUNT(initial_table),
+          ladder_count = PLUGMC_COUNT(ladder_table);
+static const int potential_count = PLUGMC_COUNT(potential_table),
+                 mover_count = PLUGMC_COUNT(mover_table),
+                 observable_count = PLUGMC_COUNT(observable_table);
+
+const char *const potential_keys[] = {"plugin", "role", "coupling", NULL};
+const char *const mover_keys[] = {"plugin", "every", "period", NULL};
+const char *const observable_keys[] = {"plugin", "period", NULL};
+
+enum { ANY = 1 << 20, MOST_SPECIES = 255 /* movers keep the index in a byte */, MOST_MOVERS = 64 };
+
+const section_kind section_kinds[] = {
+    {"run", "how long, where, and what is written", 0, 0, 1, 1, run_table, &run_count},
+    {"units", "what numbers are told in; without it k_B T gives the unit of energy", 0, 0, 0, 1,
+     units_table, &units_count},
+    {"box",
+     "where particles may be; its size comes from packing_fraction, density, edges or radius", 0, 0,
+     1, 1, box_table, &box_count},
+    {"species", "one kind of particle; sections in the order of their numbers", 0, 1, 1,
+     MOST_SPECIES, species_table, &species_count},
+    {"initial", "where particles are at the start", 0, 0, 0, 1, initial_table, &initial_count},
+    {"ladder", "values of a key, or of two, for the rungs of a ladder", 0, 0, 0, 1, ladder_table,
+     &ladder_count},
+    {"potential", "a term of -ln p; several add up", PLUGMC_POTENTIAL, 1, 1, ANY, potential_table,
+     &potential_count},
+    {"mover", "how trial moves are made", PLUGMC_MOVER, 1, 1, MOST_MOVERS, mover_table,
+     &mover_count},
+    {"observable", "what is measured", PLUGMC_OBSERVABLE, 1, 0, ANY, observable_table,
+     &observable_count},
+};
+const int section_kind_count = PLUGMC_COUNT(section_kinds);
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static void check_sections(config *, report *);
+static void read_run(config *, report *);
+static void read_units(config *, report *);
+static void read_initial(config *, report *);
+static void read_species(config *, report *);
+static void read_plugins(config *, report *);
+
+/* One section of the core into its struct. */
+static void read_section(config *c, ini_section *s, const plugmc_parameter *table, int count,
+                         void *instance, report *r)
+{
+    parameters_fill(table, count, sizeof(real), instance, c->ini.path, s, r);
+    if (s) parameters_unused(table, count, NULL, c->ini.path, s, r);
+}
+
+int config_read(config *c, report *r)
+{
+    int before = r->errors;
+    check_sections(c, r);
+    read_run(c, r);
+    ini_section *box = ini_find(&c->ini, "box");
+    if (box) read_section(c, box, box_table, box_count, &c->box, r);
+    read_species(c, r);
+    read_initial(c, r);
+    if (ini_find(&c->ini, "ladder"))
+        read_section(c, ini_find(&c->ini, "ladder"), ladder_table, ladder_count, &c->ladder, r);
+    read_units(c, r);
+    read_plugins(c, r);
+    return r->errors > before ? r->code : 0;
+}
+
+static const section_kind *find_kind(const char *name)
+{
+    for (int i = 0; i < section_kind_count; i++)
+        if (strcmp(section_kinds[i].name, name) == 0) return &section_kinds[i];
+    return NULL;
+}
+
+static int count_kind(const config *c, const char *kind)
+{
+    int count = 0;
+    for (int i = 0; i < c->ini.count; i++) count += strcmp(c->ini.sections[i].kind, kind) == 0;
+    return count;
+}
+
+/* Labels name datasets, columns and files, so they are words. */
+static bool is_word(const char *label)
+{
+    for (const unsigned char *s = (const unsigned char *)label; *s; s++)
+        if (*s < 0x80 && !isalnum(*s) && !strchr("_-+.", *s)) return false;
+    return strcmp(label, ".") != 0 && strcmp(label, "..") != 0;
+}
+
+static void unknown_section(const config *c, const ini_section *s, report *r)
+{
+    const char *names[PLUGMC_COUNT(section_kinds)];
+    for (int i = 0; i < section_kind_count; i++) names[i] = section_kinds[i].name;
+    if (!strcmp(s->name, "scan")) {
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "a file with a section [scan] is a study of several runs, for plugmc scan");
+        return;
+    }
+    const char *nearest = nearest_name(s->kind, names, section_kind_count);
+    if (!nearest) {
+        char kinds[256] = "";
+        for (int i = 0; i < section_kind_count; i++) {
+            size_t used = strlen(kinds);
+            snprintf(kinds + used, sizeof kinds - used, "%s[%s%s]", used ? ", " : "",
+                     section_kinds[i].name, section_kinds[i].labelled ? " NAME" : "");
+        }
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "unknown section [%s]; there are %s", s->name, kinds);
+        return;
+    }
+    report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                 "unknown section [%s]; did you mean [%s%s]?", s->name, nearest,
+                 find_kind(nearest)->labelled ? " ..." : "");
+}
+
+static void check_section(const config *c, const ini_section *s, report *r)
+{
+    const section_kind *kind = find_kind(s->kind);
+    const ini_section *first = ini_find(&c->ini, s->kind);
+    if (!kind)
+        unknown_section(c, s, r);
+    else if (!kind->labelled && *s->label)
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "[%s] takes no name: write [%s]", s->name, s->kind);
+    else if (kind->labelled && !*s->label)
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "[%s] needs a name: write [%s NAME]", s->name, s->kind);
+    else if (!is_word(s->label))
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "[%s] '%s' is no name: letters, digits, '_', '-', '+' and '.' make one%s",
+                     s->name, s->label, kind->plugin ? "; a path goes into the key 'plugin'" : "");
+    else if (kind->most == 1 && s != first)
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "[%s] is one [%s] too many: a run has one, and [%s] is in line %d", s->name,
+                     s->kind, first->name, first->line);
+}
+
+static void check_sections(config *c, report *r)
+{
+    for (int i = 0; i < c->ini.count; i++) check_section(c, &c->ini.sections[i], r);
+    for (int i = 0; i < section_kind_count; i++) {
+        const section_kind *kind = &section_kinds[i];
+        int count = count_kind(c, kind->name);
+        if (kind->plugin == PLUGMC_MOVER && c->without_mover) continue;
+        if (count < kind->least)
+            report_error(r, EXIT_INPUT, c->ini.path, 0, "there is no section [%s%s]", kind->name,
+                         kind->labelled ? " NAME" : "");
+        else if (kind->labelled && kind->most > 1 && count > kind->most)
+            report_error(r, EXIT_INPUT, c->ini.path, 0,
+                         "there are %d sections [%s NAME]: %d are "
+                         "the most",
+                         count, kind->name, kind->most);
+    }
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* dir/sim.ini writes dir/sim.h5, and so does a run resumed from dir/sim.h5. */
+static const char *default_output(const char *path)
+{
+    char *output = NULL;
+    size_t length = strlen(path);
+    if (ends_in(path, ".h5")) return keep_text(path);
+    if (ends_in(path, ".ini")) length -= strlen(".ini");
+    if (asprintf(&output, "%.*s.h5", (int)length, path) < 0) checked(NULL);
+    const char *kept = keep_text(output);
+    free(output);
+    return kept;
+}
+
+static void read_run(config *c, report *r)
+{
+    ini_section *s = ini_find(&c->ini, "run");
+    if (!s) return;
+    read_section(c, s, run_table, run_count, &c->run, r);
+    const char *read = c->ini.archive ? c->ini.archive : c->ini.path;
+    if (!c->run.output || !*c->run.output) c->run.output = default_output(read);
+
+    const char *const keys[] = {"output", "csv", "log"}, *const files[] = {c->run.output,
+                                                                           c->run.csv, c->run.log};
+    for (int i = 0; i < 3; i++)
+        if (files[i] && ends_in(files[i], ".ini"))
+            report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                         "[run] %s = %s: would be taken for an INI file", keys[i], files[i]);
+    if (c->run.csv && strcmp(c->run.csv, c->run.output) == 0)
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "[run] output and csv are both '%s'", c->run.csv);
+    else if (c->run.csv && strcmp(c->run.csv, read) == 0 && !ends_in(c->run.csv, ".ini"))
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "[run] csv = %s: this is the file that is read", c->run.csv);
+    if (c->run.log && *c->run.log &&
+        (!strcmp(c->run.log, c->run.output) || !strcmp(c->run.log, c->run.csv)))
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "[run] log = %s: this file is written already", c->run.log);
+}
+
+static void read_units(config *c, report *r)
+{
+    const int before = r->errors;
+    ini_section *s = ini_find(&c->ini, "units");
+    c->units = units_reduced();
+    if (!s) return;
+    read_section(c, s, units_table, units_count, &c->units_section, r);
+    if (r->errors == before) c->units = units_of(&c->units_section);
+}
+
+static void read_species(config *c, report *r)
+{
+    c->species_count = 0;
+    c->species = checked(calloc((size_t)c->ini.count + 1, sizeof *c->species));
+    c->species_names = checked(calloc((size_t)c->ini.count + 1, sizeof *c->species_names));
+    for (int i = 0; i < c->ini.count; i++) {
+        ini_section *s = &c->ini.sections[i];
+        if (strcmp(s->kind, "species") != 0) continue;
+        c->species_names[c->species_count] = s->label;
+        read_section(c, s, species_table, species_count, &c->species[c->species_count++], r);
+    }
+}
+
+static void read_initial(config *c, report *r)
+{
+    ini_section *s = ini_find(&c->ini, "initial");
+    read_section(c, s, initial_table, initial_count, &c->initial, r);
+    if (!c->initial.file) return;
+    bool from_file = c->initial.state == INITIAL_FILE, named = *c->initial.file != 0;
+    if (from_file && !named)
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "[initial] state = file: key 'file' must name it");
+    if (!from_file && named && ini_get(s, "file"))
+        report_error(r, EXIT_INPUT, c->ini.path, ini_get(s, "file")->line,
+                     "[initial] file = %s: is read only with state = file", c->initial.file);
+}
+
+static void read_plugins(config *c, report *r)
+{
+    c->plugin_count = 0;
+    c->plugins = checked(calloc((size_t)c->ini.count + 1, sizeof *c->plugins));
+    for (int i = 0; i < c->ini.count; i++) {
+        ini_section *s = &c->ini.sections[i];
+        const section_kind *kind = find_kind(s->kind);
+        if (!kind || !kind->plugin) continue;
+        plugin_section *p = &c->plugins[c->plugin_count++];
+        parameters_fill(kind->table, *kind->count, sizeof(real), p, c->ini.path, s, r);
+        p->section = s;
+        p->kind = kind->plugin;
+        p->sampled = p->kind == PLUGMC_POTENTIAL && p->sampled == ROLE_SAMPLED;
+        ini_entry *plugin = ini_get(s, "plugin");
+        if (!p->plugin || !*p->plugin)
+            p->plugin = s->label;
+        else if (strchr(p->plugin, '/') && plugin)
+            p->plugin = keep_text(parameters_path(s, plugin));
+    }
+}
+
+/* ---- Echo ------------------------------------------------------------------------------------ */
+
+static void echo_section(FILE *f, const char *name, const plugmc_parameter *table, int count,
+                         const void *instance, const ini_section *s)
+{
+    fprintf(f, "[%s]\n", name);
+    parameters_echo(f, table, count, sizeof(real), instance, s);
+    fputs("\n", f);
+}
+
+void config_echo(FILE *f, const config *c)
+{
+    int species = 0;
+    echo_section(f, "run", run_table, run_count, &c->run, ini_find(&c->ini, "run"));
+    echo_section(f, "box", box_table, box_count, &c->box, ini_find(&c->ini, "box"));
+    for (int i = 0; i < c->ini.count; i++) {
+        const ini_section *s = &c->ini.sections[i];
+        if (strcmp(s->kind, "species") == 0)
+            echo_section(f, s->name, species_table, species_count, &c->species[species++], s);
+    }
+    echo_section(f, "initial", initial_table, initial_count, &c->initial,
+                 ini_find(&c->ini, "initial"));
+    if (ini_find(&c->ini, "units"))
+        echo_section(f, "units", units_table, units_count, &c->units_section,
+                     ini_find(&c->ini, "units"));
+    if (ini_find(&c->ini, "ladder"))
+        echo_section(f, "ladder", ladder_table, ladder_count, &c->ladder,
+                     ini_find(&c->ini, "ladder"));
+}
+
+void plugin_section_echo(FILE *f, const plugin_section *p)
+{
+    const section_kind *kind = find_kind(p->section->kind);
+    plugin_section written = *p;
+    written.sampled = p->sampled ? ROLE_SAMPLED : ROLE_MEASURED;
+    fprintf(f, "[%s]\n", p->section->name);
+    parameters_echo(f, kind->table, *kind->count, sizeof(real), &written, p->section);
+}
+
+void config_free(config *c)
+{
+    free(c->species);
+    free(c->species_names);
+    free(c->plugins);
+    ini_free(&c->ini);
+    *c = (config){0};
+}

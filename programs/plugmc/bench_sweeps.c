@@ -1,0 +1,84 @@
+/* `plugmc bench`, time = sweeps: how long the sweeps of a mover take. */
+#include <math.h>
+
+#include "bench.h"
+#include "run/moves.h"
+
+/* Seconds that a sweep of this many particles in this many walkers will take, by the last two cases. Work grows no
+ * faster than the number of pairs, and with the number of walkers. 0: not known. */
+static double expected(const subject *s, double particles, double walkers)
+{
+    double power = 2;
+    if (s->done[0].seconds <= 0) return 0;
+    if (s->done[1].seconds > 0 && s->done[0].particles > s->done[1].particles)
+        power = log(s->done[0].seconds / s->done[1].seconds) /
+                log(s->done[0].particles / s->done[1].particles);
+    return s->done[0].seconds * walkers *
+           pow(particles / s->done[0].particles, power < 2 ? power : 2);
+}
+
+static int sweep(void *what, uint64_t first, uint64_t n)
+{
+    return simulation_sweep(what, first, n, true);
+}
+
+static int clear_counts(void *what) { return moves_clear(what); }
+
+/* Of all moves and rungs. */
+static int counts_of(simulation *sim, plugmc_counts *all)
+{
+    const int code = moves_refresh(sim);
+    for (int k = 0; k < sim->output.move_count; k++)
+        for (int32_t r = 0; r < sim->output.moves[k].rungs; r++) {
+            all->trials += sim->output.moves[k].counts[r].trials;
+            all->accepted += sim->output.moves[k].counts[r].accepted;
+        }
+    return code;
+}
+
+static int time_sweeps(simulation *sim, const bench_section *bench, timing *t)
+{
+    plugmc_counts counts = {0, 0};
+    bench_clock clock = {.next = 1, .ready = clear_counts};
+    int code = bench_measure(bench, t->first, sweep, sim, &clock);
+    if (!code) code = counts_of(sim, &counts);
+    t->calls = clock.calls;
+    t->repeat = clock.repeat;
+    t->seconds = clock.seconds;
+    t->spread = clock.spread;
+    t->trials = (double)counts.trials / (double)clock.timed / t->seconds;
+    t->acceptance = counts.trials ? (double)counts.accepted / (double)counts.trials : 0;
+    return code ? code : bench_profile(bench, sim->gpu, sweep, sim, &clock, t);
+}
+
+/* Times one mover in one case, unless a sweep would take longer than there is time. */
+int bench_time_mover(const benchmark *b, const bench_case *c, subject *s, timing *t)
+{
+    simulation sim = {.report = b->report};
+    bench_section section;
+    const double begin = bench_now();
+    int code = bench_configure(b, c, s, &section, &sim.config);
+    if (!code) code = simulation_open(&sim);
+    t->particles = (long long)sim.system.particles;
+    t->walkers = sim.system.walkers;
+    const double particles = (double)t->particles, walkers = t->walkers,
+                 seconds = expected(s, particles, walkers);
+    const bool too_long = !code && section.limit > 0 && seconds > section.limit;
+    if (too_long) {
+        t->too_long = seconds;
+    } else {
+        if (!code) code = simulation_prepare(&sim);
+        t->prepare = bench_now() - begin;
+        t->on_gpu = sim.gpu != NULL;
+        if (!code) code = simulation_begin(&sim);
+        const double started = bench_now();
+        if (!code) code = simulation_sweep(&sim, 0, 1, true);
+        t->first = bench_now() - started;
+        if (!code) code = time_sweeps(&sim, &section, t);
+        s->done[1] = s->done[0];
+        s->done[0].particles = particles;
+        s->done[0].seconds = t->seconds / walkers;
+    }
+    simulation_close(&sim);
+    return code;
+}

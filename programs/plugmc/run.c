@@ -1,0 +1,554 @@
+/* plugmc run and plugmc check. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "run/own_files.h"
+#include "run/resume.h"
+#include "run/same_input.h"
+#include "base/crash.h"
+#include "energy/on_device.h"
+#include "plugin/answers.h"
+#include "run/advice.h"
+#include "archive/averages.h"
+#include "run/borrowing.h"
+#include "run/free_numbers_on_device.h"
+#include "run/history.h"
+#include "run/pair_table.h"
+#include "run/progress.h"
+#include "run/refusals.h"
+#include "run/room.h"
+#include "run/saving.h"
+#include "run/simulation.h"
+#include "run/watchdog.h"
+#include "run/share.h"
+#include "parallel/spread.h"
+#include "parallel/team.h"
+
+const char exit_code_help[] =
+    "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 checkpoint, 7 GPU or\n"
+    "kernel compiler, 8 memory, 9 bug, 10 stopped by a signal, 11 time limit (10 and 11: the\n"
+    "checkpoint is written, go on with --resume; before the first sweep nothing is), 12 another\n"
+    "process of the same run is gone\n";
+
+static const char run_help[] =
+    "usage: plugmc run FILE.ini [--set SECTION.KEY=VALUE]... [--resume-if-there] [--quiet | --json]\n"
+    "       plugmc run --resume FILE.h5 [--set run.KEY=VALUE]... [--quiet | --json]\n\n"
+    "Samples what the INI file describes and writes [run] output. A file already there is kept\n"
+    "under another name. With --resume a run goes on as if it had not been stopped; --set may\n"
+    "then only change [run] sweeps, time_limit, checkpoint, threads, device, gpu, csv, show and log.\n"
+    "With --resume-if-there it goes on if its output file is there, and begins if it is not: one\n"
+    "command for every submission of a job. The INI file must say the same but for these keys.\n"
+    "A finished run prints its table again. If the program, a plugin or a file that one reads has\n"
+    "changed, --accept-changed-plugins goes on all the same.\n"
+    "--quiet prints errors, warnings and the table alone. --json prints progress (once a second) and\n"
+    "results on standard output, an object a line. [run] show names numbers to see beside the\n"
+    "progress, [run] log a file that messages and progress are added to.\n"
+    "Started by mpirun or srun, the processes share the walkers: docs/scale.md.\n\n";
+
+static const char check_help[] =
+    "usage: plugmc check FILE.ini [--set SECTION.KEY=VALUE]... [--architecture NN]...\n"
+    "                    [--processes N]\n\n"
+    "Does everything that comes before a run: parses, loads plugins, matches facets, checks\n"
+    "ranges, estimates memory, compiles the kernels (for the GPU here, or for sm_NN, which needs\n"
+    "no GPU; NN = all: 75, 80, 90, 100 and 120). With --processes it is that of the first of so\n"
+    "many that mpirun or srun would start.\n\n";
+
+enum { MOST_SETS = 64, MOST_ARCHITECTURES = 16 };
+
+typedef struct arguments {
+    const char *file;
+    bool resume, if_there, accept_changes, help;
+    int processes; /* of a run that is checked; 0: one */
+    int tells;     /* TELLS_* */
+    const char *sets[MOST_SETS];
+    int set_count;
+    int architectures[MOST_ARCHITECTURES];
+    int architecture_count;
+    bool again;    /* the run begins again with more room: run/room.h */
+    int64_t *room; /* [species]; NULL: as the run has it by itself */
+} arguments;
+
+static const int all_architectures[] = {75, 80, 90, 100, 120};
+
+static int usage_error(const char *format, const char *word)
+{
+    fputs("plugmc: ", stderr);
+    fprintf(stderr, format, word);
+    fputs("; see --help\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int add_architecture(arguments *a, const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (!strcmp(text, "all")) {
+        for (int i = 0; i < 5; i++)
+            a->architectures[a->architecture_count++] = all_architectures[i];
+        return 0;
+    }
+    if (*end || number < 50 || number > 200)
+        return usage_error("'%s' is no architecture such as 90", text);
+    a->architectures[a->architecture_count++] = (int)number;
+    return 0;
+}
+
+static int processes_in(const char *text)
+{
+    char *end;
+    const long number = strtol(text, &end, 10);
+    return *text && !*end && number >= 1 && number <= 1000000 ? (int)number : 0;
+}
+
+static int parse(int argc, char **argv, bool check, arguments *a)
+{
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        bool more = i + 1 < argc;
+        if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+            a->help = true;
+            return 0;
+        }
+        if (!strcmp(word, "--set")) {
+            if (!more) return usage_error("%s needs SECTION.KEY=VALUE", word);
+            if (a->set_count == MOST_SETS) return usage_error("too many %s", word);
+            a->sets[a->set_count++] = argv[++i];
+        } else if (check && !strcmp(word, "--architecture")) {
+            if (!more || a->architecture_count + 5 > MOST_ARCHITECTURES)
+                return usage_error("%s needs a number", word);
+            if (add_architecture(a, argv[++i])) return EXIT_USAGE;
+        } else if (check && !strcmp(word, "--processes")) {
+            if (!more || (a->processes = processes_in(argv[++i])) < 1)
+                return usage_error("%s needs a number from 1 to 1000000", word);
+        } else if (!check && !strcmp(word, "--resume")) {
+            a->resume = true;
+        } else if (!check && !strcmp(word, "--resume-if-there")) {
+            a->if_there = true;
+        } else if (!check && !strcmp(word, "--accept-changed-plugins")) {
+            a->accept_changes = true;
+        } else if (!check && (!strcmp(word, "--quiet") || !strcmp(word, "--json"))) {
+            if (a->tells) return usage_error("one of --quiet and --json: '%s'", word);
+            a->tells = word[2] == 'q' ? TELLS_LITTLE : TELLS_JSON;
+        } else if (word[0] == '-') {
+            return usage_error("unknown option '%s'", word);
+        } else if (a->file) {
+            return usage_error("more than one file: '%s'", word);
+        } else {
+            a->file = word;
+        }
+    }
+    if (a->resume && a->if_there)
+        return usage_error("%s goes with an INI file, not with --resume", "--resume-if-there");
+    return a->file ? 0 : usage_error("%s", "which file?");
+}
+
+/* What could be read of a file is interpreted even after errors, so that all of them are told at
+ * once; of a file that cannot be read at all, that one is enough. */
+static int read_configuration(simulation *sim, const arguments *a, output_data *found)
+{
+    int code;
+    if (a->resume) {
+        code = output_read(a->file, found, sim->report);
+        if (!code)
+            code = ini_read_archived(a->file, found->user_ini, &sim->config.ini, sim->report);
+    } else {
+        code = ini_read(a->file, &sim->config.ini, sim->report);
+    }
+    for (int i = 0; i < a->set_count && !code; i++) {
+        if (a->resume && !resume_may_set(a->sets[i]))
+            return usage_error("--set %s would change a run that is resumed", a->sets[i]);
+        code = ini_set(&sim->config.ini, a->sets[i], sim->report);
+    }
+    if (code && !sim->config.ini.count) return code;
+    int reading = config_read(&sim->config, sim->report);
+    if (a->resume) room_of_file(&sim->config, found);
+    for (int s = 0; s < sim->config.species_count && a->room; s++)
+        if (a->room[s] > sim->config.species[s].room) sim->config.species[s].room = a->room[s];
+    int opening = simulation_open(sim);
+    if (!code) code = reading ? reading : opening;
+    return code || !ini_find(&sim->config.ini, "run") ? code : own_files_check(sim);
+}
+
+/* Before hours are spent: can everything be written? */
+static int probe(const simulation *sim, const char *output, const char *key)
+{
+    const char *csv = sim->config.run.csv;
+    int code = output_probe(output, key, sim->report);
+    return code || !csv || !*csv ? code : output_probe(csv, "[run] csv", sim->report);
+}
+
+static int prepare(simulation *sim)
+{
+    if (!sim->report->quiet) watchdog_doing("taking memory and compiling kernels");
+    int code = simulation_prepare(sim);
+    if (!code) code = progress_find(&(progress){0}, sim);
+    if (!code && !sim->before) advise(sim); /* of a run that goes on it has been said */
+    return code;
+}
+
+/* Why so many threads. */
+static const char *threads_of(const simulation *sim, char words[240])
+{
+    char offer[160];
+    threads_why(&sim->offer, offer);
+    if (sim->config.run.threads)
+        snprintf(words, 240, "[run] threads, of %s", offer);
+    else if (team_now()->local_ranks > 1)
+        snprintf(words, 240, "%d processes on this host, %s", team_now()->local_ranks, offer);
+    else if (sim->system.threads < sim->offer.threads)
+        snprintf(words, 240, "more do not pay for so few particles, of %s", offer);
+    else
+        snprintf(words, 240, "%s%s", offer,
+                 sim->system.threads > 1 ? ", one where that is faster" : "");
+    return words;
+}
+
+static void say_where(const simulation *sim)
+{
+    char words[240];
+    const team *t = team_now();
+    if (t->parts > 1)
+        report_note(sim->report,
+                    "%d processes, each of %d walker%s is spread over %d%s%s; of the first:",
+                    t->ranks, sim->all_walkers, sim->all_walkers > 1 ? "s" : "", t->parts,
+                    sim->gpu ? ", GPU to GPU by " : "", sim->gpu ? spread_way() : "");
+    else if (t->ranks > 1)
+        report_note(sim->report, "%d processes share %d walkers; of the first:", t->ranks,
+                    sim->all_walkers);
+    if (sim->gpu) {
+        char *text;
+        size_t size;
+        FILE *out = checked(open_memstream(&text, &size));
+        gpu_describe(out, sim->gpu);
+        fclose(out);
+        report_note(sim->report, "on %.*s", (int)strcspn(text, "\n"), text);
+        free(text);
+    } else {
+        report_note(sim->report, "on the CPU, %d thread%s (%s; %s)", sim->system.threads,
+                    sim->system.threads == 1 ? "" : "s", threads_of(sim, words), sim->why_no_gpu);
+    }
+}
+
+/* What is gone on with; `there` is false for a new run. */
+typedef struct origin {
+    bool there, if_there;
+    char stamp[STAMP_SIZE]; /* of what was compared */
+} origin;
+
+/* Between looking at the file and locking it another run may have come and gone. */
+static int check_unchanged(const simulation *sim, const char *path, const origin *from)
+{
+    bool same = from->there ? strcmp(sim->output.stamp, from->stamp) == 0
+                            : !from->if_there || access(path, F_OK);
+    if (same) return 0;
+    return report_error(
+        sim->report, EXIT_OUTPUT, NULL, 0,
+        "cannot write %s: another run has just written it; the same command goes on "
+        "with that",
+        path);
+}
+
+/* The first file of this run, with its initial state; of a resumed run this was done when its file
+ * was read. */
+static int rehearse_output(simulation *sim)
+{
+    output_data first = sim->output;
+    const double *here;
+    void *all = NULL;
+    int code = borrowing_positions(sim, PLUGMC_ON_HOST, &here);
+    code = team_gather(
+        code, here, 3 * sizeof *here * (size_t)sim->system.walkers * (size_t)sim->system.particles,
+        &all);
+    first.positions = all;
+    if (!code && all && averages_find(&first))
+        code = report_error(sim->report, EXIT_MEMORY, NULL, 0,
+                            "no memory for the averages of the run");
+    if (!code && all) code = output_rehearse(sim->output_path, &first, sim->report);
+    free(all);
+    return code;
+}
+
+/* Smaller files are copied for each checkpoint in less time than is worth a second one on the disk. */
+enum { LEAST_SPARE = 16 << 20 };
+
+/* The run itself, its output locked. */
+static int run_locked(simulation *sim, const char *path, const origin *from, bool again)
+{
+    const char *csv = sim->config.run.csv;
+    output_lock output = {0}, table = {0};
+    const bool leads = team_leads();
+    identity_make(sim->output.identity);
+    int code = leads ? output_lock_take(&output, path, sim->output.identity, sim->report) : 0;
+    if (!code && leads && csv && *csv)
+        code = output_lock_take(&table, csv, sim->output.identity, sim->report);
+    if (!code && leads && !from->there) code = check_unchanged(sim, path, from);
+    code = team_agree(code);
+    if (!code) code = share_threads(sim);
+    if (!code) code = prepare(sim);
+    if (!code && !again) say_where(sim);
+    if (!code && !sim->report->quiet)
+        watchdog_doing(from->there ? "taking up the state" : "making the initial state");
+    if (!code) code = from->there ? simulation_resume(sim, path) : simulation_begin(sim);
+    if (!code && leads && from->there) code = check_unchanged(sim, path, from);
+    code = team_agree(code);
+    if (!code && !sim->report->quiet) watchdog_doing("writing a first file to see that it can be");
+    if (!code && !from->there) code = team_agree(rehearse_output(sim));
+    sim->spare.least = LEAST_SPARE;
+    sim->output.spare = &sim->spare;
+    if (!code) code = team_agree(simulation_run(sim));
+    saving_wait(sim);
+    spare_drop(&sim->spare);
+    output_lock_release(&table);
+    output_lock_release(&output);
+    return code;
+}
+
+/* A pipe that nobody reads is an error; what is there already stays. */
+static int open_log(simulation *sim)
+{
+    const char *path = sim->config.run.log;
+    if (!path || !*path || sim->report->log) return 0;
+    const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+    sim->report->log = fd < 0 ? NULL : fdopen(fd, "a");
+    if (!sim->report->log)
+        return report_error(sim->report, EXIT_OUTPUT, NULL, 0,
+                            "cannot write %s: %s; [run] log names it", path, strerror(errno));
+    char *line;
+    checked(asprintf(&line, "%s\n", sim->command) < 0 ? NULL : line);
+    report_log(sim->report, line);
+    free(line);
+    return 0;
+}
+
+/* Whether the output file is there: as rank 0 sees it. */
+static int look(simulation *sim, output_data *found, bool accept, bool *there)
+{
+    int64_t seen = 0;
+    int code = resume_look(sim, found, accept, there);
+    seen = *there;
+    code = team_spread(code, &seen, sizeof seen);
+    if (!code && *there != (seen != 0))
+        code = report_error(
+            sim->report, EXIT_INPUT, NULL, 0,
+            "rank %d %s the file %s, which rank 0 %s: all processes need the same folder",
+            team_now()->rank, *there ? "sees" : "does not see", sim->config.run.output,
+            seen ? "sees" : "does not see");
+    return team_agree(code);
+}
+
+/* A new run, one that goes on, or one that is finished. */
+static int run(simulation *sim, const arguments *a, output_data *found)
+{
+    origin from = {.there = a->resume, .if_there = a->if_there};
+    if (a->resume) watchdog_resumes(a->file);
+    int code = team_join(sim->report, read_configuration(sim, a, found));
+    if (!code) code = same_input(sim);
+    if (!code && a->if_there) code = look(sim, found, a->accept_changes, &from.there);
+    if (code) return code;
+    const char *path = a->resume ? a->file : sim->config.run.output;
+    if (from.there) watchdog_resumes(path);
+    if (from.there && resume_is_finished(sim, found))
+        return team_leads() ? resume_print_again(sim, path, found) : EXIT_DONE;
+    if (from.there) {
+        sim->before = keep_text(found->history ? found->history : found->provenance);
+        sim->resumed_at = found->sweep;
+        sim->output_path = path;
+        strcpy(from.stamp, found->stamp);
+        code = history_compare(sim, path, sim->before, a->accept_changes);
+        output_free(found); /* it is read again when it is locked */
+    }
+    if (!code && team_leads()) code = probe(sim, path, a->resume ? NULL : "[run] output");
+    if (!code && team_leads()) code = open_log(sim);
+    code = team_agree(code);
+    return code ? code : run_locked(sim, path, &from, a->again);
+}
+
+/* The same command goes on with the file of the run, which has been saved, with the room that it has come to need. */
+static void begin_again_with(arguments *a, simulation *sim)
+{
+    const int n = sim->config.species_count;
+    int64_t *room = checked(calloc((size_t)n + 1, sizeof *room));
+    room_more(sim, room);
+    for (int s = 0; s < n; s++)
+        if (sim->config.species[s].room > room[s]) room[s] = sim->config.species[s].room;
+    free(a->room);
+    a->room = room;
+    a->again = true;
+    a->if_there = !a->resume;
+}
+
+int command_run(int argc, char **argv)
+{
+    arguments a = {0};
+    int code = parse(argc, argv, false, &a);
+    if (code) return code;
+    if (a.help) {
+        printf("%s%s", run_help, exit_code_help);
+        return EXIT_DONE;
+    }
+    signal(SIGPIPE, SIG_IGN); /* until the run takes it: nothing is to be lost by a message */
+    report report = {.quiet = a.tells != TELLS_ALL};
+    output_data found = {0};
+    team_expect(&report);
+    if (watchdog_begin())
+        return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
+    char *command = resume_command_line(argc, argv);
+    simulation sim = {.report = &report, .command = command, .tells = a.tells};
+    while ((code = run(&sim, &a, &found)) == ROOM_IS_SHORT) {
+        const double limit_from = sim.limit_from;
+        watchdog_end();
+        begin_again_with(&a, &sim);
+        simulation_close(&sim);
+        output_free(&found);
+        found = (output_data){0};
+        sim = (simulation){
+            .report = &report, .command = command, .tells = a.tells, .limit_from = limit_from};
+        if (watchdog_begin()) {
+            code = report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
+            break;
+        }
+    }
+    watchdog_end();
+    team_leave();
+    if (report.log) fclose(report.log);
+    simulation_close(&sim);
+    output_free(&found);
+    free(a.room);
+    free(command);
+    return code;
+}
+
+/* ---- check ------------------------------------------------------------------------------------- */
+
+/* As ask_kernel_text. */
+static int next_text(instance *instance, int index, plugmc_kernel_text *out, sentence why)
+{
+    context_calling(&instance->context, "kernel_text");
+    const int more =
+        ask_kernel_text(instance->plugin, instance->data, &instance->host, index, out, why);
+    crash_called();
+    return more;
+}
+
+static int compile_text(simulation *sim, nvrtc *nvrtc, int architecture,
+                        const plugmc_kernel_text *kernel)
+{
+    void *cubin = NULL;
+    size_t bytes = 0;
+    char *fused = fuse(&sim->system, kernel);
+    const int code =
+        fused ? compile(nvrtc, fused, kernel->name, architecture,
+                        arithmetic_of(kernel, sim->config.run.fast_math != 0), &cubin, &bytes,
+                        sim->report)
+              : report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text");
+    free(fused);
+    free(cubin);
+    if (!code) printf("%-24s sm_%d: %zu bytes\n", kernel->name, architecture, bytes);
+    return code;
+}
+
+/* Energies for movers that ask the core on a GPU, and the trial moves of each. */
+static int compile_energies(simulation *sim, nvrtc *nvrtc, int architecture)
+{
+    bool done = false; /* energies */
+    int code = 0;
+    for (int k = 0; k < 2 * sim->mover_count && !code; k++) {
+        const moving *m = &sim->movers[k / 2];
+        const plugmc_plugin *plugin = k % 2 ? m->instance->plugin : NULL;
+        plugmc_kernel_text kernel;
+        char *joined;
+        if (!m->by_core || !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) continue;
+        if (plugin ? !plugin->text : done) continue;
+        done = true;
+        code = on_device_text(plugin, &kernel, &joined)
+                   ? report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text")
+                   : compile_text(sim, nvrtc, architecture, &kernel);
+        free(joined);
+    }
+    return code;
+}
+
+/* Derivatives by the free numbers of all potentials, for plugmc optimise. */
+static int compile_derivatives(simulation *sim, nvrtc *nvrtc, int architecture)
+{
+    plugmc_kernel_text kernel;
+    char *joined;
+    if (!fuse_free_sums(&sim->system, sim->system.term_count)) return 0;
+    const int code =
+        free_device_text(&kernel, &joined)
+            ? report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text")
+            : compile_text(sim, nvrtc, architecture, &kernel);
+    free(joined);
+    return code;
+}
+
+/* Compiles every device text of the run for one architecture. */
+static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
+{
+    int code = 0;
+    for (int i = 0; i < sim->instance_count; i++) {
+        instance *instance = &sim->instances[i];
+        plugmc_kernel_text kernel;
+        char why[512];
+        int more;
+        for (int k = 0; (more = next_text(instance, k, &kernel, (sentence){why, sizeof why}));
+             k++) {
+            if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
+            code = compile_text(sim, nvrtc, architecture, &kernel);
+            if (code) return code;
+        }
+        if (sim->report->errors) return sim->report->code;
+    }
+    const int code_of_energies = compile_energies(sim, nvrtc, architecture);
+    return code_of_energies ? code_of_energies : compile_derivatives(sim, nvrtc, architecture);
+}
+
+int command_check(int argc, char **argv)
+{
+    arguments a = {0};
+    int code = parse(argc, argv, true, &a);
+    if (code) return code;
+    if (a.help) {
+        printf("%s%s", check_help, exit_code_help);
+        return EXIT_DONE;
+    }
+    signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
+    report report = {0};
+    simulation sim = {.report = &report};
+    if (a.processes) team_imagine(a.processes);
+    code = read_configuration(&sim, &a, &(output_data){0});
+    if (!code) code = probe(&sim, sim.config.run.output, "[run] output");
+    if (!code && a.architecture_count) {
+        char why[512];
+        nvrtc *nvrtc = nvrtc_open(why);
+        if (!nvrtc)
+            code = report_error(&report, EXIT_DEVICE, NULL, 0, "cannot compile kernels: %s", why);
+        for (int i = 0; i < a.architecture_count && !code; i++)
+            code = compile_all(&sim, nvrtc, a.architectures[i]);
+    }
+    if (!code) code = prepare(&sim);
+    if (!code) {
+        double positions = 24.0 * (double)sim.system.walkers * (double)sim.system.particles;
+        const bool some = sim.system.changes & PLUGMC_CHANGED_COUNT;
+        if (a.processes > 1) printf("the first of %d processes: ", a.processes);
+        if (team_now()->parts > 1) printf("a share of ");
+        printf("%d walker%s of %s%lld particles; ", sim.system.walkers,
+               sim.system.walkers == 1 ? "" : "s", some ? "up to " : "",
+               (long long)sim.system.particles);
+        printf("positions take %.3g MiB\n", positions / 1048576);
+        if (sim.gpu)
+            gpu_describe(stdout, sim.gpu);
+        else
+            printf("runs on the CPU (%s)\n", sim.why_no_gpu);
+        pair_table_write(stdout, &sim, "");
+        printf("%s: ready to run\n", a.file);
+    }
+    simulation_close(&sim);
+    return code;
+}
