@@ -359,9 +359,10 @@ static void nearer_than_the_first_point(void **state)
     p.u[0] = 6;
     t = open_points(&p, "");
     assert_int_equal(t->b.warnings, 1);
-    assert_string_equal(t->b.message,
-                        "a table begins at r = 0.5 with an energy of no more than 6 kT, and nobody "
-                        "can come nearer: that push is no part of forces and of virial_pressure");
+    assert_string_equal(
+        t->b.message,
+        "a table begins at r = 0.5 with an energy of no more than 6 kT, and nobody "
+        "can come nearer: that push is no part of forces, and pressures find it from pairs near r");
     close_tabulated(t);
 }
 
