@@ -8,7 +8,7 @@
 #include "walker_boxes.h"
 
 enum {
-    STEPS = 4000,        /* first distances at which a pair energy is looked at */
+    STEPS = 2000,        /* first distances at which a pair energy is looked at */
     MOST_JUMPS = 100,    /* of a pair of species */
     MOST_ASKED = 400000, /* energies of a pair of species */
     DEEPEST = 64         /* halvings of a step: more than double precision has */
@@ -43,8 +43,9 @@ static double boltzmann(pair_of *p, double r)
 
 /* ---- Where they are -------------------------------------------------------------------------- */
 
-/* The least difference of exp(-u) that matters: what adds a millionth to the pressure at the density of the start. */
-static double least_jump(const plugmc_system *system, double r)
+/* The least difference of exp(-u) that matters, which is `there`: what adds a millionth to the pressure at the density of
+ * the start, and a millionth of what pairs do there. */
+static double least_jump(const plugmc_system *system, double r, double there)
 {
     const int d = system->box.dimension;
     double particles = 0;
@@ -53,7 +54,8 @@ static double least_jump(const plugmc_system *system, double r)
         particles += (double)(species->most > species->count ? species->most : species->count);
     }
     const double ball = d == 2 ? M_PI * r * r : 4 * M_PI / 3 * r * r * r;
-    return fmax(1e-11, 1e-6 / fmax(1, particles / system->box.volume * ball));
+    return fmax(1e-11, 1e-6 / fmax(1, particles / system->box.volume * ball)) +
+           1e-6 * fabs(there - 1);
 }
 
 typedef struct interval {
@@ -79,7 +81,7 @@ static int look_in(pair_of *p, interval whole, jumps *out)
     while (depth > 0) {
         const interval i = stack[--depth];
         const double middle = i.low + (i.high - i.low) / 2;
-        const double least = least_jump(p->system, i.high) * fmax(1, fmax(i.at_low, i.at_high));
+        const double least = least_jump(p->system, i.high, fmax(i.at_low, i.at_high));
         if (middle <= i.low || middle >= i.high) {
             if (fabs(i.at_high - i.at_low) > least && !note_jump(p, &i, out)) return 0;
             continue;
