@@ -467,9 +467,11 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(pressure, delta_r, "5e-4", 1e-7, 1, "contact distances",
                     "width of a bin of the histograms near contact"),
-    PLUGMC_REAL_KEY(pressure, fit_range, "0.05", 1e-5, 1, "contact distances",
-                    "the fit uses distances up to 1 + fit_range, without the first bin"),
-    PLUGMC_INTEGER_KEY(pressure, degree, "4", 0, 12, "", "of the polynomial"),
+    PLUGMC_REAL_KEY(
+        pressure, fit_range, "0.05", 1e-5, 1, "contact distances",
+        "the fit uses distances up to 1 + fit_range, without the first bin; at a jump of the "
+        "energy pairs on both sides, as far as fit_range times its distance"),
+    PLUGMC_INTEGER_KEY(pressure, degree, "4", 0, 12, "", "of the polynomials"),
 };
 
 static const plugmc_listing listing[] = {

@@ -80,9 +80,9 @@ static int prepare(void *instance, const plugmc_host *host)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_REAL_KEY(virial_pressure, fit_range, PAIR_JUMPS_FIT_RANGE, 1e-5, 0.5,
-                    "distances of a jump",
-                    "where a pair energy jumps, pairs nearer to that distance than this count"),
+    PLUGMC_REAL_KEY(
+        virial_pressure, fit_range, PAIR_JUMPS_FIT_RANGE, 1e-5, 0.5, "",
+        "a jump of a pair energy at r is measured from pairs at r (1 - fit_range) to r (1 + fit_range)"),
     PLUGMC_INTEGER_KEY(virial_pressure, degree, PAIR_JUMPS_DEGREE, 0, 12, "",
                        "of the polynomial that is fitted to them"),
 };

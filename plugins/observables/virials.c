@@ -84,22 +84,47 @@ static int add_pairs(const virials *v, const plugmc_view *view, const weights *w
 
 /* ---- Jumps of one walker --------------------------------------------------------------------- */
 
+enum { BLOCK = 64 };
+
+/* Squares of the distances of a place from n <= BLOCK particles, in a loop that the compiler vectorises. */
+static PLUGMC_TARGETS void find_squares(const plugmc_particle *here, const double *x,
+                                        const double *y, const double *z, int64_t n,
+                                        const plugmc_images *images, int mode, double *squares)
+{
+    const plugmc_images own = *images;
+    if (mode == PLUGMC_IMAGES_RECTANGULAR)
+        for (int64_t j = 0; j < n; j++)
+            squares[j] = plugmc_separate(here->x - x[j], here->y - y[j], here->z - z[j], &own,
+                                         PLUGMC_IMAGES_RECTANGULAR)
+                             .r2;
+    else
+        for (int64_t j = 0; j < n; j++)
+            squares[j] =
+                plugmc_separate(here->x - x[j], here->y - y[j], here->z - z[j], &own, mode).r2;
+}
+
 /* Of particle k with those after it. */
 static void jumps_in_cells(const virials *v, const jump_task *task, const plugmc_images *images,
                            int mode, double limit, const cells_around *around, int64_t k)
 {
     const sorted_particles *s = &v->sorted;
-    double sum[3] = {0, 0, 0};
+    const plugmc_particle here = particle_at(s, k);
+    double sum[3] = {0, 0, 0}, squares[BLOCK];
     for (int32_t i = 0; i < around->count; i++) {
         const uint32_t *start = around->start + around->cell[i];
-        for (int64_t j = start[0] > k ? start[0] : k + 1; j < start[1]; j++) {
-            const plugmc_separation r = plugmc_separate(s->x[k] - s->x[j], s->y[k] - s->y[j],
-                                                        s->z[k] - s->z[j], images, mode);
-            const double virial = jump_virial(task, s->species[k], s->species[j], limit, r.r2);
-            if (virial == 0) continue;
-            sum[0] += virial * r.x * r.x / r.r2;
-            sum[1] += virial * r.y * r.y / r.r2;
-            sum[2] += virial * r.z * r.z / r.r2;
+        for (int64_t first = start[0] > k ? start[0] : k + 1; first < start[1]; first += BLOCK) {
+            const int64_t n = start[1] - first < BLOCK ? start[1] - first : BLOCK;
+            find_squares(&here, s->x + first, s->y + first, s->z + first, n, images, mode, squares);
+            for (int64_t j = first; j < first + n; j++) {
+                const double virial =
+                    jump_virial(task, here.species, s->species[j], limit, squares[j - first]);
+                if (virial == 0) continue;
+                const plugmc_separation r = plugmc_separate(here.x - s->x[j], here.y - s->y[j],
+                                                            here.z - s->z[j], images, mode);
+                sum[0] += virial * r.x * r.x / r.r2;
+                sum[1] += virial * r.y * r.y / r.r2;
+                sum[2] += virial * r.z * r.z / r.r2;
+            }
         }
     }
     memcpy(v->share[k], sum, sizeof sum);

@@ -150,7 +150,7 @@ static void set_up(bench *b, meter *m, const pair_case *c, int *code)
 
 static void check_pair(const pair_case *c)
 {
-    enum { BLOCKS = 40, SAMPLES = 2500 };
+    enum { BLOCKS = 40, SAMPLES = 1500 };
     bench b;
     meter m;
     int code;
