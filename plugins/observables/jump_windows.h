@@ -1,5 +1,5 @@
-/* jump_windows.h: what a pair near a jump of its energy adds to the virial (pair_jumps.h); the same in C and on the GPU.
- */
+/* jump_windows.h: what a pair near a jump of its energy adds to the virial (pair_jumps.h); the same in C and on
+ * the GPU. */
 enum { JUMP_MOST_DEGREE = 12 };
 
 /* Pairs with low <= r < high add the polynomial sum_k c[k] t^k, t = (r - middle) over_half. */
@@ -12,8 +12,8 @@ typedef struct jump_window {
 typedef struct pair_jump {
     double at;        /* length */
     jump_window both; /* shells on both sides of the jump */
-    jump_window
-        inside; /* the nearer one alone, where the box ends before the other; high = 0: nobody is there */
+    /* The nearer one alone, for boxes that end before the other; high = 0: nobody is there. */
+    jump_window inside;
 } pair_jump;
 
 /* The jumps of a pair of species. */
@@ -40,8 +40,8 @@ PLUGMC_FN double jump_limit(const plugmc_box *box)
     return least / 2;
 }
 
-/* -s du/ds of the jumps of species a and b, of a pair at this square of a distance; the mean is right, for one pair it is
- * no force. */
+/* -s du/ds of the jumps of species a and b, of a pair at this square of a distance: right in the mean, no force of one
+ * pair. */
 PLUGMC_FN double jump_virial(const jump_task *t, int32_t a, int32_t b, double limit, double r2)
 {
     const jump_list *list = t->lists + a * t->species_count + b;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pair_energy.h"
+#include "two_particles.h"
 #include "walker_boxes.h"
 
 enum {
@@ -31,8 +31,8 @@ typedef struct jumps {
     jump of[MOST_JUMPS];
 } jumps;
 
-/* exp(-u): 0 in a core and where the energy is infinite. An attraction without a floor (charges) is cut off where nobody is
- * sampled any more. */
+/* exp(-u): 0 in a core and where the energy is infinite. An attraction without a floor (charges) is cut off where
+ * nobody is sampled any more. */
 static double boltzmann(pair_of *p, double r)
 {
     p->asked++;
@@ -43,8 +43,8 @@ static double boltzmann(pair_of *p, double r)
 
 /* ---- Where they are -------------------------------------------------------------------------- */
 
-/* The least difference of exp(-u) that matters, which is `there`: what adds a millionth to the pressure at the density of
- * the start, and a millionth of what pairs do there. */
+/* The least difference of exp(-u) that matters where exp(-u) is `there`: what adds a millionth to the pressure at the
+ * density of the start, and a millionth of what such pairs do to it. */
 static double least_jump(const plugmc_system *system, double r, double there)
 {
     const int d = system->box.dimension;
@@ -73,9 +73,9 @@ static int note_jump(const pair_of *p, const interval *i, jumps *out)
     return 1;
 }
 
-/* Halves a step as long as the fourth difference of five points shows more than matters. That falls with the fourth power
- * of the width where the energy is smooth, with the width where it bends, and not at all where it jumps: it is then no
- * less than the jump. What is left when there are no numbers in between is a jump. Returns 0 if there are too many. */
+/* Halves a step as long as the fourth difference of five points is more than what matters. It falls with the fourth
+ * power of the width where the energy is smooth and with the width where it bends. Where the energy jumps it is no less
+ * than the jump, so what is left when there are no numbers in between is one. Returns 0 if there are too many. */
 static int look_in(pair_of *p, interval whole, jumps *out)
 {
     interval stack[DEEPEST + 2];
@@ -141,7 +141,8 @@ typedef struct nodes {
     double *r, *weight;
 } nodes;
 
-/* Gauss's five points in each of `parts` equal parts of a piece without jumps. Returns whether particles can be there. */
+/* Gauss's five points in each of PARTS equal parts of a piece without jumps. Returns whether particles can be
+ * there. */
 static int add_piece(pair_of *p, double low, double high, nodes *out)
 {
     enum { PARTS = 24 };
@@ -162,7 +163,7 @@ static int add_piece(pair_of *p, double low, double high, nodes *out)
     return all > 0;
 }
 
-/* Nodes from low to high, in pieces between jumps. low and high become the ends of where particles can be. */
+/* Nodes from low to high, in pieces between jumps; these become the ends of where particles can be. */
 static int add_pieces(pair_of *p, const jumps *all, double *low, double *high, nodes *out)
 {
     double begin = fmax(*low, p->contact), first = INFINITY, last = 0;
@@ -181,8 +182,8 @@ static int add_pieces(pair_of *p, const jumps *all, double *low, double *high, n
     return last > first;
 }
 
-/* The polynomial by which pairs at t have `factor` times their least-squares value at `own`, from polynomials
- * p_k that are orthogonal with these weights: sum_k p_k(own) p_k(t) / |p_k|^2. G. E. Forsythe, J. Soc. Ind. Appl. Math. 5, 74
+/* The polynomial by which pairs at t have `factor` times their least-squares value at `own`, from polynomials p_k that
+ * are orthogonal with these weights: sum_k p_k(own) p_k(t) / |p_k|^2. G. E. Forsythe, J. Soc. Ind. Appl. Math. 5, 74
  * (1957). t [n]; work [2 n]. */
 static void fit(const double *t, const double *weight, int32_t n, int32_t degree, double own,
                 double factor, double *work, double c[JUMP_MOST_DEGREE + 1])
@@ -202,11 +203,11 @@ static void fit(const double *t, const double *weight, int32_t n, int32_t degree
         shift /= norm;
         const double ratio = k > 0 ? norm / norm_before : 0;
         for (int32_t l = 0; l <= k; l++) c[l] += factor * at[0] / norm * of[0][l];
-        for (int32_t l = k + 1; l >= 0; l--) {
+        for (int32_t l = k + 1; l >= 0;
+             l--) { /* downwards, as [l - 1] is still to be that of p_k */
             const double next = (l > 0 ? of[0][l - 1] : 0) - shift * of[0][l] - ratio * of[1][l];
             of[1][l] = of[0][l];
             of[0][l] = next;
-            /* of[0][l - 1] is still that of p_k */
         }
         for (int32_t i = 0; i < n; i++) {
             const double next = (t[i] - shift) * p[i] - ratio * before[i];

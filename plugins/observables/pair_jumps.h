@@ -1,21 +1,21 @@
 /* pair_jumps: where the energy of two particles jumps, and what that adds to the virial.
  *
- * At a jump at r_j a derivative of the energy sees nothing, and yet pairs push or pull there. With
- * u the energy of a pair over kT, of all sampled potentials together, and y(r) = g(r) exp(u(r)), which has no jump,
+ * At a jump at r_j a derivative of the energy sees nothing, and yet pairs push or pull there. With u the energy of a pair
+ * over kT, of all sampled potentials together, and n(r) exp(-u(r)) dr pairs at distances r ... r + dr, where n has no jump,
  *
  *     -sum over pairs of r du/dr  has the part  r_j n(r_j) [exp(-u(r_j+)) - exp(-u(r_j-))],
  *
- * n(r) exp(-u(r)) dr being the pairs at distances r ... r + dr; d times it is the part of P V / kT. Where the energy is infinite
- * on one side this is the contact value of hard cores. Square wells and shoulders, potentials cut at a
- * distance, tables that begin or end with an energy, formulas: all are found in the energies themselves.
+ * and P V / kT has this over the dimension d. Where the energy is infinite on one side it is the contact value of hard
+ * cores. Square wells and shoulders, potentials cut at a distance, tables that begin or end with an energy, formulas: all
+ * are found in the energies themselves.
  *
- * n(r_j) / r_j^(d-1) is read off a polynomial in r that is fitted, by least squares, to the pairs in a shell on each side;
- * the weight of a distance is r^(d-1) exp(-u(r)), in which squares of errors of counts are the smaller the more pairs there
- * are. So a side where the energy is high counts little, one where it is infinite not at all, and other jumps within
- * the shells do no harm. The value is linear in the counts: each pair in the shells adds a polynomial of its distance, along
- * each axis in proportion to s_d^2 / r^2, and no histogram is needed. Boxes and numbers may change.
- * J.-P. Hansen, I. R. McDonald, Theory of Simple Liquids, section 2.5 (y); M. P. Allen, D. J. Tildesley, Computer
- * Simulation of Liquids, section 2.4. */
+ * n(r_j) is read off a polynomial in r that is fitted, by least squares, to n(r) / r^(d-1) of the pairs in a shell on each
+ * side. The weight of a distance is r^(d-1) exp(-u(r)), since counts are the more precise the more pairs there are: a side
+ * where the energy is high counts little, one where it is infinite not at all, and other jumps within the shells do no
+ * harm. The value is linear in the counts. So each pair in the shells adds a polynomial of its distance, along each axis
+ * in proportion to s_d^2 / r^2; no histogram is needed, and boxes and numbers may change.
+ * J.-P. Hansen, I. R. McDonald, Theory of Simple Liquids, section 2.5 (y = g exp(u), which is n / r^(d-1) here);
+ * M. P. Allen, D. J. Tildesley, Computer Simulation of Liquids, section 2.4. */
 #ifndef PLUGMC_PAIR_JUMPS_H
 #define PLUGMC_PAIR_JUMPS_H
 

@@ -8,9 +8,9 @@
  * D. M. Heyes, Phys. Rev. B 49, 755 (1994).
  *
  * A pair energy that jumps, at its cutoff or at the edge of a well, pushes or pulls there, which its derivative does not
- * show: `jumps` is that part of the pressure, found from pairs in shells on both sides (pair_jumps.h). So the pressure is that of
- * the energies that are sampled: at constant pressure its mean is the pressure that was given. What is beyond the cutoff of
- * a homogeneous fluid is a potential of its own (lennard_jones_tail). Hard cores push by their contacts, which
+ * show: `jumps` is that part of the pressure, found from pairs in shells on both sides (pair_jumps.h). So the pressure is
+ * that of the energies that are sampled: at constant pressure its mean is the pressure that was given. What is beyond the
+ * cutoff of a homogeneous fluid is a potential of its own (lennard_jones_tail). Hard cores push by their contacts, which
  * hard_pressure measures where there is nothing else, and pressure where there is.
  */
 #include <math.h>

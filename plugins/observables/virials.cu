@@ -1,5 +1,5 @@
-/* virials.cu: the virial of all pairs of a configuration, and that of the jumps of their energies, in double precision, from
- * particles sorted by cell. Each pair is met once, by the one of the two that comes first; what a
+/* virials.cu: the virial of all pairs of a configuration, and that of the jumps of their energies, in double
+ * precision, from particles sorted by cell. Each pair is met once, by the one of the two that comes first; what a
  * thread adds up and the order of it depend on the configuration alone, and the sums of the blocks
  * are added on the host: the same on every GPU.
  */
@@ -19,11 +19,12 @@ PLUGMC_FN int32_t cell_of(const uint32_t *start, int32_t cells, uint32_t k)
     return low;
 }
 
-/* Each pair of entry k with one after it, among the cells around its own: call(entry, separation). */
+/* Each pair of entry k with one after it, among the cells around its own: add(entry, separation). */
 template <typename call>
-static __device__ __forceinline__ void
-for_all_after(const double *positions, const uint32_t *start, plugmc_images images, uint32_t k,
-              int32_t count_x, int32_t count_y, int32_t count_z, call &&add)
+static __device__ __forceinline__ void for_all_after(const double *positions, const uint32_t *start,
+                                                     plugmc_images images, uint32_t k,
+                                                     int32_t count_x, int32_t count_y,
+                                                     int32_t count_z, call &&add)
 {
     const double *own = positions + 3 * (uint64_t)k;
     const int32_t cell = cell_of(start, count_x * count_y * count_z, k);
@@ -98,8 +99,7 @@ extern "C" __global__ void pair_jumps(const jump_task jumps, const double *posit
         const double limit = jump_limit(boxes + blockIdx.y);
         for_all_after(positions, start, plugmc_images_of_walker(boxes, blockIdx.y), k, count_x,
                       count_y, count_z, [&](uint32_t j, plugmc_separation s) {
-                          const double one =
-                              jump_virial(&jumps, a, species[order[j]], limit, s.r2);
+                          const double one = jump_virial(&jumps, a, species[order[j]], limit, s.r2);
                           if (one == 0) return;
                           virial[0] += one * s.x * s.x / s.r2;
                           virial[1] += one * s.y * s.y / s.r2;

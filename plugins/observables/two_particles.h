@@ -1,6 +1,6 @@
-/* pair_energy: what two particles of a species each have as energy, of all sampled pair potentials together. */
-#ifndef PLUGMC_PAIR_ENERGY_H
-#define PLUGMC_PAIR_ENERGY_H
+/* two_particles: contact and energy of two particles of given species, of all sampled pair potentials together. */
+#ifndef PLUGMC_TWO_PARTICLES_H
+#define PLUGMC_TWO_PARTICLES_H
 
 #include <math.h>
 
