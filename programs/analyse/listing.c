@@ -35,7 +35,8 @@ void list_numbers(const output_data *out)
 {
     int count;
     number *all = numbers_of(out, &count);
-    puts("quantity,value,error,error_is_lower_bound,correlation_time_sweeps,samples,unit");
+    puts("quantity,value,error,error_is_lower_bound,correlation_time_sweeps,samples,unit,"
+         "correlation_time_is_upper_bound");
     for (const number *n = all; n < all + count; n++) {
         char *name;
         checked(asprintf(&name, "%s.%s", n->observable, n->name) < 0 ? NULL : name);
@@ -50,7 +51,7 @@ void list_numbers(const output_data *out)
         else
             printf(",,");
         put_text(n->unit);
-        putchar('\n');
+        printf(",%d\n", n->time_is_bound);
     }
     free(all);
 }

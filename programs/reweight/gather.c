@@ -6,6 +6,7 @@
 
 #include "config/comparison.h"
 #include "reweight.h"
+#include "run/frozen.h"
 
 /* A scalar of a file: values of rung r are those of first[r * per_rung]. */
 typedef struct series {
@@ -492,6 +493,18 @@ int points_fill(const simulation *sim, point *points, int count, report *r)
     return code;
 }
 
+bool reweight_is_frozen(const analysed *run)
+{
+    char words[FROZEN_WORDS];
+    int count;
+    frozen_moves *all = frozen_find(&run->sim.output, &count);
+    for (int i = 0; i < count; i++)
+        report_warning(run->sim.report, run->path, 0, "%s: no error bar can be relied on",
+                       frozen_words(&all[i], words));
+    free(all);
+    return count > 0;
+}
+
 int samples_gather(samples *s, analysed *runs, int count, point *points, int point_count,
                    int64_t from, report *r)
 {
@@ -509,6 +522,7 @@ int samples_gather(samples *s, analysed *runs, int count, point *points, int poi
     bool alike = true;
     for (int32_t t = 0; t < runs[0].sim.system.term_count; t++) alike &= !needed[t];
     find_quantities(s, runs, count, alike, r);
+    for (int f = 0; f < count && !code; f++) s->frozen |= reweight_is_frozen(&runs[f]);
     code = add_files(s, runs, count, needed, from, r);
     free(needed);
     return code;

@@ -21,7 +21,8 @@
 typedef struct quantity_result {
     estimate scalar;
     autocorrelation correlation;
-    double halves;          /* scalars: see difference_of_halves */
+    double halves; /* scalars: see difference_of_halves */
+    int32_t still; /* scalars: walkers that keep the value they began with (run/frozen.h) */
     double *means, *errors; /* arrays: [length] */
     bool *each_converged;   /* [length] */
 } quantity_result;
@@ -70,6 +71,8 @@ typedef struct move_record {
     double *steps;            /* [rungs]; 0 without a step */
     tuning_record *tunings;   /* in the order of sweeps */
     int64_t tuning_count;
+    /* PLUGMC_CHANGED_* of its mover; 0: not known, of a file of an earlier version. */
+    uint32_t changes;
 } move_record;
 
 /* Wall seconds of the run after some sweeps, resumed parts included: points some time apart, of which every
