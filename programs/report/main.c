@@ -161,8 +161,9 @@ static int make(const arguments *a, shown *runs, report *r)
     const char *study = is_study(a->files[0]) ? a->files[0] : NULL;
     int code = study && a->count > 1 ? usage_error("%s: a study goes alone", study) : 0;
     if (!code && !a->force && access(path, F_OK) == 0)
-        code =
-            report_error(r, EXIT_OUTPUT, NULL, 0, "%s is there already; --force replaces it", path);
+        code = report_error(
+            r, EXIT_OUTPUT, NULL, 0,
+            "%s is there already: --force replaces it, --output FILE.html writes another", path);
     if (!code && study && access(study, F_OK))
         code = report_error(r, EXIT_INPUT, NULL, 0, "cannot read %s: %s", study, strerror(errno));
     for (int i = 0; i < a->count && !code; i++) {

@@ -74,13 +74,15 @@ bool twist_table_print(const study *s, const table_columns *c)
 {
     const int64_t lines = s->point_count / s->twists.count;
     int shown = 0, at = 0;
-    bool all = true, stars = false;
+    bool all = true, stars = false, unknown = false;
     for (int i = 0; i < s->key_count; i++) shown += is_shown(s, i);
-    page p = page_make(lines + 1, shown + 2 + c->count);
+    page p = page_make(lines + 2, shown + 2 + c->count);
     for (int i = 0; i < s->key_count; i++)
         if (is_shown(s, i)) p.cells[at++] = page_text(s->keys[i].name);
     p.cells[at++] = page_text("twists"), p.cells[at++] = page_text("particles");
     for (int i = 0; i < c->count; i++) p.cells[at++] = page_text(c->names[i]);
+    page_put_units(&p, 1, shown + 2, c->units, c->count);
+    at += p.columns;
     line *each = checked(calloc((size_t)lines, sizeof *each));
     for (int64_t n = 0; n < lines; n++) {
         const line l = each[n] = make_line(s, c, n * s->twists.count);
@@ -91,7 +93,8 @@ bool twist_table_print(const study *s, const table_columns *c)
             checked(NULL);
         for (int i = 0; i < c->count; i++) {
             p.cells[at++] = page_number(l.means[i].there ? &l.means[i] : NULL);
-            stars |= l.means[i].there && !l.means[i].converged;
+            stars |= l.means[i].there && !l.means[i].converged && isfinite(l.means[i].error);
+            unknown |= l.means[i].there && !isfinite(l.means[i].error);
         }
         all &= l.has_means;
     }
@@ -99,6 +102,9 @@ bool twist_table_print(const study *s, const table_columns *c)
     page_print(&p);
     for (int64_t n = 0; n < lines; n++) print_missing(s, &each[n]), free(each[n].means);
     if (stars) printf("* a twist's run is too short for its error bar: it is a lower bound\n");
+    if (unknown)
+        printf(
+            "* without an error bar: that of a twist is not known, as the table of its run explains\n");
     page_free(&p);
     free(each);
     return all;
@@ -117,8 +123,7 @@ static void write_line(FILE *out, const study *s, const table_columns *c, const 
     fprintf(out, l->has_means ? ",%.17g" : ",", l->particles);
     for (int i = 0; i < c->count; i++)
         if (l->means[i].there)
-            fprintf(out, ",%.17g,%.17g,%s", l->means[i].value, l->means[i].error,
-                    l->means[i].converged ? "" : "*");
+            page_write_csv(out, &l->means[i]);
         else
             fputs(",,,", out);
     fputc('\n', out);

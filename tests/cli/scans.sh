@@ -456,6 +456,7 @@ test_scan_tables_are_what_is_in_the_files()
     rm study/packing_fraction=0.5,seed=2,state=random.h5 study/*.log
     must scan study.ini --table
     expect_output "UNFINISHED: 1 of 8 points"
+    sed -n 3p "$out" | grep -Fq "[kT/length^2]" || fail "expected units below the names"
     /usr/bin/python3 - >"$out" 2>&1 <<'END' || fail "the tables are not what is in the files"
 import csv, h5py, itertools, math
 table = list(csv.DictReader(open("study/summary.csv")))
