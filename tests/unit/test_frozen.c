@@ -43,6 +43,7 @@ static void moves_that_are_never_accepted_are_found(void **state)
     assert_int_equal(frozen_of(moves, 2, words), 1); /* but no box */
     moves[0].changes = 0;                            /* of an old file */
     assert_int_equal(frozen_of(moves, 2, words), 1);
+    moves[0].changes = PARTICLES;
     moves[0].counts = hardly; /* a sweep makes 5 */
     assert_int_equal(frozen_of(moves, 1, words), 1);
     assert_string_equal(
@@ -51,7 +52,13 @@ static void moves_that_are_never_accepted_are_found(void **state)
         "sweep makes");
     moves[0].counts = enough;
     assert_int_equal(frozen_of(moves, 1, words), 0);
-    plugmc_counts untried[] = {{0, 0}};
+    moves[0].changes = BOX;
+    assert_int_equal(frozen_of(moves, 1, words), 1); /* 5 of 5000 */
+    assert_string_equal(words,
+                        "only 5 of the 5000 trial moves of m.move were accepted in production");
+    plugmc_counts some[] = {{5000, 16}}, untried[] = {{0, 0}};
+    moves[0].counts = some;
+    assert_int_equal(frozen_of(moves, 1, words), 0);
     moves[0].counts = untried;
     assert_int_equal(frozen_of(moves, 1, words), 0);
 }

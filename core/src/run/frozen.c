@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* An acceptance below which it is asked whether a sweep's worth of moves was accepted in all of production. */
+/* An acceptance below which it is asked how many were accepted in all of production. */
 static const double FEW_ACCEPTED = 0.01;
+/* Of boxes, numbers of particles and rungs; particles have to be moved once each, which takes a sweep. */
+static const double ENOUGH_ACCEPTED = 16;
 /* Differences of this share of a mean are rounding errors. */
 static const double ROUNDING = 1e-10;
 /* Chance leaves a walker as it was less often than this. */
@@ -20,10 +22,9 @@ static bool moves_particles_alone(const move_record *m)
            !(m->changes & ~(uint32_t)(PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_WALKER_WEIGHT));
 }
 
-static bool is_frozen(double trials, double accepted, double sweeps)
+static bool is_frozen(double trials, double accepted, double enough)
 {
-    const double acceptance = accepted / trials;
-    return trials > 0 && (accepted == 0 || (acceptance < FEW_ACCEPTED && acceptance * sweeps < 1));
+    return trials > 0 && (accepted == 0 || (accepted < FEW_ACCEPTED * trials && accepted < enough));
 }
 
 static void add_rung(frozen_moves *f, int32_t rung, double trials, double accepted)
@@ -33,12 +34,12 @@ static void add_rung(frozen_moves *f, int32_t rung, double trials, double accept
     f->accepted += accepted;
 }
 
-static frozen_moves of_kind(const move_record *m, double sweeps)
+static frozen_moves of_kind(const move_record *m)
 {
     frozen_moves out = {.move = m};
     for (int32_t r = 0; r < m->rungs; r++) {
         const double trials = (double)m->counts[r].trials, accepted = (double)m->counts[r].accepted;
-        if (is_frozen(trials, accepted, sweeps)) add_rung(&out, r, trials, accepted);
+        if (is_frozen(trials, accepted, ENOUGH_ACCEPTED)) add_rung(&out, r, trials, accepted);
     }
     return out;
 }
@@ -69,7 +70,7 @@ static frozen_moves of_particles(const output_data *out, double sweeps)
             trials += (double)m->counts[r].trials;
             accepted += (double)m->counts[r].accepted;
         }
-        if (is_frozen(trials, accepted, sweeps)) add_rung(&found, r, trials, accepted);
+        if (is_frozen(trials, accepted, trials / sweeps)) add_rung(&found, r, trials, accepted);
     }
     return found;
 }
@@ -83,7 +84,7 @@ frozen_moves *frozen_find(const output_data *out, int *count)
     const frozen_moves together = of_particles(out, sweeps);
     if (together.rungs) all[(*count)++] = together;
     for (int i = 0; i < out->move_count; i++) {
-        const frozen_moves one = of_kind(&out->moves[i], sweeps);
+        const frozen_moves one = of_kind(&out->moves[i]);
         if (!moves_particles_alone(&out->moves[i]) && one.rungs) all[(*count)++] = one;
     }
     return all;
@@ -109,11 +110,11 @@ const char *frozen_words(const frozen_moves *f, char text[FROZEN_WORDS])
     char where[96];
     put_rungs(f, where, sizeof where);
     if (f->accepted > 0)
-        snprintf(
-            text, FROZEN_WORDS,
-            "only %.4g of the %.4g trial moves of %.100s.%.100s%s were accepted in production, fewer than "
-            "one sweep makes",
-            f->accepted, f->trials, f->move->mover, f->move->name, where);
+        snprintf(text, FROZEN_WORDS,
+                 "only %.4g of the %.4g trial moves of %.100s.%.100s%s %s accepted in production%s",
+                 f->accepted, f->trials, f->move->mover, f->move->name, where,
+                 f->accepted > 1 ? "were" : "was",
+                 moves_particles_alone(f->move) ? ", fewer than one sweep makes" : "");
     else
         snprintf(text, FROZEN_WORDS,
                  "none of the %.4g trial moves of %.100s.%.100s%s was accepted in production",

@@ -5,8 +5,8 @@
 
 #include "output/output.h"
 
-/* Trial moves that are never accepted in production, or hardly ever: fewer than one in a hundred, and fewer than one
- * sweep tries. Kinds that move particles and change nothing else are looked at together, since one of them is enough. */
+/* Trial moves that are never accepted in production, or hardly ever: fewer than one in a hundred, and of moves of
+ * particles fewer than one sweep makes, of others fewer than 16. Kinds that move particles and change nothing else are looked at together, since one of them is enough. */
 typedef struct frozen_moves {
     const move_record *move; /* that with most trials */
     int32_t rungs, first;    /* on how many rungs, and the first of them */
