@@ -22,7 +22,7 @@ typedef struct findings {
  *
  *   kind        detail
  *   checkpoint  ""; what a resumed run reads and writes again
- *   positions   the most walkers that are read; they come back as findings
+ *   positions   the most walkers that are read, and which frame; they come back as findings
  *   plugin      path of the plugin, whose function `rehearse` gets the file
  *   load        ""; the file is a plugin, see plugin/trial.h. EXIT_MEMORY may come without a reason
  *

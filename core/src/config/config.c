@@ -108,9 +108,14 @@ const plugmc_parameter initial_table[] = {
                       "and compressed; file: read from one"),
     PLUGMC_CHOICE_KEY(initial_section, lattice, "auto", "auto|square|triangular|sc|fcc",
                       "for state = lattice; auto: the densest that fits the box"),
-    PLUGMC_FILE_KEY(initial_section, file, "",
-                    "for state = file: H5MD (last frame of each walker), GSD (last frame) or "
-                    "extended XYZ (first frame)"),
+    PLUGMC_FILE_KEY(
+        initial_section, file, "",
+        "for state = file: H5MD, each walker its own; GSD or extended XYZ, all walkers the "
+        "same. Where the run changes boxes or numbers of particles, it begins with those of "
+        "the file"),
+    PLUGMC_INTEGER_KEY(
+        initial_section, frame, "-1", -1e15, 1e15, "",
+        "for state = file: which frame of it, from 0; -1: the last, -2: the one before"),
     PLUGMC_REAL_KEY(initial_section, random_fraction, "0.2", 1e-6, 1, "",
                     "for state = random: packing fraction of the insertion, before compression"),
     PLUGMC_INTEGER_KEY(initial_section, attempts, "1000000", 1, 1e12, "",

@@ -50,7 +50,8 @@ typedef struct species_section { /* [species NAME] */
 typedef struct initial_section { /* [initial] */
     int32_t state;               /* choice lattice|random|file: INITIAL_* */
     int32_t lattice;             /* choice auto|square|triangular|sc|fcc */
-    const char *file;            /* H5MD or extended XYZ */
+    const char *file;            /* H5MD, GSD or extended XYZ */
+    int64_t frame;               /* of it, from 0; negative: from the end */
     double random_fraction;      /* packing fraction of the random insertion before compression */
     int64_t attempts;            /* insertion attempts a particle */
 } initial_section;

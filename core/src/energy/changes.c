@@ -198,7 +198,7 @@ static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int6
 /* ---- Another box --------------------------------------------------------------------------------- */
 
 /* A pair in reach has one image alone if half the box holds the range; hard cores take the nearest. */
-static bool too_small(const hamiltonian *h, const plugmc_box *box)
+bool hamiltonian_finds_box_too_small(const hamiltonian *h, const plugmc_box *box)
 {
     double shortest = INFINITY;
     for (int d = 0; d < box->dimension; d++) shortest = fmin(shortest, plugmc_height(box, d));
@@ -212,7 +212,7 @@ static int check_boxes(const hamiltonian *h, const plugmc_host *host, const plug
 {
     for (int32_t w = 0; w < c->walkers; w++) {
         const plugmc_box *box = &c->box[w];
-        if (too_small(h, box))
+        if (hamiltonian_finds_box_too_small(h, box))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
                 "the box of walker %d has become so small, a volume of %g, that the range of a "

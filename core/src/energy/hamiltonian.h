@@ -76,6 +76,9 @@ typedef struct hamiltonian {
     int64_t *counts;   /* [walkers][species]: likewise */
 } hamiltonian;
 
+/* Whether a pair within range may have several images in such a box. */
+bool hamiltonian_finds_box_too_small(const hamiltonian *, const plugmc_box *);
+
 /* Resolves the terms and takes memory; PLUGMC_* code, reported by `host`. The first call does it. */
 int hamiltonian_open(hamiltonian *, const plugmc_host *host);
 void hamiltonian_close(hamiltonian *);

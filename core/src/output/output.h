@@ -16,6 +16,7 @@
 #include "plugmc/plugin.h"
 #include "report.h"
 #include "run/statistics.h"
+#include "system/frame.h"
 
 /* What its samples say; filled by averages_find (run/averages.h). */
 typedef struct quantity_result {
@@ -184,14 +185,10 @@ void move_records_free(output_data *);
 /* Frees what output_read has put into data that was all zero. */
 void output_free(output_data *);
 
-/* Last frames of walkers, for initial states: the first is particles/trajectory (or the only group
- * below particles), walker w > 0 is particles/trajectory_w. As many as the file has, at most `most`:
- * positions [walkers][count][3], NaN of who is not there in that frame, and species [walkers][count], which
- * may be NULL and are 0 if the file has none. The box is that of the first. edges are the
- * vectors of the box as rows, 0 where the file has none. Two-dimensional files: z = 0, and the last
- * vector is (0, 0, 1). */
-int h5md_read_positions(const char *path, int most, int *walkers, int64_t *count,
-                        double **positions, int32_t **species, double edges[3][3], report *);
+/* Frame `which` of walkers (system/frame.h), for initial states: the first is particles/trajectory (or the only group
+ * below particles), walker w > 0 is particles/trajectory_w. As many as the file has, at most `most`. Elements beside the
+ * places that were written at other times have to be those of the last frame. An exit code, after a sentence. */
+int h5md_read_frame(const char *path, int most, int64_t which, file_frame *, report *);
 
 /* CSV of the scalars: sweep, then one column a quantity (mean over walkers). Atomic too. */
 int output_csv(const char *path, const output_data *, report *);

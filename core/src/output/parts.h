@@ -8,10 +8,11 @@
 /* /h5md and /particles: the layout of H5MD 1.1. `before`: frames that the file has already. */
 void h5md_write_header(store *, const output_data *);
 void h5md_write_frames(store *, const output_data *, int64_t before);
-/* h5md_read_positions without a rehearsal; opens and closes the store, which has failed if the
- * arrays are NULL. */
-void h5md_read(store *, const char *path, int most, int *walkers, int64_t *count,
-               double **positions, int32_t **species, double edges[3][3]);
+/* Below particles/. */
+enum { H5MD_NAME = 32 };
+void h5md_walker_name(int walker, char name[H5MD_NAME]);
+/* h5md_read_frame without a rehearsal; opens and closes the store, which has failed if nothing was read. */
+void h5md_read(store *, const char *path, int most, int64_t which, file_frame *);
 
 /* /plugmc: observables, checkpoint, what may differ between equal runs. `fresh`: no samples are in
  * the file yet; `frames`: in the file once this is written. */

@@ -82,18 +82,18 @@ static bool write_all(int out, const void *data, size_t bytes)
     return true;
 }
 
-int rehearse_positions(const char *path, int walkers, int out, char reason[REHEARSAL_REASON])
+int rehearse_positions(const char *path, const char *detail, int out, char reason[REHEARSAL_REASON])
 {
-    store s;
-    found_positions head = {0};
-    double *positions;
-    int32_t *species;
-    h5md_read(&s, path, walkers, &head.walkers, &head.count, &positions, &species, head.edges);
+    store s = {0};
+    file_frame frame;
+    long long which = -1;
+    int most = 1;
+    size_t bytes = 0;
+    if (sscanf(detail, "%d %lld", &most, &which) != 2) return EXIT_INTERNAL;
+    h5md_read(&s, path, most, which, &frame);
     if (s.failed) return judge(&s, EXIT_INPUT, reason);
-    const size_t all = (size_t)head.count * (size_t)head.walkers;
-    if (write_all(out, &head, sizeof head) &&
-        write_all(out, positions, 3 * all * sizeof *positions) &&
-        write_all(out, species, all * sizeof *species))
-        return EXIT_DONE;
-    return EXIT_INTERNAL;
+    void *packed = frame_pack(&frame, &bytes);
+    if (!packed) store_short(&s);
+    if (s.failed) return judge(&s, EXIT_INPUT, reason);
+    return write_all(out, packed, bytes) ? EXIT_DONE : EXIT_INTERNAL;
 }

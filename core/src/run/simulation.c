@@ -593,12 +593,41 @@ static int count_places(simulation *sim, const double *positions)
     return 0;
 }
 
+/* The boxes of walkers where a file may say other ones than [box]; NULL: it may not. */
+static int boxes_of_file(simulation *sim, plugmc_box **boxes)
+{
+    void *out = NULL;
+    *boxes = NULL;
+    if (sim->config.initial.state != INITIAL_FILE || !(sim->system.changes & PLUGMC_CHANGED_BOX))
+        return 0;
+    const int code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_BOX, PLUGMC_ON_HOST,
+                                           PLUGMC_READ | PLUGMC_WRITE, &out, NULL);
+    *boxes = out;
+    return context_exit_code(&simulation_asking(sim)->context, code, "reading boxes");
+}
+
+/* In these every pair within range must have one image alone, as in [box]. */
+static int check_boxes_of_file(simulation *sim, const plugmc_box *boxes)
+{
+    for (int32_t w = 0; w < sim->system.walkers && boxes; w++)
+        if (hamiltonian_finds_box_too_small(&sim->hamiltonian, &boxes[w]))
+            return report_error(sim->report, EXIT_INPUT, sim->config.initial.file, 0,
+                                "the box of walker %d is so small, a volume of %g, that the range "
+                                "of a potential is more than half of it",
+                                sim->first_walker + w, boxes[w].volume);
+    return 0;
+}
+
 int simulation_begin(simulation *sim)
 {
     double *positions;
+    plugmc_box *boxes;
     int code = borrowing_write(sim, &positions);
+    if (!code) code = boxes_of_file(sim, &boxes);
     if (!code)
-        code = initial_state(&sim->config, &sim->system, sim->first_walker, positions, sim->report);
+        code = initial_state(&sim->config, &sim->system, sim->first_walker, positions, boxes,
+                             sim->report);
+    if (!code) code = check_boxes_of_file(sim, boxes);
     if (!code && sim->system.changes & PLUGMC_CHANGED_COUNT) code = count_places(sim, positions);
     if (code || !sim->mover_count) return code;
     code = check_initial_energy(sim, positions);
