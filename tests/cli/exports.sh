@@ -299,12 +299,15 @@ test_changing_numbers_come_back()
 {
     reservoir
     for walker in 0 1; do
-        must export sim.h5 --to last.xyz --last --walker $walker --force
-        edge=$(sed -n '2s/Lattice="\([^ ]*\) .*/\1/p' last.xyz)
-        must export sim.h5 --to last.gsd --last --walker $walker --force
-        comes_back $walker last.gsd --set box.lx="$edge"
+        for format in xyz gsd; do
+            must export sim.h5 --to last.$format --last --walker $walker --force
+            comes_back $walker last.$format
+        done
     done
-    rejected "^last.gsd: the file's box is Lx = ${edge:0:5}[0-9]*, the run's 7$"
+    # where no mover changes the box, it must be that of the INI
+    edge=$(sed -n '2s/Lattice="\([^ ]*\) .*/\1/p' last.xyz)
+    sed -i '/^\[mover volume\]/,/^step/d; /^pressure/d' again.ini
+    rejected "^last.gsd: the file's box is ${edge:0:5}[0-9]* long in x, the run's 7$"
 }
 
 test_files_that_others_have_written()

@@ -7,6 +7,7 @@
  *   h5tool xyz FILE SPECIES           the last frame as extended XYZ
  *   h5tool format FILE NUMBER         changes the format of the checkpoint
  *   h5tool foreign FILE               makes a file that no plugmc has written
+ *   h5tool nameless FILE              takes the names of species away
  *   h5tool hostile FILE PATH KIND     puts in place of PATH what nobody should read: see `hostile`
  */
 #include <hdf5.h>
@@ -204,6 +205,15 @@ static void hostile(const char *name, const char *path, const char *kind)
     good(H5Fclose(file), name);
 }
 
+/* Species are left with their numbers, as other programs write them. */
+static void take_names(const char *name)
+{
+    hid_t file = H5Fopen(name, H5F_ACC_RDWR, H5P_DEFAULT);
+    good(file, name);
+    good(H5Adelete_by_name(file, "particles/trajectory/species", "names", H5P_DEFAULT), "names");
+    good(H5Fclose(file), name);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[1] : "";
@@ -216,6 +226,8 @@ int main(int argc, char **argv)
         write_xyz(&f, argv[3]);
     } else if (!strcmp(what, "format") && argc == 4) {
         change_format(argv[2], strtoll(argv[3], NULL, 10));
+    } else if (!strcmp(what, "nameless") && argc == 3) {
+        take_names(argv[2]);
     } else if (!strcmp(what, "foreign") && argc == 3) {
         make_foreign(argv[2]);
     } else if (!strcmp(what, "hostile") && argc == 5) {

@@ -239,8 +239,9 @@ static void *no_memory(gsd *g)
 /* Reals, which version 2 of the schema lets be of either kind, as double; NULL: there are none, or a sentence. */
 static double *read_reals(gsd *g, const char *name, uint64_t n, uint32_t m)
 {
+    const uint8_t other = g->header.schema_version >> 16 == 2 ? GSD_DOUBLE : GSD_FLOAT;
     uint8_t type = GSD_FLOAT;
-    void *chunk = read_either(g, name, &type, GSD_DOUBLE, n, m);
+    void *chunk = read_either(g, name, &type, other, n, m);
     if (!chunk || type == GSD_DOUBLE) return chunk;
     double *reals = malloc((n * m + 1) * sizeof *reals);
     if (!reals) no_memory(g);
