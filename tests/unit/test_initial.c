@@ -697,7 +697,8 @@ static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
     small s;
     from_file(&s, 2, 2);
     s.config.initial.file = write_file("state.xyz", HEADER "A 1 1 0\nA 3 3 0.5\nB 5 5 0\n");
-    assert_says(refused(&s), "state.xyz:4: z is 0.5, but the run is in two dimensions");
+    assert_says(refused(&s),
+                "state.xyz:4: z of particle 1 is 0.5, but the run is in two dimensions");
     s.config.initial.file = write_file("state.xyz", HEADER "A 1 1 0\nA 3 3 0\nB 5 5 0\n");
     assert_starts(&s);
     s.config.initial.file = in_folder("nowhere.xyz");
