@@ -5,7 +5,9 @@
 
 #include "crash.h"
 #include "plugin/answers.h"
+#include "plugin/hidden_inputs.h"
 #include "plugin/probe.h"
+#include "plugin/probe_vectors.h"
 
 enum { WHY = 768 };
 
@@ -34,8 +36,10 @@ int check_pairs(simulation *sim)
         sentence room = {why, sizeof why};
         instance *owner = owner_of(sim, term);
         context_calling(&owner->context, "range"); /* and the others of the facet */
-        bool good =
-            check_distances(&sim->system, term, room) && probe_pair(&sim->system, term, room);
+        const bool good = check_hidden_inputs(&sim->system, term, room) &&
+                          check_distances(&sim->system, term, room) &&
+                          probe_pair(&sim->system, term, room) &&
+                          probe_vectors(&sim->system, term, room);
         crash_called();
         if (good) continue;
         int code = refuse_answer(owner, EXIT_PLUGIN, why);
