@@ -41,7 +41,9 @@ typedef struct walker_energy {
     int32_t full;     /* 1 + the species that had no room for another, the last time it happened */
     double step;      /* of trials, length or as the move has it */
     plugmc_counts counts[MOST_MOVES]; /* of trials, by kind; whoever reads them clears them */
-    int code; /* what went wrong, in which term (-1: in the sum), and where */
+    const char
+        *refused; /* what is wrong with the trial move that a mover has made; NULL: nothing */
+    int code;     /* what went wrong, in which term (-1: in the sum), and where */
     int32_t failed_term;
     uint64_t failed_sweep;
     int64_t failed_particle;

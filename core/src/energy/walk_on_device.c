@@ -224,6 +224,12 @@ static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memo
                 host->context, PLUGMC_ERROR_STATE,
                 "a trial move changes what no mover of the run says it changes, or is "
                 "not in the mover's table");
+        if (r->stopped == WALK_NOBODY || r->stopped == WALK_NOWHERE)
+            return host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "a trial move is %s, in walker %d and sweep %llu",
+                              r->stopped == WALK_NOBODY ? "of a particle that is not there"
+                                                        : "to a position that is not a number",
+                              w, (unsigned long long)r->sweep);
         if (r->stopped) return host->not_a_number(host->context, &where);
     }
     return PLUGMC_OK;
