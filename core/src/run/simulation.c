@@ -20,6 +20,7 @@
 #include "run/refusals.h"
 #include "run/saving.h"
 #include "run/snapshot.h"
+#include "run/total_check.h"
 #include "system/system.h"
 #include "team/share.h"
 #include "team/spread.h"
@@ -602,6 +603,7 @@ int simulation_begin(simulation *sim)
     if (!code && sim->system.changes & PLUGMC_CHANGED_COUNT) code = count_places(sim, positions);
     if (code || !sim->mover_count) return code;
     code = check_initial_energy(sim, positions);
+    if (!code) code = check_totals(sim, positions);
     return code ? code : borrowing_take_all(sim);
 }
 
