@@ -521,6 +521,8 @@ int command_check(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
     report report = {0};
     simulation sim = {.report = &report};
+    if (watchdog_begin())
+        return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the plugins");
     if (a.processes) team_imagine(a.processes);
     code = read_configuration(&sim, &a, &(output_data){0});
     if (!code) code = probe(&sim, sim.config.run.output, "[run] output");
@@ -550,5 +552,6 @@ int command_check(int argc, char **argv)
         printf("%s: ready to run\n", a.file);
     }
     simulation_close(&sim);
+    watchdog_end();
     return code;
 }
