@@ -25,6 +25,7 @@
 #include "run/room.h"
 #include "run/saving.h"
 #include "run/simulation.h"
+#include "run/total_check.h"
 #include "run/watchdog.h"
 #include "team/share.h"
 #include "team/spread.h"
@@ -509,6 +510,15 @@ static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
     return code_of_energies ? code_of_energies : compile_derivatives(sim, nvrtc, architecture);
 }
 
+/* Totals are tried in the initial state, which a check makes for that where it is no work. */
+static int try_totals(simulation *sim)
+{
+    const int64_t most = 100000;
+    const bool easy = sim->config.initial.state != INITIAL_RANDOM &&
+                      sim->system.particles * sim->system.walkers <= most;
+    return easy && totals_are_checked(sim) ? simulation_begin(sim) : 0;
+}
+
 int command_check(int argc, char **argv)
 {
     arguments a = {0};
@@ -535,6 +545,7 @@ int command_check(int argc, char **argv)
             code = compile_all(&sim, nvrtc, a.architectures[i]);
     }
     if (!code) code = prepare(&sim);
+    if (!code) code = try_totals(&sim);
     if (!code) {
         double positions = 24.0 * (double)sim.system.walkers * (double)sim.system.particles;
         const bool some = sim.system.changes & PLUGMC_CHANGED_COUNT;

@@ -64,6 +64,7 @@ static int host_fail(plugmc_context *context, int code, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
+    if (context->tried) return code;
     const ini_entry *entry = entry_of(context, sentence);
     report_error(context->report, exit_code_of(code), file_of(context, entry),
                  line_of(context, entry), "[%s] %s", context->section, sentence);

@@ -22,6 +22,7 @@ struct plugmc_context {
     void **allocations;
     int allocation_count;
     int failed;             /* the callback has said why it fails */
+    int tried;              /* it is only tried whether it can: nobody hears why not */
     struct simulation *sim; /* the run; NULL outside of one */
     view_stage stage;       /* what plugmc_host.view has made last */
 };

@@ -255,10 +255,23 @@ static bool takes_moves(const examination *x)
     return x->total->start && x->total->change && x->total->settle;
 }
 
+/* Energy as it is, and forces where it gives them: a potential may have none and refuse to be asked. */
+static int ask_forces(examination *x)
+{
+    instance *owner = instance_of_term(x->sim, x->term);
+    owner->context.tried = 1;
+    const int refused = ask_energy(x, x->before, x->forces);
+    owner->context.tried = 0;
+    if (!refused) return PLUGMC_OK;
+    memset(x->forces, 0,
+           sizeof *x->forces * 3 * (size_t)(x->sim->system.walkers * x->sim->system.particles));
+    return ask_energy(x, x->before, NULL);
+}
+
 static int examine_within(examination *x, bool *good)
 {
     const double begin = stop_clock();
-    int code = ask_energy(x, x->before, x->forces);
+    int code = ask_forces(x);
     for (int round = 0; round < MOST_ROUNDS && !code && *good && gives_forces(x); round++) {
         code = try_forces(x, good);
         if (stop_clock() - begin > BUDGET / 2) break;
@@ -298,6 +311,16 @@ static int examine(simulation *sim, const plugmc_term *term, const double *posit
     free(x.positions), free(x.energy), free(x.before), free(x.forces);
     code = context_exit_code(&owner->context, code, "its energies were tried");
     return code || good ? code : refuse_answer(owner, EXIT_PLUGIN, why);
+}
+
+bool totals_are_checked(const simulation *sim)
+{
+    bool any = false;
+    for (int k = 0; k < sim->system.term_count && !sim->gpu; k++) {
+        const plugmc_total *total = sim->terms[k].plugin->potential->total;
+        any |= sim->terms[k].sampled && total && plugmc_follows_positions(total);
+    }
+    return any;
 }
 
 int check_totals(simulation *sim, const double *positions)

@@ -5,6 +5,8 @@
 
 #include "run/simulation.h"
 
+/* Whether there is anything to try; not on a GPU, where `change` has no part. */
+bool totals_are_checked(const simulation *);
 /* Before the movers take the configuration: positions [walkers][particles][3], host memory, which are not
  * changed. An exit code. */
 int check_totals(simulation *, const double *positions);
