@@ -50,7 +50,7 @@ const plugmc_parameter run_table[] = {
         "k_B T in the unit of energy of the potentials, or what [units] says; one, or one for each walker, whose "
         "results are then told apart"),
     PLUGMC_REAL_KEY(run_section, pressure, "0", -1e30, 1e30, "energy/length^D",
-                    "for movers that change the box; or what [units] says"),
+                    "for movers that change the volume, which need it; or what [units] says"),
     PLUGMC_REAL_KEY(run_section, checkpoint, "600", 0, 1e9, "s",
                     "wall time between checkpoints; 0: only at the end"),
     PLUGMC_REAL_KEY(

@@ -264,6 +264,9 @@ static void host_reservoir(plugmc_context *context, int32_t species)
 {
     simulation *sim = context->sim;
     const size_t n = (size_t)sim->system.species_count;
+    for (int k = 0; k < sim->mover_count && species == -1; k++)
+        if (&sim->movers[k].instance->context == context) sim->movers[k].takes_volume = true;
+    if (species == -1) return;
     if (!sim->reservoirs) sim->reservoirs = checked(calloc(n + 1, 1));
     if (species >= 0 && (size_t)species < n) sim->reservoirs[species] = 1;
 }

@@ -366,6 +366,31 @@ int match(const simulation *sim)
     return first_error;
 }
 
+static bool has_pressure(const simulation *sim)
+{
+    const config *config = &sim->config;
+    const ladder_section *ladder = &config->ladder;
+    const ini_section *run = ini_find(&config->ini, "run");
+    const plugmc_macrostates *weighed = sim->weighing ? sim->macrostates : NULL;
+    return (run && ini_get(run, "pressure")) || (weighed && weighed->of_volume != 0) ||
+           (ladder->vary && !strcmp(ladder->vary, "run.pressure")) ||
+           (ladder->vary_2 && !strcmp(ladder->vary_2, "run.pressure"));
+}
+
+/* At a pressure of 0 that nobody has meant a box grows for ever. */
+static int match_pressure(const simulation *sim)
+{
+    for (int k = 0; k < sim->mover_count; k++) {
+        const plugmc_context *at = &sim->movers[k].instance->context;
+        if (sim->movers[k].takes_volume && !has_pressure(sim))
+            return report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                                "[%s] changes the volume, and [run] pressure is not given: at 0 "
+                                "nothing would hold the box together",
+                                at->section);
+    }
+    return 0;
+}
+
 int match_reservoirs(const simulation *sim)
 {
     const config *config = &sim->config;
@@ -387,5 +412,5 @@ int match_reservoirs(const simulation *sim)
                             "[species %s] %s: no mover takes %s from a reservoir", species->name,
                             key, species->name);
     }
-    return 0;
+    return match_pressure(sim);
 }

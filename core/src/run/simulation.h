@@ -28,6 +28,7 @@ typedef struct moving {
     const plugmc_mover *mover;
     uint64_t every;
     bool by_core;                /* it has no configuration of its own: the Hamiltonian keeps one */
+    bool takes_volume;           /* from a reservoir: [run] pressure has to be given */
     uint64_t seen[STATE_ARRAYS]; /* versions of the state's arrays that it knows */
     int first_move;              /* in output_data.moves */
     plugmc_counts *made;         /* [moves][rungs]: by the core for it, since they were asked for */
