@@ -541,11 +541,10 @@ static int configure(void *instance, const plugmc_host *host)
     return code;
 }
 
-/* An energy that falls without end as two particles meet cannot be normalised; a logarithm does not fall so far. Other
- * terms must be configured. */
+/* An energy that falls without end cannot be normalised; a logarithm does not. Other terms must be configured. */
 static int prepare(void *instance, const plugmc_host *host)
 {
-    const double no_end = -1e4; /* energy at a distance that nobody has written down */
+    const double no_end = -1e4; /* kT */
     const parameters *p = instance;
     const plugmc_system *system = host->system;
     const plugmc_term *own = term_of(system, instance);
