@@ -574,6 +574,11 @@ static void a_checkpoint_of_another_run_is_refused(void **state)
     b.quantities[0].name = "other";
     assert_int_equal(HEARD(output_read(path, &b.data, &r)), EXIT_CHECKPOINT);
     assert_said("no 'other' of observable 'energy'");
+    b.quantities[0].name = "total";
+    b.quantities[0].walkers = 1; /* as of walkers with weights: a column, and not one a walker */
+    assert_int_equal(HEARD(output_read(path, &b.data, &r)), EXIT_CHECKPOINT);
+    assert_said("no 'total' of observable 'energy' of that length, period and number of walkers");
+    b.quantities[0].walkers = WALKERS;
     b.data.quantity_count = 2;
     assert_int_equal(HEARD(output_read(path, &b.data, &r)), EXIT_CHECKPOINT);
     assert_said("it has 3 observed quantities, the run has 2");

@@ -58,12 +58,18 @@ int output_read_ini(const char *path, char **user_ini, report *r)
 
 /* ---- Handing over what was read ------------------------------------------------------------- */
 
+/* A series has the walkers of its record: they are the columns that it is read by. */
+static bool has_walkers_of(const quantity_record *q, const quantity_record *like)
+{
+    return q->length > 1 || !q->series || q->walkers == like->walkers;
+}
+
 static quantity_record *find_quantity(output_data *data, const quantity_record *like)
 {
     for (int i = 0; i < data->quantity_count; i++) {
         quantity_record *q = &data->quantities[i];
         if (strcmp(q->observable, like->observable) == 0 && strcmp(q->name, like->name) == 0 &&
-            q->length == like->length && q->period == like->period)
+            q->length == like->length && q->period == like->period && has_walkers_of(q, like))
             return q;
     }
     return NULL;
@@ -93,7 +99,7 @@ static int fit_quantities(const char *path, output_data *found, output_data *dat
         if (!find_quantity(found, &data->quantities[i]))
             return report_error(r, EXIT_CHECKPOINT, NULL, 0,
                                 "cannot resume from %s: it has no '%s' of observable '%s' of that "
-                                "length and period",
+                                "length, period and number of walkers",
                                 path, data->quantities[i].name, data->quantities[i].observable);
     for (int i = 0; i < data->quantity_count; i++)
         move_samples(find_quantity(found, &data->quantities[i]), &data->quantities[i]);
