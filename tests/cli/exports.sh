@@ -342,6 +342,10 @@ test_exports_that_are_refused()
     refused 5 "cannot write no/such/a.gsd: No such file or directory" export sim.h5 --to no/such/a.gsd
     touch all_1.gsd
     refused 5 "all_1.gsd is there already; --force replaces it" export sim.h5 --to all.gsd --walker all
+    while_locked all_2.gsd plugmc export sim.h5 --to all.gsd --walker all --force
+    expect_exit 5
+    expect_message "cannot write all_2.gsd: another plugmc is writing it (somebody)"
+    [ ! -e all_2.gsd ] && [ ! -e all_0.gsd.lock ] || fail "it was written, or a lock is left"
     must export sim.h5 --to all.gsd --walker all --force
     change '/^\[observable trajectory/,+1d'
     must run sim.ini --set run.output=without.h5

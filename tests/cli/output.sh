@@ -242,7 +242,7 @@ test_two_runs_with_one_output()
     start run sim.ini
     "$PLUGMC" run sim.ini --set run.seed=4 >second.out 2>second.err
     [ $? = 5 ] || fail "the second run was not refused"
-    grep -q "^cannot write sim.h5: another run is writing it (process $process on " second.err ||
+    grep -q "^cannot write sim.h5: another plugmc is writing it (process $process on " second.err ||
         fail "expected who is writing: $(cat second.err)"
     finish
     expect_exit 0

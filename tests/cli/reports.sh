@@ -284,6 +284,7 @@ test_what_report_refuses()
     refused 3 "cannot read no/summary.csv: No such file or directory" report no/summary.csv
     echo mine >sim.html
     refused 5 "sim.html is there already; --force replaces it" report sim.h5
+    while_locked sim.html refused 5 "cannot write sim.html: another plugmc is writing it (somebody)" report sim.h5 --force
     must report sim.h5 --force
     refused 5 "cannot write nowhere/sim.html: No such file or directory" report sim.h5 --output nowhere/sim.html
     env PATH=/nowhere "$PLUGMC" report sim.h5 --output other.html >"$out" 2>"$err"

@@ -659,7 +659,7 @@ static void one_run_at_a_time_has_the_lock(void **state)
     assert_int_equal(output_lock_take(&first, in_folder("locked.h5"), identity[0], &r), 0);
     assert_int_equal(HEARD(output_lock_take(&second, in_folder("locked.h5"), identity[1], &r)),
                      EXIT_OUTPUT);
-    snprintf(who, sizeof who, "another run is writing it (process %d on ", (int)getpid());
+    snprintf(who, sizeof who, "another plugmc is writing it (process %d on ", (int)getpid());
     assert_said(who);
     output_lock_release(&first);
     assert_int_equal(output_lock_take(&second, in_folder("locked.h5"), identity[1], &r), 0);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/beside.h"
 #include "cli/cli.h"
 #include "cli/own_files.h"
 #include "cli/resume.h"
@@ -518,6 +519,8 @@ int command_check(int argc, char **argv)
         printf("%s%s", check_help, exit_code_help);
         return EXIT_DONE;
     }
+    code = beside_check_alone("check");
+    if (code) return code;
     signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
     report report = {0};
     simulation sim = {.report = &report};
