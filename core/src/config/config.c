@@ -103,9 +103,10 @@ const plugmc_parameter species_table[] = {
 };
 
 const plugmc_parameter initial_table[] = {
-    PLUGMC_CHOICE_KEY(initial_section, state, "lattice", "lattice|random|file",
+    PLUGMC_CHOICE_KEY(initial_section, state, "lattice", "lattice|random|file|near_ions",
                       "lattice: species mixed at random over its sites; random: inserted at random "
-                      "and compressed; file: read from one"),
+                      "and compressed; file: read from one; near_ions: electrons around the ions "
+                      "of a wave function, as many as their charges"),
     PLUGMC_CHOICE_KEY(initial_section, lattice, "auto", "auto|square|triangular|sc|fcc",
                       "for state = lattice; auto: the densest that fits the box"),
     PLUGMC_FILE_KEY(initial_section, file, "",
@@ -115,6 +116,9 @@ const plugmc_parameter initial_table[] = {
                     "for state = random: packing fraction of the insertion, before compression"),
     PLUGMC_INTEGER_KEY(initial_section, attempts, "1000000", 1, 1e12, "",
                        "for state = random: trials to insert a particle"),
+    PLUGMC_REAL_KEY(initial_section, ion_width, "1", 1e-6, 1e6, "length",
+                    "for state = near_ions: standard deviation, in each direction, of where "
+                    "electrons begin around an ion"),
 };
 
 #define PLUGIN_KEY                                                                                 \

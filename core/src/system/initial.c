@@ -1,4 +1,4 @@
-/* Initial states: a lattice, a random state or a file; checked for overlaps whatever they are. */
+/* Initial states: a lattice, a random state, a file or electrons near ions; checked for overlaps whatever they are. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "output/output.h"
 #include "system/geometry.h"
 #include "system/initial.h"
+#include "system/near_ions.h"
 #include "system/system.h"
 
 typedef struct source {
@@ -20,11 +21,12 @@ typedef struct source {
 static int from_lattice(const source *);
 static int from_random(const source *);
 static int from_file(const source *);
+static int from_ions(const source *);
 static int check_overlaps(const source *);
 static int refuse(const source *, const char *key, const char *sentence);
 
 /* In the order of the choices of [initial] state. */
-static int (*const states[])(const source *) = {from_lattice, from_random, from_file};
+static int (*const states[])(const source *) = {from_lattice, from_random, from_file, from_ions};
 
 static int initial_places(const config *, const plugmc_system *, int32_t first, double *positions,
                           report *);
@@ -362,6 +364,26 @@ static int from_file(const source *s)
         memcpy(walker_positions(s, w), walker_positions(s, 0),
                3 * (size_t)s->system->particles * sizeof(double));
     return code;
+}
+
+/* ---- Near ions ---- */
+
+static int from_ions(const source *s)
+{
+    const plugmc_system *system = s->system;
+    plugmc_ions ions;
+    int failed = 0;
+    if (!near_ions_find(system, &ions))
+        return refuse(s, "state",
+                      "state = near_ions: no potential of the run says where ions are: it takes "
+                      "the orbitals of a wave function of atoms");
+#pragma omp parallel for schedule(dynamic) num_threads(system->threads) reduction(| : failed)
+    for (int32_t w = 0; w < system->walkers; w++)
+        failed |= near_ions_place(system, &ions, s->config->initial.ion_width, (uint32_t)w,
+                                  walker_positions(s, w));
+    return failed ? report_error(s->report, EXIT_MEMORY, NULL, 0,
+                                 "not enough memory for electrons near ions")
+                  : EXIT_DONE;
 }
 
 /* ---- Check ---- */
