@@ -436,13 +436,19 @@ static uint64_t seed_of(const simulation *sim, const instance *instance)
     return z ^ (z >> 31);
 }
 
-static int prepare_kind(simulation *sim, int kind)
+/* Potentials with orbitals come before others, which may ask them where their ions are. */
+static bool has_orbitals(const plugmc_plugin *plugin)
+{
+    return plugin->kind == PLUGMC_POTENTIAL && plugin->potential->orbitals;
+}
+
+static int prepare_kind(simulation *sim, int kind, bool orbitals)
 {
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
         const plugmc_plugin *plugin = instance->plugin;
         int code = 0;
-        if (plugin->kind != kind) continue;
+        if (plugin->kind != kind || has_orbitals(plugin) != orbitals) continue;
         instance->context.gpu = runs_on_gpu(plugin) ? sim->gpu : NULL;
         instance->context.sim = sim;
         instance->context.stage.state = &sim->state.face;
@@ -504,13 +510,14 @@ static int begin_weighing(simulation *sim)
 static int prepare_instances(simulation *sim)
 {
     sim->measurements = checked(calloc((size_t)sim->instance_count, sizeof *sim->measurements));
-    int code = prepare_kind(sim, PLUGMC_POTENTIAL);
+    int code = prepare_kind(sim, PLUGMC_POTENTIAL, true);
+    if (!code) code = prepare_kind(sim, PLUGMC_POTENTIAL, false);
     if (!code) code = molecules_find(sim);
-    if (!code) code = prepare_kind(sim, PLUGMC_MOVER);
+    if (!code) code = prepare_kind(sim, PLUGMC_MOVER, false);
     if (!code) code = moves_begin(sim);
     if (!code) code = match_reservoirs(sim);
     if (!code && sim->weighing) code = begin_weighing(sim);
-    if (!code) code = prepare_kind(sim, PLUGMC_OBSERVABLE);
+    if (!code) code = prepare_kind(sim, PLUGMC_OBSERVABLE, false);
     return code ? code : begin_measuring(sim);
 }
 
