@@ -1,5 +1,5 @@
 /* Electrons around their ions, where a wave function is large: elsewhere, as in the vacuum beside a sheet, an electron
- * finds the way only by diffusion, and equilibration takes thousands of sweeps. */
+ * finds the way only at random, and equilibration takes thousands of sweeps. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
