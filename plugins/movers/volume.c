@@ -202,6 +202,7 @@ static const plugmc_mover mover = {
     .step = get_step,
     .set_step = set_step,
     .target_acceptance = target,
+    .good_for = "constant pressure; beside a mover that displaces",
 };
 
 PLUGMC_PLUGIN(

@@ -41,7 +41,13 @@ int beside_run(const char *name, int count, char **arguments)
     all[0] = path;
     memcpy(all + 1, arguments, (size_t)count * sizeof *all);
     execv(path, all);
-    fprintf(stderr, "plugmc %s: %s cannot be started: %s\n", name, path, strerror(errno));
+    if (errno == ENOENT)
+        fprintf(stderr,
+                "plugmc %s: the program %s is not there; `cmake --build` without a target, in the folder "
+                "where plugmc was built, makes it\n",
+                name, path);
+    else
+        fprintf(stderr, "plugmc %s: %s cannot be started: %s\n", name, path, strerror(errno));
     free(path);
     free(all);
     return EXIT_USAGE;

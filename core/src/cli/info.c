@@ -83,6 +83,7 @@ static void print_potential(FILE *f, const char *lead, const plugmc_plugin *d)
 
 static void print_mover(FILE *f, const char *lead, const plugmc_plugin *d)
 {
+    if (d->mover->good_for) fprintf(f, "%sgood for %s\n", lead, d->mover->good_for);
     for (int i = 0; i < PLUGMC_COUNT(mover_traits); i++)
         if (needs_of(d->mover) & mover_traits[i].bit)
             fprintf(f, "%s%s\n", lead, mover_traits[i].words);

@@ -16,6 +16,7 @@
 #include "plugin/answers.h"
 #include "run/advice.h"
 #include "run/averages.h"
+#include "run/device_choice.h"
 #include "run/borrowing.h"
 #include "run/free_numbers_on_device.h"
 #include "run/history.h"
@@ -227,7 +228,8 @@ static void say_where(const simulation *sim)
         FILE *out = checked(open_memstream(&text, &size));
         gpu_describe(out, sim->gpu);
         fclose(out);
-        report_note(sim->report, "on %.*s", (int)strcspn(text, "\n"), text);
+        report_note(sim->report, "on %.*s%s", (int)strcspn(text, "\n"), text,
+                    gain_words(sim, words));
         free(text);
     } else {
         report_note(sim->report, "on the CPU, %d thread%s (%s; %s)", sim->system.threads,

@@ -25,7 +25,7 @@ int plugin_load(const char *name, int kind, const char *file, int line, loaded *
     *out = (loaded){0};
     char *path = strchr(name, '/') ? checked(strdup(name)) : find_plugin(name);
     if (!path) {
-        report_missing(name, file, line, r);
+        report_missing(name, kind, file, line, r);
         return EXIT_PLUGIN;
     }
     if (plugin_open(path, kind, out, why, sizeof why)) {

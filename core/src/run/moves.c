@@ -124,6 +124,7 @@ static int refresh(simulation *sim, moving *m)
             if (!check_counts(new, (sentence){why, sizeof why}))
                 return refuse_answer(mover, EXIT_INTERNAL, why);
             sum->trials += new->trials;
+            sim->trials_made += (double)new->trials;
             sum->accepted += new->accepted;
         }
     return 0;

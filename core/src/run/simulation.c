@@ -10,6 +10,7 @@
 #include "run/averages.h"
 #include "run/board.h"
 #include "run/borrowing.h"
+#include "run/device_choice.h"
 #include "run/history.h"
 #include "run/listing.h"
 #include "run/matching.h"
@@ -190,83 +191,7 @@ static int configure_instances(simulation *sim)
     return 0;
 }
 
-/* ---- Device and memory ------------------------------------------------------------------------------ */
-
-/* The first mover with a configuration of its own does most of the work and decides; one that needs a
- * GPU has it. Others that know the CPU alone then work there, beside it. */
-static bool wants_gpu(const simulation *sim)
-{
-    const moving *first = NULL;
-    bool wanted = false;
-    for (int k = sim->mover_count - 1; k >= 0; k--) {
-        if (!sim->movers[k].by_core) first = &sim->movers[k];
-        wanted |= !(sim->movers[k].mover->needs & PLUGMC_RUNS_ON_CPU);
-    }
-    return wanted || !sim->mover_count || (first && first->mover->needs & PLUGMC_RUNS_ON_GPU);
-}
-
-/* A mover that knows only the other device; NULL if there is none. `all`: every mover does. */
-static const instance *knows_only_other(const simulation *sim, uint32_t device, bool all)
-{
-    const instance *found = NULL;
-    for (int k = 0; k < sim->mover_count; k++) {
-        if (sim->movers[k].mover->needs & device) {
-            if (all) return NULL;
-        } else if (!found) {
-            found = sim->movers[k].instance;
-        }
-    }
-    return found;
-}
-
-/* Where nobody is faster on a GPU. */
-static void explain_cpu(simulation *sim)
-{
-    const instance *no_gpu = knows_only_other(sim, PLUGMC_RUNS_ON_GPU, false);
-    if (no_gpu)
-        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "mover '%s' runs on the CPU only",
-                 no_gpu->loaded.name);
-    else
-        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu,
-                 "of many walkers a GPU may be faster: [run] device = gpu");
-}
-
-/* Of many processes on a host each has its own, beginning with that of [run] gpu; where the launcher shows each
- * process one alone, it is that one. */
-static int index_of_gpu(const simulation *sim)
-{
-    char why[512];
-    int driver;
-    const int first = (int)sim->config.run.gpu, local = team_now()->local_rank,
-              there = local ? gpu_count(&driver, why) : 0;
-    return there > 0 ? (first + local) % there : first;
-}
-
-static int choose_device(simulation *sim)
-{
-    const run_section *run = &sim->config.run;
-    const instance *no_gpu = knows_only_other(sim, PLUGMC_RUNS_ON_GPU, true),
-                   *no_cpu = knows_only_other(sim, PLUGMC_RUNS_ON_CPU, false);
-    if (run->device == DEVICE_GPU && no_gpu)
-        return report_error(sim->report, EXIT_INPUT, no_gpu->context.file, no_gpu->context.line,
-                            "mover '%s' runs on the CPU only, but [run] device = gpu",
-                            no_gpu->loaded.name);
-    if (run->device == DEVICE_CPU && no_cpu)
-        return report_error(sim->report, EXIT_INPUT, no_cpu->context.file, no_cpu->context.line,
-                            "mover '%s' runs on a GPU only, but [run] device = cpu",
-                            no_cpu->loaded.name);
-    if (run->device == DEVICE_CPU)
-        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "[run] device = cpu");
-    else if (run->device == DEVICE_AUTO && !wants_gpu(sim))
-        explain_cpu(sim);
-    else
-        sim->gpu = gpu_open(index_of_gpu(sim), run->fast_math != 0, sim->why_no_gpu);
-    if (!sim->gpu && (run->device == DEVICE_GPU || no_cpu))
-        return report_error(sim->report, EXIT_DEVICE, sim->config.ini.path, 0,
-                            "no GPU to run on: %s", sim->why_no_gpu);
-    if (sim->gpu) gpu_bind(sim->gpu, &sim->system, sim->report);
-    return 0;
-}
+/* ---- Memory ------------------------------------------------------------------------------------------ */
 
 static char *copy_text(const char *text) { return text ? checked(strdup(text)) : NULL; }
 

@@ -74,6 +74,7 @@ typedef struct simulation {
         launched; /* production sweep after which they were launched and not looked at yet; 0: none */
     gpu *gpu;     /* NULL on the CPU */
     char why_no_gpu[512];
+    double gain_on_gpu; /* trial moves a second there over those here, estimated; 0: not known */
     plugmc_host state_host;  /* of whoever asks for memory for the state */
     state state;             /* the configuration: run/borrowing.h */
     hamiltonian hamiltonian; /* of movers without a configuration of their own */
@@ -103,6 +104,7 @@ typedef struct simulation {
     const char *command;                       /* the command line, for the file */
     const char *before;        /* history of the file that is resumed; NULL: none is */
     uint64_t resumed_at;       /* sweeps done when this process began */
+    double trials_made;        /* by this process since it began, as far as they were asked for */
     uint64_t tuned_at;         /* last sweep at which steps were tuned */
     unsigned char *reservoirs; /* [species] that a mover has named; NULL: none has */
     double limit_from; /* stop_clock from which [run] time_limit counts; 0: when the sweeps begin */
