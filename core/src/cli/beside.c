@@ -42,10 +42,11 @@ int beside_run(const char *name, int count, char **arguments)
     memcpy(all + 1, arguments, (size_t)count * sizeof *all);
     execv(path, all);
     if (errno == ENOENT)
-        fprintf(stderr,
-                "plugmc %s: the program %s is not there; `cmake --build` without a target, in the folder "
-                "where plugmc was built, makes it\n",
-                name, path);
+        fprintf(
+            stderr,
+            "plugmc %s: the program %s is not there; `cmake --build` without a target, in the folder "
+            "where plugmc was built, makes it\n",
+            name, path);
     else
         fprintf(stderr, "plugmc %s: %s cannot be started: %s\n", name, path, strerror(errno));
     free(path);

@@ -544,10 +544,10 @@ int command_check(int argc, char **argv)
                sim.system.walkers == 1 ? "" : "s", some ? "up to " : "",
                (long long)sim.system.particles);
         printf("positions take %.3g MiB\n", positions / 1048576);
-        if (sim.gpu)
-            gpu_describe(stdout, sim.gpu);
-        else
-            printf("runs on the CPU (%s)\n", sim.why_no_gpu);
+        char gain[160];
+        if (sim.gpu) gpu_describe(stdout, sim.gpu);
+        if (*gain_words(&sim, gain)) printf("%s\n", gain + strlen("; "));
+        if (!sim.gpu) printf("runs on the CPU (%s)\n", sim.why_no_gpu);
         pair_table_write(stdout, &sim, "");
         printf("%s: ready to run\n", a.file);
     }
