@@ -335,6 +335,7 @@ test_suggestions_are_of_the_kind()
     plugmc info observable seriel
     grep -q "there is no plugin 'seriel' (searched .*; plugmc list observables shows" "$err" ||
         fail "expected no suggestion"
+    refused 4 "there is no plugin and no section 'unts'; did you mean 'units'?" info unts
     plugmc info seriel
     grep -q "; did you mean 'serial'? (searched .*; plugmc list shows what is there)" "$err" || fail "expected any kind"
 }

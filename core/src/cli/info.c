@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "config/config.h"
 #include "plugin/loader.h"
+#include "plugin/search.h"
 #include "report.h"
 #include "run/matching.h"
 #include "run/listing.h"
@@ -343,6 +344,17 @@ static int keys_of_studies(const char *of)
     return beside_run("scan", 2, words);
 }
 
+/* Of a name that no plugin has: the section that it may be meant for; NULL: none. */
+static const char *section_near(const char *name)
+{
+    const char *names[section_kind_count];
+    char *path = strchr(name, '/') ? NULL : find_plugin(name);
+    const bool there = path || strchr(name, '/');
+    free(path);
+    for (int i = 0; i < section_kind_count; i++) names[i] = section_kinds[i].name;
+    return there ? NULL : nearest_name(name, names, section_kind_count);
+}
+
 int command_info(int argc, char **argv)
 {
     static const char usage[] =
@@ -360,10 +372,14 @@ int command_info(int argc, char **argv)
     }
     const char *name = argv[argc - 1];
     const section_kind *section = kind ? NULL : find_section(name);
+    const char *near = kind || section ? NULL : section_near(name);
     loaded plugin;
     if (!kind && is_of_studies(name)) return keys_of_studies(name);
     if (section) {
         print_section_info(section);
+    } else if (near) {
+        report_error(&r, EXIT_PLUGIN, NULL, 0,
+                     "there is no plugin and no section '%s'; did you mean '%s'?", name, near);
     } else if (plugin_load(name, kind, NULL, 0, &plugin, &r) == 0) {
         print_plugin_info(&plugin);
         plugin_unload(&plugin);

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "child.h"
@@ -86,6 +86,12 @@ static bool ends_in(const char *word, const char *end)
     return length > tail && !strcmp(word + length - tail, end);
 }
 
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 /* What the first word is, if it is no command: a file, an option or something else. */
 static int unknown_command(const char *word)
 {
@@ -100,7 +106,7 @@ static int unknown_command(const char *word)
             "plugmc: '%s' is a file, and a command comes first: plugmc analyse %s prints its table, "
             "plugmc run --resume %s goes on with the run\n",
             shown, shown, shown);
-    else if (ends_in(word, ".ini") || (!near && access(word, F_OK) == 0))
+    else if (ends_in(word, ".ini") || (!near && is_file(word)))
         fprintf(stderr,
                 "plugmc: '%s' is a file, and a command comes first: plugmc run %s samples what it "
                 "describes, plugmc check %s only looks at it\n",

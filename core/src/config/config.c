@@ -251,9 +251,10 @@ static void unknown_section(const config *c, const ini_section *s, report *r)
 {
     const char *names[PLUGMC_COUNT(section_kinds)];
     for (int i = 0; i < section_kind_count; i++) names[i] = section_kinds[i].name;
-    if (!strcmp(s->name, "scan")) {
+    if (!strcmp(s->name, "scan") || !strcmp(s->name, "twists")) {
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
-                     "a file with a section [scan] is a study of several runs, for plugmc scan");
+                     "a file with a section [%s] is a study of several runs, for plugmc scan",
+                     s->name);
         return;
     }
     const char *nearest = nearest_name(s->kind, names, section_kind_count);
