@@ -39,7 +39,7 @@ static double value_of(const source *from, const series *s, int32_t rung, int64_
 /* The name without its rung. */
 static size_t length_of_name(const simulation *sim, const char *name)
 {
-    char suffix[40];
+    char suffix[LADDER_SUFFIX];
     return strlen(name) - strlen(ladder_suffix(&sim->ladder, 0, suffix));
 }
 
@@ -243,7 +243,7 @@ static void fill_row(const source *from, const column *columns, int32_t rung, in
 
 static char *name_of_state(const simulation *sim, int32_t rung)
 {
-    char *name, suffix[40];
+    char *name, suffix[LADDER_SUFFIX];
     const ladder *l = &sim->ladder;
     if (l->rank == 0)
         checked(asprintf(&name, "%s", sim->output_path) < 0 ? NULL : name);

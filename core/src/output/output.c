@@ -46,8 +46,7 @@ int output_probe(const char *path, const char *key, report *r)
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-/* Two records that would share a group. */
-static bool names_clash(const output_data *data, const char **observable, const char **name)
+bool output_names_clash(const output_data *data, const char **observable, const char **name)
 {
     int quantities = data->quantity_count, count = quantities + data->derived_count;
     for (int i = 0; i < count; i++) {
@@ -118,10 +117,21 @@ static int write_file(store *s, const char *path, const char *from, bool keeps,
  * after it all the same. */
 enum { MARGIN = 4 << 20 };
 
+static void tell_clash(const char *observable, const char *name, char why[OUTPUT_WHY])
+{
+    snprintf(why, OUTPUT_WHY, "observable '%.64s' gives two quantities named '%.64s'", observable,
+             name);
+}
+
 int output_rehearse(const char *path, output_data *data, report *r)
 {
     store s;
-    char stamp[sizeof data->stamp];
+    char stamp[sizeof data->stamp], why[OUTPUT_WHY];
+    const char *observable, *name;
+    if (output_names_clash(data, &observable, &name)) {
+        tell_clash(observable, name, why);
+        return report_error(r, EXIT_INTERNAL, NULL, 0, "%s", why);
+    }
     if (!data->identity[0]) identity_make(data->identity);
     snprintf(stamp, sizeof stamp, "%s 0", data->identity);
     void *margin = mmap(NULL, MARGIN, PROT_READ | PROT_WRITE,
@@ -141,9 +151,8 @@ int output_try(const char *path, const char *from, output_data *data, char why[O
     store s;
     const char *observable, *name;
     char stamp[sizeof data->stamp];
-    if (names_clash(data, &observable, &name)) {
-        snprintf(why, OUTPUT_WHY, "observable '%.64s' gives two quantities named '%.64s'",
-                 observable, name);
+    if (output_names_clash(data, &observable, &name)) {
+        tell_clash(observable, name, why);
         return EXIT_INTERNAL;
     }
     if (!data->identity[0]) identity_make(data->identity);

@@ -146,6 +146,8 @@ typedef struct blob {
     int64_t first; /* of these */
 } blob;
 
+/* Two quantities that would have the same place in the file. */
+bool output_names_clash(const output_data *, const char **observable, const char **name);
 /* Can a file be made at `path`? Tried before a run begins, without touching what is there. `key` is
  * the one that names another place, NULL if there is none. */
 int output_probe(const char *path, const char *key, report *);

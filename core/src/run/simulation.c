@@ -290,7 +290,7 @@ static int check_listed(simulation *sim, const measurement *m, const plugmc_quan
 /* "energy", or "energy@0.7" on a rung of a ladder. */
 static char *name_on(const simulation *sim, const char *name, int32_t rung)
 {
-    char suffix[40], *full;
+    char suffix[LADDER_SUFFIX], *full;
     if (asprintf(&full, "%s%s", name, ladder_suffix(&sim->ladder, rung, suffix)) < 0) checked(NULL);
     return full;
 }
@@ -462,6 +462,17 @@ static int prepare_kind(simulation *sim, int kind)
     return 0;
 }
 
+/* Of sections with the same label: of a mover that measures and an observable. */
+static int check_names(const simulation *sim)
+{
+    const char *label, *name;
+    if (!output_names_clash(&sim->output, &label, &name)) return 0;
+    return report_error(sim->report, EXIT_INPUT, sim->config.ini.path, 0,
+                        "two quantities are called '%s.%s': sections that measure need different "
+                        "names, as in [observable NAME] with plugin = ...",
+                        label, name);
+}
+
 /* Observables, and movers that measure, in the order of the file. */
 static int begin_measuring(simulation *sim)
 {
@@ -479,7 +490,7 @@ static int begin_measuring(simulation *sim)
                 (long long)sim->config.run.sweeps);
         code = add_quantities(sim, m);
     }
-    return code;
+    return code ? code : check_names(sim);
 }
 
 /* Each mover that can change a macrostate has to leave its decisions to the core. */
