@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "output/output.h"
 
 /* ---- Files that were good ------------------------------------------------------------------- */
 
@@ -125,7 +126,7 @@ static int run_child(char *const arguments[], const char *kind, enum exit_code d
         close(ends[0]);
         snprintf(reason, REHEARSAL_REASON, "there is no child process that reads it: %s",
                  strerror(code));
-        return code == ENOMEM || code == EAGAIN ? EXIT_MEMORY : EXIT_INTERNAL;
+        return output_is_shortage(code) ? EXIT_MEMORY : EXIT_INTERNAL;
     }
     int listening = listen_to(ends[0], found);
     close(ends[0]); /* a child that is not listened to ends */

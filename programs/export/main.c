@@ -315,7 +315,7 @@ static int command(int argc, char **argv)
     int code = parse(argc, argv, &a);
     if (code) return code;
     report r = {0};
-    run_file run = {0};
+    run_file run = {.fd = -1};
     code = export(&a, &run, &r);
     run_close(&run);
     return code;

@@ -612,6 +612,7 @@ void checkpoint_read(store *s, output_data *data)
     read_records(s, plugmc, data, true);
     move_records_read(s, plugmc, data);
     read_blobs(s, checkpoint, data);
+    ends_find_frames(s, data);
     data->seconds = read_real(s, moment, "seconds");
     pace_read(s, moment, &data->pace);
     uint64_t expected = read_natural(s, checkpoint, "checksum");

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "output/axes.h"
 #include "output/lock.h"
@@ -109,7 +110,11 @@ typedef struct output_data {
     char identity[IDENTITY_SIZE];
     char stamp[STAMP_SIZE]; /* who wrote what is in the file, and which of its writes that was */
     uint64_t writes;        /* of this process */
-    spare *spare;           /* the file before, for the next write; NULL: none is kept */
+    /* of the last write that failed, where that was the reason; else 0 */
+    int error;
+    dev_t device; /* of the file that was written or read last */
+    ino_t inode;
+    spare *spare; /* the file before, for the next write; NULL: none is kept */
     quantity_record *quantities;
     int quantity_count;
     bool joined;                    /* walkers hang together: their means are the samples */
@@ -121,6 +126,7 @@ typedef struct output_data {
     frame *frames; /* since the last write */
     int frame_count;
     int64_t frames_written;
+    uint64_t frames_from, frames_until; /* sweeps of the first and the last of them */
     const char *trajectory_note;
     /* checkpoint */
     uint64_t sweep; /* sweeps done, equilibration included */
@@ -165,11 +171,21 @@ int output_write(const char *path, bool fresh, output_data *, report *);
  * `from`: `path`, a file of this run elsewhere, or NULL for none. */
 enum { OUTPUT_WHY = 1152 };
 int output_try(const char *path, const char *from, output_data *, char why[OUTPUT_WHY]);
-/* Is there a whole file of this run at `path`, the one that `data` was last written to or read from?
- * Reads all of it. */
+/* What stands at `path`, where `data` was last written to or read from. All that a resumed run reads is read, and
+ * all that a further write reads when it appends. */
+enum output_found {
+    FOUND_WHOLE, /* that file */
+    FOUND_NOTHING,
+    FOUND_DAMAGED, /* that file, and why says what is wrong with it */
+    FOUND_OTHER,   /* another one */
+    FOUND_UNKNOWN  /* it could not be looked at, and why says what was missing */
+};
+enum output_found output_look(const char *path, const output_data *data, char why[OUTPUT_WHY]);
 bool output_is_intact(const char *path, const output_data *data);
-/* What has become of the file at `path` after a write that failed, in words; it is looked at. */
-const char *output_state(const char *path, bool fresh, const output_data *data);
+/* The same in words, after a write that failed. */
+const char *output_state(bool fresh, enum output_found, const char *why, char words[OUTPUT_WHY]);
+/* Whether a write failed for what another program may give back soon: processes, descriptors, memory. */
+bool output_is_shortage(int error);
 
 /* Reads back what a resumed run needs: user_ini first. The series of scalars, block averages of
  * arrays, counts and steps of moves, positions, blobs. Truncated, foreign or damaged files are refused with
@@ -182,6 +198,11 @@ const char *output_state(const char *path, bool fresh, const output_data *data);
  * derived values are read where they are NULL. Positions and blobs are always new. */
 int output_read_ini(const char *path, char **user_ini, report *);
 int output_read(const char *path, output_data *, report *);
+/* The same of a file that is open already, whatever `path` leads to by now. */
+int output_read_open(int fd, const char *path, output_data *, report *);
+/* A path to the file that is open in this process, for it and its children. */
+enum { OUTPUT_PATH = 48 };
+void output_path_of(int fd, char path[OUTPUT_PATH]);
 void move_records_free(output_data *);
 /* Frees what output_read has put into data that was all zero. */
 void output_free(output_data *);

@@ -19,6 +19,11 @@ void checkpoint_write(store *, const output_data *, const char *stamp, bool fres
 /* Reads all of it into data that is all zero. */
 void checkpoint_read(store *, output_data *);
 
+/* Reads what a write that appends would read: it fails where nothing can be added. */
+void ends_read(store *, const output_data *);
+/* The sweeps of the first and the last frame of data->frames_written. */
+void ends_find_frames(store *, output_data *);
+
 /* A group OBSERVABLE/NAME below `parent`, made if it is missing, with both as attributes, the first
  * one called `what`. */
 hid_t record_group(store *, hid_t parent, const char *what, const char *label, const char *name);
@@ -33,7 +38,9 @@ void pace_read(store *, hid_t group, pace_record *);
 /* /parameters: texts of the configuration, of what made the run and of its resumes; the stamp. */
 void origin_write(store *, const output_data *, const char *stamp);
 void origin_read(store *, output_data *);
-/* Fails unless the file has the stamp that data has. */
+/* Whether the file has the stamp that data has. */
+bool origin_has_stamp(store *, const output_data *);
+/* Fails unless it has. */
 void origin_check_stamp(store *, const output_data *);
 
 /* "label/name" with what a path may not hold as %XX; to be freed, NULL without memory. */

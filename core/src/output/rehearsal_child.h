@@ -14,8 +14,8 @@ typedef struct found_positions {
     /* then double [walkers][count][3] and the species, int32_t [walkers][count] */
 } found_positions;
 
-/* Reads `path` and, for a checkpoint, writes it again to a copy without a name; what was found goes to
- * `out`. EXIT_DONE or the code, as rehearse. */
-int rehearse_checkpoint(const char *path, char reason[REHEARSAL_REASON]);
+/* Reads `path` and, for a checkpoint, writes it again to a copy without a name, made beside the file `copy`; what was
+ * found goes to `out`. EXIT_DONE or the code, as rehearse. */
+int rehearse_checkpoint(const char *path, const char *copy, char reason[REHEARSAL_REASON]);
 int rehearse_positions(const char *path, int walkers, int out, char reason[REHEARSAL_REASON]);
 #endif

@@ -97,6 +97,7 @@ typedef struct simulation {
     struct snapshot *snapshot;          /* the state to go back to: run/snapshot.h */
     struct writing *writing;            /* of a checkpoint, at work: run/writing.h; NULL: none is */
     bool averaged;                      /* the averages in `output` are there: run/results.h */
+    const char *displaced; /* the output whose place another file has taken; NULL: none */
     bool in_file;      /* the file at output_path is this run's: what is written is added to it */
     int failed_writes; /* one after the other, up to now */
     const char *why_failed, *why_table_failed; /* of the last one that did; texts are kept once */
