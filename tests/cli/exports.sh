@@ -476,3 +476,24 @@ test_readers_from_pypi()
         readers ovito sim.h5 leaning.$format 0
     done
 }
+
+# What is exported is one file, though the run puts another in its place all the time.
+test_exports_of_a_run_that_goes_on()
+{
+    disks
+    change 's/^sweeps = .*/sweeps = 100000000/; s/^seed/checkpoint = 0.01\nseed/; s/^period = .*/period = 1000/'
+    printf '\n[observable trajectory]\nperiod = 500\n' >>sim.ini
+    rm sim.h5
+    "$PLUGMC" run sim.ini --quiet >"$work/said/run" 2>&1 </dev/null &
+    local process=$!
+    trap "kill $process; wait; rm -rf '$work'" EXIT
+    until h5dump -d /particles/trajectory/position/step sim.h5 >/dev/null 2>&1; do
+        kill -0 $process || fail "the run has ended: $(cat "$work/said/run")"
+        sleep 0.02
+    done
+    for k in 1 2 3 4 5 6; do
+        "$PLUGMC" export sim.h5 --to a.gsd --force >"$out" 2>"$err" || fail "export number $k failed"
+        "$PLUGMC" analyse sim.h5 >"$out" 2>"$err" || fail "analysis number $k failed"
+        kill -0 $process || fail "the run has ended after $k exports"
+    done
+}
