@@ -226,7 +226,8 @@ static void damage(const char *name, const char *path)
     FILE *raw = found ? fopen(name, "r+b") : NULL;
     if (!raw || fseek(raw, (long)found + 16, SEEK_SET)) die(name);
     const int byte = fgetc(raw);
-    if (fseek(raw, (long)found + 16, SEEK_SET) || fputc(byte ^ 1, raw) < 0 || fclose(raw)) die(name);
+    if (fseek(raw, (long)found + 16, SEEK_SET) || fputc(byte ^ 1, raw) < 0 || fclose(raw))
+        die(name);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,7 @@
 /* plugmc run and plugmc check. */
 #include <errno.h>
 #include <fcntl.h>
+#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,6 +278,21 @@ static int rehearse_output(simulation *sim)
 /* Smaller files are copied for each checkpoint in less time than is worth a second one on the disk. */
 enum { LEAST_SPARE = 16 << 20 };
 
+/* Fewer threads where not all are allowed. */
+static void count_threads(simulation *sim)
+{
+    int error;
+    const int wanted = sim->system.threads,
+              there = wanted > 1 ? threads_startable(wanted, &error) : wanted;
+    if (there == wanted) return;
+    sim->system.threads = there;
+    omp_set_num_threads(there);
+    report_warning(sim->report, NULL, 0,
+                   "%d threads cannot be started here (%s; ulimit -u says how many processes and "
+                   "threads a user may have): the run has %d",
+                   wanted, strerror(error), there);
+}
+
 /* The run itself, its output locked. */
 static int run_locked(simulation *sim, const char *path, const origin *from, bool again)
 {
@@ -290,6 +306,7 @@ static int run_locked(simulation *sim, const char *path, const origin *from, boo
     if (!code && leads && !from->there) code = check_unchanged(sim, path, from);
     code = team_agree(code);
     if (!code) code = share_threads(sim);
+    if (!code) count_threads(sim);
     if (!code) code = prepare(sim);
     if (!code && !again) say_where(sim);
     if (!code && !sim->report->quiet)

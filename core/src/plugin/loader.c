@@ -32,10 +32,11 @@ int plugin_load(const char *name, int kind, const char *file, int line, loaded *
         free(out->name);
         out->name = checked(strdup(name));
     } else {
-        report_error(r, EXIT_PLUGIN, file, line, "plugin '%s': %s", name, why);
+        report_error(r, out->shortage ? EXIT_MEMORY : EXIT_PLUGIN, file, line, "plugin '%s': %s",
+                     name, why);
     }
     free(path);
-    return out->plugin ? 0 : EXIT_PLUGIN;
+    return out->plugin ? 0 : out->shortage ? EXIT_MEMORY : EXIT_PLUGIN;
 }
 
 /* The file is trusted; is it a plugin? */
@@ -49,7 +50,7 @@ static bool open_trusted(const char *path, const trusted *file, int kind, loaded
                        path);
     if (!hash_file(file->file, out->hash))
         return why_not(why, "%s cannot be read: %s", path, strerror(errno));
-    if (!survives_loading(path, why)) return false;
+    if (!survives_loading(path, &out->shortage, why)) return false;
     crash_calling(path, "dlopen"); /* of its constructors */
     out->handle = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
     crash_called();
@@ -89,7 +90,9 @@ bool plugin_open(const char *path, int kind, loaded *out, char *why, size_t size
         out->path = checked(strdup(path));
         return true;
     }
+    const bool shortage = out->shortage;
     plugin_unload(out);
+    out->shortage = shortage;
     return false;
 }
 

@@ -415,6 +415,9 @@ int context_exit_code(plugmc_context *context, int code, const char *doing)
 {
     crash_called();
     if (code == PLUGMC_OK) return EXIT_DONE;
+    if (!has_told(context) && code == PLUGMC_ERROR_MEMORY)
+        return report_error(context->report, EXIT_MEMORY, context->file, context->line,
+                            "[%s] there is not enough memory for %s", context->section, doing);
     if (!has_told(context))
         return report_error(context->report, exit_code_of(code), context->file, context->line,
                             "[%s] the plugin failed (code %d) while %s", context->section, code,
