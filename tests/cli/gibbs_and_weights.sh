@@ -175,8 +175,8 @@ test_gibbs_and_weights_that_cannot_be()
     weighed transition_matrix 'windows = 3'
     wrong 28 "[mover transition_matrix] 3 windows and 4 walkers: each window needs as many as the others (of \
 several processes each has a part of the walkers, and all windows)"
-    weighed transition_matrix 'windows = 40'
-    wrong 28 "[mover transition_matrix] 40 windows of 41 numbers: each needs two of them"
+    weighed transition_matrix 'windows = 41'
+    wrong 28 "[mover transition_matrix] 41 windows of 41 numbers: each needs two of them"
     weighed transition_matrix
     change 's/^of = a/of = volume/'
     wrong 28 "[mover transition_matrix] of = volume: it counts steps to the next number of particles; for the volume \
