@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "crash.h"
@@ -17,7 +18,14 @@
 #include "plugin/search.h"
 #include "plugin/trust.h"
 
-static bool hash_file(int file, char hash[17]);
+/* A file that has been looked at: the sections of an INI and the points of a study open the same ones. */
+typedef struct known_file {
+    struct stat info;
+    char hash[17];
+    bool survived; /* loading, for trial */
+} known_file;
+
+static known_file *look_at_file(int file);
 
 int plugin_load(const char *name, int kind, const char *file, int line, loaded *out, report *r)
 {
@@ -41,15 +49,17 @@ int plugin_load(const char *name, int kind, const char *file, int line, loaded *
 /* The file is trusted; is it a plugin? */
 static bool open_trusted(const char *path, const trusted *file, int kind, loaded *out, sentence why)
 {
-    if (!elf_is_whole(file->file, path, why)) return false;
+    known_file *known = look_at_file(file->file);
+    if (!known) return why_not(why, "%s cannot be read: %s", path, strerror(errno));
+    memcpy(out->hash, known->hash, sizeof out->hash);
+    if (!known->survived && !elf_is_whole(file->file, path, why)) return false;
     if (file->beside && elf_has_run_path(file->file))
         return why_not(why,
                        "%s has a run path of its own to look for libraries in, and others may "
                        "put files beside it: move it to a folder of yours",
                        path);
-    if (!hash_file(file->file, out->hash))
-        return why_not(why, "%s cannot be read: %s", path, strerror(errno));
-    if (!survives_loading(path, why)) return false;
+    if (!known->survived && !survives_loading(path, why)) return false;
+    known->survived = true;
     crash_calling(path, "dlopen"); /* of its constructors */
     out->handle = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
     crash_called();
@@ -121,4 +131,30 @@ static bool hash_file(int file, char hash[17])
         for (ssize_t i = 0; i < n; i++) h = (h ^ buffer[i]) * 0x100000001b3u;
     snprintf(hash, 17, "%016llx", (unsigned long long)h);
     return n == 0;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* NULL, with errno, if it cannot be read. */
+static known_file *look_at_file(int file)
+{
+    static known_file known[64];
+    static int next;
+    struct stat info;
+    if (fstat(file, &info)) return NULL;
+    for (int i = 0; i < PLUGMC_COUNT(known); i++)
+        if (known[i].hash[0] && same_file(&known[i].info, &info)) return &known[i];
+    known_file *new = &known[next];
+    *new = (known_file){.info = info};
+    if (!hash_file(file, new->hash)) {
+        *new = (known_file){0};
+        return NULL;
+    }
+    next = (next + 1) % PLUGMC_COUNT(known);
+    return new;
 }
