@@ -5,24 +5,13 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "output/cell.h"
 #include "run/numbers.h"
 
 /* ---- CSV ---------------------------------------------------------------------------------------------- */
 
 /* Units and names may have commas. */
-static void put_text(const char *text)
-{
-    if (!strpbrk(text, ",\"")) {
-        fputs(text, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"') putchar('"');
-        putchar(*text);
-    }
-    putchar('"');
-}
+static void put_text(const char *text) { cell_write(stdout, text, ""); }
 
 /* Nothing where there is no number. */
 static void put_value(double value)

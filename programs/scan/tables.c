@@ -8,6 +8,7 @@
 
 #include "table_columns.h"
 #include "files.h"
+#include "output/cell.h"
 #include "page.h"
 #include "summary.h"
 #include "twist_table.h"
@@ -83,20 +84,20 @@ static char *csv_of(const study *s, const table_columns *c)
     fputs("point,state", out);
     for (int i = 0; i < s->key_count; i++) {
         fputc(',', out);
-        files_write_cell(out, s->keys[i].name, "");
+        cell_write(out, s->keys[i].name, "");
     }
     for (int i = 0; i < c->count; i++)
         for (int part = 0; part < 3; part++) {
             static const char *const ends[] = {"", " error", " star"};
             fputc(',', out);
-            files_write_cell(out, c->names[i], ends[part]);
+            cell_write(out, c->names[i], ends[part]);
         }
     fputc('\n', out);
     for (int64_t k = 0; k < s->point_count; k++) {
         fprintf(out, "%" PRId64 ",%s", k, table_state(s->points[k].state));
         for (int i = 0; i < s->key_count; i++) {
             fputc(',', out);
-            files_write_cell(out, study_value(s, k, &s->keys[i]), "");
+            cell_write(out, study_value(s, k, &s->keys[i]), "");
         }
         for (int i = 0; i < c->count; i++) {
             const result *r = c->cells[k * c->count + i];

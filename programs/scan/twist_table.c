@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "files.h"
+#include "output/cell.h"
 #include "page.h"
 
 /* One line: points first ... first + twists - 1. */
@@ -110,7 +111,7 @@ static void write_line(FILE *out, const study *s, const table_columns *c, const 
 {
     for (int i = 0; i < s->key_count; i++)
         if (is_shown(s, i)) {
-            files_write_cell(out, study_value(s, l->first, &s->keys[i]), "");
+            cell_write(out, study_value(s, l->first, &s->keys[i]), "");
             fputc(',', out);
         }
     fprintf(out, "%" PRId64 ",%" PRId64, s->twists.count, l->joined);
@@ -132,14 +133,14 @@ int twist_table_write(const study *s, const table_columns *c, report *r)
     FILE *out = checked(open_memstream(&text, &size));
     for (int i = 0; i < s->key_count; i++)
         if (is_shown(s, i)) {
-            files_write_cell(out, s->keys[i].name, "");
+            cell_write(out, s->keys[i].name, "");
             fputc(',', out);
         }
     fputs("twists,joined,particles", out);
     for (int i = 0; i < c->count; i++)
         for (int part = 0; part < 3; part++) {
             fputc(',', out);
-            files_write_cell(out, c->names[i], ends[part]);
+            cell_write(out, c->names[i], ends[part]);
         }
     fputc('\n', out);
     for (int64_t k = 0; k < s->point_count; k += s->twists.count) {
