@@ -219,8 +219,8 @@ static int finish_part(listener *l, part *p, int *status, report *r)
     if (!l->in) {
         const int why = errno;
         close(p->told);
-        return report_error(r, EXIT_MEMORY, NULL, 0, "there is no memory for what a child tells: %s",
-                            strerror(why));
+        return report_error(r, EXIT_MEMORY, NULL, 0,
+                            "there is no memory for what a child tells: %s", strerror(why));
     }
     listen_to(l);
     fclose(l->in);
@@ -272,7 +272,8 @@ static int parts_for(int64_t points)
 }
 
 /* Side by side; told in the order of the points. */
-static int survey_rest(listener *l, int64_t first, int64_t end, bool results, int *status, report *r)
+static int survey_rest(listener *l, int64_t first, int64_t end, bool results, int *status,
+                       report *r)
 {
     part parts[MOST_PARTS];
     const int count = parts_for(end - first);
