@@ -5,7 +5,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build
 build_packages=(build-essential cmake pkg-config libinih-dev libhdf5-dev libexpat1-dev libfftw3-dev
                 liblapacke-dev libopenblas-dev)
-test_packages=(librandom123-dev libcmocka-dev hdf5-tools gnuplot-nox python3-h5py
+report_packages=(gnuplot-nox) # which draws the figures of plugmc report
+test_packages=(librandom123-dev libcmocka-dev hdf5-tools "${report_packages[@]}" python3-h5py
                python3-gsd mkdocs file openmpi-bin libopenmpi-dev)
 
 say() { echo "plugmc: $*" >&2; }

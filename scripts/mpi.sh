@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 folder=${1-$root/build/mpi}
 compiler=${MPICC-mpicc}
 command -v "$compiler" >/dev/null || {
-    echo "there is no $compiler: load the module of an MPI, or say MPICC=..." >&2
+    echo "there is no $compiler: load the module of an MPI, or say MPICC=... (Debian, Ubuntu: apt-get install openmpi-bin libopenmpi-dev)" >&2
     exit 1
 }
 umask g-w,o-w

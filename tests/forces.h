@@ -57,7 +57,8 @@ static inline void set_all(bench *b, const plugmc_plugin *plugin, void *instance
                            const char *settings)
 {
     const plugmc_parameter *p = plugin->parameters, *end = p + plugin->parameter_count;
-    char copy[512], *rest = copy;
+    char *rest =
+        (char *)bench_allocate(b->host.context, strlen(settings) + 1); /* texts stay there */
     for (; p < end; p++) {
         if (p->derived || !p->fallback) continue;
         if (p->type == PLUGMC_TYPE_LIST)
@@ -65,7 +66,7 @@ static inline void set_all(bench *b, const plugmc_plugin *plugin, void *instance
         else
             set_parameter(plugin, instance, p, p->fallback);
     }
-    snprintf(copy, sizeof copy, "%s", settings);
+    memcpy(rest, settings, strlen(settings));
     for (char *word; (word = strtok_r(rest, " ", &rest));) {
         char *equals = strchr(word, '=');
         *equals = 0;

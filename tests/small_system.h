@@ -35,7 +35,7 @@ static inline small small_new(int dimension, int64_t n)
     s.config.ini.path = "test.ini";
     s.config.run = (run_section){.sweeps = 1, .seed = 2024, .walkers = 1, .threads = 2};
     s.config.box = (box_section){.dimension = dimension};
-    s.config.initial = (initial_section){.random_fraction = 0.2, .attempts = 100000};
+    s.config.initial = (initial_section){.frame = -1, .random_fraction = 0.2, .attempts = 100000};
     s.config.species_count = 1;
     s.species[0] = (species_section){.count = n, .diameter = 1};
     const char *const names[] = {"A", "B", "C", "D"};
@@ -67,7 +67,7 @@ static inline int small_start(small *s)
     free(s->positions);
     s->positions = malloc(n * sizeof *s->positions);
     for (size_t i = 0; i < n; i++) s->positions[i] = NAN;
-    return initial_state(&s->config, &s->system, 0, s->positions, &s->report);
+    return initial_state(&s->config, &s->system, 0, s->positions, NULL, &s->report);
 }
 
 static inline void small_free(small *s)

@@ -13,6 +13,7 @@
 
 #include "base/report.h"
 #include "statistics/blocking.h"
+#include "archive/frozen.h"
 
 /* Correlation times of the slowest scalar that a run has to be long, as measured; in short runs
  * that measures too small a time. */
@@ -114,6 +115,7 @@ void averages_so_far(const output_data *data, const quantity_record *q, estimate
         const double all = blocks.mean[0];
         const block_error e = error_of_blocks(blocks.block, blocks.count, walkers, 0);
         *out = (estimate){all, e.error, NAN, NAN, q->samples * walkers, e.converged};
+        if (frozen_any(data)) frozen_doubt(all, &out->error, &out->converged);
         block_means_free(&blocks);
     }
     if (series != q->series) free((void *)series);
@@ -126,6 +128,7 @@ static int find_scalar(const output_data *data, quantity_record *q)
     const double *series = averages_series(data, q, &walkers);
     if (!series && q->samples) return 1;
     q->found.halves = difference_of_halves(series, q->samples, walkers);
+    q->found.still = series == q->series ? frozen_walkers(series, q->samples, walkers) : 0;
     const int code = estimate_interleaved(series, q->samples, walkers, data->blocks,
                                           &q->found.scalar, &q->found.correlation);
     if (series != q->series) free((void *)series);
@@ -187,8 +190,50 @@ run_length averages_run_length(const output_data *data, bool by_walker)
     return (run_length){.enough = times >= LONG_ENOUGH, .widening = sqrt(1 + MISSED / times)};
 }
 
+/* Walkers that all stand still know nothing of the error, some of them make it too small. */
+static void doubt_scalar(quantity_record *q, bool enough, bool frozen)
+{
+    estimate *e = &q->found.scalar;
+    if (q->found.still && q->found.still == q->walkers) e->error = NAN;
+    if (q->found.still || (!enough && e->error > 0)) e->converged = false;
+    if (frozen && q->samples) frozen_doubt(e->mean, &e->error, &e->converged);
+}
+
+static void doubt_array(quantity_record *q, bool enough, bool frozen)
+{
+    quantity_result *f = &q->found;
+    for (int64_t k = 0; k < q->length; k++) {
+        if (!enough && f->errors[k] > 0) f->each_converged[k] = false;
+        if (frozen) frozen_doubt(f->means[k], &f->errors[k], &f->each_converged[k]);
+    }
+}
+
+/* Of a scalar with a star; 0 without one. */
+static double times_longer(const quantity_record *q)
+{
+    enum { FEWEST = 16 }; /* blocks below which none is long enough: run/blocking.c */
+    const estimate *e = &q->found.scalar;
+    if (q->length != 1 || !q->samples || e->converged || !(e->error > 0)) return 0;
+    const double samples = (double)e->samples;
+    return fmax(LONG_ENOUGH * e->correlation_time / samples, FEWEST / samples);
+}
+
+double averages_times_longer(const output_data *data)
+{
+    enum { LEAST = 2 };
+    double most = LEAST;
+    if (data->slowest)
+        most = fmax(most, LONG_ENOUGH * data->slowest->found.scalar.correlation_time /
+                              (double)data->slowest->samples);
+    for (int i = 0; i < data->quantity_count; i++)
+        most = fmax(most, times_longer(&data->quantities[i]));
+    const double unit = pow(10, floor(log10(most)) - 1);
+    return most < 100 ? ceil(most) : ceil(most / unit) * unit;
+}
+
 int averages_find(output_data *data)
 {
+    const bool frozen = frozen_any(data);
     for (int i = 0; i < data->quantity_count; i++) {
         quantity_record *q = &data->quantities[i];
         averages_free(q);
@@ -200,12 +245,11 @@ int averages_find(output_data *data)
         const run_length run = averages_run_length(data, q->length > 1);
         if (q->length == 1 && is_rounding(data, q)) q->found.halves = NAN;
         q->found.scalar.error *= run.widening;
-        if (!run.enough && q->length == 1 && q->found.scalar.error > 0)
-            q->found.scalar.converged = false;
-        for (int64_t k = 0; q->length > 1 && k < q->length; k++) {
-            q->found.errors[k] *= run.widening;
-            if (!run.enough && q->found.errors[k] > 0) q->found.each_converged[k] = false;
-        }
+        for (int64_t k = 0; q->length > 1 && k < q->length; k++) q->found.errors[k] *= run.widening;
+        if (q->length == 1)
+            doubt_scalar(q, run.enough, frozen);
+        else
+            doubt_array(q, run.enough, frozen);
     }
     return 0;
 }

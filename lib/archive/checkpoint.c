@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "parts.h"
+#include "archive/parts.h"
 
 enum { FORMAT = 3, ROWS = 129, MOST_BLOBS = 1000000 };
 
@@ -100,6 +100,7 @@ static void digest_move(uint64_t *state, const move_record *m)
     for (int k = 0; k < 4; k++) digest_text(state, texts[k]);
     digest(state, m->counts, (size_t)m->rungs * sizeof *m->counts);
     digest(state, m->steps, (size_t)m->rungs * sizeof *m->steps);
+    if (m->changes) digest_integer(state, m->changes); /* 0: of an earlier version, without it */
     for (int64_t k = 0; k < m->tuning_count; k++) {
         const tuning_record *t = &m->tunings[k];
         digest(state, &t->sweep, sizeof t->sweep);
@@ -251,6 +252,8 @@ static void write_scalar(store *s, hid_t group, const quantity_record *q, int wa
     write_real(s, group, "variance", e->variance);
     write_real(s, group, "correlation_time", e->correlation_time);
     write_real(s, group, "correlation_time_sweeps", e->correlation_time * (double)q->period);
+    write_integer(s, group, "correlation_time_is_upper_bound", e->correlation_time <= 0.5);
+    write_integer(s, group, "walkers_that_stand_still", q->found.still);
     write_real(s, group, "difference_of_halves", q->found.halves);
     write_integer(s, group, "samples", q->samples);
     write_integer(s, group, "converged", e->converged);
@@ -612,6 +615,7 @@ void checkpoint_read(store *s, output_data *data)
     read_records(s, plugmc, data, true);
     move_records_read(s, plugmc, data);
     read_blobs(s, checkpoint, data);
+    ends_find_frames(s, data);
     data->seconds = read_real(s, moment, "seconds");
     pace_read(s, moment, &data->pace);
     uint64_t expected = read_natural(s, checkpoint, "checksum");

@@ -1,23 +1,20 @@
 /* The scalars as a table for spreadsheets and gnuplot. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/cell.h"
 #include "archive/output.h"
 #include "archive/replacement.h"
 
-/* label.name, in quotes where a comma or a quote is part of it. */
 static void write_name(FILE *out, const quantity_record *q)
 {
-    const char *const parts[] = {q->observable, ".", q->name};
-    bool quote = strpbrk(q->observable, ",\"") || strpbrk(q->name, ",\"");
-    fputs(quote ? ",\"" : ",", out);
-    for (int i = 0; i < 3; i++)
-        for (const char *c = parts[i]; *c; c++) {
-            if (*c == '"') fputc('"', out);
-            fputc(*c, out);
-        }
-    if (quote) fputc('"', out);
+    char *name;
+    if (asprintf(&name, "%s.%s", q->observable, q->name) < 0) checked(NULL);
+    fputc(',', out);
+    cell_write(out, name, "");
+    free(name);
 }
 
 /* Production sweep of the next sample after `sweep`, of any scalar; 0 if there is none. */

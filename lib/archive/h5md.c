@@ -13,8 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "parts.h"
-#include "archive/rehearsal_child.h"
+#include "archive/parts.h"
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
@@ -88,10 +87,10 @@ static void pack(packed *p, const plugmc_system *system, const double *places)
     }
 }
 
-static void walker_name(int walker, char name[32])
+void h5md_walker_name(int walker, char name[H5MD_NAME])
 {
     if (walker)
-        snprintf(name, 32, "trajectory_%d", walker);
+        snprintf(name, H5MD_NAME, "trajectory_%d", walker);
     else
         strcpy(name, "trajectory");
 }
@@ -334,231 +333,12 @@ void h5md_write_frames(store *s, const output_data *data, int64_t before)
     hid_t first = store_group(s, particles, "trajectory");
     write_first_walker(s, first, data, before);
     for (int walker = 1; walker < data->system->walkers; walker++) {
-        char name[32];
-        walker_name(walker, name);
+        char name[H5MD_NAME];
+        h5md_walker_name(walker, name);
         hid_t group = store_group(s, particles, name);
         write_other_walker(s, group, first, data, walker, before);
         store_leave(s, group);
     }
     store_leave(s, first);
     store_leave(s, particles);
-}
-
-/* ---- Reading the last frame ----------------------------------------------------------------- */
-
-/* Last row of an array that changes in time (name/value [T][...]), or a fixed array (name [...]),
- * as `type`; rank and shape without T. */
-static void *last_row(store *s, hid_t group, const char *name, enum store_type type, int *rank,
-                      hsize_t shape[2])
-{
-    char value[64];
-    snprintf(value, sizeof value, "%s/value", name);
-    bool there = store_has(s, group, name);
-    hid_t object = there ? H5Oopen(group, name, H5P_DEFAULT) : -1;
-    bool in_time = object >= 0 && H5Iget_type(object) == H5I_GROUP;
-    if (object >= 0) H5Oclose(object);
-    if (object < 0) {
-        store_fail(s, "it has no readable '%s'", name);
-        return NULL;
-    }
-    hid_t array = store_open_array(s, group, in_time ? value : name);
-    void *data = store_get_last_row(s, array, name, type, in_time, rank, shape);
-    store_leave_array(s, array);
-    return data;
-}
-
-/* particles/trajectory, or the only group there. */
-static hid_t enter_particles(store *s)
-{
-    if (!store_has(s, s->file, "particles")) {
-        store_fail(s, "it has no group 'particles', so it is not an H5MD file");
-        return -1;
-    }
-    if (store_has(s, s->file, "particles/trajectory"))
-        return store_enter(s, s->file, "particles/trajectory");
-    hid_t particles = store_enter(s, s->file, "particles");
-    H5G_info_t info = {0};
-    char name[256] = "";
-    if (!s->failed && (H5Gget_info(particles, &info) < 0 || info.nlinks != 1))
-        store_fail(s, "it has %d groups below 'particles' and none is called 'trajectory'",
-                   (int)info.nlinks);
-    if (!s->failed && H5Lget_name_by_idx(particles, ".", H5_INDEX_NAME, H5_ITER_INC, 0, name,
-                                         sizeof name, H5P_DEFAULT) < 0)
-        store_fail(s, "its group 'particles' cannot be read");
-    hid_t group = store_enter(s, particles, name);
-    store_leave(s, particles);
-    return group;
-}
-
-/* Lengths of edges, or vectors as rows. */
-static void read_edges(store *s, hid_t group, double edges[3][3])
-{
-    int rank;
-    hsize_t shape[2];
-    for (int i = 0; i < 9; i++) edges[i / 3][i % 3] = 0;
-    if (!store_has(s, group, "box/edges")) return;
-    double *found = last_row(s, group, "box/edges", STORE_DOUBLE, &rank, shape);
-    if (!s->failed && (shape[0] < 2 || shape[0] > 3 || (rank == 2 && shape[1] != shape[0])))
-        store_fail(s, "its box has %d dimensions", (int)shape[0]);
-    for (hsize_t i = 0; !s->failed && i < shape[0] * shape[1]; i++)
-        edges[i / shape[1]][rank == 1 ? i : i % shape[1]] = found[i];
-    if (!s->failed && shape[0] == 2) edges[2][2] = 1;
-    free(found);
-}
-
-static double *read_positions(store *s, hid_t group, int64_t *count)
-{
-    int rank;
-    hsize_t shape[2];
-    double *found = last_row(s, group, "position", STORE_DOUBLE, &rank, shape);
-    if (!s->failed && (rank != 2 || shape[1] < 2 || shape[1] > 3 || shape[0] == 0))
-        store_fail(s, "its positions are not those of particles in 2 or 3 dimensions");
-    double *positions = s->failed ? NULL : calloc(shape[0], 3 * sizeof *positions);
-    if (!s->failed && !positions) store_short(s);
-    for (hsize_t i = 0; positions && i < shape[0]; i++)
-        for (hsize_t d = 0; d < shape[1]; d++) positions[3 * i + d] = found[shape[1] * i + d];
-    if (positions) *count = (int64_t)shape[0];
-    free(found);
-    return positions;
-}
-
-/* Particles that a frame does not have, with an id of -1, get no place (NaN). Of frames that do not change in
- * number all are there. */
-static void take_absent_away(store *s, hid_t group, int64_t count, double *positions)
-{
-    int rank;
-    hsize_t shape[2];
-    if (s->failed || !store_has(s, group, "id") || !store_is_group(s, group, "id")) return;
-    int32_t *id = last_row(s, group, "id", STORE_INT32, &rank, shape);
-    if (!s->failed && (rank != 1 || shape[0] != (hsize_t)count))
-        store_fail(s, "its ids are not one number a particle");
-    for (int64_t i = 0; i < count && !s->failed; i++)
-        if (id[i] == -1) positions[3 * i] = positions[3 * i + 1] = positions[3 * i + 2] = NAN;
-    free(id);
-}
-
-static int32_t *read_species(store *s, hid_t group, int64_t count)
-{
-    if (s->failed) return NULL;
-    if (!store_has(s, group, "species")) {
-        int32_t *zero = calloc((size_t)count, sizeof *zero);
-        if (!zero) store_short(s);
-        return zero;
-    }
-    int rank;
-    hsize_t shape[2];
-    int32_t *species = last_row(s, group, "species", STORE_INT32, &rank, shape);
-    if (!s->failed && (rank != 1 || shape[0] != (hsize_t)count))
-        store_fail(s, "its species are not one number a particle");
-    return species;
-}
-
-/* Positions and species of one walker; what was there of an array is replaced by a longer one. */
-static void append(store *s, void **all, size_t before, void *more, size_t bytes)
-{
-    char *longer = s->failed ? NULL : realloc(*all, before + bytes);
-    if (!s->failed && !longer) store_short(s);
-    if (longer) {
-        memcpy(longer + before, more, bytes);
-        *all = longer;
-    }
-    free(more);
-}
-
-/* [walkers][count][3] and [walkers][count]: of the first walker and those after it, as many as there are up to
- * `most`. A walker whose group says no species has those of the first. */
-static double *read_walkers(store *s, hid_t first, int most, int *walkers, int64_t *count,
-                            int32_t **species)
-{
-    double *positions = read_positions(s, first, count);
-    *species = read_species(s, first, *count);
-    take_absent_away(s, first, *count, positions);
-    for (*walkers = 1; *walkers < most; ++*walkers) {
-        char path[48] = "particles/";
-        int64_t own = 0;
-        walker_name(*walkers, path + strlen(path));
-        if (!store_has(s, s->file, path)) break;
-        hid_t group = store_enter(s, s->file, path);
-        double *more = read_positions(s, group, &own);
-        if (more && own != *count) store_fail(s, "its walkers have different numbers of particles");
-        const bool named = !s->failed && store_has(s, group, "species");
-        int32_t *kinds = read_species(s, group, *count);
-        take_absent_away(s, group, *count, more);
-        store_leave(s, group);
-        const size_t n = (size_t)*count, w = (size_t)*walkers;
-        if (kinds && !named) memcpy(kinds, *species, n * sizeof *kinds);
-        append(s, (void **)&positions, 3 * n * w * sizeof *more, more, 3 * n * sizeof *more);
-        append(s, (void **)species, n * w * sizeof *kinds, kinds, n * sizeof *kinds);
-        if (s->failed) break;
-    }
-    return positions;
-}
-
-void h5md_read(store *s, const char *path, int most, int *walkers, int64_t *count,
-               double **positions, int32_t **species, double edges[3][3])
-{
-    *positions = NULL;
-    *species = NULL;
-    int fd = store_open_path(s, path);
-    hid_t group = s->failed ? -1 : enter_particles(s);
-    if (group >= 0) {
-        *positions = read_walkers(s, group, most, walkers, count, species);
-        read_edges(s, group, edges);
-        store_leave(s, group);
-    }
-    int failed = store_close(s);
-    if (fd >= 0) close(fd);
-    if (!failed) return;
-    free(*positions);
-    free(*species);
-    *positions = NULL;
-    *species = NULL;
-}
-
-/* What a child has read, as h5md_read gives it. */
-static void unpack(store *s, const findings *found, int *walkers, int64_t *count,
-                   double **positions, int32_t **species, double edges[3][3])
-{
-    found_positions head;
-    memcpy(&head, found->data, sizeof head);
-    const char *from = found->data + sizeof head;
-    const size_t n = (size_t)head.count * (size_t)head.walkers, numbers = 3 * n;
-    *positions = malloc(numbers * sizeof **positions);
-    *species = malloc(n * sizeof **species);
-    if (!*positions || !*species) {
-        store_short(s);
-        return;
-    }
-    memcpy(*positions, from, numbers * sizeof **positions);
-    memcpy(*species, from + numbers * sizeof **positions, n * sizeof **species);
-    memcpy(edges, head.edges, sizeof head.edges);
-    *walkers = head.walkers;
-    *count = head.count;
-}
-
-int h5md_read_positions(const char *path, int most, int *walkers, int64_t *count,
-                        double **positions, int32_t **species, double edges[3][3], report *r)
-{
-    store s = {.reading = true};
-    char limit[16];
-    int32_t *kinds = NULL;
-    findings found = {0};
-    *positions = NULL;
-    snprintf(limit, sizeof limit, "%d", most);
-    int code = rehearse("positions", path, limit, EXIT_INPUT, &found, s.reason);
-    if (!code && found.data)
-        unpack(&s, &found, walkers, count, positions, &kinds, edges);
-    else if (!code)
-        h5md_read(&s, path, most, walkers, count, positions, &kinds, edges);
-    if (!code && s.failed) code = s.memory_short ? EXIT_MEMORY : EXIT_INPUT;
-    free(found.data);
-    if (species && !code)
-        *species = kinds;
-    else
-        free(kinds);
-    if (!code) return EXIT_DONE;
-    free(*positions);
-    *positions = NULL;
-    if (species) *species = NULL;
-    return report_error(r, code, NULL, 0, "cannot read positions from %s: %s", path, s.reason);
 }

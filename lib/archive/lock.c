@@ -140,13 +140,16 @@ int output_lock_take(output_lock *lock, const char *path, const char *identity, 
     if (!lock->held) leftovers_forget(lock->path);
     leftovers_let_go();
     if (!noted) checked(NULL);
-    if (lock->fd < 0) {
+    if (lock->fd < 0 && (code == ENOENT || code == ENOTDIR || code == EROFS)) {
+        /* it is the folder, in which nothing can be made */
+        result = report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path, strerror(code));
+    } else if (lock->fd < 0) {
         result = report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: its lock file %s: %s",
                               path, lock->path, strerror(code));
     } else if (code == EWOULDBLOCK) {
         read_holder(lock->fd, holder, sizeof holder);
         result = report_error(r, EXIT_OUTPUT, NULL, 0,
-                              "cannot write %s: another run is writing it (%s)", path, holder);
+                              "cannot write %s: another plugmc is writing it (%s)", path, holder);
     } else if (code == EEXIST) {
         result = report_error(r, EXIT_OUTPUT, NULL, 0,
                               "cannot write %s: its lock file %s is not a regular file", path,
@@ -163,6 +166,13 @@ int output_lock_take(output_lock *lock, const char *path, const char *identity, 
     free(target);
     if (result) output_lock_release(lock);
     return result;
+}
+
+int output_lock_take_plain(output_lock *lock, const char *path, report *r)
+{
+    char identity[IDENTITY_SIZE];
+    identity_make(identity);
+    return output_lock_take(lock, path, identity, r);
 }
 
 void output_lock_release(output_lock *lock)

@@ -1,6 +1,7 @@
 /* /plugmc/movers: what is known of trial moves.
  *
  *   LABEL/NAME        attributes mover, name, doc, step_unit ("" without a step)
+ *     changes         [1], PLUGMC_CHANGED_* of the mover
  *     trials          [rungs], since production began or, before, since the step was tuned
  *     accepted        [rungs]
  *     step            [rungs]
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parts.h"
+#include "archive/parts.h"
 
 enum { MOST_MOVES = 4096, MOST_TUNINGS = 1 << 24 };
 
@@ -57,6 +58,7 @@ static void write_move(store *s, hid_t movers, const move_record *m)
     hid_t group = record_group(s, movers, "mover", m->mover, m->name);
     store_label(s, group, "doc", m->doc);
     store_label(s, group, "step_unit", m->step_unit ? m->step_unit : "");
+    store_array(s, group, "changes", STORE_UINT64, 1, (hsize_t[]){1}, (uint64_t[]){m->changes});
     store_array(s, group, "trials", STORE_UINT64, 1, &rungs, numbers);
     store_array(s, group, "accepted", STORE_UINT64, 1, &rungs, numbers + m->rungs);
     store_array(s, group, "step", STORE_DOUBLE, 1, &rungs, m->steps);
@@ -100,6 +102,18 @@ static void read_tunings(store *s, hid_t group, move_record *m)
     free(sweeps), free(rungs), free(acceptance), free(steps);
 }
 
+static uint32_t read_changes(store *s, hid_t group)
+{
+    hsize_t n = 0;
+    if (!store_has(s, group, "changes")) return 0; /* of an earlier version */
+    uint64_t *changes = store_get_array(s, group, "changes", STORE_UINT64, 1, &n);
+    if (!s->failed && (n != 1 || *changes > UINT32_MAX))
+        store_fail(s, "what its moves change makes no sense");
+    const uint32_t out = s->failed ? 0 : (uint32_t)*changes;
+    free(changes);
+    return out;
+}
+
 static void read_move(store *s, hid_t group, move_record *m)
 {
     hsize_t trials_shape = 0, accepted_shape = 0, step_shape = 0;
@@ -107,6 +121,7 @@ static void read_move(store *s, hid_t group, move_record *m)
     m->name = store_get_label(s, group, "name");
     m->doc = store_get_label(s, group, "doc");
     m->step_unit = store_get_label(s, group, "step_unit");
+    m->changes = read_changes(s, group);
     uint64_t *trials = store_get_array(s, group, "trials", STORE_UINT64, 1, &trials_shape);
     uint64_t *accepted = store_get_array(s, group, "accepted", STORE_UINT64, 1, &accepted_shape);
     m->steps = store_get_array(s, group, "step", STORE_DOUBLE, 1, &step_shape);

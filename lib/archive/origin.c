@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parts.h"
+#include "archive/parts.h"
 
 /* Names, one a line, in the order of their numbers. */
 static void write_species_names(store *s, hid_t group, const plugmc_system *system)
@@ -54,12 +54,17 @@ void origin_read(store *s, output_data *data)
     store_leave(s, group);
 }
 
-void origin_check_stamp(store *s, const output_data *data)
+bool origin_has_stamp(store *s, const output_data *data)
 {
     char stamp[STAMP_SIZE];
     hid_t group = store_enter(s, s->file, "parameters");
     read_stamp(s, group, stamp);
-    if (!s->failed && strcmp(stamp, data->stamp) != 0)
-        store_fail(s, "another run has written this file in the meantime");
     store_leave(s, group);
+    return !s->failed && !strcmp(stamp, data->stamp);
+}
+
+void origin_check_stamp(store *s, const output_data *data)
+{
+    if (!origin_has_stamp(s, data))
+        store_fail(s, "another run has written this file in the meantime");
 }

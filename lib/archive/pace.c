@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parts.h"
+#include "archive/parts.h"
 
 /* Every second one goes; the last one stays. */
 static void thin(pace_record *p)

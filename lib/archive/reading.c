@@ -1,13 +1,22 @@
 /* Reading an output file back: rehearsed, read, checked, and handed over to the run that resumes. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "parts.h"
+#include "archive/parts.h"
+#include "base/regular_file.h"
 #include "base/rehearsal.h"
 #include "archive/averages.h"
+#include "base/child.h"
 
 /* ---- As a whole ----------------------------------------------------------------------------- */
+
+void output_path_of(int fd, char path[OUTPUT_PATH])
+{
+    snprintf(path, OUTPUT_PATH, "/proc/%d/fd/%d", (int)getpid(), fd);
+}
 
 /* An exit code, with the reason in s->reason, and data all zero, if it cannot be read or trusted. */
 static int read_whole(store *s, const char *path, output_data *data)
@@ -21,27 +30,105 @@ static int read_whole(store *s, const char *path, output_data *data)
     return code;
 }
 
+/* Rehearsed and read is one file, even if another one is put in its place meanwhile. `copy`: beside which file the
+ * rehearsal makes its own. `always`: even if this file was the last one that was good. */
+static int read_open(int fd, const char *copy, bool always, output_data *data, char why[OUTPUT_WHY])
+{
+    store s;
+    char held[OUTPUT_PATH];
+    struct stat info;
+    findings none = {0};
+    *data = (output_data){0};
+    output_path_of(fd, held);
+    int code = rehearse("checkpoint", held, copy, EXIT_CHECKPOINT, always ? &none : NULL, why);
+    free(none.data);
+    if (code) return code;
+    code = read_whole(&s, held, data);
+    if (code) snprintf(why, OUTPUT_WHY, "%s", s.reason);
+    if (code || fstat(fd, &info)) return code;
+    data->device = info.st_dev;
+    data->inode = info.st_ino;
+    return EXIT_DONE;
+}
+
+/* The same for a file that is not open yet. */
+static int read_path(const char *path, bool always, output_data *data, char why[OUTPUT_WHY])
+{
+    const char *refused;
+    *data = (output_data){0};
+    errno = 0;
+    const int fd = open_regular(path, &refused);
+    if (fd < 0) {
+        const bool shortage = child_is_shortage(errno);
+        snprintf(why, OUTPUT_WHY, "%s", refused);
+        return shortage ? EXIT_MEMORY : EXIT_CHECKPOINT;
+    }
+    const int code = read_open(fd, path, always, data, why);
+    close(fd);
+    return code;
+}
+
+static int tell(int code, const char *path, const char *why, report *r)
+{
+    return code ? report_error(r, code, NULL, 0, "cannot read %s: %s", path, why) : EXIT_DONE;
+}
+
 static int read_checked(const char *path, output_data *data, report *r)
 {
-    store s = {.failed = true};
-    *data = (output_data){0};
-    int code = rehearse("checkpoint", path, "", EXIT_CHECKPOINT, NULL, s.reason);
-    if (!code) code = read_whole(&s, path, data);
-    if (!code) return EXIT_DONE;
-    return report_error(r, code, NULL, 0, "cannot read %s: %s", path, s.reason);
+    char why[OUTPUT_WHY];
+    return tell(read_path(path, false, data, why), path, why, r);
+}
+
+/* Whether the file at `path` is the one that was written or read last: by its stamp, and where that cannot be read
+ * by the place on the disk. */
+static bool is_ours(const char *path, const output_data *data)
+{
+    store s;
+    struct stat info;
+    store_open_path_apart(&s, path);
+    const int fd = s.fd;
+    const bool same = origin_has_stamp(&s, data);
+    const bool read = !store_close(&s);
+    if (fd >= 0) close(fd);
+    if (read) return same;
+    return !stat(path, &info) && data->inode && info.st_dev == data->device &&
+           info.st_ino == data->inode;
+}
+
+enum output_found output_look(const char *path, const output_data *data, char why[OUTPUT_WHY])
+{
+    output_data found;
+    why[0] = 0;
+    if (access(path, F_OK) && errno == ENOENT) return FOUND_NOTHING;
+    const int code = read_path(path, true, &found, why);
+    if (code == EXIT_OUTPUT) /* it can be read, and there is no room for more */
+        return is_ours(path, data) ? FOUND_WHOLE : FOUND_OTHER;
+    const bool same = !code && strcmp(found.stamp, data->stamp) == 0;
+    if (!code) output_free(&found);
+    if (code == EXIT_MEMORY || code == EXIT_INTERNAL) return FOUND_UNKNOWN;
+    if (!code) return same ? FOUND_WHOLE : FOUND_OTHER;
+    return is_ours(path, data) ? FOUND_DAMAGED : FOUND_OTHER;
 }
 
 bool output_is_intact(const char *path, const output_data *data)
 {
-    store s;
-    output_data found = {0};
-    char reason[REHEARSAL_REASON];
-    int code = rehearse("checkpoint", path, "", EXIT_CHECKPOINT, NULL, reason);
-    if (code && code != EXIT_OUTPUT) return false; /* that is: whole, but nothing can be added */
-    if (read_whole(&s, path, &found)) return false;
-    bool same = strcmp(found.stamp, data->stamp) == 0;
-    output_free(&found);
-    return same;
+    char why[OUTPUT_WHY];
+    return output_look(path, data, why) == FOUND_WHOLE;
+}
+
+const char *output_state(bool fresh, enum output_found found, const char *why,
+                         char words[OUTPUT_WHY])
+{
+    static const char *const state[] = {
+        [FOUND_WHOLE] = "the file from the last checkpoint is intact",
+        [FOUND_NOTHING] = "the file from the last checkpoint is gone",
+        [FOUND_DAMAGED] = "the file from the last checkpoint is damaged: ",
+        [FOUND_OTHER] = "the file is not that from the last checkpoint",
+        [FOUND_UNKNOWN] = "whether the file from the last checkpoint is intact is not known: "};
+    if (fresh) return "nothing was changed";
+    if (found != FOUND_DAMAGED && found != FOUND_UNKNOWN) return state[found];
+    snprintf(words, OUTPUT_WHY, "%s%.*s", state[found], OUTPUT_WHY - 80, why);
+    return words;
 }
 
 int output_read_ini(const char *path, char **user_ini, report *r)
@@ -58,12 +145,18 @@ int output_read_ini(const char *path, char **user_ini, report *r)
 
 /* ---- Handing over what was read ------------------------------------------------------------- */
 
+/* A series has the walkers of its record: they are the columns that it is read by. */
+static bool has_walkers_of(const quantity_record *q, const quantity_record *like)
+{
+    return q->length > 1 || !q->series || q->walkers == like->walkers;
+}
+
 static quantity_record *find_quantity(output_data *data, const quantity_record *like)
 {
     for (int i = 0; i < data->quantity_count; i++) {
         quantity_record *q = &data->quantities[i];
         if (strcmp(q->observable, like->observable) == 0 && strcmp(q->name, like->name) == 0 &&
-            q->length == like->length && q->period == like->period)
+            q->length == like->length && q->period == like->period && has_walkers_of(q, like))
             return q;
     }
     return NULL;
@@ -93,7 +186,7 @@ static int fit_quantities(const char *path, output_data *found, output_data *dat
         if (!find_quantity(found, &data->quantities[i]))
             return report_error(r, EXIT_CHECKPOINT, NULL, 0,
                                 "cannot resume from %s: it has no '%s' of observable '%s' of that "
-                                "length and period",
+                                "length, period and number of walkers",
                                 path, data->quantities[i].name, data->quantities[i].observable);
     for (int i = 0; i < data->quantity_count; i++)
         move_samples(find_quantity(found, &data->quantities[i]), &data->quantities[i]);
@@ -159,6 +252,10 @@ static void hand_over(output_data *found, output_data *data)
     }
     data->equilibrate = found->equilibrate;
     data->frames_written = found->frames_written;
+    data->frames_from = found->frames_from;
+    data->frames_until = found->frames_until;
+    data->device = found->device;
+    data->inode = found->inode;
     data->sweep = found->sweep;
     data->seconds = found->seconds;
     data->pace = found->pace;
@@ -182,24 +279,38 @@ static bool has_room(const output_data *data)
     return room;
 }
 
-int output_read(const char *path, output_data *data, report *r)
+/* `found` is freed. */
+static int fit(const char *path, output_data *found, output_data *data, report *r)
 {
-    output_data found;
-    int code = read_checked(path, &found, r);
-    if (code) return code;
+    int code = EXIT_DONE;
     const plugmc_system *system = data->system;
-    if (system && (system->walkers != found.walkers ||
-                   (system->particles != found.particles && !has_room(&found))))
+    if (system && (system->walkers != found->walkers ||
+                   (system->particles != found->particles && !has_room(found))))
         code = report_error(r, EXIT_CHECKPOINT, NULL, 0,
                             "cannot resume from %s: it has %d walkers of %lld particles, the run "
                             "has %d of %lld",
-                            path, found.walkers, (long long)found.particles, system->walkers,
+                            path, found->walkers, (long long)found->particles, system->walkers,
                             (long long)system->particles);
-    if (!code && data->quantities) code = fit_quantities(path, &found, data, r);
-    if (!code && data->moves) code = fit_moves(path, &found, data, r);
-    if (!code) hand_over(&found, data);
-    output_free(&found);
+    if (!code && data->quantities) code = fit_quantities(path, found, data, r);
+    if (!code && data->moves) code = fit_moves(path, found, data, r);
+    if (!code) hand_over(found, data);
+    output_free(found);
     return code;
+}
+
+int output_read(const char *path, output_data *data, report *r)
+{
+    output_data found;
+    const int code = read_checked(path, &found, r);
+    return code ? code : fit(path, &found, data, r);
+}
+
+int output_read_open(int fd, const char *path, output_data *data, report *r)
+{
+    output_data found;
+    char why[OUTPUT_WHY];
+    const int code = tell(read_open(fd, path, false, &found, why), path, why, r);
+    return code ? code : fit(path, &found, data, r);
 }
 
 void output_free(output_data *data)

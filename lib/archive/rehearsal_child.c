@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "parts.h"
+#include "archive/parts.h"
 #include "archive/replacement.h"
 #include "archive/averages.h"
 
@@ -28,8 +29,23 @@ static bool has_vectors(store *s)
     return vectors;
 }
 
-/* What the next checkpoint will do with the file: all that is in it is written over, and a frame is
- * added. What is written goes into a file of its own over the old one, which need not be copied for that.
+/* Another sample, which the file has room for if it is whole. */
+static void add_sample(store *s, quantity_record *q)
+{
+    const size_t row = (size_t)q->walkers, rows = (size_t)q->samples;
+    if (q->length != 1 || !q->series) return;
+    double *series = realloc(q->series, (rows + 1) * row * sizeof *series);
+    if (!series) {
+        store_short(s);
+        return;
+    }
+    q->series = series;
+    memset(&series[rows * row], 0, row * sizeof *series);
+    q->samples++;
+}
+
+/* What the next checkpoint will do with the file: all that is in it is written over, a sample of each scalar and a
+ * frame are added. What is written goes into a file of its own over the old one, which need not be copied for that.
  * Where no file can be made, or it has no room, there will be no checkpoint either, which others will say. */
 static void write_back(store *s, const char *path, int old, output_data *data)
 {
@@ -47,6 +63,7 @@ static void write_back(store *s, const char *path, int old, output_data *data)
     data->frames = &next;
     data->frame_count = data->frames_written > 0;
     if (averages_find(data)) store_short(s);
+    for (int i = 0; i < data->quantity_count; i++) add_sample(s, &data->quantities[i]);
     if (data->frame_count) {
         system.box.oblique = has_vectors(s);
         if (store_is_group(s, s->file, "particles/trajectory/id")) /* else an array */
@@ -59,14 +76,15 @@ static void write_back(store *s, const char *path, int old, output_data *data)
     if (s->error == EFBIG || s->error == ENOSPC || s->error == EDQUOT) *s = (store){0};
 }
 
-int rehearse_checkpoint(const char *path, char reason[REHEARSAL_REASON])
+int rehearse_checkpoint(const char *path, const char *copy, char reason[REHEARSAL_REASON])
 {
     store s;
     output_data data = {0};
     int fd = store_open_path(&s, path);
     if (!s.failed) checkpoint_read(&s, &data);
+    if (!s.failed) ends_read(&s, &data);
     const int failed = store_close(&s);
-    if (!failed) write_back(&s, path, fd, &data);
+    if (!failed) write_back(&s, copy, fd, &data);
     if (fd >= 0) close(fd);
     return judge(&s, !failed && s.error ? EXIT_OUTPUT : EXIT_CHECKPOINT, reason);
 }
@@ -82,18 +100,18 @@ static bool write_all(int out, const void *data, size_t bytes)
     return true;
 }
 
-int rehearse_positions(const char *path, int walkers, int out, char reason[REHEARSAL_REASON])
+int rehearse_positions(const char *path, const char *detail, int out, char reason[REHEARSAL_REASON])
 {
-    store s;
-    found_positions head = {0};
-    double *positions;
-    int32_t *species;
-    h5md_read(&s, path, walkers, &head.walkers, &head.count, &positions, &species, head.edges);
+    store s = {0};
+    file_frame frame;
+    long long which = -1;
+    int most = 1;
+    size_t bytes = 0;
+    if (sscanf(detail, "%d %lld", &most, &which) != 2) return EXIT_INTERNAL;
+    h5md_read(&s, path, most, which, &frame);
     if (s.failed) return judge(&s, EXIT_INPUT, reason);
-    const size_t all = (size_t)head.count * (size_t)head.walkers;
-    if (write_all(out, &head, sizeof head) &&
-        write_all(out, positions, 3 * all * sizeof *positions) &&
-        write_all(out, species, all * sizeof *species))
-        return EXIT_DONE;
-    return EXIT_INTERNAL;
+    void *packed = frame_pack(&frame, &bytes);
+    if (!packed) store_short(&s);
+    if (s.failed) return judge(&s, EXIT_INPUT, reason);
+    return write_all(out, packed, bytes) ? EXIT_DONE : EXIT_INTERNAL;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "archive/output.h"
 #include "archive/store_apart.h"
 
 typedef struct store_child {
@@ -200,7 +201,8 @@ static void start(store *s, int fd, char *const arguments[])
     if (code) {
         free(w);
         store_fail(s, "there is no child process for it: %s", strerror(code));
-        s->memory_short = code == ENOMEM || code == EAGAIN;
+        s->error = code;
+        s->memory_short = child_is_shortage(code);
         return;
     }
     w->socket = ends[0];

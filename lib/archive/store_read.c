@@ -213,9 +213,21 @@ void *store_get_rows(store *s, hid_t parent, const char *name, enum store_type t
     return data;
 }
 
-void *store_get_last_row(store *s, hid_t array, const char *name, enum store_type type,
-                         bool in_time, int *rank, hsize_t shape[2])
+int64_t store_count_rows(store *s, hid_t array)
 {
+    hsize_t shape[H5S_MAX_RANK] = {0};
+    if (s->failed) return 0;
+    hid_t space = H5Dget_space(array);
+    if (!store_good(s, space)) return 0;
+    const int rank = H5Sget_simple_extent_dims(space, shape, NULL);
+    H5Sclose(space);
+    return rank > 0 ? (int64_t)shape[0] : 0;
+}
+
+void *store_get_row(store *s, hid_t array, const char *name, enum store_type type, int64_t row,
+                    int *rank, hsize_t shape[2])
+{
+    const bool in_time = row >= 0;
     hsize_t full[3] = {0}, start[3] = {0}, elements = 0, *own = in_time ? full + 1 : full;
     if (s->failed) return NULL;
     hid_t space = H5Dget_space(array);
@@ -225,10 +237,10 @@ void *store_get_last_row(store *s, hid_t array, const char *name, enum store_typ
     if (!holds_numbers(array) || *rank < 1 || *rank > 2 ||
         H5Sget_simple_extent_dims(space, full, NULL) != all)
         store_fail(s, "its '%s' is not an array of numbers that H5MD knows", name);
-    else if (in_time && full[0] == 0)
-        store_fail(s, "it has no frame");
+    else if (in_time && full[0] <= (hsize_t)row)
+        store_fail(s, "its '%s' has no frame %lld", name, (long long)row);
     if (!s->failed && in_time) {
-        start[0] = full[0] - 1;
+        start[0] = (hsize_t)row;
         full[0] = 1;
         store_good(s, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, full, NULL));
     }
@@ -244,4 +256,60 @@ void *store_get_last_row(store *s, hid_t array, const char *name, enum store_typ
     }
     H5Sclose(space);
     return data;
+}
+
+/* ---- Attributes that may be missing ---------------------------------------------------------- */
+
+enum { MOST_VALUES = 65536, LONGEST_LABEL = 4096 };
+
+/* Of how many values it is; -1: there is none, or a failure. */
+static int find_attribute(store *s, hid_t object, const char *name, hid_t *in, hid_t *type)
+{
+    const htri_t found = s->failed ? 0 : H5Aexists(object, name);
+    if (found <= 0) return -1;
+    *in = H5Aopen(object, name, H5P_DEFAULT);
+    if (!store_good(s, *in)) return -1;
+    *type = H5Aget_type(*in);
+    hid_t space = H5Aget_space(*in);
+    const hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+    if (space >= 0) H5Sclose(space);
+    if (*type >= 0 && n >= 1 && n <= MOST_VALUES) return (int)n;
+    if (*type >= 0) H5Tclose(*type);
+    H5Aclose(*in);
+    return -1;
+}
+
+char *store_get_labels(store *s, hid_t object, const char *name, int *count, int *width)
+{
+    hid_t in, type;
+    char *texts = NULL;
+    *count = find_attribute(s, object, name, &in, &type);
+    if (*count < 0) return NULL;
+    const bool fixed = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
+    const size_t bytes = fixed ? H5Tget_size(type) : 0;
+    if (bytes && bytes <= LONGEST_LABEL) {
+        texts = calloc((size_t)*count, bytes);
+        if (!texts) store_short(s);
+        if (texts) store_good(s, H5Aread(in, type, texts));
+    }
+    *width = (int)bytes;
+    H5Tclose(type);
+    H5Aclose(in);
+    return texts;
+}
+
+double *store_get_numbers(store *s, hid_t object, const char *name, int *count)
+{
+    hid_t in, type;
+    double *numbers = NULL;
+    *count = find_attribute(s, object, name, &in, &type);
+    if (*count < 0) return NULL;
+    if (is_number(type)) {
+        numbers = calloc((size_t)*count, sizeof *numbers);
+        if (!numbers) store_short(s);
+        if (numbers) store_good(s, H5Aread(in, H5T_NATIVE_DOUBLE, numbers));
+    }
+    H5Tclose(type);
+    H5Aclose(in);
+    return numbers;
 }

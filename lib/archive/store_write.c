@@ -155,12 +155,13 @@ int store_open_path(store *s, const char *path)
 int store_close_telling(store *s, touched *touched)
 {
     if (s->apart) return writer_close(s, touched);
+    const bool here = s->driver >= 0; /* else there was no process for it */
     if (s->file >= 0 && H5Fclose(s->file) < 0) fail_hdf5(s);
     if (s->driver >= 0) store_driver_leave(s->driver);
     s->file = s->driver = H5I_INVALID_HID;
     *touched = s->touched; /* closing writes, too */
     s->touched = (struct touched){0};
-    if (s->error) { /* the cause of whatever else went wrong */
+    if (s->error && here) { /* the cause of whatever else went wrong */
         snprintf(s->reason, sizeof s->reason, "%s", strerror(s->error));
         s->failed = true;
     }

@@ -1,32 +1,75 @@
 /* The output file as a whole: may it be made, and replacing it. See output.h. */
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "parts.h"
+#include "archive/parts.h"
 #include "archive/replacement.h"
+#include "base/child.h"
 
 /* ---- Before a run begins -------------------------------------------------------------------- */
 
-/* By making the file that the first checkpoint would make, and removing it. */
+/* Why the file of this name may not be replaced though others can be made beside it; NULL: it may be, or is not
+ * there. */
+static const char *irreplaceable(const char *path)
+{
+    char *target = replacement_target(path), *folder = target ? strdup(target) : NULL;
+    struct statx file = {0}, around = {0};
+    const bool there = target && !statx(AT_FDCWD, target, 0, STATX_BASIC_STATS, &file);
+    const bool known = folder && !statx(AT_FDCWD, dirname(folder), 0, STATX_BASIC_STATS, &around);
+    const uid_t user = geteuid();
+    free(target), free(folder);
+    if (known && around.stx_attributes & STATX_ATTR_APPEND)
+        return "files of its folder can be made, but not replaced (attribute a)";
+    if (!there) return NULL;
+    if (file.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND))
+        return "this file may not be replaced (attribute a or i)";
+    if (file.stx_attributes & STATX_ATTR_MOUNT_ROOT && S_ISREG(file.stx_mode))
+        return "this file is mounted by itself, so that it cannot be replaced: mount its folder";
+    if (known && around.stx_mode & S_ISVTX && user && file.stx_uid != user &&
+        around.stx_uid != user)
+        return "it belongs to another user, who alone may replace it in this folder";
+    return NULL;
+}
+
+/* By making the file that the first checkpoint would make, and another one for it to replace. errno, and whether it was
+ * the replacing that failed. */
+static int try_files(const char *path, bool *replacing)
+{
+    replacement first, second;
+    char identity[IDENTITY_SIZE];
+    *replacing = false;
+    identity_make(identity);
+    int code = replacement_begin(&first, path, NULL, identity, false);
+    if (code) return code;
+    identity_make(identity);
+    code = replacement_begin(&second, path, NULL, identity, false);
+    if (!code && rename(second.temporary, first.temporary)) {
+        code = errno;
+        *replacing = true;
+    }
+    if (!code || *replacing) replacement_abandon(&second);
+    replacement_abandon(&first);
+    return code;
+}
+
 static int try_temporary(const char *path, const char *key, report *r)
 {
-    replacement file;
-    char identity[IDENTITY_SIZE];
-    identity_make(identity);
-    int code = replacement_begin(&file, path, NULL, identity, false);
-    if (!code) {
-        replacement_abandon(&file);
-        return EXIT_DONE;
-    }
+    bool replacing;
+    const int code = try_files(path, &replacing);
+    if (!code) return EXIT_DONE;
     const char *slash = strrchr(path, '/');
     int folder = slash == path ? 1 : slash ? (int)(slash - path) : 1;
-    return report_error(r, code == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT, NULL, 0,
-                        "cannot write %s: %s (in folder %.*s)%s%s%s", path, strerror(code), folder,
-                        slash ? path : ".", key ? "; " : "", key ? key : "",
+    return report_error(r, child_is_shortage(code) ? EXIT_MEMORY : EXIT_OUTPUT, NULL, 0,
+                        "cannot write %s: %s%s (in folder %.*s)%s%s%s", path,
+                        replacing ? "files can be made, but not replaced: " : "", strerror(code),
+                        folder, slash ? path : ".", key ? "; " : "", key ? key : "",
                         key ? " names another place" : "");
 }
 
@@ -41,13 +84,14 @@ int output_probe(const char *path, const char *key, report *r)
     } else if (errno != ENOENT) {
         return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path, strerror(errno));
     }
+    const char *why = irreplaceable(path);
+    if (why) return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path, why);
     return try_temporary(path, key, r);
 }
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-/* Two records that would share a group. */
-static bool names_clash(const output_data *data, const char **observable, const char **name)
+bool output_names_clash(const output_data *data, const char **observable, const char **name)
 {
     int quantities = data->quantity_count, count = quantities + data->derived_count;
     for (int i = 0; i < count; i++) {
@@ -76,6 +120,7 @@ static int check_stamp(store *s, const char *from, const output_data *data)
     if (fd >= 0) close(fd);
     if (!failed) return 0;
     s->memory_short = reading.memory_short;
+    s->error = reading.error;
     store_fail(s, "%s", reading.reason);
     return 1;
 }
@@ -95,7 +140,8 @@ static int write_file(store *s, const char *path, const char *from, bool keeps,
               : replacement_begin(&file, path, from, data->identity, fresh || !strcmp(path, from));
     if (code) {
         store_fail(s, "%s", replacement_words(code));
-        s->memory_short = code == ENOMEM;
+        s->memory_short = child_is_shortage(code);
+        s->error = code > 0 ? code : 0;
         return code;
     }
     store_open_apart(s, file.fd, fresh ? STORE_FRESH : STORE_CHANGE);
@@ -118,10 +164,21 @@ static int write_file(store *s, const char *path, const char *from, bool keeps,
  * after it all the same. */
 enum { MARGIN = 4 << 20 };
 
+static void tell_clash(const char *observable, const char *name, char why[OUTPUT_WHY])
+{
+    snprintf(why, OUTPUT_WHY, "observable '%.64s' gives two quantities named '%.64s'", observable,
+             name);
+}
+
 int output_rehearse(const char *path, output_data *data, report *r)
 {
     store s;
-    char stamp[sizeof data->stamp];
+    char stamp[sizeof data->stamp], why[OUTPUT_WHY];
+    const char *observable, *name;
+    if (output_names_clash(data, &observable, &name)) {
+        tell_clash(observable, name, why);
+        return report_error(r, EXIT_INTERNAL, NULL, 0, "%s", why);
+    }
     if (!data->identity[0]) identity_make(data->identity);
     snprintf(stamp, sizeof stamp, "%s 0", data->identity);
     void *margin = mmap(NULL, MARGIN, PROT_READ | PROT_WRITE,
@@ -136,50 +193,56 @@ int output_rehearse(const char *path, output_data *data, report *r)
                         "cannot write %s: %s (nothing was changed)", path, s.reason);
 }
 
+/* All of `data` is in the file now. */
+static void note_written(const char *path, const char *from, output_data *data, const char *stamp)
+{
+    struct stat info;
+    const int64_t before = from ? data->frames_written : 0;
+    const int count = data->frame_count;
+    data->error = 0;
+    data->writes++;
+    strcpy(data->stamp, stamp);
+    data->device = stat(path, &info) ? 0 : info.st_dev;
+    data->inode = data->device ? info.st_ino : 0;
+    for (int i = 0; i < data->quantity_count; i++)
+        data->quantities[i].written = data->quantities[i].samples;
+    if (!before) data->frames_from = count ? data->frames[0].sweep : 0;
+    if (count) data->frames_until = data->frames[count - 1].sweep;
+    for (int f = 0; f < count; f++) {
+        free(data->frames[f].positions), free(data->frames[f].boxes);
+        data->frames[f] = (frame){0};
+    }
+    data->frames_written = before + count;
+    data->frame_count = 0;
+}
+
 int output_try(const char *path, const char *from, output_data *data, char why[OUTPUT_WHY])
 {
     store s;
     const char *observable, *name;
     char stamp[sizeof data->stamp];
-    if (names_clash(data, &observable, &name)) {
-        snprintf(why, OUTPUT_WHY, "observable '%.64s' gives two quantities named '%.64s'",
-                 observable, name);
+    if (output_names_clash(data, &observable, &name)) {
+        tell_clash(observable, name, why);
         return EXIT_INTERNAL;
     }
     if (!data->identity[0]) identity_make(data->identity);
     snprintf(stamp, sizeof stamp, "%s %llu", data->identity, (unsigned long long)data->writes + 1);
     if (write_file(&s, path, from, true, data, stamp)) {
         snprintf(why, OUTPUT_WHY, "%s", s.reason);
+        data->error = s.error;
         return s.memory_short ? EXIT_MEMORY : EXIT_OUTPUT;
     }
-    data->writes++;
-    strcpy(data->stamp, stamp);
-    for (int i = 0; i < data->quantity_count; i++)
-        data->quantities[i].written = data->quantities[i].samples;
-    for (int f = 0; f < data->frame_count; f++) {
-        free(data->frames[f].positions), free(data->frames[f].boxes);
-        data->frames[f] = (frame){0};
-    }
-    data->frames_written = (from ? data->frames_written : 0) + data->frame_count;
-    data->frame_count = 0;
+    note_written(path, from, data, stamp);
     return EXIT_DONE;
-}
-
-const char *output_state(const char *path, bool fresh, const output_data *data)
-{
-    if (fresh) return "nothing was changed";
-    if (access(path, F_OK)) return "the file from the last checkpoint is gone";
-    if (!output_is_intact(path, data)) return "the file is not that from the last checkpoint";
-    return "the file from the last checkpoint is intact";
 }
 
 int output_write(const char *path, bool fresh, output_data *data, report *r)
 {
-    char why[OUTPUT_WHY];
+    char why[OUTPUT_WHY], seen[OUTPUT_WHY], words[OUTPUT_WHY];
     int code = output_try(path, fresh ? NULL : path, data, why);
     if (code == EXIT_INTERNAL) return report_error(r, code, NULL, 0, "%s", why);
     if (code)
         return report_error(r, code, NULL, 0, "cannot write %s: %s (%s)", path, why,
-                            output_state(path, fresh, data));
+                            output_state(fresh, output_look(path, data, seen), seen, words));
     return EXIT_DONE;
 }

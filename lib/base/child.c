@@ -11,16 +11,24 @@
 extern char **environ;
 const char *child_program;
 
-enum { MOST_FILES = 8, ABOVE = 16 };
+enum { MOST_FILES = 8 };
+
+/* A number that no process may have as there are too few is not allowed either, and says so in other words. */
+static int duplicate(int file, int least)
+{
+    const int copy = fcntl(file, F_DUPFD_CLOEXEC, least);
+    if (copy < 0 && errno == EINVAL) errno = EMFILE;
+    return copy;
+}
 
 /* Descriptors above those of the child, so that none is replaced before it is used. */
 static int lift(const int *files, int count, int lifted[MOST_FILES])
 {
     for (int i = 0; i < count; i++) {
-        lifted[i] = files[i] < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC)
-                                 : fcntl(files[i], F_DUPFD_CLOEXEC, ABOVE);
-        if (lifted[i] >= 0 && lifted[i] < ABOVE) {
-            int higher = fcntl(lifted[i], F_DUPFD_CLOEXEC, ABOVE);
+        lifted[i] =
+            files[i] < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : duplicate(files[i], count);
+        if (lifted[i] >= 0 && lifted[i] < count) {
+            int higher = duplicate(lifted[i], count);
             close(lifted[i]);
             lifted[i] = higher;
         }
@@ -84,4 +92,9 @@ int child_wait(pid_t child)
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return -1;
     return status;
+}
+
+bool child_is_shortage(int error)
+{
+    return error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM;
 }

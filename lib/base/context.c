@@ -35,7 +35,11 @@ int context_exit_code(plugmc_context *context, int code, const char *doing)
 {
     crash_called();
     if (code == PLUGMC_OK) return EXIT_DONE;
-    if (!context->failed && !(context->any_failed && *context->any_failed))
+    const bool told = context->failed || (context->any_failed && *context->any_failed);
+    if (!told && code == PLUGMC_ERROR_MEMORY)
+        return report_error(context->report, EXIT_MEMORY, context->file, context->line,
+                            "[%s] there is not enough memory for %s", context->section, doing);
+    if (!told)
         return report_error(context->report, context_exit_code_of(code), context->file,
                             context->line, "[%s] the plugin failed (code %d) while %s",
                             context->section, code, doing);

@@ -125,7 +125,7 @@ static int run_child(char *const arguments[], const char *kind, enum exit_code d
         close(ends[0]);
         snprintf(reason, REHEARSAL_REASON, "there is no child process that reads it: %s",
                  strerror(code));
-        return code == ENOMEM || code == EAGAIN ? EXIT_MEMORY : EXIT_INTERNAL;
+        return child_is_shortage(code) ? EXIT_MEMORY : EXIT_INTERNAL;
     }
     int listening = listen_to(ends[0], found);
     close(ends[0]); /* a child that is not listened to ends */

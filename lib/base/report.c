@@ -29,6 +29,43 @@ void report_log(const report *r, const char *text)
     if (fflush(r->log)) fputs("warning: the log can no longer be written\n", stderr);
 }
 
+/* Bytes of the UTF-8 character at `s`; 0: it is none, or a control character that a terminal obeys. Line ends and
+ * tabs are the messages' own. */
+static int shown(const unsigned char *s)
+{
+    static const unsigned char least[] = {0, 0, 0x80, 0x10, 0x01};
+    int length = 2;
+    if (*s < 0x80) return *s == '\n' || *s == '\t' || (*s >= 0x20 && *s != 0x7f);
+    if (*s < 0xc2 || *s > 0xf4) return 0;
+    length += (*s >= 0xe0) + (*s >= 0xf0);
+    unsigned code = *s & (0x7fu >> length);
+    for (int k = 1; k < length; k++) {
+        if ((s[k] & 0xc0) != 0x80) return 0;
+        code = code << 6 | (s[k] & 0x3f);
+    }
+    if (length == 2) return code >= 0xa0 ? length : 0; /* U+0080 to U+009F are controls, too */
+    if (code >> (length == 3 ? 7 : 12) < least[length] || code > 0x10ffff) return 0;
+    return length;
+}
+
+/* Whatever a message quotes, a file's or a user's, does not reach the terminal as a command to it: such bytes are
+ * shown as \x1b. malloc'ed. */
+static char *printable(const char *text)
+{
+    char *out = checked(malloc(4 * strlen(text) + 1)), *to = out;
+    while (*text) {
+        const int length = shown((const unsigned char *)text);
+        if (length) {
+            memcpy(to, text, (size_t)length);
+            to += length, text += length;
+        } else {
+            to += sprintf(to, "\\x%02x", (unsigned)(unsigned char)*text++);
+        }
+    }
+    *to = 0;
+    return out;
+}
+
 /* One write a message: lines of several processes do not mix. */
 static void print_message(const report *r, const char *file, int line, const char *what,
                           const char *format, va_list arguments)
@@ -44,8 +81,10 @@ static void print_message(const report *r, const char *file, int line, const cha
     vfprintf(f, format, arguments);
     fputc('\n', f);
     fclose(f);
-    fwrite(text, 1, length, r->held ? r->held : stderr);
-    report_log(r, text);
+    char *safe = printable(text);
+    fputs(safe, r->held ? r->held : stderr);
+    report_log(r, safe);
+    free(safe);
     free(text);
 }
 
@@ -78,8 +117,9 @@ void report_note(const report *r, const char *format, ...)
     va_start(arguments, format);
     checked(vasprintf(&text, format, arguments) < 0 ? NULL : text);
     va_end(arguments);
-    char *line;
-    checked(asprintf(&line, "%s\n", text) < 0 ? NULL : line);
+    char *line, *safe = printable(text);
+    checked(asprintf(&line, "%s\n", safe) < 0 ? NULL : line);
+    free(safe);
     if (!r->quiet && !r->held) fputs(line, stderr);
     report_log(r, line);
     free(line);

@@ -50,7 +50,7 @@ const plugmc_parameter run_table[] = {
         "k_B T in the unit of energy of the potentials, or what [units] says; one, or one for each walker, whose "
         "results are then told apart"),
     PLUGMC_REAL_KEY(run_section, pressure, "0", -1e30, 1e30, "energy/length^D",
-                    "for movers that change the box; or what [units] says"),
+                    "for movers that change the volume, which need it; or what [units] says"),
     PLUGMC_REAL_KEY(run_section, checkpoint, "600", 0, 1e9, "s",
                     "wall time between checkpoints; 0: only at the end"),
     PLUGMC_REAL_KEY(
@@ -103,18 +103,27 @@ const plugmc_parameter species_table[] = {
 };
 
 const plugmc_parameter initial_table[] = {
-    PLUGMC_CHOICE_KEY(initial_section, state, "lattice", "lattice|random|file",
+    PLUGMC_CHOICE_KEY(initial_section, state, "lattice", "lattice|random|file|near_ions",
                       "lattice: species mixed at random over its sites; random: inserted at random "
-                      "and compressed; file: read from one"),
+                      "and compressed; file: read from one; near_ions: electrons around the ions "
+                      "of a wave function, as many as their charges"),
     PLUGMC_CHOICE_KEY(initial_section, lattice, "auto", "auto|square|triangular|sc|fcc",
                       "for state = lattice; auto: the densest that fits the box"),
-    PLUGMC_FILE_KEY(initial_section, file, "",
-                    "for state = file: H5MD (last frame of each walker), GSD (last frame) or "
-                    "extended XYZ (first frame)"),
+    PLUGMC_FILE_KEY(
+        initial_section, file, "",
+        "for state = file: H5MD, each walker its own; GSD or extended XYZ, all walkers the "
+        "same. Where the run changes boxes or numbers of particles, it begins with those of "
+        "the file"),
+    PLUGMC_INTEGER_KEY(
+        initial_section, frame, "-1", -1e15, 1e15, "",
+        "for state = file: which frame of it, from 0; -1: the last, -2: the one before"),
     PLUGMC_REAL_KEY(initial_section, random_fraction, "0.2", 1e-6, 1, "",
                     "for state = random: packing fraction of the insertion, before compression"),
     PLUGMC_INTEGER_KEY(initial_section, attempts, "1000000", 1, 1e12, "",
                        "for state = random: trials to insert a particle"),
+    PLUGMC_REAL_KEY(initial_section, ion_width, "1", 1e-6, 1e6, "length",
+                    "for state = near_ions: standard deviation, in each direction, of where "
+                    "electrons begin around an ion"),
 };
 
 #define PLUGIN_KEY                                                                                 \
@@ -251,9 +260,10 @@ static void unknown_section(const config *c, const ini_section *s, report *r)
 {
     const char *names[PLUGMC_COUNT(section_kinds)];
     for (int i = 0; i < section_kind_count; i++) names[i] = section_kinds[i].name;
-    if (!strcmp(s->name, "scan")) {
+    if (!strcmp(s->name, "scan") || !strcmp(s->name, "twists")) {
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
-                     "a file with a section [scan] is a study of several runs, for plugmc scan");
+                     "a file with a section [%s] is a study of several runs, for plugmc scan",
+                     s->name);
         return;
     }
     const char *nearest = nearest_name(s->kind, names, section_kind_count);

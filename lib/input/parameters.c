@@ -15,6 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "input/lists.h"
 #include "parameter_words.h"
 #include "base/paths.h"
 
@@ -417,25 +418,11 @@ static bool parse_value(const plugmc_parameter *p, const char *text, size_t real
     return types[p->type].parse(p, text, real_size, v, why);
 }
 
-/* Kept in a list, so that a checker of leaks finds them. */
-static void *keep_bytes(size_t bytes)
-{
-    typedef struct kept {
-        struct kept *next;
-        double bytes[];
-    } kept;
-    static kept *all;
-    kept *k = checked(calloc(1, sizeof *k + bytes));
-    k->next = all;
-    all = k;
-    return k->bytes;
-}
-
 static plugmc_list list_of(const plugmc_parameter *p, size_t real_size, const value *v)
 {
     char *copy = checked(strdup(v->text)), *rest = copy, *word, why[WHY];
-    void *values = keep_bytes((size_t)v->integer * real_size);
-    plugmc_list list = {v->integer ? values : NULL, 0};
+    void *values = list_keep(v->integer, real_size);
+    plugmc_list list = {values, 0};
     value number;
     while ((word = strsep(&rest, " \t"))) {
         if (!*word || !parse_real(p, word, real_size, &number, why)) continue;
@@ -448,7 +435,7 @@ static plugmc_list list_of(const plugmc_parameter *p, size_t real_size, const va
     return list;
 }
 
-/* Likewise, and each text once. */
+/* Kept in a list, so that a checker of leaks finds them, and each text once. */
 const char *keep_text(const char *words)
 {
     typedef struct text {
@@ -487,16 +474,15 @@ static void store(const plugmc_parameter *p, size_t real_size, void *instance, c
 
 /* ---- A table that can be trusted ------------------------------------------------------------- */
 
-/* Of the field. */
-static size_t bytes_of(const plugmc_parameter *p, size_t real_size)
+size_t parameter_bytes(const plugmc_parameter *p, size_t real_size)
 {
     return types[p->type].bytes ? types[p->type].bytes : real_size;
 }
 
 static bool overlap(const plugmc_parameter *a, const plugmc_parameter *b, size_t real_size)
 {
-    return a->offset < b->offset + bytes_of(b, real_size) &&
-           b->offset < a->offset + bytes_of(a, real_size);
+    return a->offset < b->offset + parameter_bytes(b, real_size) &&
+           b->offset < a->offset + parameter_bytes(a, real_size);
 }
 
 static const char *entry_fault(const plugmc_parameter *p, size_t real_size, size_t instance_size,
@@ -504,7 +490,7 @@ static const char *entry_fault(const plugmc_parameter *p, size_t real_size, size
 {
     value v;
     if (p->type < 0 || p->type >= PLUGMC_COUNT(types)) return "has an unknown type";
-    const size_t bytes = bytes_of(p, real_size);
+    const size_t bytes = parameter_bytes(p, real_size);
     if (instance_size < bytes || p->offset > instance_size - bytes)
         return "lies outside its struct";
     if (p->offset % (bytes > sizeof(void *) ? sizeof(void *) : bytes) != 0)

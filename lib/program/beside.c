@@ -12,6 +12,7 @@
 #include "program/standard_streams.h"
 #include "base/crash.h"
 #include "base/report.h"
+#include "parallel/team.h"
 
 enum { LONGEST_PATH = 4096 };
 
@@ -41,10 +42,39 @@ int beside_run(const char *name, int count, char **arguments)
     all[0] = path;
     memcpy(all + 1, arguments, (size_t)count * sizeof *all);
     execv(path, all);
-    fprintf(stderr, "plugmc %s: %s cannot be started: %s\n", name, path, strerror(errno));
+    if (errno == ENOENT)
+        fprintf(
+            stderr,
+            "plugmc %s: the program %s is not there; `cmake --build` without a target, in the folder "
+            "where plugmc was built, makes it\n",
+            name, path);
+    else
+        fprintf(stderr, "plugmc %s: %s cannot be started: %s\n", name, path, strerror(errno));
     free(path);
     free(all);
     return EXIT_USAGE;
+}
+
+int beside_check_alone(const char *name)
+{
+    report r = {0};
+    const int32_t ranks = team_expect(&r)->ranks;
+    const int code = ranks == 1
+                         ? EXIT_DONE
+                         : report_error(&r, EXIT_USAGE, NULL, 0,
+                                        "plugmc %s runs as one process, and the launcher has "
+                                        "started %d, of which each would do the same: start "
+                                        "it without mpirun or srun",
+                                        name, ranks);
+    report_hold(&r, false);
+    return code;
+}
+
+/* "NAME" of .../plugmc-NAME */
+static const char *name_of(const char *program)
+{
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    return strncmp(name, "plugmc-", 7) ? name : name + 7;
 }
 
 /* An exit code, after a sentence if it is not EXIT_DONE. */
@@ -65,12 +95,13 @@ static int begin(void)
 
 int beside_main(int argc, char **argv, const char *help, int (*command)(int argc, char **argv))
 {
-    const int code = begin();
+    int code = begin();
     if (code) return code;
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             fputs(help, stdout);
             return standard_streams_end(EXIT_DONE);
         }
-    return standard_streams_end(command(argc - 1, argv + 1));
+    code = beside_check_alone(name_of(argv[0]));
+    return standard_streams_end(code ? code : command(argc - 1, argv + 1));
 }

@@ -84,7 +84,7 @@ int estimate_interleaved(const double *series, int64_t n, int walkers, int64_t s
     out->converged = found.converged;
     if (isnan(out->variance)) return 0;
     if (autocorrelation_make(correlation, series, n, walkers)) return 1;
-    out->correlation_time = correlation->count ? fmax(0.5, correlation->time) : 0.5;
+    out->correlation_time = correlation->count ? fmax(0.5, correlation->time) : NAN;
     return 0;
 }
 

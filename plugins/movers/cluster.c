@@ -482,6 +482,8 @@ static const plugmc_mover mover = {
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),
     .move_size = sizeof(plugmc_move),
+    .good_for =
+        "particles of very different size, dilute ones that stick, boxes that demix; not for dense systems, where all would move",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "cluster",

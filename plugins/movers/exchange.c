@@ -141,6 +141,8 @@ static const plugmc_mover mover = {
     .move_count = PLUGMC_COUNT(moves),
     .move_size = sizeof(plugmc_move),
     .joins = 1,
+    .good_for =
+        "what a single temperature, pressure or coupling is stuck in: barriers that a higher rung passes",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "exchange",

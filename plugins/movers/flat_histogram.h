@@ -60,10 +60,16 @@ static inline int macrostate_refuse(const plugmc_host *host, const char *why)
 
 static inline int macrostate_check_windows(const macrostate *m, const plugmc_host *host)
 {
-    if (m->windows <= m->bins - 1 && m->system->walkers % m->windows == 0) return PLUGMC_OK;
-    return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "%lld windows: each needs two numbers and as many walkers as the others",
-                      (long long)m->windows);
+    if (m->windows > m->bins - 1)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%lld windows of %lld numbers: each needs two of them",
+                          (long long)m->windows, (long long)m->bins);
+    if (m->system->walkers % m->windows == 0) return PLUGMC_OK;
+    return host->fail(
+        host->context, PLUGMC_ERROR_INPUT,
+        "%lld windows and %d walkers: each window needs as many as the others (of several processes each "
+        "has a part of the walkers, and all windows)",
+        (long long)m->windows, m->system->walkers);
 }
 
 /* Whose number it is, and from where to where. */

@@ -73,6 +73,8 @@ static const plugmc_mover mover = {
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),
     .move_size = sizeof(plugmc_move),
+    .good_for =
+        "mixtures whose composition follows from differences of chemical potentials; beside a mover that displaces",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "identity",

@@ -57,6 +57,7 @@ PLUGMC_PROPOSES(insert, propose)
 
 #if PLUGMC_HOST
 #include "reservoir.h"
+#include "speeds.h"
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
@@ -92,6 +93,15 @@ static int prepare(void *instance, const plugmc_host *host)
     return code ? code : check_places(p, host);
 }
 
+/* The energy of one particle at one place. */
+static int speed(const void *instance, const plugmc_system *system, plugmc_speed *out)
+{
+    const double trials = (double)((const insert *)instance)->trials;
+    out->seconds = 0.5 * seconds_one_by_one(system);
+    out->trials = trials * system->walkers;
+    return PLUGMC_OK;
+}
+
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(insert, species, NULL, "who comes and goes"),
     PLUGMC_INTEGER_KEY(insert, trials, "100", 1, 1e9, "", "trial moves a walker and sweep"),
@@ -111,6 +121,8 @@ static const plugmc_mover mover = {
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),
     .move_size = sizeof(plugmc_move),
+    .speed = speed,
+    .good_for = "systems that are open to a reservoir of particles; beside a mover that displaces",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "insert",

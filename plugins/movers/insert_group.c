@@ -277,6 +277,7 @@ static const plugmc_mover mover = {
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),
     .move_size = sizeof(plugmc_move),
+    .good_for = "electrolytes that are open to a reservoir of salt; beside a mover that displaces",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "insert_group",

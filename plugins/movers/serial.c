@@ -43,6 +43,7 @@ PLUGMC_PROPOSES(serial, propose)
 
 #if PLUGMC_HOST
 #include "displacement_step.h"
+#include "speeds.h"
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
@@ -69,6 +70,14 @@ static double target(const void *instance, int32_t move)
     return ((const serial *)instance)->target_acceptance;
 }
 
+static int speed(const void *instance, const plugmc_system *system, plugmc_speed *out)
+{
+    (void)instance;
+    out->seconds = seconds_one_by_one(system);
+    out->trials = (double)(system->particles * system->walkers);
+    return PLUGMC_OK;
+}
+
 static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(serial, order, "random", "random|sequential",
                       "which particle moves: a random one each time, or one after the other"),
@@ -92,6 +101,10 @@ static const plugmc_mover mover = {
     .step = get_step,
     .set_step = set_step,
     .target_acceptance = target,
+    .good_for =
+        "all systems but electrons, numbers of particles that change, and many walkers on a GPU",
+    .same_moves = "brush checkerboard",
+    .speed = speed,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "serial",

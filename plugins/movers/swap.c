@@ -70,6 +70,8 @@ static const plugmc_mover mover = {
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),
     .move_size = sizeof(plugmc_move),
+    .good_for =
+        "dense mixtures, in which particles of unlike kind hardly pass each other; beside a mover that displaces",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "swap",

@@ -329,6 +329,8 @@ static const plugmc_mover mover = {
     .target_acceptance = target,
     .joins = 1,
     .together = 2,
+    .good_for =
+        "a liquid and its vapour in boxes of their own, without a surface; beside a mover that displaces",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "transfer",

@@ -92,6 +92,8 @@ static const plugmc_mover mover = {
     .changes = PLUGMC_CHANGED_WEIGHT,
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
+    .good_for =
+        "weights of states from all moves that were tried, and free energies; beside movers that change what it weighs",
 };
 
 PLUGMC_PLUGIN(

@@ -58,6 +58,7 @@ static const plugmc_mover mover = {
     .changes = PLUGMC_CHANGED_WEIGHT,
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
+    .good_for = "weights that are known already; beside movers that change what it weighs",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "umbrella",

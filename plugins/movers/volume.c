@@ -142,6 +142,7 @@ static int prepare(void *instance, const plugmc_host *host)
                 ? "shape = shear: a vector of [box] leans along one before it by more than "
                   "half of that; the same lattice has vectors that do not"
                 : "shape = shear needs [box] shape = oblique, with vectors a, b and c");
+    if (v->shape != SHEAR) host->reservoir(host->context, -1);
     v->box = host->allocate(host->context, walkers * sizeof *v->box);
     v->log_ratio = host->allocate(host->context, walkers * sizeof *v->log_ratio);
     v->weight = host->allocate(host->context, walkers * sizeof *v->weight);
@@ -202,6 +203,7 @@ static const plugmc_mover mover = {
     .step = get_step,
     .set_step = set_step,
     .target_acceptance = target,
+    .good_for = "constant pressure; beside a mover that displaces",
 };
 
 PLUGMC_PLUGIN(

@@ -110,6 +110,8 @@ static const plugmc_mover mover = {
     .changes = PLUGMC_CHANGED_WEIGHT,
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
+    .good_for =
+        "a first guess of weights of which nothing is known; beside movers that change what it weighs",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "wang_landau",

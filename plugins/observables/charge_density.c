@@ -65,7 +65,7 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "in a sphere it takes as many particles as there are at the start, and a "
                           "mover changes that");
-    return pair_histogram_prepare(&c->pairs, host, c->r_max, c->bins, c->margin, c->method);
+    return pair_histogram_prepare(&c->pairs, host, c->r_max, c->bins, c->margin, c->method, NULL);
 }
 
 static const plugmc_parameter table[] = {

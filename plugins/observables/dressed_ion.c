@@ -450,7 +450,7 @@ static int choose_ranges(dressed_ion *d, const plugmc_host *host)
     if (sphere && !(margin > 0) && r_max < 10 * debye) margin = 10 * debye;
     if (!(r_max > 0) && d->fit_to > 0) r_max = d->fit_to;
     if (!(r_max > 0) && sphere) r_max = fmin(8 * debye, margin);
-    int code = pair_histogram_prepare(&d->pairs, host, r_max, d->bins, margin, d->method);
+    int code = pair_histogram_prepare(&d->pairs, host, r_max, d->bins, margin, d->method, NULL);
     if (code) return code;
     const pair_histogram *h = &d->pairs;
     const double from = d->fit_from > 0 ? d->fit_from : (d->terms == 1 ? 4 : 2.5) * debye;

@@ -417,8 +417,8 @@ static int64_t most_of(const plugmc_system *system, int32_t s)
     return species->most > species->count ? species->most : species->count;
 }
 
-/* Numbers and names the pairs of species; those that cannot be get the number after the last. */
-static int number_rows(pair_histogram *h, const plugmc_host *host)
+/* Numbers and names the pairs of species; those that are not wanted or cannot be get the number after the last. */
+static int number_rows(pair_histogram *h, const plugmc_host *host, const unsigned char *wanted)
 {
     const plugmc_system *system = h->system;
     const int32_t n = h->system->species_count, stride = n + 1;
@@ -427,8 +427,9 @@ static int number_rows(pair_histogram *h, const plugmc_host *host)
         int32_t rows = 0;
         for (int32_t a = 0; a < n; a++) {
             for (int32_t b = a; b < n; b++) {
-                const int possible = a == b ? most_of(system, a) > 1
-                                            : most_of(system, a) > 0 && most_of(system, b) > 0;
+                const int possible = (!wanted || wanted[a * n + b]) &&
+                                     (a == b ? most_of(system, a) > 1
+                                             : most_of(system, a) > 0 && most_of(system, b) > 0);
                 h->row[a * stride + b] = h->row[b * stride + a] =
                     possible ? rows : (int32_t)h->rows;
                 if (!possible) continue;
@@ -550,14 +551,14 @@ static int prepare_device(pair_histogram *h, const plugmc_host *host)
 }
 
 int pair_histogram_prepare(pair_histogram *h, const plugmc_host *host, double r_max, int64_t bins,
-                           double margin, int32_t method)
+                           double margin, int32_t method, const unsigned char *wanted)
 {
     const plugmc_system *system = host->system;
     h->system = system;
     h->bins = bins;
     int code = choose_range(h, host, r_max, margin);
     if (!code) code = allocate_host(h, host);
-    if (!code) code = number_rows(h, host);
+    if (!code) code = number_rows(h, host, wanted);
     if (!code && (h->rows + 1) * h->bins > INT32_MAX)
         code = host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%lld histograms of %lld bins are too many: take fewer bins",

@@ -60,10 +60,10 @@ typedef struct pair_histogram {
     char **names;         /* [rows] "cation-anion" */
     char **pair_names, **reference_names; /* [rows], [species]: of raw quantities */
     int32_t *first, *second;              /* [rows] species of a row, first <= second */
-    int32_t *row; /* [species + 1][species + 1]; pairs that cannot be (of one particle with itself,
-                          and those with nobody, the last) have number `rows` */
-    uint16_t *species;          /* [particles] */
-    uint32_t *fixed;            /* [walkers][FIXED_PARTS][particles], on the CPU */
+    int32_t *row;      /* [species + 1][species + 1]; pairs that are not wanted or cannot be (of one
+                          particle with itself, and those with nobody, the last) have number `rows` */
+    uint16_t *species; /* [particles] */
+    uint32_t *fixed;   /* [walkers][FIXED_PARTS][particles], on the CPU */
     unsigned long long *counts; /* [walkers][rows + 1][bins], then references [walkers][species] */
     size_t count_bytes;         /* of both */
     struct pair_scale *scales;  /* [walkers], of the moment */
@@ -72,11 +72,12 @@ typedef struct pair_histogram {
     plugmc_device_pointer device_scales; /* 0 where nobody changes boxes */
 } pair_histogram;
 
-/* r_max = 0: half the smallest distance of opposite faces of a periodic box, a third of the radius of a sphere.
+/* wanted [species][species], symmetric: the pairs that are counted; NULL: all.
+ * r_max = 0: half the smallest distance of opposite faces of a periodic box, a third of the radius of a sphere.
  * margin = 0: r_max, and how far in from the surface walls keep somebody's centre. Refuses, in words, what would cut
  * shells, and r_max = 0 in a box that changes. */
 int pair_histogram_prepare(pair_histogram *, const plugmc_host *, double r_max, int64_t bins,
-                           double margin, int32_t method);
+                           double margin, int32_t method, const unsigned char *wanted);
 
 /* Raw values of all walkers, [walkers][width]: n [rows][bins], then N [species]. Ends the run if a box
  * has become too small for r_max. */

@@ -18,7 +18,10 @@
  * The result is a sum of means, so it is a derived number; its error comes from blocks of the whole
  * sum, contact and virial together: where ions attract they partly cancel, and their errors are not
  * independent. In a box that changes, V is that of each sample, and so are the contacts and the osmotic
- * coefficient: both are linear in the counts, and no product of means. Of a pair energy that jumps at its cutoff the jump is not seen (virial_pressure.c).
+ * coefficient: both are linear in the counts, and no product of means.
+ *
+ * Where a pair energy jumps outside the core, as at the edge of a square well, the virial of all forces has a part of its
+ * own, `jumps` (pair_jumps.h).
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,6 +29,7 @@
 
 #include "extrapolation.h"
 #include "kept_frames.h"
+#include "two_particles.h"
 #include "virials.h"
 
 #include PLUGMC_KERNEL_FILE
@@ -178,8 +182,10 @@ static double osmotic_coefficient(const pressure *p, double pressure, double vol
     return pressure * volume / ((double)p->system->particles * p->system->temperature);
 }
 
+static int has_jumps(const pressure *p) { return p->virials.jumps.count > 0; }
+
 /* values [walkers][1 + measured + cores * bins]: the pressure without contacts, numbers of the sample
- * (osmotic coefficient, contacts), then g near contact. */
+ * (osmotic coefficient, contacts), then g near contact; behind them the part of jumps, where there are any. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     const pressure *p = instance;
@@ -189,11 +195,13 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         const uint32_t *counts = p->counts + (size_t)w * numbers_of(p);
         const plugmc_box *box = &view->box[w];
         const double larger = box->volume / p->system->box.volume; /* 1 where nobody changes it */
-        double *row = values + (size_t)w * ((size_t)(1 + p->measured) + numbers_of(p)),
+        double *row =
+                   values + (size_t)w * ((size_t)(1 + p->measured + has_jumps(p)) + numbers_of(p)),
                *g = row + 1 + p->measured, virial = 0;
         for (int d = 0; d < box->dimension; d++) virial += p->virials.virial[w][d];
         row[0] = ((double)p->system->particles * p->system->temperature + virial / box->dimension) /
                  box->volume;
+        if (has_jumps(p)) g[numbers_of(p)] = p->virials.jump[w] / (box->dimension * box->volume);
         for (int32_t c = 0; c < p->cores; c++)
             for (int32_t b = 0; b < p->bins; b++)
                 g[c * p->bins + b] = p->core[c].g_factor[b] * counts[c * p->bins + b] * larger;
@@ -219,9 +227,12 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     const pressure *p = instance;
     if (index == 0)
         return plugmc_scalar(out, "virial", p->unit,
-                             "pressure of ideal gas and forces, without contacts");
+                             "pressure of ideal gas, forces and jumps, without contacts");
     if (index <= p->measured) return number(p, index, out);
     index -= 1 + p->measured;
+    if (index == p->cores && has_jumps(p))
+        return plugmc_scalar(out, "jumps", p->unit,
+                             "part of the jumps of pair energies in the pressure");
     if (index >= p->cores) return 0;
     return plugmc_array(out, p->core[index].g_name, "", "pair distribution near contact", p->bins,
                         "r", p->core[index].radius);
@@ -250,35 +261,6 @@ static int derive(void *instance, const double *means, double *out)
 
 /* ---- The fit --------------------------------------------------------------------------------- */
 
-static plugmc_particle particle_of(const plugmc_system *system, int32_t s, double x)
-{
-    return (plugmc_particle){.x = x,
-                             .charge = plugmc_species_at(system, s)->charge,
-                             .diameter = plugmc_species_at(system, s)->diameter,
-                             .species = s};
-}
-
-/* Energy of a pair of these species at distance r, of all pair potentials that are sampled, each times its coupling,
- * over kT. */
-static double pair_energy_at(const plugmc_system *system, const core *core, double r)
-{
-    const plugmc_particle one = particle_of(system, core->a, 0),
-                          other = particle_of(system, core->b, r);
-    const plugmc_particles others = {
-        1, &other.x, &other.y, &other.z, &other.charge, &other.diameter, &other.species};
-    double energy = 0;
-    for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = plugmc_term_at(system, t);
-        const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
-        double own = 0;
-        if (!pair || !(pair->functions & PLUGMC_PAIR_ENERGY)) continue;
-        pair->energy(term->instance, &system->box, 0, &one, &others, &own);
-        const double multiplier = system->weighted ? system->of_rungs[t] : 1 / system->temperature;
-        if (multiplier != 0) energy += multiplier * own; /* else it may be infinite */
-    }
-    return energy;
-}
-
 static const char *label(const plugmc_host *host, const char *before, const core *core,
                          const char *after)
 {
@@ -290,6 +272,24 @@ static const char *label(const plugmc_host *host, const char *before, const core
     if (text && one) snprintf(text, room, "%s%s", before, after);
     if (text && !one) snprintf(text, room, "%s_%s_%s%s", before, a, b, after);
     return text;
+}
+
+/* That of a pair at R_i over kT; where it jumps within the bin, that of the mean of exp(-u). */
+static double energy_of_bin(const pressure *p, const core *core, int32_t bin, double width)
+{
+    enum { PARTS = 1000 };
+    const pair_jumps *jumps = &p->virials.jumps;
+    const jump_list *list = &jumps->lists[core->a * p->system->species_count + core->b];
+    const double low = core->contact + width * bin;
+    int split = 0;
+    double sum = 0;
+    for (int32_t j = list->first; j < list->first + list->count; j++)
+        split |= jumps->jumps[j].at > low && jumps->jumps[j].at < low + width;
+    if (!split) return pair_energy_on(p->system, 0, core->a, core->b, core->radius[bin]);
+    for (int k = 0; k < PARTS; k++)
+        sum +=
+            exp(-pair_energy_on(p->system, 0, core->a, core->b, low + (k + 0.5) / PARTS * width));
+    return -log(sum / PARTS);
 }
 
 /* R_i, where g is read off if it is linear within a bin, what one pair in the bin is worth, and the
@@ -311,7 +311,8 @@ static int prepare_core(const pressure *p, const plugmc_host *host, core *core)
     core->g_factor = work + 4 * n;
     core->weight = work + 5 * n;
     const double width = core->contact * (double)p->fit_range / n;
-    const double at_contact = pair_energy_at(system, core, core->contact * (1 + 1e-9));
+    const double at_contact =
+        pair_energy_on(system, 0, core->a, core->b, core->contact * (1 + 1e-9));
     for (int32_t b = 0; b < n; b++) {
         const double low = core->contact + width * b, high = low + width;
         const double sum = d == 2 ? (low + high) / 2 : (low * low + low * high + high * high) / 3;
@@ -322,13 +323,12 @@ static int prepare_core(const pressure *p, const plugmc_host *host, core *core)
     extrapolation_weights(core->radius + 1, n - 1, p->degree, core->contact, work,
                           core->weight + 1);
     for (int32_t b = 1; b < n; b++) {
-        const double less = exp(pair_energy_at(system, core, core->radius[b]) - at_contact);
+        const double energy = energy_of_bin(p, core, b, width), less = exp(energy - at_contact);
         if (!isfinite(less))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "the energy of a pair goes from %g kT at contact to %g at the "
                               "distance %g: g cannot be extrapolated",
-                              at_contact, pair_energy_at(system, core, core->radius[b]),
-                              core->radius[b]);
+                              at_contact, energy, core->radius[b]);
         core->weight[b] *= less;
     }
     core->per_count = surface / d * pow(core->contact, d) * pairs / (volume * volume);
@@ -336,19 +336,6 @@ static int prepare_core(const pressure *p, const plugmc_host *host, core *core)
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
-
-/* The largest of all terms. */
-static double contact_of(const plugmc_system *system, int32_t a, int32_t b)
-{
-    const plugmc_particle one = particle_of(system, a, 0), other = particle_of(system, b, 0);
-    double contact = 0;
-    for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = plugmc_term_at(system, t);
-        const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
-        if (pair) contact = fmax(contact, pair->contact(term->instance, &one, &other));
-    }
-    return contact;
-}
 
 static int find_cores(pressure *p, const plugmc_host *host)
 {
@@ -364,7 +351,7 @@ static int find_cores(pressure *p, const plugmc_host *host)
                           (long long)system->particles);
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = a; b < n; b++) {
-            const double contact = contact_of(system, a, b);
+            const double contact = pair_contact_of(system, a, b);
             if (!(contact > 0) || plugmc_species_at(system, a)->count < 1 + (a == b) ||
                 plugmc_species_at(system, b)->count < 1)
                 continue; /* there is no such pair */
@@ -450,7 +437,7 @@ static int prepare(void *instance, const plugmc_host *host)
              host->system->box.dimension);
     p->measured = boxes_change(host->system) ? NUMBERS - 1 : 0;
     p->derived = NUMBERS - p->measured;
-    int code = virials_prepare(&p->virials, host, 1);
+    int code = virials_prepare(&p->virials, host, 1, (double)p->fit_range, p->degree);
     if (!code) code = find_cores(p, host);
     if (code || !p->cores) return code;
     code = check_fit(p, host);
@@ -480,14 +467,18 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(pressure, delta_r, "5e-4", 1e-7, 1, "contact distances",
                     "width of a bin of the histograms near contact"),
-    PLUGMC_REAL_KEY(pressure, fit_range, "0.05", 1e-5, 1, "contact distances",
-                    "the fit uses distances up to 1 + fit_range, without the first bin"),
-    PLUGMC_INTEGER_KEY(pressure, degree, "4", 0, 12, "", "of the polynomial"),
+    PLUGMC_REAL_KEY(
+        pressure, fit_range, "0.05", 1e-5, 1, "contact distances",
+        "the fit uses distances up to 1 + fit_range, without the first bin; at a jump of the "
+        "energy pairs on both sides, as far as fit_range times its distance"),
+    PLUGMC_INTEGER_KEY(pressure, degree, "4", 0, 12, "", "of the polynomials"),
 };
 
 static const plugmc_listing listing[] = {
-    {"virial", "<energy>/length^<dimension>", "pressure of ideal gas and forces, without contacts",
-     0, 0},
+    {"virial", "<energy>/length^<dimension>",
+     "pressure of ideal gas, forces and jumps, without contacts", 0, 0},
+    {"jumps", "<energy>/length^<dimension>",
+     "part of the jumps of pair energies in the pressure, where there are any", 0, 0},
     {"g_near_contact", "", "pair distribution near contact against r, of one species", 1, 0},
     {"g_<species>_<species>_near_contact", "", "pair distribution near contact against r", 1, 0},
     {"pressure", "<energy>/length^<dimension>", "contacts, forces and ideal gas together", 0, 1},

@@ -25,12 +25,13 @@ typedef struct rdf {
     real r_max, margin; /* parameters, length */
     int64_t bins;       /* parameter */
     int32_t method;     /* parameter, PAIR_* */
+    const char *pairs;  /* parameter: "A-A A-B"; "": all */
 
-    pair_histogram pairs;
+    pair_histogram histogram;
     int32_t derives; /* g follows from means; else it is measured */
     int32_t numbers; /* ... of pairs and of those of independent particles, since numbers change */
     char **ideal;    /* [rows]: names of the latter */
-    double *raw;     /* [walkers][pairs.width] */
+    double *raw;     /* [walkers][histogram.width] */
 } rdf;
 
 /* g of all rows, [rows][bins], from raw values or their means. */
@@ -49,7 +50,7 @@ static int all_rows(const pair_histogram *h, const double *raw, double volume, d
 /* Where numbers change: values [rows][bins], then [rows]. */
 static int measure_numbers(rdf *g, const plugmc_host *host, const plugmc_view *view, double *values)
 {
-    pair_histogram *h = &g->pairs;
+    pair_histogram *h = &g->histogram;
     const int64_t pairs = h->rows * h->bins, width = pairs + h->rows;
     const int code = pair_histogram_measure(h, host, view, g->raw);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {
@@ -68,7 +69,7 @@ static int measure_numbers(rdf *g, const plugmc_host *host, const plugmc_view *v
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     rdf *g = instance;
-    pair_histogram *h = &g->pairs;
+    pair_histogram *h = &g->histogram;
     if (g->numbers) return measure_numbers(g, host, view, values);
     if (g->derives) return pair_histogram_measure(h, host, view, values);
     const int64_t pairs = h->rows * h->bins;
@@ -84,7 +85,7 @@ static int is_in_parts(const rdf *g) { return !g->numbers && !g->derives; }
 static void complete(void *instance, const plugmc_view *view, double *values)
 {
     rdf *g = instance;
-    const pair_histogram *h = &g->pairs;
+    const pair_histogram *h = &g->histogram;
     const int64_t pairs = h->rows * h->bins;
     for (int32_t w = 0; w < h->system->walkers && is_in_parts(g); w++) {
         double *out = values + w * pairs;
@@ -98,12 +99,12 @@ static void complete(void *instance, const plugmc_view *view, double *values)
 static double reach(void *instance)
 {
     const rdf *g = instance;
-    return is_in_parts(g) ? pair_histogram_reach(&g->pairs) : INFINITY;
+    return is_in_parts(g) ? pair_histogram_reach(&g->histogram) : INFINITY;
 }
 
 static int function(const rdf *g, int index, plugmc_quantity *out)
 {
-    const pair_histogram *h = &g->pairs;
+    const pair_histogram *h = &g->histogram;
     if (index >= h->rows) return 0;
     return plugmc_array(out, h->names[index], "", "radial distribution function", h->bins, "r",
                         h->radius);
@@ -112,7 +113,7 @@ static int function(const rdf *g, int index, plugmc_quantity *out)
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     const rdf *g = instance;
-    const pair_histogram *h = &g->pairs;
+    const pair_histogram *h = &g->histogram;
     if (g->numbers && index >= h->rows)
         return index < 2 * h->rows &&
                plugmc_scalar(out, g->ideal[index - h->rows],
@@ -130,7 +131,7 @@ static int derived(void *instance, int index, plugmc_quantity *out)
 static int derive(void *instance, const double *means, double *out)
 {
     const rdf *g = instance;
-    const pair_histogram *h = &g->pairs;
+    const pair_histogram *h = &g->histogram;
     const double *ideal = means + h->rows * h->bins;
     if (!g->numbers) return all_rows(h, means, h->volume, out);
     for (int64_t k = 0; k < h->rows * h->bins; k++)
@@ -139,11 +140,89 @@ static int derive(void *instance, const double *means, double *out)
     return 0;
 }
 
+/* ---- Which pairs ---------------------------------------------------------------------------- */
+
+static int is_called(const char *word, size_t length, const char *a, const char *b)
+{
+    return length == strlen(a) + 1 + strlen(b) && !strncmp(word, a, strlen(a)) &&
+           word[strlen(a)] == '-' && !strncmp(word + strlen(a) + 1, b, strlen(b));
+}
+
+/* Marks the pair that a word names, either species first, in wanted [species][species]. */
+static int want(const plugmc_host *host, const char *word, size_t length, unsigned char *wanted)
+{
+    const plugmc_system *system = host->system;
+    const int32_t n = system->species_count;
+    int found = 0;
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b < n; b++) {
+            const char *one = plugmc_species_at(system, a)->name,
+                       *other = plugmc_species_at(system, b)->name;
+            if (!is_called(word, length, one, other)) continue;
+            wanted[a * n + b] = wanted[b * n + a] = 1;
+            found = 1;
+        }
+    return found ? PLUGMC_OK
+                 : host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "pairs: '%.*s' is no pair of species, such as %s-%s",
+                              (int)(length < 80 ? length : 80), word,
+                              plugmc_species_at(system, 0)->name,
+                              plugmc_species_at(system, n - 1)->name);
+}
+
+/* NULL in *wanted: all pairs. */
+static int find_wanted(const rdf *g, const plugmc_host *host, unsigned char **wanted)
+{
+    const size_t n = (size_t)host->system->species_count;
+    const char *word = g->pairs;
+    int code = PLUGMC_OK;
+    *wanted = NULL;
+    if (!*word) return PLUGMC_OK;
+    *wanted = host->allocate(host->context, n * n);
+    if (!*wanted) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for pairs");
+    while (*(word += strspn(word, " \t")) && !code) {
+        const size_t length = strcspn(word, " \t");
+        code = want(host, word, length, *wanted);
+        word += length;
+    }
+    return code;
+}
+
+/* As many as an observable may have in all. */
+enum { MOST_QUANTITIES = 1000 };
+
+/* Pairs that are wanted and cannot be are refused, and more than can be told. */
+static int check_rows(const rdf *g, const plugmc_host *host, const unsigned char *wanted)
+{
+    const plugmc_system *system = host->system;
+    const pair_histogram *h = &g->histogram;
+    const int32_t n = system->species_count;
+    const char *first = plugmc_species_at(system, 0)->name,
+               *last = plugmc_species_at(system, n - 1)->name;
+    for (int32_t k = 0; wanted && k < n * n; k++)
+        if (wanted[k] && h->row[k / n * (n + 1) + k % n] == h->rows)
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT, "pairs: there are no two particles for %s-%s",
+                plugmc_species_at(system, k / n)->name, plugmc_species_at(system, k % n)->name);
+    const int64_t others = g->derives && !g->numbers ? n : 0, each = g->numbers ? 2 : 1,
+                  most = (MOST_QUANTITIES - others) / each;
+    if (h->rows <= most) return PLUGMC_OK;
+    return host->fail(
+        host->context, PLUGMC_ERROR_INPUT,
+        "%lld pairs of %d species are more than the %lld of one section: name those that are wanted, "
+        "such as pairs = %s-%s %s-%s, in several sections if need be",
+        (long long)h->rows, n, (long long)most, first, first, first, last);
+}
+
 static int prepare(void *instance, const plugmc_host *host)
 {
     rdf *g = instance;
     const plugmc_system *system = host->system;
-    int code = pair_histogram_prepare(&g->pairs, host, g->r_max, g->bins, g->margin, g->method);
+    unsigned char *wanted;
+    int code = find_wanted(g, host, &wanted);
+    if (code) return code;
+    code = pair_histogram_prepare(&g->histogram, host, g->r_max, g->bins, g->margin, g->method,
+                                  wanted);
     if (code) return code;
     const int sphere = system->box.domain == PLUGMC_DOMAIN_SPHERE;
     g->numbers = (system->changes & PLUGMC_CHANGED_COUNT) != 0;
@@ -152,21 +231,24 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "in a sphere it takes as many particles as there are at the start, and a "
                           "mover changes that");
-    g->ideal = host->allocate(host->context, (size_t)(g->pairs.rows + 1) * sizeof *g->ideal);
-    for (int64_t row = 0; row < g->pairs.rows && g->ideal; row++) {
-        const size_t bytes = strlen(g->pairs.names[row]) + sizeof "ideal_";
+    if ((code = check_rows(g, host, wanted))) return code;
+    g->ideal = host->allocate(host->context, (size_t)(g->histogram.rows + 1) * sizeof *g->ideal);
+    for (int64_t row = 0; row < g->histogram.rows && g->ideal; row++) {
+        const size_t bytes = strlen(g->histogram.names[row]) + sizeof "ideal_";
         g->ideal[row] = host->allocate(host->context, bytes);
-        if (g->ideal[row]) snprintf(g->ideal[row], bytes, "ideal_%s", g->pairs.names[row]);
+        if (g->ideal[row]) snprintf(g->ideal[row], bytes, "ideal_%s", g->histogram.names[row]);
     }
     g->raw = host->allocate(host->context,
-                            (size_t)system->walkers * (size_t)g->pairs.width * sizeof *g->raw);
+                            (size_t)system->walkers * (size_t)g->histogram.width * sizeof *g->raw);
     return g->raw ? PLUGMC_OK
                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld counts",
-                               (long long)g->pairs.width);
+                               (long long)g->histogram.width);
 }
 
 static const plugmc_parameter table[] = {
     PAIR_HISTOGRAM_KEYS(rdf, PAIR_HISTOGRAM_R_MAX, "200", PAIR_HISTOGRAM_MARGIN),
+    PLUGMC_TEXT_KEY(rdf, pairs, "",
+                    "pairs of species, such as A-A A-B; empty: all, 1000 functions at most"),
 };
 
 /* All that it can give. */

@@ -7,9 +7,10 @@
  * virial. M. P. Allen, D. J. Tildesley, Computer Simulation of Liquids, section 2.4; for Ewald sums
  * D. M. Heyes, Phys. Rev. B 49, 755 (1994).
  *
- * A pair energy that jumps at its cutoff pushes there, which its derivative does not show: the
- * pressure is that of the shifted potential then. What is beyond the cutoff of a homogeneous fluid
- * is a potential of its own (lennard_jones_tail). Hard cores push by their contacts, which
+ * A pair energy that jumps, at its cutoff or at the edge of a well, pushes or pulls there, which its derivative does not
+ * show: `jumps` is that part of the pressure, found from pairs in shells on both sides (pair_jumps.h). So the pressure is
+ * that of the energies that are sampled: at constant pressure its mean is the pressure that was given. What is beyond the
+ * cutoff of a homogeneous fluid is a potential of its own (lennard_jones_tail). Hard cores push by their contacts, which
  * hard_pressure measures where there is nothing else, and pressure where there is.
  */
 #include <math.h>
@@ -19,24 +20,32 @@
 #include "virials.h"
 
 typedef struct virial_pressure {
+    /* parameters */
+    real fit_range;
+    int64_t degree;
+
     virials virials;
     char unit[32];
 } virial_pressure;
 
-/* values [walkers][1 + dimension]: the mean, then along each axis. */
+static int has_jumps(const virial_pressure *v) { return v->virials.jumps.count > 0; }
+
+/* values [walkers][1 + dimension]: the mean, then along each axis; behind them the part of jumps, where there are any. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
-    const virials *v = &((const virial_pressure *)instance)->virials;
+    const virial_pressure *own = instance;
+    const virials *v = &own->virials;
     const int code = virials_measure(v, host, view);
     for (int64_t w = 0; w < v->system->walkers && !code; w++) {
         const plugmc_box *box = &view->box[w];
-        double *row = values + w * (1 + box->dimension);
+        double *row = values + w * (1 + box->dimension + has_jumps(own));
         const double n = (double)particles_of(v->system, view, w);
         row[0] = 0;
         for (int d = 0; d < box->dimension; d++) {
             row[1 + d] = (n * v->system->temperature + v->virial[w][d]) / box->volume;
             row[0] += row[1 + d] / box->dimension;
         }
+        if (has_jumps(own)) row[1 + box->dimension] = v->jump[w] / (box->dimension * box->volume);
     }
     return code;
 }
@@ -46,7 +55,10 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     static const char *const names[] = {"pressure", "pressure_x", "pressure_y", "pressure_z"};
     static const char *const docs[] = {"mean over the axes", "along x", "along y", "along z"};
     const virial_pressure *v = instance;
-    if (index > v->virials.system->box.dimension) return 0;
+    const int dimension = v->virials.system->box.dimension;
+    if (index == dimension + 1 && has_jumps(v))
+        return plugmc_scalar(out, "jumps", v->unit, "part of the jumps of pair energies in it");
+    if (index > dimension) return 0;
     return plugmc_scalar(out, names[index], v->unit, docs[index]);
 }
 
@@ -64,13 +76,23 @@ static int prepare(void *instance, const plugmc_host *host)
                           "walkers of different temperature have no pressure in common");
     snprintf(v->unit, sizeof v->unit, "%s/length^%d", plugmc_energy_unit(host->system),
              host->system->box.dimension);
-    return virials_prepare(&v->virials, host, 0);
+    return virials_prepare(&v->virials, host, 0, (double)v->fit_range, v->degree);
 }
+
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(
+        virial_pressure, fit_range, PAIR_JUMPS_FIT_RANGE, 1e-5, 0.5, "",
+        "a jump of a pair energy at r is measured from pairs at r (1 - fit_range) to r (1 + fit_range)"),
+    PLUGMC_INTEGER_KEY(virial_pressure, degree, PAIR_JUMPS_DEGREE, 0, 12, "",
+                       "of the polynomial that is fitted to them"),
+};
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
     {"pressure", "<energy>/length^<dimension>", "mean over the axes", 0, 0},
     {"pressure_<axis>", "<energy>/length^<dimension>", "along x, y, z", 0, 0},
+    {"jumps", "<energy>/length^<dimension>",
+     "part of the jumps of pair energies in it, where there are any", 0, 0},
 };
 
 static const plugmc_observable observable = {
@@ -88,5 +110,6 @@ static const plugmc_observable observable = {
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "virial_pressure",
               .summary = "pressure from the forces of all sampled potentials",
               .reference = "Allen, Tildesley, Computer Simulation of Liquids, section 2.4",
-              .instance_size = sizeof(virial_pressure), .observable = &observable,
-              .prepare = prepare, .kernel_text = kernel_text)
+              .instance_size = sizeof(virial_pressure), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
+              .kernel_text = kernel_text)

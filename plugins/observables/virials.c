@@ -8,6 +8,7 @@
 #include "../join_texts.h"
 
 PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
+PLUGMC_EMBED(jump_windows_text, JUMP_WINDOWS_FILE);
 PLUGMC_EMBED(virial_kernel, VIRIAL_KERNEL_FILE);
 
 enum { THREADS = 128 }; /* VIRIAL_THREADS of the kernel */
@@ -81,12 +82,120 @@ static int add_pairs(const virials *v, const plugmc_view *view, const weights *w
     return code;
 }
 
+/* ---- Jumps of one walker --------------------------------------------------------------------- */
+
+enum { BLOCK = 64 };
+
+/* Squares of the distances of a place from n <= BLOCK particles, in a loop that the compiler vectorises. */
+static PLUGMC_TARGETS void find_squares(const plugmc_particle *here, const double *x,
+                                        const double *y, const double *z, int64_t n,
+                                        const plugmc_images *images, int mode, double *squares)
+{
+    const plugmc_images own = *images;
+    if (mode == PLUGMC_IMAGES_RECTANGULAR)
+        for (int64_t j = 0; j < n; j++)
+            squares[j] = plugmc_separate(here->x - x[j], here->y - y[j], here->z - z[j], &own,
+                                         PLUGMC_IMAGES_RECTANGULAR)
+                             .r2;
+    else
+        for (int64_t j = 0; j < n; j++)
+            squares[j] =
+                plugmc_separate(here->x - x[j], here->y - y[j], here->z - z[j], &own, mode).r2;
+}
+
+/* Of particle k with those after it. */
+static void jumps_in_cells(const virials *v, const jump_task *task, const plugmc_images *images,
+                           int mode, double limit, const cells_around *around, int64_t k)
+{
+    const sorted_particles *s = &v->sorted;
+    const plugmc_particle here = particle_at(s, k);
+    double sum[3] = {0, 0, 0}, squares[BLOCK];
+    for (int32_t i = 0; i < around->count; i++) {
+        const uint32_t *start = around->start + around->cell[i];
+        for (int64_t first = start[0] > k ? start[0] : k + 1; first < start[1]; first += BLOCK) {
+            const int64_t n = start[1] - first < BLOCK ? start[1] - first : BLOCK;
+            find_squares(&here, s->x + first, s->y + first, s->z + first, n, images, mode, squares);
+            for (int64_t j = first; j < first + n; j++) {
+                const double virial =
+                    jump_virial(task, here.species, s->species[j], limit, squares[j - first]);
+                if (virial == 0) continue;
+                const plugmc_separation r = plugmc_separate(here.x - s->x[j], here.y - s->y[j],
+                                                            here.z - s->z[j], images, mode);
+                sum[0] += virial * r.x * r.x / r.r2;
+                sum[1] += virial * r.y * r.y / r.r2;
+                sum[2] += virial * r.z * r.z / r.r2;
+            }
+        }
+    }
+    memcpy(v->share[k], sum, sizeof sum);
+}
+
+/* [walkers]; NULL where all have the same jumps, so that none is asked for. */
+static int find_rungs(const virials *v, const plugmc_host *host, const int32_t **rungs)
+{
+    void *found = NULL;
+    *rungs = NULL;
+    if (!v->system->weighted || v->system->rungs == 1) return PLUGMC_OK;
+    const int code = host->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ,
+                                        &found, NULL);
+    *rungs = found;
+    return code;
+}
+
+static void add_jumps_of_walker(const virials *v, const plugmc_view *view,
+                                const plugmc_cells *cells, int64_t w, int32_t rung)
+{
+    const uint32_t *start = cells->start + w * (cells->cells + 1);
+    const plugmc_box *box = &view->box[w];
+    const jump_task task = pair_jumps_task(&v->jumps, v->system, rung);
+    const int64_t n = take_sorted(&v->sorted, v->system, cells, w);
+    const double limit = jump_limit(box);
+    plugmc_images images;
+    const int mode = plugmc_images_of(box, 1, &images);
+#pragma omp parallel for num_threads(v->system->threads) schedule(dynamic, 16)
+    for (int64_t cell = 0; cell < cells->cells; cell++) {
+        const cells_around around = cells_around_one(cells, start, cell);
+        for (int64_t k = start[cell]; k < start[cell + 1]; k++)
+            jumps_in_cells(v, &task, &images, mode, limit, &around, k);
+    }
+    for (int64_t k = 0; k < n; k++)
+        for (int d = 0; d < 3; d++) {
+            v->virial[w][d] += v->share[k][d];
+            v->jump[w] += v->share[k][d];
+        }
+}
+
+static int add_jumps(const virials *v, const plugmc_host *host, const plugmc_view *view)
+{
+    plugmc_cells cells = {.size = sizeof cells};
+    const int32_t *rungs = NULL;
+    int code = find_rungs(v, host, &rungs);
+    if (!code) code = view->cells(view, v->jumps.reach, &cells);
+    for (int64_t w = 0; w < v->system->walkers && !code; w++)
+        add_jumps_of_walker(v, view, &cells, w, rungs ? rungs[w] : 0);
+    return code;
+}
+
 /* ---- All walkers ----------------------------------------------------------------------------- */
+
+/* Sums of blocks of a kernel, of all walkers; to jump [walkers] too, unless NULL. */
+static int add_sums(const virials *v, const plugmc_host *host, double *jump)
+{
+    const pair_virials *p = &v->device_pairs;
+    const size_t rows = (size_t)v->system->walkers * p->blocks;
+    const int code =
+        host->gpu->download(host->context, p->host, p->sums, 3 * rows * sizeof *p->host);
+    for (size_t k = 0; k < rows && !code; k++)
+        for (int d = 0; d < 3; d++) {
+            v->virial[k / p->blocks][d] += p->host[3 * k + d];
+            if (jump) jump[k / p->blocks] += p->host[3 * k + d];
+        }
+    return code;
+}
 
 static int add_pairs_on_device(const virials *v, const plugmc_host *host, const plugmc_view *view)
 {
     const pair_virials *p = &v->device_pairs;
-    const size_t rows = (size_t)v->system->walkers * p->blocks;
     plugmc_cells cells = {.size = sizeof cells};
     int code = view->cells(view, p->range, &cells);
     if (code) return code;
@@ -98,10 +207,27 @@ static int add_pairs_on_device(const virials *v, const plugmc_host *host, const 
         (uint32_t[3]){THREADS, 1, 1}, 0,
         (void *[]){&cells.positions, &cells.order, &cells.start, &boxes, &species, &particles,
                    &cells.count[0], &cells.count[1], &cells.count[2], &sums});
-    if (!code) code = host->gpu->download(host->context, p->host, sums, 3 * rows * sizeof *p->host);
-    for (size_t k = 0; k < rows && !code; k++)
-        for (int d = 0; d < 3; d++) v->virial[k / p->blocks][d] += p->host[3 * k + d];
-    return code;
+    return code ? code : add_sums(v, host, NULL);
+}
+
+static int add_jumps_on_device(const virials *v, const plugmc_host *host, const plugmc_view *view)
+{
+    const pair_virials *p = &v->device_pairs;
+    plugmc_cells cells = {.size = sizeof cells};
+    int code = view->cells(view, v->jumps.reach, &cells);
+    if (code) return code;
+    plugmc_device_pointer boxes = (plugmc_device_pointer)(uintptr_t)view->device_box,
+                          species = p->species, sums = p->sums;
+    uint32_t particles = (uint32_t)v->system->particles;
+    jump_task task = pair_jumps_task(&v->jumps, v->system, 0);
+    task.lists = (const jump_list *)(uintptr_t)p->jump_lists;
+    task.jumps = (const pair_jump *)(uintptr_t)p->jumps;
+    code = host->gpu->launch(
+        host->context, p->jump_kernel, (uint32_t[3]){p->blocks, (uint32_t)v->system->walkers, 1},
+        (uint32_t[3]){THREADS, 1, 1}, 0,
+        (void *[]){&task, &cells.positions, &cells.order, &cells.start, &boxes, &species,
+                   &particles, &cells.count[0], &cells.count[1], &cells.count[2], &sums});
+    return code ? code : add_sums(v, host, v->jump);
 }
 
 /* Of all walkers, to v->own. */
@@ -133,18 +259,21 @@ static int add_total(const virials *v, const plugmc_host *host, const views *vie
 int virials_measure(const virials *v, const plugmc_host *host, const plugmc_view *view)
 {
     memset(v->virial, 0, (size_t)v->system->walkers * sizeof *v->virial);
+    memset(v->jump, 0, (size_t)v->system->walkers * sizeof *v->jump);
     plugmc_view copy = {.size = sizeof copy};
     weights weights;
     const views views = {view, v->positions && view->on_device ? &copy : view};
     const int pairs_there = view->on_device && v->device_pairs.kernel;
-    int code = views.on_host == &copy ? bring_to_host(host, view, v->positions, &copy) : PLUGMC_OK;
+    int code = pair_jumps_check(&v->jumps, host, view);
+    if (!code && views.on_host == &copy) code = bring_to_host(host, view, v->positions, &copy);
     if (!code) code = find_weights(v, host, &weights);
     for (int t = 0; t < v->total_count && !code; t++)
         code = add_total(v, host, &views, &weights, v->totals[t]);
     if (!code && pairs_there) code = add_pairs_on_device(v, host, view);
     for (int t = 0; t < v->pair_count && !code && !pairs_there; t++)
         code = add_pairs(v, views.on_host, &weights, v->pairs[t]);
-    return code;
+    if (code || v->jumps.count == 0) return code;
+    return pairs_there ? add_jumps_on_device(v, host, view) : add_jumps(v, host, views.on_host);
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -203,14 +332,29 @@ static int sums_in_kernel(const plugmc_system *system)
 int virials_kernel_text(const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     if (index > 0 || !sums_in_kernel(host->system)) return 0;
-    const char *text =
-        join_texts(host, (const char *const[]){sum_of_block_text, virial_kernel, NULL});
+    const char *text = join_texts(
+        host, (const char *const[]){sum_of_block_text, jump_windows_text, virial_kernel, NULL});
     plugmc_set_text(out, &(plugmc_kernel_text){.name = "virials.cu",
                                                .text = text,
                                                .fuse = PLUGMC_FUSE_SAMPLED,
                                                .double_precision = 1,
                                                .contract = 1});
     return text != NULL;
+}
+
+/* Of the one rung that there is where a kernel sums. */
+static int prepare_jumps(virials *v, const plugmc_host *host, const plugmc_kernel_text *text)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const pair_jumps *j = &v->jumps;
+    pair_virials *p = &v->device_pairs;
+    const size_t n = (size_t)v->system->species_count, lists = n * n * sizeof *j->lists,
+                 jumps = (size_t)j->count * sizeof *j->jumps;
+    int code = gpu->kernel(host->context, text, "pair_jumps", &p->jump_kernel);
+    if (!code) code = gpu->allocate(host->context, lists, &p->jump_lists);
+    if (!code) code = gpu->allocate(host->context, jumps, &p->jumps);
+    if (!code) code = gpu->upload(host->context, p->jump_lists, j->lists, lists);
+    return code ? code : gpu->upload(host->context, p->jumps, j->jumps, jumps);
 }
 
 static int prepare_pairs(virials *v, const plugmc_host *host)
@@ -227,8 +371,9 @@ static int prepare_pairs(virials *v, const plugmc_host *host)
     p->range = fmin(p->range, 1e300);
     p->blocks = (uint32_t)((system->particles + THREADS - 1) / THREADS);
     const size_t bytes = 3 * (size_t)system->walkers * p->blocks * sizeof *p->host;
-    return prepare_sums(host, &text, "pair_virials", bytes, &p->kernel, &p->species, &p->sums,
-                        &p->host);
+    const int code = prepare_sums(host, &text, "pair_virials", bytes, &p->kernel, &p->species,
+                                  &p->sums, &p->host);
+    return code || v->jumps.count == 0 ? code : prepare_jumps(v, host, &text);
 }
 
 static int prepare_device(virials *v, const plugmc_host *host)
@@ -249,7 +394,8 @@ static int prepare_device(virials *v, const plugmc_host *host)
                         : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
 }
 
-int virials_prepare(virials *v, const plugmc_host *host, int with_cores)
+int virials_prepare(virials *v, const plugmc_host *host, int with_cores, double fit_range,
+                    int64_t degree)
 {
     const plugmc_system *system = v->system = host->system;
     const size_t n = (size_t)system->particles, terms = (size_t)system->term_count + 1;
@@ -261,10 +407,12 @@ int virials_prepare(virials *v, const plugmc_host *host, int with_cores)
     v->share = host->allocate(host->context, n * sizeof *v->share);
     v->virial = host->allocate(host->context, (size_t)system->walkers * sizeof *v->virial);
     v->own = host->allocate(host->context, (size_t)system->walkers * sizeof *v->own);
+    v->jump = host->allocate(host->context, (size_t)system->walkers * sizeof *v->jump);
     v->pairs = host->allocate(host->context, terms * sizeof *v->pairs);
     v->totals = host->allocate(host->context, terms * sizeof *v->totals);
-    if (!v->share || !v->virial || !v->own || !v->pairs || !v->totals)
+    if (!v->share || !v->virial || !v->own || !v->jump || !v->pairs || !v->totals)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
     code = sort_terms(v, host, with_cores);
+    if (!code) code = pair_jumps_prepare(&v->jumps, host, fit_range, degree);
     return code || !host->gpu ? code : prepare_device(v, host);
 }

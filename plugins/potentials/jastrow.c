@@ -187,6 +187,7 @@ PLUGMC_FN void field_numbers(const parameters *p, plugmc_position r, plugmc_site
 
 #include "box_default.h"
 #include "half_box.h"
+#include "ions_of_orbitals.h"
 
 /* ---- A file with coefficients --------------------------------------------------------------- */
 
@@ -460,6 +461,27 @@ static int configure(void *instance, const plugmc_host *host)
     return code;
 }
 
+static int prepare(void *instance, const plugmc_host *host)
+{
+    const parameters *p = instance;
+    const plugmc_box *box = &host->system->box;
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    const int32_t copies =
+        periodic ? (int32_t)(p->tile.values[0] * p->tile.values[1] * p->tile.values[2]) : 1;
+    ion_comparison comparison = ion_comparison_begin(host);
+    for (int32_t i = 0; i < p->ions.count / 3 * copies; i++) {
+        double f[3], r[3];
+        if (periodic) place_ion(p, box, i / copies, i % copies, f);
+        for (int e = 0; e < 3; e++)
+            r[e] = periodic ? f[0] * box->vector[0][e] + f[1] * box->vector[1][e] +
+                                  f[2] * box->vector[2][e]
+                            : (double)p->ions.values[3 * i + e];
+        ion_comparison_add(&comparison, r);
+    }
+    ion_comparison_end(&comparison);
+    return PLUGMC_OK;
+}
+
 /* ---- Coefficients as free numbers ------------------------------------------------------------- */
 
 /* The three lists one after the other. */
@@ -557,10 +579,11 @@ static const plugmc_potential potential = {.size = sizeof potential,
                                            .field = &plugmc_field_facet,
                                            .free = &free_facet};
 
-PLUGMC_PLUGIN(
-        .kind = PLUGMC_POTENTIAL, .name = "jastrow",
-        .summary = "Jastrow factor of a wave function: u and chi as B-splines of the distance",
-        .reference = "Kim et al., J. Phys.: Condens. Matter 30, 195901 (2018)",
-        .instance_size = sizeof(parameters), .parameters = table,
-        .parameter_count = PLUGMC_COUNT(table), .configure = configure, .potential = &potential);
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "jastrow",
+              .summary =
+                  "Jastrow factor of a wave function: u and chi as B-splines of the distance",
+              .reference = "Kim et al., J. Phys.: Condens. Matter 30, 195901 (2018)",
+              .instance_size = sizeof(parameters), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
+              .potential = &potential);
 #endif

@@ -4,11 +4,16 @@
  * of the bulk. In D dimensions, with S = 2 pi or 4 pi and v as in lennard_jones,
  *
  *     U = S / (2 V) sum_ab N_a N_b integral from r_c of r^(D-1) v(r) dr
- *     W = -S / (2 V) sum_ab N_a N_b integral from r_c of r^D v'(r) dr
+ *     W = -D V dU/dV = D U
  *
  * M. P. Allen, D. J. Tildesley, Computer Simulation of Liquids, Oxford (1987), section 2.8. Both
  * are constants of the box and the numbers of particles: they move nobody, and add to energy and
  * virial with every mover.
+ *
+ * In that book W is -S / (2 V) sum_ab N_a N_b integral from r_c of r^D v'(r) dr. It differs from D U by what the jump of
+ * the cut energy at r_c adds to the virial where g(r_c) = 1. Observables measure that jump, with the g(r_c) that there is
+ * (observables/pair_jumps.h), so that the two together are the pressure of what is sampled, and that of the whole
+ * potential as far as g = 1 holds beyond r_c.
  *
  * This is a potential of its own since the constant belongs into the total facet (a virial has no
  * other place), and pairs of Lennard-Jones particles are to go with movers that move by pairs.
@@ -25,25 +30,18 @@
 typedef struct tail {
     const char *of;
     const plugmc_system *system;
-    double *energy,
-        *virial; /* [species][species]: U V and W V / D of a pair of particles, energy */
+    double *energy; /* [species][species]: U V of a pair of particles, energy */
 } tail;
-
-static double of_pairs(const tail *t, const double *of_pair, const plugmc_box *box,
-                       const int64_t *count)
-{
-    const int32_t n = t->system->species_count;
-    double sum = 0;
-    for (int32_t a = 0; a < n; a++)
-        for (int32_t b = 0; b < n; b++)
-            sum += of_pair[a * n + b] * (double)count[a] * (double)count[b];
-    return sum / box->volume;
-}
 
 static double of_counts(const void *instance, const plugmc_box *box, const int64_t *count)
 {
     const tail *t = instance;
-    return of_pairs(t, t->energy, box, count);
+    const int32_t n = t->system->species_count;
+    double sum = 0;
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b < n; b++)
+            sum += t->energy[a * n + b] * (double)count[a] * (double)count[b];
+    return sum / box->volume;
 }
 
 static int tail_energy(void *instance, const plugmc_total_request *request)
@@ -52,9 +50,10 @@ static int tail_energy(void *instance, const plugmc_total_request *request)
     for (int32_t w = 0; w < t->system->walkers; w++) {
         const plugmc_box *box = &request->view->box[w];
         const int64_t *count = request->view->count + w * t->system->species_count;
-        if (request->energy) request->energy[w] += of_counts(t, box, count);
+        const double energy = of_counts(t, box, count);
+        if (request->energy) request->energy[w] += energy;
         for (int d = 0; request->virial && d < box->dimension; d++)
-            request->virial[3 * w + d] += of_pairs(t, t->virial, box, count);
+            request->virial[3 * w + d] += energy;
     }
     return PLUGMC_OK;
 }
@@ -138,7 +137,7 @@ static void warn_of_couplings(const tail *t, const plugmc_host *host)
 }
 
 /* With v = 4 epsilon (sigma^12 / r^12 - sigma^6 / r^6), the integral of r^(D-1) v from r_c is
- * 4 epsilon (high - low), and that of -r^D v' 4 epsilon (12 high - 6 low). */
+ * 4 epsilon (high - low). */
 static int tail_prepare(void *instance, const plugmc_host *host)
 {
     tail *t = instance;
@@ -152,8 +151,7 @@ static int tail_prepare(void *instance, const plugmc_host *host)
     const int dimension = t->system->box.dimension;
     const double surface = dimension == 2 ? 2 * M_PI : 4 * M_PI;
     t->energy = host->allocate(host->context, sizeof(double) * (size_t)(n * n));
-    t->virial = host->allocate(host->context, sizeof(double) * (size_t)(n * n));
-    if (!t->energy || !t->virial)
+    if (!t->energy)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", n);
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
@@ -162,9 +160,7 @@ static int tail_prepare(void *instance, const plugmc_host *host)
             double sixth = pow(sigma / f.cutoff, 6), volume = pow(f.cutoff, dimension);
             double high = sixth * sixth * volume / (12 - dimension);
             double low = sixth * volume / (6 - dimension);
-            double scale = surface / 2 * 4 * epsilon;
-            t->energy[a * n + b] = scale * (high - low);
-            t->virial[a * n + b] = scale * (12 * high - 6 * low) / dimension;
+            t->energy[a * n + b] = surface / 2 * 4 * epsilon * (high - low);
         }
     return PLUGMC_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "archive/frozen.h"
 #include "run/numbers.h"
 #include "run/results.h"
 
@@ -87,7 +88,7 @@ static void compare_all(const found *f, int runs)
     const int wide = width_of(&f[0]);
     int compared = 0, left_out = 0;
     double largest = 0;
-    bool bounds = false;
+    bool bounds = false, unknown = false;
     printf("%-*s", wide, "quantity");
     for (int r = 0; r < runs; r++) printf(" %-18d", r + 1);
     printf(" %8s\n", "z");
@@ -99,14 +100,17 @@ static void compare_all(const found *f, int runs)
         }
         left_out += !everywhere;
         if (!everywhere) continue;
-        for (int r = 0; r < runs; r++)
+        for (int r = 0; r < runs; r++) {
             bounds = bounds || (isfinite(of[r]->error) && !of[r]->converged);
+            unknown = unknown || (isfinite(of[r]->value) && isnan(of[r]->error));
+        }
         const double z = compare_number(of, runs, wide);
         if (isnan(z)) continue;
         compared++;
         largest = fmax(largest, runs > 2 ? z : fabs(z));
     }
     if (bounds) printf("* an error bar that is a lower bound; its z is an upper one\n");
+    if (unknown) printf("* without an error bar: the error is not known, and there is no z\n");
     if (left_out) printf("%d numbers of the first file are not in all others\n", left_out);
     if (compared)
         printf(
@@ -115,11 +119,21 @@ static void compare_all(const found *f, int runs)
     free(of);
 }
 
+static void say_what_is_frozen(const output_data *out, int run)
+{
+    char words[FROZEN_WORDS];
+    int count;
+    frozen_moves *all = frozen_find(out, &count);
+    for (int i = 0; i < count; i++) printf("run %d: %s\n", run, frozen_words(&all[i], words));
+    free(all);
+}
+
 int compare_runs(const analysed *runs, int count)
 {
     found *f = checked(calloc((size_t)count, sizeof *f));
     for (int r = 0; r < count; r++) f[r].all = numbers_of(&runs[r].sim.output, &f[r].count);
     compare_all(f, count);
+    for (int r = 0; r < count; r++) say_what_is_frozen(&runs[r].sim.output, r + 1);
     for (int r = 0; r < count; r++) free(f[r].all);
     free(f);
     return EXIT_DONE;

@@ -5,24 +5,13 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "archive/cell.h"
 #include "run/numbers.h"
 
 /* ---- CSV ---------------------------------------------------------------------------------------------- */
 
 /* Units and names may have commas. */
-static void put_text(const char *text)
-{
-    if (!strpbrk(text, ",\"")) {
-        fputs(text, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"') putchar('"');
-        putchar(*text);
-    }
-    putchar('"');
-}
+static void put_text(const char *text) { cell_write(stdout, text, ""); }
 
 /* Nothing where there is no number. */
 static void put_value(double value)
@@ -35,7 +24,8 @@ void list_numbers(const output_data *out)
 {
     int count;
     number *all = numbers_of(out, &count);
-    puts("quantity,value,error,error_is_lower_bound,correlation_time_sweeps,samples,unit");
+    puts("quantity,value,error,error_is_lower_bound,correlation_time_sweeps,samples,unit,"
+         "correlation_time_is_upper_bound");
     for (const number *n = all; n < all + count; n++) {
         char *name;
         checked(asprintf(&name, "%s.%s", n->observable, n->name) < 0 ? NULL : name);
@@ -50,7 +40,7 @@ void list_numbers(const output_data *out)
         else
             printf(",,");
         put_text(n->unit);
-        putchar('\n');
+        printf(",%d\n", n->time_is_bound);
     }
     free(all);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "formats.h"
-#include "system/gsd.h"
+#include "formats/gsd.h"
 
 /* Numbers of names, in the order of chunks in a frame. Scalars come behind them. */
 enum {

@@ -7,6 +7,7 @@
 #include "program/beside.h"
 #include "base/paths.h"
 #include "formats.h"
+#include "archive/lock.h"
 #include "archive/replacement.h"
 #include "base/stop.h"
 
@@ -232,7 +233,7 @@ static int cannot_write(const char *path, int error, report *r)
 }
 
 /* Under another name first: a file is there whole or not at all. */
-static int write_walker(const arguments *a, run_file *run, int walker, const char *path, report *r)
+static int write_locked(const arguments *a, run_file *run, int walker, const char *path, report *r)
 {
     replacement file;
     char identity[IDENTITY_SIZE];
@@ -263,6 +264,17 @@ static int write_walker(const arguments *a, run_file *run, int walker, const cha
     else if (!code)
         printf("%s: walker %d, %lld frame%s\n", path, walker, (long long)frames,
                frames == 1 ? "" : "s");
+    return code;
+}
+
+/* Nobody else writes it meanwhile, and it is looked for again: it may have come since the command began. */
+static int write_walker(const arguments *a, run_file *run, int walker, const char *path, report *r)
+{
+    output_lock lock = {0};
+    int code = output_lock_take_plain(&lock, path, r);
+    if (!code) code = check_target(a, path, r);
+    if (!code) code = write_locked(a, run, walker, path, r);
+    output_lock_release(&lock);
     return code;
 }
 
@@ -315,7 +327,7 @@ static int command(int argc, char **argv)
     int code = parse(argc, argv, &a);
     if (code) return code;
     report r = {0};
-    run_file run = {0};
+    run_file run = {.fd = -1};
     code = export(&a, &run, &r);
     run_close(&run);
     return code;

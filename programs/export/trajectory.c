@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "run/room.h"
 #include "system/system.h"
 
@@ -39,8 +40,11 @@ static int make_room(run_file *run, report *r)
 
 int run_open(run_file *run, const char *path, report *r)
 {
-    *run = (run_file){.path = path, .walker = -1};
-    int code = output_read(path, &run->data, r);
+    const char *refused;
+    *run = (run_file){.path = path, .walker = -1, .fd = open_regular(path, &refused)};
+    if (run->fd < 0)
+        return report_error(r, EXIT_CHECKPOINT, NULL, 0, "cannot read %s: %s", path, refused);
+    int code = output_read_open(run->fd, path, &run->data, r);
     if (!code) code = ini_read_archived(path, run->data.user_ini, &run->config.ini, r);
     if (!code) code = config_read(&run->config, r);
     if (!code) room_of_file(&run->config, &run->data);
@@ -68,8 +72,10 @@ static int store_code(const run_file *run, report *r)
 int run_open_trajectory(run_file *run, report *r)
 {
     hsize_t count = 0;
+    char held[OUTPUT_PATH];
     store *s = &run->store;
-    store_open_path_apart(s, run->path);
+    output_path_of(run->fd, held);
+    store_open_path_apart(s, held);
     run->reading = true;
     run->sweeps =
         store_get_array(s, s->file, "particles/trajectory/position/step", STORE_INT64, 1, &count);
@@ -86,6 +92,7 @@ void run_close(run_file *run)
         store_close(&run->store);
         if (fd >= 0) close(fd);
     }
+    if (run->fd >= 0) close(run->fd);
     free(run->sweeps), free(run->places), free(run->edges), free(run->ids), free(run->kinds);
     free(run->now.number), free(run->now.species), free(run->now.places), free(run->now.scalars);
     free(run->scalars);

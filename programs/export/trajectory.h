@@ -23,6 +23,7 @@ typedef struct snapshot {
 /* An output file that is open for export. */
 typedef struct run_file {
     const char *path;
+    int fd; /* of the file, which a run may replace meanwhile; -1: it is not open */
     config config;
     plugmc_system system;
     output_data data;

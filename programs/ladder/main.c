@@ -95,7 +95,7 @@ static int parse(int argc, char **argv, arguments *a)
 
 static const quantity_record *find(const simulation *sim, const char *name, int32_t rung)
 {
-    char full[128], suffix[40];
+    char full[64 + LADDER_SUFFIX], suffix[LADDER_SUFFIX];
     snprintf(full, sizeof full, "%s%s", name, ladder_suffix(&sim->ladder, rung, suffix));
     for (int i = 0; i < sim->output.quantity_count; i++)
         if (!strcmp(sim->output.quantities[i].name, full)) return &sim->output.quantities[i];

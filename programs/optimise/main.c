@@ -1,12 +1,10 @@
 /* plugmc optimise: the numbers of a wave function that give the lowest cost, (1 - w) energy + w variance. */
 #include "optimise.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "program/beside.h"
 #include "base/paths.h"
@@ -142,6 +140,7 @@ typedef struct optimisation {
     free_numbers f;
     const choices *c;
     char *output, *table;
+    output_lock locks[2]; /* of both */
     history history;
     int64_t loop, level;
     double *values; /* [K] to be sampled next */
@@ -389,19 +388,18 @@ static int take_up(optimisation *o)
 /* Before hours are spent: that the result can be written, and is not the input. */
 static int check_output(const optimisation *o)
 {
-    const char *path = o->sim->config.ini.path;
-    char *part;
-    if (path_is_same_file(path, o->output))
-        return report_error(o->sim->report, EXIT_OUTPUT, NULL, 0,
+    report *r = o->sim->report;
+    if (path_is_same_file(o->sim->config.ini.path, o->output))
+        return report_error(r, EXIT_OUTPUT, NULL, 0,
                             "--output %s is the input, which would be written over", o->output);
-    checked(asprintf(&part, "%s.part", o->output) < 0 ? NULL : part);
-    FILE *out = fopen(part, "w");
-    const int code = out ? 0
-                         : report_error(o->sim->report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s",
-                                        o->output, strerror(errno));
-    if (out) fclose(out), unlink(part);
-    free(part);
-    return code;
+    return output_probe(o->output, NULL, r);
+}
+
+/* From here on no other program writes the result or the table: two optimisations would mix them. */
+static int take_locks(optimisation *o)
+{
+    const int code = output_lock_take_plain(&o->locks[0], o->output, o->sim->report);
+    return code ? code : output_lock_take_plain(&o->locks[1], o->table, o->sim->report);
 }
 
 /* A step of so many numbers from so few samples fits noise; the first loop has a quarter of them. */
@@ -465,6 +463,7 @@ static int optimise(optimisation *o, bool resume)
     const double limit = sim->config.run.time_limit, begin = stop_clock();
     int code = check_movers(sim);
     if (!code) code = check_output(o);
+    if (!code) code = take_locks(o);
     if (!code) code = free_numbers_find(sim, &o->f);
     if (!code) code = ask_for_energies(sim);
     if (code) return code;
@@ -509,6 +508,7 @@ static int begin(simulation *sim, const arguments *a)
     checked(asprintf(&o.table, "%s.loops", o.output) < 0 ? NULL : o.table);
     int code = open_run(sim, a);
     if (!code) code = optimise(&o, a->resume);
+    for (int k = 0; k < 2; k++) output_lock_release(&o.locks[k]);
     loops_free(&o.history);
     free_numbers_free(&o.f);
     free(o.values), free(o.steps), free(o.output), free(o.table);

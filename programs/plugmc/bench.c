@@ -384,5 +384,6 @@ int command_bench(int argc, char **argv)
         fprintf(stderr, "plugmc: no benchmark '%s': there is no %s\n", name, path);
         return EXIT_USAGE;
     }
-    return run_benchmark(path, name, table, sets, set_count);
+    const int code = beside_check_alone("bench");
+    return code ? code : run_benchmark(path, name, table, sets, set_count);
 }

@@ -147,8 +147,8 @@ static int rehearse_kind(const char *kind, const char *path, const char *detail,
                          char reason[REHEARSAL_REASON])
 {
     if (!strcmp(kind, "load")) return rehearse_loading(path, out);
-    if (!strcmp(kind, "checkpoint")) return rehearse_checkpoint(path, reason);
-    if (!strcmp(kind, "positions")) return rehearse_positions(path, atoi(detail), out, reason);
+    if (!strcmp(kind, "checkpoint")) return rehearse_checkpoint(path, detail, reason);
+    if (!strcmp(kind, "positions")) return rehearse_positions(path, detail, out, reason);
     if (!strcmp(kind, "plugin")) return rehearse_plugin(path, detail, reason);
     snprintf(reason, REHEARSAL_REASON, "nothing is known of files of the kind '%s'", kind);
     return EXIT_INTERNAL;

@@ -12,6 +12,7 @@
 #include "cli.h"
 #include "input/config.h"
 #include "plugin/loader.h"
+#include "plugin/search.h"
 #include "base/report.h"
 #include "run/matching.h"
 #include "run/listing.h"
@@ -83,6 +84,7 @@ static void print_potential(FILE *f, const char *lead, const plugmc_plugin *d)
 
 static void print_mover(FILE *f, const char *lead, const plugmc_plugin *d)
 {
+    if (d->mover->good_for) fprintf(f, "%sgood for %s\n", lead, d->mover->good_for);
     for (int i = 0; i < PLUGMC_COUNT(mover_traits); i++)
         if (needs_of(d->mover) & mover_traits[i].bit)
             fprintf(f, "%s%s\n", lead, mover_traits[i].words);
@@ -342,6 +344,17 @@ static int keys_of_studies(const char *of)
     return beside_run("scan", 2, words);
 }
 
+/* Of a name that no plugin has: the section that it may be meant for; NULL: none. */
+static const char *section_near(const char *name)
+{
+    const char *names[section_kind_count];
+    char *path = strchr(name, '/') ? NULL : find_plugin(name);
+    const bool there = path || strchr(name, '/');
+    free(path);
+    for (int i = 0; i < section_kind_count; i++) names[i] = section_kinds[i].name;
+    return there ? NULL : nearest_name(name, names, section_kind_count);
+}
+
 int command_info(int argc, char **argv)
 {
     static const char usage[] =
@@ -359,10 +372,14 @@ int command_info(int argc, char **argv)
     }
     const char *name = argv[argc - 1];
     const section_kind *section = kind ? NULL : find_section(name);
+    const char *near = kind || section ? NULL : section_near(name);
     loaded plugin;
     if (!kind && is_of_studies(name)) return keys_of_studies(name);
     if (section) {
         print_section_info(section);
+    } else if (near) {
+        report_error(&r, EXIT_PLUGIN, NULL, 0,
+                     "there is no plugin and no section '%s'; did you mean '%s'?", name, near);
     } else if (plugin_load(name, kind, NULL, 0, &plugin, &r) == 0) {
         print_plugin_info(&plugin);
         plugin_unload(&plugin);

@@ -1,7 +1,9 @@
 /* plugmc: the program. */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "base/child.h"
@@ -38,22 +40,103 @@ static void usage(FILE *out)
 {
     fprintf(out, "usage: plugmc COMMAND [ARGUMENT...]\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
-    fprintf(out, "\nplugmc COMMAND --help tells more; plugmc --version prints the version.\n");
+        fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\nplugmc help COMMAND tells more; plugmc version prints the version.\n");
+}
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const struct command *command_called(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (!strcmp(name, commands[i].name)) return &commands[i];
+    return NULL;
+}
+
+static int start(const struct command *command, int argc, char **argv)
+{
+    if (!command->function) return beside_run(command->name, argc, argv);
+    return command->function(argc, argv);
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    for (; *words; words++)
+        if (!strcmp(word, *words)) return true;
+    return false;
+}
+
+/* help COMMAND is COMMAND --help. */
+static int help_about(const char *name)
+{
+    const struct command *command = command_called(name);
+    char help[] = "--help", *words[] = {help};
+    if (command) return start(command, 1, words);
+    fprintf(
+        stderr,
+        "plugmc: there is no command '%s'; plugmc help names them, and plugmc info NAME tells of a "
+        "plugin or a section\n",
+        excerpt(name).text);
+    return EXIT_USAGE;
+}
+
+static bool ends_in(const char *word, const char *end)
+{
+    const size_t length = strlen(word), tail = strlen(end);
+    return length > tail && !strcmp(word + length - tail, end);
+}
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* What the first word is, if it is no command: a file, an option or something else. */
+static int unknown_command(const char *word)
+{
+    const char *names[COMMANDS + 2] = {"help", "version"};
+    const short_text text = excerpt(word);
+    const char *shown = text.text;
+    for (int i = 0; i < COMMANDS; i++) names[i + 2] = commands[i].name;
+    const char *near = nearest_name(word, names, COMMANDS + 2);
+    if (ends_in(word, ".h5"))
+        fprintf(
+            stderr,
+            "plugmc: '%s' is a file, and a command comes first: plugmc analyse %s prints its table, "
+            "plugmc run --resume %s goes on with the run\n",
+            shown, shown, shown);
+    else if (ends_in(word, ".ini") || (!near && is_file(word)))
+        fprintf(stderr,
+                "plugmc: '%s' is a file, and a command comes first: plugmc run %s samples what it "
+                "describes, plugmc check %s only looks at it\n",
+                shown, shown, shown);
+    else if (*word == '-')
+        fprintf(
+            stderr,
+            "plugmc: a command comes first, and options such as '%s' behind it; see plugmc help\n",
+            shown);
+    else
+        fprintf(stderr, "plugmc: unknown command '%s'%s%s%s\n", shown,
+                near ? "; did you mean '" : "", near ? near : "; see plugmc --help",
+                near ? "'?" : "");
+    return EXIT_USAGE;
 }
 
 static int do_command(int argc, char **argv)
 {
+    static const char *const help[] = {"help", "--help", "-h", "-help", "-?", NULL},
+                             *const version[] = {"version", "--version", "-V", "-v", NULL};
     child_program = "/proc/self/exe";
     if (argc < 2) {
         usage(stderr);
         return EXIT_USAGE;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+    if (is_one_of(argv[1], help) && argc < 3) {
         usage(stdout);
         return EXIT_DONE;
     }
-    if (!strcmp(argv[1], "--version")) {
+    if (is_one_of(argv[1], version)) {
         printf("plugmc %s\n", PLUGMC_VERSION);
         return EXIT_DONE;
     }
@@ -61,17 +144,9 @@ static int do_command(int argc, char **argv)
     if (!strcmp(argv[1], "read")) return command_read(argc - 2, argv + 2);
     if (!strcmp(argv[1], "rehearse")) return command_rehearse(argc - 2, argv + 2);
     crash_report(); /* but not in a rehearsal, whose crashes its parent looks for */
-    const char *names[sizeof commands / sizeof *commands];
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        names[i] = commands[i].name;
-        if (strcmp(argv[1], commands[i].name)) continue;
-        if (!commands[i].function) return beside_run(argv[1], argc - 2, argv + 2);
-        return commands[i].function(argc - 2, argv + 2);
-    }
-    const char *near = nearest_name(argv[1], names, (int)(sizeof commands / sizeof *commands));
-    fprintf(stderr, "plugmc: unknown command '%s'%s%s%s\n", argv[1], near ? "; did you mean '" : "",
-            near ? near : "; see plugmc --help", near ? "'?" : "");
-    return EXIT_USAGE;
+    if (is_one_of(argv[1], help)) return help_about(argv[2]);
+    const struct command *command = command_called(argv[1]);
+    return command ? start(command, argc - 2, argv + 2) : unknown_command(argv[1]);
 }
 
 int main(int argc, char **argv)

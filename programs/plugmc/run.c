@@ -1,12 +1,14 @@
 /* plugmc run and plugmc check. */
 #include <errno.h>
 #include <fcntl.h>
+#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "program/beside.h"
 #include "cli.h"
 #include "run/own_files.h"
 #include "run/resume.h"
@@ -16,6 +18,7 @@
 #include "plugin/answers.h"
 #include "run/advice.h"
 #include "archive/averages.h"
+#include "run/device_choice.h"
 #include "run/borrowing.h"
 #include "run/free_numbers_on_device.h"
 #include "run/history.h"
@@ -25,6 +28,7 @@
 #include "run/room.h"
 #include "run/saving.h"
 #include "run/simulation.h"
+#include "run/total_check.h"
 #include "run/watchdog.h"
 #include "run/share.h"
 #include "parallel/spread.h"
@@ -227,7 +231,8 @@ static void say_where(const simulation *sim)
         FILE *out = checked(open_memstream(&text, &size));
         gpu_describe(out, sim->gpu);
         fclose(out);
-        report_note(sim->report, "on %.*s", (int)strcspn(text, "\n"), text);
+        report_note(sim->report, "on %.*s%s", (int)strcspn(text, "\n"), text,
+                    gain_words(sim, words));
         free(text);
     } else {
         report_note(sim->report, "on the CPU, %d thread%s (%s; %s)", sim->system.threads,
@@ -277,6 +282,21 @@ static int rehearse_output(simulation *sim)
 /* Smaller files are copied for each checkpoint in less time than is worth a second one on the disk. */
 enum { LEAST_SPARE = 16 << 20 };
 
+/* Fewer threads where not all are allowed. */
+static void count_threads(simulation *sim)
+{
+    int error;
+    const int wanted = sim->system.threads,
+              there = wanted > 1 ? threads_startable(wanted, &error) : wanted;
+    if (there == wanted) return;
+    sim->system.threads = there;
+    omp_set_num_threads(there);
+    report_warning(sim->report, NULL, 0,
+                   "%d threads cannot be started here (%s; ulimit -u says how many processes and "
+                   "threads a user may have): the run has %d",
+                   wanted, strerror(error), there);
+}
+
 /* The run itself, its output locked. */
 static int run_locked(simulation *sim, const char *path, const origin *from, bool again)
 {
@@ -290,6 +310,7 @@ static int run_locked(simulation *sim, const char *path, const origin *from, boo
     if (!code && leads && !from->there) code = check_unchanged(sim, path, from);
     code = team_agree(code);
     if (!code) code = share_threads(sim);
+    if (!code) count_threads(sim);
     if (!code) code = prepare(sim);
     if (!code && !again) say_where(sim);
     if (!code && !sim->report->quiet)
@@ -509,6 +530,15 @@ static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
     return code_of_energies ? code_of_energies : compile_derivatives(sim, nvrtc, architecture);
 }
 
+/* Totals are tried in the initial state, which a check makes for that where it is no work. */
+static int try_totals(simulation *sim)
+{
+    const int64_t most = 100000;
+    const bool easy = sim->config.initial.state != INITIAL_RANDOM &&
+                      sim->system.particles * sim->system.walkers <= most;
+    return easy && totals_are_checked(sim) ? simulation_begin(sim) : 0;
+}
+
 int command_check(int argc, char **argv)
 {
     arguments a = {0};
@@ -518,9 +548,13 @@ int command_check(int argc, char **argv)
         printf("%s%s", check_help, exit_code_help);
         return EXIT_DONE;
     }
+    code = beside_check_alone("check");
+    if (code) return code;
     signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
     report report = {0};
     simulation sim = {.report = &report};
+    if (watchdog_begin())
+        return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the plugins");
     if (a.processes) team_imagine(a.processes);
     code = read_configuration(&sim, &a, &(output_data){0});
     if (!code) code = probe(&sim, sim.config.run.output, "[run] output");
@@ -533,6 +567,7 @@ int command_check(int argc, char **argv)
             code = compile_all(&sim, nvrtc, a.architectures[i]);
     }
     if (!code) code = prepare(&sim);
+    if (!code) code = try_totals(&sim);
     if (!code) {
         double positions = 24.0 * (double)sim.system.walkers * (double)sim.system.particles;
         const bool some = sim.system.changes & PLUGMC_CHANGED_COUNT;
@@ -542,13 +577,14 @@ int command_check(int argc, char **argv)
                sim.system.walkers == 1 ? "" : "s", some ? "up to " : "",
                (long long)sim.system.particles);
         printf("positions take %.3g MiB\n", positions / 1048576);
-        if (sim.gpu)
-            gpu_describe(stdout, sim.gpu);
-        else
-            printf("runs on the CPU (%s)\n", sim.why_no_gpu);
+        char gain[160];
+        if (sim.gpu) gpu_describe(stdout, sim.gpu);
+        if (*gain_words(&sim, gain)) printf("%s\n", gain + strlen("; "));
+        if (!sim.gpu) printf("runs on the CPU (%s)\n", sim.why_no_gpu);
         pair_table_write(stdout, &sim, "");
         printf("%s: ready to run\n", a.file);
     }
     simulation_close(&sim);
+    watchdog_end();
     return code;
 }

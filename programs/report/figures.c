@@ -28,6 +28,14 @@ void put_escaped(FILE *out, const char *text)
 
 void put_html(page *p, const char *html) { fputs(html, p->out); }
 
+void put_wide(page *p)
+{
+    put_html(
+        p,
+        "<p class=\"wider\">Wide tables go on to the right, where their edge is in shadow: scroll them "
+        "sideways.</p>\n<div class=\"wide\">");
+}
+
 void put_text(page *p, const char *format, ...)
 {
     char *text;
@@ -225,12 +233,14 @@ static double step_of(extent x)
     return power * (rough > 5 * power ? 10 : rough > 2 * power ? 5 : rough > power ? 2 : 1);
 }
 
-/* gnuplot says that it does not like to choose where there is one value alone. */
+/* Axes end a little behind the data: gnuplot would go on to its next number. Where there is one value alone, it says
+ * that it does not like to choose. */
 static void put_range(FILE *script, char axis, extent e)
 {
-    if (e.high - e.low > 1e-12 * fabs(e.high)) return;
-    fprintf(script, "set %crange [%.9g:%.9g]\n", axis, e.low - 0.1 * fabs(e.low) - 1e-12,
-            e.high + 0.1 * fabs(e.high) + 1e-12);
+    const bool alone = !(e.high - e.low > 1e-12 * fabs(e.high));
+    const double low = alone ? 0.1 * fabs(e.low) + 1e-12 : 0.02 * (e.high - e.low),
+                 high = alone ? 0.1 * fabs(e.high) + 1e-12 : low;
+    fprintf(script, "set %crange [%.9g:%.9g]\n", axis, e.low - low, e.high + high);
 }
 
 static bool is_seen(const curve *c)

@@ -155,14 +155,31 @@ static int write_page(const shown *runs, int count, const char *study, const cha
     return p.code;
 }
 
+/* What is there already stays, unless --force is given. */
+static int check_place(const arguments *a, const char *path, report *r)
+{
+    if (a->force || access(path, F_OK)) return EXIT_DONE;
+    return report_error(r, EXIT_OUTPUT, NULL, 0, "%s is there already: --force replaces it, --output FILE.html writes another", path);
+}
+
+/* Nobody else writes it meanwhile, and it is looked for again: it may have come since the command began. */
+static int write_alone(const arguments *a, const shown *runs, const char *study, const char *path,
+                       report *r)
+{
+    output_lock lock = {0};
+    int code = output_lock_take_plain(&lock, path, r);
+    if (!code) code = check_place(a, path, r);
+    if (!code) code = write_page(runs, study ? 0 : a->count, study, path, r);
+    output_lock_release(&lock);
+    return code;
+}
+
 static int make(const arguments *a, shown *runs, report *r)
 {
     char *path = a->output ? checked(strdup(a->output)) : default_output(a->files[0]);
     const char *study = is_study(a->files[0]) ? a->files[0] : NULL;
     int code = study && a->count > 1 ? usage_error("%s: a study goes alone", study) : 0;
-    if (!code && !a->force && access(path, F_OK) == 0)
-        code =
-            report_error(r, EXIT_OUTPUT, NULL, 0, "%s is there already; --force replaces it", path);
+    if (!code) code = check_place(a, path, r);
     if (!code && study && access(study, F_OK))
         code = report_error(r, EXIT_INPUT, NULL, 0, "cannot read %s: %s", study, strerror(errno));
     for (int i = 0; i < a->count && !code; i++) {
@@ -170,7 +187,7 @@ static int make(const arguments *a, shown *runs, report *r)
             code = report_error(r, EXIT_USAGE, NULL, 0, "%s is the file to be reported on", path);
         if (!code && !study) code = open_run(&runs[i], a->files[i], r);
     }
-    if (!code) code = write_page(runs, study ? 0 : a->count, study, path, r);
+    if (!code) code = write_alone(a, runs, study, path, r);
     if (!code) printf("%s\n", path);
     free(path);
     return code;

@@ -1,9 +1,12 @@
 /* A page about a study: the table that plugmc scan has written, each of its columns drawn against the key that was
- * scanned. The file is summary.csv: point, state, the keys, then value, error and star of every number. */
+ * scanned. The file is summary.csv: point, state, the keys, then value, error and star of every number. Units are those
+ * of summary.h5, which plugmc scan writes beside it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "archive/store.h"
 #include "page.h"
 #include "base/regular_file.h"
 #include "run/results.h"
@@ -16,6 +19,8 @@ typedef struct sheet {
     char **cells; /* [rows][columns], row 0 is the head */
     int64_t rows, columns;
     int64_t first_value; /* column */
+    char **units;        /* [columns]; NULL where there is none */
+    bool has_units;      /* summary.h5 is there */
 } sheet;
 
 static const char *cell(const sheet *s, int64_t row, int64_t column)
@@ -104,6 +109,35 @@ static int open_sheet(sheet *s, const char *path, report *r)
                         "this is no table of plugmc scan (summary.csv) with a result");
 }
 
+/* The unit of each column that summary.h5 has, too. */
+static void read_units(sheet *s, const char *path)
+{
+    store in;
+    char *beside;
+    s->units = checked(calloc((size_t)s->columns + 1, sizeof *s->units));
+    checked(asprintf(&beside, "%.*s.h5", (int)(strrchr(path, '.') - path), path) < 0 ? NULL
+                                                                                     : beside);
+    const int fd = store_open_path(&in, beside);
+    const bool opened = !in.failed && store_has(&in, in.file, "values");
+    const hid_t values = opened ? store_enter(&in, in.file, "values") : -1;
+    for (int64_t c = s->first_value; opened && c < s->columns; c += 3) {
+        if (!store_has(&in, values, cell(s, 0, c))) continue;
+        const hid_t set = store_open_array(&in, values, cell(s, 0, c));
+        s->units[c] = store_get_label(&in, set, "unit");
+        store_leave_array(&in, set);
+    }
+    if (opened) store_leave(&in, values);
+    s->has_units = opened && !in.failed;
+    store_close(&in);
+    if (fd >= 0) close(fd);
+    free(beside);
+}
+
+static const char *unit_of(const sheet *s, int64_t column)
+{
+    return s->units[column] ? s->units[column] : "";
+}
+
 /* ---- Figures ------------------------------------------------------------------------------------------- */
 
 static double number_in(const sheet *s, int64_t row, int64_t column)
@@ -172,7 +206,7 @@ static void draw(page *p, const sheet *s, int64_t axis, const int64_t *curve_of,
 {
     double *x = checked(calloc((size_t)s->rows * 3, sizeof *x)), *y = x + s->rows,
            *error = y + s->rows, (*points)[3] = checked(calloc((size_t)s->rows, sizeof *points));
-    figure f = {.name = cell(s, 0, column), .x = cell(s, 0, axis)};
+    figure f = {.name = cell(s, 0, column), .unit = unit_of(s, column), .x = cell(s, 0, axis)};
     int64_t at = 0;
     int curves = 0;
     for (int64_t first = 1; first < s->rows; first++) {
@@ -242,10 +276,12 @@ static void put_number(page *p, const sheet *s, int64_t row, int64_t column)
 
 static void put_table(page *p, const sheet *s)
 {
-    put_html(p, "<h2>Results</h2>\n<div class=\"wide\"><table><tr>");
+    put_html(p, "<h2>Results</h2>\n");
+    put_wide(p);
+    put_html(p, "<table><tr>");
     for (int64_t c = 0; c < s->columns; c += c < s->first_value ? 1 : 3) {
         put_html(p, "<th>");
-        put_text(p, "%s", cell(s, 0, c));
+        put_text(p, *unit_of(s, c) ? "%s [%s]" : "%s", cell(s, 0, c), unit_of(s, c));
         put_html(p, "</th>");
     }
     put_html(p, "</tr>\n");
@@ -262,7 +298,10 @@ static void put_table(page *p, const sheet *s)
     put_html(
         p,
         "</table></div>\n<p class=\"faint\">The digits in brackets are the standard error in units of the "
-        "last digits; * marks one that is a lower bound.</p>\n");
+        "last digits; * marks one that is a lower bound, or not known where there are no brackets.");
+    if (!s->has_units)
+        put_html(p, " Units are missing: they are read from summary.h5 beside the table.");
+    put_html(p, "</p>\n");
 }
 
 static void put_state(page *p, const sheet *s, const char *path)
@@ -288,12 +327,15 @@ int put_study(page *p, const char *path)
     sheet s = {0};
     const int code = open_sheet(&s, path, p->report);
     if (!code) {
+        read_units(&s, path);
         put_state(p, &s, path);
         put_figures(p, &s);
         put_table(p, &s);
     } else {
         p->code = code;
     }
+    for (int64_t c = 0; s.units && c < s.columns; c++) free(s.units[c]);
+    free(s.units);
     free(s.text);
     free(s.cells);
     return code;

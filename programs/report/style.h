@@ -14,7 +14,14 @@ static const char report_style[] =
     "font:16px/1.5 system-ui,sans-serif}\n"
     "main{max-width:1180px;margin:0 auto;padding:1rem}h1{font-size:1.6rem;margin:.5rem 0;overflow-wrap:anywhere}"
     "h2{font-size:1.2rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line)}\n"
-    ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    /* The edge of a table that is wider than the page is in shadow, on the side where it goes on. */
+    ".wide{overflow-x:auto;background:linear-gradient(to right,var(--paper) 30%,transparent) 0 0,"
+    "linear-gradient(to left,var(--paper) 30%,transparent) 100% 0,"
+    "radial-gradient(farthest-side at 0 50%,var(--faint),transparent) 0 0,"
+    "radial-gradient(farthest-side at 100% 50%,var(--faint),transparent) 100% 0;background-repeat:no-repeat;"
+    "background-size:3rem 100%,3rem 100%,1rem 100%,1rem 100%;background-attachment:local,local,scroll,scroll}"
+    "p.wider{display:none}\n"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
     "th,td{text-align:left;padding:.2rem .8rem .2rem 0;border-bottom:1px solid var(--line);white-space:nowrap}"
     "th{font-weight:600;color:var(--faint)}td.number{text-align:right}\n"
     ".grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,23rem),1fr));gap:1rem}"
@@ -29,7 +36,7 @@ static const char report_style[] =
     ".k4{background:var(--c4)}.k5{background:var(--c5)}.k6{background:var(--c6)}.k7{background:var(--c7)}"
     ".f0{fill:var(--c0)}.f1{fill:var(--c1)}.f2{fill:var(--c2)}.f3{fill:var(--c3)}.f4{fill:var(--c4)}"
     ".f5{fill:var(--c5)}.f6{fill:var(--c6)}.f7{fill:var(--c7)}.box{fill:none;stroke:var(--ink)}\n"
-    "@media(max-width:600px){table{font-size:.85rem}th,td{padding-right:.5rem}th{white-space:normal}"
+    "@media(max-width:600px){p.wider{display:block;margin:0;font-size:.85rem;color:var(--faint)}table{font-size:.85rem}th,td{padding-right:.5rem}th{white-space:normal}"
     "td:first-child{white-space:normal;overflow-wrap:anywhere;min-width:9rem}}\n"
     "@media print{figure{break-inside:avoid}}\n";
 

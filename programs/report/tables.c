@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "page.h"
+#include "archive/averages.h"
+#include "archive/frozen.h"
 #include "run/numbers.h"
 #include "run/results.h"
 
@@ -57,16 +59,42 @@ static void warn_of_length(page *p, const shown *run)
 {
     const output_data *d = &run->data;
     const int bounds = count_of_bounds(d);
-    if (!bounds) return;
+    if (!bounds || frozen_any(d)) return;
     put_html(p, "<li>");
-    put_text(p, "%s: %d error bar%s (marked *) %s: the run is too short for %s.", run->name, bounds,
-             bounds > 1 ? "s" : "", bounds > 1 ? "are lower bounds" : "is a lower bound",
-             bounds > 1 ? "them" : "it");
+    put_text(
+        p,
+        "%s: %d error bar%s (marked *) %s: the run is too short for %s and should be %.6g times longer, at least.",
+        run->name, bounds, bounds > 1 ? "s" : "",
+        bounds > 1 ? "are lower bounds" : "is a lower bound", bounds > 1 ? "them" : "it",
+        averages_times_longer(d));
     if (d->slowest)
         put_text(p, " %s.%s changes slowest, with a correlation time of %.4g sweeps.",
                  d->slowest->observable, d->slowest->name,
                  d->slowest->found.scalar.correlation_time * (double)d->slowest->period);
     put_html(p, "</li>\n");
+}
+
+/* What was never accepted, and walkers that stand still. */
+static void warn_of_frozen(page *p, const shown *run)
+{
+    char words[FROZEN_WORDS];
+    int count;
+    frozen_moves *all = frozen_find(&run->data, &count);
+    for (int i = 0; i < count; i++) {
+        put_html(p, "<li>");
+        put_text(p, "%s: %s. No error bar can be relied on (*).", run->name,
+                 frozen_words(&all[i], words));
+        put_html(p, "</li>\n");
+    }
+    free(all);
+    for (int i = 0; i < run->data.quantity_count; i++) {
+        const quantity_record *q = &run->data.quantities[i];
+        if (q->length != 1 || !q->found.still) continue;
+        put_html(p, "<li>");
+        put_text(p, "%s: %s.%s keeps the value that production began with in %d of %d walkers.",
+                 run->name, q->observable, q->name, q->found.still, q->walkers);
+        put_html(p, "</li>\n");
+    }
 }
 
 static void warn_of_drifts(page *p, const shown *run)
@@ -97,7 +125,7 @@ static void warn_of_moves(page *p, const shown *run)
         const move_record *m = &run->data.moves[i];
         double least = INFINITY;
         for (int32_t r = 0; r < m->rungs; r++) least = fmin(least, share_accepted(m, r));
-        if (!(least < FEW_ACCEPTED)) continue;
+        if (!(least < FEW_ACCEPTED) || (least == 0 && frozen_any(&run->data))) continue;
         put_html(p, "<li>");
         put_text(p, "%s: of the trial moves of %s.%s only %.2g in a hundred are accepted.",
                  run->name, m->mover, m->name, 100 * least);
@@ -126,6 +154,7 @@ static void warn_of_all(page *p)
             put_text(p, "%s: the run is not finished.", p->runs[r].name);
             put_html(p, "</li>\n");
         }
+        warn_of_frozen(p, &p->runs[r]);
         warn_of_length(p, &p->runs[r]);
         warn_of_drifts(p, &p->runs[r]);
         warn_of_moves(p, &p->runs[r]);
@@ -197,7 +226,8 @@ static void put_row(page *p, const found *runs, const number *first)
     put_html(p, "</td>");
     if (p->count == 1) {
         put_html(p, "<td class=\"number\">");
-        if (isfinite(first->correlation_time)) put_text(p, "%.4g", first->correlation_time);
+        if (isfinite(first->correlation_time))
+            put_text(p, "%s%.4g", first->time_is_bound ? "<" : "", first->correlation_time);
         put_html(p, "</td>");
     }
     put_html(p, "</tr>\n");
@@ -207,7 +237,9 @@ void put_results(page *p)
 {
     found runs[MOST_RUNS];
     for (int r = 0; r < p->count; r++) runs[r].all = numbers_of(&p->runs[r].data, &runs[r].count);
-    put_html(p, "<h2>Results</h2>\n<div class=\"wide\"><table><tr><th>quantity</th>");
+    put_html(p, "<h2>Results</h2>\n");
+    put_wide(p);
+    put_html(p, "<table><tr><th>quantity</th>");
     for (int r = 0; r < p->count; r++) {
         put_html(p, "<th>");
         if (p->count > 1) fprintf(p->out, "<span class=\"key k%d\"></span>", r);
@@ -220,7 +252,7 @@ void put_results(page *p)
     put_html(
         p,
         "</table></div>\n<p class=\"faint\">The digits in brackets are the standard error in units of the last "
-        "digits; * marks one that is a lower bound.");
+        "digits; * marks one that is a lower bound, or not known where there are no brackets.");
     if (p->count > 1) put_html(p, " z: difference from the first run in standard errors.");
     put_html(p, "</p>\n");
     for (int r = 0; r < p->count; r++) free(runs[r].all);
@@ -249,10 +281,9 @@ static void put_move(page *p, const shown *run, const move_record *m)
 
 void put_moves(page *p)
 {
-    put_html(
-        p,
-        "<h2>Trial moves</h2>\n<div class=\"wide\"><table><tr><th>kind</th><th>acceptance</th><th>trials</th>"
-        "<th>step</th></tr>\n");
+    put_html(p, "<h2>Trial moves</h2>\n");
+    put_wide(p);
+    put_html(p, "<table><tr><th>kind</th><th>acceptance</th><th>trials</th><th>step</th></tr>\n");
     for (int r = 0; r < p->count; r++)
         for (int i = 0; i < p->runs[r].data.move_count; i++)
             put_move(p, &p->runs[r], &p->runs[r].data.moves[i]);

@@ -6,6 +6,7 @@
 
 #include "input/comparison.h"
 #include "reweight.h"
+#include "archive/frozen.h"
 
 /* A scalar of a file: values of rung r are those of first[r * per_rung]. */
 typedef struct series {
@@ -14,10 +15,11 @@ typedef struct series {
     double scale; /* from the unit of plugins to that of the file */
 } series;
 
-/* A run, and how its samples are counted: one each `period` sweeps of production. */
+/* A run, and how its samples are counted: one of each walker each `period` sweeps of production. */
 typedef struct source {
     const analysed *run;
     int64_t period, begin, count; /* begin: samples that are passed over; count: the rest */
+    int32_t walkers;              /* of a rung, as its series have them */
 } source;
 
 static const quantity_record *record_of(const series *s, int32_t rung)
@@ -39,7 +41,7 @@ static double value_of(const source *from, const series *s, int32_t rung, int64_
 /* The name without its rung. */
 static size_t length_of_name(const simulation *sim, const char *name)
 {
-    char suffix[40];
+    char suffix[LADDER_SUFFIX];
     return strlen(name) - strlen(ladder_suffix(&sim->ladder, 0, suffix));
 }
 
@@ -243,7 +245,7 @@ static void fill_row(const source *from, const column *columns, int32_t rung, in
 
 static char *name_of_state(const simulation *sim, int32_t rung)
 {
-    char *name, suffix[40];
+    char *name, suffix[LADDER_SUFFIX];
     const ladder *l = &sim->ladder;
     if (l->rank == 0)
         checked(asprintf(&name, "%s", sim->output_path) < 0 ? NULL : name);
@@ -300,19 +302,49 @@ static int periods_differ(const analysed *run, const series *one, int64_t period
         one->first->observable, (long long)one->first->period, (long long)period);
 }
 
+/* Number of walkers that every series has, on every rung: those of one configuration stand in one column. */
+static int find_walkers(source *out, const series *all, int count)
+{
+    const analysed *run = out->run;
+    out->walkers = count ? all[0].first->walkers : 0;
+    for (int k = 0; k < count; k++)
+        for (int32_t rung = 0; rung < run->sim.ladder.rungs; rung++) {
+            const quantity_record *q = record_of(&all[k], rung);
+            if (q->walkers == out->walkers) continue;
+            return report_error(run->sim.report, EXIT_INPUT, run->path, 0,
+                                "'%s' of '%s' is of %d walkers and '%s' of %d: they do not belong "
+                                "to the same configurations",
+                                q->name, q->observable, q->walkers, all[0].first->name,
+                                out->walkers);
+        }
+    return 0;
+}
+
+/* As many as the rung with the fewest has. */
+static int64_t samples_of(const source *from, const series *s)
+{
+    int64_t fewest = INT64_MAX;
+    for (int32_t rung = 0; rung < from->run->sim.ladder.rungs; rung++) {
+        const quantity_record *q = record_of(s, rung);
+        if (q->samples < fewest) fewest = q->samples;
+    }
+    return fewest * s->first->period / from->period;
+}
+
 /* How the samples of a file are counted, so that all series have all of them. */
 static int find_source(source *out, const analysed *run, const series *all, int count, int64_t from)
 {
     const output_data *data = &run->sim.output;
     *out = (source){.run = run, .period = 1};
+    const int code = find_walkers(out, all, count);
+    if (code) return code;
     for (int k = 0; k < count; k++)
         if (all[k].first->period > out->period) out->period = all[k].first->period;
-    int64_t samples = INT64_MAX;
+    int64_t samples = count ? INT64_MAX : 0;
     for (int k = 0; k < count; k++) {
-        const quantity_record *q = all[k].first;
-        if (out->period % q->period) return periods_differ(run, &all[k], out->period);
-        if (q->samples * q->period / out->period < samples)
-            samples = q->samples * q->period / out->period;
+        if (out->period % all[k].first->period) return periods_differ(run, &all[k], out->period);
+        const int64_t of_this = samples_of(out, &all[k]);
+        if (of_this < samples) samples = of_this;
     }
     if (from > (int64_t)data->equilibrate)
         out->begin = (from - (int64_t)data->equilibrate) / out->period;
@@ -392,19 +424,21 @@ static double inefficiency(const source *from, const column *columns, int width,
     return largest;
 }
 
-static int64_t rows_of(const source *from) { return from->count * from->run->sim.system.walkers; }
+static int64_t rows_of(const source *from)
+{
+    return from->count * from->walkers * from->run->sim.ladder.rungs;
+}
 
 /* The samples of one file behind those that are there. */
 static void add_file(samples *s, const source *from, const column *columns, const series *all,
                      int stratum)
 {
     const ladder *l = &from->run->sim.ladder;
-    const int32_t each = from->run->sim.system.walkers / l->rungs;
     const int64_t first_slice = s->first_slice[s->files];
     for (int32_t rung = 0; rung < l->rungs; rung++) {
         const double weight = 1 / inefficiency(from, columns, s->width, rung);
         for (int64_t i = 0; i < from->count; i++)
-            for (int32_t w = 0; w < each; w++) {
+            for (int32_t w = 0; w < from->walkers; w++) {
                 const int64_t n = s->count++;
                 fill_row(from, columns, rung, i, w, &s->extensive[n * s->width]);
                 s->stratum[n] = stratum + rung;
@@ -473,6 +507,21 @@ static int refuse_weights(const analysed *run)
         run->sim.weighing->instance->loaded.name);
 }
 
+/* The file has weighted means over walkers, and energies of means say nothing of the configurations. */
+static int refuse_weighted_walkers(const analysed *run)
+{
+    const output_data *data = &run->sim.output;
+    for (int i = 0; i < data->quantity_count; i++)
+        if (data->quantities[i].weighs)
+            return report_error(
+                run->sim.report, EXIT_INPUT, run->path, 0,
+                "its walkers have weights, so '%s' is a weighted mean over them and not known of "
+                "each configuration, which reweighting needs; plugmc analyse prints the averages "
+                "of the run",
+                data->quantities[i].observable);
+    return 0;
+}
+
 static int find_multipliers(const simulation *sim, point *p, report *r)
 {
     for (int k = 0; k < p->count; k++) {
@@ -492,6 +541,18 @@ int points_fill(const simulation *sim, point *points, int count, report *r)
     return code;
 }
 
+bool reweight_is_frozen(const analysed *run)
+{
+    char words[FROZEN_WORDS];
+    int count;
+    frozen_moves *all = frozen_find(&run->sim.output, &count);
+    for (int i = 0; i < count; i++)
+        report_warning(run->sim.report, run->path, 0, "%s: no error bar can be relied on",
+                       frozen_words(&all[i], words));
+    free(all);
+    return count > 0;
+}
+
 int samples_gather(samples *s, analysed *runs, int count, point *points, int point_count,
                    int64_t from, report *r)
 {
@@ -499,6 +560,7 @@ int samples_gather(samples *s, analysed *runs, int count, point *points, int poi
     int code = 0;
     for (int f = 0; f < count && !code; f++) {
         if (runs[f].sim.weighing) code = refuse_weights(&runs[f]);
+        if (!code) code = refuse_weighted_walkers(&runs[f]);
         for (int k = 0; k < f && !code; k++) code = check_fit(&runs[k], &runs[f]);
     }
     if (!code) code = points_fill(&runs[0].sim, points, point_count, r);
@@ -509,6 +571,7 @@ int samples_gather(samples *s, analysed *runs, int count, point *points, int poi
     bool alike = true;
     for (int32_t t = 0; t < runs[0].sim.system.term_count; t++) alike &= !needed[t];
     find_quantities(s, runs, count, alike, r);
+    for (int f = 0; f < count && !code; f++) s->frozen |= reweight_is_frozen(&runs[f]);
     code = add_files(s, runs, count, needed, from, r);
     free(needed);
     return code;

@@ -22,6 +22,7 @@
 
 #include "reweight.h"
 #include "statistics/blocking.h"
+#include "archive/frozen.h"
 
 static double dot(const double *a, const double *b, int n)
 {
@@ -335,6 +336,7 @@ answer influence_error(const mixture *m, double value, double *influence)
         a.converged = a.converged && e.converged;
     }
     a.error = sqrt(square);
+    if (s->frozen) frozen_doubt(value, &a.error, &a.converged);
     free(sums);
     return a;
 }

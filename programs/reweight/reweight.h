@@ -37,7 +37,11 @@ typedef struct samples {
     int64_t *first_slice; /* [files + 1] */
     measured *quantities;
     int quantity_count;
+    bool frozen; /* trial moves of a run were never accepted: no error is more than a lower bound */
 } samples;
+
+/* Whether that is so of a run; said. */
+bool reweight_is_frozen(const analysed *);
 
 /* Reads the samples of runs after sweep `from` (0: all). `points`: where else multipliers are asked for.
  * An exit code, after a sentence. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reweight.h"
+#include "archive/frozen.h"
 #include "run/results.h"
 
 /* One run with its histogram. */
@@ -141,6 +142,9 @@ static int reweigh(weighed *h, const point *p, bool bins, bool csv, report *r)
     if (block_average_jackknife(h->blocks, derive, h, outputs, value, error, converged))
         code = report_error(r, EXIT_INPUT, h->run->path, 0,
                             "has too few data to know the probabilities of its bins");
+    const bool frozen = !code && reweight_is_frozen(h->run);
+    for (int64_t i = 0; frozen && i < outputs; i++)
+        frozen_doubt(value[i], &error[i], &converged[i]);
     if (!code) warn_of_ends(h, value + NUMBERS, r);
     if (!code && bins) print_bins(h, value, error, converged);
     if (!code && !bins) print_numbers(h, p, value, error, converged, csv);

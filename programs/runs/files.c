@@ -1,9 +1,11 @@
 /* Files of runs: opened as a resumed run opens its own, but on the CPU and without going on. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runs.h"
 #include "input/comparison.h"
+#include "base/regular_file.h"
 #include "run/checkpointing.h"
 #include "run/history.h"
 
@@ -11,9 +13,13 @@ int analysed_open(analysed *run, const char *path, report *r)
 {
     simulation *sim = &run->sim;
     output_data found = {0};
+    const char *refused;
     run->path = path;
     *sim = (simulation){.report = r, .output_path = path};
-    int code = output_read(path, &found, r);
+    const int fd = open_regular(path, &refused); /* a run may put another file in its place */
+    if (fd < 0)
+        return report_error(r, EXIT_CHECKPOINT, NULL, 0, "cannot read %s: %s", path, refused);
+    int code = output_read_open(fd, path, &found, r);
     if (!code) code = ini_read_archived(path, found.user_ini, &sim->config.ini, r);
     if (!code) code = ini_set(&sim->config.ini, "run.device=cpu", r);
     if (!code) code = config_read(&sim->config, r);
@@ -22,8 +28,9 @@ int analysed_open(analysed *run, const char *path, report *r)
     if (!code) {
         run->configuration = checked(strdup(found.effective_ini ? found.effective_ini : ""));
         run->provenance = checked(strdup(found.provenance ? found.provenance : ""));
-        code = output_read(path, &sim->output, r);
+        code = output_read_open(fd, path, &sim->output, r);
     }
+    close(fd);
     if (!code) code = checkpoint_weights(sim);
     output_free(&found);
     return code;

@@ -66,14 +66,3 @@ int files_make_folder(const char *path, char why[FILES_WHY])
     snprintf(why, FILES_WHY, "%s", strerror(code));
     return EXIT_OUTPUT;
 }
-
-void files_write_cell(FILE *out, const char *text, const char *end)
-{
-    if (!strpbrk(text, ",\"\n")) {
-        fprintf(out, "%s%s", text, end);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
-    fprintf(out, "%s\"", end);
-}

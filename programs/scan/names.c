@@ -4,8 +4,10 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/paths.h"
+#include "numbers.h"
 
 enum { LONGEST = 200 }; /* bytes: file systems have 255, and some are for what is put behind it */
 
@@ -29,15 +31,12 @@ static void write_plain(FILE *out, const char *text)
         fputc(*c >= 0x80 || isalnum(*c) || strchr("+-._", *c) ? *c : '_', out);
 }
 
-static char *name_of(const study *s, int64_t k, bool by_number)
+static char *name_of(const study *s, int64_t k)
 {
     char *text;
     size_t size;
     FILE *out = checked(open_memstream(&text, &size));
-    if (by_number)
-        fprintf(out, "%0*lld", snprintf(NULL, 0, "%lld", (long long)s->point_count - 1),
-                (long long)k);
-    for (int i = 0; i < s->key_count && !by_number; i++) {
+    for (int i = 0; i < s->key_count; i++) {
         if (s->keys[i].unnamed) continue;
         fputs(i ? "," : "", out);
         write_plain(out, s->keys[i].label);
@@ -110,6 +109,21 @@ static int refuse_common(const study *s, const written *w, int line, bool table,
                         table ? "" : "; [scan] names = numbers calls them 0, 1, ...");
 }
 
+/* The study under whatever name: a point would be written over it. */
+static int check_study(const study *s, const written *all, int64_t count, report *r)
+{
+    struct stat own, other;
+    if (stat(s->path, &own)) return 0;
+    for (int64_t i = 0; i < count; i++)
+        if (!stat(all[i].path, &other) && own.st_dev == other.st_dev && own.st_ino == other.st_ino)
+            return report_error(
+                r, EXIT_INPUT, s->path, s->scan.line,
+                "%s is this study, and %s%s would be written over it: give [scan] another folder",
+                all[i].path, all[i].point < 0 ? "its table" : "point ",
+                all[i].point < 0 ? "" : s->points[all[i].point].name);
+    return 0;
+}
+
 static int check_files(const study *s, report *r)
 {
     static const char *const ends[] = {"h5", "ini", "log"};
@@ -125,6 +139,7 @@ static int check_files(const study *s, report *r)
     all[count++] = file_of(s, -1, "summary.csv");
     all[count++] = file_of(s, -1, "summary.h5");
     if (s->twists.count) all[count++] = file_of(s, -1, "twists.csv");
+    code = check_study(s, all, count, r);
     qsort(all, (size_t)count, sizeof *all, by_path);
     for (int64_t i = 1; i < count && !code; i++) {
         if (strcmp(all[i - 1].path, all[i].path)) continue;
@@ -139,15 +154,18 @@ static int check_files(const study *s, report *r)
 
 int names_make(study *s, bool by_number, report *r)
 {
+    char **numbers = by_number ? numbers_make(s) : NULL;
+    int code = 0;
     for (int i = 0; i < s->key_count; i++) make_label(s, &s->keys[i]);
     for (int64_t k = 0; k < s->point_count; k++) {
-        point *p = &s->points[k];
-        p->name = name_of(s, k, by_number);
-        if (strlen(p->name) > LONGEST)
-            return report_error(r, EXIT_INPUT, s->path, s->scan.line,
+        s->points[k].name = numbers ? numbers[k] : name_of(s, k);
+        const size_t length = strlen(s->points[k].name);
+        if (length > LONGEST && !code)
+            code = report_error(r, EXIT_INPUT, s->path, s->scan.line,
                                 "[scan] names of points are to have %d bytes at most, and that of "
                                 "point %lld would have %zu; names = numbers calls them 0, 1, ...",
-                                LONGEST, (long long)k, strlen(p->name));
+                                LONGEST, (long long)k, length);
     }
-    return check_files(s, r);
+    free(numbers);
+    return code ? code : check_files(s, r);
 }

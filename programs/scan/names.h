@@ -4,7 +4,7 @@
 
 #include "study.h"
 
-/* "packing_fraction=0.698,seed=1" or, by numbers, "03". Names of values stay when a list gets longer.
+/* "packing_fraction=0.698,seed=1" or, by numbers, "03". Both stay when a list gets longer.
  * Reports names that are too long, and files that two points would write. */
 int names_make(study *, bool by_number, report *);
 #endif

@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_empty(const page *p, int64_t row)
+{
+    for (int c = 0; c < p->columns; c++)
+        if (*p->cells[row * p->columns + c]) return false;
+    return true;
+}
+
 void page_print(const page *p)
 {
     int *width = checked(calloc((size_t)p->columns, sizeof *width));
@@ -14,12 +21,24 @@ void page_print(const page *p)
         if (length > width[i % p->columns]) width[i % p->columns] = length;
     }
     for (int64_t row = 0; row < p->rows; row++)
-        for (int c = 0; c < p->columns; c++) {
+        for (int c = 0; c < p->columns && !is_empty(p, row); c++) {
             const bool last = c + 1 == p->columns;
             printf("%-*s%s", last ? 0 : width[c], p->cells[row * p->columns + c],
                    last ? "\n" : "  ");
         }
     free(width);
+}
+
+void page_put_units(page *p, int64_t row, int first, const char *const *units, int count)
+{
+    char **cells = p->cells + row * p->columns;
+    for (int c = 0; c < p->columns; c++) {
+        const char *unit = c >= first && c < first + count ? units[c - first] : NULL;
+        if (!unit || !*unit)
+            cells[c] = page_text("");
+        else if (asprintf(&cells[c], "[%s]", unit) < 0)
+            checked(NULL);
+    }
 }
 
 void page_free(page *p)
@@ -34,6 +53,13 @@ page page_make(int64_t rows, int columns)
 }
 
 char *page_text(const char *text) { return checked(strdup(text)); }
+
+void page_write_csv(FILE *out, const result *r)
+{
+    fprintf(out, ",%.17g,", r->value);
+    if (isfinite(r->error)) fprintf(out, "%.17g", r->error);
+    fprintf(out, ",%s", r->converged ? "" : "*");
+}
 
 char *page_number(const result *r)
 {

@@ -21,8 +21,9 @@ typedef struct scan_section {
 static const plugmc_parameter scan_table[] = {
     PLUGMC_INTEGER_KEY(scan_section, jobs, "0", 0, 1024, "",
                        "runs at a time; 0: as many as there are GPUs, or 1 on the CPU"),
-    PLUGMC_CHOICE_KEY(scan_section, names, "values", "values|numbers",
-                      "what the files of a run are named after"),
+    PLUGMC_CHOICE_KEY(
+        scan_section, names, "values", "values|numbers",
+        "what the files of a run are named after: its values, or a number that it keeps"),
     PLUGMC_FILE_KEY(scan_section, folder, "",
                     "where the files of the runs go; if empty, the INI's name without .ini"),
     PLUGMC_TEXT_KEY(scan_section, zip, "",
@@ -184,6 +185,14 @@ static bool same_target(const ini_file *ini, const char *one, const char *other)
         a.section == b.section && !strcmp(a.key, b.key) && (a.section || !strcmp(a.name, b.name));
     free(a.name), free(b.name);
     return same;
+}
+
+const ini_entry *study_entry(const ini_file *ini, const char *key)
+{
+    target t = find_target(ini, key);
+    const ini_entry *entry = t.section ? ini_get(t.section, t.key) : NULL;
+    free(t.name);
+    return entry;
 }
 
 static bool is_scanned(const char *key) { return strchr(key, '.') != NULL; }

@@ -82,6 +82,8 @@ enum { MOST_POINTS = 100000 };
 /* Reads a study and names its points. Every error is reported: 0, or the code of the first one. */
 int study_read(const char *path, study *, report *);
 const char *study_value(const study *, int64_t point, const scanned_key *);
+/* What an INI has where --set would put SECTION.KEY, or NULL. */
+const ini_entry *study_entry(const ini_file *, const char *key);
 /* The INI of a study with the values of a point, and the seed of its twist, without a place for its output. */
 int study_assign(const study *, int64_t point, ini_file *out, report *);
 /* The INI of a point: keys that are scanned have the line of [scan] that they come from, and [run]

@@ -3,11 +3,14 @@
 #include "survey.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +19,8 @@
 #include "surveyor.h"
 
 enum { MOST_SENTENCES = 100 };
+/* The first points are looked at by one process; then each of several has some of the others. */
+enum { FEW = 8, EACH = 16, MOST_PARTS = 32 };
 
 /* A sentence about the INI of some points. */
 typedef struct sentence_seen {
@@ -175,19 +180,73 @@ static void listen_to(listener *l)
 
 /* ---- The child ------------------------------------------------------------------------------- */
 
-static void survey_in_child(const study *s, int64_t first, int64_t end, bool results, int pipe)
+/* Some of the points, and the process that looks at them; what it tells is a file in memory until it has ended. */
+typedef struct part {
+    int64_t first, end;
+    int told;    /* descriptor; -1: none */
+    pid_t child; /* 0: none */
+} part;
+
+static bool ended_well(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE; }
+
+static int begin_part(const study *s, part *p, bool results, bool first_apart, report *r)
 {
-    dup2(pipe, STDOUT_FILENO);
-    dup2(pipe, STDERR_FILENO);
-    surveyor(s, first, end, results);
-    _exit(EXIT_DONE);
+    const pid_t parent = getpid();
+    fflush(NULL);
+    p->told = memfd_create("survey", MFD_CLOEXEC);
+    p->child = p->told < 0 ? -1 : fork();
+    if (p->child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(EXIT_INTERRUPTED);
+        dup2(p->told, STDOUT_FILENO);
+        dup2(p->told, STDERR_FILENO);
+        surveyor(s, p->first, p->end, results, first_apart);
+        _exit(EXIT_DONE);
+    }
+    if (p->child > 0) return 0;
+    const int why = errno;
+    if (p->told >= 0) close(p->told);
+    *p = (part){.told = -1};
+    return report_error(r, EXIT_MEMORY, NULL, 0, "there is no child process: %s", strerror(why));
+}
+
+static int finish_part(listener *l, part *p, int *status, report *r)
+{
+    *status = child_wait(p->child);
+    p->child = 0;
+    lseek(p->told, 0, SEEK_SET);
+    l->in = fdopen(p->told, "r");
+    if (!l->in) {
+        const int why = errno;
+        close(p->told);
+        return report_error(r, EXIT_MEMORY, NULL, 0,
+                            "there is no memory for what a child tells: %s", strerror(why));
+    }
+    listen_to(l);
+    fclose(l->in);
+    return 0;
+}
+
+/* To the end of the part, or to the point that the child breaks down on. An output file that ends it is read
+ * once more, by a process that may break down. */
+static int hear_part(listener *l, part *p, bool results, int *status, report *r)
+{
+    for (bool apart = false;; apart = true) {
+        int code = finish_part(l, p, status, r);
+        if (code) return code;
+        const bool by_output = !ended_well(*status) && l->point >= p->first && l->opened;
+        if (!by_output || (apart && l->point == p->first)) return 0;
+        p->first = l->point;
+        code = begin_part(l->study, p, results, true, r);
+        if (code) return code;
+    }
 }
 
 /* A child that has not come to its end has broken down on a point, or was killed. */
 static int tell_end(const listener *l, int status, report *r)
 {
     const study *s = l->study;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE) return 0;
+    if (ended_well(status)) return 0;
     return report_error(r, WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_INTERNAL, s->path, 0,
                         "looking at point %" PRId64 " (%s) has ended with %s %d",
                         l->point < 0 ? 0 : l->point, s->points[l->point < 0 ? 0 : l->point].name,
@@ -195,26 +254,58 @@ static int tell_end(const listener *l, int status, report *r)
                         WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
+/* As many as there are processors, but each with work, and all of them with a quarter of the memory if they need
+ * what one has needed. */
+static int parts_for(int64_t points)
+{
+    struct rusage one = {0};
+    cpu_set_t set;
+    getrusage(RUSAGE_CHILDREN, &one);
+    const int64_t processors = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set),
+                  pages = sysconf(_SC_PHYS_PAGES), kilobytes = sysconf(_SC_PAGESIZE) / 1024,
+                  room = pages * kilobytes / 4 / (one.ru_maxrss + 1);
+    int64_t parts = (points + EACH - 1) / EACH;
+    if (parts > processors) parts = processors;
+    if (parts > MOST_PARTS) parts = MOST_PARTS;
+    if (parts > room) parts = room;
+    return (int)(parts < 1 ? 1 : parts);
+}
+
+/* Side by side; told in the order of the points. */
+static int survey_rest(listener *l, int64_t first, int64_t end, bool results, int *status,
+                       report *r)
+{
+    part parts[MOST_PARTS];
+    const int count = parts_for(end - first);
+    int code = 0, begun = 0;
+    for (; begun < count && !code; begun++) {
+        parts[begun] = (part){.first = first + (end - first) * begun / count,
+                              .end = first + (end - first) * (begun + 1) / count};
+        code = begin_part(l->study, &parts[begun], results, false, r);
+    }
+    for (int i = 0; i < begun; i++) {
+        const bool go_on = !code && ended_well(*status);
+        if (go_on) {
+            code = hear_part(l, &parts[i], results, status, r);
+        } else if (parts[i].child > 0) {
+            kill(parts[i].child, SIGKILL);
+            child_wait(parts[i].child);
+            close(parts[i].told);
+        }
+    }
+    return code;
+}
+
 int survey(study *s, int64_t first, int64_t end, bool results, report *r)
 {
-    int ends[2];
     listener l = {.study = s, .point = -1};
-    fflush(NULL);
-    if (pipe2(ends, O_CLOEXEC))
-        return report_error(r, EXIT_MEMORY, NULL, 0, "there is no pipe to a child process: %s",
-                            strerror(errno));
-    const pid_t child = fork();
-    if (child == 0) survey_in_child(s, first, end, results, ends[1]);
-    close(ends[1]);
-    l.in = child > 0 ? fdopen(ends[0], "r") : NULL;
-    if (!l.in) {
-        close(ends[0]);
-        return report_error(r, EXIT_MEMORY, NULL, 0, "there is no child process: %s",
-                            strerror(errno));
-    }
-    listen_to(&l);
-    fclose(l.in);
-    const int status = child_wait(child);
+    part few = {.first = first, .end = first + FEW < end ? first + FEW : end};
+    const int64_t rest = few.end;
+    int status = 0, code = begin_part(s, &few, results, false, r);
+    if (!code) code = hear_part(&l, &few, results, &status, r);
+    if (!code && ended_well(status) && rest < end)
+        code = survey_rest(&l, rest, end, results, &status, r);
+    if (code) return code;
     if (!results || l.code) tell_sentences(&l, end - first);
     for (int i = 0; i < l.seen_count; i++) free(l.seen[i].text);
     if (l.code && !r->code) r->errors++, r->code = l.code;

@@ -5,7 +5,7 @@
 
 #include "study.h"
 
-/* Points first ... end - 1. In a child process (plugins are loaded, files are read, and either may break
+/* Points first ... end - 1. In child processes (plugins are loaded, files are read, and either may break
  * down on it) each INI is parsed, its plugins are loaded, configured and matched, and its output file, if
  * there is one, is compared with it and read. What is wrong with the INI of any of them is reported, each
  * sentence once, and its code returned; what is wrong with an output file makes the point POINT_FAILED.

@@ -5,10 +5,14 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/child.h"
 #include "run/resume.h"
 #include "gpu/gpu.h"
+#include "archive/store.h"
 #include "archive/averages.h"
 
 static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -45,6 +49,7 @@ static void tell_wants(const study *s, const simulation *sim)
     const ini_section *run = ini_find(&sim->config.ini, "run");
     const bool gpu = wants_gpu(sim);
     static bool told;
+    told |= s->threads && (s->gpus || !gpu); /* by the first surveyor */
     if (!told) {
         char why[512];
         int version;
@@ -126,7 +131,69 @@ static int open_point(const study *s, int64_t k, simulation *sim)
     return code ? code : reading ? reading : opening;
 }
 
-static void look_at(const study *s, int64_t k, bool results)
+/* ---- Its output file ------------------------------------------------------------------------- */
+
+#ifdef PLUGMC_SANITIZED
+enum { LIMITS_MEMORY = 0 }; /* they map more than any limit */
+#else
+enum { LIMITS_MEMORY = 1 };
+#endif
+
+typedef struct limits {
+    struct rlimit cpu, data;
+} limits;
+
+static void lower(int resource, struct rlimit *before, rlim_t to)
+{
+    if (getrlimit(resource, before)) *before = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+    struct rlimit now = *before;
+    if (now.rlim_cur > to) now.rlim_cur = to;
+    setrlimit(resource, &now);
+}
+
+/* What no sound file needs ends this process, and its parent has the file read by another one. */
+static void limit_to(int64_t bytes, limits *before)
+{
+    struct rusage used = {0};
+    getrusage(RUSAGE_SELF, &used);
+    const int64_t seconds = used.ru_utime.tv_sec + used.ru_stime.tv_sec;
+    lower(RLIMIT_CPU, &before->cpu, (rlim_t)(seconds + 6 + bytes / 5000000));
+    if (LIMITS_MEMORY) lower(RLIMIT_DATA, &before->data, ((rlim_t)2 << 30) + 8 * (rlim_t)bytes);
+    alarm((unsigned)(60 + bytes / 1000000));
+}
+
+static void lift(const limits *before)
+{
+    alarm(0);
+    setrlimit(RLIMIT_CPU, &before->cpu);
+    if (LIMITS_MEMORY) setrlimit(RLIMIT_DATA, &before->data);
+}
+
+/* In this process, where a sound file takes a tenth of the time: true if all is well with it, or there is
+ * none. Nothing is said of what is not. */
+static bool look_here(simulation *sim, output_data *found, bool accept, bool *there)
+{
+    struct stat info = {0};
+    limits before;
+    report unheard = {0}, *heard = sim->report;
+    const char *program = child_program;
+    if (stat(sim->config.run.output, &info)) return true;
+    report_hold(&unheard, true);
+    sim->report = &unheard;
+    child_program = NULL;
+    limit_to((int64_t)info.st_size, &before);
+    const int code = resume_look(sim, found, accept, there);
+    lift(&before);
+    child_program = program;
+    sim->report = heard;
+    report_hold(&unheard, false);
+    if (!code) return true;
+    output_free(found);
+    *found = (output_data){0};
+    return false;
+}
+
+static void look_at(const study *s, int64_t k, bool results, bool apart)
 {
     report r = {0};
     simulation sim = {.report = &r};
@@ -138,7 +205,8 @@ static void look_at(const study *s, int64_t k, bool results)
     if (!code) {
         const run_section *run = &sim.config.run;
         tell_wants(s, &sim);
-        code = resume_look(&sim, &found, s->accept_changes, &there);
+        if (apart || !look_here(&sim, &found, s->accept_changes, &there))
+            code = resume_look(&sim, &found, s->accept_changes, &there);
         const bool finished = !code && there && resume_is_finished(&sim, &found);
         if (!code && there && results) tell_results(&sim, &found);
         tell("looked\t%d\t%d\t%d\t%llu\t%llu", code, there, finished,
@@ -148,7 +216,10 @@ static void look_at(const study *s, int64_t k, bool results)
     simulation_close(&sim);
 }
 
-void surveyor(const study *s, int64_t first, int64_t end, bool results)
+void surveyor(const study *s, int64_t first, int64_t end, bool results, bool first_apart)
 {
-    for (int64_t k = first; k < end; k++) look_at(s, k, results);
+    const struct rlimit no_core = {0, 0};
+    store_guard_hdf5();
+    setrlimit(RLIMIT_CORE, &no_core);
+    for (int64_t k = first; k < end; k++) look_at(s, k, results, k == first && first_apart);
 }

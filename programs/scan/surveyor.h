@@ -1,4 +1,4 @@
-/* The child's half of a survey. Its standard error is a pipe to the parent: sentences as the core says
+/* The child's half of a survey. Its standard error is a file that the parent reads: sentences as the core says
  * them, and between them records, lines that begin with SURVEY_RECORD, words with tabs between them:
  *
  *   machine GPUS THREADS
@@ -16,5 +16,7 @@
 
 enum { SURVEY_RECORD = '\x1e' };
 
-void surveyor(const study *, int64_t first, int64_t end, bool results);
+/* Output files are read in this process, which a damaged one may end; the next surveyor has that one, its first,
+ * read by a process of its own: first_apart. */
+void surveyor(const study *, int64_t first, int64_t end, bool results, bool first_apart);
 #endif

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int column_of(table_columns *c, const result *r)
+/* `place` among the results of its point, which is that of its column where points have the same results. */
+static int column_of(table_columns *c, const result *r, int place)
 {
+    if (place < c->count && !strcmp(c->names[place], r->column)) return place;
     for (int i = 0; i < c->count; i++)
         if (!strcmp(c->names[i], r->column)) return i;
     const size_t bytes = ((size_t)c->count + 1) * sizeof *c->names;
@@ -20,12 +22,13 @@ table_columns table_columns_find(const study *s)
 {
     table_columns c = {0};
     for (int64_t k = 0; k < s->point_count; k++)
-        for (int i = 0; i < s->points[k].result_count; i++) column_of(&c, &s->points[k].results[i]);
+        for (int i = 0; i < s->points[k].result_count; i++)
+            column_of(&c, &s->points[k].results[i], i);
     c.cells = checked(calloc((size_t)(s->point_count * c.count) + 1, sizeof *c.cells));
     for (int64_t k = 0; k < s->point_count; k++)
         for (int i = 0; i < s->points[k].result_count; i++) {
             const result *r = &s->points[k].results[i];
-            if (r->there) c.cells[k * c.count + column_of(&c, r)] = r;
+            if (r->there) c.cells[k * c.count + column_of(&c, r, i)] = r;
         }
     return c;
 }

@@ -8,6 +8,7 @@
 
 #include "table_columns.h"
 #include "files.h"
+#include "archive/cell.h"
 #include "page.h"
 #include "summary.h"
 #include "twist_table.h"
@@ -21,27 +22,32 @@ static int64_t count_unfinished(const study *s)
     return count;
 }
 
-/* Keys, then results. */
+/* Keys, then results, with their units below their names. */
 static void print_table(const study *s, const table_columns *c)
 {
-    page p = page_make(s->point_count + 1, s->key_count + c->count);
+    page p = page_make(s->point_count + 2, s->key_count + c->count);
     const int64_t unfinished = count_unfinished(s);
-    bool stars = false;
+    bool stars = false, unknown = false;
     for (int i = 0; i < s->key_count; i++) p.cells[i] = page_text(s->keys[i].name);
     for (int i = 0; i < c->count; i++) p.cells[s->key_count + i] = page_text(c->names[i]);
+    page_put_units(&p, 1, s->key_count, c->units, c->count);
     for (int64_t k = 0; k < s->point_count; k++) {
-        char **row = p.cells + (k + 1) * p.columns;
+        char **row = p.cells + (k + 2) * p.columns;
         for (int i = 0; i < s->key_count; i++) row[i] = page_text(study_value(s, k, &s->keys[i]));
         for (int i = 0; i < c->count; i++) {
             const result *r = c->cells[k * c->count + i];
             row[s->key_count + i] = page_number(r);
-            stars |= r && !r->converged;
+            stars |= r && !r->converged && isfinite(r->error);
+            unknown |= r && !r->converged && !isfinite(r->error);
         }
     }
     if (unfinished)
         printf("UNFINISHED: %" PRId64 " of %" PRId64 " points\n", unfinished, s->point_count);
     page_print(&p);
     if (stars) printf("* the run is too short for this error bar: it is a lower bound\n");
+    if (unknown)
+        printf(
+            "* without an error bar: the error is not known, as the table of the run explains\n");
     page_free(&p);
 }
 
@@ -83,25 +89,25 @@ static char *csv_of(const study *s, const table_columns *c)
     fputs("point,state", out);
     for (int i = 0; i < s->key_count; i++) {
         fputc(',', out);
-        files_write_cell(out, s->keys[i].name, "");
+        cell_write(out, s->keys[i].name, "");
     }
     for (int i = 0; i < c->count; i++)
         for (int part = 0; part < 3; part++) {
             static const char *const ends[] = {"", " error", " star"};
             fputc(',', out);
-            files_write_cell(out, c->names[i], ends[part]);
+            cell_write(out, c->names[i], ends[part]);
         }
     fputc('\n', out);
     for (int64_t k = 0; k < s->point_count; k++) {
         fprintf(out, "%" PRId64 ",%s", k, table_state(s->points[k].state));
         for (int i = 0; i < s->key_count; i++) {
             fputc(',', out);
-            files_write_cell(out, study_value(s, k, &s->keys[i]), "");
+            cell_write(out, study_value(s, k, &s->keys[i]), "");
         }
         for (int i = 0; i < c->count; i++) {
             const result *r = c->cells[k * c->count + i];
             if (r)
-                fprintf(out, ",%.17g,%.17g,%s", r->value, r->error, r->converged ? "" : "*");
+                page_write_csv(out, r);
             else
                 fputs(",,,", out);
         }

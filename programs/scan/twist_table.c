@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "files.h"
+#include "archive/cell.h"
 #include "page.h"
 
 /* One line: points first ... first + twists - 1. */
@@ -74,13 +75,15 @@ bool twist_table_print(const study *s, const table_columns *c)
 {
     const int64_t lines = s->point_count / s->twists.count;
     int shown = 0, at = 0;
-    bool all = true, stars = false;
+    bool all = true, stars = false, unknown = false;
     for (int i = 0; i < s->key_count; i++) shown += is_shown(s, i);
-    page p = page_make(lines + 1, shown + 2 + c->count);
+    page p = page_make(lines + 2, shown + 2 + c->count);
     for (int i = 0; i < s->key_count; i++)
         if (is_shown(s, i)) p.cells[at++] = page_text(s->keys[i].name);
     p.cells[at++] = page_text("twists"), p.cells[at++] = page_text("particles");
     for (int i = 0; i < c->count; i++) p.cells[at++] = page_text(c->names[i]);
+    page_put_units(&p, 1, shown + 2, c->units, c->count);
+    at += p.columns;
     line *each = checked(calloc((size_t)lines, sizeof *each));
     for (int64_t n = 0; n < lines; n++) {
         const line l = each[n] = make_line(s, c, n * s->twists.count);
@@ -91,7 +94,8 @@ bool twist_table_print(const study *s, const table_columns *c)
             checked(NULL);
         for (int i = 0; i < c->count; i++) {
             p.cells[at++] = page_number(l.means[i].there ? &l.means[i] : NULL);
-            stars |= l.means[i].there && !l.means[i].converged;
+            stars |= l.means[i].there && !l.means[i].converged && isfinite(l.means[i].error);
+            unknown |= l.means[i].there && !isfinite(l.means[i].error);
         }
         all &= l.has_means;
     }
@@ -99,6 +103,9 @@ bool twist_table_print(const study *s, const table_columns *c)
     page_print(&p);
     for (int64_t n = 0; n < lines; n++) print_missing(s, &each[n]), free(each[n].means);
     if (stars) printf("* a twist's run is too short for its error bar: it is a lower bound\n");
+    if (unknown)
+        printf(
+            "* without an error bar: that of a twist is not known, as the table of its run explains\n");
     page_free(&p);
     free(each);
     return all;
@@ -110,15 +117,14 @@ static void write_line(FILE *out, const study *s, const table_columns *c, const 
 {
     for (int i = 0; i < s->key_count; i++)
         if (is_shown(s, i)) {
-            files_write_cell(out, study_value(s, l->first, &s->keys[i]), "");
+            cell_write(out, study_value(s, l->first, &s->keys[i]), "");
             fputc(',', out);
         }
     fprintf(out, "%" PRId64 ",%" PRId64, s->twists.count, l->joined);
     fprintf(out, l->has_means ? ",%.17g" : ",", l->particles);
     for (int i = 0; i < c->count; i++)
         if (l->means[i].there)
-            fprintf(out, ",%.17g,%.17g,%s", l->means[i].value, l->means[i].error,
-                    l->means[i].converged ? "" : "*");
+            page_write_csv(out, &l->means[i]);
         else
             fputs(",,,", out);
     fputc('\n', out);
@@ -132,14 +138,14 @@ int twist_table_write(const study *s, const table_columns *c, report *r)
     FILE *out = checked(open_memstream(&text, &size));
     for (int i = 0; i < s->key_count; i++)
         if (is_shown(s, i)) {
-            files_write_cell(out, s->keys[i].name, "");
+            cell_write(out, s->keys[i].name, "");
             fputc(',', out);
         }
     fputs("twists,joined,particles", out);
     for (int i = 0; i < c->count; i++)
         for (int part = 0; part < 3; part++) {
             fputc(',', out);
-            files_write_cell(out, c->names[i], ends[part]);
+            cell_write(out, c->names[i], ends[part]);
         }
     fputc('\n', out);
     for (int64_t k = 0; k < s->point_count; k += s->twists.count) {

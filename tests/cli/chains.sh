@@ -66,3 +66,64 @@ test_chains_of_ions_are_those_of_the_release_before()
     ions_then $'[mover brush]\nstep = 1\ntarget_acceptance = 0.4' && is brush 2852a4ac31a32283
     ions_then $'[mover serial]\nstep = 1' && is serial 76b9f82748ff6c53
 }
+
+# ---- Chains that are recorded, of every mover ----
+
+# as_recorded DEVICE NAME...: chains/NAME*.ini are what chains/DEVICE.txt says, with as many THREADS. Series that are new
+# have no line there, and may be.
+as_recorded()
+{
+    local device=$1 name files=()
+    shift
+    for name in "$@"; do files+=("$here/chains/$name"*.ini); done
+    "$here/chains/record.sh" "$PLUGMC" "$device" "${files[@]}" >"$out" 2>"$err" || fail "a chain does not run"
+    for name in "${files[@]}"; do
+        name=$(basename "$name" .ini)
+        grep -q "^$name positions " "$here/chains/$device.txt" || continue
+        grep "^$name " "$here/chains/$device.txt" | grep -vxFf "$out" >lost
+        [ ! -s lost ] || fail "another chain on $device than the one recorded: $(cat lost)"
+        echo "$name" >>compared
+    done
+    [ -s compared ] || fail "no chain is recorded"
+    echo "chains that are the same: $(wc -l <compared)"
+}
+
+of_one_and_two_threads()
+{
+    as_recorded cpu "$@"
+    THREADS=2 as_recorded cpu "$@"
+}
+
+test_chains_of_single_moves_are_recorded() { of_one_and_two_threads serial swap identity cluster event; }
+test_chains_of_cells_and_brushes_are_recorded() { of_one_and_two_threads checkerboard brush; }
+test_chains_of_trajectories_are_recorded() { of_one_and_two_threads hmc; }
+test_chains_of_changing_boxes_are_recorded() { of_one_and_two_threads volume transfer; }
+test_chains_of_changing_numbers_are_recorded() { of_one_and_two_threads insert; }
+test_chains_of_weights_are_recorded() { of_one_and_two_threads weights; }
+test_chains_of_ladders_are_recorded() { of_one_and_two_threads ladder; }
+test_chains_of_electrons_are_recorded() { of_one_and_two_threads vmc diffusion; }
+
+# Every mover that there is, but for those that are on a GPU only.
+test_chains_of_every_mover_are_recorded()
+{
+    local mover
+    must list
+    sed -n '/^movers/,/^observables/s/^  \([a-z_]*\) .*/\1/p' "$out" >movers
+    [ "$(wc -l <movers)" -gt 20 ] || fail "there are more movers"
+    while read -r mover; do
+        grep -lE "^(\[mover $mover\]|plugin = $mover)$" "$here"/chains/*.ini >files || fail "no chain of $mover"
+        "$PLUGMC" info "$mover" | grep -q "runs on the CPU" || continue
+        while read -r file; do
+            grep -q "^$(basename "$file" .ini) positions " "$here/chains/cpu.txt" && continue 2
+        done <files
+        fail "no chain of $mover on the CPU"
+    done <movers
+}
+
+# Recorded by record.sh on an NVIDIA H100.
+test_chains_are_recorded_on_a_gpu()
+{
+    gpu
+    [ -e "$here/chains/gpu.txt" ] || skip "no chains of a GPU are recorded"
+    JOBS=4 as_recorded gpu ''
+}

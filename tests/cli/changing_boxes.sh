@@ -194,6 +194,105 @@ test_pressure_with_couplings_is_the_one_imposed()
     near pressure.pressure 0.7 0.02
 }
 
+# Where pair energies jump the pressure has a part of its own, in each direction: at a cutoff, with and without what is
+# beyond it; at the edges of wells between hard cores; where tables begin and end; rung by rung. Left out, or taken for
+# that of g = 1, the means are wrong by 7 and more standard errors.
+# jumping_boxes COUNT LENGTH SWEEPS, as boxes.
+jumping_boxes()
+{
+    boxes 2 "$1" 0.7 1 "$2" "$3"
+    printf '%s\n' '[observable virial_pressure]' 'period = 5' >>sim.ini
+    change 's/^seed = .*/seed = 12/'
+}
+
+# is_the_one_imposed [@RUNG]
+is_the_one_imposed()
+{
+    near "virial_pressure.pressure${1-}" 0.7 0.02
+    near "virial_pressure.pressure_x${1-}" 0.7 0.03
+}
+
+test_pressure_of_a_cut_liquid_is_the_one_imposed()
+{
+    jumping_boxes 36 8 40000 <<-END
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 1.5
+	END
+    must run sim.ini
+    is_the_one_imposed
+    printf '[potential lennard_jones_tail]\n' >>sim.ini
+    must run sim.ini
+    is_the_one_imposed
+}
+
+test_pressure_of_square_wells_is_the_one_imposed()
+{
+    boxes 3 24 0.7 1 4 30000 <<-END
+	[species large]
+	count = 6
+	diameter = 1.2
+	[potential hard_sphere]
+	[potential well]
+	plugin = expression
+	energy = -e
+	e = 0.5 1 0.3
+	cutoff = 1.5
+	[potential collar]
+	plugin = expression
+	energy = 0.4
+	cutoff = 1.6
+	[observable pressure]
+	period = 5
+	fit_range = 0.1
+	degree = 3
+	END
+    must run sim.ini
+    near pressure.pressure 0.7 0.03
+}
+
+test_pressure_of_tables_is_the_one_imposed()
+{
+    awk 'BEGIN { for (r = 1; r < 1.801; r += 0.02) printf "%.2f %.6f\n", r, 2 * exp(-3 * (r - 1)) - 0.8 }' >table.dat
+    jumping_boxes 25 7 40000 <<-END
+	[potential tabulated]
+	files = table.dat
+	END
+    must run sim.ini
+    is_the_one_imposed
+    grep -q "pressures find it from pairs near r" "$err" || fail "the edge of the table is not mentioned"
+}
+
+test_pressure_of_jumps_on_a_ladder_is_the_one_imposed()
+{
+    jumping_boxes 16 7 60000 <<-END
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 1.4
+	END
+    printf '[ladder]\nvary = lennard_jones.coupling\nvalues = 0.4 1.4\n[mover exchange]\nevery = 10\n' >>sim.ini
+    must run sim.ini
+    is_the_one_imposed @0.4
+    is_the_one_imposed @1.4
+}
+
+test_pressure_of_jumps_is_the_one_imposed_on_a_gpu()
+{
+    gpu
+    jumping_boxes 400 24 6000 <<-END
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 1.5
+	[potential lennard_jones_tail]
+	END
+    change 's/^device = cpu/device = gpu/; s/^\[mover serial\]/[mover checkerboard]/; s/^step = 0.1/step = 0.01/'
+    must run sim.ini
+    is_the_one_imposed
+}
+
 test_an_umbrella_without_a_virial_is_refused_by_pressures()
 {
     boxes 2 16 0.7 1 8 100 <<-END

@@ -51,6 +51,29 @@ test_movers_by_the_core_choose_the_cpu()
     goes_to_the_cpu "$reason"
 }
 
+# Many walkers are looked for a GPU for; where there is none, that is why. Of hard spheres, which meet few others on
+# the CPU, many more walkers are needed, and what a GPU would give is said.
+test_many_walkers_by_the_core_choose_the_gpu()
+{
+    by_core "" <<<"[mover serial]"
+    must check sim.ini --set run.walkers=64 --set run.threads=1
+    ! grep -q "runs on the CPU (of many walkers" "$out" || fail "no GPU was looked for"
+    grep -Eq "runs on the CPU \((there is no|no )|NVIDIA" "$out" || fail "expected a GPU, or why there is none"
+    must check sim.ini --set run.walkers=2000 --set run.threads=2 # 80 particles: half a million trials/s and more
+    ! grep -q "runs on the CPU (of many walkers\|a GPU would" "$out" || fail "no GPU was looked for"
+    must check sim.ini --set run.walkers=32 --set run.threads=32
+    expect_output "runs on the CPU (a GPU would make about 0."
+    expect_output "times as many trial moves a second: [run] device = gpu)"
+}
+
+test_many_walkers_by_the_core_use_the_gpu_on_a_gpu()
+{
+    gpu
+    by_core "" <<<"[mover serial]"
+    must run sim.ini --set run.walkers=2000 --set run.threads=2
+    grep -Eq "^on .*; about [0-9.e+]+ times as many trial moves a second as with 2 threads$" "$err" || fail "expected the gain"
+}
+
 test_serial_among_movers_by_the_core_chooses_the_cpu()
 {
     local reason=$many_walkers

@@ -81,3 +81,71 @@ test_electrons_that_move_beside_others_at_times_on_a_gpu()
     "$PLUGMC" doctor | grep -q "^GPU  *none" && skip "there is no GPU"
     device=gpu stopped "$one" "every = 10" "$two" "every = 2"
 }
+
+# sheet: sixteen hydrogen atoms three bohr apart in a plane, in the middle of a ball of vacuum; orbitals of pairs
+sheet()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 100
+	equilibrate = 10
+	seed = 3
+	walkers = 192
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 25
+	[species up]
+	count = 8
+	charge = -1
+	[species down]
+	count = 8
+	charge = -1
+	[initial]
+	state = near_ions
+	[mover particle_by_particle]
+	step = 0.8
+	[observable local_energy]
+	period = 1
+	[potential slater_orbitals]
+	END
+    awk 'BEGIN {
+        for (k = 0; k < 16; k++) {
+            nuclei = nuclei " " 3 * (int(k / 4) - 1.5) " " 3 * (k % 4 - 1.5) " 0 1"
+            zeta = zeta " 1"; on = on " " k + 1
+            for (m = 0; m < 8; m++) row[m] = row[m] (int(k / 2) == m ? " 1" : " 0")
+        }
+        printf "nuclei =%s\nzeta =%s\non =%s\ncoefficients =", nuclei, zeta, on
+        for (m = 0; m < 8; m++) printf "%s", row[m]
+        print "" }' >>sim.ini
+}
+
+# z_of_energy: z of the energy after ten sweeps against a run of 12,000 from another seed
+z_of_energy() { awk '$1 == "local_energy.energy" { split($2, p, /[()]/); e = p[2] / 1000
+    printf "%.1f\n", (p[1] + 7.2077) / sqrt(e ^ 2 + 0.0037 ^ 2) }' "$out"; }
+
+# Ten sweeps are enough near ions (|z| <= 4, one false alarm in 16,000 seeds), and far too few from anywhere.
+test_electrons_that_begin_near_ions()
+{
+    local near anywhere
+    sheet
+    must run sim.ini
+    near=$(z_of_energy)
+    must run sim.ini --set initial.state=random --set run.walkers=96
+    anywhere=$(z_of_energy)
+    echo "z after ten sweeps: near ions $near, from anywhere $anywhere"
+    awk "BEGIN { exit !($near < 4 && $near > -4) }" || fail "it is not in equilibrium"
+    awk "BEGIN { exit !($anywhere > 10) }" || fail "it would be in equilibrium anyway: this shows nothing"
+}
+
+test_electrons_without_ions_to_begin_near()
+{
+    disks
+    change 's/^state = .*/state = near_ions/'
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "^sim.ini:[0-9]*: \[initial\] state = near_ions: no potential of the run says where ions are: it takes the \
+orbitals of a wave function of atoms$" "$err" || fail "no such sentence"
+}

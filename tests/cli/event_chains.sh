@@ -95,6 +95,19 @@ test_chains_of_many_disks()
     near event_chain.pressure 2.6098 0.02
 }
 
+# Integers that overflow end the program there.
+test_chains_of_many_disks_overflow_no_integer()
+{
+    hard 2 1 256 200
+    change 's/^lx = .*/packing_fraction = 0.5/'
+    must run sim.ini --set run.output=plain.h5
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS/../trapping-plugins
+    must info event_chain
+    expect_output "trapping-plugins/event_chain.so"
+    must run sim.ini
+    same_chain plain.h5 sim.h5
+}
+
 test_chains_are_cut()
 {
     hard 2 9 30 400

@@ -173,7 +173,10 @@ test_gibbs_and_weights_that_cannot_be()
     weighed transition_matrix 'least = 5' 'most = 41'
     wrong 28 "[mover transition_matrix] least and most are numbers of a: whole, the second larger, and not above its \`most\`, 40"
     weighed transition_matrix 'windows = 3'
-    wrong 28 "[mover transition_matrix] 3 windows: each needs two numbers and as many walkers as the others"
+    wrong 28 "[mover transition_matrix] 3 windows and 4 walkers: each window needs as many as the others (of \
+several processes each has a part of the walkers, and all windows)"
+    weighed transition_matrix 'windows = 41'
+    wrong 28 "[mover transition_matrix] 41 windows of 41 numbers: each needs two of them"
     weighed transition_matrix
     change 's/^of = a/of = volume/'
     wrong 28 "[mover transition_matrix] of = volume: it counts steps to the next number of particles; for the volume \

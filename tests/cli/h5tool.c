@@ -7,7 +7,9 @@
  *   h5tool xyz FILE SPECIES           the last frame as extended XYZ
  *   h5tool format FILE NUMBER         changes the format of the checkpoint
  *   h5tool foreign FILE               makes a file that no plugmc has written
+ *   h5tool nameless FILE              takes the names of species away
  *   h5tool hostile FILE PATH KIND     puts in place of PATH what nobody should read: see `hostile`
+ *   h5tool damage FILE PATH           turns one bit of the last chunk of PATH, in place
  */
 #include <hdf5.h>
 #include <math.h>
@@ -204,6 +206,40 @@ static void hostile(const char *name, const char *path, const char *kind)
     good(H5Fclose(file), name);
 }
 
+/* Species are left with their numbers, as other programs write them. */
+static void take_names(const char *name)
+{
+    hid_t file = H5Fopen(name, H5F_ACC_RDWR, H5P_DEFAULT);
+    good(file, name);
+    good(H5Adelete_by_name(file, "particles/trajectory/species", "names", H5P_DEFAULT), "names");
+    good(H5Fclose(file), name);
+}
+
+static void damage(const char *name, const char *path)
+{
+    hid_t file = good(H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT), name),
+          array = good(H5Dopen2(file, path, H5P_DEFAULT), path);
+    hsize_t count = 0, last = 0, offset[H5S_MAX_RANK], bytes;
+    haddr_t at = 0, found = 0;
+    unsigned mask;
+    const hid_t space = H5Dget_space(array);
+    good(H5Dget_num_chunks(array, space, &count), path);
+    for (hsize_t k = 0; k < count; k++) {
+        good(H5Dget_chunk_info(array, space, k, offset, &mask, &at, &bytes), path);
+        if (found && offset[0] < last) continue;
+        last = offset[0];
+        found = at;
+    }
+    H5Sclose(space);
+    H5Dclose(array);
+    H5Fclose(file);
+    FILE *raw = found ? fopen(name, "r+b") : NULL;
+    if (!raw || fseek(raw, (long)found + 16, SEEK_SET)) die(name);
+    const int byte = fgetc(raw);
+    if (fseek(raw, (long)found + 16, SEEK_SET) || fputc(byte ^ 1, raw) < 0 || fclose(raw))
+        die(name);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[1] : "";
@@ -216,10 +252,14 @@ int main(int argc, char **argv)
         write_xyz(&f, argv[3]);
     } else if (!strcmp(what, "format") && argc == 4) {
         change_format(argv[2], strtoll(argv[3], NULL, 10));
+    } else if (!strcmp(what, "nameless") && argc == 3) {
+        take_names(argv[2]);
     } else if (!strcmp(what, "foreign") && argc == 3) {
         make_foreign(argv[2]);
     } else if (!strcmp(what, "hostile") && argc == 5) {
         hostile(argv[2], argv[3], argv[4]);
+    } else if (!strcmp(what, "damage") && argc == 4) {
+        damage(argv[2], argv[3]);
     } else {
         die("wrong arguments: see the head of h5tool.c");
     }

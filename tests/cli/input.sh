@@ -284,6 +284,60 @@ test_unknown_command()
     disks
     refused 2 "plugmc: unknown command 'rnu'; did you mean 'run'?" rnu sim.ini
     refused 2 "plugmc: unknown command 'frobnicate'; see plugmc --help" frobnicate
+    refused 2 "plugmc: unknown command 'vresion'; did you mean 'version'?" vresion
+}
+
+# What people type first works, or points to the word.
+test_first_words()
+{
+    disks
+    must --help
+    cp "$out" ../help
+    for word in help -h; do
+        must $word
+        cmp "$out" ../help || fail "another help"
+    done
+    must --version
+    cp "$out" ../version
+    for word in version -V -v; do
+        must $word
+        cmp "$out" ../version || fail "another version"
+    done
+    for word in run scan report info; do
+        must help $word
+        cp "$out" ../help
+        must $word --help
+        cmp "$out" ../help || fail "another help of $word"
+    done
+    plugmc help nothing
+    expect_exit 2
+    expect_message "plugmc: there is no command 'nothing'; plugmc help names them, and plugmc info NAME tells of a \
+plugin or a section"
+    refused 2 "plugmc: 'sim.ini' is a file, and a command comes first: plugmc run sim.ini samples what it describes, \
+plugmc check sim.ini only looks at it" sim.ini
+    refused 2 "plugmc: 'sim.h5' is a file, and a command comes first: plugmc analyse sim.h5 prints its table, plugmc run \
+--resume sim.h5 goes on with the run" sim.h5
+    refused 2 "plugmc: a command comes first, and options such as '--resume' behind it; see plugmc help" --resume sim.h5
+}
+
+# Names that are near, but of another kind, are no help: checkerbard is no potential.
+test_suggestions_are_of_the_kind()
+{
+    disks
+    sed -i 's/^\[potential hard_disk\]/[potential checkerbard]/' sim.ini
+    plugmc check sim.ini
+    expect_exit 4
+    grep -q "^sim.ini:17: there is no plugin 'checkerbard' (searched .*; plugmc list potentials shows what is there)$" "$err" ||
+        fail "expected no suggestion, and how to see potentials"
+    plugmc info mover seriel
+    grep -q "there is no plugin 'seriel'; did you mean 'serial'? (searched .*; plugmc list movers shows" "$err" ||
+        fail "expected a mover"
+    plugmc info observable seriel
+    grep -q "there is no plugin 'seriel' (searched .*; plugmc list observables shows" "$err" ||
+        fail "expected no suggestion"
+    refused 4 "there is no plugin and no section 'unts'; did you mean 'units'?" info unts
+    plugmc info seriel
+    grep -q "; did you mean 'serial'? (searched .*; plugmc list shows what is there)" "$err" || fail "expected any kind"
 }
 
 test_unknown_option()

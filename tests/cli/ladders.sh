@@ -59,6 +59,39 @@ test_temperatures_of_walkers()
     near energy.energy 0.272864 0.003
 }
 
+# Rungs of equal values, and of values that only a seventh digit tells apart, have names of their own. Walkers at one
+# temperature have one energy.
+test_rungs_of_equal_values_have_different_names()
+{
+    wells
+    change '/^\[ladder\]/,/^values/d; s/^walkers = 4/walkers = 3\ntemperature = 0.5 0.5 0.5/'
+    must run sim.ini
+    near energy.energy@0.5 0.272864 0.003
+    near energy.energy@0.5#2 0.272864 0.003
+    near energy.energy@0.5#3 0.272864 0.003
+    must run --resume sim.h5 --set run.sweeps=200100
+    must analyse sim.h5
+    expect_output "energy.energy@0.5#3"
+    must run sim.ini --set "run.temperature=0.5 0.5000001 0.1" --set run.sweeps=20 --set run.output=near.h5
+    for rung in 0.5 0.5000001 0.1; do expect_output "energy.energy@$rung "; done
+    wells
+    change 's/^vary = .*/vary = double_well.coupling/; s/^values = .*/values = 1 1\nvary_2 = run.temperature\nvalues_2 = 2 2.0000001/'
+    must run sim.ini --set run.sweeps=20 --set run.output=pairs.h5
+    for rung in 1@2 1@2.0000001 1#2@2 1#2@2.0000001; do expect_output "energy.energy@$rung "; done
+}
+
+# Two sections that measure under one name would write to the same place of the file.
+test_quantities_of_one_name_are_refused_before_the_run()
+{
+    disks
+    change 's/^\[mover .*/[mover event_chain]\nperiod = 5/; /^step/d'
+    printf '[observable event_chain]\nplugin = hard_pressure\nperiod = 5\n' >>sim.ini
+    for what in check run; do
+        refused 3 "sim.ini: two quantities are called 'event_chain.pressure': sections that measure need different \
+names, as in [observable NAME] with plugin = ..." $what sim.ini
+    done
+}
+
 # acceptance of rung 0 with rung 1: trials and accepted ones, by the binomial law of independent trials
 # after every tenth sweep (the second well is reached in one step).
 test_exchange_accepts_as_it_should()

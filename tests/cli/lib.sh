@@ -51,6 +51,18 @@ skip()
 # For tests named ..._on_a_gpu.
 gpu() { "$PLUGMC" doctor | grep -Eq '^GPU +[0-9]+: ' || skip "there is no GPU"; }
 
+# while_locked FILE COMMAND...: somebody holds the lock of an output meanwhile.
+while_locked()
+{
+    local lock=$1.lock
+    shift
+    exec 9>"$lock"
+    flock --exclusive 9 || skip "there is no flock"
+    "$@"
+    exec 9>&-
+    rm "$lock"
+}
+
 # The names and contents of all files, to see that nothing was touched.
 contents() { find . \( -type f -o -type l \) -exec sha256sum {} + | sort; }
 

@@ -94,3 +94,32 @@ test_short_memory_is_found_before_the_sampling()
         if limited $middle; then enough=$middle; else few=$middle; fi
     done
 }
+
+# Of descriptors, processes and threads: what is short is said, with the code of a shortage, and where fewer do, the run
+# has fewer.
+test_few_descriptors_and_processes()
+{
+    disks
+    for few in 6 8 10; do
+        command="plugmc run with $few descriptors"
+        (ulimit -n $few && exec "$PLUGMC" run sim.ini --quiet) >"$out" 2>"$err" </dev/null
+        status=$?
+        expect_exit 8
+        grep -q "Too many open files" "$err" || fail "expected what is short"
+        grep -q "Invalid argument" "$err" && fail "that is nobody's argument"
+    done
+    [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || skip "there is no user without processes"
+    change 's/^count = .*/count = 20000/; s/^threads = .*/threads = 8/'
+    chmod 777 . "$work/said"
+    chmod 755 "$work"
+    command="plugmc run with 8 processes"
+    setpriv --reuid=65531 --regid=65531 --clear-groups bash -c "ulimit -u 8; exec '$PLUGMC' run sim.ini \
+        --set run.output=few.h5 --quiet" >"$out" 2>"$err" </dev/null
+    status=$?
+    grep -q "Permission denied\|closed to others" "$err" && skip "another user cannot run $PLUGMC"
+    expect_exit 0
+    grep -q "^warning: 8 threads cannot be started here (Resource temporarily unavailable; ulimit -u says how many \
+processes and threads a user may have): the run has [1-7]$" "$err" || fail "expected how many threads it has"
+    must run sim.ini --set run.output=many.h5
+    same_chain many.h5 few.h5
+}

@@ -168,7 +168,25 @@ test_results_that_cannot_be_written()
 {
     gas
     refused 5 "--output ./gas.ini is the input, which would be written over" optimise gas.ini --output ./gas.ini
-    refused 5 "cannot write nowhere/x.ini: No such file or directory" optimise gas.ini --output nowhere/x.ini
+    refused 5 "cannot write nowhere/x.ini: No such file or directory (in folder nowhere)" optimise gas.ini --output nowhere/x.ini
+}
+
+# The second of two with one result leaves it to the first one.
+test_two_optimisations_with_one_result()
+{
+    local first
+    gas
+    "$PLUGMC" optimise gas.ini --samples 1000000 --output t.ini >first.out 2>first.err &
+    first=$!
+    until [ -e t.ini.loops.lock ] || ! kill -0 $first 2>/dev/null; do sleep 0.02; done
+    plugmc optimise gas.ini --set run.seed=6 --samples 400 --loops 1 --output t.ini
+    kill -KILL $first
+    wait $first 2>/dev/null
+    expect_exit 5
+    grep -q "^cannot write t.ini: another plugmc is writing it (process $first on " "$err" || fail "not who is writing"
+    expect_lines 1
+    must optimise gas.ini --samples 400 --loops 1 --output t.ini
+    [ "$(echo t.ini*)" = "t.ini t.ini.loops" ] || fail "something is left behind"
 }
 
 test_too_few_samples_to_optimise()

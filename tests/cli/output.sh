@@ -62,6 +62,29 @@ test_existing_output_is_moved_aside()
     same_chain second sim.h5
 }
 
+# Where files can be made, and the output could not be put in place at the end.
+test_output_that_cannot_be_replaced()
+{
+    disks
+    mkdir -m 1777 sticky
+    echo "what an earlier run has written" >sticky/sim.h5
+    echo "what an earlier run has written" >mounted.h5
+    if mount --bind sim.h5 mounted.h5 2>/dev/null; then
+        trap 'umount "$work/run/mounted.h5"; rm -rf "$work"' EXIT
+        for what in run check; do
+            refused 5 "cannot write mounted.h5: this file is mounted by itself, so that it cannot be replaced: mount \
+its folder" $what sim.ini --set run.output=mounted.h5
+        done
+    fi
+    [ "$(id -u)" = 0 ] || skip "files of another user cannot be made"
+    chown 1 sticky
+    as_nobody
+    for what in run check; do
+        refused 5 "cannot write sticky/sim.h5: it belongs to another user, who alone may replace it in this folder" \
+            $what sim.ini --set run.output=sticky/sim.h5
+    done
+}
+
 # A limit on the size of files stands for a full disk: write fails in the same places.
 limited()
 {
@@ -232,6 +255,46 @@ checkpoint is gone); the run is in $file: " "$err" || fail "expected where the r
     same_chain direct.h5 "$file"
 }
 
+# The last write starts a process and opens files. What others use up is waited for; HDF5 is then called in the run's
+# own process.
+test_processes_used_up_at_the_last_write()
+{
+    command -v prlimit >/dev/null || skip "prlimit is not installed"
+    long
+    change 's/^checkpoint = .*/checkpoint = 600/'
+    as_nobody
+    chmod 777 .
+    "$PLUGMC" run sim.ini >"$out" 2>"$err" </dev/null &
+    process=$!
+    wait_for "^on the CPU"
+    sleep 0.5
+    local as=""
+    [ "$(id -u)" != 0 ] || as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+    $as prlimit --nproc=1:1 --pid $process || fail "the limit cannot be set"
+    finish
+    expect_exit 0
+    expect_message "sim.h5: warning: cannot be written: there is no child process for it: Resource temporarily \
+unavailable; it is tried again for 15 seconds"
+    same_chain direct.h5 sim.h5
+}
+
+test_descriptors_used_up_at_the_last_write()
+{
+    command -v prlimit >/dev/null || skip "prlimit is not installed"
+    long
+    change 's/^checkpoint = .*/checkpoint = 600/'
+    "$PLUGMC" run sim.ini >"$out" 2>"$err" </dev/null &
+    process=$!
+    wait_for "^on the CPU"
+    sleep 0.5
+    prlimit --nofile=3:1024 --pid $process
+    wait_for "^sim.h5: warning: cannot be written: Too many open files; it is tried again for 15 seconds$"
+    prlimit --nofile=1024:1024 --pid $process
+    finish
+    expect_exit 0
+    same_chain direct.h5 sim.h5
+}
+
 # ---- Two runs ----
 
 # one_each OUTPUT: two runs with one output, the second while the first is at work.
@@ -242,7 +305,7 @@ test_two_runs_with_one_output()
     start run sim.ini
     "$PLUGMC" run sim.ini --set run.seed=4 >second.out 2>second.err
     [ $? = 5 ] || fail "the second run was not refused"
-    grep -q "^cannot write sim.h5: another run is writing it (process $process on " second.err ||
+    grep -q "^cannot write sim.h5: another plugmc is writing it (process $process on " second.err ||
         fail "expected who is writing: $(cat second.err)"
     finish
     expect_exit 0

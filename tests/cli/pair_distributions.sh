@@ -75,3 +75,40 @@ test_dressed_ions_know_couplings()
     refused 3 "sim.ini:23: [observable dressed_ion] no potential of this run has a bjerrum_length, or several or the rungs \
 of a ladder have different ones: give it here" run sim.ini
 }
+
+# 1,275 pairs of 50 species are more than an observable may have; a key names those that are wanted, and they are
+# what they are among all.
+test_pairs_that_are_wanted_are_named()
+{
+    cp "$here/../data/faults/fifty-species.ini" sim.ini
+    refused 3 "sim.ini:163: [observable rdf] 1275 pairs of 50 species are more than the 1000 of one section: name those \
+that are wanted, such as pairs = d00-d00 d00-d49, in several sections if need be" run sim.ini
+    refused 3 "--set: [observable rdf] pairs: 'd00-d77' is no pair of species, such as d00-d49" \
+        run sim.ini --set "observable rdf.pairs=d00-d01 d00-d77"
+    refused 3 "--set: [observable rdf] pairs: there are no two particles for d00-d00" \
+        run sim.ini --set "observable rdf.pairs=d00-d00" --set "species d00.count=1"
+    must run sim.ini --set "observable rdf.pairs=d49-d03 d02-d02" --set run.sweeps=100
+    [ "$(grep -c '^rdf\.' "$out")" = 2 ] || fail "expected two functions"
+    some_among_all cpu
+}
+
+# The same on a device: five species, two of their pairs and all.
+some_among_all()
+{
+    cp "$here/../data/faults/fifty-species.ini" sim.ini
+    sed -i '/^\[species d0[5-9]/,/^diameter/d; /^\[species d[1-4]/,/^diameter/d; s/^count = 8/count = 100/' sim.ini
+    must run sim.ini --set run.output=all.h5 --set run.device=$1
+    must run sim.ini --set "observable rdf.pairs=d03-d01 d02-d02" --set run.output=some.h5 --set run.device=$1
+    for pair in d01-d03 d02-d02; do
+        must analyse all.h5 --print rdf.$pair
+        cp "$out" all
+        must analyse some.h5 --print rdf.$pair
+        cmp "$out" all || fail "g of $pair is another one"
+    done
+}
+
+test_pairs_that_are_wanted_on_a_gpu()
+{
+    gpu
+    some_among_all gpu
+}

@@ -169,3 +169,16 @@ test_view_of_another_size()
     grep -Fq "[observable framed] a view of 0 bytes is asked for: a plugin says its size, 112 at least, before" "$err" ||
         fail "expected what the plugin has to do"
 }
+
+# A plugin of many sections is tried and hashed once: 3,000 took 45 seconds of a processor, and take half a second.
+test_many_sections_of_one_plugin_are_quick()
+{
+    disks
+    for k in $(seq 3000); do printf '[observable e%d]\nplugin = energy\n' "$k"; done >>sim.ini
+    local ticks
+    ticks=$(awk '{ print $16 + $17 }' /proc/$BASHPID/stat)
+    must check sim.ini
+    ticks=$(($(awk '{ print $16 + $17 }' /proc/$BASHPID/stat) - ticks))
+    echo "$ticks ticks of $(getconf CLK_TCK) a second"
+    [ "$ticks" -lt $((4 * $(getconf CLK_TCK))) ] || fail "more than 4 s of a processor"
+}

@@ -437,3 +437,21 @@ test_diffusion_in_many_processes()
     gas
     refused_by 2 3 "mover 'diffusion' ties walkers to each other, and 2 processes have them apart: start one" run sim.ini
 }
+
+# What does not divide its work says so once, whichever launcher it is, and touches nothing.
+test_programs_that_run_as_one_process()
+{
+    local name
+    disks
+    must run sim.ini --set run.sweeps=20 --set run.output=made.h5
+    for name in check scan optimise report export analyse extrapolate reweight ladder; do
+        OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=0 refused 2 "plugmc $name runs as one process, and the launcher has \
+started 3, of which each would do the same: start it without mpirun or srun" $name sim.ini
+        SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=2 plugmc $name made.h5
+        expect_exit 2
+        expect_lines 0
+        expect_untouched
+        OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=0 must $name --help
+    done
+    OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 must analyse made.h5
+}

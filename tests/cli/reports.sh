@@ -228,6 +228,12 @@ test_report_of_a_study()
     must report hard-disks-scan/summary.csv --output eos.html
     shown eos.html 4
     grep -q '<h2>Against box.packing_fraction' eos.html || fail "expected the key that was scanned"
+    grep -Fq '<th>hard_pressure.pressure [kT/length^2]</th>' eos.html || fail "expected units in the table"
+    grep -Fq '<b>hard_pressure.pressure</b> [kT/length^2]' eos.html || fail "expected units at the figures"
+    mv hard-disks-scan/summary.h5 away.h5
+    must report hard-disks-scan/summary.csv --output without.html
+    grep -Fq 'Units are missing: they are read from summary.h5' without.html || fail "expected a word on units"
+    mv away.h5 hard-disks-scan/summary.h5
     # A second key: a curve for each of its values.
     sed -i 's/^box.packing_fraction = 0.1 .*/box.packing_fraction = 0.3 0.4 0.5\nrun.seed = 1 2/' hard-disks-scan.ini
     rm -r hard-disks-scan
@@ -268,6 +274,33 @@ test_report_of_a_study_says_what_is_left_out()
     [ ! -s "$err" ] || fail "expected no word of gnuplot's"
 }
 
+# How much longer a run should be, a time that is only known to be below the period, and tables of which a narrow page
+# shows a part.
+test_report_says_how_long_a_run_should_be()
+{
+    disks --set run.sweeps=12
+    must analyse sim.h5
+    grep -Fxq '  the run should be 6 times longer, at least' "$out" || fail "3 of 16 samples: the table does not say 6"
+    must report sim.h5
+    grep -q 'the run is too short for them and should be 6 times longer, at least' sim.html || fail "the page does not"
+    grep -q 'scroll them sideways' sim.html || fail "expected a hint at wide tables"
+    grep -Eq '<td class="number">&lt;2</td>' sim.html || fail "a time below the period is not told as such"
+    must analyse sim.h5 --csv
+    grep -q '^hard_pressure.pressure,.*,1,2,3,kT/length^2,1$' "$out" || fail "CSV: a bound looks like a time"
+    must run sim.ini --set run.sweeps=12 --set run.output=other.h5 --json
+    grep -q '"correlation_time_sweeps": 2, "correlation_time_is_upper_bound": true' "$out" || fail "JSON: likewise"
+}
+
+# Sweeps up to 4100: numbers below the figures go to 4000, not to 5000.
+test_axes_of_a_report_end_with_the_data()
+{
+    disks --set run.sweeps=4100 --set run.equilibrate=0
+    must report sim.h5
+    grep -q '>4000<' sim.html || fail "expected numbers below the traces"
+    grep -q '>5000<' sim.html && fail "an axis goes on far behind the data"
+    return 0
+}
+
 test_what_report_refuses()
 {
     disks
@@ -283,7 +316,8 @@ test_what_report_refuses()
     refused 2 "$PWD/summary.csv is the file to be reported on" report summary.csv --output "$PWD/summary.csv" --force
     refused 3 "cannot read no/summary.csv: No such file or directory" report no/summary.csv
     echo mine >sim.html
-    refused 5 "sim.html is there already; --force replaces it" report sim.h5
+    refused 5 "sim.html is there already: --force replaces it, --output FILE.html writes another" report sim.h5
+    while_locked sim.html refused 5 "cannot write sim.html: another plugmc is writing it (somebody)" report sim.h5 --force
     must report sim.h5 --force
     refused 5 "cannot write nowhere/sim.html: No such file or directory" report sim.h5 --output nowhere/sim.html
     env PATH=/nowhere "$PLUGMC" report sim.h5 --output other.html >"$out" 2>"$err"

@@ -222,7 +222,7 @@ test_room_for_others_changes_no_measurement()
 	END
     must run sim.ini
     grep -E '^(energy|virial_pressure)\.' "$out" >expected
-    [ "$(wc -l <expected)" = 8 ] || fail "eight numbers were expected"
+    [ "$(wc -l <expected)" = 9 ] || fail "nine numbers were expected"
     change 's/^count = 11/&\nmost = 30\nactivity = 1/; s/^count = 13/&\nmost = 40/; s/^\[observable energy\]/[mover insert]\nspecies = plus\nevery = 1000\n&/'
     rm sim.h5
     must run sim.ini

@@ -506,6 +506,18 @@ potential" reweight sim.h5 --at run.seed=3
 period has to be a multiple of the other" reweight sim.h5
 }
 
+# Of walkers with weights a file has one weighted mean a measurement, where others have a column for each walker.
+test_walkers_with_weights_are_not_reweighted()
+{
+    two_electrons >sim.ini
+    printf '%s\n' '[run]' 'sweeps = 60' 'equilibrate = 40' 'seed = 1' 'walkers = 12' 'threads = 1' 'device = cpu' \
+        '[potential slater_orbitals]' 'nuclei = 0 0 0 2' 'zeta = 2' '[mover diffusion]' 'tau = 0.02' 'period = 10' \
+        '[observable local_energy]' 'period = 10' >>sim.ini
+    must run sim.ini
+    refused 3 "sim.h5: its walkers have weights, so 'diffusion' is a weighted mean over them and not known of each \
+configuration, which reweighting needs; plugmc analyse prints the averages of the run" reweight sim.h5
+}
+
 # Temperatures are in each value of a pressure and of a Boltzmann factor: weights take neither of them to others. With all
 # energies counted as they were, they can be taken to other volumes and numbers.
 test_numbers_with_temperatures_in_them_are_left_out()

@@ -242,6 +242,90 @@ test_scan_of_a_study_that_grows()
     like_whole
 }
 
+# By numbers, too: a point is known by its values, whatever is added before or behind it, or taken away.
+test_scan_numbers_stay_when_values_are_added()
+{
+    study "box.packing_fraction = 0.3 0.4 0.5" "run.seed = 1 3 4" "names = numbers" "jobs = 2"
+    edit 's/^sweeps = .*/sweeps = 20/'
+    must scan study.ini # 0 ... 8
+    contents >before
+    edit 's/^run.seed.*/run.seed = 1 2 3 4/; s/^box.packing_fraction = .*/box.packing_fraction = 0.3 0.4 0.5 0.6/'
+    must scan study.ini --list
+    [ "$(grep -c finished "$out")" = 9 ] || fail "points that are finished are not known"
+    must scan study.ini --job 15 # the last of seven new ones: 0.6, 4
+    [ -f study/15.h5 ] || fail "another name of the last point: $(ls study)"
+    must scan study.ini
+    [ "$(cd study && echo [0-9]*.h5)" = "0.h5 1.h5 10.h5 11.h5 12.h5 13.h5 14.h5 15.h5 2.h5 3.h5 4.h5 5.h5 6.h5 7.h5 8.h5 9.h5" ] ||
+        fail "other names: $(ls study)"
+    contents | grep -E ' \./study/[0-8]\.(h5|ini)$' | diff - <(grep -E ' \./study/[0-8]\.(h5|ini)$' before) ||
+        fail "a finished point was run again, or its INI written anew"
+    h5dump -y -d /parameters/effective_ini study/9.h5 >"$out"
+    grep -q "packing_fraction = 0.3 " "$out" && grep -q "seed = 2 " "$out" || fail "9 is not the first new point"
+    [ "$(awk -F, 'NR > 1 && $2 == "finished"' study/summary.csv | wc -l)" = 16 ] || fail "not all are finished"
+    edit 's/^run.seed.*/run.seed = 4 5/; s/^box.packing_fraction = .*/box.packing_fraction = 0.5/'
+    must scan study.ini
+    [ -f study/16.h5 ] || fail "a number is given again: $(ls study)"
+    expect_points "0 finished 0.5 4" "1 finished 0.5 5"
+}
+
+# Files have another path as seen from the folder of the study.
+test_scan_numbers_stay_with_files_as_values()
+{
+    study "potential tabulated.files = a.dat b.dat" "names = numbers"
+    edit 's/^.potential hard_disk.*/[potential tabulated]\ninside = extrapolate/
+        s/^.mover checkerboard.*/[mover serial]/; s/hard_pressure/energy/; s/^sweeps = .*/sweeps = 20/'
+    awk 'BEGIN { for (r = 0.4; r < 1.6; r += 0.1) print r, r < 1.5 ? (1.5 - r) ^ 2 : 0 }' >a.dat
+    for file in b c; do cp a.dat $file.dat; done
+    must scan study.ini
+    cp study/1.h5 before.h5
+    edit 's/^potential tabulated.files.*/potential tabulated.files = c.dat b.dat a.dat/'
+    expect_points "0 todo c.dat" "1 finished b.dat" "2 finished a.dat"
+    must scan study.ini
+    cmp before.h5 study/1.h5 && [ -f study/2.h5 ] || fail "b.dat has another number"
+}
+
+# Sound output files take no process each, which would be 60 ms of a processor; it is 8 without.
+test_scan_of_many_finished_points_is_quick()
+{
+    study "run.seed = $(seq -s' ' 1 40)" "jobs = 2"
+    edit 's/^sweeps = .*/sweeps = 4/; s/^period = .*/period = 1/'
+    must scan study.ini
+    local ticks
+    ticks=$(awk '{ print $16 + $17 }' /proc/$BASHPID/stat)
+    must scan study.ini --table
+    ticks=$(($(awk '{ print $16 + $17 }' /proc/$BASHPID/stat) - ticks))
+    echo "$ticks ticks of $(getconf CLK_TCK) a second"
+    [ "$ticks" -lt $(($(getconf CLK_TCK) * 40 * 25 / 1000)) ] || fail "more than 25 ms of a processor a point"
+    [ "$(grep -c ,finished, study/summary.csv)" = 40 ] || fail "not all are finished"
+}
+
+# Whatever an output file does to who reads it, the other points are listed.
+test_scan_of_files_that_end_their_reader()
+{
+    local file k=0
+    study "run.seed = $(seq -s' ' 1 20)" "jobs = 2"
+    edit 's/^sweeps = .*/sweeps = 4/; s/^period = .*/period = 1/'
+    must scan study.ini
+    for file in "$here"/../data/faults/*.h5; do
+        k=$((k + 2))
+        cp "$file" "study/seed=$k.h5"
+    done
+    must scan study.ini --list
+    [ "$(grep -c "^[0-9]* *failed" "$out")" = $((k / 2)) ] || fail "another number of points has failed"
+    [ "$(grep -c "^[0-9]* *finished" "$out")" = $((20 - k / 2)) ] || fail "points beside damaged ones are lost"
+    [ "$(grep -c "^point [0-9]* failed: cannot read study/seed=" "$out")" = $((k / 2)) ] || fail "it is not said why"
+}
+
+# Spreadsheets would take them for formulas.
+test_scan_cells_that_begin_like_formulas()
+{
+    study 'run.author = "=1+1" "@x" "-y" "+1"' "run.temperature = 1e0"
+    edit 's/^sweeps = .*/sweeps = 20/'
+    must scan study.ini
+    tail -n +2 study/summary.csv | cut -d, -f3 >cells
+    printf '%s\n' "\"'=1+1\"" "\"'@x\"" "\"'-y\"" "+1" | diff - cells || fail "other cells"
+}
+
 test_scan_time_limit()
 {
     study "run.seed = 1 2"
@@ -428,6 +512,21 @@ names = numbers calls them 0, 1, ...$" "$err" || fail "expected which points"
     same_chain study/0.h5 study/2.h5
 }
 
+test_scan_refuses_to_write_over_its_study()
+{
+    study "run.seed = 1 2" "folder = ."
+    mv study.ini seed=1.ini
+    refused 3 "seed=1.ini:25: seed=1.ini is this study, and point seed=1 would be written over it: give [scan] another \
+folder" scan seed=1.ini
+    mv seed=1.ini mine.ini
+    mkdir into
+    ln mine.ini "into/seed=2.ini"
+    sed 's/^folder = .*/folder = into/' mine.ini >text
+    cat text >mine.ini
+    refused 3 "mine.ini:25: into/seed=2.ini is this study, and point seed=2 would be written over it: give [scan] another \
+folder" scan mine.ini
+}
+
 # All that is wrong with the points, each once, before any of them runs.
 test_scan_tells_all_errors_at_once()
 {
@@ -456,6 +555,7 @@ test_scan_tables_are_what_is_in_the_files()
     rm study/packing_fraction=0.5,seed=2,state=random.h5 study/*.log
     must scan study.ini --table
     expect_output "UNFINISHED: 1 of 8 points"
+    sed -n 3p "$out" | grep -Fq "[kT/length^2]" || fail "expected units below the names"
     /usr/bin/python3 - >"$out" 2>&1 <<'END' || fail "the tables are not what is in the files"
 import csv, h5py, itertools, math
 table = list(csv.DictReader(open("study/summary.csv")))

@@ -213,3 +213,104 @@ test_states_of_hydrogen_are_exact()
     exact -0.055555555555555556 "zeta = 0.33333333333333333" "l = 2"
     exact -0.055555555555555556 "zeta = 0.33333333333333333" "l = 2" "coefficients = 0.3 -0.2 0.5 0.7 -0.4"
 }
+
+# diamond: sim.ini and its files, to be looked at alone
+diamond()
+{
+    cp "$here/../data/qmc/diamondC.pwscf.h5" "$here/../data/qmc/C.BFD.xml" .
+    sed 's/^threads = 2/threads = 1\ndevice = cpu/; s/^walkers = 32/walkers = 2/' "$here/../../examples/diamond.ini" >sim.ini
+}
+
+# part NAME: a potential of the file's p channel once more, as an element of that name
+part()
+{
+    sed -n '/<vps .*l="p"/,/<\/vps>/p' C.BFD.xml | sed "s/<vps [^>]*>/<$1 l=\"p\">/; s/<\/vps>/<\/$1>/"
+}
+
+test_parts_of_pseudopotentials_that_are_not_known()
+{
+    diamond
+    must check sim.ini
+    [ ! -s "$err" ] || fail "something is said of a file that is read whole"
+    { sed '/<\/pseudo>/d' C.BFD.xml && part L2 && echo '</pseudo>'; } >L2.xml
+    refused 3 "sim.ini:50: [observable local_energy] pseudopotential '$PWD/L2.xml' has an L2 potential, which is not known \
+here: take one that is semilocal alone" check sim.ini --set "observable local_energy.pseudopotentials=$PWD/L2.xml"
+    { sed '/<\/semilocal>/,$d; s/npots-up="0"/npots-up="0" npots-so="1"/' C.BFD.xml && part vps_so &&
+        sed -n '/<\/semilocal>/,$p' C.BFD.xml; } >so.xml
+    must check sim.ini --set "observable local_energy.pseudopotentials=$PWD/so.xml"
+    grep -q "warning: \[observable local_energy\] pseudopotential '$PWD/so.xml' has spin-orbit potentials, which are left \
+out: orbitals here have one component of spin$" "$err" || fail "nothing is said of the spin-orbit potentials"
+    expect_lines 1
+    { sed '/<\/pseudo>/d' C.BFD.xml && part local && echo '</pseudo>'; } >local.xml
+    refused 3 "sim.ini:50: [observable local_energy] pseudopotential '$PWD/local.xml' has a part 'local', which is not known \
+here" check sim.ini --set "observable local_energy.pseudopotentials=$PWD/local.xml"
+}
+
+test_a_pseudopotential_that_no_ion_uses()
+{
+    diamond
+    sed 's/atomic-number="6"/atomic-number="14"/' C.BFD.xml >other.xml
+    sed -i 's/^pseudopotentials = .*/pseudopotentials = C.BFD.xml other.xml/' sim.ini
+    must check sim.ini
+    grep -q "warning: \[observable local_energy\] pseudopotentials: no ion is of atomic number 14, which '.*other.xml' is \
+for$" "$err" || fail "nothing is said of the other file"
+    expect_lines 1
+}
+
+# Those of the other places are images, or rounded; the last one is not.
+test_ions_of_a_jastrow_factor_that_are_elsewhere()
+{
+    local section
+    diamond
+    for section in jastrow polynomial_jastrow; do
+        must check sim.ini
+        [ ! -s "$err" ] || fail "something is said of ions at their places: $(cat "$err")"
+        must check sim.ini --set "potential $section.ions=3.37316115 3.37316115 0 1.6866 1.6866 1.6866"
+        [ ! -s "$err" ] || fail "something is said of images of ions"
+        must check sim.ini --set "potential $section.ions=0 0 0 1.5 1.686580575 1.686580575"
+        grep -q "warning: \[potential $section\] ions: 1 of them, one at (1.5, 1.68658, 1.68658), are not where potential \
+'bspline_orbitals' has ions: the nearest one is 0.187 away$" "$err" || fail "nothing is said of the ion"
+        expect_lines 1
+        sed -i 's/^\[potential jastrow\]/[potential polynomial_jastrow]/; s/^like =.*/u_like = 0.1 0.1/
+            s/^unlike =.*/u_unlike = 0.1 0.1/; s/^chi =.*/chi = 0.1 0.1/' sim.ini
+    done
+    # before the orbitals in the file
+    { sed -n '/^\[potential poly/,/^$/p' sim.ini && sed '/^\[potential poly/,/^$/d' sim.ini; } >first.ini
+    must check first.ini --set "potential polynomial_jastrow.ions=0 0 0 1.5 1.686580575 1.686580575"
+    grep -q "are not where potential 'bspline_orbitals' has ions" "$err" || fail "nothing is said where it comes first"
+}
+
+# Slopes of ln Psi at contact, of a formula that was meant for Psi and enters its square, and of lists that are right.
+test_wrong_cusps_of_two_electrons_are_told()
+{
+    local slope
+    atom
+    must check sim.ini
+    [ ! -s "$err" ] || fail "something is said of a right cusp: $(cat "$err")"
+    must check sim.ini --set "observable local_energy.electron_electron=no"
+    grep -q "warning: \[observable local_energy\] where electrons of species 'up' and 'down' meet, the Jastrow factor goes \
+as exp(0.5 r) and not as exp(0 r), as they do not repel each other: local energies diverge there" "$err" ||
+        fail "nothing is said of electrons that do not repel each other"
+    sed -i '/^\[potential polynomial_jastrow\]/,/^u_cutoff/d' sim.ini
+    must check sim.ini
+    [ ! -s "$err" ] || fail "something is said where there is no Jastrow factor"
+    printf '%s\n' '[potential expression]' 'energy = slope * r * (1 - r / 5)^3' 'slope = -1' 'cutoff = 5' >>sim.ini
+    must check sim.ini
+    [ ! -s "$err" ] || fail "something is said of a right formula: $(cat "$err")"
+    must check sim.ini --set "potential expression.slope=-0.5"
+    grep -q "where electrons of species 'up' and 'down' meet, the Jastrow factor goes as exp(0.25 r) and not as exp(0.5 r): \
+local energies diverge there. A pair potential u enters |Psi|^2 as exp(-u): its slope at contact has to be -1$" "$err" ||
+        fail "nothing is said of half the slope"
+    expect_lines 1
+}
+
+# Electrons of like spin have half the slope; without a list for them there is none.
+test_wrong_cusps_of_like_spins_are_told()
+{
+    diamond
+    sed -i '/^like = /d' sim.ini
+    must check sim.ini
+    grep -q "species 'up' and 'up' meet, the Jastrow factor goes as exp(0 r) and not as exp(0.25 r)" "$err" &&
+        grep -q "species 'down' and 'down' meet" "$err" || fail "nothing is said of like spins"
+    expect_lines 2
+}

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Does what a page of docs/ says: follow.sh PAGE.md, in an empty folder.
+# Does what a page of docs/ says: follow.sh PAGE.md [FOLDER], in an empty folder or in that one.
 #
 #   <!-- file: NAME -->    the code block behind it is that file
 #   ```sh                  a block that is run as it stands
 #   <!-- check: COMMAND -->  has to succeed; readers do not see it
 #
-# PLUGMC is the program, which is called plugmc here; PLUGMC_PREFIX (where it is installed, for
+# PLUGMC is the program, which is called plugmc here, unless the page makes one; PLUGMC_PREFIX (where it is installed, for
 # plugins of one's own) may be set.
 set -u
 export LC_ALL=C OMP_WAIT_POLICY=passive # other tests run beside this one
@@ -13,10 +13,10 @@ page=$(readlink -f "$1")
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin" "$work/run"
-ln -s "$PLUGMC" "$work/bin/plugmc"
+[ -z "${PLUGMC:-}" ] || ln -s "$PLUGMC" "$work/bin/plugmc"
 export PATH=$work/bin:$PATH
 [ -z "${PLUGMC_PREFIX:-}" ] || export CMAKE_PREFIX_PATH=$PLUGMC_PREFIX
-cd "$work/run" || exit 1
+cd "${2:-$work/run}" || exit 1
 
 awk '
     /^<!-- file: .* -->$/ { file = $3; next }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "system/initial.h"
+#include "start_from.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -30,19 +30,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         system.box.length[2] = system.box.vector[2][2] = system.box.inverse[2][2] = 1;
         system.box.volume = 100;
     }
-    int64_t count = 0;
-    double *positions;
-    int32_t *kinds;
+    file_frame frame;
     report r = {0};
-    const int code =
-        gsd_read(fuzz_write(data + skip, size - skip), &system, &count, &positions, &kinds, &r);
-    require((code != 0) == (r.errors > 0));
-    require(!code == (positions && kinds));
-    require(code || (count >= 0 && (uint64_t)count <= size)); /* each has bytes of its own */
-    for (int64_t i = 0; i < count && !code; i++)
-        require(kinds[i] >= 0 && kinds[i] < 2 && isfinite(positions[3 * i]) &&
-                isfinite(positions[3 * i + 1]) && isfinite(positions[3 * i + 2]));
-    free(positions);
-    free(kinds);
+    const char *path = fuzz_write(data + skip, size - skip);
+    for (int64_t which = -2; which < 2; which++) {
+        const int errors = r.errors, code = gsd_read(path, which, &frame, &r);
+        require((code != 0) == (r.errors > errors));
+        require(code || (uint64_t)frame.count <= size); /* each has bytes of its own */
+        for (int64_t i = 0; i < frame.count && !code; i++) {
+            require(frame.species[i] >= 0 && frame.species[i] < frame.names);
+            for (int d = 0; d < 3; d++) require(isfinite(frame.positions[3 * i + d]));
+        }
+        frame_free(&frame);
+    }
+    start_from(path, ".gsd", &system, &r);
     return 0;
 }

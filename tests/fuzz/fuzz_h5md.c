@@ -9,20 +9,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     report r = {0};
     const char *path = fresh_output_file();
     change_structure(path, &b);
-    int walkers = 0;
-    int64_t count = 0;
-    double *positions, edges[3][3];
-    int32_t *species;
-    const int code = h5md_read_positions(path, 1 + (int)fuzz_below(&b, 3), &walkers, &count,
-                                         &positions, &species, edges, &r);
+    file_frame frame;
+    const int most = 1 + (int)fuzz_below(&b, 3);
+    const int code =
+        h5md_read_frame(path, most, size ? (int)fuzz_below(&b, 4) - 2 : -1, &frame, &r);
     require(size || code == 0);
     all_is_closed();
     if (code) return 0;
     volatile double last = 0; /* touches all that is promised */
-    for (int64_t i = 0; i < 3 * walkers * count; i++) last = positions[i];
-    for (int64_t i = 0; i < count; i++) last = species[i];
+    const int64_t rows = frame.walkers * frame.count;
+    for (int64_t i = 0; i < 3 * rows; i++) last = frame.positions[i];
+    for (int64_t i = 0; i < rows && frame.species; i++) last = frame.species[i];
+    for (int k = 0; k < FRAME_PROPERTIES; k++)
+        for (int64_t i = 0; i < rows && frame.property[k]; i++) last = frame.property[k][i];
+    for (int32_t k = 0; k < frame.names; k++) last = frame.name[k][0];
+    for (int32_t k = 0; k < 9 * frame.boxes; k++) last = frame.box[k / 9][k / 3 % 3][k % 3];
     (void)last;
-    free(positions);
-    free(species);
+    size_t bytes;
+    void *packed = frame_pack(&frame, &bytes);
+    frame_free(&frame);
+    require(packed && frame_unpack(&frame, packed, bytes) && rows == frame.walkers * frame.count);
+    free(packed);
+    frame_free(&frame);
     return 0;
 }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "system/initial.h"
+#include "start_from.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -28,12 +28,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         system.box.length[2] = system.box.vector[2][2] = system.box.inverse[2][2] = 1;
         system.box.volume = 100;
     }
-    double positions[9];
+    file_frame frame;
     report r = {0};
     const size_t skip = size && data[0] == '2';
-    const int code = xyz_read(fuzz_write(data + skip, size - skip), &system, positions, &r);
-    require((code != 0) == (r.errors > 0));
-    for (int i = 0; i < 9 && !code; i++)
-        require(positions[i] >= 0 && positions[i] < system.box.length[i % 3]);
+    const char *path = fuzz_write(data + skip, size - skip);
+    for (int64_t which = -2; which < 2; which++) {
+        const int errors = r.errors, code = xyz_read(path, which, &frame, &r);
+        require((code != 0) == (r.errors > errors));
+        require(code || (uint64_t)frame.count <= size);
+        for (int64_t i = 0; i < frame.count && !code; i++) {
+            require(frame.species[i] >= 0 && frame.species[i] < frame.names);
+            for (int d = 0; d < 3; d++) require(isfinite(frame.positions[3 * i + d]));
+        }
+        frame_free(&frame);
+    }
+    start_from(path, ".xyz", &system, &r);
     return 0;
 }

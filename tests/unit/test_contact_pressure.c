@@ -235,7 +235,8 @@ static void without_cores_it_is_the_virial_pressure(void **state)
     bench_cube(&b, 6);
     bench_species(&b, "A", 64, 1, 0);
     bench_masses(&b, &mass);
-    bench_expect(&b, bench_configured(&b, "lennard_jones", "epsilon=1 cutoff=2.5"));
+    bench_expect(&b,
+                 bench_configured(&b, "lennard_jones", "epsilon=1 cutoff=2.5 truncation=shift"));
     double *r = bench_positions(&b);
     bench_lattice(&b, 4, 0.1, r);
     bench_expect(&b, try_meter(&m, &b, ""));

@@ -548,7 +548,7 @@ static void xyz_is_read_by_its_properties(void **state)
                      "1  1.5 2.5 3.5  -1  0 0 0  B\r\n"
                      "2\t-1 1e0 25   0  0 0 0  A\r\n"
                      "3  5 5 5   0  0 0 0  A\r\n"
-                     "3\nthe next frame\n");
+                     " \n\n");
     assert_starts(&s);
     const double expected[9] = {9, 1, 1, 5, 5, 5, 1.5, 2.5, 3.5};
     for (int w = 0; w < 2; w++)
@@ -557,6 +557,85 @@ static void xyz_is_read_by_its_properties(void **state)
 }
 
 #define HEADER "3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=species:S:1:pos:R:3\n"
+
+#define THREE "A 1 1 1\nA 3 3 3\nB 5 5 5\n"
+
+/* What https://github.com/libAtoms/extxyz lets a file say in other words, and what editors put into it. */
+static void xyz_of_other_programs_is_read(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {
+        "3\nLattice={10 0 0 0 11 0 0 0 12} Properties=species:S:1:pos:R:3 pbc={T T T}\n",
+        "3\nLattice=[[10,0,0],[0, 11, 0],[0,0,12]] Properties=species:S:1:pos:R:3 pbc=[T,true,TRUE]\n",
+        "3\nLattice=[10 0 0 0 11 0 0 0 12] Properties = \"species:S:1:pos:R:3\"\n",
+        "3\nproperties= species:S:1:pos:R:3 lattice =\"10 11 12\" pbc=\"True True True\"\n",
+        "3\nLattice=\"1D1 0 0 0 1.1d+1 0 0 0 120.D-1\"\n",
+        "\xef\xbb\xbf 3 \nLattice=\"10 5e-16 0 0 11 0 -5e-16 0 12\" Properties=species:S:1:pos:R:3\n",
+        "3\ntext=\"with \\\"quotes\\\" and Lattice=1\" flag 'a key'=3 Lattice=\"10 0 0 0 11 0 0 0 12\"\n",
+    };
+    for (size_t k = 0; k < sizeof heads / sizeof *heads; k++) {
+        char text[512];
+        small s;
+        from_file(&s, 3, 1);
+        snprintf(text, sizeof text, "%sA 1.0D0 1 1\nB 5 .5D+1 5\nA 30d-1 3 3\n", heads[k]);
+        s.config.initial.file = write_file("state.xyz", text);
+        assert_starts(&s);
+        const double expected[9] = {1, 1, 1, 3, 3, 3, 5, 5, 5};
+        for (int i = 0; i < 9; i++) assert_close(s.positions[i], expected[i], 1e-15, 0);
+        small_free(&s);
+    }
+    /* without Properties what is behind the coordinates is passed over */
+    small s;
+    from_file(&s, 3, 1);
+    s.config.initial.file = write_file("state.xyz", "3\nLattice=\"10 0 0 0 11 0 0 0 12\"\n"
+                                                    "A 1 1 1 0.5 x\nA 3 3 3\nB 5 5 5 1\n");
+    assert_starts(&s);
+    s.config.initial.file = write_file("state.xyz", "\xff\xfe"
+                                                    "3\n");
+    assert_says(refused(&s), "state.xyz:1: this is UTF-16 text");
+    small_free(&s);
+}
+
+static void a_frame_is_chosen_by_its_number(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t frame;
+        double x;
+    } cases[] = {{0, 1}, {1, 2}, {2, 4}, {-1, 4}, {-3, 1}};
+    const char *text =
+        HEADER THREE HEADER "A 2 1 1\nA 3 3 3\nB 5 5 5\n" HEADER "A 4 1 1\nA 3 3 3\nB 5 5 5\n";
+    small s;
+    from_file(&s, 3, 1);
+    s.config.initial.file = write_file("state.xyz", text);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        s.config.initial.frame = cases[k].frame;
+        assert_starts(&s);
+        assert_true(s.positions[0] == cases[k].x);
+    }
+    s.config.initial.frame = 3;
+    assert_says(refused(&s),
+                "there is no frame 3: the file has 3, 0 to 2, or -3 to -1 from the end");
+    s.config.initial.frame = -4;
+    assert_says(refused(&s), "there is no frame -4");
+    small_free(&s);
+}
+
+/* Masses and diameters are the run's, but what the file has is said where it differs. */
+static void other_masses_and_diameters_are_warned_of(void **state)
+{
+    (void)state;
+    small s;
+    from_file(&s, 3, 1);
+    s.config.initial.file = write_file(
+        "state.xyz",
+        "3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=species:S:1:pos:R:3:radius:R:1:mass:R:1\n"
+        "A 1 1 1 0.5 2\nA 3 3 3 0.5 2\nB 5 5 5 0.75 0\n");
+    s.report.warnings = 0;
+    assert_starts(&s);
+    assert_int_equal(s.report.warnings, 2); /* the masses here are 0 */
+    small_free(&s);
+}
 
 static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
 {
@@ -567,34 +646,46 @@ static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
         {HEADER "A 1 1 1\nA 3 3 3\nB 5 5 nan\n", "state.xyz:5: 'nan' is not a finite number"},
         {HEADER "A 1 1 1\nA 3 3 3\nB 5 5 5x\n", "state.xyz:5: '5x' is not a finite number"},
         {HEADER "A 1 1 1\nA 3 1e22 3\nB 5 5 5\n",
-         "state.xyz:4: (3, 1e+22, 3) is too far from the box to have a place in it"},
+         "state.xyz:4: particle 1, at (3, 1e+22, 3), is too far from the box to have a place in it"},
         {HEADER "A 1 1 1\nA 3 inf 3\nB 5 5 5\n", "state.xyz:4: 'inf' is not a finite number"},
         {HEADER "A 1 1 1\nA 3 3 3\n", "state.xyz:5: the file ends where particle 3 of 3 should be"},
         {HEADER "A 1 1 1\nC 3 3 3\nB 5 5 5\n", "state.xyz:4: the run has no species 'C'"},
-        {HEADER "A 1 1 1\nA 3 3 3\nA 5 5 5\n", "state.xyz:5: this is particle 3 of species A, but "
-                                               "the run has only 2"},
+        {HEADER "A 1 1 1\nA 3 3 3\nA 5 5 5\n",
+         "state.xyz:5: the file has more than the 2 particles "
+         "that species A has in the run"},
         {HEADER "A 1 1 1\nA 3 3\nB 5 5 5\n", "state.xyz:4: there are 3 columns, Properties has 4"},
         {HEADER "A 1 1 1\nA 3 3 3 3\nB 5 5 5\n", "state.xyz:4: there are 5 columns"},
         {HEADER "A 1 1 1\nA 1.5 1 1\nB 5 5 5\n", "particles 0 (A) and 1 (A) of walker 0 overlap: "
                                                  "they are 0.5 apart, their contact distance is 1"},
-        {"4\n", "state.xyz:1: the file has 4 particles, the run has 3"},
-        {"3 x\n", "state.xyz:1: the first line of an XYZ file is the number of particles"},
+        {"2\nLattice=\"10 0 0 0 11 0 0 0 12\"\nA 1 1 1\nA 3 3 3\n",
+         "state.xyz:1: the file has 2 particles, the run has 3"},
+        {"4\n", "state.xyz:2: the file ends where the line with Lattice and Properties should be"},
+        {"3 x\n",
+         "state.xyz:1: the first line of a frame of an XYZ file is the number of particles"},
+        {HEADER "A 1 1 1\nA 3 3 3\nB 5 5 5\n\n" HEADER,
+         "state.xyz:6: the first line of a frame of an XYZ file is the number of particles"},
+        {HEADER "A 1 1 1\nA 3 3 3\nB 5 5 5\n3\nthe next frame\n",
+         "state.xyz:8: the file ends where particle 1 of 3 should be"},
         {"", "state.xyz:1: the file ends where the number of particles should be"},
-        {"3\nProperties=species:S:1:pos:R:3\n", "state.xyz:2: there is no Lattice"},
-        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\"\n", "state.xyz:2: there is no Properties"},
-        {"3\nLattice=\"10 0 0 0 11 0 0 0 13\" Properties=species:S:1:pos:R:3\n",
+        {"3\nProperties=species:S:1:pos:R:3\n" THREE, "state.xyz:2: there is no Lattice"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\"\nA 1 1\nA 3 3 3\nB 5 5 5\n",
+         "state.xyz:3: there are 3 columns, and a name and three coordinates are needed"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 13\" Properties=species:S:1:pos:R:3\n" THREE,
          "state.xyz:2: the file's box is 13 long in z, the run's 12"},
-        {"3\nLattice=\"10 1 0 0 11 0 0 0 12\" Properties=species:S:1:pos:R:3\n",
-         "not orthorhombic"},
-        {"3\nLattice=\"10 0 0 0 11 0 0 0\" Properties=species:S:1:pos:R:3\n", "not nine numbers"},
-        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=pos:R:3\n", "has no species:S:1"},
-        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=pos:R\n",
+        {"3\nLattice=\"10 1 0 0 11 0 0 0 12\" Properties=species:S:1:pos:R:3\n" THREE,
+         "state.xyz:2: vector a of the file's box is (10, 1, 0), the run's is (10, 0, 0)"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0\" Properties=species:S:1:pos:R:3\n" THREE,
+         "not nine numbers"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=pos:R:3\n" THREE, "has no species:S:1"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=pos:R\n" THREE,
          "not a list of NAME:TYPE:COLUMNS"},
-        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" pbc=\"T F T\" Properties=species:S:1:pos:R:3\n",
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" pbc=\"T F T\" Properties=species:S:1:pos:R:3\n" THREE,
          "not periodic in y"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" pbc=\"T yes T\" Properties=species:S:1:pos:R:3\n" THREE,
+         "pbc=\"T yes T\" is not three of T and F"},
         {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=species:S:1:pos:R:3:charge:R:1\n"
-         "B 1 1 1 1\n",
-         "state.xyz:3: the charge is 1, that of species B in the run is -1"},
+         "B 1 1 1 1\nA 1 1 1 0\nA 1 1 1 0\n",
+         "state.xyz:3: the charge of particle 0 is 1, that of species B in the run is -1"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         small s;
@@ -606,7 +697,8 @@ static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
     small s;
     from_file(&s, 2, 2);
     s.config.initial.file = write_file("state.xyz", HEADER "A 1 1 0\nA 3 3 0.5\nB 5 5 0\n");
-    assert_says(refused(&s), "state.xyz:4: z is 0.5, but the run is in two dimensions");
+    assert_says(refused(&s),
+                "state.xyz:4: z of particle 1 is 0.5, but the run is in two dimensions");
     s.config.initial.file = write_file("state.xyz", HEADER "A 1 1 0\nA 3 3 0\nB 5 5 0\n");
     assert_starts(&s);
     s.config.initial.file = in_folder("nowhere.xyz");
@@ -689,6 +781,9 @@ int main(void)
         cmocka_unit_test(the_first_overlapping_pair_is_found),
         cmocka_unit_test(who_is_outside_of_the_sphere_is_found),
         cmocka_unit_test(xyz_is_read_by_its_properties),
+        cmocka_unit_test(xyz_of_other_programs_is_read),
+        cmocka_unit_test(a_frame_is_chosen_by_its_number),
+        cmocka_unit_test(other_masses_and_diameters_are_warned_of),
         cmocka_unit_test(xyz_that_does_not_fit_is_refused_at_its_line),
         cmocka_unit_test(h5md_of_another_run_is_read),
     };

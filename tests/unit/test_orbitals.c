@@ -782,6 +782,76 @@ static void valence_charges_are_given_by_element(void **state)
     made_free(&m);
 }
 
+/* ---- ES-HDF of other programs ----------------------------------------------------------------- */
+
+static void put_set(hid_t file, const char *path, hid_t type, hsize_t count, const void *data)
+{
+    H5Ldelete(file, path, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, &count, NULL);
+    hid_t set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+}
+
+/* As h5py and convertpw4qmc write it: counts as reals, texts of variable length, a name of the species alone. */
+static hid_t other_eshdf(const char *name)
+{
+    bytes whole = bytes_read(diamond);
+    bytes_write(in_folder("other.h5"), whole.data, whole.n);
+    free(whole.data);
+    hid_t file = H5Fopen(in_folder("other.h5"), H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t text = H5Tcopy(H5T_C_S1);
+    assert_true(file >= 0 && text >= 0);
+    H5Tset_size(text, H5T_VARIABLE);
+    put_set(file, "/electrons/number_of_electrons", H5T_NATIVE_DOUBLE, 2, (double[]){4, 4});
+    put_set(file, "/electrons/kpoint_0/spin_0/number_of_states", H5T_NATIVE_FLOAT, 1, (float[]){8});
+    put_set(file, "/atoms/species_ids", H5T_NATIVE_FLOAT, 2, (float[]){0, 0});
+    put_set(file, "/format", text, 1, &(const char *){"ES-HDF"});
+    put_set(file, "/atoms/species_0/name", text, 1, &name);
+    H5Ldelete(file, "/atoms/species_0/atomic_number", H5P_DEFAULT);
+    H5Ldelete(file, "/atoms/species_0/valence_charge", H5P_DEFAULT);
+    H5Tclose(text);
+    return file;
+}
+
+static void other_refused(const char *keys, const char *words)
+{
+    double a[3][3];
+    diamond_cell(a);
+    orbital_bench *b = bench_new((const double(*)[3])a, 4, 4, 1, NULL);
+    assert_int_equal(bench_try(b, "bspline_orbitals", settings_of(in_folder("other.h5"), keys)),
+                     PLUGMC_ERROR_INPUT);
+    assert_says(b, words);
+    bench_free(b);
+}
+
+static void eshdf_of_other_programs_is_read(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"", "valence = 4"}, *const names[] = {"C", "c_pbe", "C12"};
+    double a[3][3];
+    diamond_cell(a);
+    for (size_t i = 0; i < 3; i++) {
+        H5Fclose(other_eshdf(names[i]));
+        orbital_bench *b = bench_new((const double(*)[3])a, 4, 4, 1, NULL);
+        bench_open(b, "bspline_orbitals", settings_of(in_folder("other.h5"), keys[i % 2]));
+        plugmc_ions ions = {.size = sizeof ions};
+        b->orbitals->ions(b->instance, &ions);
+        for (int k = 0; k < 2; k++) assert_true(ions.atomic_number[k] == 6 && ions.valence[k] == 4);
+        bench_free(b);
+    }
+    other_refused("valence = 3", "the atoms have 6 valence charges, but there are 8 electrons");
+    H5Fclose(other_eshdf("Qq"));
+    other_refused("",
+                  "/atoms/species_0: it has no atomic_number, and its name, 'Qq', does not begin "
+                  "with the symbol of an element");
+    hid_t file = other_eshdf("C");
+    put_set(file, "/electrons/number_of_electrons", H5T_NATIVE_DOUBLE, 2, (double[]){4.5, 3.5});
+    H5Fclose(file);
+    other_refused("", "/electrons/number_of_electrons: 4.5 is not a whole number");
+}
+
 static void coarse_grids_and_cut_shells_are_warned_of(void **state)
 {
     (void)state;
@@ -1192,6 +1262,7 @@ int main(void)
         cmocka_unit_test(half_a_sphere_of_waves_makes_real_orbitals),
         cmocka_unit_test(what_is_inconsistent_is_refused_with_the_reason),
         cmocka_unit_test(valence_charges_are_given_by_element),
+        cmocka_unit_test(eshdf_of_other_programs_is_read),
         cmocka_unit_test(coarse_grids_and_cut_shells_are_warned_of),
         cmocka_unit_test(what_is_no_file_of_orbitals_is_refused),
         cmocka_unit_test(binary_files_are_refused_with_the_place),

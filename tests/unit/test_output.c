@@ -574,6 +574,11 @@ static void a_checkpoint_of_another_run_is_refused(void **state)
     b.quantities[0].name = "other";
     assert_int_equal(HEARD(output_read(path, &b.data, &r)), EXIT_CHECKPOINT);
     assert_said("no 'other' of observable 'energy'");
+    b.quantities[0].name = "total";
+    b.quantities[0].walkers = 1; /* as of walkers with weights: a column, and not one a walker */
+    assert_int_equal(HEARD(output_read(path, &b.data, &r)), EXIT_CHECKPOINT);
+    assert_said("no 'total' of observable 'energy' of that length, period and number of walkers");
+    b.quantities[0].walkers = WALKERS;
     b.data.quantity_count = 2;
     assert_int_equal(HEARD(output_read(path, &b.data, &r)), EXIT_CHECKPOINT);
     assert_said("it has 3 observed quantities, the run has 2");
@@ -654,7 +659,7 @@ static void one_run_at_a_time_has_the_lock(void **state)
     assert_int_equal(output_lock_take(&first, in_folder("locked.h5"), identity[0], &r), 0);
     assert_int_equal(HEARD(output_lock_take(&second, in_folder("locked.h5"), identity[1], &r)),
                      EXIT_OUTPUT);
-    snprintf(who, sizeof who, "another run is writing it (process %d on ", (int)getpid());
+    snprintf(who, sizeof who, "another plugmc is writing it (process %d on ", (int)getpid());
     assert_said(who);
     output_lock_release(&first);
     assert_int_equal(output_lock_take(&second, in_folder("locked.h5"), identity[1], &r), 0);
@@ -887,6 +892,29 @@ static char *slurp(const char *path, size_t *bytes)
     return text;
 }
 
+/* What the tests look at of the last frame; `species` may be NULL. */
+static int last_frame(const char *path, int most, int *walkers, int64_t *count, double **positions,
+                      int32_t **species, double edges[3][3], report *r)
+{
+    file_frame f;
+    const int code = h5md_read_frame(path, most, -1, &f, r);
+    *positions = NULL;
+    if (species) *species = NULL;
+    if (code) return code;
+    *walkers = f.walkers;
+    *count = f.count;
+    *positions = f.positions;
+    f.positions = NULL;
+    if (species) {
+        *species = f.species;
+        f.species = NULL;
+    }
+    memset(edges, 0, sizeof f.box[0]);
+    if (f.boxes) memcpy(edges, f.box[0], sizeof f.box[0]);
+    frame_free(&f);
+    return code;
+}
+
 static void spill(const char *path, const char *text, size_t bytes)
 {
     FILE *f = fopen(path, "wb");
@@ -918,7 +946,7 @@ static int frame_refused_or_identical(const char *path, uint64_t last)
     int walkers;
     double *x, edges[3][3];
     int32_t *species;
-    int code = HEARD(h5md_read_positions(path, 1, &walkers, &count, &x, &species, edges, &r));
+    int code = HEARD(last_frame(path, 1, &walkers, &count, &x, &species, edges, &r));
     if (code) {
         assert_int_equal(code, EXIT_INPUT);
         assert_said("cannot read positions from");
@@ -1131,16 +1159,14 @@ static void the_last_frame_is_read(void **state)
         int walkers;
         double *x, edges[3][3];
         int32_t *species;
-        assert_int_equal(
-            HEARD(h5md_read_positions(path, 1, &walkers, &count, &x, &species, edges, &r)),
-            EXIT_INPUT);
+        assert_int_equal(HEARD(last_frame(path, 1, &walkers, &count, &x, &species, edges, &r)),
+                         EXIT_INPUT);
         assert_said("it has no group 'particles'");
         sweep_to(&a, 33); /* frames at 14, 18, ... 30 */
         assert_int_equal(output_write(path, false, &a.data, &r), EXIT_DONE);
         sweep_to(&a, 42);
         assert_int_equal(output_write(path, false, &a.data, &r), EXIT_DONE);
-        assert_int_equal(h5md_read_positions(path, 1, &walkers, &count, &x, &species, edges, &r),
-                         EXIT_DONE);
+        assert_int_equal(last_frame(path, 1, &walkers, &count, &x, &species, edges, &r), EXIT_DONE);
         assert_int_equal(walkers, 1);
         assert_int_equal(count, PARTICLES);
         for (int i = 0; i < 3 * PARTICLES; i++) assert_true(x[i] == 10 * number(42, i));
@@ -1149,8 +1175,7 @@ static void the_last_frame_is_read(void **state)
             assert_true(edges[i / 3][i % 3] == (i % 4 ? 0 : a.system.box.length[i / 3]));
         free(x);
         free(species);
-        assert_int_equal(h5md_read_positions(path, 9, &walkers, &count, &x, NULL, edges, &r),
-                         EXIT_DONE);
+        assert_int_equal(last_frame(path, 9, &walkers, &count, &x, NULL, edges, &r), EXIT_DONE);
         assert_int_equal(walkers, WALKERS);
         for (int i = 0; i < 3 * PARTICLES * WALKERS; i++) assert_true(x[i] == 10 * number(42, i));
         free(x);
@@ -1175,8 +1200,7 @@ static void an_oblique_box_is_written_as_its_vectors(void **state)
         sweep_to(&a, last);
         assert_int_equal(output_write(path, last == 18, &a.data, &r), EXIT_DONE);
     }
-    assert_int_equal(h5md_read_positions(path, 1, &walkers, &count, &x, NULL, edges, &r),
-                     EXIT_DONE);
+    assert_int_equal(last_frame(path, 1, &walkers, &count, &x, NULL, edges, &r), EXIT_DONE);
     assert_memory_equal(edges, vector, sizeof edges);
     free(x);
     finish(&a);
@@ -1211,8 +1235,7 @@ static void files_of_other_programs_are_read(void **state)
     int walkers;
     double *found, edges[3][3];
     int32_t *species;
-    assert_int_equal(h5md_read_positions(path, 1, &walkers, &count, &found, &species, edges, &r),
-                     EXIT_DONE);
+    assert_int_equal(last_frame(path, 1, &walkers, &count, &found, &species, edges, &r), EXIT_DONE);
     assert_int_equal(count, 3);
     const double expected[9] = {1, 2, 0, 3, 4, 0, 5, 6, 0};
     for (int i = 0; i < 9; i++) assert_true(found[i] == expected[i]);
@@ -1225,19 +1248,17 @@ static void files_of_other_programs_are_read(void **state)
     H5Ldelete(file, "particles/all/box/edges", H5P_DEFAULT);
     put_foreign(file, "particles/all/box/edges", H5T_IEEE_F32LE, 2, (hsize_t[]){2, 2}, skew[0]);
     H5Fclose(file);
-    assert_int_equal(h5md_read_positions(path, 1, &walkers, &count, &found, NULL, edges, &r),
-                     EXIT_DONE);
+    assert_int_equal(last_frame(path, 1, &walkers, &count, &found, NULL, edges, &r), EXIT_DONE);
     assert_true(edges[0][0] == 7 && edges[0][1] == 1 && edges[1][0] == 0 && edges[1][1] == 8);
     free(found);
     file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     H5Gclose(H5Gcreate2(file, "particles/second", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     H5Fclose(file);
-    assert_int_equal(HEARD(h5md_read_positions(path, 1, &walkers, &count, &found, NULL, edges, &r)),
+    assert_int_equal(HEARD(last_frame(path, 1, &walkers, &count, &found, NULL, edges, &r)),
                      EXIT_INPUT);
     assert_said("it has 2 groups below 'particles'");
-    assert_int_equal(
-        HEARD(h5md_read_positions(folder, 1, &walkers, &count, &found, NULL, edges, &r)),
-        EXIT_INPUT);
+    assert_int_equal(HEARD(last_frame(folder, 1, &walkers, &count, &found, NULL, edges, &r)),
+                     EXIT_INPUT);
     assert_said("it is a folder");
 }
 

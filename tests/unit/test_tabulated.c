@@ -359,9 +359,10 @@ static void nearer_than_the_first_point(void **state)
     p.u[0] = 6;
     t = open_points(&p, "");
     assert_int_equal(t->b.warnings, 1);
-    assert_string_equal(t->b.message,
-                        "a table begins at r = 0.5 with an energy of no more than 6 kT, and nobody "
-                        "can come nearer: that push is no part of forces and of virial_pressure");
+    assert_string_equal(
+        t->b.message,
+        "a table begins at r = 0.5 with an energy of no more than 6 kT, and nobody "
+        "can come nearer: that push is no part of forces, and pressures find it from pairs near r");
     close_tabulated(t);
 }
 
@@ -502,6 +503,16 @@ static void bad_files_are_refused_with_their_line(void **state)
         {"1 2\n2 3,4\n", ":2: a row is two numbers, r and u"},
         {"1 2\n2 3 4 5\n", ":2: a row is two numbers, r and u"},
         {"1 2\n\n# a\n2 nan\n", ":4: r and u must be finite numbers"},
+        {"1 2\n2 1D\n", ":2: a row is two numbers, r and u"},
+        {"1 2\n2 D3\n", ":2: a row is two numbers, r and u"},
+        {"1 2\n2 1D+3D\n", ":2: a row is two numbers, r and u"},
+        {"1 2\n2 infD3\n", ":2: a row is two numbers, r and u"},
+        {"1 2\n\xef\xbb\xbf"
+         "2 1\n",
+         ":2: a row is two numbers, r and u"},
+        {"\xff\xfe"
+         "1 2\n2 3\n",
+         ":1: this is UTF-16 text: save it as UTF-8"},
         {"1 2\n2 inf\n", ":2: r and u must be finite numbers"},
         {"1 2\n2 1e999\n", ":2: r and u must be finite numbers"},
         {"-1 2\n", ":1: r is negative"},
@@ -553,6 +564,20 @@ static void what_a_file_may_look_like(void **state)
     close_tabulated(t);
 }
 
+/* Exponents as Fortran writes them, behind a byte order mark. */
+static void tables_of_fortran_and_of_other_systems(void **state)
+{
+    (void)state;
+    const char *text = "\xef\xbb\xbf# r u\n0.D0 4.0D+00 -1d0\n1.0D0 2.0d-01\n20.D-1 0";
+    char keys[256];
+    put_text("good", text, strlen(text));
+    snprintf(keys, sizeof keys, "files = %s\n", path_of("good"));
+    tabulated *t = open_keys(keys);
+    assert_close(energy(t, 1e-12), 4, 1e-9, 0);
+    assert_close(energy(t, 1), 0.2, 1e-14, 0);
+    close_tabulated(t);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -584,6 +609,7 @@ int main(void)
         cmocka_unit_test(bad_files_are_refused_with_their_line),
         cmocka_unit_test(tables_of_more_rows_than_kernels_take),
         cmocka_unit_test(what_a_file_may_look_like),
+        cmocka_unit_test(tables_of_fortran_and_of_other_systems),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_all) != 0;
 }

@@ -52,6 +52,13 @@ typedef struct plugmc_cell_filling {
     double *positions; /* [walkers][particles][3] */
 } plugmc_cell_filling;
 
+/* How fast trial moves are on processors. */
+typedef struct plugmc_speed {
+    uint32_t size;
+    double seconds; /* from one trial move to the next, with all threads of the system */
+    double trials;  /* of a sweep of all walkers */
+} plugmc_speed;
+
 typedef struct plugmc_mover {
     uint32_t size;
     uint32_t needs; /* PLUGMC_USES_* | PLUGMC_NEEDS_* | PLUGMC_RUNS_ON_* */
@@ -115,6 +122,16 @@ typedef struct plugmc_mover {
      * the state would be what `give` gives; it changes nothing. */
     int (*give_share)(void *instance, const plugmc_host *, double reach, double *positions,
                       plugmc_share *share);
+    /* Optional: for which systems it is the mover to take. One line for people who choose among movers; it goes on
+     * from "good for ". */
+    const char *good_for;
+    /* Optional: names of other movers, with blanks between, that make the same kind of trial moves. Before a long run
+     * the core asks each for its speed, and says so if one is several times faster. */
+    const char *same_moves;
+    /* Optional: how fast it is for this system without a GPU, by a formula that fits what was measured. A factor of
+     * two is good enough. The instance has its keys and nothing else: it need not have been configured. The caller
+     * has set out->size. PLUGMC_UNANSWERED: it is not known. */
+    int (*speed)(const void *instance, const plugmc_system *, plugmc_speed *out);
 } plugmc_mover;
 
 #endif

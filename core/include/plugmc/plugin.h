@@ -228,8 +228,8 @@ typedef struct plugmc_host {
      * rung, with all that belongs to a rung; and they do. Configurations stay where they are. */
     int (*exchange_growth)(plugmc_context *, int32_t a, int32_t b, double *growth);
     int (*exchange_rungs)(plugmc_context *, int32_t a, int32_t b);
-    /* In prepare of a mover: it takes particles of this species from a reservoir, whose activity decides how many
-     * there are. A run in which movers say so, and nobody does of a species that has one, is refused. */
+    /* In prepare of a mover: it takes this species, or volume (-1), from a reservoir, whose activity or pressure decides how
+     * much. Refused: activities of species that nobody takes where a mover says so; volume without [run] pressure. */
     void (*reservoir)(plugmc_context *, int32_t species);
     /* Local energies of the wave function, by the one plugin of the run that gives them (plugmc/wave.h). Main
      * thread, once all plugins are prepared. With NULL it only asks, in `prepare`, whether there is one. */

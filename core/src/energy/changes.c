@@ -198,7 +198,7 @@ static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int6
 /* ---- Another box --------------------------------------------------------------------------------- */
 
 /* A pair in reach has one image alone if half the box holds the range; hard cores take the nearest. */
-static bool too_small(const hamiltonian *h, const plugmc_box *box)
+bool hamiltonian_finds_box_too_small(const hamiltonian *h, const plugmc_box *box)
 {
     double shortest = INFINITY;
     for (int d = 0; d < box->dimension; d++) shortest = fmin(shortest, plugmc_height(box, d));
@@ -212,7 +212,7 @@ static int check_boxes(const hamiltonian *h, const plugmc_host *host, const plug
 {
     for (int32_t w = 0; w < c->walkers; w++) {
         const plugmc_box *box = &c->box[w];
-        if (too_small(h, box))
+        if (hamiltonian_finds_box_too_small(h, box))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
                 "the box of walker %d has become so small, a volume of %g, that the range of a "
@@ -452,6 +452,21 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
     return PLUGMC_OK;
 }
 
+/* What is wrong with proposal p, of one particle; NULL if nothing is, or nothing is proposed. */
+static const char *one_is_wrong(const hamiltonian *h, const plugmc_changes *c, int64_t p)
+{
+    if (!hamiltonian_is_proposed(c, p)) return NULL;
+    const bool comes = c->kind == PLUGMC_INSERTED, another = c->kind == PLUGMC_IDENTITY;
+    if ((comes || another) && c->species[p] >= h->system->species_count)
+        return "it is of a species that is not there";
+    if ((!comes && c->particle[p] >= h->system->particles) ||
+        (c->kind == PLUGMC_SWAPPED && (c->other[p] < 0 || c->other[p] >= h->system->particles)))
+        return "it is of a particle that is not there";
+    return goes_somewhere(c->kind) && !is_position(c->position[p])
+               ? "it is to a position that is not a number"
+               : NULL;
+}
+
 /* What is wrong with proposals of particles, or NULL. */
 static const char *refused(const hamiltonian *h, const plugmc_changes *c)
 {
@@ -464,6 +479,8 @@ static const char *refused(const hamiltonian *h, const plugmc_changes *c)
     const bool groups = c->kind == PLUGMC_GROUP_INSERTED || c->kind == PLUGMC_GROUP_REMOVED;
     for (int64_t p = 0; groups && p < c->walkers * c->per_walker && !why; p++)
         why = group_is_wrong(h, c, p);
+    for (int64_t p = 0; !groups && p < c->walkers * c->per_walker && !why; p++)
+        why = one_is_wrong(h, c, p);
     return why;
 }
 

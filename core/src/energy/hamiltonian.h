@@ -41,7 +41,9 @@ typedef struct walker_energy {
     int32_t full;     /* 1 + the species that had no room for another, the last time it happened */
     double step;      /* of trials, length or as the move has it */
     plugmc_counts counts[MOST_MOVES]; /* of trials, by kind; whoever reads them clears them */
-    int code; /* what went wrong, in which term (-1: in the sum), and where */
+    const char
+        *refused; /* what is wrong with the trial move that a mover has made; NULL: nothing */
+    int code;     /* what went wrong, in which term (-1: in the sum), and where */
     int32_t failed_term;
     uint64_t failed_sweep;
     int64_t failed_particle;
@@ -75,6 +77,9 @@ typedef struct hamiltonian {
     double *positions; /* [walkers][particles][3]: room for views */
     int64_t *counts;   /* [walkers][species]: likewise */
 } hamiltonian;
+
+/* Whether a pair within range may have several images in such a box. */
+bool hamiltonian_finds_box_too_small(const hamiltonian *, const plugmc_box *);
 
 /* Resolves the terms and takes memory; PLUGMC_* code, reported by `host`. The first call does it. */
 int hamiltonian_open(hamiltonian *, const plugmc_host *host);

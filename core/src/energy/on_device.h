@@ -66,6 +66,9 @@ static inline void *at_device(plugmc_device_pointer p) { return (void *)(uintptr
 void on_device_close_trials(hamiltonian *);
 /* Trials of any kind, each of which meets all particles: whether that pays, and making them. */
 bool on_device_walks(const hamiltonian *, const plugmc_mover *, const plugmc_proposal *);
+/* About how long a trial move takes there, from one to the next of all walkers, before anything is prepared. INFINITY:
+ * they are made one by one, and a GPU is no faster. */
+double on_device_walk_seconds(const plugmc_system *);
 int on_device_walk(hamiltonian *, const plugmc_host *, const plugmc_mover *, const walk_kernels *,
                    const plugmc_proposal *, uint64_t first, uint64_t n);
 void on_device_close_walk(hamiltonian *);

@@ -39,6 +39,11 @@ static bool nobody(const plugmc_trial *t)
     return missing;
 }
 
+static bool is_there(const walker_energy *e, int64_t i)
+{
+    return i >= 0 && i < e->now.n && !isnan(e->now.all.x[i]);
+}
+
 /* What a mover has filled in must be there. */
 static const char *wrong(const task *k, const walker_energy *e, const plugmc_trial *t)
 {
@@ -55,9 +60,12 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
         return t->other >= 0 && t->other < k->h->system->species_count
                    ? NULL
                    : "is of a species that is not there";
-    if (any_particle(t->kind) && (t->particle < 0 || t->particle >= e->now.n))
+    if ((any_particle(t->kind) && !is_there(e, t->particle)) ||
+        (t->kind == PLUGMC_SWAPPED && !is_there(e, t->other)))
         return "is of a particle that is not there";
-    return NULL;
+    return goes_somewhere(t->kind) && !is_position(t->position)
+               ? "is to a position that is not a number"
+               : NULL;
 }
 
 /* What the trial would change, at the place that is chosen where there are several. */
@@ -103,7 +111,8 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     group.n = 0;
     const int proposed = k->proposal->propose(k->proposal->parameters, &trial);
     const char *why = proposed ? wrong(k, e, &trial) : NULL;
-    if (why) return k->host->fail(k->host->context, PLUGMC_ERROR_STATE, "a trial move %s", why);
+    e->refused = why;
+    if (why) return PLUGMC_ERROR_STATE;
     plugmc_counts *counts =
         &e->counts[trial.move >= 0 && trial.move < k->moves ? trial.move : k->proposal->move];
     counts->trials++;
@@ -123,8 +132,8 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                               .forbidden = &forbidden,
                               .growth = &growth,
                               .group = group.n};
-    why = many ? group_is_wrong(h, &c, 0) : NULL;
-    if (why) return k->host->fail(k->host->context, PLUGMC_ERROR_STATE, "a trial move %s", why);
+    e->refused = many ? group_is_wrong(h, &c, 0) : NULL;
+    if (e->refused) return PLUGMC_ERROR_STATE;
     several_places several;
     const bool comes_to_one = trial.places > 1 && trial.kind == PLUGMC_INSERTED;
     const plugmc_changes *settled = comes_to_one ? &several.changes : &c;
@@ -173,6 +182,10 @@ static int report_failure(const hamiltonian *h, const plugmc_host *host)
 {
     for (int32_t w = 0; w < h->system->walkers; w++) {
         const walker_energy *e = &h->walkers[w];
+        if (e->code && e->refused)
+            return host->fail(host->context, e->code,
+                              "a trial move %s, in walker %d and sweep %llu", e->refused, w,
+                              (unsigned long long)e->failed_sweep);
         if (e->code && e->failed_term >= 0)
             return host->fail(
                 host->context, e->code,

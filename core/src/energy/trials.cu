@@ -188,7 +188,9 @@ extern "C" __global__ void __launch_bounds__(TRIALS_THREADS)
         const uint32_t i = trial.particle, j = trial.other;
         result.sweep = trial.sweep;
         result.particle = i;
-        if (trial.kind != PLUGMC_SWAPPED || trial.move != call.move) result.stopped = 2;
+        if (trial.kind != PLUGMC_SWAPPED || trial.move != call.move || i >= t.particles ||
+            j >= t.particles)
+            result.stopped = 2;
         if (result.stopped || i == j) continue;
         const uint32_t si = places.slot[row + i], sj = places.slot[row + j];
         const uint32_t own = half ? j : i, mine = half ? sj : si, his = half ? si : sj;

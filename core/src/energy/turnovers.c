@@ -1,6 +1,7 @@
 /* Who comes and who leaves. See turnovers.h. */
 #include "energy/turnovers.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "energy/parts.h"
@@ -46,6 +47,10 @@ void turnover_make(turnover *x, const walker_energy *e, const plugmc_changes *c,
         x->of.comes = x->of.leaves = 0;
 }
 
+bool goes_somewhere(int32_t kind) { return kind == PLUGMC_DISPLACED || kind == PLUGMC_INSERTED; }
+
+bool is_position(const double r[3]) { return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]); }
+
 const char *group_is_wrong(const hamiltonian *h, const plugmc_changes *c, int64_t p)
 {
     const int32_t n = together(c);
@@ -55,6 +60,9 @@ const char *group_is_wrong(const hamiltonian *h, const plugmc_changes *c, int64_
     for (int32_t k = 0; k < n && c->kind == PLUGMC_GROUP_INSERTED; k++)
         if (c->species[p * n + k] >= h->system->species_count)
             return "is of a species that is not there";
+    for (int32_t k = 0; k < n && c->kind == PLUGMC_GROUP_INSERTED; k++)
+        if (c->species[p * n + k] >= 0 && !is_position(c->position[p * n + k]))
+            return "is to a position that is not a number";
     for (int32_t k = 0; k < n && c->kind == PLUGMC_GROUP_REMOVED; k++) {
         const int32_t i = c->particle[p * n + k];
         if (i >= h->system->particles) return "is of a particle that is not there";

@@ -21,6 +21,9 @@ void turnover_take(walker_energy *, const turnover *);
 int32_t together(const plugmc_changes *);
 /* What is wrong with a group that comes or leaves; NULL: nothing. */
 const char *group_is_wrong(const hamiltonian *, const plugmc_changes *, int64_t p);
+/* Whether a change of this kind, of one particle, has a position; and whether that is one. */
+bool goes_somewhere(int32_t kind);
+bool is_position(const double r[3]);
 /* By how much the number of a species grows, were it taken; also where nobody can leave. */
 int64_t grows_by(const hamiltonian *, const plugmc_changes *, int32_t walker, int64_t p,
                  int32_t species);

@@ -186,6 +186,11 @@ PLUGMC_FN int32_t walk_species_of(const plugmc_trial *trial, const walk_around *
     return trial->kind == PLUGMC_GROUP_INSERTED ? who : who < 0 ? -1 - who : a->species[who];
 }
 
+PLUGMC_FN int walk_is_position(const double r[3])
+{
+    return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]);
+}
+
 /* Whether it can be; see walk_is_possible. */
 PLUGMC_FN int walk_group_is_possible(const walk_task *t, const plugmc_trial *trial,
                                      const walk_around *a, walk_result *result)
@@ -198,6 +203,7 @@ PLUGMC_FN int walk_group_is_possible(const walk_task *t, const plugmc_trial *tri
         const bool comes = trial->kind == PLUGMC_GROUP_INSERTED;
         if (comes ? who < 0 || who >= PLUGMC_SPECIES : who >= (int64_t)t->particles)
             result->stopped = WALK_UNKNOWN;
+        if (comes && !walk_is_position(trial->group->places[k])) result->stopped = WALK_NOWHERE;
         if (result->stopped) break;
         const int32_t s = walk_species_of(trial, a, k);
         int64_t before = 0; /* of its species */
@@ -334,6 +340,16 @@ PLUGMC_FN int walk_is_possible(const walk_task *t, const walk_call *call, const 
     if (trial->places > PLUGMC_MOST_PLACES ||
         (trial->places > 1 && trial->kind != PLUGMC_INSERTED && trial->kind != PLUGMC_REMOVED))
         result->stopped = WALK_UNKNOWN;
+    if (result->stopped) return 0;
+    if (trial->kind != PLUGMC_INSERTED && (trial->particle >= (int64_t)t->particles ||
+                                           (trial->particle < 0 && trial->kind < PLUGMC_INSERTED)))
+        result->stopped = WALK_NOBODY;
+    if (trial->kind == PLUGMC_SWAPPED &&
+        (trial->other < 0 || trial->other >= (int64_t)t->particles))
+        result->stopped = WALK_NOBODY;
+    if ((trial->kind == PLUGMC_DISPLACED || trial->kind == PLUGMC_INSERTED) &&
+        !walk_is_position(trial->position))
+        result->stopped = WALK_NOWHERE;
     if (result->stopped) return 0;
     if (trial->particle < 0) return 0; /* nobody is there */
     if (trial->kind == PLUGMC_SWAPPED && trial->particle == trial->other) return 0;
@@ -556,6 +572,7 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
         const int move = trial.move >= 0 && trial.move < call.moves ? trial.move : call.move;
         result.trials[move]++;
         if (!proposed) continue;
+        result.sweep = trial.sweep;
         const bool possible = walk_is_possible(&t, &call, &trial, &a, &result);
         if (result.stopped) break;
         const walk_step step = walk_step_of(&bias, &a, walker, t.boxes[walker].volume, &trial);
@@ -563,7 +580,6 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
             walk_note(&bias, walker, &step, 0, 0);
             continue;
         }
-        result.sweep = trial.sweep;
         const bool many = walk_is_group(&trial);
         result.particle = trial.kind == PLUGMC_INSERTED || many ? -1 : trial.particle;
         if (trial.kind == PLUGMC_DISPLACED || trial.kind == PLUGMC_INSERTED)

@@ -1,5 +1,6 @@
 /* Trial moves of any kind on a GPU, where walkers are many and not large: walk.cu in launches of a fraction
  * of a second. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,26 @@ bool on_device_walks(const hamiltonian *h, const plugmc_mover *mover, const plug
         !p->trials && mover->changes & PLUGMC_CHANGED_COUNT; /* sweeps of no fixed length */
     return system->walkers >= LEAST_WALKERS && (h->has_far || system->particles <= MOST_MET) &&
            mover->move_count <= WALK_MOVES && !each && tables_do(h);
+}
+
+/* What the conditions above come to before there are energies. Constants: serial on one H200, 500 and 4,000 particles of a
+ * Lennard-Jones liquid in 128 to 4,096 walkers (bench/results/2026-11-28-movers-cpu.md). */
+double on_device_walk_seconds(const plugmc_system *system)
+{
+    const double n = (double)system->particles;
+    const bool by_counts = system->changes & PLUGMC_CHANGED_COUNT;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_total *total = term->plugin->potential->total;
+        if (!term->sampled || !total) continue;
+        if (plugmc_follows_positions(total)) return INFINITY;
+        if (by_counts && (system->species_count > 1 || system->changes & PLUGMC_CHANGED_BOX))
+            return INFINITY;
+    }
+    if (system->walkers < LEAST_WALKERS || (isfinite(system->range) && n > MOST_MET))
+        return INFINITY;
+    const double of_one = 6.6e-6 + 1.7e-9 * n, of_all = fmax(9e-9, 1.3e-11 * n);
+    return fmax(of_one / system->walkers, of_all);
 }
 
 /* Energies of totals by count: [terms][particles + 1]. */
@@ -224,6 +245,12 @@ static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memo
                 host->context, PLUGMC_ERROR_STATE,
                 "a trial move changes what no mover of the run says it changes, or is "
                 "not in the mover's table");
+        if (r->stopped == WALK_NOBODY || r->stopped == WALK_NOWHERE)
+            return host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "a trial move is %s, in walker %d and sweep %llu",
+                              r->stopped == WALK_NOBODY ? "of a particle that is not there"
+                                                        : "to a position that is not a number",
+                              w, (unsigned long long)r->sweep);
         if (r->stopped) return host->not_a_number(host->context, &where);
     }
     return PLUGMC_OK;

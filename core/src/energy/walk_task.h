@@ -6,7 +6,8 @@
 
 enum { WALK_THREADS = 256, WALK_MOVES = 4 }; /* a block, at most; kinds of move of a mover */
 enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_BOOKS }; /* of a bin: as in bias.h */
-enum { WALK_LOST = 1, WALK_UNKNOWN = 2 };                     /* why a walker stopped */
+/* Why a walker stopped: growth that is no number, a trial of no known kind, of nobody, to nowhere. */
+enum { WALK_LOST = 1, WALK_UNKNOWN, WALK_NOBODY, WALK_NOWHERE };
 
 /* All walkers. */
 typedef struct walk_task {

@@ -80,8 +80,10 @@ int ask_quantity(const plugmc_observable *o, void *instance, enum quantity_list 
     *out = (plugmc_quantity){.size = sizeof *out};
     if (!list || !list(instance, index, out)) return 0;
     if (index >= MOST_QUANTITIES)
-        return why_not(why, "the list of its quantities has no end (more than %d)",
-                       MOST_QUANTITIES) -
+        return why_not(
+                   why,
+                   "it has more than %d quantities, the most that an observable may have, or their list has no end",
+                   MOST_QUANTITIES) -
                1;
     if (!check_quantity(out, why)) return -1;
     char name[MOST_NAME + 1]; /* of its own: the plugin may use one buffer for all */

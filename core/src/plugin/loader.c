@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/crash.h"
@@ -17,7 +18,14 @@
 #include "plugin/search.h"
 #include "base/trust.h"
 
-static bool hash_file(int file, char hash[17]);
+/* A file that has been looked at: the sections of an INI and the points of a study open the same ones. */
+typedef struct known_file {
+    struct stat info;
+    char hash[17];
+    bool survived; /* loading, for trial */
+} known_file;
+
+static known_file *look_at_file(int file);
 
 int plugin_load(const char *name, int kind, const char *file, int line, loaded *out, report *r)
 {
@@ -25,31 +33,34 @@ int plugin_load(const char *name, int kind, const char *file, int line, loaded *
     *out = (loaded){0};
     char *path = strchr(name, '/') ? checked(strdup(name)) : find_plugin(name);
     if (!path) {
-        report_missing(name, file, line, r);
+        report_missing(name, kind, file, line, r);
         return EXIT_PLUGIN;
     }
     if (plugin_open(path, kind, out, why, sizeof why)) {
         free(out->name);
         out->name = checked(strdup(name));
     } else {
-        report_error(r, EXIT_PLUGIN, file, line, "plugin '%s': %s", name, why);
+        report_error(r, out->shortage ? EXIT_MEMORY : EXIT_PLUGIN, file, line, "plugin '%s': %s",
+                     name, why);
     }
     free(path);
-    return out->plugin ? 0 : EXIT_PLUGIN;
+    return out->plugin ? 0 : out->shortage ? EXIT_MEMORY : EXIT_PLUGIN;
 }
 
 /* The file is trusted; is it a plugin? */
 static bool open_trusted(const char *path, const trusted *file, int kind, loaded *out, sentence why)
 {
-    if (!elf_is_whole(file->file, path, why)) return false;
+    known_file *known = look_at_file(file->file);
+    if (!known) return why_not(why, "%s cannot be read: %s", path, strerror(errno));
+    memcpy(out->hash, known->hash, sizeof out->hash);
+    if (!known->survived && !elf_is_whole(file->file, path, why)) return false;
     if (file->beside && elf_has_run_path(file->file))
         return why_not(why,
                        "%s has a run path of its own to look for libraries in, and others may "
                        "put files beside it: move it to a folder of yours",
                        path);
-    if (!hash_file(file->file, out->hash))
-        return why_not(why, "%s cannot be read: %s", path, strerror(errno));
-    if (!survives_loading(path, why)) return false;
+    if (!known->survived && !survives_loading(path, &out->shortage, why)) return false;
+    known->survived = true;
     crash_calling(path, "dlopen"); /* of its constructors */
     out->handle = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
     crash_called();
@@ -89,7 +100,9 @@ bool plugin_open(const char *path, int kind, loaded *out, char *why, size_t size
         out->path = checked(strdup(path));
         return true;
     }
+    const bool shortage = out->shortage;
     plugin_unload(out);
+    out->shortage = shortage;
     return false;
 }
 
@@ -121,4 +134,30 @@ static bool hash_file(int file, char hash[17])
         for (ssize_t i = 0; i < n; i++) h = (h ^ buffer[i]) * 0x100000001b3u;
     snprintf(hash, 17, "%016llx", (unsigned long long)h);
     return n == 0;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* NULL, with errno, if it cannot be read. */
+static known_file *look_at_file(int file)
+{
+    static known_file known[64];
+    static int next;
+    struct stat info;
+    if (fstat(file, &info)) return NULL;
+    for (int i = 0; i < PLUGMC_COUNT(known); i++)
+        if (known[i].hash[0] && same_file(&known[i].info, &info)) return &known[i];
+    known_file *new = &known[next];
+    *new = (known_file){.info = info};
+    if (!hash_file(file, new->hash)) {
+        *new = (known_file){0};
+        return NULL;
+    }
+    next = (next + 1) % PLUGMC_COUNT(known);
+    return new;
 }

@@ -15,12 +15,13 @@ typedef struct loaded {
     struct plugin_copy *copy;
     const plugmc_plugin *plugin; /* in the copy: structs of this program, see copy.h */
     char hash[17];               /* of the file, for provenance */
+    bool shortage;               /* not opened as processes, descriptors or memory were short */
 } loaded;
 
 /* Opens a plugin: a path if the name has a '/', else NAME.so in $PLUGMC_PLUGIN_PATH (folders
  * separated by ':'), else in `plugins` next to the program (a build tree), else in the installed
  * folder (PLUGMC_PLUGIN_FOLDER; one for all kinds). kind 0: any. On failure one sentence at
- * file:line of the INI, and *out is zeroed. Returns 0 or EXIT_PLUGIN. */
+ * file:line of the INI, and *out is zeroed. Returns 0, EXIT_PLUGIN, or EXIT_MEMORY for a shortage. */
 int plugin_load(const char *name, int kind, const char *file, int line, loaded *out, report *);
 /* The same for a file, without a report: false, with the sentence in `why`. */
 bool plugin_open(const char *path, int kind, loaded *out, char *why, size_t size);

@@ -87,7 +87,28 @@ char *find_plugin(const char *name)
     return path;
 }
 
-void report_missing(const char *name, const char *file, int line, report *r)
+/* Names are cheap and plugins are not: of the nearest name it is asked whether it is of the kind, then of the next. */
+static const char *nearest_of_kind(const char *name, int kind, plugin_names *known)
+{
+    int count = known->count;
+    const char *nearest;
+    while ((nearest = nearest_name(name, (const char *const *)known->names, count))) {
+        int i = 0;
+        char why[1024];
+        loaded plugin;
+        while (known->names[i] != nearest) i++;
+        const bool good = !kind || plugin_open(known->paths[i], kind, &plugin, why, sizeof why);
+        if (good && kind) plugin_unload(&plugin);
+        if (good) return nearest;
+        count--; /* behind those that are still to be asked */
+        char *passed = known->names[i], *path = known->paths[i];
+        known->names[i] = known->names[count], known->paths[i] = known->paths[count];
+        known->names[count] = passed, known->paths[count] = path;
+    }
+    return NULL;
+}
+
+void report_missing(const char *name, int kind, const char *file, int line, report *r)
 {
     char *searched = NULL;
     size_t length;
@@ -95,10 +116,15 @@ void report_missing(const char *name, const char *file, int line, report *r)
     plugin_path_print(text);
     fclose(text);
     plugin_names known = plugin_list(0);
-    const char *nearest = nearest_name(name, (const char *const *)known.names, known.count);
-    report_error(r, EXIT_PLUGIN, file, line, "there is no plugin '%s'%s%s%s (searched %s)", name,
-                 nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
-                 searched);
+    const char *nearest = nearest_of_kind(name, kind, &known);
+    report_error(r, EXIT_PLUGIN, file, line,
+                 "there is no plugin '%s'%s%s%s (searched %s; plugmc list%s%s shows what is there)",
+                 name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                 nearest ? "'?" : "", searched, kind ? " " : "",
+                 kind == PLUGMC_POTENTIAL    ? "potentials"
+                 : kind == PLUGMC_MOVER      ? "movers"
+                 : kind == PLUGMC_OBSERVABLE ? "observables"
+                                             : "");
     plugin_names_free(&known);
     free(searched);
 }

@@ -6,6 +6,6 @@
 
 /* The first NAME.so of the search path, malloc'ed, or NULL. */
 char *find_plugin(const char *name);
-/* That there is none, with the nearest name and the folders. */
-void report_missing(const char *name, const char *file, int line, report *);
+/* That there is none of that kind (0: any), with the nearest name that is, the folders, and how to see all. */
+void report_missing(const char *name, int kind, const char *file, int line, report *);
 #endif

@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "run/moves.h"
+#include "run/other_movers.h"
+#include "parallel/team.h"
 
 typedef struct place {
     const char *file;
@@ -43,6 +45,7 @@ static void advise_tuning(const simulation *sim, const moving *m)
 
 void advise(const simulation *sim)
 {
+    if (team_leads()) advise_other_movers(sim);
     if (sim->config.run.equilibrate > 0) return;
     advise_lattice(sim);
     for (int k = 0; k < sim->mover_count; k++) advise_tuning(sim, &sim->movers[k]);

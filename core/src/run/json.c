@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "archive/frozen.h"
 #include "run/numbers.h"
 
 static void put_string(const char *text)
@@ -54,8 +55,8 @@ void json_number(const char *name, const estimate *e)
     fputs("{\"mean\": ", stdout);
     put_real(e->samples ? e->mean : NAN);
     json_real("error", e->samples ? e->error : NAN);
-    printf(", \"error_is_lower_bound\": %s, \"samples\": %lld}", e->converged ? "false" : "true",
-           (long long)e->samples);
+    printf(", \"error_is_lower_bound\": %s, \"samples\": %lld}",
+           e->converged || isnan(e->error) ? "false" : "true", (long long)e->samples);
 }
 
 /* ---- All results --------------------------------------------------------------------------------------- */
@@ -75,13 +76,29 @@ static void put_numbers(const output_data *out)
         json_real("value", n->value);
         json_real("error", n->error);
         printf(", \"error_is_lower_bound\": %s",
-               n->converged || isnan(n->value) ? "false" : "true");
+               n->converged || isnan(n->error) ? "false" : "true");
         json_text("unit", n->unit);
         if (n->samples) {
             json_real("correlation_time_sweeps", n->correlation_time);
-            printf(", \"samples\": %lld", (long long)n->samples);
+            printf(", \"correlation_time_is_upper_bound\": %s, \"samples\": %lld",
+                   n->time_is_bound ? "true" : "false", (long long)n->samples);
         }
         putchar('}');
+    }
+    putchar(']');
+    free(all);
+}
+
+/* Trial moves that are never or hardly ever accepted: sentences. */
+static void put_frozen(const output_data *out)
+{
+    char words[FROZEN_WORDS];
+    int count;
+    frozen_moves *all = frozen_find(out, &count);
+    fputs(", \"not_accepted\": [", stdout);
+    for (int i = 0; i < count; i++) {
+        if (i) fputs(", ", stdout);
+        put_string(frozen_words(&all[i], words));
     }
     putchar(']');
     free(all);
@@ -115,5 +132,6 @@ void json_results(const simulation *sim)
     json_real("seconds", out->seconds);
     put_numbers(out);
     put_moves(out);
+    put_frozen(out);
     puts("}");
 }

@@ -250,6 +250,54 @@ static int fill_rung(ladder *l, const config *config, plugmc_system *system, int
     return code;
 }
 
+/* ---- Names of rungs --------------------------------------------------------------------------------- */
+
+static double value_of_variable(const ladder *l, int d, int32_t index)
+{
+    return l->values[(d ? index : index * l->shape[1]) * l->rank + d];
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether different values of a sorted list are different texts. */
+static bool are_told_apart(const double *sorted, int32_t count, int digits)
+{
+    char text[2][32];
+    for (int32_t k = 1; k < count; k++) {
+        if (sorted[k] == sorted[k - 1]) continue;
+        for (int i = 0; i < 2; i++)
+            snprintf(text[i], sizeof text[i], "%.*g", digits, sorted[k - 1 + i]);
+        if (!strcmp(text[0], text[1])) return false;
+    }
+    return true;
+}
+
+/* Six digits, or as many as tell the values of a variable apart. */
+static int digits_of_names(const ladder *l, int d)
+{
+    const int32_t count = l->shape[d];
+    double *sorted = checked(malloc(((size_t)count + 1) * sizeof *sorted));
+    int digits = 6;
+    for (int32_t k = 0; k < count; k++) sorted[k] = value_of_variable(l, d, k);
+    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+    while (digits < 17 && !are_told_apart(sorted, count, digits)) digits++;
+    free(sorted);
+    return digits;
+}
+
+/* How many rungs of the same value a variable has up to this one. */
+static int place_among_equals(const ladder *l, int d, int32_t index)
+{
+    int place = 0;
+    for (int32_t k = 0; k <= index; k++)
+        place += value_of_variable(l, d, k) == value_of_variable(l, d, index);
+    return place;
+}
+
 /* Whether sampled terms count by other factors than one temperature. */
 static bool is_weighted(const ladder *l, const plugmc_system *system)
 {
@@ -274,6 +322,7 @@ int ladder_build(ladder *l, const config *config, int32_t walkers, plugmc_system
     l->multipliers = checked(calloc((size_t)(l->rungs * l->width), sizeof(double)));
     l->temperature = checked(calloc((size_t)l->rungs, sizeof(double)));
     for (int32_t k = 0; k < l->rungs && !code; k++) code = fill_rung(l, config, system, k, r);
+    for (int d = 0; d < l->rank; d++) l->digits[d] = digits_of_names(l, d);
     system->rungs = l->rungs;
     system->multipliers = l->width;
     system->temperature = l->temperature[0];
@@ -291,10 +340,15 @@ void ladder_free(ladder *l)
     *l = (ladder){0};
 }
 
-const char *ladder_suffix(const ladder *l, int32_t rung, char text[40])
+const char *ladder_suffix(const ladder *l, int32_t rung, char text[LADDER_SUFFIX])
 {
-    text[0] = 0;
-    for (int d = 0, end = 0; d < l->rank; d++)
-        end += snprintf(text + end, (size_t)(40 - end), "@%g", l->values[rung * l->rank + d]);
+    char *end = text;
+    *end = 0;
+    for (int d = 0; d < l->rank; d++) {
+        const int32_t index = d ? rung % l->shape[1] : rung / l->shape[1];
+        const int place = place_among_equals(l, d, index);
+        end += sprintf(end, "@%.*g", l->digits[d], value_of_variable(l, d, index));
+        if (place > 1) end += sprintf(end, "#%d", place);
+    }
     return text;
 }

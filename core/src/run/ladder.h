@@ -19,6 +19,7 @@ typedef struct ladder {
     int32_t width;                 /* multipliers of a rung: terms, that of the volume, species */
     const char *keys[LADDER_RANK]; /* "run.temperature", ... */
     double *values;                /* [rungs][rank]; NULL without a ladder */
+    int digits[LADDER_RANK];       /* of values in names of rungs */
     double *multipliers;           /* [rungs][width]; those of measured terms are 0 */
     double *temperature;           /* [rungs] kT, in the unit of energy of the potentials */
 } ladder;
@@ -35,6 +36,8 @@ int ladder_multipliers(const config *, const plugmc_system *, int count, const c
                        const double *values, double *multipliers, double *kT, report *);
 /* What is wrong with a key, or NULL. */
 const char *ladder_key_refused(const plugmc_system *, const char *key);
-/* Behind names of what belongs to a rung: "@0.7", "@0.7@1.2" with two variables, or "" without a ladder. */
-const char *ladder_suffix(const ladder *, int32_t rung, char text[40]);
+/* Behind names of what belongs to a rung: "@0.7", "@0.7@1.2" with two variables, or "" without a ladder. Of equal
+ * values the second is "@0.7#2": no two rungs have the same. */
+enum { LADDER_SUFFIX = 80 };
+const char *ladder_suffix(const ladder *, int32_t rung, char text[LADDER_SUFFIX]);
 #endif

@@ -138,6 +138,16 @@ static bool displaces(const plugmc_mover *mover)
     return false;
 }
 
+/* The others, too, and the box: no advice that is refused in its turn. */
+bool mover_fits(const simulation *sim, const plugmc_mover *mover)
+{
+    const uint32_t needs = needs_of(mover);
+    bool fits = displaces(mover);
+    for (int t = 0; t < sim->system.term_count; t++)
+        if (sim->terms[t].sampled) fits &= can_move(sim, needs, &sim->terms[t]);
+    return fits && fits_box(sim, needs) && uses_orbitals(sim) == !!(needs & PLUGMC_USES_ORBITALS);
+}
+
 /* ": use 'a' or 'b'", the movers in the search path that can sample this system; "" if none can. */
 static const char *movers_for(const simulation *sim, char words[256])
 {
@@ -147,16 +157,8 @@ static const char *movers_for(const simulation *sim, char words[256])
         loaded mover;
         char why[1024];
         if (!plugin_open(movers.paths[i], PLUGMC_MOVER, &mover, why, sizeof why)) continue;
-        const uint32_t needs = needs_of(mover.plugin->mover);
-        size_t used = strlen(words);
-        bool fits = displaces(
-            mover.plugin
-                ->mover); /* the others, too, and the box: no advice that is refused in its turn */
-        for (int t = 0; t < sim->system.term_count; t++) {
-            const plugmc_term *other = &sim->terms[t];
-            if (other->sampled) fits &= can_move(sim, needs, other);
-        }
-        if (fits && fits_box(sim, needs) && uses_orbitals(sim) == !!(needs & PLUGMC_USES_ORBITALS))
+        const size_t used = strlen(words);
+        if (mover_fits(sim, mover.plugin->mover))
             snprintf(words + used, 256 - used, "%s'%s'", used ? " or " : ": use ", movers.names[i]);
         plugin_unload(&mover);
     }
@@ -212,12 +214,37 @@ static int match_box(const simulation *sim, const place *at, uint32_t needs)
     return code;
 }
 
+/* What `other` changes and `mover` cannot follow. The core's energies follow some changes,
+ * whoever asks for them. */
+static uint32_t strange_to(const plugmc_mover *mover, const plugmc_mover *other)
+{
+    const uint32_t by_core = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX |
+                             PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
+    return other->changes & ~(uint32_t)PLUGMC_CHANGED_WEIGHT &
+           ~(mover->follows | (mover->take ? 0 : by_core));
+}
+
+/* The first term that counts by a factor of its own; NULL: none. */
+static const plugmc_term *coupled_term(const simulation *sim)
+{
+    for (int t = 0; t < sim->system.term_count; t++)
+        if (sim->terms[t].sampled && sim->ladder.multipliers[t] != 1 / sim->system.temperature)
+            return &sim->terms[t];
+    return NULL;
+}
+
+bool mover_follows(const simulation *sim, const plugmc_mover *mover, const moving *but)
+{
+    bool follows = !mover->take || mover->follows & PLUGMC_CHANGED_MULTIPLIER ||
+                   (sim->ladder.rungs <= 1 && !coupled_term(sim));
+    for (int k = 0; k < sim->mover_count; k++)
+        if (&sim->movers[k] != but) follows &= !strange_to(mover, sim->movers[k].mover);
+    return follows;
+}
+
 /* What other movers change, a mover must be able to follow. */
 static int match_others(const simulation *sim, const place *at, const moving *m)
 {
-    /* what the core's energies follow, whatever asks for them */
-    const uint32_t by_core = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX |
-                             PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
     static const char *const what[STATE_ARRAYS] = {"the box",
                                                    "the number of particles",
                                                    "positions",
@@ -230,8 +257,7 @@ static int match_others(const simulation *sim, const place *at, const moving *m)
     int first_error = 0;
     for (int k = 0; k < sim->mover_count; k++) {
         const moving *other = &sim->movers[k];
-        const uint32_t strange = other->mover->changes & ~(uint32_t)PLUGMC_CHANGED_WEIGHT &
-                                 ~(m->mover->follows | (m->by_core ? by_core : 0));
+        const uint32_t strange = strange_to(m->mover, other->mover);
         if (other == m || !strange) continue;
         const int code = report_error(sim->report, EXIT_INPUT, at->file, at->line,
                                       "mover '%s' cannot go on where '%s' changes %s", at->name,
@@ -252,12 +278,11 @@ static int match_ladder(const simulation *sim, const place *at, const moving *m)
             "mover '%s' works with one temperature and one factor of each potential in "
             "all walkers, and %s differs",
             at->name, l->keys[0]);
-    for (int t = 0; t < sim->system.term_count; t++)
-        if (sim->terms[t].sampled && l->multipliers[t] != 1 / sim->system.temperature)
-            return report_error(sim->report, EXIT_INPUT, at->file, at->line,
-                                "mover '%s' takes no coupling, and potential '%s' has one",
-                                at->name, sim->terms[t].label);
-    return 0;
+    const plugmc_term *coupled = coupled_term(sim);
+    return coupled ? report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                                  "mover '%s' takes no coupling, and potential '%s' has one",
+                                  at->name, coupled->label)
+                   : 0;
 }
 
 static int match_mover(const simulation *sim, const moving *m)
@@ -366,6 +391,31 @@ int match(const simulation *sim)
     return first_error;
 }
 
+static bool has_pressure(const simulation *sim)
+{
+    const config *config = &sim->config;
+    const ladder_section *ladder = &config->ladder;
+    const ini_section *run = ini_find(&config->ini, "run");
+    const plugmc_macrostates *weighed = sim->weighing ? sim->macrostates : NULL;
+    return (run && ini_get(run, "pressure")) || (weighed && weighed->of_volume != 0) ||
+           (ladder->vary && !strcmp(ladder->vary, "run.pressure")) ||
+           (ladder->vary_2 && !strcmp(ladder->vary_2, "run.pressure"));
+}
+
+/* At a pressure of 0 that nobody has meant a box grows for ever. */
+static int match_pressure(const simulation *sim)
+{
+    for (int k = 0; k < sim->mover_count; k++) {
+        const plugmc_context *at = &sim->movers[k].instance->context;
+        if (sim->movers[k].takes_volume && !has_pressure(sim))
+            return report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                                "[%s] changes the volume, and [run] pressure is not given: at 0 "
+                                "nothing would hold the box together",
+                                at->section);
+    }
+    return 0;
+}
+
 int match_reservoirs(const simulation *sim)
 {
     const config *config = &sim->config;
@@ -387,5 +437,5 @@ int match_reservoirs(const simulation *sim)
                             "[species %s] %s: no mover takes %s from a reservoir", species->name,
                             key, species->name);
     }
-    return 0;
+    return match_pressure(sim);
 }

@@ -10,4 +10,8 @@ int match(const simulation *);
 int match_reservoirs(const simulation *);
 /* plugmc_mover.needs, of a mover for which the core computes energies with what that can. */
 uint32_t needs_of(const plugmc_mover *);
+/* Whether a mover in the search path could displace the particles of this run, as far as potentials and the box go. */
+bool mover_fits(const simulation *, const plugmc_mover *);
+/* Whether a mover follows what movers of the run other than `but` change, and the ladder. */
+bool mover_follows(const simulation *, const plugmc_mover *, const moving *but);
 #endif

@@ -40,6 +40,7 @@ static int make_record(simulation *sim, const moving *m, const plugmc_move *move
         .name = checked(strdup(move->name)),
         .doc = checked(strdup(move->doc ? move->doc : "")),
         .step_unit = move->step_unit ? unit_of_step(sim, move) : NULL,
+        .changes = m->mover->changes,
         .rungs = rungs,
         .counts = calloc((size_t)rungs, sizeof *record->counts),
         .steps = calloc((size_t)rungs, sizeof *record->steps),
@@ -124,6 +125,7 @@ static int refresh(simulation *sim, moving *m)
             if (!check_counts(new, (sentence){why, sizeof why}))
                 return refuse_answer(mover, EXIT_INTERNAL, why);
             sum->trials += new->trials;
+            sim->trials_made += (double)new->trials;
             sum->accepted += new->accepted;
         }
     return 0;

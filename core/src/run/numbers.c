@@ -21,6 +21,7 @@ number *numbers_of(const output_data *out, int *count)
                                    q->samples ? e->error : NAN,
                                    e->converged,
                                    e->correlation_time * (double)q->period,
+                                   e->correlation_time <= 0.5,
                                    q->samples};
     }
     for (int i = 0; i < out->derived_count; i++) {
@@ -33,6 +34,7 @@ number *numbers_of(const output_data *out, int *count)
                                    d->valid ? d->error : NAN,
                                    d->converged,
                                    NAN,
+                                   false,
                                    0};
     }
     return all;

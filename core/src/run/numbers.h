@@ -8,7 +8,8 @@ typedef struct number {
     const char *observable, *name, *unit; /* unit may be "" */
     double value, error;                  /* NaN: none */
     bool converged;                       /* false: the error is a lower bound */
-    double correlation_time;              /* sweeps; NaN of derived numbers */
+    double correlation_time;              /* sweeps; NaN of derived numbers and of constants */
+    bool time_is_bound;                   /* samples are independent: the time is less than that */
     int64_t samples;                      /* 0 of derived numbers */
 } number;
 

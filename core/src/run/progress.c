@@ -156,6 +156,7 @@ typedef struct moment {
     uint64_t sweep, total;
     bool production;
     double rate, left, acceptance; /* sweeps a second; seconds */
+    double trials;                 /* trial moves a second; NAN: not known */
 } moment;
 
 static void show_line(const progress *p, const simulation *sim, const moment *m, bool final)
@@ -168,6 +169,7 @@ static void show_line(const progress *p, const simulation *sim, const moment *m,
     add(&l, " (%.3g %%)", m->total ? 100 * (double)m->sweep / (double)m->total : 100);
     add(&l, ", %s left", duration_words(m->left, time));
     add(&l, ", %.3g sweeps/s", m->rate);
+    if (m->trials > 0) add(&l, ", %.3g trials/s", m->trials);
     if (!isnan(m->acceptance)) add(&l, ", acceptance %.3f", m->acceptance);
     for (int i = 0; i < p->shown_count; i++)
         if (p->found[i].samples)
@@ -186,6 +188,7 @@ static void show_object(const progress *p, const moment *m)
            m->production ? "production" : "equilibration", (unsigned long long)m->sweep,
            (unsigned long long)m->total);
     json_real("sweeps_per_second", m->rate);
+    json_real("trials_per_second", m->trials);
     json_real("seconds_left", m->left);
     json_real("acceptance", m->acceptance);
     for (int i = 0; i < p->shown_count; i++) {
@@ -211,6 +214,8 @@ void progress_show(progress *p, simulation *sim, uint64_t sweep, bool final)
                 .rate = elapsed > 0 ? (double)(sweep - p->first) / elapsed : 0};
     m.left = m.rate > 0 ? (double)(m.total - sweep) / m.rate : 0;
     m.acceptance = acceptance_of(sim);
+    /* of many processes they have not been asked for now */
+    m.trials = elapsed > 0 && team_now()->ranks == 1 ? sim->trials_made / elapsed : NAN;
     look_at_shown(p, sim, now);
     if (json)
         show_object(p, &m);

@@ -5,7 +5,9 @@
 
 #include "base/crash.h"
 #include "plugin/answers.h"
+#include "plugin/hidden_inputs.h"
 #include "plugin/probe.h"
+#include "plugin/probe_vectors.h"
 
 enum { WHY = 768 };
 
@@ -17,8 +19,7 @@ int refuse_answer(instance *instance, enum exit_code code, const char *why)
                         context->section, why);
 }
 
-/* The instance that a term belongs to. */
-static instance *owner_of(simulation *sim, const plugmc_term *term)
+instance *instance_of_term(simulation *sim, const plugmc_term *term)
 {
     for (int i = 0; i < sim->instance_count; i++)
         if (sim->instances[i].data == term->instance) return &sim->instances[i];
@@ -32,10 +33,12 @@ int check_pairs(simulation *sim)
         const plugmc_term *term = &sim->terms[t];
         char why[WHY];
         sentence room = {why, sizeof why};
-        instance *owner = owner_of(sim, term);
+        instance *owner = instance_of_term(sim, term);
         context_calling(&owner->context, "range"); /* and the others of the facet */
-        bool good =
-            check_distances(&sim->system, term, room) && probe_pair(&sim->system, term, room);
+        const bool good = check_hidden_inputs(&sim->system, term, room) &&
+                          check_distances(&sim->system, term, room) &&
+                          probe_pair(&sim->system, term, room) &&
+                          probe_vectors(&sim->system, term, room);
         crash_called();
         if (good) continue;
         int code = refuse_answer(owner, EXIT_PLUGIN, why);

@@ -6,6 +6,8 @@
 
 /* Says it of an instance; returns the exit code. */
 int refuse_answer(instance *, enum exit_code, const char *why);
+/* The one that a term belongs to. */
+instance *instance_of_term(simulation *, const plugmc_term *);
 /* Ranges and contacts of all pair facets, and their energies on trial (plugin/probe.h). After
  * configure. */
 int check_pairs(simulation *);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "archive/averages.h"
+#include "archive/frozen.h"
 
 /* ---- Derived numbers ------------------------------------------------------------------------ */
 
@@ -145,12 +146,21 @@ static int derive_in_units(void *argument, const double *means, double *out)
     return code;
 }
 
+/* Does any of its numbers not vary in some walkers? */
+static bool stands_still(const on_rung *o)
+{
+    bool still = false;
+    for (int k = 0; k < o->m->quantity_count; k++) still |= quantities_of(o)[k].found.still > 0;
+    return still;
+}
+
 /* The `count` records from d on, which have `numbers` values together. */
 static int derive_from(const on_rung *on, derived_record *d, int count, int64_t numbers)
 {
     const measurement *m = on->m;
     const bool arrays = array_of(on) != NULL;
     const run_length run = averages_run_length(&on->sim->output, arrays);
+    const bool frozen = frozen_any(&on->sim->output), still = stands_still(on);
     double *value = calloc(2 * (size_t)numbers + 1, sizeof(double)), *error = value + numbers;
     bool *converged = calloc((size_t)numbers + 1, sizeof *converged);
     block_means blocks = {0};
@@ -167,7 +177,8 @@ static int derive_from(const on_rung *on, derived_record *d, int count, int64_t 
     for (int64_t n = 0; !code && n < numbers; n++) {
         if (!valid) value[n] = error[n] = NAN;
         error[n] *= run.widening;
-        if (error[n] > 0 && !run.enough) converged[n] = false;
+        if (error[n] > 0 && (!run.enough || still)) converged[n] = false;
+        if (frozen) frozen_doubt(value[n], &error[n], &converged[n]);
     }
     for (int64_t k = 0, at = 0; !code && k < count; at += d[k++].length)
         take_derived(&d[k], value + at, error + at, converged + at, valid);
@@ -245,31 +256,34 @@ static int64_t count_bounds(const double *value, const bool *converged, int64_t 
 }
 
 static void print_array(const char *where, const char *observable, const char *name, const axes *a,
-                        int64_t bounds)
+                        int64_t bounds, bool frozen)
 {
     char words[128];
     printf("%s.%s: %lld values against %s, %s", observable, name, (long long)axes_length(a),
            axes_words(a, words, sizeof words), where);
-    if (bounds) printf("; %lld of their errors are lower bounds *", (long long)bounds);
+    if (bounds)
+        printf("; %lld of their errors are %s *", (long long)bounds,
+               frozen ? "not known" : "lower bounds");
     printf("\n");
 }
 
 /* Returns whether any of their errors are lower bounds. */
 static bool print_arrays(const output_data *out, const char *where)
 {
+    const bool frozen = frozen_any(out);
     int64_t all = 0;
     for (int i = 0; i < out->quantity_count; i++) {
         const quantity_record *q = &out->quantities[i];
         if (q->length < 2) continue;
         const int64_t bounds = count_bounds(q->found.means, q->found.each_converged, q->length);
-        print_array(where, q->observable, q->name, &q->axes, bounds);
+        print_array(where, q->observable, q->name, &q->axes, bounds, frozen);
         all += bounds;
     }
     for (int i = 0; i < out->derived_count; i++) {
         const derived_record *d = &out->derived[i];
         if (d->length < 2) continue;
         const int64_t bounds = count_bounds(d->values, d->each_converged, d->length);
-        print_array(where, d->observable, d->name, &d->axes, bounds);
+        print_array(where, d->observable, d->name, &d->axes, bounds, frozen);
         all += bounds;
     }
     return all > 0;
@@ -364,14 +378,36 @@ static bool print_derived(const output_data *out, int wide)
     return bounds;
 }
 
+/* Why there is a star; returns whether moves are the reason, and not the length of the run. */
+static bool explain_frozen(const output_data *out)
+{
+    char words[FROZEN_WORDS];
+    int count;
+    frozen_moves *all = frozen_find(out, &count);
+    for (int i = 0; i < count; i++)
+        printf("* %s: no error bar can be relied on\n", frozen_words(&all[i], words));
+    free(all);
+    for (int i = 0; i < out->quantity_count; i++) {
+        const quantity_record *q = &out->quantities[i];
+        if (q->length == 1 && q->found.still)
+            printf(
+                "* %s.%s keeps the value that production began with in %d of %d walkers: its error is %s\n",
+                q->observable, q->name, q->found.still, q->walkers,
+                q->found.still == q->walkers ? "not known" : "a lower bound");
+    }
+    return count > 0;
+}
+
 /* What the star means, and whose time is too long, if that is the reason. */
 static void explain_bounds(const output_data *out)
 {
     const quantity_record *q = out->slowest;
     printf("* the run is too short for this error bar: it is a lower bound\n");
-    if (averages_run_length(out, true).enough) return;
-    printf("  %s.%s changes slowest: tau = %.4g sweeps, of which a run must be some 30 long\n",
-           q->observable, q->name, q->found.scalar.correlation_time * (double)q->period);
+    printf("  the run should be %.6g times longer, at least", averages_times_longer(out));
+    if (!averages_run_length(out, true).enough)
+        printf(": %s.%s changes slowest, tau = %.4g sweeps", q->observable, q->name,
+               q->found.scalar.correlation_time * (double)q->period);
+    printf("\n");
 }
 
 /* Standard errors; of a thousand series without drift less than one. */
@@ -465,7 +501,8 @@ void print_table(const simulation *sim, const char *where)
     if (print_derived(out, wide)) bounds = true;
     if (print_arrays(out, where)) bounds = true;
     print_moves(out);
-    if (bounds) explain_bounds(out);
+    const bool frozen = explain_frozen(out);
+    if (bounds && !frozen) explain_bounds(out);
     warn_of_drifts(out);
     print_what_is_lacking(sim);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/paths.h"
 #include "run/writing.h"
 
@@ -42,19 +43,59 @@ static int write_fresh(const char *path, output_data *data, written *w)
 /* The series of scalars and the averages are all in memory, frames only since the last write. */
 static int write_anew(const char *path, output_data *data, written *w)
 {
-    const int64_t lost = data->frames_written;
-    int code = output_try(path, NULL, data, w->why);
+    char why[OUTPUT_WHY];
+    w->lost = data->frames_written;
+    w->lost_from = data->frames_from;
+    w->lost_until = data->frames_until;
+    int code = output_try(path, NULL, data, why);
     w->anew = !code;
-    w->lost = lost;
+    return code;
+}
+
+/* What is in it may be worth something to somebody. */
+static int write_for_damaged(const char *path, output_data *data, written *w)
+{
+    char why[OUTPUT_WHY];
+    int code = move_aside(path, w->kept, why);
+    if (!code) code = write_anew(path, data, w);
+    if (code && w->kept[0] && !rename(w->kept, path)) w->kept[0] = 0;
+    return code;
+}
+
+/* FOLDER/sim.rescued-1a2b3c4d.h5; the digits are those of the process, so the name is free. */
+static char *rescue_name(const char *path, const char *identity, const char *folder)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path, *end = strrchr(name, '.');
+    const int stem = end && end > name ? (int)(end - name) : (int)strlen(name);
+    char *file, *whole;
+    if (asprintf(&file, "%.*s.rescued-%.8s.h5", stem, name, identity) < 0) checked(NULL);
+    whole = path_join(folder, file);
+    free(file);
+    return whole;
+}
+
+/* The file of somebody else is left as it is. */
+static int write_beside(const char *path, output_data *data, written *w)
+{
+    char *folder = path_folder(path), *place = rescue_name(path, data->identity, folder);
+    int code = strlen(place) < sizeof w->elsewhere ? write_anew(place, data, w) : EXIT_OUTPUT;
+    if (!code) strcpy(w->elsewhere, place);
+    free(place), free(folder);
     return code;
 }
 
 static int write_output(const char *path, bool in_file, output_data *data, written *w)
 {
+    int again = EXIT_OUTPUT;
     if (!in_file) return write_fresh(path, data, w);
-    int code = output_try(path, path, data, w->why);
-    bool gone = code == EXIT_OUTPUT && access(path, F_OK) && errno == ENOENT;
-    return gone ? write_anew(path, data, w) : code;
+    const int code = output_try(path, path, data, w->why);
+    if (code != EXIT_OUTPUT && code != EXIT_MEMORY) return code;
+    w->found = output_look(path, data, w->why_found);
+    if (w->found == FOUND_NOTHING) again = write_anew(path, data, w);
+    if (w->found == FOUND_DAMAGED) again = write_for_damaged(path, data, w);
+    if (w->found == FOUND_OTHER) again = write_beside(path, data, w);
+    return w->anew ? again : code;
 }
 
 static void write_all(const char *path, const char *csv_path, bool in_file, output_data *data,
@@ -67,52 +108,83 @@ static void write_all(const char *path, const char *csv_path, bool in_file, outp
 
 /* ---- When it fails at the end --------------------------------------------------------------- */
 
-/* FOLDER/sim.rescued-1a2b3c4d.h5; the digits are those of the process, so the name is free. */
-static char *rescue_name(const simulation *sim, const char *folder)
+static bool is_short(const simulation *sim, const written *w)
 {
-    const char *slash = strrchr(sim->output_path, '/');
-    const char *name = slash ? slash + 1 : sim->output_path, *end = strrchr(name, '.');
-    const int stem = end && end > name ? (int)(end - name) : (int)strlen(name);
-    char *file, *path;
-    if (asprintf(&file, "%.*s.rescued-%.8s.h5", stem, name, sim->output.identity) < 0)
-        checked(NULL);
-    path = path_join(folder, file);
-    free(file);
-    return path;
+    return w->code && child_is_shortage(sim->output.error);
+}
+
+/* The last write. Others may give back in a moment what it lacks. Without another process for it HDF5 is called in
+ * this one; where memory is short it would end the program. */
+static void write_last(simulation *sim, written *w)
+{
+    const char *const program = child_program;
+    write_all(sim->output_path, sim->csv_path, sim->in_file, &sim->output, w);
+    if (is_short(sim, w))
+        report_warning(sim->report, sim->output_path, 0,
+                       "cannot be written: %s; it is tried again for 15 seconds", w->why);
+    for (unsigned pause = 1; pause <= 8 && is_short(sim, w); pause *= 2) {
+        sleep(pause);
+        write_all(sim->output_path, sim->csv_path, sim->in_file, &sim->output, w);
+    }
+    if (!is_short(sim, w) || sim->output.error == ENOMEM) return;
+    child_program = NULL;
+    write_all(sim->output_path, sim->csv_path, sim->in_file, &sim->output, w);
+    child_program = program;
+}
+
+/* ", without the 48 frames of sweeps 5 to 240"; "" if there are none. */
+static const char *frames_words(int64_t frames, uint64_t from, uint64_t until, char words[128])
+{
+    words[0] = 0;
+    if (frames)
+        snprintf(words, 128, ", without the %lld frame%s of sweeps %llu to %llu", (long long)frames,
+                 frames == 1 ? "" : "s", (unsigned long long)from, (unsigned long long)until);
+    return words;
+}
+
+/* With what is in the file so far, or (`from` NULL) with what is in memory. */
+static bool rescue_to(simulation *sim, const char *path, const char *from, char words[1024])
+{
+    output_data *out = &sim->output;
+    char why[OUTPUT_WHY], frames[128];
+    frames_words(from ? 0 : out->frames_written, out->frames_from, out->frames_until, frames);
+    if (output_try(path, from, out, why)) return false;
+    snprintf(words, 1024, "the run is in %s%s: go on with plugmc run --resume %s", path, frames,
+             path);
+    sim->output_path = keep_text(path);
+    return true;
 }
 
 /* Beside the output, here, or among temporary files: the first place that takes it. */
-static bool rescue(simulation *sim, char words[1024])
+static bool rescue(simulation *sim, const written *w, char words[1024])
 {
     const char *temporary = getenv("TMPDIR");
-    char *beside = path_folder(sim->output_path), why[OUTPUT_WHY];
+    char *beside = path_folder(sim->output_path);
     const char *const folders[] = {beside, "", temporary && *temporary ? temporary : "/tmp"};
-    const bool kept = sim->in_file && output_is_intact(sim->output_path, &sim->output);
+    const bool kept = sim->in_file && (w->found == FOUND_WHOLE || w->found == FOUND_UNKNOWN);
     bool saved = false;
     for (int i = 0; i < 3 && !saved; i++) {
         if (i && strcmp(folders[i], folders[i - 1]) == 0) continue;
-        char *path = rescue_name(sim, folders[i]);
-        saved = !output_try(path, kept ? sim->output_path : NULL, &sim->output, why);
-        if (saved) {
-            snprintf(words, 1024, "the run is in %s: go on with plugmc run --resume %s", path,
-                     path);
-            sim->output_path = keep_text(path);
-        }
+        char *path = rescue_name(sim->output_path, sim->output.identity, folders[i]);
+        saved = (kept && rescue_to(sim, path, sim->output_path, words)) ||
+                rescue_to(sim, path, NULL, words);
         free(path);
     }
     free(beside);
     return saved;
 }
 
-static int give_up(simulation *sim, const char *why)
+static int give_up(simulation *sim, const written *w)
 {
-    char words[1024];
-    const char *path = sim->output_path, *state = output_state(path, !sim->in_file, &sim->output);
-    if (rescue(sim, words))
+    char words[1024], state_words[OUTPUT_WHY];
+    const bool resumable = sim->in_file && (w->found == FOUND_WHOLE || w->found == FOUND_UNKNOWN);
+    const char *path = sim->output_path,
+               *state = output_state(!sim->in_file, w->found, w->why_found, state_words);
+    if (rescue(sim, w, words))
         return report_error(sim->report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (%s); %s", path,
-                            why, state, words);
-    return report_error(sim->report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (%s%s)", path, why,
-                        state, sim->in_file ? ": mend this and resume from it" : "");
+                            w->why, state, words);
+    return report_error(sim->report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (%s%s)", path,
+                        w->why, state, resumable ? ": mend this and resume from it" : "");
 }
 
 /* ---- All of it ------------------------------------------------------------------------------ */
@@ -133,28 +205,44 @@ static int conclude_table(simulation *sim, const written *w, bool last)
 }
 
 /* Once for each reason. */
-static void say_failed(simulation *sim, const char *why)
+static void say_failed(simulation *sim, const written *w)
 {
-    const char *kept = keep_text(why);
+    const char *kept = keep_text(w->why);
+    char words[OUTPUT_WHY];
     if (sim->failed_writes && sim->why_failed == kept) return;
     sim->why_failed = kept;
     report_warning(sim->report, sim->output_path, 0,
                    "cannot be written: %s (%s); the run goes on and tries again at the next "
                    "checkpoint",
-                   why, output_state(sim->output_path, !sim->in_file, &sim->output));
+                   w->why, output_state(!sim->in_file, w->found, w->why_found, words));
 }
 
 static void say_what_was_there(const simulation *sim, const written *w)
 {
-    if (w->kept[0])
-        report_warning(sim->report, sim->output_path, 0, "was there already and is now %s",
-                       w->kept);
-    if (w->anew && w->lost)
-        report_warning(sim->report, sim->output_path, 0,
-                       "was gone and is written anew, without the %lld frames that were in it",
-                       (long long)w->lost);
+    char frames[128];
+    const char *path = sim->output_path;
+    frames_words(w->lost, w->lost_from, w->lost_until, frames);
+    if (w->anew && w->found == FOUND_NOTHING)
+        report_warning(sim->report, path, 0, "was gone and is written anew%s", frames);
+    else if (w->anew && w->found == FOUND_DAMAGED)
+        report_warning(sim->report, path, 0,
+                       "was damaged: %s; it is now %s, and what the run has is written anew%s",
+                       w->why_found, w->kept, frames);
     else if (w->anew)
-        report_warning(sim->report, sim->output_path, 0, "was gone and is written anew");
+        report_warning(sim->report, path, 0,
+                       "is another file now, which is left as it is; the run goes on in %s%s",
+                       w->elsewhere, frames);
+    else if (w->kept[0])
+        report_warning(sim->report, path, 0, "was there already and is now %s", w->kept);
+}
+
+static int tell_displaced(const simulation *sim)
+{
+    return report_error(
+        sim->report, EXIT_OUTPUT, NULL, 0,
+        "cannot write %s: another file has taken its place; the run is in %s: go on "
+        "with plugmc run --resume %s",
+        sim->displaced, sim->output_path, sim->output_path);
 }
 
 /* What a write that has ended means for the run. */
@@ -163,14 +251,19 @@ static int conclude(simulation *sim, const written *w, bool last)
     int code = w->code;
     if (code == EXIT_INTERNAL) return report_error(sim->report, code, NULL, 0, "%s", w->why);
     say_what_was_there(sim, w);
+    if (!code && w->elsewhere[0]) {
+        if (!sim->displaced) sim->displaced = sim->output_path;
+        sim->output_path = keep_text(w->elsewhere);
+    }
     if (!code) {
         if (sim->failed_writes) report_note(sim->report, "%s: written again", sim->output_path);
         sim->in_file = true;
         sim->failed_writes = 0;
+        if (last && sim->displaced) code = tell_displaced(sim);
     } else if (last) {
-        code = give_up(sim, w->why);
+        code = give_up(sim, w);
     } else {
-        say_failed(sim, w->why);
+        say_failed(sim, w);
         sim->failed_writes++;
         code = 0;
     }
@@ -183,7 +276,10 @@ int save(simulation *sim, bool last)
     written w;
     int code = saving_wait(sim);
     if (code || (!last && writing_begin(sim, write_all))) return code;
-    write_all(sim->output_path, sim->csv_path, sim->in_file, &sim->output, &w);
+    if (last)
+        write_last(sim, &w);
+    else
+        write_all(sim->output_path, sim->csv_path, sim->in_file, &sim->output, &w);
     return conclude(sim, &w, last);
 }
 

@@ -47,6 +47,7 @@ static int host_fail(plugmc_context *context, int code, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
+    if (context->tried) return code;
     const ini_entry *entry = entry_of(context, sentence);
     report_error(context->report, context_exit_code_of(code), file_of(context, entry),
                  line_of(context, entry), "[%s] %s", context->section, sentence);
@@ -246,6 +247,9 @@ static void host_reservoir(plugmc_context *context, int32_t species)
 {
     simulation *sim = context->sim;
     const size_t n = (size_t)sim->system.species_count;
+    for (int k = 0; k < sim->mover_count && species == -1; k++)
+        if (&sim->movers[k].instance->context == context) sim->movers[k].takes_volume = true;
+    if (species == -1) return;
     if (!sim->reservoirs) sim->reservoirs = checked(calloc(n + 1, 1));
     if (species >= 0 && (size_t)species < n) sim->reservoirs[species] = 1;
 }

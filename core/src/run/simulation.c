@@ -10,6 +10,7 @@
 #include "archive/averages.h"
 #include "run/board.h"
 #include "run/borrowing.h"
+#include "run/device_choice.h"
 #include "run/history.h"
 #include "run/listing.h"
 #include "run/matching.h"
@@ -20,6 +21,7 @@
 #include "run/refusals.h"
 #include "run/saving.h"
 #include "run/snapshot.h"
+#include "run/total_check.h"
 #include "system/system.h"
 #include "run/share.h"
 #include "parallel/spread.h"
@@ -191,83 +193,7 @@ static int configure_instances(simulation *sim)
     return 0;
 }
 
-/* ---- Device and memory ------------------------------------------------------------------------------ */
-
-/* The first mover with a configuration of its own does most of the work and decides; one that needs a
- * GPU has it. Others that know the CPU alone then work there, beside it. */
-static bool wants_gpu(const simulation *sim)
-{
-    const moving *first = NULL;
-    bool wanted = false;
-    for (int k = sim->mover_count - 1; k >= 0; k--) {
-        if (!sim->movers[k].by_core) first = &sim->movers[k];
-        wanted |= !(sim->movers[k].mover->needs & PLUGMC_RUNS_ON_CPU);
-    }
-    return wanted || !sim->mover_count || (first && first->mover->needs & PLUGMC_RUNS_ON_GPU);
-}
-
-/* A mover that knows only the other device; NULL if there is none. `all`: every mover does. */
-static const instance *knows_only_other(const simulation *sim, uint32_t device, bool all)
-{
-    const instance *found = NULL;
-    for (int k = 0; k < sim->mover_count; k++) {
-        if (sim->movers[k].mover->needs & device) {
-            if (all) return NULL;
-        } else if (!found) {
-            found = sim->movers[k].instance;
-        }
-    }
-    return found;
-}
-
-/* Where nobody is faster on a GPU. */
-static void explain_cpu(simulation *sim)
-{
-    const instance *no_gpu = knows_only_other(sim, PLUGMC_RUNS_ON_GPU, false);
-    if (no_gpu)
-        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "mover '%s' runs on the CPU only",
-                 no_gpu->loaded.name);
-    else
-        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu,
-                 "of many walkers a GPU may be faster: [run] device = gpu");
-}
-
-/* Of many processes on a host each has its own, beginning with that of [run] gpu; where the launcher shows each
- * process one alone, it is that one. */
-static int index_of_gpu(const simulation *sim)
-{
-    char why[512];
-    int driver;
-    const int first = (int)sim->config.run.gpu, local = team_now()->local_rank,
-              there = local ? gpu_count(&driver, why) : 0;
-    return there > 0 ? (first + local) % there : first;
-}
-
-static int choose_device(simulation *sim)
-{
-    const run_section *run = &sim->config.run;
-    const instance *no_gpu = knows_only_other(sim, PLUGMC_RUNS_ON_GPU, true),
-                   *no_cpu = knows_only_other(sim, PLUGMC_RUNS_ON_CPU, false);
-    if (run->device == DEVICE_GPU && no_gpu)
-        return report_error(sim->report, EXIT_INPUT, no_gpu->context.file, no_gpu->context.line,
-                            "mover '%s' runs on the CPU only, but [run] device = gpu",
-                            no_gpu->loaded.name);
-    if (run->device == DEVICE_CPU && no_cpu)
-        return report_error(sim->report, EXIT_INPUT, no_cpu->context.file, no_cpu->context.line,
-                            "mover '%s' runs on a GPU only, but [run] device = cpu",
-                            no_cpu->loaded.name);
-    if (run->device == DEVICE_CPU)
-        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "[run] device = cpu");
-    else if (run->device == DEVICE_AUTO && !wants_gpu(sim))
-        explain_cpu(sim);
-    else
-        sim->gpu = gpu_open(index_of_gpu(sim), run->fast_math != 0, sim->why_no_gpu);
-    if (!sim->gpu && (run->device == DEVICE_GPU || no_cpu))
-        return report_error(sim->report, EXIT_DEVICE, sim->config.ini.path, 0,
-                            "no GPU to run on: %s", sim->why_no_gpu);
-    if (sim->gpu) gpu_bind(sim->gpu, &sim->system, sim->report);
-    return 0;
-}
+/* ---- Memory ------------------------------------------------------------------------------------------ */
 
 static char *copy_text(const char *text) { return text ? checked(strdup(text)) : NULL; }
 
@@ -291,7 +217,7 @@ static int check_listed(simulation *sim, const measurement *m, const plugmc_quan
 /* "energy", or "energy@0.7" on a rung of a ladder. */
 static char *name_on(const simulation *sim, const char *name, int32_t rung)
 {
-    char suffix[40], *full;
+    char suffix[LADDER_SUFFIX], *full;
     if (asprintf(&full, "%s%s", name, ladder_suffix(&sim->ladder, rung, suffix)) < 0) checked(NULL);
     return full;
 }
@@ -437,13 +363,19 @@ static uint64_t seed_of(const simulation *sim, const instance *instance)
     return z ^ (z >> 31);
 }
 
-static int prepare_kind(simulation *sim, int kind)
+/* Potentials with orbitals come before others, which may ask them where their ions are. */
+static bool has_orbitals(const plugmc_plugin *plugin)
+{
+    return plugin->kind == PLUGMC_POTENTIAL && plugin->potential->orbitals;
+}
+
+static int prepare_kind(simulation *sim, int kind, bool orbitals)
 {
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
         const plugmc_plugin *plugin = instance->plugin;
         int code = 0;
-        if (plugin->kind != kind) continue;
+        if (plugin->kind != kind || has_orbitals(plugin) != orbitals) continue;
         instance->context.gpu = runs_on_gpu(plugin) ? sim->gpu : NULL;
         instance->context.sim = sim;
         instance->context.stage->state = &sim->state.face;
@@ -463,6 +395,17 @@ static int prepare_kind(simulation *sim, int kind)
     return 0;
 }
 
+/* Of sections with the same label: of a mover that measures and an observable. */
+static int check_names(const simulation *sim)
+{
+    const char *label, *name;
+    if (!output_names_clash(&sim->output, &label, &name)) return 0;
+    return report_error(sim->report, EXIT_INPUT, sim->config.ini.path, 0,
+                        "two quantities are called '%s.%s': sections that measure need different "
+                        "names, as in [observable NAME] with plugin = ...",
+                        label, name);
+}
+
 /* Observables, and movers that measure, in the order of the file. */
 static int begin_measuring(simulation *sim)
 {
@@ -480,7 +423,7 @@ static int begin_measuring(simulation *sim)
                 (long long)sim->config.run.sweeps);
         code = add_quantities(sim, m);
     }
-    return code;
+    return code ? code : check_names(sim);
 }
 
 /* Each mover that can change a macrostate has to leave its decisions to the core. */
@@ -505,13 +448,14 @@ static int begin_weighing(simulation *sim)
 static int prepare_instances(simulation *sim)
 {
     sim->measurements = checked(calloc((size_t)sim->instance_count, sizeof *sim->measurements));
-    int code = prepare_kind(sim, PLUGMC_POTENTIAL);
+    int code = prepare_kind(sim, PLUGMC_POTENTIAL, true);
+    if (!code) code = prepare_kind(sim, PLUGMC_POTENTIAL, false);
     if (!code) code = molecules_find(sim);
-    if (!code) code = prepare_kind(sim, PLUGMC_MOVER);
+    if (!code) code = prepare_kind(sim, PLUGMC_MOVER, false);
     if (!code) code = moves_begin(sim);
     if (!code) code = match_reservoirs(sim);
     if (!code && sim->weighing) code = begin_weighing(sim);
-    if (!code) code = prepare_kind(sim, PLUGMC_OBSERVABLE);
+    if (!code) code = prepare_kind(sim, PLUGMC_OBSERVABLE, false);
     return code ? code : begin_measuring(sim);
 }
 
@@ -594,15 +538,45 @@ static int count_places(simulation *sim, const double *positions)
     return 0;
 }
 
+/* The boxes of walkers where a file may say other ones than [box]; NULL: it may not. */
+static int boxes_of_file(simulation *sim, plugmc_box **boxes)
+{
+    void *out = NULL;
+    *boxes = NULL;
+    if (sim->config.initial.state != INITIAL_FILE || !(sim->system.changes & PLUGMC_CHANGED_BOX))
+        return 0;
+    const int code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_BOX, PLUGMC_ON_HOST,
+                                           PLUGMC_READ | PLUGMC_WRITE, &out, NULL);
+    *boxes = out;
+    return context_exit_code(&simulation_asking(sim)->context, code, "reading boxes");
+}
+
+/* In these every pair within range must have one image alone, as in [box]. */
+static int check_boxes_of_file(simulation *sim, const plugmc_box *boxes)
+{
+    for (int32_t w = 0; w < sim->system.walkers && boxes; w++)
+        if (hamiltonian_finds_box_too_small(&sim->hamiltonian, &boxes[w]))
+            return report_error(sim->report, EXIT_INPUT, sim->config.initial.file, 0,
+                                "the box of walker %d is so small, a volume of %g, that the range "
+                                "of a potential is more than half of it",
+                                sim->first_walker + w, boxes[w].volume);
+    return 0;
+}
+
 int simulation_begin(simulation *sim)
 {
     double *positions;
+    plugmc_box *boxes;
     int code = borrowing_write(sim, &positions);
+    if (!code) code = boxes_of_file(sim, &boxes);
     if (!code)
-        code = initial_state(&sim->config, &sim->system, sim->first_walker, positions, sim->report);
+        code = initial_state(&sim->config, &sim->system, sim->first_walker, positions, boxes,
+                             sim->report);
+    if (!code) code = check_boxes_of_file(sim, boxes);
     if (!code && sim->system.changes & PLUGMC_CHANGED_COUNT) code = count_places(sim, positions);
     if (code || !sim->mover_count) return code;
     code = check_initial_energy(sim, positions);
+    if (!code) code = check_totals(sim, positions);
     return code ? code : borrowing_take_all(sim);
 }
 

@@ -28,6 +28,7 @@ typedef struct moving {
     const plugmc_mover *mover;
     uint64_t every;
     bool by_core;                /* it has no configuration of its own: the Hamiltonian keeps one */
+    bool takes_volume;           /* from a reservoir: [run] pressure has to be given */
     uint64_t seen[STATE_ARRAYS]; /* versions of the state's arrays that it knows */
     int first_move;              /* in output_data.moves */
     plugmc_counts *made;         /* [moves][rungs]: by the core for it, since they were asked for */
@@ -75,6 +76,7 @@ typedef struct simulation {
         launched; /* production sweep after which they were launched and not looked at yet; 0: none */
     gpu *gpu;     /* NULL on the CPU */
     char why_no_gpu[512];
+    double gain_on_gpu; /* trial moves a second there over those here, estimated; 0: not known */
     plugmc_host state_host;  /* of whoever asks for memory for the state */
     state state;             /* the configuration: run/borrowing.h */
     hamiltonian hamiltonian; /* of movers without a configuration of their own */
@@ -98,12 +100,14 @@ typedef struct simulation {
     struct snapshot *snapshot;          /* the state to go back to: run/snapshot.h */
     struct writing *writing;            /* of a checkpoint, at work: run/writing.h; NULL: none is */
     bool averaged;                      /* the averages in `output` are there: run/results.h */
+    const char *displaced; /* the output whose place another file has taken; NULL: none */
     bool in_file;      /* the file at output_path is this run's: what is written is added to it */
     int failed_writes; /* one after the other, up to now */
     const char *why_failed, *why_table_failed; /* of the last one that did; texts are kept once */
     const char *command;                       /* the command line, for the file */
     const char *before;        /* history of the file that is resumed; NULL: none is */
     uint64_t resumed_at;       /* sweeps done when this process began */
+    double trials_made;        /* by this process since it began, as far as they were asked for */
     uint64_t tuned_at;         /* last sweep at which steps were tuned */
     unsigned char *reservoirs; /* [species] that a mover has named; NULL: none has */
     double limit_from; /* stop_clock from which [run] time_limit counts; 0: when the sweeps begin */

@@ -1,7 +1,9 @@
 #include "run/threads.h"
 
+#include <errno.h>
 #include <math.h>
 #include <omp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +94,35 @@ static double quota(const char *root)
     }
     fclose(f);
     return least;
+}
+
+/* ---- What can be started ------------------------------------------------------------------------- */
+
+static void *wait_for_others(void *gate)
+{
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+int threads_startable(int wanted, int *error)
+{
+    /* threads of an OpenMP team that is given up may still end when the next one begins */
+    enum { BESIDE = 2, TEAMS = 2 };
+    const int most = TEAMS * (wanted - 1) + BESIDE;
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t *others = malloc((size_t)most * sizeof *others);
+    int started = 0;
+    *error = others ? 0 : ENOMEM;
+    pthread_mutex_lock(&gate);
+    while (!*error && started < most) {
+        *error = pthread_create(&others[started], NULL, wait_for_others, &gate);
+        started += !*error;
+    }
+    pthread_mutex_unlock(&gate);
+    for (int k = 0; k < started; k++) pthread_join(others[k], NULL);
+    free(others);
+    return !*error ? wanted : started > BESIDE ? (started - BESIDE) / TEAMS + 1 : 1;
 }
 
 thread_offer threads_offered(const char *root)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/crash.h"
 #include "base/leftovers.h"
 #include "base/report.h"
 #include "base/stop.h"
@@ -16,6 +17,7 @@
 #define GRACE 0.3    /* seconds for a stretch to end by itself: most take less than half a second */
 #define PATIENCE 5.0 /* seconds for a mover to give up its sweep */
 #define SILENCE 2.0  /* seconds before the first sweep in which nothing need be said */
+#define LONG 30.0    /* seconds of one callback, where it has been said what is done */
 #define SLOW 10.0    /* seconds: a sweep that takes longer is worth a word */
 
 typedef struct watchdog {
@@ -39,6 +41,33 @@ static void sleep_until(double deadline)
     while (!dog.finished && stop_clock() < deadline) stop_wait(deadline);
 }
 
+/* A callback that the main thread is in. */
+typedef struct call_at_work {
+    crash_record in;
+    unsigned long number;
+    double since; /* when it was seen first */
+} call_at_work;
+
+static call_at_work call_now(void)
+{
+    call_at_work c = {.since = stop_clock()};
+    c.in = crash_of_main(&c.number);
+    return c;
+}
+
+/* A word about a callback that does not come back; *told: its number. */
+static void tell_call(call_at_work *call, unsigned long *told)
+{
+    const call_at_work now = call_now();
+    const double patience = dog.doing ? LONG : SILENCE;
+    if (now.number != call->number) *call = now;
+    if (!call->in.plugin || *told == call->number || now.since - call->since < patience) return;
+    *told = call->number;
+    if (team_leads())
+        fprintf(stderr, "the callback '%s' of [%s%s] has taken %.0f s and is not done ...\n",
+                call->in.callback, call->in.kind, call->in.plugin, now.since - call->since);
+}
+
 /* There is nothing to save. Not by stdio, which the main thread may hold. */
 static void leave(void)
 {
@@ -53,6 +82,12 @@ static void leave(void)
     else
         snprintf(sentence, sizeof sentence,
                  "stopped by signal %d before the first sweep; nothing was saved\n", stop_signal());
+    const call_at_work call = call_now();
+    if (call.in.plugin) {
+        const size_t used = strlen(sentence) - 1;
+        snprintf(sentence + used, sizeof sentence - used, ", in the callback '%s' of [%s%s]\n",
+                 call.in.callback, call.in.kind, call.in.plugin);
+    }
     if (team_leads() &&
         write(STDERR_FILENO, sentence, strlen(sentence)) < 0) { /* nobody reads it */
     }
@@ -64,6 +99,8 @@ static void leave(void)
 static void wait_for_sweeps(void)
 {
     const char *told = NULL;
+    unsigned long told_call = 0;
+    call_at_work call = call_now();
     for (;;) {
         const char *doing = dog.doing;
         const double word = dog.doing_since + SILENCE;
@@ -77,7 +114,9 @@ static void wait_for_sweeps(void)
             if (team_leads()) fprintf(stderr, "%s ...\n", doing);
             told = doing;
         }
-        stop_wait(waiting && doing != told ? word : INFINITY);
+        tell_call(&call, &told_call);
+        const double again = stop_clock() + SILENCE / 2;
+        stop_wait(waiting && doing != told && word < again ? word : again);
     }
 }
 

@@ -148,6 +148,10 @@ static void take_written(output_data *out, const output_data *done)
 {
     out->writes = done->writes;
     out->frames_written = done->frames_written;
+    out->frames_from = done->frames_from;
+    out->frames_until = done->frames_until;
+    out->device = done->device;
+    out->inode = done->inode;
     memcpy(out->stamp, done->stamp, sizeof out->stamp);
     memcpy(out->identity, done->identity, sizeof out->identity);
     for (int k = 0; k < out->quantity_count; k++)

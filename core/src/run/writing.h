@@ -12,8 +12,13 @@ typedef struct written {
     int code, table_code; /* EXIT_* */
     char why[OUTPUT_WHY], why_table[OUTPUT_WHY];
     char kept[KEPT]; /* the file that was in the way is there now; "": none was */
-    bool anew;       /* the file was gone */
-    int64_t lost;    /* frames that were in that */
+    /* what stood in place of the file where nothing could be added to it, and what is to say about that */
+    enum output_found found;
+    char why_found[OUTPUT_WHY];
+    bool anew;            /* so it was written without what was in it */
+    char elsewhere[KEPT]; /* under this name; "": under its own */
+    int64_t lost;         /* frames that were in it, of these sweeps */
+    uint64_t lost_from, lost_until;
 } written;
 
 /* Writes output and table; may be called in any thread. */

@@ -1,11 +1,11 @@
-/* Initial states: a lattice, a random state or a file; checked for overlaps whatever they are. */
+/* Initial states: a lattice, a random state, a file or electrons near ions; checked for overlaps whatever they are. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "archive/output.h"
 #include "system/geometry.h"
 #include "system/initial.h"
+#include "system/near_ions.h"
 #include "system/system.h"
 
 typedef struct source {
@@ -14,37 +14,27 @@ typedef struct source {
     int32_t first; /* walkers of the run that belong to processes before this one */
     const contacts *contacts;
     double *positions; /* [walkers][particles][3] */
+    plugmc_box *boxes; /* [walkers]; NULL: the system's */
     report *report;
 } source;
 
 static int from_lattice(const source *);
 static int from_random(const source *);
 static int from_file(const source *);
+static int from_ions(const source *);
 static int check_overlaps(const source *);
 static int refuse(const source *, const char *key, const char *sentence);
 
 /* In the order of the choices of [initial] state. */
-static int (*const states[])(const source *) = {from_lattice, from_random, from_file};
+static int (*const states[])(const source *) = {from_lattice, from_random, from_file, from_ions};
 
 static int initial_places(const config *, const plugmc_system *, int32_t first, double *positions,
-                          report *);
+                          plugmc_box *boxes, report *);
 
-static bool ends_in(const char *path, const char *const *endings)
-{
-    const char *dot = strrchr(path, '.');
-    while (dot && *endings && strcmp(dot, *endings)) endings++;
-    return dot && *endings;
-}
-
-static const char *const xyz_endings[] = {".xyz", ".extxyz", NULL},
-                         *const gsd_endings[] = {".gsd", NULL},
-                         *const h5md_endings[] = {".h5", ".h5md", ".hdf5", NULL};
-
-/* A frame says how many there are, where that may change. */
+/* A frame of a file says how many there are, where that may change. */
 static bool from_frame(const config *config, const plugmc_system *system)
 {
-    return config->initial.state == INITIAL_FILE && system->changes & PLUGMC_CHANGED_COUNT &&
-           config->initial.file && !ends_in(config->initial.file, xyz_endings);
+    return config->initial.state == INITIAL_FILE && system->changes & PLUGMC_CHANGED_COUNT;
 }
 
 /* From positions packed by `packed` to those of the run, which has more room. */
@@ -64,7 +54,7 @@ static void spread(const plugmc_system *packed, const double *from, const plugmc
 
 /* Where there is room for more than a run begins with, a system of those alone is made first. */
 int initial_state(const config *config, const plugmc_system *system, int32_t before,
-                  double *positions, report *report)
+                  double *positions, plugmc_box *boxes, report *report)
 {
     int64_t first[system->species_count + 1];
     plugmc_system packed = *system;
@@ -74,22 +64,23 @@ int initial_state(const config *config, const plugmc_system *system, int32_t bef
     packed.first = first;
     packed.particles = first[system->species_count];
     if (packed.particles == system->particles || from_frame(config, system))
-        return initial_places(config, system, before, positions, report);
+        return initial_places(config, system, before, positions, boxes, report);
     const size_t bytes = 3 * sizeof(double) * (size_t)(packed.particles * packed.walkers);
     double *places = malloc(bytes + 1);
     int code = places ? EXIT_DONE : EXIT_MEMORY;
     if (code) report_error(report, code, NULL, 0, "not enough memory for the initial state");
-    if (!code && packed.particles) code = initial_places(config, &packed, before, places, report);
+    if (!code && packed.particles)
+        code = initial_places(config, &packed, before, places, boxes, report);
     if (!code) spread(&packed, places, system, positions);
     free(places);
     return code;
 }
 
 static int initial_places(const config *config, const plugmc_system *system, int32_t before,
-                          double *positions, report *report)
+                          double *positions, plugmc_box *boxes, report *report)
 {
     contacts contacts;
-    source source = {config, system, before, &contacts, positions, report};
+    source source = {config, system, before, &contacts, positions, boxes, report};
     if (contacts_make(system, &contacts))
         return report_error(report, EXIT_MEMORY, NULL, 0,
                             "not enough memory for the initial state");
@@ -225,143 +216,29 @@ static int from_random(const source *s)
 
 /* ---- File ---- */
 
-/* Particles of an H5MD or a GSD file, which may be in any order, into blocks of species; where numbers may change those
- * without a place are not there. to: [particles][3]. */
-static int by_species(const source *s, int64_t count, const double *from, const int32_t *species,
-                      double *to)
-{
-    const plugmc_system *system = s->system;
-    const bool numbers_change = system->changes & PLUGMC_CHANGED_COUNT;
-    const char *path = s->config->initial.file;
-    int64_t *next = malloc((size_t)(system->species_count + 1) * sizeof *next);
-    int code = EXIT_DONE;
-    if (!next) return report_error(s->report, EXIT_MEMORY, path, 0, "not enough memory to read it");
-    memcpy(next, system->first, (size_t)(system->species_count + 1) * sizeof *next);
-    for (int64_t i = 0; numbers_change && i < 3 * system->particles; i++) to[i] = NAN;
-    for (int64_t i = 0; i < count && !code; i++) {
-        int32_t k = species ? species[i] : 0;
-        if (numbers_change && isnan(from[3 * i])) continue;
-        if (k < 0 || k >= system->species_count)
-            code = report_error(s->report, EXIT_INPUT, path, 0,
-                                "particle %lld is of species %d, the run has species 0 to %d",
-                                (long long)i, k, system->species_count - 1);
-        else if (next[k] == system->first[k + 1])
-            code = report_error(s->report, EXIT_INPUT, path, 0,
-                                "the file has more than the %lld particles that species %s %s in "
-                                "the run",
-                                (long long)(system->first[k + 1] - system->first[k]),
-                                plugmc_species_at(system, k)->name,
-                                numbers_change ? "has room for" : "has");
-        else if (!isfinite(from[3 * i]) || !isfinite(from[3 * i + 1]) || !isfinite(from[3 * i + 2]))
-            code = report_error(s->report, EXIT_INPUT, path, 0,
-                                "the position of particle %lld is not finite", (long long)i);
-        else if (far_away(&system->box, &from[3 * i]))
-            code = report_error(s->report, EXIT_INPUT, path, 0,
-                                "particle %lld is too far from the box to have a place in it",
-                                (long long)i);
-        else if (system->box.dimension == 2 && from[3 * i + 2] != 0)
-            code = report_error(s->report, EXIT_INPUT, path, 0,
-                                "z of particle %lld is %g, but the run is in two dimensions",
-                                (long long)i, from[3 * i + 2]);
-        else
-            memcpy(&to[3 * next[k]++], &from[3 * i], 3 * sizeof *from);
-    }
-    free(next);
-    for (int64_t i = 0; i < system->particles && !code; i++)
-        if (!isnan(to[3 * i])) plugmc_wrap(&system->box, &to[3 * i]);
-    return code;
-}
-
-/* edges: the vectors of the file's box as rows. */
-static int check_box(const source *s, const double edges[3][3])
-{
-    const plugmc_box *box = &s->system->box;
-    const char *path = s->config->initial.file;
-    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return EXIT_DONE;
-    for (int d = 0; d < box->dimension; d++)
-        for (int e = 0; e < box->dimension; e++) {
-            if (fabs(edges[d][e] - box->vector[d][e]) <= 1e-6 * box->length[d]) continue;
-            if (d != e || box->oblique)
-                return report_error(s->report, EXIT_INPUT, path, 0,
-                                    "vector %c of the file's box is (%.10g, %.10g, %.10g), the "
-                                    "run's is (%.10g, %.10g, %.10g)",
-                                    "abc"[d], edges[d][0], edges[d][1], edges[d][2],
-                                    box -> vector[d][0], box -> vector[d][1], box -> vector[d][2]);
-            return report_error(s->report, EXIT_INPUT, path, 0,
-                                "the file's box is %.10g long in %c, the run's %.10g", edges[d][d],
-                                "xyz"[d], box -> length[d]);
-        }
-    return EXIT_DONE;
-}
-
-static int check_count(const source *s, int64_t count)
-{
-    const plugmc_system *system = s->system;
-    if (count == system->particles || system->changes & PLUGMC_CHANGED_COUNT) return EXIT_DONE;
-    return report_error(s->report, EXIT_INPUT, s->config->initial.file, 0,
-                        "the file has %lld particles, the run has %lld", (long long)count,
-                        (long long)system->particles);
-}
-
-/* The file may have fewer walkers than the run. */
-static int from_h5md(const source *s)
-{
-    const plugmc_system *system = s->system;
-    const char *path = s->config->initial.file;
-    int64_t count = 0;
-    double *positions = NULL, edges[3][3] = {{0}};
-    int32_t *species = NULL;
-    int found = 0;
-    int code = h5md_read_positions(path, s->first + system->walkers, &found, &count, &positions,
-                                   &species, edges, s->report);
-    if (!code) code = check_count(s, count);
-    if (!code && !species && system->species_count > 1)
-        code = report_error(s->report, EXIT_INPUT, path, 0,
-                            "the file does not say of which species its particles are");
-    if (!code) code = check_box(s, (const double(*)[3])edges);
-    for (int32_t w = 0; !code && w < system->walkers; w++) {
-        const int64_t from = (s->first + w) % found;
-        code = by_species(s, count, positions + 3 * count * from,
-                          species ? species + count * from : NULL, walker_positions(s, w));
-    }
-    free(positions);
-    free(species);
-    return code;
-}
-
-static int from_gsd(const source *s)
-{
-    int64_t count = 0;
-    double *positions;
-    int32_t *species;
-    int code =
-        gsd_read(s->config->initial.file, s->system, &count, &positions, &species, s->report);
-    if (!code) code = check_count(s, count);
-    if (!code) code = by_species(s, count, positions, species, walker_positions(s, 0));
-    free(positions);
-    free(species);
-    return code;
-}
-
 static int from_file(const source *s)
 {
-    const char *path = s->config->initial.file;
-    int code;
-    if (!path || !*path)
-        return refuse(s, "file", "state = file needs file = NAME.xyz, NAME.gsd or NAME.h5");
-    if (ends_in(path, xyz_endings))
-        code = xyz_read(path, s->system, s->positions, s->report);
-    else if (ends_in(path, gsd_endings))
-        code = from_gsd(s);
-    else if (ends_in(path, h5md_endings))
-        return from_h5md(s);
-    else
-        return refuse(s, "file",
-                      "file: the name must end in .xyz, .extxyz, .gsd, .h5, .h5md or .hdf5");
-    for (int32_t w = 1; w < s->system->walkers && !code; w++)
-        memcpy(walker_positions(s, w), walker_positions(s, 0),
-               3 * (size_t)s->system->particles * sizeof(double));
-    return code;
+    return state_from_file(s->config, s->system, s->first, s->positions, s->boxes, s->report);
+}
+
+/* ---- Near ions ---- */
+
+static int from_ions(const source *s)
+{
+    const plugmc_system *system = s->system;
+    plugmc_ions ions;
+    int failed = 0;
+    if (!near_ions_find(system, &ions))
+        return refuse(s, "state",
+                      "state = near_ions: no potential of the run says where ions are: it takes "
+                      "the orbitals of a wave function of atoms");
+#pragma omp parallel for schedule(dynamic) num_threads(system->threads) reduction(| : failed)
+    for (int32_t w = 0; w < system->walkers; w++)
+        failed |= near_ions_place(system, &ions, s->config->initial.ion_width, (uint32_t)w,
+                                  walker_positions(s, w));
+    return failed ? report_error(s->report, EXIT_MEMORY, NULL, 0,
+                                 "not enough memory for electrons near ions")
+                  : EXIT_DONE;
 }
 
 /* ---- Check ---- */
@@ -369,7 +246,8 @@ static int from_file(const source *s)
 /* As find_overlap, of those that are there. */
 static int find_overlap_of(const source *s, int32_t walker, overlap *out)
 {
-    const plugmc_system *system = s->system;
+    plugmc_system own = *s->system, *system = &own;
+    if (s->boxes) own.box = s->boxes[walker];
     const double *from = walker_positions(s, walker);
     int64_t first[system->species_count + 1], n = 0;
     if (!(system->changes & PLUGMC_CHANGED_COUNT)) return find_overlap(system, from, out);

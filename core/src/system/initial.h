@@ -33,15 +33,9 @@ int relax(const plugmc_system *, const contacts *, double *positions, int *apart
  * sweeps to spread again instead of 20. */
 int long_ranged(const plugmc_system *);
 
-/* First frame of an extended XYZ file: positions [particles][3] by species, wrapped into the
- * box. Refuses, with the line, whatever does not fit the system. */
-int xyz_read(const char *path, const plugmc_system *, double *positions, report *);
-
-/* Last frame of a GSD file of HOOMD's schema: [*count] particles, their positions [3] in the axes of the run, not
- * wrapped, in double if `plugmc export` has written them, and their species by name. Both are to be freed. The box
- * must agree within 1e-6, charges likewise where there are any. */
-int gsd_read(const char *path, const plugmc_system *, int64_t *count, double **positions,
-             int32_t **species, report *);
+/* A frame of a file, see initial_state. */
+int state_from_file(const config *, const plugmc_system *, int32_t first, double *positions,
+                    plugmc_box *boxes, report *);
 
 /* Line of a key in the INI file: of the key, else of its section, else 0. */
 int line_of(const config *, const char *section, const char *key);

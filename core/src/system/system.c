@@ -215,8 +215,7 @@ static void edges_oblique(const box_section *in, double volume, plugmc_box *box)
     box->oblique = 1;
 }
 
-/* Lattice vectors of a rectangular box, and the inverse and determinant of any. */
-static void finish_vectors(plugmc_box *box)
+void box_finish(plugmc_box *box)
 {
     double(*v)[3] = box->vector;
     for (int d = 0; d < 3 && !box->oblique; d++) v[d][d] = box->length[d];
@@ -287,7 +286,7 @@ static int box_build(const config *config, plugmc_system *system, report *report
     box->volume = box->domain == PLUGMC_DOMAIN_SPHERE
                       ? ball_volume(box->dimension, 2 * box->radius)
                       : box->length[0] * box->length[1] * box->length[2];
-    if (box->domain == PLUGMC_DOMAIN_PERIODIC) finish_vectors(box);
+    if (box->domain == PLUGMC_DOMAIN_PERIODIC) box_finish(box);
     if (!(box->volume > 0 && isfinite(box->volume)))
         return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
                             "[box] these numbers give a box of volume %g", box->volume);

@@ -11,6 +11,9 @@
 int system_build(const config *, plugmc_system *, report *);
 void system_free(plugmc_system *);
 
+/* Of a periodic box: lattice vectors of a rectangular one from its edges, and the inverse and determinant of any. */
+void box_finish(plugmc_box *);
+
 /* A potential whose energy no move of particles changes: a total alone that says so. */
 bool is_constant(const plugmc_potential *);
 
@@ -21,13 +24,14 @@ bool is_constant(const plugmc_potential *);
  *            particles of full size are pushed apart, or, if they cannot be, compressed with
  *            Metropolis moves as by J. A. Anderson et al., J. Comput. Phys. 254, 27 (2013);
  *            walkers differ
- *   file     last frame of each walker of an H5MD file, the last frame of a GSD file or the first of an
- *            extended XYZ file; walkers beyond those of the file begin with its first again; species
- *            by name (XYZ, GSD) or id (H5MD); box must agree within 1e-6
- * first: walkers of the run that belong to other processes and come before those here.
+ *   file     the frame [initial] frame, the last one by default, of each walker of an H5MD file, or of a GSD or an
+ *            extended XYZ file, which have one; walkers beyond those of the file begin with its first again; species
+ *            by name, or by number where there are no names
+ * boxes: [walkers], as the system's, where boxes change; a file's are then theirs. NULL: a file's has to be the
+ * system's within 1e-6. first: walkers of the run that belong to other processes and come before those here.
  * Ends in an error naming the first overlapping pair if there is one. */
 int initial_state(const config *, const plugmc_system *, int32_t first, double *positions,
-                  report *);
+                  plugmc_box *boxes, report *);
 
 /* Largest separation at which a pair of this term has an energy or overlaps; length. */
 double reach_of_term(const plugmc_system *, const plugmc_term *);

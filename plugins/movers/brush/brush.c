@@ -20,6 +20,7 @@
  */
 #include <plugmc/plugin.h>
 
+#include "../speeds.h"
 #include "sequential.h"
 
 PLUGMC_EMBED(state_text, BRUSH_STATE_FILE);
@@ -152,6 +153,14 @@ static int prepare(void *instance, const plugmc_host *host)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
+static int speed(const void *instance, const plugmc_system *system, plugmc_speed *out)
+{
+    const sequential *me = instance;
+    out->seconds = seconds_in_groups(system, me->precision == DOUBLE);
+    out->trials = (double)(system->particles * system->walkers);
+    return PLUGMC_OK;
+}
+
 static const plugmc_parameter table[] = {
     SEQUENTIAL_KEYS,
     PLUGMC_INTEGER_KEY(sequential, group_size, "64", 1, 4096, "",
@@ -178,6 +187,9 @@ static const plugmc_mover mover = {
     .set_step = sequential_set_step,
     .target_acceptance = sequential_target,
     .running_energy = sequential_running_energy,
+    .good_for = "forces of long range, and up to some thousand particles whatever their forces",
+    .same_moves = "serial checkerboard",
+    .speed = speed,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "brush",

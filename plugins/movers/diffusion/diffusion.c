@@ -379,6 +379,8 @@ static const plugmc_mover mover = {
     .running_energy = running_energy,
     .joins = 1,
     .inverses = inverses,
+    .good_for =
+        "ground states of electrons with the nodes of a wave function that has been optimised",
 };
 
 static const plugmc_observable observable = {.size = sizeof observable,

@@ -268,7 +268,9 @@ void disks_give(flock *f)
 /* ---- Chains ------------------------------------------------------------------------------------------- */
 
 typedef int32_t lanes __attribute__((vector_size(32)));
-typedef int32_t loaded_lanes __attribute__((vector_size(32), aligned(4)));
+/* Sums and shifts that may leave the range of int32_t are made modulo 2^32. */
+typedef uint32_t wrapping_lanes __attribute__((vector_size(32)));
+typedef uint32_t loaded_lanes __attribute__((vector_size(32), aligned(4)));
 typedef float float_lanes __attribute__((vector_size(32)));
 
 /* The cell of each lane, from that where the window begins: the order in which processors unpack slots. */
@@ -291,19 +293,20 @@ PLUGMC_FN lanes smaller(lanes a, lanes b)
  * none is, or not before `safe`. */
 PLUGMC_FN lanes meet_row(const disk_cell *cell, window w, lanes number)
 {
-    const lanes a = *(const loaded_lanes *)cell, b = *(const loaded_lanes *)(cell + 2);
-    const lanes along = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13) - (int32_t)w.along,
+    const wrapping_lanes a = *(const loaded_lanes *)cell, b = *(const loaded_lanes *)(cell + 2);
+    const lanes along = (lanes)(__builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13) - w.along),
                 across =
-                    __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15) - (int32_t)w.across;
+                    (lanes)(__builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15) - w.across);
     const float_lanes beside = __builtin_convertvector(across, float_lanes) * w.ratio,
                       square = w.square - beside * beside;
     const lanes near = square > 0;
     float_lanes apart;
     for (int l = 0; l < 8; l++) apart[l] = sqrtf(square[l]);
-    lanes gap = along - (__builtin_convertvector(apart, lanes) + 1);
+    const wrapping_lanes least = (wrapping_lanes) __builtin_convertvector(apart, lanes) + 1;
+    lanes gap = (lanes)((wrapping_lanes)along - least);
     const lanes met = near & (along > 0) & (gap < w.safe);
     gap &= gap > 0;
-    return ((gap << LANE_BITS | number) & met) | (INT32_MAX & ~met);
+    return (((lanes)((wrapping_lanes)gap << LANE_BITS) | number) & met) | (INT32_MAX & ~met);
 }
 
 /* The smallest of three rows, beginning in column `c`. */

@@ -459,6 +459,8 @@ static const plugmc_mover mover = {
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),
     .move_size = sizeof(plugmc_move),
+    .good_for =
+        "dense hard disks and spheres on processors, whose order changes slowly by single moves",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "event_chain",

@@ -609,6 +609,7 @@ static const plugmc_mover mover = {
     .set_step = set_step,
     .target_acceptance = target,
     .running_energy = running_energy,
+    .good_for = "charges with Ewald sums on a GPU",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "ewald_serial",

@@ -431,6 +431,8 @@ static const plugmc_mover mover = {
     .set_step = set_step,
     .target_acceptance = target,
     .running_energy = running_energy,
+    .good_for =
+        "smooth forces on all particles at once, of many charges on a GPU above all; hard cores have none",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "hmc",

@@ -115,6 +115,7 @@ static const plugmc_mover mover = {
     .set_step = sequential_set_step,
     .target_acceptance = sequential_target,
     .running_energy = sequential_running_energy,
+    .good_for = "comparisons: brush makes the same chain faster",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "parallel_reduction",

@@ -47,6 +47,7 @@ static int prepare(void *instance, const plugmc_host *host)
 }
 
 const char vmc_text_name[] = "particle_by_particle.cu";
+const char vmc_good_for[] = "comparisons: quasi_simultaneous makes the same chain faster on a GPU";
 
 static const plugmc_parameter table[] = {VMC_PARAMETERS, VMC_BLOCK};
 

@@ -130,6 +130,7 @@ static int prepare(void *instance, const plugmc_host *host)
 }
 
 const char vmc_text_name[] = "quasi_simultaneous.cu";
+const char vmc_good_for[] = "electrons in general, and many of them on a GPU";
 
 static const plugmc_parameter table[] = {
     VMC_PARAMETERS,

@@ -376,4 +376,5 @@ const plugmc_mover vmc_callbacks = {
     .target_acceptance = target,
     .running_energy = running_energy,
     .inverses = inverses,
+    .good_for = vmc_good_for,
 };

@@ -59,6 +59,19 @@ static int take_ion(local_energy *le, const plugmc_host *host, int32_t i)
         i + 1, z, valence);
 }
 
+/* A file that was named for nothing: of another element than is meant, or the ions are of another one. */
+static void warn_of_unused(const local_energy *le, const plugmc_host *host)
+{
+    for (int k = 0; k < le->kinds; k++) {
+        int used = 0;
+        for (int32_t i = 0; i < le->ions.count; i++) used |= le->v.kind_of[i] == k;
+        if (!used)
+            host->warn(host->context,
+                       "pseudopotentials: no ion is of atomic number %d, which '%s' is for",
+                       le->v.kind[k].atomic_number, le->v.kind[k].path);
+    }
+}
+
 int prepare_ions(local_energy *le, const plugmc_host *host)
 {
     const plugmc_orbitals *orbitals = le->orbitals->plugin->potential->orbitals;
@@ -76,6 +89,7 @@ int prepare_ions(local_energy *le, const plugmc_host *host)
         code = take_ion(le, host, i);
         total += le->v.charge[i];
     }
+    if (!code) warn_of_unused(le, host);
     if (code || !le->has_ions || le->system->box.domain != PLUGMC_DOMAIN_PERIODIC ||
         fabs(total - (double)le->system->particles) < 1e-6)
         return code;

@@ -125,7 +125,7 @@ int prepare_ions(local_energy *, const plugmc_host *);
 /* Then, once the Ewald sums are prepared, how far each ion reaches, its images, their energy. */
 int prepare_centres(local_energy *, const plugmc_host *);
 
-/* Warns where the wave function lacks the cusp of a bare nucleus: cusps.c. */
+/* Warns where the wave function lacks the cusp of a bare nucleus, or has a wrong one of two electrons: cusps.c. */
 int check_cusps(const local_energy *, const plugmc_host *);
 
 /* ---- On a GPU: gpu.c ------------------------------------------------------------------------- */

@@ -122,6 +122,45 @@ static int read_potentials(pseudopotential *p, const file_text *file, const elem
     return code;
 }
 
+/* Whether a name is among some, which NULL ends. */
+static int is_one_of(const char *name, const char *const *names)
+{
+    while (*names && strcmp(name, *names)) names++;
+    return *names != NULL;
+}
+
+/* What would be left out of the Hamiltonian: an element with numbers in it that nobody reads here. */
+static int check_parts(const file_text *file, const element *all, const element *semilocal)
+{
+    static const char *const known[] = {"header", "grid", "semilocal", "vps", NULL},
+                             /* of the atom that it was made for, and points of a quadrature */
+        *const others[] = {"pseudowave-functions", "valence-charge", "pseudocore-charge",
+                           "sphericalGrid", NULL};
+    const plugmc_host *host = file->host;
+    int spin_orbit = number_of(semilocal, "npots-so", 0) > 0;
+    for (const element *e = all->next; e; e = e->next) {
+        const int below = e->depth - all->depth;
+        if (!strcmp(e->name, "L2"))
+            return pseudopotential_fault(file, "has an L2 potential, which is not known here: take "
+                                               "one that is semilocal alone");
+        spin_orbit |= !strcmp(e->name, "vps_so");
+        if (below > 2 || !strcmp(e->name, "vps_so") || is_one_of(e->name, known) ||
+            is_one_of(e->name, others) || !find_element(e, NULL, "data"))
+            continue;
+        const element *parent = e; /* "pswf" belongs to one of the others */
+        for (const element *p = all->next; p != e; p = p->next)
+            if (p->depth == e->depth - 1) parent = p;
+        if (parent != e && is_one_of(parent->name, others)) continue;
+        return pseudopotential_fault(file, "has a part '%s', which is not known here", e->name);
+    }
+    if (spin_orbit)
+        host->warn(host->context,
+                   "pseudopotential '%s' has spin-orbit potentials, which are left out: orbitals "
+                   "here have one component of spin",
+                   file->path);
+    return PLUGMC_OK;
+}
+
 int read_qmcpack(pseudopotential *p, const file_text *file, double tolerance)
 {
     element *all;
@@ -134,7 +173,8 @@ int read_qmcpack(pseudopotential *p, const file_text *file, double tolerance)
     } else {
         p->atomic_number = whole_of(header, "atomic-number", 0);
         p->valence = number_of(header, "zval", 0);
-        code = read_potentials(p, file, all, semilocal, tolerance);
+        code = check_parts(file, all, semilocal);
+        if (!code) code = read_potentials(p, file, all, semilocal, tolerance);
     }
     markup_free(all);
     return code;

@@ -1,8 +1,11 @@
 /* QMCPACK's ES-HDF: plane waves in an HDF5 file, as pw2qmcpack of Quantum ESPRESSO and others write
  * it. Every data set is read by its path, after its type and size have been compared with what the
  * file says elsewhere. */
+#include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <hdf5.h>
 
@@ -114,9 +117,31 @@ static int read_set(const orbital_file *f, const char *path, H5T_class_t class, 
     return code;
 }
 
+/* Some programs write counts as reals: whole ones count. */
+static int read_whole(const orbital_file *f, const char *path, int64_t count, int32_t *out)
+{
+    double *real = malloc((size_t)count * sizeof *real);
+    int code = real ? read_set(f, path, H5T_FLOAT, count, real)
+                    : f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY,
+                                    "no memory for %lld numbers", (long long)count);
+    for (int64_t i = 0; i < count && !code; i++) {
+        if (fabs(real[i]) <= INT32_MAX && real[i] == rint(real[i]))
+            out[i] = (int32_t)real[i];
+        else
+            code = damaged(f, "%s: %g is not a whole number, or too large", path, real[i]);
+    }
+    free(real);
+    return code;
+}
+
 static int read_integers(const orbital_file *f, const char *path, int64_t count, int32_t *out)
 {
-    return read_set(f, path, H5T_INTEGER, count, out);
+    int code;
+    hid_t set = open_set(f, path, &code);
+    if (code) return code;
+    const bool real = has_class(set, H5T_FLOAT) && size_of(set) == count;
+    H5Dclose(set);
+    return real ? read_whole(f, path, count, out) : read_set(f, path, H5T_INTEGER, count, out);
 }
 
 static int read_reals(const orbital_file *f, const char *path, int64_t count, double *out)
@@ -147,29 +172,88 @@ static int read_charge(const orbital_file *f, const char *path, double *out)
 
 /* ---- Header -------------------------------------------------------------------------------- */
 
-static int check_format(const orbital_file *f)
+/* A text of fixed or of variable length into [size], cut off there. */
+static int read_text(const orbital_file *f, const char *path, char *out, size_t size)
 {
-    char text[64] = "";
     int code;
-    if (!exists(f, "/format"))
-        return damaged(f, "/format: there is no such data set; is this an ES-HDF file?");
-    hid_t set = open_set(f, "/format", &code);
+    char *text = NULL, *variable = NULL;
+    *out = 0;
+    hid_t set = open_set(f, path, &code);
     if (code) return code;
     hid_t type = H5Dget_type(set);
-    if (type < 0 || H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 ||
-        H5Tget_size(type) >= sizeof text || size_of(set) != 1 ||
-        H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0)
-        code = damaged(f, "/format: it cannot be read");
-    else if (strncmp(text, "ES-HDF", 6) != 0)
-        code = damaged(f, "/format: it does not say ES-HDF");
+    const bool is_text = type >= 0 && H5Tget_class(type) == H5T_STRING && size_of(set) == 1;
+    const bool varies = is_text && H5Tis_variable_str(type) > 0;
+    const size_t bytes = is_text && !varies ? H5Tget_size(type) : 0;
+    if (bytes && bytes <= 4096) text = calloc(bytes + 1, 1);
+    if ((!varies && !text) ||
+        H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, varies ? (void *)&variable : text) < 0 ||
+        (varies && !variable))
+        code = damaged(f, "%s: it cannot be read", path);
+    else
+        snprintf(out, size, "%s", varies ? variable : text);
+    if (variable) H5free_memory(variable);
+    free(text);
     if (type >= 0) H5Tclose(type);
     H5Dclose(set);
     return code;
 }
 
+static int check_format(const orbital_file *f)
+{
+    char text[64] = "";
+    if (!exists(f, "/format"))
+        return damaged(f, "/format: there is no such data set; is this an ES-HDF file?");
+    int code = read_text(f, "/format", text, sizeof text);
+    if (!code && strncmp(text, "ES-HDF", 6) != 0)
+        code = damaged(f, "/format: it does not say ES-HDF");
+    return code;
+}
+
+/* The atomic number of a name that begins with the symbol of an element, as C, Si_pbe and Fe2 do; 0: it does not. */
+static int32_t element_named(const char *name)
+{
+    static const char symbols[] =
+        "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr "
+        "Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm "
+        "Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No "
+        "Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og ";
+    size_t letters = 0;
+    int32_t number = 1;
+    while (isalpha((unsigned char)name[letters])) letters++;
+    if (letters < 1 || letters > 2) return 0;
+    for (const char *s = symbols; *s; s = strchr(s, ' ') + 1, number++)
+        if (!strncasecmp(s, name, letters) && s[letters] == ' ') return number;
+    return 0;
+}
+
+/* Not all programs write an atomic number (then the name tells it) and a valence charge (then the key `valence`
+ * does, and here it is 0). */
+static int read_species(const orbital_file *f, int32_t s, int32_t *number, double *valence)
+{
+    char path[LONGEST_PATH], name[64] = "";
+    int code = PLUGMC_OK;
+    *valence = 0;
+    snprintf(path, sizeof path, "/atoms/species_%d/atomic_number", s);
+    if (exists(f, path)) {
+        code = read_count(f, path, 1, MOST_ATOMIC_NUMBER, number);
+    } else {
+        snprintf(path, sizeof path, "/atoms/species_%d/name", s);
+        if (exists(f, path)) code = read_text(f, path, name, sizeof name);
+        *number = code ? 0 : element_named(name);
+        if (!code && !*number)
+            code = damaged(f,
+                           "/atoms/species_%d: it has no atomic_number, and its name, '%s', does "
+                           "not begin with the symbol of an element",
+                           s, name);
+    }
+    snprintf(path, sizeof path, "/atoms/species_%d/valence_charge", s);
+    if (code || !exists(f, path)) return code;
+    code = read_charge(f, path, valence);
+    return code || *valence > 0 ? code : damaged(f, "%s: it is %g", path, *valence);
+}
+
 static int read_atoms(orbital_file *f)
 {
-    char path[LONGEST_PATH];
     int32_t species = 0;
     int code = read_count(f, "/atoms/number_of_atoms", 1, MOST_ATOMS, &f->atoms);
     if (!code) code = read_count(f, "/atoms/number_of_species", 1, MOST_ATOMIC_NUMBER, &species);
@@ -184,13 +268,8 @@ static int read_atoms(orbital_file *f)
     if (!code) code = read_integers(f, "/atoms/species_ids", f->atoms, f->atomic_number);
     int32_t number[MOST_ATOMIC_NUMBER];
     double valence[MOST_ATOMIC_NUMBER];
-    for (int32_t s = 0; s < species && !code; s++) {
-        snprintf(path, sizeof path, "/atoms/species_%d/atomic_number", s);
-        code = read_count(f, path, 1, MOST_ATOMIC_NUMBER, &number[s]);
-        snprintf(path, sizeof path, "/atoms/species_%d/valence_charge", s);
-        if (!code) code = read_charge(f, path, &valence[s]);
-        if (!code && !(valence[s] > 0)) code = damaged(f, "%s: it is %g", path, valence[s]);
-    }
+    for (int32_t s = 0; s < species && !code; s++)
+        code = read_species(f, s, &number[s], &valence[s]);
     for (int32_t i = 0; i < f->atoms && !code; i++) {
         int32_t s = f->atomic_number[i];
         code = check_count(f, "/atoms/species_ids", "a species", s, 0, species - 1);
@@ -376,7 +455,7 @@ static int open_whole(orbital_file *f)
     if (!code) code = read_waves(f);
     if (!code) code = read_k_points(f);
     if (!code && f->half) f->real = true;
-    /* a valence charge stands for the pseudopotential, which ES-HDF does not name */
+    /* valence charges stand for the pseudopotential, which ES-HDF does not name */
     snprintf(f->pseudopotential, sizeof f->pseudopotential, "of valence charges");
     return code;
 }

@@ -118,6 +118,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <stdlib.h>
 #include <string.h>
 
+#include "../charged_species.h"
 #include "../species_pairs.h"
 #include "evaluate.h"
 #include "formula.h"
@@ -540,6 +541,32 @@ static int configure(void *instance, const plugmc_host *host)
     return code;
 }
 
+/* An energy that falls without end cannot be normalised; a logarithm does not. Other terms must be configured. */
+static int prepare(void *instance, const plugmc_host *host)
+{
+    const double no_end = -1e4; /* kT */
+    const parameters *p = instance;
+    const plugmc_system *system = host->system;
+    const plugmc_term *own = term_of(system, instance);
+    for (int32_t a = 0; a < p->kinds && own && own->sampled; a++)
+        for (int32_t b = a; b < p->kinds; b++) {
+            const plugmc_species *sa = plugmc_species_at(system, a),
+                                 *sb = plugmc_species_at(system, b);
+            const int32_t pair = a * (int32_t)p->kinds + b;
+            real out[PROGRAM_MOST_OUTPUTS];
+            evaluate_at(p->machine, pair, p->machine->core[pair], out);
+            if (sa->most < 1 || sb->most < (a == b ? 2 : 1) || !((double)out[0] < no_end) ||
+                kept_apart(system, own, a, b))
+                continue;
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "energy: the formula goes to minus infinity as '%s' and '%s' meet, "
+                              "and nothing keeps them apart: add a potential with a core, such as "
+                              "hard_sphere with diameters above 0",
+                              sa->name, sb->name);
+        }
+    return PLUGMC_OK;
+}
+
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(
         parameters, energy, NULL,
@@ -568,6 +595,6 @@ static const plugmc_potential potential = {.size = sizeof potential, .pair = &ex
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "expression",
               .summary = "a pair energy that is a formula in the INI file", .reference = "",
               .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure,
+              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
               .potential = &potential);
 #endif

@@ -602,10 +602,11 @@ static const plugmc_potential potential = {.size = sizeof potential,
                                            .field = &plugmc_field_facet,
                                            .free = &free_facet};
 
-PLUGMC_PLUGIN(
-        .kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
-        .summary = "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
-        .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
-        .instance_size = sizeof(parameters), .parameters = table,
-        .parameter_count = PLUGMC_COUNT(table), .configure = configure, .potential = &potential);
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
+              .summary =
+                  "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
+              .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
+              .instance_size = sizeof(parameters), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
+              .potential = &potential);
 #endif

@@ -3,6 +3,8 @@
 #ifndef POLYNOMIAL_JASTROW_PREPARATION_H
 #define POLYNOMIAL_JASTROW_PREPARATION_H
 
+#include "../ions_of_orbitals.h"
+
 /* ---- Tables ------------------------------------------------------------------------------------ */
 
 /* c_0, c_1 from the slope at 0, c_2 ...; nothing of a list that is empty. */
@@ -183,6 +185,26 @@ static int prepare_f(parameters *p, const plugmc_host *host)
     return code ? code
                 : prepare_places(p, host, (int32_t)p->f_bins, (double)p->f_reach, &p->f_places,
                                  &p->f_begin);
+}
+
+/* Its ions against those of the orbitals. */
+static int prepare(void *instance, const plugmc_host *host)
+{
+    const parameters *p = instance;
+    const plugmc_box *box = &host->system->box;
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    const int32_t copies =
+        periodic ? (int32_t)(p->tile.values[0] * p->tile.values[1] * p->tile.values[2]) : 1;
+    ion_comparison comparison = ion_comparison_begin(host);
+    for (int32_t i = 0; i < p->ions.count / 3 * copies; i++) {
+        double f[3], r[3];
+        if (periodic) fractions_of(p, box, i / copies, i % copies, f);
+        for (int e = 0; e < 3 && !periodic; e++) r[e] = (double)p->ions.values[3 * i + e];
+        if (periodic) from_fractions(box, f, r);
+        ion_comparison_add(&comparison, r);
+    }
+    ion_comparison_end(&comparison);
+    return PLUGMC_OK;
 }
 
 #endif

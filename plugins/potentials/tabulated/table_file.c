@@ -1,6 +1,6 @@
 /* Tables as text: a row a line, r and u with blanks between them. A third number, as of a force, is
  * passed over: the force is the derivative of what is interpolated. '#' begins a comment; empty lines
- * are passed over.
+ * are passed over. Exponents may be Fortran's (1.5D-3), and a byte order mark may come first.
  *
  * Numbers have to survive in single precision, in which most movers compute: r grows by a millionth
  * of itself at least, so that no interval vanishes, and neither r nor u is near the ends of float.
@@ -76,11 +76,24 @@ static int wrong(const reader *in, const char *what)
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
+/* That of UTF-8 is passed over; in texts of wider characters every second byte is 0. */
+static int byte_order_mark(reader *in)
+{
+    static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
+    unsigned char begins[3] = {0};
+    const size_t got = fread(begins, 1, sizeof begins, in->stream);
+    if (got == sizeof begins && !memcmp(begins, mark, sizeof mark)) return PLUGMC_OK;
+    if (got >= 2 &&
+        ((begins[0] == 0xff && begins[1] == 0xfe) || (begins[0] == 0xfe && begins[1] == 0xff)))
+        return wrong(in, "this is UTF-16 text: save it as UTF-8");
+    return fseek(in->stream, 0, SEEK_SET) ? wrong(in, strerror(errno)) : PLUGMC_OK;
+}
+
 /* The next line, without its comment; *more is 0 where there is none. */
 static int next_line(reader *in, int *more)
 {
     int c, length = 0, comment = 0;
-    in->number++;
+    if (in->number++ == 0 && (c = byte_order_mark(in))) return c;
     while ((c = getc(in->stream)) != EOF && c != '\n') {
         if (c == 0) return wrong(in, "this is no text: there is a byte 0");
         comment |= c == '#';
@@ -94,8 +107,18 @@ static int next_line(reader *in, int *more)
     return PLUGMC_OK;
 }
 
+/* As strtod, where the exponent may be Fortran's, which a D begins; it is made an e. */
+static double number_at(char *at, char **end)
+{
+    const double number = strtod(at, end);
+    if (*end == at || !strchr("dD", **end) || !**end || !strchr("0123456789.", (*end)[-1]))
+        return number;
+    **end = 'e';
+    return strtod(at, end);
+}
+
 /* Numbers of the line; -1 if something else is written there or there are more than NUMBERS. */
-static int numbers_of(const char *at, double out[NUMBERS])
+static int numbers_of(char *at, double out[NUMBERS])
 {
     static const char blanks[] = " \t\r\f\v";
     for (int count = 0;; count++) {
@@ -103,7 +126,7 @@ static int numbers_of(const char *at, double out[NUMBERS])
         at += strspn(at, blanks);
         if (!*at) return count;
         if (count == NUMBERS) return -1;
-        out[count] = strtod(at, &end);
+        out[count] = number_at(at, &end);
         if (end == at || (*end && !strchr(blanks, *end))) return -1;
         at = end;
     }

@@ -319,7 +319,7 @@ static int configure(void *instance, const plugmc_host *host)
     return code;
 }
 
-/* A force, and a virial, know nothing of the push where the energy goes to infinity at once. */
+/* A force knows nothing of the push where the energy goes to infinity at once. */
 static int prepare(void *instance, const plugmc_host *host)
 {
     const parameters *p = instance;
@@ -329,10 +329,11 @@ static int prepare(void *instance, const plugmc_host *host)
         const int32_t first = (int32_t)p->bins.values[(int32_t)pair[FIRST_BIN]];
         const double u = (double)p->knots.values[first * KNOT_COLUMNS + CUBIC];
         if (pair[FORBIDDEN] == 0 || u >= high_energy * kT) continue;
-        host->warn(host->context,
-                   "a table begins at r = %g with an energy of no more than %g %s, and nobody can "
-                   "come nearer: that push is no part of forces and of virial_pressure",
-                   (double)pair[BEGIN], u, plugmc_energy_unit(host->system));
+        host->warn(
+            host->context,
+            "a table begins at r = %g with an energy of no more than %g %s, and nobody can "
+            "come nearer: that push is no part of forces, and pressures find it from pairs near r",
+            (double)pair[BEGIN], u, plugmc_energy_unit(host->system));
         return PLUGMC_OK;
     }
     return PLUGMC_OK;

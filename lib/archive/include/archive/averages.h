@@ -22,6 +22,10 @@ typedef struct run_length {
 
 run_length averages_run_length(const output_data *data, bool by_walker);
 
+/* How many times longer a run has to be, at least, if some of its errors are lower bounds: by its slowest scalar, and
+ * by those with a star; 2 where these are long enough by what they know of themselves. */
+double averages_times_longer(const output_data *);
+
 /* Means over walkers of a scalar [samples]; malloc'ed, NULL without memory. */
 double *averages_over_walkers(const quantity_record *);
 

@@ -1,4 +1,4 @@
-/* Who may write an output file: one process at a time.
+/* Who may write an output file: one process at a time, whether that is a run or another program of plugmc.
  *
  * A process has an identity, random, in a lock file beside the output, in the output itself and in
  * the names of its temporary files. The lock (flock) is on a file of its own, OUTPUT.lock, since
@@ -26,6 +26,8 @@ typedef struct output_lock {
  * beside it. EXIT_OUTPUT, with a sentence that names who has it, if it is taken; a warning if there
  * are no locks here. */
 int output_lock_take(output_lock *, const char *path, const char *identity, report *);
+/* The same for a program that writes no identity into its file. */
+int output_lock_take_plain(output_lock *, const char *path, report *);
 /* Of a lock that was taken, or is all zero. */
 void output_lock_release(output_lock *);
 #endif

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "archive/axes.h"
 #include "archive/lock.h"
@@ -16,12 +17,14 @@
 #include "plugmc/plugin.h"
 #include "base/report.h"
 #include "statistics/statistics.h"
+#include "formats/frame.h"
 
 /* What its samples say; filled by averages_find (run/averages.h). */
 typedef struct quantity_result {
     estimate scalar;
     autocorrelation correlation;
-    double halves;          /* scalars: see difference_of_halves */
+    double halves; /* scalars: see difference_of_halves */
+    int32_t still; /* scalars: walkers that keep the value they began with (run/frozen.h) */
     double *means, *errors; /* arrays: [length] */
     bool *each_converged;   /* [length] */
 } quantity_result;
@@ -70,6 +73,8 @@ typedef struct move_record {
     double *steps;            /* [rungs]; 0 without a step */
     tuning_record *tunings;   /* in the order of sweeps */
     int64_t tuning_count;
+    /* PLUGMC_CHANGED_* of its mover; 0: not known, of a file of an earlier version. */
+    uint32_t changes;
 } move_record;
 
 /* Wall seconds of the run after some sweeps, resumed parts included: points some time apart, of which every
@@ -109,7 +114,11 @@ typedef struct output_data {
     char identity[IDENTITY_SIZE];
     char stamp[STAMP_SIZE]; /* who wrote what is in the file, and which of its writes that was */
     uint64_t writes;        /* of this process */
-    spare *spare;           /* the file before, for the next write; NULL: none is kept */
+    /* of the last write that failed, where that was the reason; else 0 */
+    int error;
+    dev_t device; /* of the file that was written or read last */
+    ino_t inode;
+    spare *spare; /* the file before, for the next write; NULL: none is kept */
     quantity_record *quantities;
     int quantity_count;
     bool joined;                    /* walkers hang together: their means are the samples */
@@ -121,6 +130,7 @@ typedef struct output_data {
     frame *frames; /* since the last write */
     int frame_count;
     int64_t frames_written;
+    uint64_t frames_from, frames_until; /* sweeps of the first and the last of them */
     const char *trajectory_note;
     /* checkpoint */
     uint64_t sweep; /* sweeps done, equilibration included */
@@ -146,6 +156,8 @@ typedef struct blob {
     int64_t first; /* of these */
 } blob;
 
+/* Two quantities that would have the same place in the file. */
+bool output_names_clash(const output_data *, const char **observable, const char **name);
 /* Can a file be made at `path`? Tried before a run begins, without touching what is there. `key` is
  * the one that names another place, NULL if there is none. */
 int output_probe(const char *path, const char *key, report *);
@@ -163,11 +175,19 @@ int output_write(const char *path, bool fresh, output_data *, report *);
  * `from`: `path`, a file of this run elsewhere, or NULL for none. */
 enum { OUTPUT_WHY = 1152 };
 int output_try(const char *path, const char *from, output_data *, char why[OUTPUT_WHY]);
-/* Is there a whole file of this run at `path`, the one that `data` was last written to or read from?
- * Reads all of it. */
+/* What stands at `path`, where `data` was last written to or read from. All that a resumed run reads is read, and
+ * all that a further write reads when it appends. */
+enum output_found {
+    FOUND_WHOLE, /* that file */
+    FOUND_NOTHING,
+    FOUND_DAMAGED, /* that file, and why says what is wrong with it */
+    FOUND_OTHER,   /* another one */
+    FOUND_UNKNOWN  /* it could not be looked at, and why says what was missing */
+};
+enum output_found output_look(const char *path, const output_data *data, char why[OUTPUT_WHY]);
 bool output_is_intact(const char *path, const output_data *data);
-/* What has become of the file at `path` after a write that failed, in words; it is looked at. */
-const char *output_state(const char *path, bool fresh, const output_data *data);
+/* The same in words, after a write that failed. */
+const char *output_state(bool fresh, enum output_found, const char *why, char words[OUTPUT_WHY]);
 
 /* Reads back what a resumed run needs: user_ini first. The series of scalars, block averages of
  * arrays, counts and steps of moves, positions, blobs. Truncated, foreign or damaged files are refused with
@@ -180,18 +200,19 @@ const char *output_state(const char *path, bool fresh, const output_data *data);
  * derived values are read where they are NULL. Positions and blobs are always new. */
 int output_read_ini(const char *path, char **user_ini, report *);
 int output_read(const char *path, output_data *, report *);
+/* The same of a file that is open already, whatever `path` leads to by now. */
+int output_read_open(int fd, const char *path, output_data *, report *);
+/* A path to the file that is open in this process, for it and its children. */
+enum { OUTPUT_PATH = 48 };
+void output_path_of(int fd, char path[OUTPUT_PATH]);
 void move_records_free(output_data *);
 /* Frees what output_read has put into data that was all zero. */
 void output_free(output_data *);
 
-/* Last frames of walkers, for initial states: the first is particles/trajectory (or the only group
- * below particles), walker w > 0 is particles/trajectory_w. As many as the file has, at most `most`:
- * positions [walkers][count][3], NaN of who is not there in that frame, and species [walkers][count], which
- * may be NULL and are 0 if the file has none. The box is that of the first. edges are the
- * vectors of the box as rows, 0 where the file has none. Two-dimensional files: z = 0, and the last
- * vector is (0, 0, 1). */
-int h5md_read_positions(const char *path, int most, int *walkers, int64_t *count,
-                        double **positions, int32_t **species, double edges[3][3], report *);
+/* Frame `which` of walkers (system/frame.h), for initial states: the first is particles/trajectory (or the only group
+ * below particles), walker w > 0 is particles/trajectory_w. As many as the file has, at most `most`. Elements beside the
+ * places that were written at other times have to be those of the last frame. An exit code, after a sentence. */
+int h5md_read_frame(const char *path, int most, int64_t which, file_frame *, report *);
 
 /* CSV of the scalars: sweep, then one column a quantity (mean over walkers). Atomic too. */
 int output_csv(const char *path, const output_data *, report *);

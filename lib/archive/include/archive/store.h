@@ -124,8 +124,14 @@ void *store_get_array(store *, hid_t parent, const char *name, enum store_type t
  * of the whole array. */
 void *store_get_rows(store *, hid_t parent, const char *name, enum store_type type, int rank,
                      hsize_t first, hsize_t count, hsize_t *shape);
-/* The last row of an open array whose first dimension is time, or (in_time = false) all of it, as
- * numbers of `type`. rank (1 or 2) and shape are those of the row. */
-void *store_get_last_row(store *, hid_t array, const char *name, enum store_type type, bool in_time,
-                         int *rank, hsize_t shape[2]);
+/* Rows of an open array, which are its first dimension; 0 with a failure. */
+int64_t store_count_rows(store *, hid_t array);
+/* One row of an open array whose first dimension is time, or (row = -1) all of it, as numbers of `type`. rank (1 or 2)
+ * and shape are those of the row. */
+void *store_get_row(store *, hid_t array, const char *name, enum store_type type, int64_t row,
+                    int *rank, hsize_t shape[2]);
+/* An attribute that may be missing: texts of fixed length, [*count][*width] without final zeros for certain, or numbers.
+ * NULL: there is none of this kind, or a failure. */
+char *store_get_labels(store *, hid_t object, const char *name, int *count, int *width);
+double *store_get_numbers(store *, hid_t object, const char *name, int *count);
 #endif

@@ -14,6 +14,8 @@ extern const char *child_program;
  * are as in a new program, or all that might end it are blocked: what is sent to a whole job is for
  * the parent. 0 or errno. */
 int child_start(pid_t *, const int *files, int count, bool blocks_signals, char *const arguments[]);
+/* Whether something failed for what another program may give back soon: processes, descriptors, memory. */
+bool child_is_shortage(int error);
 /* Waits for its end: the status of waitpid. */
 int child_wait(pid_t);
 #endif

@@ -17,6 +17,8 @@ struct plugmc_context {
     int allocation_count;
     /* The plugin, or the core for it, has said why it fails. */
     bool failed;
+    /* It is only tried whether it can: nobody hears why not. */
+    bool tried;
     /* Shared by all instances of a run, since a mover may fail by what a potential has said; NULL: nobody else is there. */
     bool *any_failed;
     /* Of whoever provides the services behind plugmc_host: */

@@ -2,7 +2,7 @@
 #ifndef PLUGMC_CRASH_H
 #define PLUGMC_CRASH_H
 
-/* From here on a crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) in any thread ends the process with
+/* From here on a plugin that ends the program (exit) is named, and the code is EXIT_INTERNAL; and a crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) in any thread ends the process with
  * EXIT_INTERNAL and a sentence that names the plugin and the callback. Handlers of others, such as a
  * sanitizer, stay. Called by the main thread. */
 void crash_report(void);
@@ -21,6 +21,9 @@ crash_record crash_calling(const char *plugin, const char *callback);
 crash_record crash_calling_potential(const char *label, const char *callback);
 /* Another callback of the same plugin, for whoever asks for several and knows nobody's name. */
 void crash_calling_its(const char *callback);
+/* In whose callback the main thread is, and how many calls and returns there were up to now: while that number stays,
+ * it is the same call. From any thread. */
+crash_record crash_of_main(unsigned long *calls);
 /* The callback has returned. */
 void crash_called(void);
 /* It has returned to another one, from which the core had been called. */

@@ -21,8 +21,8 @@ typedef struct findings {
 /* EXIT_DONE, or the exit code with the reason, a sentence about the file without its name.
  *
  *   kind        detail
- *   checkpoint  ""; what a resumed run reads and writes again
- *   positions   the most walkers that are read; they come back as findings
+ *   checkpoint  beside which file a copy is made; what a resumed run reads and writes again
+ *   positions   the most walkers that are read, and which frame; they come back as findings
  *   plugin      path of the plugin, whose function `rehearse` gets the file
  *   load        ""; the file is a plugin, see plugin/trial.h. EXIT_MEMORY may come without a reason
  *

@@ -8,7 +8,7 @@
 #include "input/units.h"
 
 enum { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
-enum { INITIAL_LATTICE, INITIAL_RANDOM, INITIAL_FILE };
+enum { INITIAL_LATTICE, INITIAL_RANDOM, INITIAL_FILE, INITIAL_NEAR_IONS };
 
 typedef struct run_section {     /* [run] */
     int64_t sweeps, equilibrate; /* numbers of sweeps */
@@ -48,11 +48,13 @@ typedef struct species_section { /* [species NAME] */
 } species_section;
 
 typedef struct initial_section { /* [initial] */
-    int32_t state;               /* choice lattice|random|file: INITIAL_* */
+    int32_t state;               /* choice lattice|random|file|near_ions: INITIAL_* */
     int32_t lattice;             /* choice auto|square|triangular|sc|fcc */
-    const char *file;            /* H5MD or extended XYZ */
+    const char *file;            /* H5MD, GSD or extended XYZ */
+    int64_t frame;               /* of it, from 0; negative: from the end */
     double random_fraction;      /* packing fraction of the random insertion before compression */
     int64_t attempts;            /* insertion attempts a particle */
+    double ion_width;            /* of electrons around an ion */
 } initial_section;
 
 typedef struct ladder_section { /* [ladder] */

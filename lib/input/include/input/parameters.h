@@ -24,6 +24,9 @@ int parameters_fill(const plugmc_parameter *table, int count, size_t real_size, 
  * entry->file. */
 const char *parameters_path(const ini_section *, ini_entry *);
 
+/* Bytes of the field of a parameter. */
+size_t parameter_bytes(const plugmc_parameter *, size_t real_size);
+
 /* A copy that lives as long as the program. Main thread only. */
 const char *keep_text(const char *);
 

@@ -29,8 +29,10 @@ void autocorrelation_free(autocorrelation *);
 /* Mean of a correlated series and its standard error (run/blocking.h). */
 typedef struct estimate {
     double mean, error;
-    double variance;         /* of one sample */
-    double correlation_time; /* integrated autocorrelation time, samples; at least 0.5 */
+    double variance; /* of one sample */
+    /* Integrated autocorrelation time, samples; at least 0.5, which is all that is known of independent samples:
+     * it is less than their period. NaN of a series that does not vary. */
+    double correlation_time;
     int64_t samples;
     bool converged; /* false: the run is too short, `error` is a lower bound */
 } estimate;

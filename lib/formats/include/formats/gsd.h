@@ -1,5 +1,6 @@
 /* The layout of GSD files, version 2.0 (https://gsd.readthedocs.io: file layer), with HOOMD's schema 1.4: for what
- * reads them (gsd.c) and for `plugmc export`. Numbers are little-endian.
+ * reads them (gsd.c), schema 2.0 as well, in which reals may be float or double, and for `plugmc export`. Numbers are
+ * little-endian.
  *
  *     header       256 bytes
  *     chunks       arrays [N][M] of one type, each of a frame and a name
@@ -32,7 +33,8 @@ enum {
     GSD_UINT64 = 4,
     GSD_INT8 = 5,
     GSD_FLOAT = 9,
-    GSD_DOUBLE = 10
+    GSD_DOUBLE = 10,
+    GSD_CHARACTER = 11
 };
 
 typedef struct gsd_header {
@@ -62,5 +64,7 @@ typedef struct gsd_box {
     double size[6], centre[3], axis[3][3];
 } gsd_box;
 gsd_box gsd_box_of(const plugmc_box *, double largest_diameter);
+/* The vectors of a box of HOOMD's as rows, in its axes. */
+void gsd_vectors(const double size[6], double out[3][3]);
 
 #endif

@@ -8,16 +8,22 @@
 /* /h5md and /particles: the layout of H5MD 1.1. `before`: frames that the file has already. */
 void h5md_write_header(store *, const output_data *);
 void h5md_write_frames(store *, const output_data *, int64_t before);
-/* h5md_read_positions without a rehearsal; opens and closes the store, which has failed if the
- * arrays are NULL. */
-void h5md_read(store *, const char *path, int most, int *walkers, int64_t *count,
-               double **positions, int32_t **species, double edges[3][3]);
+/* Below particles/. */
+enum { H5MD_NAME = 32 };
+void h5md_walker_name(int walker, char name[H5MD_NAME]);
+/* h5md_read_frame without a rehearsal; opens and closes the store, which has failed if nothing was read. */
+void h5md_read(store *, const char *path, int most, int64_t which, file_frame *);
 
 /* /plugmc: observables, checkpoint, what may differ between equal runs. `fresh`: no samples are in
  * the file yet; `frames`: in the file once this is written. */
 void checkpoint_write(store *, const output_data *, const char *stamp, bool fresh, int64_t frames);
 /* Reads all of it into data that is all zero. */
 void checkpoint_read(store *, output_data *);
+
+/* Reads what a write that appends would read: it fails where nothing can be added. */
+void ends_read(store *, const output_data *);
+/* The sweeps of the first and the last frame of data->frames_written. */
+void ends_find_frames(store *, output_data *);
 
 /* A group OBSERVABLE/NAME below `parent`, made if it is missing, with both as attributes, the first
  * one called `what`. */
@@ -33,7 +39,9 @@ void pace_read(store *, hid_t group, pace_record *);
 /* /parameters: texts of the configuration, of what made the run and of its resumes; the stamp. */
 void origin_write(store *, const output_data *, const char *stamp);
 void origin_read(store *, output_data *);
-/* Fails unless the file has the stamp that data has. */
+/* Whether the file has the stamp that data has. */
+bool origin_has_stamp(store *, const output_data *);
+/* Fails unless it has. */
 void origin_check_stamp(store *, const output_data *);
 
 /* "label/name" with what a path may not hold as %XX; to be freed, NULL without memory. */

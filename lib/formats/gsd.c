@@ -1,8 +1,8 @@
-/* The last frame of a GSD file as an initial state: see gsd.h for the layout.
+/* Frames of GSD files: see gsd.h for the layout.
  *
  * Nothing in the file is believed: places and sizes are compared with its length before anything is read or memory is
  * taken, so that a damaged file costs no more than it is long. */
-#include "system/gsd.h"
+#include "formats/gsd.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,19 +12,19 @@
 #include <unistd.h>
 
 #include "base/regular_file.h"
-#include "system/initial.h"
+#include "formats/frame.h"
 
 typedef struct gsd {
     const char *path;
-    const plugmc_system *system;
     report *report;
+    file_frame *out;
     int fd;
     uint64_t bytes; /* of the file */
     gsd_header header;
     char *names;      /* [name_room][64] and a zero */
     gsd_entry *index; /* [entries] */
     uint64_t entries;
-    uint64_t frame; /* the last one */
+    uint64_t frame; /* the one that is read */
     uint64_t n;     /* particles in it */
     int code;       /* of what went wrong; then nothing more is read */
 } gsd;
@@ -34,7 +34,7 @@ typedef struct gsd {
 
 size_t gsd_size(uint8_t type)
 {
-    static const uint8_t sizes[] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
+    static const uint8_t sizes[] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 1};
     return type < sizeof sizes ? sizes[type] : 0;
 }
 
@@ -125,22 +125,39 @@ static void read_header(gsd *g)
     else if (h->version >> 16 != 1 && h->version >> 16 != 2)
         refuse(g, "it is of version %u.%u of GSD, plugmc reads 1 and 2", h->version >> 16,
                h->version & 0xffff);
-    else if (strncmp(h->schema, "hoomd", sizeof h->schema) || h->schema_version >> 16 != 1)
-        refuse(g, "its content is not of HOOMD's schema, version 1");
+    else if (strncmp(h->schema, "hoomd", sizeof h->schema))
+        refuse(g, "its content is not of HOOMD's schema");
+    else if (h->schema_version >> 16 != 1 && h->schema_version >> 16 != 2)
+        refuse(g, "it is of version %u.%u of HOOMD's schema, plugmc reads 1 and 2",
+               h->schema_version >> 16, h->schema_version & 0xffff);
 }
 
-static void read_index(gsd *g)
+static void read_index(gsd *g, int64_t which)
 {
     const gsd_header *h = &g->header;
+    uint64_t last = 0;
     g->names = read_piece(g, "list of names", h->name_location, h->name_room, GSD_NAME);
     if (g->names)
         g->index = read_piece(g, "index", h->index_location, h->index_room, sizeof *g->index);
     if (!g->index) return;
     while (g->entries < h->index_room && g->index[g->entries].location) {
         const uint64_t frame = g->index[g->entries++].frame;
-        if (frame > g->frame) g->frame = frame;
+        if (frame > last) last = frame;
     }
-    if (!g->entries) refuse(g, "it has no frame");
+    if (!g->entries) {
+        refuse(g, "it has no frame");
+        return;
+    }
+    if (last >= INT64_MAX) {
+        refuse(g, "its index is damaged");
+        return;
+    }
+    char why[FRAME_WHY];
+    const int64_t frame = frame_number(which, (int64_t)last + 1, why);
+    if (frame < 0)
+        refuse(g, "%s", why);
+    else
+        g->frame = (uint64_t)frame;
 }
 
 /* The number of a name; -1 if the file has not got it. */
@@ -167,13 +184,15 @@ static const gsd_entry *entry_of(const gsd *g, const char *name, uint64_t frame)
 
 /* ---- Chunks --------------------------------------------------------------------------------- */
 
-/* Of the last frame, or of frame 0, [*n][*m]. NULL if there is none, or with a sentence (g->code). */
-static void *read_chunk(gsd *g, const char *name, uint8_t type, uint64_t *n, uint32_t *m)
+/* Of the frame that is read, or of frame 0, [*n][*m], of one of two types. NULL if there is none, or with a sentence (g->code). */
+static void *read_chunk(gsd *g, const char *name, uint8_t *type, uint8_t other, uint64_t *n,
+                        uint32_t *m)
 {
     const gsd_entry *entry = g->code ? NULL : entry_of(g, name, g->frame);
     if (!entry && !g->code) entry = entry_of(g, name, 0);
     if (!entry) return NULL;
-    if (entry->type != type) {
+    if (entry->type == other) *type = other;
+    if (entry->type != *type) {
         refuse(g, "the numbers in its '%s' are not of the kind that they have in HOOMD's schema",
                name);
         return NULL;
@@ -184,25 +203,51 @@ static void *read_chunk(gsd *g, const char *name, uint8_t type, uint64_t *n, uin
     }
     *n = entry->n;
     *m = entry->m;
-    const uint64_t row = (uint64_t)entry->m * gsd_size(type);
+    const uint64_t row = (uint64_t)entry->m * gsd_size(*type);
     char what[64];
     snprintf(what, sizeof what, "'%s'", name);
     return read_piece(g, what, (uint64_t)entry->location, entry->n, row);
 }
 
 /* Of this shape, as from frame 0 only if that has as many particles. */
-static void *read_shaped(gsd *g, const char *name, uint8_t type, uint64_t n, uint32_t m)
+static void *read_either(gsd *g, const char *name, uint8_t *type, uint8_t other, uint64_t n,
+                         uint32_t m)
 {
     uint64_t rows;
     uint32_t columns;
     const bool own = !g->code && entry_of(g, name, g->frame);
-    void *chunk = read_chunk(g, name, type, &rows, &columns);
+    void *chunk = read_chunk(g, name, type, other, &rows, &columns);
     if (!chunk || (rows == n && columns == m)) return chunk;
     free(chunk);
     if (own || columns != m)
         refuse(g, "its '%s' is an array of %llu times %u numbers, not of %llu times %u", name,
                (unsigned long long)rows, columns, (unsigned long long)n, m);
     return NULL;
+}
+
+static void *read_shaped(gsd *g, const char *name, uint8_t type, uint64_t n, uint32_t m)
+{
+    return read_either(g, name, &type, type, n, m);
+}
+
+static void *no_memory(gsd *g)
+{
+    g->code = report_error(g->report, EXIT_MEMORY, g->path, 0, "not enough memory to read it");
+    return NULL;
+}
+
+/* Reals, which version 2 of the schema lets be of either kind, as double; NULL: there are none, or a sentence. */
+static double *read_reals(gsd *g, const char *name, uint64_t n, uint32_t m)
+{
+    const uint8_t other = g->header.schema_version >> 16 == 2 ? GSD_DOUBLE : GSD_FLOAT;
+    uint8_t type = GSD_FLOAT;
+    void *chunk = read_either(g, name, &type, other, n, m);
+    if (!chunk || type == GSD_DOUBLE) return chunk;
+    double *reals = malloc((n * m + 1) * sizeof *reals);
+    if (!reals) no_memory(g);
+    for (uint64_t i = 0; i < n * m && reals; i++) reals[i] = ((float *)chunk)[i];
+    free(chunk);
+    return reals;
 }
 
 static void read_count(gsd *g)
@@ -215,168 +260,123 @@ static void read_count(gsd *g)
 
 /* ---- The box -------------------------------------------------------------------------------- */
 
-static void check_dimension(gsd *g, const float box[6])
+void gsd_vectors(const double size[6], double out[3][3])
 {
-    const int own = g->system->box.dimension;
-    uint8_t *given = read_shaped(g, "configuration/dimensions", GSD_UINT8, 1, 1);
-    const int found = given ? *given : box[2] == 0 ? 2 : 3;
-    free(given);
-    if (!g->code && found != own) refuse(g, "it is in %d dimensions, the run in %d", found, own);
+    const double vectors[3][3] = {{size[0], 0, 0},
+                                  {size[3] * size[1], size[1], 0},
+                                  {size[4] * size[2], size[5] * size[2], size[2]}};
+    memcpy(out, vectors, sizeof vectors);
 }
 
-/* Lengths to six digits, tilts likewise; in a sphere the box says nothing. */
-static void check_box(gsd *g)
+/* Ours is in the axes of the run that wrote it; whoever has changed HOOMD's and kept ours contradicts himself. */
+static void take_our_box(gsd *g)
 {
-    const plugmc_box *box = &g->system->box;
-    float *found = read_shaped(g, "configuration/box", GSD_FLOAT, 6, 1);
-    if (!found && !g->code) refuse(g, "it has no box");
-    if (found) check_dimension(g, found);
-    const gsd_box own = gsd_box_of(box, 0);
-    for (int d = 0; d < box->dimension && !g->code; d++)
-        if (box->domain == PLUGMC_DOMAIN_PERIODIC &&
-            !(fabs(found[d] - own.size[d]) <= 1e-6 * own.size[d]))
-            refuse(g, "the file's box is L%c = %.10g, the run's %.10g", "xyz"[d], found[d],
-                   own.size[d]);
-    for (int k = 3; k < (box->dimension == 2 ? 4 : 6) && !g->code; k++)
-        if (box->domain == PLUGMC_DOMAIN_PERIODIC &&
-            !(fabs(found[k] - own.size[k]) <= 1e-6 * (1 + fabs(own.size[k]))))
-            refuse(g, "the file's box has the tilt %s = %.7g, the run's %.7g",
-                   (const char *[]){"xy", "xz", "yz"}[k - 3], found[k], own.size[k]);
-    free(found);
+    double *ours = read_shaped(g, GSD_OUR_BOX, GSD_DOUBLE, 3, 3);
+    double(*to)[3] = g->out->box[0], own[3][3];
+    if (!ours) return;
+    plugmc_box box = {.dimension = g->out->dimension, .oblique = 1};
+    memcpy(box.vector, ours, sizeof box.vector);
+    const gsd_box same = gsd_box_of(&box, 0);
+    gsd_vectors(same.size, own);
+    for (int d = 0; d < box.dimension && !g->code; d++)
+        for (int e = 0; e <= d && !g->code; e++)
+            if (!(fabs(own[d][e] - to[d][e]) <= 4e-6 * (fabs(to[d][d]) + fabs(to[d][e]))))
+                refuse(g, "its 'configuration/box' and its '" GSD_OUR_BOX
+                          "' differ: take the latter out if the box was changed");
+    if (!g->code) memcpy(to, ours, sizeof box.vector);
+    free(ours);
+}
+
+static void read_box(gsd *g)
+{
+    double *size = read_reals(g, "configuration/box", 6, 1);
+    if (!size && !g->code) refuse(g, "it has no box");
+    uint8_t *given = read_shaped(g, "configuration/dimensions", GSD_UINT8, 1, 1);
+    g->out->box = calloc(1, sizeof *g->out->box);
+    g->out->boxes = 1;
+    g->out->centred = true;
+    if (!g->out->box && !g->code) no_memory(g);
+    if (!g->code) {
+        g->out->dimension = given ? *given : size[2] == 0 ? 2 : 3;
+        if (g->out->dimension != 2 && g->out->dimension != 3)
+            refuse(g, "it is in %d dimensions", g->out->dimension);
+        gsd_vectors(size, g->out->box[0]);
+        for (int k = 0; k < 6 && !g->code; k++)
+            if (!isfinite(size[k])) refuse(g, "its box is not finite");
+        if (g->out->dimension == 2) g->out->box[0][2][2] = 1;
+    }
+    if (!g->code) take_our_box(g);
+    free(size);
+    free(given);
 }
 
 /* ---- Particles ------------------------------------------------------------------------------ */
 
-/* The species of each type, -1 where the run has none of its name; [*types], NULL with a sentence. */
-static int32_t *match_types(gsd *g, uint64_t *types, char **names, uint32_t *width)
-{
-    *names = read_chunk(g, "particles/types", GSD_INT8, types, width);
-    if (g->code) return NULL;
-    if (!*names) { /* as the schema has it */
-        *names = checked(strdup("A"));
-        *types = *width = 1;
-    }
-    int32_t *kinds = checked(malloc((*types + 1) * sizeof *kinds));
-    for (uint64_t t = 0; t < *types; t++) {
-        const char *name = *names + t * *width;
-        const size_t length = strnlen(name, *width);
-        kinds[t] = -1;
-        for (int32_t s = 0; s < g->system->species_count; s++) {
-            const char *own = plugmc_species_at(g->system, s)->name;
-            if (strlen(own) == length && !memcmp(own, name, length)) kinds[t] = s;
-        }
-    }
-    return kinds;
-}
-
-/* [n], to be freed; NULL with a sentence. */
-static int32_t *read_species(gsd *g)
+/* The names of types; as the schema has it, A where there are none. */
+static void read_names(gsd *g)
 {
     uint64_t types = 0;
     uint32_t width = 0;
-    char *names = NULL;
-    int32_t *kinds = match_types(g, &types, &names, &width);
-    uint32_t *type = read_shaped(g, "particles/typeid", GSD_UINT32, g->n, 1);
-    int32_t *species = g->code ? NULL : malloc((g->n + 1) * sizeof *species);
-    if (!g->code && !species)
-        g->code = report_error(g->report, EXIT_MEMORY, g->path, 0, "not enough memory to read it");
-    for (uint64_t i = 0; i < g->n && !g->code; i++) {
-        const uint32_t t = type ? type[i] : 0;
-        if (t >= types)
-            refuse(g, "particle %llu is of type %u, but there are %llu", (unsigned long long)i, t,
-                   (unsigned long long)types);
-        else if (kinds[t] < 0)
-            refuse(g, "the run has no species '%.*s'", (int)(width < 80 ? width : 80),
-                   names + (uint64_t)t * width);
+    uint8_t type = GSD_INT8;
+    char *names = read_chunk(g, "particles/types", &type, GSD_CHARACTER, &types, &width);
+    if (g->code) return;
+    if (types > INT32_MAX) refuse(g, "its 'particles/types' is damaged");
+    if (!names) types = 1;
+    g->out->name = g->code ? NULL : calloc(types + 1, sizeof *g->out->name);
+    if (!g->code && !g->out->name) no_memory(g);
+    for (uint64_t t = 0; t < types && !g->code; t++) {
+        g->out->name[t] = names ? strndup(names + t * width, width) : strdup("A");
+        if (!g->out->name[t])
+            no_memory(g);
         else
-            species[i] = kinds[t];
+            g->out->names = (int32_t)(t + 1);
     }
     free(names);
-    free(kinds);
+}
+
+static void read_species(gsd *g)
+{
+    const uint64_t types = (uint64_t)g->out->names;
+    uint32_t *type = read_shaped(g, "particles/typeid", GSD_UINT32, g->n, 1);
+    int32_t *species = g->out->species = g->code ? NULL : calloc(g->n + 1, sizeof *species);
+    if (!g->code && !species) no_memory(g);
+    for (uint64_t i = 0; i < g->n && type && !g->code; i++)
+        if (type[i] >= types)
+            refuse(g, "particle %llu is of type %u, but there are %llu", (unsigned long long)i,
+                   type[i], (unsigned long long)types);
+        else
+            species[i] = (int32_t)type[i];
     free(type);
-    if (!g->code) return species;
-    free(species);
-    return NULL;
 }
 
-static void check_charges(gsd *g, const int32_t *species)
+/* In the axes of HOOMD; in double and in ours beside them where they are there. */
+static void read_places(gsd *g)
 {
-    float *charge = read_shaped(g, "particles/charge", GSD_FLOAT, g->n, 1);
-    for (uint64_t i = 0; i < g->n && charge && !g->code; i++) {
-        const plugmc_species *own = plugmc_species_at(g->system, species[i]);
-        if (!(fabs(charge[i] - own->charge) <= 1e-6 * fmax(1, fabs(own->charge))))
-            refuse(g, "the charge of particle %llu is %g, that of species %s in the run is %g",
-                   (unsigned long long)i, charge[i], own->name, own->charge);
-    }
-    free(charge);
-}
-
-/* Positions in double have to be those in float, but for what lies between: whoever has moved particles by another
- * program means the latter. Places differ by whole boxes at most. */
-static void check_doubles(gsd *g, const double *ours, const double *floats)
-{
-    const plugmc_box *box = &g->system->box;
-    for (uint64_t i = 0; i < g->n && !g->code; i++) {
-        double square = 0, scale = 0, r[3];
-        for (int d = 0; d < 3; d++) {
-            r[d] = ours[3 * i + d] - floats[3 * i + d];
-            scale = fmax(scale, fmax(box->length[d], fabs(floats[3 * i + d])));
-        }
-        if (box->domain == PLUGMC_DOMAIN_PERIODIC) {
-            double f[3];
-            for (int d = 0; d < 3; d++) {
-                f[d] = r[0] * box->inverse[0][d] + r[1] * box->inverse[1][d] +
-                       r[2] * box->inverse[2][d];
-                if (d < box->dimension) f[d] -= rint(f[d]);
-            }
-            for (int d = 0; d < 3; d++)
-                r[d] =
-                    f[0] * box->vector[0][d] + f[1] * box->vector[1][d] + f[2] * box->vector[2][d];
-        }
-        for (int d = 0; d < 3; d++) square += r[d] * r[d];
-        if (far_away(box, &floats[3 * i]) || !(sqrt(square) <= 4e-6 * scale))
-            refuse(g,
-                   "the places of particle %llu in its 'particles/position' and in its "
-                   "'" GSD_OUR_POSITIONS "' differ: take the latter out if particles were moved",
-                   (unsigned long long)i);
-    }
-}
-
-/* [n][3] in our axes, not wrapped; in double where they are there. NULL with a sentence. */
-static double *read_places(gsd *g)
-{
-    const gsd_box box = gsd_box_of(&g->system->box, 0);
-    float *found = read_shaped(g, "particles/position", GSD_FLOAT, g->n, 3);
+    double *found = g->out->positions = read_reals(g, "particles/position", g->n, 3);
     if (!found && !g->code && g->n) refuse(g, "it has no positions");
-    double *places = g->code ? NULL : malloc((3 * g->n + 1) * sizeof *places);
-    if (!g->code && !places)
-        g->code = report_error(g->report, EXIT_MEMORY, g->path, 0, "not enough memory to read it");
-    for (uint64_t i = 0; i < 3 * g->n && !g->code; i++) {
-        const float *p = found + i / 3 * 3;
-        const int d = (int)(i % 3);
-        places[i] =
-            box.centre[d] + p[0] * box.axis[0][d] + p[1] * box.axis[1][d] + p[2] * box.axis[2][d];
-        if (!isfinite(places[i]))
+    for (uint64_t i = 0; i < 3 * g->n && !g->code; i++)
+        if (!isfinite(found[i]))
             refuse(g, "the position of particle %llu is not finite", (unsigned long long)(i / 3));
-    }
-    double *ours = read_shaped(g, GSD_OUR_POSITIONS, GSD_DOUBLE, g->n, 3);
-    if (ours) check_doubles(g, ours, places);
-    free(found);
-    if (!g->code && !ours) return places;
-    free(places);
-    if (!g->code) return ours;
-    free(ours);
-    return NULL;
+    g->out->exact = read_shaped(g, GSD_OUR_POSITIONS, GSD_DOUBLE, g->n, 3);
+    if (!found && !g->code && !(g->out->positions = calloc(1, sizeof *found))) no_memory(g);
 }
 
-int gsd_read(const char *path, const plugmc_system *system, int64_t *count, double **positions,
-             int32_t **species, report *report)
+/* Frames without one of these have what the schema says, which nobody has meant. */
+static void read_properties(gsd *g)
 {
-    gsd g = {.path = path, .system = system, .report = report};
+    static const char *const names[FRAME_PROPERTIES] = {[FRAME_CHARGE] = "particles/charge",
+                                                        [FRAME_MASS] = "particles/mass",
+                                                        [FRAME_DIAMETER] = "particles/diameter"};
+    for (int k = 0; k < FRAME_PROPERTIES; k++)
+        g->out->property[k] = g->code ? NULL : read_reals(g, names[k], g->n, 1);
+}
+
+int gsd_read(const char *path, int64_t which, file_frame *out, report *report)
+{
+    gsd g = {.path = path, .report = report, .out = out};
     const char *why;
     struct stat info;
-    *positions = NULL;
-    *species = NULL;
+    *out = (file_frame){.walkers = 1};
     g.fd = open_regular(path, &why);
     if (g.fd < 0) return refuse(&g, "cannot be opened: %s", why);
     if (fstat(g.fd, &info))
@@ -384,20 +384,17 @@ int gsd_read(const char *path, const plugmc_system *system, int64_t *count, doub
     else
         g.bytes = (uint64_t)info.st_size;
     if (!g.code) read_header(&g);
-    if (!g.code) read_index(&g);
-    if (!g.code) check_box(&g);
+    if (!g.code) read_index(&g, which);
+    if (!g.code) read_box(&g);
     if (!g.code) read_count(&g);
-    if (!g.code) *positions = read_places(&g);
-    if (!g.code) *species = read_species(&g);
-    if (!g.code) check_charges(&g, *species);
-    *count = (int64_t)g.n;
+    if (!g.code) read_places(&g);
+    if (!g.code) read_names(&g);
+    if (!g.code) read_species(&g);
+    if (!g.code) read_properties(&g);
+    out->count = (int64_t)g.n;
     close(g.fd);
     free(g.names);
     free(g.index);
-    if (!g.code) return EXIT_DONE;
-    free(*positions);
-    free(*species);
-    *positions = NULL;
-    *species = NULL;
+    if (g.code) frame_free(out);
     return g.code;
 }

@@ -1,0 +1,248 @@
+/* Two mistakes that a plugin's numbers do not show:
+ *
+ *   a list is read behind its end     as where a key has one number and there are two species. Other
+ *                                     numbers are put there: no energy may change by that.
+ *   a field that no table declares    is what `configure` has made it on the CPU, and 0 in the source for a
+ *                                     GPU, which has what tables declare. It is made 0 here, too.
+ *
+ * Pointers are left as they are: what they point to is for the CPU alone, which the source for a GPU leaves
+ * out (`#if PLUGMC_HOST`). */
+#include "plugin/hidden_inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "input/config.h"
+#include "input/lists.h"
+#include "input/parameters.h"
+#include "base/crash.h"
+
+enum { SEPARATIONS = 24, MOST_PAIRS = 60, MOST_SPECIES = 60 };
+/* Numbers of one pair of species: contact, then energies; of one species: energies of a field. */
+enum {
+    OF_PAIR = 1 + SEPARATIONS,
+    OF_SPECIES = 8,
+    NUMBERS = 1 + MOST_PAIRS * OF_PAIR + MOST_SPECIES * OF_SPECIES
+};
+
+typedef struct answers {
+    double range, pair[MOST_PAIRS][OF_PAIR], field[MOST_SPECIES][OF_SPECIES];
+} answers;
+
+/* A potential in one of its precisions. */
+typedef struct subject {
+    const plugmc_system *system;
+    const plugmc_plugin *plugin;
+    const void *instance;
+} subject;
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+/* One particle as arrays of the precision of the plugin. */
+typedef struct one {
+    double real[5];
+    float real_single[5];
+    plugmc_particles list;
+} one;
+
+static const plugmc_particles *list_of(one *o, const plugmc_particle *p, size_t real_size)
+{
+    const double numbers[5] = {p->x, p->y, p->z, p->charge, p->diameter};
+    const void *at[5];
+    for (int k = 0; k < 5; k++) {
+        o->real[k] = numbers[k];
+        o->real_single[k] = (float)numbers[k];
+        at[k] = real_size == sizeof(float) ? (const void *)&o->real_single[k] : &o->real[k];
+    }
+    o->list = (plugmc_particles){1, at[0], at[1], at[2], at[3], at[4], &p->species};
+    return &o->list;
+}
+
+static plugmc_particle particle_of(const plugmc_system *system, int32_t species)
+{
+    const plugmc_species *s = plugmc_species_at(system, species);
+    return (plugmc_particle){.charge = s->charge, .diameter = s->diameter, .species = species};
+}
+
+static double size_of_box(const plugmc_system *system)
+{
+    const plugmc_box *box = &system->box;
+    return box->domain == PLUGMC_DOMAIN_SPHERE ? box->radius : 0.5 * box->length[0];
+}
+
+static void ask_pair(const subject *s, int32_t a, int32_t b, double range, double out[OF_PAIR])
+{
+    const plugmc_pair *pair = s->plugin->potential->pair;
+    const double end = isfinite(range) && range > 0 ? range : size_of_box(s->system);
+    plugmc_particle pa = particle_of(s->system, a);
+    const plugmc_particle pb = particle_of(s->system, b);
+    one o;
+    crash_calling_its("contact");
+    out[0] = pair->contact(s->instance, &pa, &pb);
+    crash_calling_its("energy");
+    for (int k = 0; k < SEPARATIONS; k++) {
+        const double r = 1.1 * end * (k + 0.61) / SEPARATIONS;
+        double u = 0;
+        pa.x = 0.8 * r;
+        pa.y = 0.6 * r;
+        const int64_t overlaps = pair->energy(s->instance, &s->system->box, 0, &pa,
+                                              list_of(&o, &pb, s->plugin->real_size), &u);
+        out[1 + k] = overlaps ? INFINITY : u;
+    }
+}
+
+static void ask_field(const subject *s, int32_t a, double out[OF_SPECIES])
+{
+    const plugmc_field *field = s->plugin->potential->field;
+    plugmc_particle p = particle_of(s->system, a);
+    one o;
+    crash_calling_its("energy");
+    for (int k = 0; k < OF_SPECIES; k++) {
+        const double r = size_of_box(s->system) * (k + 0.39) / OF_SPECIES;
+        double u = 0;
+        p.x = 0.8 * r;
+        p.y = 0.6 * r;
+        out[k] =
+            field->energy(s->instance, list_of(&o, &p, s->plugin->real_size), &u) ? INFINITY : u;
+    }
+}
+
+static void ask(const subject *s, answers *out)
+{
+    const plugmc_potential *p = s->plugin->potential;
+    int pairs = 0;
+    *out = (answers){0};
+    for (int32_t a = 0; a < s->system->species_count && p->field && a < MOST_SPECIES; a++)
+        ask_field(s, a, out->field[a]);
+    if (!p->pair) return;
+    crash_calling_its("range");
+    out->range = p->pair->range(s->instance);
+    for (int32_t a = 0; a < s->system->species_count; a++)
+        for (int32_t b = a; b < s->system->species_count && pairs < MOST_PAIRS; b++)
+            ask_pair(s, a, b, out->range, out->pair[pairs++]);
+}
+
+/* Whether nothing is another number. */
+static bool are_equal(const answers *a, const answers *b)
+{
+    const double *x = (const double *)a, *y = (const double *)b;
+    for (int k = 0; k < NUMBERS; k++)
+        if (!(x[k] == y[k] || (isnan(x[k]) && isnan(y[k])))) return false;
+    return true;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static bool check_list(const subject *s, const plugmc_parameter *p, answers *first, answers *second,
+                       sentence why)
+{
+    plugmc_list list; /* the same size in both precisions */
+    memcpy(&list, (const char *)s->instance + p->offset, sizeof list);
+    if (!list_put_behind(&list, 1)) return true;
+    ask(s, first);
+    list_put_behind(&list, NAN);
+    ask(s, second);
+    return are_equal(first, second) ||
+           why_not(
+               why,
+               "key '%s' has %d number%s, and the plugin reads on behind the end: it has to give "
+               "as many as there are species, or pairs of species, or the plugin has to "
+               "refuse what is too short",
+               p->name, list.count, list.count == 1 ? "" : "s");
+}
+
+static bool check_lists(const subject *s, answers *first, answers *second, sentence why)
+{
+    for (int32_t k = 0; k < s->plugin->parameter_count; k++) {
+        const plugmc_parameter *p = plugmc_parameter_at(s->plugin, k);
+        if (p->type == PLUGMC_TYPE_LIST && !p->derived && !check_list(s, p, first, second, why))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Fields that no table declares ----------------------------------------------------------- */
+
+static bool is_pointer(uint64_t word)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    return word >= page && !msync((void *)(uintptr_t)(word / page * page), page, MS_ASYNC);
+}
+
+/* declared [size]: 1 where a parameter is. */
+static void find_declared(const plugmc_plugin *plugin, unsigned char *declared)
+{
+    for (int32_t k = 0; k < plugin->parameter_count; k++) {
+        const plugmc_parameter *p = plugmc_parameter_at(plugin, k);
+        memset(declared + p->offset, 1, parameter_bytes(p, plugin->real_size));
+    }
+}
+
+/* Clears what is not declared; *first: where there was something. Returns whether there was. */
+static bool clear_undeclared(unsigned char *copy, const unsigned char *declared, size_t size,
+                             size_t *first)
+{
+    bool any = false;
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        const size_t end = at + sizeof(uint64_t) < size ? at + sizeof(uint64_t) : size;
+        uint64_t word = 0;
+        memcpy(&word, copy + at, end - at);
+        if (!word || is_pointer(word)) continue;
+        for (size_t k = at; k < end; k++) {
+            if (declared[k] || !copy[k]) continue;
+            if (!any) *first = k;
+            any = true;
+            copy[k] = 0;
+        }
+    }
+    return any;
+}
+
+static bool check_undeclared(const subject *s, answers *first, answers *second, sentence why)
+{
+    const size_t size = s->plugin->instance_size, room = size + sizeof(uint64_t);
+    unsigned char *copy = aligned_alloc(64, (room + 63) / 64 * 64), *declared = calloc(1, room);
+    size_t begin = 0;
+    bool good = true;
+    if (copy && declared) {
+        memcpy(copy, s->instance, size);
+        find_declared(s->plugin, declared);
+        if (clear_undeclared(copy, declared, size, &begin)) {
+            subject cleared = *s;
+            cleared.instance = copy;
+            ask(s, first);
+            ask(&cleared, second);
+            good = are_equal(first, second);
+        }
+    }
+    free(copy);
+    free(declared);
+    return good ||
+           why_not(why,
+                   "its field at byte %zu of the struct is set by 'configure' and declared by no "
+                   "table of parameters: it would be 0 on a GPU, with other energies; "
+                   "PLUGMC_REAL_DERIVED and its like declare it",
+                   begin / s->plugin->real_size * s->plugin->real_size);
+}
+
+bool check_hidden_inputs(const plugmc_system *system, const plugmc_term *term, sentence why)
+{
+    const plugmc_plugin *both[2] = {term->plugin, term->plugin_single};
+    const void *instances[2] = {term->instance, term->instance_single};
+    answers *room = checked(calloc(2, sizeof *room));
+    bool good = true;
+    for (int k = 0; k < 2 && good; k++) {
+        const plugmc_plugin *plugin = both[k];
+        const subject s = {system, plugin, instances[k]};
+        if (!plugin || !plugin->potential ||
+            (!plugin->potential->pair && !plugin->potential->field))
+            continue;
+        good = check_lists(&s, &room[0], &room[1], why) &&
+               (!term->plugin->text || check_undeclared(&s, &room[0], &room[1], why));
+    }
+    free(room);
+    return good;
+}

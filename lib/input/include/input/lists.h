@@ -1,0 +1,17 @@
+/* The numbers of keys that are lists, in memory that lives as long as the program. Behind each list
+ * there is room that is not its own: whoever reads on, as for a species that it has no number for, finds
+ * something that is no number. Main thread only. */
+#ifndef PLUGMC_LISTS_H
+#define PLUGMC_LISTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "plugmc/plugin.h"
+
+/* Room for `count` reals, cleared, with NaN behind them; NULL for none. */
+void *list_keep(int64_t count, size_t real_size);
+/* Behind the end of a list that was kept stands this number from now on. False, and nothing is written,
+ * where it is another list. */
+bool list_put_behind(const plugmc_list *, double number);
+#endif
