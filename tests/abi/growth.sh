@@ -19,7 +19,7 @@ plugins="hard_disk lennard_jones lennard_jones_tail serial checkerboard energy r
 fixed="plugmc_box plugmc_particle plugmc_particles plugmc_derivatives plugmc_counts plugmc_list plugmc_nonlocal_place"
 later=$work/later
 mkdir "$later"
-cp -r "$source"/{CMakeLists.txt,cmake,core,plugins,programs,bench,docs,examples,README.md,sim.ini} "$later"
+cp -r "$source"/{CMakeLists.txt,cmake,core,lib,plugins,programs,bench,docs,examples,README.md,sim.ini} "$later"
 header=$later/core/include/plugmc/plugin.h headers=("$later"/core/include/plugmc/{plugin,mover,parameter,state,energies,gpu,macrostates,spread,wave}.h)
 sed -i -E 's/^(#define PLUGMC_ABI_MINOR) ([0-9]+)$/\1 (\2 + 1)/' "$header"
 sed -i -E '/^\} plugmc_[a-z_]+;$/{
