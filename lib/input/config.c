@@ -473,3 +473,23 @@ void config_free(config *c)
     ini_free(&c->ini);
     *c = (config){0};
 }
+
+static int line_in(const ini_section *section, const char *key)
+{
+    const ini_entry *entry = section ? ini_get(section, key) : NULL;
+    return entry && entry->line ? entry->line : section ? section->line : 0;
+}
+
+int config_line(const config *config, const char *section, const char *key)
+{
+    return line_in(ini_find(&config->ini, section), key);
+}
+
+int config_line_of_species(const config *config, int32_t s, const char *key)
+{
+    for (int i = 0; i < config->ini.count; i++) {
+        const ini_section *section = &config->ini.sections[i];
+        if (!strcmp(section->kind, "species") && s-- == 0) return line_in(section, key);
+    }
+    return 0;
+}

@@ -159,7 +159,9 @@ static int write_page(const shown *runs, int count, const char *study, const cha
 static int check_place(const arguments *a, const char *path, report *r)
 {
     if (a->force || access(path, F_OK)) return EXIT_DONE;
-    return report_error(r, EXIT_OUTPUT, NULL, 0, "%s is there already: --force replaces it, --output FILE.html writes another", path);
+    return report_error(
+        r, EXIT_OUTPUT, NULL, 0,
+        "%s is there already: --force replaces it, --output FILE.html writes another", path);
 }
 
 /* Nobody else writes it meanwhile, and it is looked for again: it may have come since the command began. */

@@ -96,7 +96,7 @@ test_crash_in_a_callback_called_by_a_plugin()
     LEAST=3 crashes potential.total_energy "potential crashing_potential|observable energy" \
         "energy|measure" run sim.ini
     for callback in start change settle; do
-        MOST=3 crashes potential.$callback "mover serial|potential crashing_potential" "sweep|start" run sim.ini
+        MOST=3 crashes potential.$callback "mover serial|potential crashing_potential" "sweep|$callback" run sim.ini
     done
 }
 

@@ -171,9 +171,9 @@ static int fill_species(const point *p, double kT, double *m, report *r)
     for (int32_t s = 0; s < p->system->species_count; s++) {
         const species_section *from = &config->species[s];
         if (from->mu.count > 1 || (from->mu.count && from->activity > 0))
-            return report_error(r, EXIT_INPUT, config->ini.path, line_of_species(config, s, "mu"),
-                                "[species %s] takes one mu or an activity",
-                                plugmc_species_at(p->system, s)->name);
+            return report_error(
+                r, EXIT_INPUT, config->ini.path, config_line_of_species(config, s, "mu"),
+                "[species %s] takes one mu or an activity", plugmc_species_at(p->system, s)->name);
         const double mu = mu_of(p, s, kT);
         m[s] = isnan(mu) ? 0 : -mu / kT;
     }

@@ -277,7 +277,7 @@ static void say_who_had_no_room(const simulation *sim)
     if (!full || sim->weighing) return;
     const plugmc_species *species = plugmc_species_at(&sim->system, full - 1);
     report_warning(
-        sim->report, sim->config.ini.path, line_of_species(&sim->config, full - 1, "most"),
+        sim->report, sim->config.ini.path, config_line_of_species(&sim->config, full - 1, "most"),
         "[species %s] there were as many %s as most = %lld allows: the ensemble ends there",
         species->name, species->name, (long long)species->most);
 }

@@ -373,7 +373,7 @@ static int match_room(const simulation *sim)
                                                                    : NULL;
         if (key)
             return report_error(
-                sim->report, EXIT_INPUT, config->ini.path, line_of_species(config, s, key),
+                sim->report, EXIT_INPUT, config->ini.path, config_line_of_species(config, s, key),
                 "[species %s] %s: no mover of the run changes how many %s there are", species->name,
                 key, species->name);
     }
@@ -423,7 +423,7 @@ int match_reservoirs(const simulation *sim)
         const plugmc_species *species = plugmc_species_at(&sim->system, s);
         if (species->grows)
             return report_error(sim->report, EXIT_INPUT, config->ini.path,
-                                line_of_species(config, s, "count"),
+                                config_line_of_species(config, s, "count"),
                                 "[species %s] needs most: in a run of several processes room for "
                                 "particles does not grow",
                                 species->name);
@@ -433,7 +433,7 @@ int match_reservoirs(const simulation *sim)
         if (sim->reservoirs[s] || isnan(species->mu)) continue;
         const char *key = config->species[s].mu.count ? "mu" : "activity";
         return report_error(sim->report, EXIT_INPUT, config->ini.path,
-                            line_of_species(config, s, key),
+                            config_line_of_species(config, s, key),
                             "[species %s] %s: no mover takes %s from a reservoir", species->name,
                             key, species->name);
     }

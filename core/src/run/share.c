@@ -80,7 +80,7 @@ int share_walkers(simulation *sim)
         if (code) return code;
     } else if (all % unit || units < t->ranks) {
         return report_error(
-            sim->report, EXIT_INPUT, config->ini.path, line_of(config, "run", "walkers"),
+            sim->report, EXIT_INPUT, config->ini.path, config_line(config, "run", "walkers"),
             "[run] walkers = %d%s cannot be shared by %d processes: each needs %d or more", all,
             unit > 1 ? ", some of which stay together," : "", t->ranks, unit);
     }

@@ -55,7 +55,7 @@ static int read_frame(start *s)
         return h5md_read_frame(s->path, s->before + s->system->walkers, which, &s->frame,
                                s->report);
     return report_error(
-        s->report, EXIT_INPUT, s->config->ini.path, line_of(s->config, "initial", "file"),
+        s->report, EXIT_INPUT, s->config->ini.path, config_line(s->config, "initial", "file"),
         "[initial] file: the name must end in .xyz, .extxyz, .gsd, .h5, .h5md or .hdf5");
 }
 
@@ -416,7 +416,7 @@ int state_from_file(const config *config, const plugmc_system *system, int32_t b
                .numbers_change = system->changes & PLUGMC_CHANGED_COUNT};
     if (!s.path || !*s.path)
         return report_error(report, EXIT_INPUT, config->ini.path,
-                            line_of(config, "initial", "file"),
+                            config_line(config, "initial", "file"),
                             "[initial] state = file needs file = NAME.xyz, NAME.gsd or NAME.h5");
     int code = read_frame(&s);
     if (code) return code;

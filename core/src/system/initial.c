@@ -108,7 +108,7 @@ int long_ranged(const plugmc_system *system)
 static int refuse(const source *s, const char *key, const char *sentence)
 {
     return report_error(s->report, EXIT_INPUT, s->config->ini.path,
-                        line_of(s->config, "initial", key), "[initial] %s", sentence);
+                        config_line(s->config, "initial", key), "[initial] %s", sentence);
 }
 
 /* ---- Lattice ---- */
@@ -277,7 +277,7 @@ static int check_overlaps(const source *s)
 {
     const plugmc_system *system = s->system;
     const char *path = s->config->ini.path;
-    const int line = line_of(s->config, "initial", "state");
+    const int line = config_line(s->config, "initial", "state");
     overlap *found = calloc((size_t)system->walkers, sizeof *found);
     int *result = calloc((size_t)system->walkers, sizeof *result);
     int code = found && result ? EXIT_DONE : EXIT_MEMORY;

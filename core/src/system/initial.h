@@ -37,9 +37,5 @@ int long_ranged(const plugmc_system *);
 int state_from_file(const config *, const plugmc_system *, int32_t first, double *positions,
                     plugmc_box *boxes, report *);
 
-/* Line of a key in the INI file: of the key, else of its section, else 0. */
-int line_of(const config *, const char *section, const char *key);
-/* Likewise in the section of species number s. */
-int line_of_species(const config *, int32_t s, const char *key);
 
 #endif

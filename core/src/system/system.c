@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "system/geometry.h"
-#include "system/initial.h"
 #include "system/skew.h"
 #include "system/system.h"
 
@@ -65,7 +64,8 @@ int system_build(const config *config, plugmc_system *system, report *report)
         .of_charges = config->units.of_charges,
     };
     if (config->run.walkers < 1 || config->run.walkers > INT32_MAX)
-        return report_error(report, EXIT_INPUT, config->ini.path, line_of(config, "run", "walkers"),
+        return report_error(report, EXIT_INPUT, config->ini.path,
+                            config_line(config, "run", "walkers"),
                             "[run] walkers = %lld: between 1 and %d walkers are possible",
                             (long long)config->run.walkers, INT32_MAX);
     int code = species_build(config, system, report);
@@ -79,26 +79,6 @@ void system_free(plugmc_system *system)
     free((void *)system->species);
     free((void *)system->first);
     *system = (plugmc_system){.size = sizeof *system};
-}
-
-static int line_in(const ini_section *section, const char *key)
-{
-    const ini_entry *entry = section ? ini_get(section, key) : NULL;
-    return entry && entry->line ? entry->line : section ? section->line : 0;
-}
-
-int line_of(const config *config, const char *section, const char *key)
-{
-    return line_in(ini_find(&config->ini, section), key);
-}
-
-int line_of_species(const config *config, int32_t s, const char *key)
-{
-    for (int i = 0; i < config->ini.count; i++) {
-        const ini_section *section = &config->ini.sections[i];
-        if (!strcmp(section->kind, "species") && s-- == 0) return line_in(section, key);
-    }
-    return 0;
 }
 
 /* Room for a number that nobody has limited, at first or as it has come to be (run/room.h). */
@@ -143,13 +123,13 @@ static int species_build(const config *config, plugmc_system *system, report *re
         const int64_t most = species[s].most;
         if (most < 0 || most > INT32_MAX - first[s])
             return report_error(report, EXIT_INPUT, config->ini.path,
-                                line_of_species(config, s, from->most ? "most" : "count"),
+                                config_line_of_species(config, s, from->most ? "most" : "count"),
                                 "[species %s] %s = %lld: a run takes between 1 and %d particles",
                                 species[s].name, from->most ? "most" : "count", (long long)most,
                                 INT32_MAX);
         if (from->count > most)
             return report_error(report, EXIT_INPUT, config->ini.path,
-                                line_of_species(config, s, "count"),
+                                config_line_of_species(config, s, "count"),
                                 "[species %s] count = %lld is more than most = %lld",
                                 species[s].name, (long long)from->count, (long long)most);
         first[s + 1] = first[s] + most;
@@ -157,7 +137,7 @@ static int species_build(const config *config, plugmc_system *system, report *re
     system->particles = first[n];
     if (system->particles == 0)
         return report_error(report, EXIT_INPUT, config->ini.path,
-                            line_of(config, "species", "count"),
+                            config_line(config, "species", "count"),
                             "there are no particles: give a [species NAME] with count = 1 or more");
     return EXIT_DONE;
 }
@@ -247,7 +227,7 @@ static int box_build(const config *config, plugmc_system *system, report *report
     plugmc_box *box = &system->box;
     const struct shape *shape = &shapes[in->shape];
     if (in->dimension != 2 && in->dimension != 3)
-        return report_error(report, EXIT_INPUT, path, line_of(config, "box", "dimension"),
+        return report_error(report, EXIT_INPUT, path, config_line(config, "box", "dimension"),
                             "[box] dimension = %lld: plugmc knows 2 and 3 dimensions",
                             (long long)in->dimension);
     const int given = (in->packing_fraction != 0) * BY_PACKING + (in->density != 0) * BY_DENSITY +
@@ -261,7 +241,7 @@ static int box_build(const config *config, plugmc_system *system, report *report
         char list[128] = "";
         for (int k = 0; k < 9; k++)
             if (given >> k & 1) strcat(strcat(list, *list ? ", " : ""), keys[k]);
-        return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
+        return report_error(report, EXIT_INPUT, path, config_line(config, "box", "shape"),
                             "[box] shape %s in %lld dimensions needs %s; given: %s", shape->name,
                             (long long)in->dimension, shape->needs[in->dimension - 2],
                             *list ? list : "none of them");
@@ -275,20 +255,21 @@ static int box_build(const config *config, plugmc_system *system, report *report
             (double)species->count * ball_volume((int)in->dimension, species->diameter);
     }
     if (given == BY_PACKING && particle_volume == 0)
-        return report_error(report, EXIT_INPUT, path, line_of(config, "box", "packing_fraction"),
+        return report_error(report, EXIT_INPUT, path,
+                            config_line(config, "box", "packing_fraction"),
                             "[box] packing_fraction needs particles with a diameter; give density");
 
     *box = (plugmc_box){.dimension = (int32_t)in->dimension, .length = {1, 1, 1}};
     edges[in->shape](in, wanted_volume(in, particles, particle_volume), box);
     if (box->oblique && (in->a.count != 3 || in->b.count != 3 || in->c.count != 3))
-        return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
+        return report_error(report, EXIT_INPUT, path, config_line(config, "box", "shape"),
                             "[box] a, b and c need three numbers each: x, y and z");
     box->volume = box->domain == PLUGMC_DOMAIN_SPHERE
                       ? ball_volume(box->dimension, 2 * box->radius)
                       : box->length[0] * box->length[1] * box->length[2];
     if (box->domain == PLUGMC_DOMAIN_PERIODIC) box_finish(box);
     if (!(box->volume > 0 && isfinite(box->volume)))
-        return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
+        return report_error(report, EXIT_INPUT, path, config_line(config, "box", "shape"),
                             "[box] these numbers give a box of volume %g", box->volume);
     if (!finds_nearest_images(box)) return refuse_skew(config, box, report);
     return density_check(config, system, particle_volume, report);
@@ -300,7 +281,7 @@ static int refuse_skew(const config *config, const plugmc_box *box, report *repo
     memcpy(v, box->vector, sizeof v);
     reduce_vectors(v);
     return report_error(
-        report, EXIT_INPUT, config->ini.path, line_of(config, "box", "a"),
+        report, EXIT_INPUT, config->ini.path, config_line(config, "box", "a"),
         "[box] nearest images are not found in a box as skewed as this one; the same "
         "lattice has a = %.9g %.9g %.9g, b = %.9g %.9g %.9g, c = %.9g %.9g %.9g",
         v[0][0], v[0][1], v[0][2], v[1][0], v[1][1], v[1][2], v[2][0], v[2][1], v[2][2]);
@@ -325,7 +306,7 @@ static int density_check(const config *config, const plugmc_system *system, doub
     double fraction = particle_volume / room;
     if (fraction <= limit * (1 + 1e-9)) return EXIT_DONE;
     return report_error(report, EXIT_INPUT, config->ini.path,
-                        line_of(config, "box", "packing_fraction"),
+                        config_line(config, "box", "packing_fraction"),
                         "[box] packing fraction %.6g is above the largest possible, %s%.6g; "
                         "particles without a hard core have diameter = 0",
                         fraction,

@@ -120,4 +120,9 @@ void config_echo(FILE *, const config *);
 /* The header and the core's keys of one plugin section; parameters_echo writes the others. */
 void plugin_section_echo(FILE *, const plugin_section *);
 void config_free(config *);
+
+/* Line of a key in the INI file: of the key, else of its section, else 0. */
+int config_line(const config *, const char *section, const char *key);
+/* Likewise in the section of species number s. */
+int config_line_of_species(const config *, int32_t s, const char *key);
 #endif
