@@ -120,7 +120,7 @@ test_chains_of_every_mover_are_recorded()
     done <movers
 }
 
-# Recorded by record.sh on an NVIDIA H100.
+# Recorded by record.sh on an NVIDIA H200.
 test_chains_are_recorded_on_a_gpu()
 {
     gpu

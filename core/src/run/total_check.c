@@ -204,13 +204,14 @@ static bool gives_forces(const examination *x)
 }
 
 /* One particle of each walker goes to both sides. The differences are those of two widths, which have to
- * agree: where they do not, energies are not smooth enough to tell. */
+ * agree, and so have the slopes of both sides: where they do not, energies are not smooth enough to tell, as
+ * where a partner is half a box away and its nearest image changes. */
 static int try_forces(examination *x, bool *good)
 {
     const plugmc_system *system = &x->sim->system;
     const int32_t walkers = system->walkers < MOST_WALKERS ? system->walkers : MOST_WALKERS;
     move moves[MOST_WALKERS];
-    double found[2][MOST_WALKERS] = {{0}}, width[MOST_WALKERS];
+    double found[2][MOST_WALKERS] = {{0}}, side[2][MOST_WALKERS], width[MOST_WALKERS];
     int made = 0, code = PLUGMC_OK;
     for (int32_t w = 0; w < walkers; w++) made += draw_move(x, w, &moves[made]);
     for (int way = 0; way < 4 && !code; way++) {
@@ -225,9 +226,12 @@ static int try_forces(examination *x, bool *good)
             put(x, m, at);
         }
         code = ask_energy(x, x->energy, NULL);
-        for (int k = 0; k < made && !code; k++)
-            found[way / 2][k] +=
-                (way % 2 ? 1 : -1) * x->energy[moves[k].walker] / (2 * share * width[k]);
+        for (int k = 0; k < made && !code; k++) {
+            const int32_t w = moves[k].walker;
+            side[way % 2][k] =
+                (way % 2 ? 1 : -1) * (x->energy[w] - x->before[w]) / (share * width[k]);
+            found[way / 2][k] += side[way % 2][k] / 2;
+        }
     }
     for (int k = 0; k < made; k++) put(x, &moves[k], moves[k].from);
     for (int k = 0; k < made && !code && *good; k++) {
@@ -236,8 +240,10 @@ static int try_forces(examination *x, bool *good)
         const double rounding = 1e-13 * fabs(x->before[w]) / (0.01 * width[k]);
         const double slack = 0.05 * fabs(found[1][k]) + 100 * rounding +
                              2e-3 * fabs(x->before[w]) / (double)present(x, w) / (10 * width[k]);
+        const double bend = fabs(side[0][k] - side[1][k]),
+                     slope = fabs(side[0][k]) + fabs(side[1][k]);
         if (!isfinite(force) || !(fabs(found[0][k] - found[1][k]) <= 0.2 * slack) ||
-            fabs(force - found[1][k]) <= slack)
+            bend > 0.5 * slope || fabs(force - found[1][k]) <= slack)
             continue;
         *good =
             why_not(x->why,

@@ -84,9 +84,10 @@ static void leave(void)
                  "stopped by signal %d before the first sweep; nothing was saved\n", stop_signal());
     const call_at_work call = call_now();
     if (call.in.plugin) {
-        const size_t used = strlen(sentence) - 1;
-        snprintf(sentence + used, sizeof sentence - used, ", in the callback '%s' of [%s%s]\n",
-                 call.in.callback, call.in.kind, call.in.plugin);
+        const size_t used = strlen(sentence);
+        snprintf(sentence + used, sizeof sentence - used,
+                 "It was in the callback '%s' of [%s%s].\n", call.in.callback, call.in.kind,
+                 call.in.plugin);
     }
     if (team_leads() &&
         write(STDERR_FILENO, sentence, strlen(sentence)) < 0) { /* nobody reads it */
