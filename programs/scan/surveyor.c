@@ -12,6 +12,7 @@
 #include "base/child.h"
 #include "run/resume.h"
 #include "gpu/gpu.h"
+#include "plugin/loader.h"
 #include "archive/store.h"
 #include "archive/averages.h"
 
@@ -220,6 +221,7 @@ void surveyor(const study *s, int64_t first, int64_t end, bool results, bool fir
 {
     const struct rlimit no_core = {0, 0};
     store_guard_hdf5();
+    plugins_stay();
     setrlimit(RLIMIT_CORE, &no_core);
     for (int64_t k = first; k < end; k++) look_at(s, k, results, k == first && first_apart);
 }

@@ -25,6 +25,8 @@ typedef struct known_file {
     bool survived; /* loading, for trial */
 } known_file;
 
+static bool stay; /* what was loaded */
+
 static known_file *look_at_file(int file);
 
 int plugin_load(const char *name, int kind, const char *file, int line, loaded *out, report *r)
@@ -109,13 +111,17 @@ bool plugin_open(const char *path, int kind, loaded *out, char *why, size_t size
 void plugin_unload(loaded *l)
 {
     plugin_copy_free(l->copy);
-    crash_calling(l->path ? l->path : "plugin", "dlclose"); /* of its destructors */
-    if (l->handle) dlclose(l->handle);
-    crash_called();
+    if (l->handle && !stay) {
+        crash_calling(l->path ? l->path : "plugin", "dlclose"); /* of its destructors */
+        dlclose(l->handle);
+        crash_called();
+    }
     free(l->name);
     free(l->path);
     *l = (loaded){0};
 }
+
+void plugins_stay(void) { stay = true; }
 
 const char *plugin_kind_name(int kind)
 {

@@ -26,6 +26,8 @@ int plugin_load(const char *name, int kind, const char *file, int line, loaded *
 /* The same for a file, without a report: false, with the sentence in `why`. */
 bool plugin_open(const char *path, int kind, loaded *out, char *why, size_t size);
 void plugin_unload(loaded *);
+/* From now on what was loaded stays in memory: for who opens the same plugins again and again. */
+void plugins_stay(void);
 
 /* Names of all plugins of a kind in the search path, sorted, for `list` and suggestions. kind 0:
  * all files that end in .so, without opening them; else those that open as that kind. */

@@ -66,7 +66,7 @@ static int compare_configuration(const simulation *sim, const char *path, const 
 {
     ini_file then, now;
     report unheard = *sim->report;
-    char *effective = checked(effective_ini(sim));
+    char *effective = checked(effective_keys(sim));
     int code = ini_read_text(path, before ? before : "", &then, &unheard);
     if (!code) code = ini_read_text(path, effective, &now, &unheard);
     free(effective);

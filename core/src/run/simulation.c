@@ -459,7 +459,7 @@ static int prepare_instances(simulation *sim)
     return code ? code : begin_measuring(sim);
 }
 
-char *effective_ini(const simulation *sim)
+static char *effective(const simulation *sim, bool pairs)
 {
     char *text;
     size_t size;
@@ -472,10 +472,13 @@ char *effective_ini(const simulation *sim)
         parameters_echo(out, instance->plugin->parameters, instance->plugin->parameter_count,
                         instance->plugin->real_size, instance->data, instance->section->section);
     }
-    pair_table_write(out, sim, "; ");
+    if (pairs) pair_table_write(out, sim, "; ");
     fclose(out);
     return text;
 }
+
+char *effective_ini(const simulation *sim) { return effective(sim, true); }
+char *effective_keys(const simulation *sim) { return effective(sim, false); }
 
 char *ini_as_text(const ini_file *ini, const char *archive)
 {
