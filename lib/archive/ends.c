@@ -67,14 +67,16 @@ void ends_read(store *s, const output_data *data)
 void ends_find_frames(store *s, output_data *data)
 {
     static const char step[] = "particles/trajectory/position/step";
-    const int64_t n = data->frames_written, rows[2] = {0, n - 1};
+    enum { AT_ONCE = 1024 }; /* finding an array costs more than reading so many numbers */
+    const int64_t n = data->frames_written, rows = n <= AT_ONCE ? n : 1;
     int64_t found[2] = {0};
     hsize_t count;
     if (s->failed || n < 1 || !store_has(s, s->file, step)) return;
-    for (int k = 0; k < 2; k++) {
-        int64_t *sweep =
-            store_get_rows(s, s->file, step, STORE_INT64, 1, (hsize_t)rows[k], 1, &count);
-        if (sweep) found[k] = *sweep;
+    for (int k = 0; k < (rows == n ? 1 : 2); k++) {
+        int64_t *sweep = store_get_rows(s, s->file, step, STORE_INT64, 1, (hsize_t)(k ? n - 1 : 0),
+                                        (hsize_t)rows, &count);
+        if (sweep && !k) found[0] = sweep[0];
+        if (sweep) found[1] = sweep[rows - 1];
         free(sweep);
     }
     data->frames_from = (uint64_t)found[0];

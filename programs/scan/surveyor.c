@@ -97,39 +97,64 @@ static void tell_results(const simulation *sim, output_data *found)
 
 static int compare_texts(const void *one, const void *other) { return strcmp(one, other); }
 
+/* The values of a point, but for keys that begin with one of these words and, of one file, which is long, twists;
+ * malloc'ed. */
+static char *values_of(const study *s, int64_t k, const char *const *without, int count,
+                       bool twists)
+{
+    char *text;
+    size_t size;
+    FILE *out = checked(open_memstream(&text, &size));
+    for (int i = 0; i < s->key_count; i++) {
+        bool left_out = s->keys[i].group == GROUP_TWISTS && !twists;
+        for (int c = 0; c < count; c++)
+            left_out |= !strncmp(s->keys[i].name, without[c], strlen(without[c]));
+        if (!left_out) fprintf(out, "%s\n", study_value(s, k, &s->keys[i]));
+    }
+    fclose(out);
+    return checked(text);
+}
+
+/* `text` is the set's, or freed. */
+static void remember(char *text, void **set)
+{
+    if (*(char **)checked(tsearch(text, set, compare_texts)) != text) free(text);
+}
+
 /* Plugins, and files that they read, are tried in a child where a point is the first that has them: they
  * hang on the values of keys that are not those of the core. */
 static bool is_new(const study *s, int64_t k)
 {
     static const char *const core[] = {"run.", "box.", "species ", "ladder."};
     static void *known;
-    char *text;
-    size_t size;
-    FILE *out = checked(open_memstream(&text, &size));
-    for (int i = 0; i < s->key_count; i++) {
-        bool of_core =
-            s->keys[i].group == GROUP_TWISTS; /* of one file, which is long, all of them */
-        for (int c = 0; c < PLUGMC_COUNT(core); c++)
-            of_core |= !strncmp(s->keys[i].name, core[c], strlen(core[c]));
-        if (!of_core) fprintf(out, "%s\n", study_value(s, k, &s->keys[i]));
-    }
-    fclose(out);
-    if (tfind(checked(text), &known, compare_texts)) {
-        free(text);
-        return false;
-    }
-    checked(tsearch(text, &known, compare_texts));
-    return true;
+    char *text = values_of(s, k, core, PLUGMC_COUNT(core), false);
+    const bool new = !tfind(text, &known, compare_texts);
+    remember(text, &known);
+    return new;
 }
 
+/* Pair energies are probed where a point is the first that has them, and good: they hang on all keys but these. What
+ * the machine offers is asked once. */
 static int open_point(const study *s, int64_t k, simulation *sim)
 {
+    static const char *const of_chain[] = {"run.seed", "run.sweeps", "run.equilibrate"};
+    static thread_offer offer;
+    static void *probed;
     const char *program = child_program;
+    char *pairs = values_of(s, k, of_chain, PLUGMC_COUNT(of_chain), true);
+    sim->offer = offer;
+    sim->pairs_known = tfind(pairs, &probed, compare_texts) != NULL;
     if (!is_new(s, k)) child_program = NULL;
     int code = study_configure(s, k, &sim->config.ini, sim->report);
     int reading = config_read(&sim->config, sim->report), opening = simulation_open(sim);
     child_program = program;
-    return code ? code : reading ? reading : opening;
+    offer = sim->offer;
+    code = code ? code : reading ? reading : opening;
+    if (code)
+        free(pairs);
+    else
+        remember(pairs, &probed);
+    return code;
 }
 
 /* ---- Its output file ------------------------------------------------------------------------- */

@@ -42,7 +42,7 @@ int simulation_open(simulation *sim)
 {
     int code = sim->report->errors ? sim->report->code
                                    : system_build(&sim->config, &sim->system, sim->report);
-    sim->offer = threads_offered("");
+    if (!sim->offer.threads) sim->offer = threads_offered("");
     sim->system.threads = sim->config.run.threads
                               ? (int32_t)sim->config.run.threads
                               : threads_worth_while(&sim->system, sim->offer.threads);
@@ -55,7 +55,7 @@ int simulation_open(simulation *sim)
         code =
             ladder_build(&sim->ladder, &sim->config, sim->all_walkers, &sim->system, sim->report);
     if (!code) share_system(sim);
-    if (!code) code = check_pairs(sim);
+    if (!code && !sim->pairs_known) code = check_pairs(sim);
     if (!code) code = match(sim);
     for (int k = 0; k < sim->mover_count; k++)
         sim->output.joined |= sim->movers[k].mover->joins != 0;

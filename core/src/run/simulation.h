@@ -57,6 +57,8 @@ enum { TELLS_ALL, TELLS_LITTLE, TELLS_JSON };
 
 typedef struct simulation {
     report *report;
+    /* Set by who opens many that differ in their random numbers and lengths alone: pair energies were probed already. */
+    bool pairs_known;
     bool plugin_failed; /* a plugin has said why it fails: plugmc_context.any_failed */
     int tells;          /* TELLS_* */
     config config;
