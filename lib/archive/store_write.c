@@ -178,6 +178,16 @@ int store_close(store *s)
 
 /* ---- Groups and links ----------------------------------------------------------------------- */
 
+/* True, and of what kind it is. Most links that are asked for are there: a look at the link finds that out, and only
+ * where it fails the other question is asked. */
+static bool find_link(store *s, hid_t parent, const char *path, H5L_info_t *link)
+{
+    if (H5Lget_info(parent, path, link, H5P_DEFAULT) >= 0) return true;
+    const htri_t found = H5Lexists(parent, path, H5P_DEFAULT);
+    if (found < 0) fail_hdf5(s);
+    return found > 0 && store_good(s, H5Lget_info(parent, path, link, H5P_DEFAULT));
+}
+
 bool store_has(store *s, hid_t parent, const char *path)
 {
     char part[1024];
@@ -188,10 +198,7 @@ bool store_has(store *s, hid_t parent, const char *path)
         end = strchrnul(end + 1, '/');
         memcpy(part, path, (size_t)(end - path));
         part[end - path] = '\0';
-        htri_t found = H5Lexists(parent, part, H5P_DEFAULT);
-        if (found < 0) fail_hdf5(s);
-        if (found <= 0) return false;
-        if (!store_good(s, H5Lget_info(parent, part, &link, H5P_DEFAULT))) return false;
+        if (!find_link(s, parent, part, &link)) return false;
         if (link.type != H5L_TYPE_HARD && link.type != H5L_TYPE_SOFT) {
             store_fail(s, "its '%s' lies in another file", part);
             return false;
