@@ -77,9 +77,9 @@ static inline int species_pair_check(const plugmc_host *host, const char *name,
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%s has %d numbers: for 1 species there must be 1", name, list->count);
     char species[32] = "";
-    if (mixed) snprintf(species, sizeof species, "%d (one a species) or ", n);
+    if (mixed) snprintf(species, sizeof species, ", %d (one a species)", n);
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "%s has %d numbers: for %d species there must be 1, %s%d (one a pair of "
+                      "%s has %d numbers: for %d species there must be 1%s or %d (one a pair of "
                       "species)",
                       name, list->count, n, species, pairs);
 }
@@ -91,6 +91,24 @@ static inline int cutoff_check(const plugmc_host *host, double cutoff)
     if (cutoff <= half * (1 + 1e-12)) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
                       "cutoff = %g is over half the box, %g: pairs would be missed", cutoff, half);
+}
+
+/* The separation below which nobody may be, for energies that have no floor. */
+#define SPECIES_GUARD_KEY(type)                                                                    \
+    PLUGMC_LIST_KEY(type, guard, 0, "0", 0, 1e9, "length",                                         \
+                    "distance below which particles cannot be, one or one a pair of species; "     \
+                    "0: none")
+
+/* Whether each is below `end`, where the energy ends. */
+static inline int guard_check(const plugmc_host *host, const plugmc_list *guard, double end)
+{
+    const int code = species_pair_check(host, "guard", guard, SPECIES_MIXED_NOT);
+    for (int32_t k = 0; k < guard->count && !code; k++)
+        if (!((double)guard->values[k] < end))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "guard = %g is not below r = %g, where the energy ends",
+                              (double)guard->values[k], end);
+    return code;
 }
 
 /* The cutoff of a potential that may be cut at it (`cut`) or shifted. */

@@ -130,3 +130,39 @@ sigma = 1"
     sed -i 's/^energy = .*/energy = q1/' sim.ini
     refused 3 "sim.ini:23: [potential expression] energy: the formula is another one when the particles change places at r = 2.39401 of 'one' and 'two'" run sim.ini
 }
+
+# A guard is a hard sphere of that diameter: the same decisions, here of a formula that has no floor. The lattice starts
+# with no particle within it.
+test_a_guard_is_a_hard_core()
+{
+    local floorless='energy = exp(12*(1-r)) - 0.2/r^6
+cutoff = 2.5'
+    for mover in serial checkerboard brush; do
+        fluid $mover <<<"[potential expression]
+$floorless"
+        sed -i 's/^count = 100/&\ndiameter = 0.95/; s/^equilibrate.*//' sim.ini
+        refused 3 "sim.ini:24: [potential expression] energy: the formula goes to minus infinity as 'one' and 'one' meet, and nothing keeps them apart: set guard to the distance below which they cannot be, or add a potential with a core, such as hard_sphere with diameters above 0" run sim.ini
+        refused 3 "sim.ini:24: [potential expression] energy: the formula is below -10000 kT where, at guard, 'one' and 'one' meet, and nothing keeps them apart: set it to the distance below which they cannot be, or add a potential with a core, such as hard_sphere with diameters above 0" \
+            run sim.ini --set "potential expression.guard=0.1"
+        must run sim.ini --set "potential expression.guard=0.95" --set run.output=a.h5
+        echo '[potential hard_sphere]' >>sim.ini
+        must run sim.ini --set run.output=b.h5
+        same_energies 2e-5
+    done
+}
+
+# Forces have nothing of it, and trial moves into it are rejected.
+test_a_guard_and_forces()
+{
+    fluid hmc <<<"[observable virial_pressure]
+[potential expression]
+energy = exp(12*(1-r)) - 0.2/r^6
+cutoff = 2.5
+guard = 0.95 0.9 0.95"
+    sed -i 's/^step = .*/time_step = 0.005/' sim.ini
+    must run sim.ini
+    refused 3 "sim.ini:22: [potential expression] guard has 2 numbers: for 2 species there must be 1 or 3 (one a pair of species)" \
+        run sim.ini --set "potential expression.guard=1 1"
+    refused 3 "sim.ini:22: [potential expression] guard = 2.5 is not below r = 2.5, where the energy ends" \
+        run sim.ini --set "potential expression.guard=2.5"
+}

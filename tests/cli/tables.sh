@@ -99,3 +99,27 @@ files = t.dat"
 files = t.dat t.dat"
     refused 3 "sim.ini:19: [potential tabulated] files has 2 names: for 2 species there must be 1 or 3 (one a pair of species)" run sim.ini
 }
+
+# Decisions do not depend on what the table has within a guard: nothing, a fall, or a wall.
+test_a_guard_forbids_what_is_nearer()
+{
+    awk 'BEGIN { for (i = 0; i <= 2400; i++) { r = 0.1 + i / 1000; printf "%.17g %.17g\n", r, exp(12 * (1 - r)) - 0.2 / r^6 + 0.2 / 2.5^6 } }' >fall.dat
+    awk '$1 >= 0.9499' fall.dat >begins.dat
+    fluid <<<"[potential tabulated]
+files = fall.dat"
+    for inside in forbidden extrapolate; do
+        plugmc check sim.ini --set "potential tabulated.inside=$inside"
+        expect_exit 3
+        grep -Eq "the table of 'one' and 'one' has fallen to -[0-9.e+]+ kT at r = 0(.1)?, and nothing keeps them apart: set guard" "$err" ||
+            fail "expected: a table without a floor is refused"
+        must run sim.ini --set "potential tabulated.inside=$inside" --set "potential tabulated.guard=0.95" \
+            --set run.output=$inside.h5
+    done
+    same_chain forbidden.h5 extrapolate.h5
+    must run sim.ini --set "potential tabulated.files=begins.dat" --set run.output=begins.h5
+    /usr/bin/python3 - <<-END || fail "the chains differ"
+	import h5py, numpy
+	a, b = (numpy.ravel(h5py.File(f)['plugmc/observables/energy/energy/series'][...]) for f in ('forbidden.h5', 'begins.h5'))
+	assert len(a) == 20 and numpy.ptp(a) > 1e-2 and abs(a - b).max() < 2e-3, abs(a - b).max()
+	END
+}

@@ -22,6 +22,7 @@ typedef struct machine {
     int32_t width, kinds;
     int32_t uniform; /* 1: all pairs of species are alike */
     int32_t costly;  /* 1: it calls libm, a pair at a time */
+    int32_t guarded; /* 1: nearer than `core` the energy is 1e30 instead */
 } machine;
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -167,9 +168,16 @@ static PLUGMC_TARGETS void evaluate_gathered(const parameters *p, block *b, int 
     }
 }
 
-/* one_pair: the pair of species of all, or -1. outputs: 1 ... 3. */
-static PLUGMC_TARGETS void evaluate(const parameters *p, block *b, int n, int outputs,
-                                    int32_t one_pair)
+static PLUGMC_TARGETS void forbid_near(const machine *m, block *b, int n, int32_t one_pair)
+{
+    for (int i = 0; i < n; i++) {
+        const real core = m->core[one_pair < 0 ? b->pair[i] : one_pair];
+        b->out[0][i] = b->square[i] < core ? (real)1e30 : b->out[0][i];
+    }
+}
+
+static PLUGMC_TARGETS void evaluate_formula(const parameters *p, block *b, int n, int outputs,
+                                            int32_t one_pair)
 {
     enum { FEW = sizeof(real) == 4 ? 16 : 8 }; /* one in so many */
     const real far = p->square;
@@ -185,6 +193,13 @@ static PLUGMC_TARGETS void evaluate(const parameters *p, block *b, int n, int ou
     }
     b->count = inside;
     evaluate_gathered(p, b, n, outputs, one_pair);
+}
+
+/* one_pair: the pair of species of all, or -1. outputs: 1 ... 3. */
+static void evaluate(const parameters *p, block *b, int n, int outputs, int32_t one_pair)
+{
+    evaluate_formula(p, b, n, outputs, one_pair);
+    if (p->machine->guarded) forbid_near(p->machine, b, n, one_pair);
 }
 
 /* ---- Separations ----------------------------------------------------------------------------- */

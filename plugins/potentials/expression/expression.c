@@ -18,6 +18,10 @@
  *
  * As r goes to 0 a formula may overflow, and inf - inf is no number. Nearer than the distance where the
  * energy is 1e25, or its derivatives are not finite, the energy stays what it is there.
+ *
+ * Nearer than `guard` the energy is 1e30, so that no particle comes there: for formulas that have no floor. It is
+ * no contact distance, which movers that follow forces would refuse, and it is finite, so that a start with
+ * particles too near is left.
  */
 #include <plugmc/potential.h>
 
@@ -29,8 +33,9 @@ typedef struct parameters {
     plugmc_list table; /* [kinds][kinds][columns]: the square of the distance below which the energy
                                  stays what it is, then what the text reads */
     real range, square;      /* length, length^2: cutoff or infinity, and its square */
-    const char *text;        /* of formula_energy and formula_slopes */
+    const char *text;        /* of formula_energy, formula_slopes and formula_guard */
     struct machine *machine; /* the CPU's */
+    plugmc_list guard; /* length, one or one a pair of species: nearer is forbidden; 0: none */
 } parameters;
 
 /* ---- Functions of formulas --------------------------------------------------------------------- */
@@ -78,9 +83,10 @@ PLUGMC_FN real sign_of(real x)
 /* ---- On a GPU ---------------------------------------------------------------------------------- */
 
 #if !PLUGMC_HOST
-/* Written by configure: u, and u' / r and u'', from s = r^2. */
+/* Written by configure: u, and u' / r and u'', from s = r^2; with a guard 1e30 for u where it is nearer. */
 PLUGMC_FN real formula_energy(real s, const real *row);
 PLUGMC_FN void formula_slopes(real s, const real *row, real *first, real *second);
+PLUGMC_FN real formula_guard(real u, int nearer);
 
 PLUGMC_FN const real *row_of(const parameters *p, plugmc_site a, plugmc_site b)
 {
@@ -93,6 +99,7 @@ PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site
 {
     const real *row = row_of(p, a, b);
     real u = formula_energy(s.r2 < row[0] ? row[0] : s.r2, row);
+    u = formula_guard(u, s.r2 < row[0]);
     return s.r2 < p->square ? u : (real)0;
 }
 
@@ -394,6 +401,13 @@ static int make_program(work *w, int outputs, int kind, program *out)
                       PROGRAM_MOST_REGISTERS);
 }
 
+static int has_guard(const parameters *p)
+{
+    int any = 0;
+    for (int32_t k = 0; k < p->guard.count; k++) any |= p->guard.values[k] > (real)0;
+    return any;
+}
+
 static int make_machine(work *w)
 {
     const plugmc_host *host = w->host;
@@ -410,6 +424,7 @@ static int make_machine(work *w)
     if (!rows || !m->core) return no_memory(host);
     m->constants = rows;
     m->kinds = w->kinds;
+    m->guarded = has_guard(w->p);
     w->p->machine = m;
     return put_constants(w, &w->constants, 0, m->width, rows);
 }
@@ -422,10 +437,14 @@ static int put_text(work *w)
         program_text(&w->g, (const int32_t[]){w->first, w->second}, 2, &w->columns, 1, slopes);
     const char *const format = "PLUGMC_FN real formula_energy(real s, const real *row)\n{\n%s"
                                "    return u;\n}\nPLUGMC_FN void formula_slopes(real s, const real "
-                               "*row, real *first, real *second)\n{\n%s}\n";
-    const size_t size = one && two ? strlen(one) + strlen(two) + strlen(format) : 0;
+                               "*row, real *first, real *second)\n{\n%s}\n"
+                               "PLUGMC_FN real formula_guard(real u, int nearer)\n{\n"
+                               "    (void)nearer;\n    return %s;\n}\n";
+    const char *const guarded = w->p->machine->guarded ? "nearer ? (real)1e30 : u" : "u";
+    const size_t size =
+        one && two ? strlen(one) + strlen(two) + strlen(format) + strlen(guarded) : 0;
     char *text = size ? w->host->allocate(w->host->context, size) : NULL;
-    if (text) snprintf(text, size, format, one, two);
+    if (text) snprintf(text, size, format, one, two, guarded);
     w->p->text = text;
     free(one);
     free(two);
@@ -434,53 +453,7 @@ static int put_text(work *w)
 
 /* ---- The smallest distance --------------------------------------------------------------------- */
 
-/* Where the cutoff, or what there is of the box, ends. */
-static double largest_distance(const work *w)
-{
-    const plugmc_box *box = &w->host->system->box;
-    if (w->p->cutoff > 0) return (double)w->p->cutoff;
-    return box->domain == PLUGMC_DOMAIN_SPHERE ? 2 * box->radius : 0.5 * box->length[0];
-}
-
-static int no_energy(const work *w, const char *what, double r, int32_t pair)
-{
-    const plugmc_system *system = w->host->system;
-    return w->host->fail(w->host->context, PLUGMC_ERROR_INPUT,
-                         "energy: the formula is %s at r = %g of '%s' and '%s'", what, r,
-                         plugmc_species_at(system, pair / w->kinds)->name,
-                         plugmc_species_at(system, pair % w->kinds)->name);
-}
-
-/* The first distance, from the cutoff inwards, at which something is not finite or too large; the one before
- * it is the last that is evaluated. Where energies are not large outside of it, and at a distance that is
- * met, the formula has no energy there. */
-static int find_core(const work *w, int32_t pair)
-{
-    machine *m = w->p->machine;
-    const int32_t turned = pair % w->kinds * w->kinds + pair / w->kinds;
-    const double end = largest_distance(w), least = end * exp2(-HALVINGS);
-    double last = 0, before = end;
-    m->core[pair] = (real)(least * least);
-    for (int k = 0; k < HALVINGS * POINTS_A_HALVING; k++) {
-        const double r = end * exp2(-(k + 0.5) / POINTS_A_HALVING);
-        real out[PROGRAM_MOST_OUTPUTS], back[PROGRAM_MOST_OUTPUTS];
-        evaluate_at(m, pair, (real)(r * r), out);
-        evaluate_at(m, turned, (real)(r * r), back);
-        const double u = (double)out[0], v = (double)back[0], size = fmax(fabs(u), fabs(last));
-        if (fabs(u) < most_energy && isfinite(out[1]) && isfinite(out[2])) {
-            if (!(fabs(u - v) <= 1e-3 * size))
-                return no_energy(w, "another one when the particles change places", r, pair);
-            last = u;
-            before = r;
-            continue;
-        }
-        if (isnan(u) && fabs(last) < 1e10 && r > 1e-3 * end)
-            return no_energy(w, "not a number", r, pair);
-        m->core[pair] = (real)(before * before);
-        return PLUGMC_OK;
-    }
-    return PLUGMC_OK;
-}
+#include "nearest.h"
 
 static int make_table(work *w)
 {
@@ -525,6 +498,7 @@ static int configure(void *instance, const plugmc_host *host)
     parameters *p = instance;
     const int32_t n = host->system->species_count;
     int code = check_cutoff(p, host);
+    if (!code) code = guard_check(host, &p->guard, p->cutoff > 0 ? (double)p->cutoff : INFINITY);
     if (code) return code;
     p->range = p->cutoff > 0 ? p->cutoff : PLUGMC_NO_RANGE;
     p->square = p->range * p->range;
@@ -541,32 +515,6 @@ static int configure(void *instance, const plugmc_host *host)
     return code;
 }
 
-/* An energy that falls without end cannot be normalised; a logarithm does not. Other terms must be configured. */
-static int prepare(void *instance, const plugmc_host *host)
-{
-    const double no_end = -1e4; /* kT */
-    const parameters *p = instance;
-    const plugmc_system *system = host->system;
-    const plugmc_term *own = term_of(system, instance);
-    for (int32_t a = 0; a < p->kinds && own && own->sampled; a++)
-        for (int32_t b = a; b < p->kinds; b++) {
-            const plugmc_species *sa = plugmc_species_at(system, a),
-                                 *sb = plugmc_species_at(system, b);
-            const int32_t pair = a * (int32_t)p->kinds + b;
-            real out[PROGRAM_MOST_OUTPUTS];
-            evaluate_at(p->machine, pair, p->machine->core[pair], out);
-            if (sa->most < 1 || sb->most < (a == b ? 2 : 1) || !((double)out[0] < no_end) ||
-                kept_apart(system, own, a, b))
-                continue;
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "energy: the formula goes to minus infinity as '%s' and '%s' meet, "
-                              "and nothing keeps them apart: add a potential with a core, such as "
-                              "hard_sphere with diameters above 0",
-                              sa->name, sb->name);
-        }
-    return PLUGMC_OK;
-}
-
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(
         parameters, energy, NULL,
@@ -576,6 +524,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, cutoff, NULL, 0, 1e9, "length",
                     "distance from which the energy is 0; 0: none"),
     PLUGMC_FLAG_KEY(parameters, shift, "no", "makes the energy continuous at the cutoff"),
+    SPECIES_GUARD_KEY(parameters),
     PLUGMC_NUMBERS_KEY(parameters, numbers, -1e300, 1e300,
                        "any name of the formula: for all, one a pair of species, or one a species, "
                        "which the formula calls NAME1 and NAME2"),

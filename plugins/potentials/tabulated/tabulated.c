@@ -6,6 +6,8 @@
  *     between           the monotone piecewise cubic through all points (interpolant.c)
  *     r >= last r       0
  *
+ * Nearer than `guard` it is 1e30, too, whatever the table has there.
+ *
  * Forces are the derivative of that very function. shift = yes takes the last energy of each file off
  * all of it. F. N. Fritsch, R. E. Carlson, SIAM J. Numer. Anal. 17, 238 (1980).
  *
@@ -31,6 +33,7 @@ typedef struct parameters {
     plugmc_list bins;  /* places in `knots` */
     plugmc_list knots; /* [][KNOT_COLUMNS]: r of the left point, 1 / width, coefficients */
     real range;        /* length: largest of the last r */
+    plugmc_list guard; /* length, one or one a pair of species; 0: none */
 } parameters;
 
 PLUGMC_FN real pair_range(const parameters *p) { return p->range; }
@@ -87,6 +90,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <stdlib.h>
 #include <string.h>
 
+#include "../charged_species.h"
 #include "../species_pairs.h"
 #include "interpolant.h"
 
@@ -234,6 +238,14 @@ static int read_table(const parameters *p, const plugmc_host *host, tables *t, i
     return check_end(host, t->path[i], &t->curve[i]);
 }
 
+/* Each pair's table has to go on outside of its guard. */
+static int check_guard(const parameters *p, const plugmc_host *host, const tables *t)
+{
+    double end = INFINITY;
+    for (int32_t i = 0; i < t->count; i++) end = fmin(end, t->curve[i].end);
+    return guard_check(host, &p->guard, end);
+}
+
 /* ---- What kernels look at -------------------------------------------------------------------- */
 
 static real *new_list(const plugmc_host *host, size_t count, plugmc_list *list)
@@ -253,11 +265,13 @@ static void put_curve(const interpolant *curve, int32_t first_knot, real *bins, 
     }
 }
 
-static void put_pair(const parameters *p, const interpolant *curve, int32_t bin, int32_t knot,
-                     real *pair)
+static void put_pair(const parameters *p, const interpolant *curve, double guard, int32_t bin,
+                     int32_t knot, real *pair)
 {
     const real begin = (real)curve->begin, end = (real)curve->end;
-    pair[FORBIDDEN] = p->inside == FORBID ? begin * begin : 0;
+    const real least = p->inside == FORBID ? begin : 0;
+    const real nearest = (real)guard > least ? (real)guard : least;
+    pair[FORBIDDEN] = nearest * nearest;
     pair[SQUARE] = end * end;
     pair[BEGIN] = begin;
     pair[PER_LENGTH] = (real)curve->bins_per_length;
@@ -296,7 +310,8 @@ static int put_tables(parameters *p, const plugmc_host *host, const tables *t)
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
             const int32_t i = t->of_pair[species_pair_place(n, a, b)];
-            put_pair(p, &t->curve[i], bin[i], knot[i], &pair[(a * n + b) * PAIR_COLUMNS]);
+            const double guard = species_pair_value(&p->guard, n, a, b);
+            put_pair(p, &t->curve[i], guard, bin[i], knot[i], &pair[(a * n + b) * PAIR_COLUMNS]);
         }
     return PLUGMC_OK;
 }
@@ -310,6 +325,7 @@ static int configure(void *instance, const plugmc_host *host)
     if (!t) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for tables");
     int code = assign(p, host, t);
     for (int32_t i = 0; i < t->count && !code; i++) code = read_table(p, host, t, i);
+    if (!code) code = check_guard(p, host, t);
     if (!code) code = put_tables(p, host, t);
     for (int32_t i = 0; i < t->count; i++) {
         table_free(&t->table[i]);
@@ -319,23 +335,42 @@ static int configure(void *instance, const plugmc_host *host)
     return code;
 }
 
-/* A force knows nothing of the push where the energy goes to infinity at once. */
+/* A force knows nothing of the push where the energy goes to infinity at once; and an energy that has fallen too
+ * far where particles are nearest cannot be sampled. Other terms must be configured. */
 static int prepare(void *instance, const plugmc_host *host)
 {
+    const double no_end = -1e4; /* kT */
     const parameters *p = instance;
-    const double t = host->system->temperature, kT = isfinite(t) ? t : 1;
-    for (int32_t i = 0; i < p->pairs.count; i += PAIR_COLUMNS) {
-        const real *pair = p->pairs.values + i;
-        const int32_t first = (int32_t)p->bins.values[(int32_t)pair[FIRST_BIN]];
-        const double u = (double)p->knots.values[first * KNOT_COLUMNS + CUBIC];
-        if (pair[FORBIDDEN] == 0 || u >= high_energy * kT) continue;
-        host->warn(
-            host->context,
-            "a table begins at r = %g with an energy of no more than %g %s, and nobody can "
-            "come nearer: that push is no part of forces, and pressures find it from pairs near r",
-            (double)pair[BEGIN], u, plugmc_energy_unit(host->system));
-        return PLUGMC_OK;
-    }
+    const plugmc_system *system = host->system;
+    const plugmc_term *own = term_of(system, instance);
+    const double t = system->temperature, kT = isfinite(t) ? t : 1;
+    const char *unit = plugmc_energy_unit(system);
+    int warned = 0;
+    for (int32_t a = 0; a < p->kinds; a++)
+        for (int32_t b = a; b < p->kinds; b++) {
+            const plugmc_species *sa = plugmc_species_at(system, a),
+                                 *sb = plugmc_species_at(system, b);
+            const real *pair = p->pairs.values + (a * p->kinds + b) * PAIR_COLUMNS;
+            const plugmc_site of_a = {.species = a}, of_b = {.species = b};
+            const plugmc_separation nearest = {.r2 = pair[FORBIDDEN]};
+            const double r = sqrt((double)pair[FORBIDDEN]);
+            const double u = (double)pair_energy(p, nearest, of_a, of_b);
+            if (own && own->sampled && sa->most >= 1 && sb->most >= (a == b ? 2 : 1) &&
+                u < no_end * kT && !kept_apart(system, own, a, b))
+                return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                                  "the table of '%s' and '%s' has fallen to %g %s at r = %g, and "
+                                  "nothing keeps them apart: set guard to the distance below which "
+                                  "they cannot be, or add a potential with a core, such as "
+                                  "hard_sphere with diameters above 0",
+                                  sa->name, sb->name, u, unit, r);
+            if (r == 0 || u >= high_energy * kT || warned) continue;
+            host->warn(host->context,
+                       "a table begins at r = %g with an energy of no more than %g %s, and nobody "
+                       "can come nearer: that push is no part of forces, and pressures find it "
+                       "from pairs near r",
+                       r, u, unit);
+            warned = 1;
+        }
     return PLUGMC_OK;
 }
 
@@ -348,6 +383,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(parameters, inside, "forbidden", "forbidden|extrapolate",
                       "nearer than the first r: nobody can be there, or a straight line goes on"),
     PLUGMC_FLAG_KEY(parameters, shift, "no", "makes the energy continuous at the last r"),
+    SPECIES_GUARD_KEY(parameters),
     PLUGMC_INTEGER_DERIVED(parameters, kinds, "number of species"),
     PLUGMC_INTEGER_DERIVED(parameters, stride, "first step of the search in a bin"),
     PLUGMC_LIST_DERIVED(parameters, pairs, "a row a pair: where its tables are"),
