@@ -43,9 +43,62 @@ static void advise_tuning(const simulation *sim, const moving *m)
                    section->name, target);
 }
 
+/* Reservoirs of particles that no mover takes from are refused: run/matching.c. */
+static void advise_pressure(const simulation *sim)
+{
+    const ini_section *run = ini_find(&sim->config.ini, "run");
+    for (int k = 0; k < sim->mover_count; k++)
+        if (sim->movers[k].mover->changes & PLUGMC_CHANGED_BOX) return;
+    if (!ini_get(run, "pressure")) return;
+    const place at = place_of(sim, run, "pressure");
+    report_warning(sim->report, at.file, at.line,
+                   "[run] pressure has no effect: no mover changes the volume");
+}
+
+/* Sections that never act in a run that is too short for them. */
+static void advise_every(const simulation *sim)
+{
+    const int64_t sweeps = sim->config.run.equilibrate + sim->config.run.sweeps;
+    for (int k = 0; k < sim->mover_count; k++) {
+        const moving *m = &sim->movers[k];
+        const ini_section *section = m->instance->section->section;
+        if ((int64_t)m->every <= sweeps) continue;
+        const place at = place_of(sim, section, "every");
+        report_warning(sim->report, at.file, at.line,
+                       "[%s] every = %lld is longer than the run, %lld sweeps with equilibration: "
+                       "it never moves anything",
+                       section->name, (long long)m->every, (long long)sweeps);
+    }
+}
+
+/* Keys of [initial] that the chosen state does not look at. */
+static void advise_initial(const simulation *sim)
+{
+    static const struct {
+        const char *key, *words;
+        int state;
+    } belong[] = {
+        {"lattice", "lattice", INITIAL_LATTICE}, {"file", "file", INITIAL_FILE},
+        {"frame", "file", INITIAL_FILE},         {"random_fraction", "random", INITIAL_RANDOM},
+        {"attempts", "random", INITIAL_RANDOM},  {"ion_width", "near_ions", INITIAL_NEAR_IONS},
+    };
+    const ini_section *section = ini_find(&sim->config.ini, "initial");
+    for (size_t i = 0; section && i < sizeof belong / sizeof *belong; i++) {
+        if (!ini_get(section, belong[i].key) || sim->config.initial.state == belong[i].state)
+            continue;
+        const place at = place_of(sim, section, belong[i].key);
+        report_warning(sim->report, at.file, at.line,
+                       "[initial] %s has no effect: it is for state = %s", belong[i].key,
+                       belong[i].words);
+    }
+}
+
 void advise(const simulation *sim)
 {
     if (team_leads()) advise_other_movers(sim);
+    advise_pressure(sim);
+    advise_every(sim);
+    advise_initial(sim);
     if (sim->config.run.equilibrate > 0) return;
     advise_lattice(sim);
     for (int k = 0; k < sim->mover_count; k++) advise_tuning(sim, &sim->movers[k]);

@@ -5,6 +5,7 @@
 #include "run/simulation.h"
 
 /* Warnings for a new run that is prepared: averages over the lattice that it begins with; a step
- * that is to be tuned and has no equilibration to be tuned in. */
+ * that is to be tuned and has no equilibration to be tuned in; keys that nothing in the run looks at, such as a
+ * pressure without a mover that changes the volume; movers whose first sweep comes after the last. */
 void advise(const simulation *);
 #endif
