@@ -219,14 +219,18 @@ static void components_are_those_of_the_cpu(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         static double values[3][MOST_WALKERS * QUANTITIES];
         const energy_case *c = &cases[k];
+        int warnings = 0;
         for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
             static place p;
             begin(&p, c);
             prepare(&p, on_gpu, c->settings);
             double *x = random_positions(&p.b, 5);
             bench_expect(&p.b, measure(&p, on_gpu, x, values[on_gpu]));
-            if (on_gpu) { /* once more: the same bits */
-                assert_int_equal(p.messages.warnings, 0);
+            if (!on_gpu) {
+                warnings =
+                    p.messages.warnings; /* of a factor whose cusp is not that of repulsion */
+            } else {                     /* once more: the same bits */
+                assert_int_equal(p.messages.warnings, warnings);
                 bench_expect(&p.b, measure(&p, 1, x, values[2]));
                 assert_memory_equal(values[1], values[2],
                                     (size_t)c->walkers * QUANTITIES * sizeof(double));
@@ -330,6 +334,7 @@ static void what_others_ask_for_is_that_of_the_cpu(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         static asked found[2];
         const energy_case *c = &cases[k];
+        int warnings = 0;
         for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
             static place p;
             begin(&p, c);

@@ -37,5 +37,4 @@ int long_ranged(const plugmc_system *);
 int state_from_file(const config *, const plugmc_system *, int32_t first, double *positions,
                     plugmc_box *boxes, report *);
 
-
 #endif
