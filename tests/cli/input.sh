@@ -126,7 +126,7 @@ test_not_one_of_the_words()
 {
     disks
     change 's/^state = random/state = latice/'
-    refused 3 "sim.ini:15: [initial] state = latice: must be one of lattice, random, file; did you \
+    refused 3 "sim.ini:15: [initial] state = latice: must be one of lattice, random, file, near_ions; did you \
 mean 'lattice'?" run sim.ini
 }
 
