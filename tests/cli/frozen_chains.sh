@@ -31,6 +31,8 @@ test_a_frozen_chain_has_no_error_bars()
     grep -Eq '^hard_pressure.pressure_fit +[0-9.]+\* *kT' "$out" || fail "a derived number that looks exact"
     expect_output "200 values against r, in sim.h5; 200 of their errors are not known *"
     expect_output "* $NOT_ACCEPTED: no error bar can be relied on"
+    must run sim.ini --quiet --set run.output=quiet.h5
+    grep -Eq '^hard_pressure.pressure +18\.4993524266\* +none ' "$out" || fail "--quiet: looks exact"
     must analyse sim.h5
     grep -Eq '^hard_pressure.pressure +18\.4993524266\* +none ' "$out" || fail "plugmc analyse: looks exact"
     expect_output "* $NOT_ACCEPTED: no error bar can be relied on"

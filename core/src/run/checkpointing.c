@@ -394,6 +394,7 @@ int checkpoint(simulation *sim, uint64_t sweep, double seconds)
 {
     int code = snapshot_take(sim, sweep, seconds);
     if (!code) code = saving_wait(sim); /* it reads results that are found anew */
+    sim->output.sweep = sweep;
     if (!code && team_leads()) code = find_results(sim);
     return code ? code : checkpoint_snapshot(sim, false);
 }
@@ -402,8 +403,11 @@ int checkpoint_last(simulation *sim, uint64_t sweep, double seconds)
 {
     sim->output.sweep = sweep;
     int code = saving_wait(sim);
+    /* Whether errors are known depends on what was accepted. */
+    const int uncounted = code ? 0 : moves_refresh(sim);
     if (!code && team_leads())
         code = find_results(sim); /* for the table, should there be no checkpoint */
+    if (!code) code = uncounted;
     if (!code) code = snapshot_take(sim, sweep, seconds);
     return code ? code : checkpoint_snapshot(sim, true);
 }
