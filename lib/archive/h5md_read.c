@@ -108,6 +108,19 @@ static void read_edges(store *s, hid_t group, moment *m, double edges[3][3])
     free(found);
 }
 
+/* Directions in which the box has walls or no end. */
+static void read_boundary(store *s, hid_t group, file_frame *out)
+{
+    int count, width;
+    hid_t box = s->failed ? -1 : H5Oopen(group, "box", H5P_DEFAULT);
+    if (box < 0) return;
+    char *words = store_get_labels(s, box, "boundary", &count, &width);
+    for (int d = 0; words && d < count && d < 3; d++)
+        out->open[d] = !strncmp(words + (size_t)d * (size_t)width, "none", (size_t)width);
+    free(words);
+    H5Oclose(box);
+}
+
 static double *read_positions(store *s, hid_t group, moment *m, int64_t *count)
 {
     int rank;
@@ -144,7 +157,7 @@ static const char *const of_species[FRAME_PROPERTIES] = {
     [FRAME_CHARGE] = "charges", [FRAME_DIAMETER] = "diameters"};
 
 /* The names of species that plugmc writes beside their numbers. */
-static void read_names(store *s, hid_t species, file_frame *out)
+static void read_labels(store *s, hid_t species, file_frame *out)
 {
     int count, width;
     char *names = store_get_labels(s, species, "names", &count, &width);
@@ -159,6 +172,42 @@ static void read_names(store *s, hid_t species, file_frame *out)
             store_short(s);
     }
     free(names);
+}
+
+/* Those of H5MD itself, where species are an enumeration; its values become their places among the names. */
+static bool read_members(store *s, hid_t array, int64_t count, int32_t *kinds, file_frame *out)
+{
+    char **names;
+    int members;
+    int32_t *values = store_get_members(s, array, &members, &names);
+    for (int64_t i = 0; values && i < count && !s->failed; i++) {
+        int k = 0;
+        while (k < members && values[k] != kinds[i]) k++;
+        if (k == members) store_fail(s, "its enumeration of species has no name for %d", kinds[i]);
+        kinds[i] = k;
+    }
+    if (values && !out->name) {
+        out->name = names;
+        out->names = members;
+    } else {
+        for (int k = 0; k < members; k++) free(names[k]);
+        free(names);
+    }
+    free(values);
+    return values != NULL;
+}
+
+/* In an element that changes in time they may be at the group or at what is in it. */
+static void read_names(store *s, hid_t group, hid_t species, int64_t count, int32_t *kinds,
+                       file_frame *out)
+{
+    const bool in_time = store_is_group(s, group, "species");
+    hid_t array = store_open_array(s, group, in_time ? "species/value" : "species");
+    if (!s->failed && !read_members(s, array, count, kinds, out) && !out->name) {
+        read_labels(s, species, out);
+        if (!out->name) read_labels(s, array, out);
+    }
+    store_leave_array(s, array);
 }
 
 /* One number a particle from one number a species. */
@@ -196,7 +245,7 @@ static void read_species(store *s, hid_t group, moment *m, int64_t count, one_wa
     w->species = read_numbers(s, group, "species", STORE_INT32, m, count);
     hid_t species = s->failed ? -1 : H5Oopen(group, "species", H5P_DEFAULT);
     if (species < 0) return;
-    if (!out->name) read_names(s, species, out);
+    read_names(s, group, species, count, w->species, out);
     for (int k = 0; k < FRAME_PROPERTIES && !s->failed; k++)
         if (of_species[k])
             w->property[k] = by_species(s, species, of_species[k], w->species, count);
@@ -244,6 +293,7 @@ static void add_walker(store *s, hid_t group, moment *m, file_frame *out)
     if (!s->failed && store_has(s, group, "box/edges")) {
         double edges[3][3];
         read_edges(s, group, m, edges);
+        read_boundary(s, group, out);
         if (out->boxes == out->walkers) {
             append(s, (void **)&out->box, edges, sizeof edges, out->walkers);
             out->boxes += !s->failed;

@@ -279,23 +279,79 @@ static int find_attribute(store *s, hid_t object, const char *name, hid_t *in, h
     return -1;
 }
 
+/* Texts of any length each, as those of a fixed one. */
+static char *variable_labels(store *s, hid_t in, hid_t type, int count, int *width)
+{
+    char **found = calloc((size_t)count, sizeof *found), *texts = NULL;
+    hid_t space = H5Aget_space(in);
+    size_t most = 0;
+    if (!found) store_short(s);
+    if (found && store_good(s, H5Aread(in, type, found))) {
+        for (int k = 0; k < count; k++) {
+            const size_t length = found[k] ? strnlen(found[k], LONGEST_LABEL) : 0;
+            if (length >= most) most = length + 1;
+        }
+        texts = calloc((size_t)count, most);
+        if (!texts) store_short(s);
+        for (int k = 0; k < count && texts; k++)
+            if (found[k]) memcpy(texts + (size_t)k * most, found[k], strnlen(found[k], most - 1));
+        H5Dvlen_reclaim(type, space, H5P_DEFAULT, found);
+    }
+    *width = (int)most;
+    H5Sclose(space);
+    free(found);
+    return texts;
+}
+
 char *store_get_labels(store *s, hid_t object, const char *name, int *count, int *width)
 {
     hid_t in, type;
     char *texts = NULL;
     *count = find_attribute(s, object, name, &in, &type);
     if (*count < 0) return NULL;
-    const bool fixed = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
-    const size_t bytes = fixed ? H5Tget_size(type) : 0;
-    if (bytes && bytes <= LONGEST_LABEL) {
+    const bool text = H5Tget_class(type) == H5T_STRING;
+    const size_t bytes = text ? H5Tget_size(type) : 0;
+    if (text && H5Tis_variable_str(type) > 0) {
+        texts = variable_labels(s, in, type, *count, width);
+    } else if (bytes && bytes <= LONGEST_LABEL) {
         texts = calloc((size_t)*count, bytes);
         if (!texts) store_short(s);
         if (texts) store_good(s, H5Aread(in, type, texts));
+        *width = (int)bytes;
     }
-    *width = (int)bytes;
     H5Tclose(type);
     H5Aclose(in);
     return texts;
+}
+
+int32_t *store_get_members(store *s, hid_t array, int *count, char ***names)
+{
+    hid_t type = s->failed ? -1 : H5Dget_type(array);
+    const int members = type >= 0 && H5Tget_class(type) == H5T_ENUM ? H5Tget_nmembers(type) : -1;
+    const bool sound = members > 0 && members <= MOST_VALUES && is_number(type);
+    int32_t *values = sound ? calloc((size_t)members, sizeof *values) : NULL;
+    *names = sound ? calloc((size_t)members, sizeof **names) : NULL;
+    *count = 0;
+    if (sound && (!values || !*names)) store_short(s);
+    for (int k = 0; sound && k < members && !s->failed; k++) {
+        union {
+            int32_t number;
+            char bytes[MOST_BYTES_OF_NUMBER];
+        } value = {.bytes = {0}};
+        hid_t super = H5Tget_super(type);
+        char *name = H5Tget_member_name(type, (unsigned)k);
+        if (store_good(s, super) &&
+            store_good(s, H5Tget_member_value(type, (unsigned)k, value.bytes)) &&
+            store_good(s, H5Tconvert(super, H5T_NATIVE_INT32, 1, value.bytes, NULL, H5P_DEFAULT)))
+            values[k] = value.number;
+        (*names)[k] = name ? strdup(name) : NULL;
+        if (!(*names)[k]) store_short(s);
+        H5free_memory(name);
+        if (super >= 0) H5Tclose(super);
+        (*count)++;
+    }
+    if (type >= 0) H5Tclose(type);
+    return values;
 }
 
 double *store_get_numbers(store *s, hid_t object, const char *name, int *count)

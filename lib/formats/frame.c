@@ -34,13 +34,15 @@ typedef struct frame_head {
     int64_t count;
     int32_t walkers, boxes, names;
     uint32_t has; /* bit 0: species, then the properties */
+    bool open[3];
 } frame_head;
 
 void *frame_pack(const file_frame *f, size_t *bytes)
 {
     char *packed = NULL;
     const size_t n = (size_t)f->walkers * (size_t)f->count;
-    frame_head head = {f->count, f->walkers, f->boxes, f->names, f->species != NULL};
+    frame_head head = {f->count, f->walkers,         f->boxes,
+                       f->names, f->species != NULL, {f->open[0], f->open[1], f->open[2]}};
     for (int k = 0; k < FRAME_PROPERTIES; k++) head.has |= (f->property[k] != NULL) << (k + 1);
     FILE *out = open_memstream(&packed, bytes);
     if (!out) return NULL;
@@ -78,6 +80,7 @@ bool frame_unpack(file_frame *f, const void *packed, size_t bytes)
     f->walkers = head.walkers;
     f->count = head.count;
     f->boxes = head.boxes;
+    memcpy(f->open, head.open, sizeof f->open);
     bool good = (f->positions = take_bytes(&from, end, 3 * n * sizeof(double))) != NULL;
     if (good && head.has & 1)
         good = (f->species = take_bytes(&from, end, n * sizeof(int32_t))) != NULL;

@@ -138,6 +138,37 @@ test_species_of_h5md_go_by_their_names()
 order of the run's species (0: Kr, 1: Ar)$" "$err" || fail "expected a warning"
 }
 
+# As h5py writes texts, as H5MD has species, and as an element that changes in time.
+test_species_of_other_programs_go_by_their_names()
+{
+    mixture
+    local right kind
+    cp sim.h5 first.h5
+    other_order
+    right=$(awk '$1 == "energy.energy" { sub("[*]", "", $2); print $2 }' "$out")
+    for kind in variable enumeration in_time; do
+        cp first.h5 sim.h5
+        "$H5TOOL" names sim.h5 $kind || fail "h5tool"
+        must run next.ini
+        has_energy "$right"
+        grep -q "warning: the file has numbers" "$err" && fail "expected no warning: the names are there"
+        sed 's/^\[species Kr\]/[species Xe]/' next.ini >third.ini
+        plugmc run third.ini
+        expect_exit 3
+        expect_message "sim.h5: the run has no species 'Kr'"
+    done
+}
+
+test_an_open_box_of_h5md_is_none_for_a_periodic_run()
+{
+    mixture
+    other_order
+    "$H5TOOL" open sim.h5 || fail "h5tool"
+    plugmc run next.ini
+    expect_exit 3
+    expect_message "sim.h5: the file is not periodic in x, the run is"
+}
+
 test_charges_and_diameters_of_h5md_are_compared()
 {
     mixture

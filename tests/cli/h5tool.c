@@ -8,6 +8,8 @@
  *   h5tool format FILE NUMBER         changes the format of the checkpoint
  *   h5tool foreign FILE               makes a file that no plugmc has written
  *   h5tool nameless FILE              takes the names of species away
+ *   h5tool names FILE KIND            writes them as other programs do: variable (texts), enumeration, or in_time
+ *   h5tool open FILE                  makes the box one that is periodic nowhere
  *   h5tool hostile FILE PATH KIND     puts in place of PATH what nobody should read: see `hostile`
  *   h5tool damage FILE PATH           turns one bit of the last chunk of PATH, in place
  */
@@ -215,6 +217,67 @@ static void take_names(const char *name)
     good(H5Fclose(file), name);
 }
 
+/* Those of the two species of a run of our own. */
+static void give_names(const char *path, const char *kind)
+{
+    enum { MOST = 1000 };
+    static const char species[] = "particles/trajectory/species", inner[] = "value";
+    const char *names[] = {"Ar", "Kr"};
+    int numbers[MOST];
+    const int values[] = {36, 18};
+    const int enumerated = !strcmp(kind, "enumeration"), in_time = !strcmp(kind, "in_time");
+    hid_t file = good(H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), path),
+          old = good(H5Dopen2(file, species, H5P_DEFAULT), species),
+          type = enumerated ? H5Tenum_create(H5T_NATIVE_INT) : H5Tcopy(H5T_NATIVE_INT);
+    hsize_t shape[2] = {1, 0}, two = 2;
+    H5Sget_simple_extent_dims(H5Dget_space(old), shape + 1, NULL);
+    if (shape[1] > MOST) die("too many particles");
+    good(H5Dread(old, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers), species);
+    H5Dclose(old);
+    good(H5Ldelete(file, species, H5P_DEFAULT), species);
+    for (int k = 0; k < 2 && enumerated; k++)
+        good(H5Tenum_insert(type, names[k], &values[k]), kind);
+    for (hsize_t i = 0; i < shape[1] && enumerated; i++) numbers[i] = values[numbers[i]];
+    hid_t parent =
+        in_time ? good(H5Gcreate2(file, species, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), species)
+                : file;
+    hid_t set =
+        good(H5Dcreate2(parent, in_time ? inner : species, type,
+                        H5Screate_simple(in_time ? 2 : 1, in_time ? shape : shape + 1, NULL),
+                        H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+             species);
+    good(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers), species);
+    if (!enumerated) {
+        hid_t text = H5Tcopy(H5T_C_S1);
+        H5Tset_size(text, H5T_VARIABLE);
+        hid_t attribute = good(H5Acreate2(set, "names", text, H5Screate_simple(1, &two, NULL),
+                                          H5P_DEFAULT, H5P_DEFAULT),
+                               "names");
+        good(H5Awrite(attribute, text, names), "names");
+        H5Aclose(attribute);
+    }
+    H5Dclose(set);
+    good(H5Fclose(file), path);
+}
+
+/* A box that is periodic in no direction. */
+static void open_box(const char *path)
+{
+    static const char boundary[3][9] = {"none", "none", "none"}, box[] = "particles/trajectory/box";
+    hsize_t three = 3;
+    hid_t file = good(H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), path),
+          group = good(H5Gopen2(file, box, H5P_DEFAULT), box), text = H5Tcopy(H5T_C_S1);
+    H5Tset_size(text, sizeof boundary[0]);
+    good(H5Adelete(group, "boundary"), box);
+    hid_t attribute = good(H5Acreate2(group, "boundary", text, H5Screate_simple(1, &three, NULL),
+                                      H5P_DEFAULT, H5P_DEFAULT),
+                           box);
+    good(H5Awrite(attribute, text, boundary), box);
+    H5Aclose(attribute);
+    H5Gclose(group);
+    good(H5Fclose(file), path);
+}
+
 static void damage(const char *name, const char *path)
 {
     hid_t file = good(H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT), name),
@@ -254,6 +317,10 @@ int main(int argc, char **argv)
         change_format(argv[2], strtoll(argv[3], NULL, 10));
     } else if (!strcmp(what, "nameless") && argc == 3) {
         take_names(argv[2]);
+    } else if (!strcmp(what, "names") && argc == 4) {
+        give_names(argv[2], argv[3]);
+    } else if (!strcmp(what, "open") && argc == 3) {
+        open_box(argv[2]);
     } else if (!strcmp(what, "foreign") && argc == 3) {
         make_foreign(argv[2]);
     } else if (!strcmp(what, "hostile") && argc == 5) {

@@ -130,8 +130,11 @@ int64_t store_count_rows(store *, hid_t array);
  * and shape are those of the row. */
 void *store_get_row(store *, hid_t array, const char *name, enum store_type type, int64_t row,
                     int *rank, hsize_t shape[2]);
-/* An attribute that may be missing: texts of fixed length, [*count][*width] without final zeros for certain, or numbers.
+/* An attribute that may be missing: texts, [*count][*width] without final zeros for certain, or numbers.
  * NULL: there is none of this kind, or a failure. */
 char *store_get_labels(store *, hid_t object, const char *name, int *count, int *width);
+/* The values of the enumeration that an open array is of, and their names. NULL: it is of no such type, or a failure; of
+ * names there may be *count all the same. */
+int32_t *store_get_members(store *, hid_t array, int *count, char ***names);
 double *store_get_numbers(store *, hid_t object, const char *name, int *count);
 #endif
