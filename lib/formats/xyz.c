@@ -174,15 +174,16 @@ static char *take_word(char *at, const char *ends, char **word)
 
 static const char blanks[] = " \t\r\n\f\v";
 
-/* The next KEY = VALUE, or a KEY alone: then *value is NULL. The text behind them; NULL: there is nothing more. */
+/* The next KEY = VALUE, or a KEY alone: then *value is NULL. The text behind them; NULL: there is nothing more, or, with
+ * a *value, its quotes or brackets do not close. */
 static char *take_pair(char *at, char **key, char **value)
 {
     at += strspn(at, blanks);
+    *value = NULL;
     if (!*at) return NULL;
     char *end = take_word(at, "= \t\r\n\f\v", key);
     if (!end) return NULL;
     char *sign = end + strspn(end, blanks);
-    *value = NULL;
     if (*sign != '=') {
         if (*end) *end++ = 0;
         return end;
@@ -255,11 +256,9 @@ static void note_property(xyz *x, const char *name)
         const char *name;
         int property;
         double factor;
-    } known[] = {{"charge", FRAME_CHARGE, 1},
-                 {"mass", FRAME_MASS, 1},
-                 {"masses", FRAME_MASS, 1},
-                 {"diameter", FRAME_DIAMETER, 1},
-                 {"radius", FRAME_DIAMETER, 2}};
+    } known[] = {{"charge", FRAME_CHARGE, 1},     {"initial_charges", FRAME_CHARGE, 1},
+                 {"mass", FRAME_MASS, 1},         {"masses", FRAME_MASS, 1},
+                 {"diameter", FRAME_DIAMETER, 1}, {"radius", FRAME_DIAMETER, 2}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         if (strcmp(name, known[k].name)) continue;
         x->property[known[k].property] = x->columns;
@@ -296,7 +295,7 @@ static int read_properties(xyz *x, const char *text)
 
 static int read_header(xyz *x)
 {
-    char *at = x->text, *key, *value, *properties = NULL;
+    char *at = x->text, *key, *value = NULL, *properties = NULL;
     int code = EXIT_DONE;
     x->frame->head_line = x->line;
     x->species = x->position = -1;
@@ -308,6 +307,8 @@ static int read_header(xyz *x)
         if (!strcasecmp(key, "Properties")) properties = value;
     }
     if (code) return code;
+    if (value && (!x->frame->boxes || !properties))
+        return refuse(x, "the quotes or brackets behind %s= do not close", excerpt(key).text);
     x->plain = !properties;
     return read_properties(x, properties ? properties : "species:S:1:pos:R:3");
 }

@@ -686,6 +686,13 @@ static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
         {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=species:S:1:pos:R:3:charge:R:1\n"
          "B 1 1 1 1\nA 1 1 1 0\nA 1 1 1 0\n",
          "state.xyz:3: the charge of particle 0 is 1, that of species B in the run is -1"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=species:S:1:pos:R:3:initial_charges:R:1\n"
+         "B 1 1 1 1\nA 1 1 1 0\nA 1 1 1 0\n",
+         "state.xyz:3: the charge of particle 0 is 1, that of species B in the run is -1"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\nA 1 1 1\nA 3 3 3\nB 5 5 5\n",
+         "state.xyz:2: the quotes or brackets behind Lattice= do not close"},
+        {"3\nnote=\"a Lattice=[10 11 12]\nA 1 1 1\nA 3 3 3\nB 5 5 5\n",
+         "state.xyz:2: the quotes or brackets behind note= do not close"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         small s;
