@@ -147,4 +147,20 @@ test_formula_without_a_floor()
     must check lie.ini
     edit 's|^energy.*|energy = log(r)|'
     must check lie.ini
+    edit '/hard_sphere/d; s|^energy.*|energy = -1e6*exp(-r^2)|' # deep, but not without end
+    must check lie.ini
+}
+
+# What keeps particles apart has to rise faster than the formula falls.
+test_formula_that_others_do_not_hold()
+{
+    lying expression potential
+    edit 's|^\[potential.*|&\nenergy = -5/r^6\ncutoff = 2\n[potential other]\nplugin = expression\nenergy = -1\ncutoff = 1.5|'
+    found 3 "the formula goes to minus infinity as 'blob' and 'blob' meet, and nothing keeps them apart" check lie.ini
+    edit 's|^energy = -1$|energy = 4/r^12|'
+    must check lie.ini
+    edit 's|^energy = -5.*|energy = -5/r^13|'
+    found 3 "the formula goes to minus infinity as 'blob' and 'blob' meet, and nothing keeps them apart" check lie.ini
+    edit 's|^energy = 4/r.*|energy = 4/r^14|'
+    must check lie.ini
 }

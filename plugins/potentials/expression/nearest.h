@@ -52,23 +52,49 @@ static int find_core(const work *w, int32_t pair)
     return PLUGMC_OK;
 }
 
-/* An energy that falls without end cannot be normalised; a logarithm does not. Other terms must be configured. */
+static const double no_end = -1e4; /* kT */
+
+/* Whether the formula falls without end as r goes to 0, which cannot be normalised: a logarithm does not, nor does what
+ * is deep and flat. */
+static int falls(const parameters *p, int32_t pair)
+{
+    const real r2 = p->machine->core[pair];
+    real near[PROGRAM_MOST_OUTPUTS], far[PROGRAM_MOST_OUTPUTS];
+    evaluate_at(p->machine, pair, r2, near);
+    evaluate_at(p->machine, pair, 4 * r2, far);
+    return (double)near[0] < no_end && (double)near[0] < 1.02 * (double)far[0];
+}
+
+/* Whether others make up for it: a core, or energies that rise faster, on each rung. On the way in the sum of all has to
+ * become as large as the energies of a core in fact are before it falls. They must be configured. */
+static int others_keep_apart(const plugmc_system *system, int32_t a, int32_t b, double far,
+                             double near)
+{
+    const double core = 1e12; /* kT */
+    if (pair_contact_of(system, a, b) > 0) return 1;
+    for (int32_t k = 0; k < (system->weighted ? system->rungs : 1); k++) {
+        double r = far, most = 0;
+        for (; r > near && most < core; r *= 0.9) most = pair_energy_on(system, k, a, b, r);
+        if (most < core && pair_energy_on(system, k, a, b, near) < no_end) return 0;
+    }
+    return 1;
+}
+
 static int prepare(void *instance, const plugmc_host *host)
 {
-    const double no_end = -1e4; /* kT */
     const parameters *p = instance;
     const plugmc_system *system = host->system;
     const plugmc_term *own = term_of(system, instance);
+    const double end =
+        p->cutoff > 0 ? (double)p->cutoff : 2 * system->box.radius; /* there are no others */
     for (int32_t a = 0; a < p->kinds && own && own->sampled; a++)
         for (int32_t b = a; b < p->kinds; b++) {
             const plugmc_species *sa = plugmc_species_at(system, a),
                                  *sb = plugmc_species_at(system, b);
             const int32_t pair = a * (int32_t)p->kinds + b;
             const double guard = species_pair_value(&p->guard, (int32_t)p->kinds, a, b);
-            real out[PROGRAM_MOST_OUTPUTS];
-            evaluate_at(p->machine, pair, p->machine->core[pair], out);
-            if (sa->most < 1 || sb->most < (a == b ? 2 : 1) || !((double)out[0] < no_end) ||
-                kept_apart(system, own, a, b))
+            if (sa->most < 1 || sb->most < (a == b ? 2 : 1) || !falls(p, pair) ||
+                others_keep_apart(system, a, b, end, sqrt((double)p->machine->core[pair])))
                 continue;
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "energy: the formula %s '%s' and '%s' meet, and nothing keeps them "
