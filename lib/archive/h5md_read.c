@@ -74,7 +74,11 @@ static void *read_numbers(store *s, hid_t group, const char *name, enum store_ty
 static hid_t enter_particles(store *s)
 {
     if (!store_has(s, s->file, "particles")) {
-        store_fail(s, "it has no group 'particles', so it is not an H5MD file");
+        store_fail(
+            s,
+            store_has(s, s->file, "plugmc")
+                ? "its run has written no positions; plugmc export --last writes those at its end"
+                : "it has no group 'particles', so it is not an H5MD file");
         return -1;
     }
     if (store_has(s, s->file, "particles/trajectory"))

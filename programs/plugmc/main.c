@@ -101,15 +101,14 @@ static int unknown_command(const char *word)
     for (int i = 0; i < COMMANDS; i++) names[i + 2] = commands[i].name;
     const char *near = nearest_name(word, names, COMMANDS + 2);
     if (ends_in(word, ".h5"))
-        fprintf(
-            stderr,
-            "plugmc: '%s' is a file, and a command comes first: plugmc analyse %s prints its table, "
-            "plugmc run --resume %s goes on with the run\n",
-            shown, shown, shown);
+        fprintf(stderr,
+                "plugmc: '%s' is no command: plugmc analyse %s prints its table, "
+                "plugmc run --resume %s goes on with the run\n",
+                shown, shown, shown);
     else if (ends_in(word, ".ini") || (!near && is_file(word)))
         fprintf(stderr,
-                "plugmc: '%s' is a file, and a command comes first: plugmc run %s samples what it "
-                "describes, plugmc check %s only looks at it\n",
+                "plugmc: '%s' is no command: plugmc run %s samples what it describes, "
+                "plugmc check %s only looks at it\n",
                 shown, shown, shown);
     else if (*word == '-')
         fprintf(

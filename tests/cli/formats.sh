@@ -159,6 +159,20 @@ test_species_of_other_programs_go_by_their_names()
     done
 }
 
+test_a_run_without_a_trajectory_is_told_apart_from_other_files()
+{
+    mixture
+    other_order
+    sed '/^\[observable trajectory\]/,$d' sim.ini >none.ini
+    must run none.ini
+    plugmc run next.ini --set initial.file=none.h5
+    expect_exit 3
+    expect_message "cannot read positions from none.h5: its run has written no positions; plugmc export --last writes \
+those at its end"
+    must export none.h5 --last --to last.gsd
+    must run next.ini --set initial.file=last.gsd
+}
+
 test_an_open_box_of_h5md_is_none_for_a_periodic_run()
 {
     mixture

@@ -313,9 +313,9 @@ test_first_words()
     expect_exit 2
     expect_message "plugmc: there is no command 'nothing'; plugmc help names them, and plugmc info NAME tells of a \
 plugin or a section"
-    refused 2 "plugmc: 'sim.ini' is a file, and a command comes first: plugmc run sim.ini samples what it describes, \
+    refused 2 "plugmc: 'sim.ini' is no command: plugmc run sim.ini samples what it describes, \
 plugmc check sim.ini only looks at it" sim.ini
-    refused 2 "plugmc: 'sim.h5' is a file, and a command comes first: plugmc analyse sim.h5 prints its table, plugmc run \
+    refused 2 "plugmc: 'sim.h5' is no command: plugmc analyse sim.h5 prints its table, plugmc run \
 --resume sim.h5 goes on with the run" sim.h5
     refused 2 "plugmc: a command comes first, and options such as '--resume' behind it; see plugmc help" --resume sim.h5
 }
