@@ -142,7 +142,7 @@ static const plugmc_mover mover = {
     .move_size = sizeof(plugmc_move),
     .joins = 1,
     .good_for =
-        "what a single temperature, pressure or coupling is stuck in: barriers that a higher rung passes",
+        "barriers that trap a run at one temperature, pressure or coupling and that a higher rung passes",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "exchange",

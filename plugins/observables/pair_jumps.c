@@ -125,8 +125,8 @@ static int find_jumps(pair_of *p, const plugmc_host *host, jumps *out)
         i.at[2] = boltzmann(p, i.high);
         if (!look_in(p, i, out))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "the energy of a pair of '%s' and '%s' jumps at more distances (near "
-                              "%g) than a pressure can be made of",
+                              "the energy of a pair of '%s' and '%s' jumps at too many distances, "
+                              "up to %g already, for its pressure to be measured",
                               plugmc_species_at(p->system, p->a)->name,
                               plugmc_species_at(p->system, p->b)->name, i.high);
     }
@@ -369,9 +369,9 @@ int pair_jumps_check(const pair_jumps *v, const plugmc_host *host, const plugmc_
         const pair_jump *wide = too_wide(v, limit);
         if (!wide) continue;
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "the box of walker %d has become so small, %g wide, that pairs up to %g "
-                          "apart, of which the pressure of a jump of the pair energy is made, are "
-                          "more than half of it apart",
+                          "the box of walker %d has become so small, %g wide, that the pressure "
+                          "of a jump of the pair energy is measured from pairs, up to %g apart, "
+                          "that are more than half of it apart",
                           w, 2 * limit, wide->both.high);
     }
     return PLUGMC_OK;

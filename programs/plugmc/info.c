@@ -43,7 +43,7 @@ static const trait mover_traits[] = {
     {PLUGMC_NEEDS_RECTANGULAR, "needs a rectangular box"},
     {PLUGMC_NEEDS_FORCES,
      "follows forces: needs potentials with derivatives and without hard cores"},
-    {PLUGMC_USES_PLACES, "takes pairs that hang on places"},
+    {PLUGMC_USES_PLACES, "takes pairs whose energy depends on where they are"},
     {PLUGMC_RUNS_ON_CPU, "runs on the CPU"},
     {PLUGMC_RUNS_ON_GPU, "runs on the GPU"},
 };
@@ -105,7 +105,7 @@ static void print_observable(FILE *f, const char *lead, const plugmc_plugin *d)
         fprintf(f, "%scannot be reweighted%s\n", lead,
                 o->hangs_on == PLUGMC_ON_MULTIPLIERS
                     ? " to other temperatures: 1/kT and couplings are in each sample"
-                    : ": it tells of the way that walkers have gone");
+                    : ": it describes how walkers move through the ladder");
     if (o->derived) fprintf(f, "%sderives numbers from its averages, with their errors\n", lead);
     if (o->quantity && !o->writes_trajectory && !listing_entry(o, 0))
         fprintf(f, "%swhat it gives is known in a run only\n", lead);

@@ -91,7 +91,7 @@ static void warn_of_frozen(page *p, const shown *run)
         const quantity_record *q = &run->data.quantities[i];
         if (q->length != 1 || !q->found.still) continue;
         put_html(p, "<li>");
-        put_text(p, "%s: %s.%s keeps the value that production began with in %d of %d walkers.",
+        put_text(p, "%s: %s.%s has kept its first value through production in %d of %d walkers.",
                  run->name, q->observable, q->name, q->found.still, q->walkers);
         put_html(p, "</li>\n");
     }

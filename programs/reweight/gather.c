@@ -366,7 +366,7 @@ static bool can_be_taken(const measurement *m, bool alike, report *r)
         on == PLUGMC_ON_MULTIPLIERS
             ? "temperatures and couplings are in what it measures, so that weights alone do not take "
               "it to others"
-            : "it tells of the way that walkers have gone, and not of configurations");
+            : "it describes how walkers move through the ladder, not configurations");
     return false;
 }
 
@@ -515,9 +515,8 @@ static int refuse_weighted_walkers(const analysed *run)
         if (data->quantities[i].weighs)
             return report_error(
                 run->sim.report, EXIT_INPUT, run->path, 0,
-                "its walkers have weights, so '%s' is a weighted mean over them and not known of "
-                "each configuration, which reweighting needs; plugmc analyse prints the averages "
-                "of the run",
+                "its walkers have weights: '%s' is recorded as their weighted mean, and reweighting "
+                "needs the value of each walker; plugmc analyse prints the averages of the run",
                 data->quantities[i].observable);
     return 0;
 }

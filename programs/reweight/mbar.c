@@ -402,7 +402,7 @@ answer reweighted_free_energy(const reweighted *w)
     const answer a = influence_error(m, -w->ln_z, influence);
     free(influence);
     /* that of the first state, to which it is relative */
-    return fabs(a.value) < SOLVED && a.error < SOLVED ? (answer){0, 0, true} : a;
+    return fabs(a.value) < SOLVED && !(a.error >= SOLVED) ? (answer){0, 0, true} : a;
 }
 
 answer reweighted_mean(const reweighted *w, const double *a, double *influence)

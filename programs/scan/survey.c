@@ -220,7 +220,8 @@ static int finish_part(listener *l, part *p, int *status, report *r)
         const int why = errno;
         close(p->told);
         return report_error(r, EXIT_MEMORY, NULL, 0,
-                            "there is no memory for what a child tells: %s", strerror(why));
+                            "not enough memory for the answers of child processes: %s",
+                            strerror(why));
     }
     listen_to(l);
     fclose(l->in);

@@ -261,7 +261,7 @@ test_pressure_of_tables_is_the_one_imposed()
 	END
     must run sim.ini
     is_the_one_imposed
-    grep -q "pressures find it from pairs near r" "$err" || fail "the edge of the table is not mentioned"
+    grep -q "pressures measure its push from pairs nearby" "$err" || fail "the edge of the table is not mentioned"
 }
 
 test_pressure_of_jumps_on_a_ladder_is_the_one_imposed()

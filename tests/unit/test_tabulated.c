@@ -361,8 +361,8 @@ static void nearer_than_the_first_point(void **state)
     assert_int_equal(t->b.warnings, 1);
     assert_string_equal(
         t->b.message,
-        "a table begins at r = 0.5 with an energy of no more than 6 kT, and nobody "
-        "can come nearer: that push is no part of forces, and pressures find it from pairs near r");
+        "a table begins at r = 0.5 with an energy of only 6 kT: forces do not show the wall there, "
+        "and pressures measure its push from pairs nearby");
     close_tabulated(t);
 }
 

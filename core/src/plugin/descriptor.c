@@ -96,7 +96,7 @@ static bool check_observable(const plugmc_plugin *d, sentence why)
     const int32_t on = PLUGMC_HAS(d->observable, hangs_on) ? d->observable->hangs_on : 0;
     if (on < PLUGMC_ON_CONFIGURATION || on > PLUGMC_ON_HISTORY)
         return why_not(
-            why, "is an observable that hangs on what this plugmc does not know (hangs_on = %d)",
+            why, "is an observable that depends on what this plugmc does not know (hangs_on = %d)",
             on);
     return true;
 }

@@ -148,9 +148,9 @@ static bool check_list(const subject *s, const plugmc_parameter *p, answers *fir
     return are_equal(first, second) ||
            why_not(
                why,
-               "key '%s' has %d number%s, and the plugin reads on behind the end: it has to give "
-               "as many as there are species, or pairs of species, or the plugin has to "
-               "refuse what is too short",
+               "key '%s' has %d number%s, but the plugin reads beyond its end: give one number for "
+               "each species or pair of species; the plugin should refuse a list that is too "
+               "short",
                p->name, list.count, list.count == 1 ? "" : "s");
 }
 

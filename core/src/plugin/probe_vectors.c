@@ -96,7 +96,7 @@ static bool is_the_same_from_both(const vectors *v, int direction, double r)
     if (v->single && size > 1e30) return true;
     return why_not(v->why,
                    "the pair energy of '%s' and '%s' is %.9g at the separation %.6g %.6g %.6g%s, "
-                   "but %.9g if the other of the two is asked, at minus that",
+                   "but %.9g with the two particles exchanged, at minus that",
                    v->first, v->second, u, a.x, a.y, a.z, precision(v), back);
 }
 

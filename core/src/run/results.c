@@ -245,48 +245,58 @@ static const char *tau_of(const quantity_record *q, char text[32])
     return text;
 }
 
-/* Of the values that there are, how many errors are lower bounds; 0 where these are so few, one in
- * FEW_OF, that chance makes as many of sound ones. */
-static int64_t count_bounds(const double *value, const bool *converged, int64_t length)
+/* Of the values of an array, how many errors are lower bounds, and how many are not known. */
+typedef struct doubts {
+    int64_t bounds, unknown;
+} doubts;
+
+/* None where they are so few, one in FEW_OF, that chance makes as many of sound ones. */
+static doubts doubts_of(const double *value, const double *error, const bool *converged,
+                        int64_t length)
 {
     enum { FEW_OF = 50 };
-    int64_t count = 0;
-    for (int64_t i = 0; i < length; i++) count += !converged[i] && isfinite(value[i]);
-    return count * FEW_OF > length ? count : 0;
+    doubts d = {0, 0};
+    for (int64_t i = 0; i < length; i++) {
+        if (converged[i] || !isfinite(value[i])) continue;
+        if (isnan(error[i]))
+            d.unknown++;
+        else
+            d.bounds++;
+    }
+    return (d.bounds + d.unknown) * FEW_OF > length ? d : (doubts){0, 0};
 }
 
 static void print_array(const char *where, const char *observable, const char *name, const axes *a,
-                        int64_t bounds, bool frozen)
+                        doubts d)
 {
     char words[128];
     printf("%s.%s: %lld values against %s, %s", observable, name, (long long)axes_length(a),
            axes_words(a, words, sizeof words), where);
-    if (bounds)
-        printf("; %lld of their errors are %s *", (long long)bounds,
-               frozen ? "not known" : "lower bounds");
+    if (d.bounds) printf("; %lld of their errors are lower bounds *", (long long)d.bounds);
+    if (d.unknown) printf("; %lld of their errors are not known *", (long long)d.unknown);
     printf("\n");
 }
 
 /* Returns whether any of their errors are lower bounds. */
 static bool print_arrays(const output_data *out, const char *where)
 {
-    const bool frozen = frozen_any(out);
-    int64_t all = 0;
+    bool any = false;
     for (int i = 0; i < out->quantity_count; i++) {
         const quantity_record *q = &out->quantities[i];
         if (q->length < 2) continue;
-        const int64_t bounds = count_bounds(q->found.means, q->found.each_converged, q->length);
-        print_array(where, q->observable, q->name, &q->axes, bounds, frozen);
-        all += bounds;
+        const doubts found =
+            doubts_of(q->found.means, q->found.errors, q->found.each_converged, q->length);
+        print_array(where, q->observable, q->name, &q->axes, found);
+        any |= found.bounds || found.unknown;
     }
     for (int i = 0; i < out->derived_count; i++) {
         const derived_record *d = &out->derived[i];
         if (d->length < 2) continue;
-        const int64_t bounds = count_bounds(d->values, d->each_converged, d->length);
-        print_array(where, d->observable, d->name, &d->axes, bounds, frozen);
-        all += bounds;
+        const doubts found = doubts_of(d->values, d->errors, d->each_converged, d->length);
+        print_array(where, d->observable, d->name, &d->axes, found);
+        any |= found.bounds || found.unknown;
     }
-    return all > 0;
+    return any;
 }
 
 /* Of the first column: 32 or the longest name of a number. */
@@ -391,7 +401,7 @@ static bool explain_frozen(const output_data *out)
         const quantity_record *q = &out->quantities[i];
         if (q->length == 1 && q->found.still)
             printf(
-                "* %s.%s keeps the value that production began with in %d of %d walkers: its error is %s\n",
+                "* %s.%s has kept its first value through production in %d of %d walkers: its error is %s\n",
                 q->observable, q->name, q->found.still, q->walkers,
                 q->found.still == q->walkers ? "not known" : "a lower bound");
     }

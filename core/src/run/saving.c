@@ -225,9 +225,10 @@ static void say_what_was_there(const simulation *sim, const written *w)
     if (w->anew && w->found == FOUND_NOTHING)
         report_warning(sim->report, path, 0, "was gone and is written anew%s", frames);
     else if (w->anew && w->found == FOUND_DAMAGED)
-        report_warning(sim->report, path, 0,
-                       "was damaged: %s; it is now %s, and what the run has is written anew%s",
-                       w->why_found, w->kept, frames);
+        report_warning(
+            sim->report, path, 0,
+            "can no longer be added to: %s; it is now %s, and what the run has is written anew%s",
+            w->why_found, w->kept, frames);
     else if (w->anew)
         report_warning(sim->report, path, 0,
                        "is another file now, which is left as it is; the run goes on in %s%s",

@@ -163,17 +163,17 @@ static int try_moves(examination *x, bool *good)
         if (code) return code;
         put(x, m, m->to);
         if (!are_near(x, w, first[made], again))
-            *good =
-                why_not(x->why,
-                        "the energy changes by %.9g when particle %lld of walker %d moves, and by "
-                        "%.9g when that is asked again after it was not taken: `settle` has to "
-                        "leave things as they are",
-                        first[made], (long long)m->particle, w, again);
+            *good = why_not(
+                x->why,
+                "the energy changes by %.9g when particle %lld of walker %d moves, and by "
+                "%.9g when the same move is asked for again after a rejection: `settle` must "
+                "then leave things as they are",
+                first[made], (long long)m->particle, w, again);
         else if (!are_near(x, w, again, -back))
             *good =
                 why_not(x->why,
                         "the energy changes by %.9g when particle %lld of walker %d moves, and by "
-                        "%.9g when it moves back: `settle` has to take what was taken",
+                        "%.9g when it moves back: `settle` must keep the accepted position",
                         again, (long long)m->particle, w, back);
         made++;
         if (!*good) return PLUGMC_OK;

@@ -344,7 +344,7 @@ static int place_all(const start *s, int32_t walker, const plugmc_box *box, doub
                        (long long)(system->first[k + 1] - system->first[k]), name_of(s, k),
                        s->numbers_change ? "has room for" : "has",
                        plugmc_species_at(system, k)->grows
-                           ? ": there is more room where its `count` is that of the file"
+                           ? ": give it a `count` as large as the number in the file"
                            : "");
         if (!code) memcpy(&to[3 * next[k]++], at, sizeof at);
     }

@@ -432,7 +432,7 @@ static const plugmc_mover mover = {
     .target_acceptance = target,
     .running_energy = running_energy,
     .good_for =
-        "smooth forces on all particles at once, of many charges on a GPU above all; hard cores have none",
+        "moving all particles at once along smooth forces, above all many charges on a GPU; not for hard cores",
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "hmc",

@@ -365,9 +365,8 @@ static int prepare(void *instance, const plugmc_host *host)
                                   sa->name, sb->name, u, unit, r);
             if (r == 0 || u >= high_energy * kT || warned) continue;
             host->warn(host->context,
-                       "a table begins at r = %g with an energy of no more than %g %s, and nobody "
-                       "can come nearer: that push is no part of forces, and pressures find it "
-                       "from pairs near r",
+                       "a table begins at r = %g with an energy of only %g %s: forces do not show "
+                       "the wall there, and pressures measure its push from pairs nearby",
                        r, u, unit);
             warned = 1;
         }
