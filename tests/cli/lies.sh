@@ -101,7 +101,7 @@ test_totals_that_lie()
         found 4 "\`change\` says .*, but the energies of the whole configurations before and after differ by" \
             $word lie.ini --set potential.lie=change
         found 4 "when it moves back: \`settle\` must keep the accepted position" $word lie.ini --set potential.lie=settle
-        found 4 "\`settle\` has to leave things as they are" $word lie.ini --set potential.lie=rejected
+        found 4 "\`settle\` must then leave things as they are" $word lie.ini --set potential.lie=rejected
         found 4 "the force on particle .* along x is .*, but differences of energies give" \
             $word lie.ini --set potential.lie=force
     done
