@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "two_particles.h"
+#include "../two_particles.h"
 #include "walker_boxes.h"
 
 enum {

@@ -29,7 +29,7 @@
 
 #include "extrapolation.h"
 #include "kept_frames.h"
-#include "two_particles.h"
+#include "../two_particles.h"
 #include "virials.h"
 
 #include PLUGMC_KERNEL_FILE

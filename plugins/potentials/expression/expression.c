@@ -125,7 +125,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../observables/two_particles.h"
+#include "../../two_particles.h"
 #include "../charged_species.h"
 #include "../species_pairs.h"
 #include "evaluate.h"
