@@ -47,6 +47,9 @@ test_finished_run_prints_its_table_again()
     must run sim.ini --set run.csv=all.csv --set run.output=other.h5
     must run --resume sim.h5 --set run.csv=late.csv # all that is in it is in the file
     cmp late.csv all.csv || fail "another table of samples"
+    head -n 3 all.csv >late.csv # as the process left it that was killed between the two files
+    must run --resume sim.h5 --set run.csv=late.csv
+    cmp late.csv all.csv || fail "what was missing of the table is missing still"
     echo mine >mine.csv
     must run sim.ini --resume-if-there --set run.csv=mine.csv
     [ "$(cat mine.csv)" = mine ] || fail "a table that is there was written over, and nothing was run"

@@ -104,6 +104,9 @@ static int measure(place *p, int on_gpu, const double *positions, double *values
     return code;
 }
 
+/* Those of the bench's services and of the core's, which a GPU has. */
+static int warnings_of(const place *p) { return p->b.warnings + p->messages.warnings; }
+
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
 enum { ATOM, GAS, OBLIQUE_GAS, SILICON, DIAMOND };
@@ -227,10 +230,9 @@ static void components_are_those_of_the_cpu(void **state)
             double *x = random_positions(&p.b, 5);
             bench_expect(&p.b, measure(&p, on_gpu, x, values[on_gpu]));
             if (!on_gpu) {
-                warnings =
-                    p.messages.warnings; /* of a factor whose cusp is not that of repulsion */
-            } else {                     /* once more: the same bits */
-                assert_int_equal(p.messages.warnings, warnings);
+                warnings = warnings_of(&p); /* of a factor whose cusp is not that of repulsion */
+            } else {                        /* once more: the same bits */
+                assert_int_equal(warnings_of(&p), warnings);
                 bench_expect(&p.b, measure(&p, 1, x, values[2]));
                 assert_memory_equal(values[1], values[2],
                                     (size_t)c->walkers * QUANTITIES * sizeof(double));

@@ -100,11 +100,11 @@ bool resume_is_finished(const simulation *sim, const output_data *found)
     return found->finished && found->sweep == (uint64_t)(run->equilibrate + run->sweeps);
 }
 
-/* [run] csv that was asked for since, or is gone. */
+/* [run] csv that was asked for since, is gone, or that a process killed in its last write left as it was before. */
 static int write_missing_table(simulation *sim)
 {
     const char *csv = sim->config.run.csv;
-    if (!csv || !*csv || access(csv, F_OK) == 0) return EXIT_DONE;
+    if (!csv || !*csv || !output_csv_is_short(csv, &sim->output)) return EXIT_DONE;
     identity_make(sim->output.identity);
     return output_csv(csv, &sim->output, sim->report);
 }

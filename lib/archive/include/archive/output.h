@@ -217,4 +217,8 @@ int h5md_read_frame(const char *path, int most, int64_t which, file_frame *, rep
 /* CSV of the scalars: sweep, then one column a quantity (mean over walkers). Atomic too. */
 int output_csv(const char *path, const output_data *, report *);
 int output_csv_try(const char *path, const output_data *, char why[OUTPUT_WHY]);
+
+/* Whether the table at `path` is not there, or is this one and ends before it does: a process that was killed between
+ * the two files wrote one of them. */
+bool output_csv_is_short(const char *path, const output_data *);
 #endif
