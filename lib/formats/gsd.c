@@ -334,18 +334,21 @@ static void read_names(gsd *g)
     free(names);
 }
 
+/* Type 0 where the file has none, which a list of names without one does not have either. */
 static void read_species(gsd *g)
 {
     const uint64_t types = (uint64_t)g->out->names;
     uint32_t *type = read_shaped(g, "particles/typeid", GSD_UINT32, g->n, 1);
     int32_t *species = g->out->species = g->code ? NULL : calloc(g->n + 1, sizeof *species);
     if (!g->code && !species) no_memory(g);
-    for (uint64_t i = 0; i < g->n && type && !g->code; i++)
-        if (type[i] >= types)
-            refuse(g, "particle %llu is of type %u, but there are %llu", (unsigned long long)i,
-                   type[i], (unsigned long long)types);
+    for (uint64_t i = 0; i < g->n && !g->code; i++) {
+        const uint32_t own = type ? type[i] : 0;
+        if (own >= types)
+            refuse(g, "particle %llu is of type %u, but there are %llu", (unsigned long long)i, own,
+                   (unsigned long long)types);
         else
-            species[i] = (int32_t)type[i];
+            species[i] = (int32_t)own;
+    }
     free(type);
 }
 
