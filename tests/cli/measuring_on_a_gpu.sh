@@ -46,6 +46,6 @@ test_a_run_that_measures_late_is_resumed_on_a_gpu()
     must run sim.ini --set run.output=whole.h5
     plugmc run sim.ini --set run.output=parts.h5 --set run.time_limit=0.02
     expect_exit 11
-    must run --resume parts.h5
+    must run --resume parts.h5 --set run.time_limit=0
     same_chain whole.h5 parts.h5
 }
