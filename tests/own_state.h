@@ -2,8 +2,8 @@
 #ifndef TESTS_OWN_STATE_H
 #define TESTS_OWN_STATE_H
 
-#include "run/services.h"
-#include "run/state.h"
+#include "engine/services.h"
+#include "engine/state.h"
 
 /* `host` is that of the context; both and its system stay where they are. A few calls later the memory
  * is used again. */

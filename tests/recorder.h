@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/services.h"
+#include "engine/services.h"
 
 enum { RECORDED_BLOCKS = 4096 };
 

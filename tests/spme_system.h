@@ -10,7 +10,7 @@
 #include "own_state.h"
 #include "input/parameters.h"
 #include "messages.h"
-#include "run/services.h"
+#include "engine/services.h"
 
 enum { CHARGE_SPECIES = 3 };
 

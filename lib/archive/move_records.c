@@ -160,14 +160,12 @@ void move_records_read(store *s, hid_t plugmc, output_data *data)
     free(order);
 }
 
-void move_records_free(output_data *data)
+void move_records_free(move_record *moves, int count)
 {
-    for (int i = 0; i < data->move_count; i++) {
-        move_record *m = &data->moves[i];
+    for (int i = 0; i < count; i++) {
+        move_record *m = &moves[i];
         free(m->mover), free(m->name), free(m->doc), free(m->step_unit);
         free(m->counts), free(m->steps), free(m->tunings);
     }
-    free(data->moves);
-    data->moves = NULL;
-    data->move_count = 0;
+    free(moves);
 }

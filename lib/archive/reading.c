@@ -332,7 +332,7 @@ void output_free(output_data *data)
         free(data->blobs[i].name);
         free(data->blobs[i].data);
     }
-    move_records_free(data);
+    move_records_free(data->moves, data->move_count);
     free(data->quantities);
     free(data->derived);
     free((void *)data->blobs);

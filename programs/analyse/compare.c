@@ -6,8 +6,8 @@
 
 #include "analysis.h"
 #include "archive/frozen.h"
-#include "run/numbers.h"
-#include "run/results.h"
+#include "records/numbers.h"
+#include "records/results.h"
 
 typedef struct found {
     number *all;
@@ -131,9 +131,10 @@ static void say_what_is_frozen(const output_data *out, int run)
 int compare_runs(const analysed *runs, int count)
 {
     found *f = checked(calloc((size_t)count, sizeof *f));
-    for (int r = 0; r < count; r++) f[r].all = numbers_of(&runs[r].sim.output, &f[r].count);
+    for (int r = 0; r < count; r++)
+        f[r].all = numbers_of(&runs[r].session.records.output, &f[r].count);
     compare_all(f, count);
-    for (int r = 0; r < count; r++) say_what_is_frozen(&runs[r].sim.output, r + 1);
+    for (int r = 0; r < count; r++) say_what_is_frozen(&runs[r].session.records.output, r + 1);
     for (int r = 0; r < count; r++) free(f[r].all);
     free(f);
     return EXIT_DONE;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis.h"
-#include "run/numbers.h"
-#include "run/results.h"
+#include "records/numbers.h"
+#include "records/results.h"
 
 static const number *beside(const number *all, int count, const number *of, const char *name)
 {

@@ -6,7 +6,7 @@
 
 #include "analysis.h"
 #include "archive/cell.h"
-#include "run/numbers.h"
+#include "records/numbers.h"
 
 /* ---- CSV ---------------------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 #include "analysis.h"
 #include "program/beside.h"
-#include "run/results.h"
+#include "records/results.h"
 
 static const char help[] =
     "usage: plugmc analyse FILE.h5... [--from SWEEP] [--blocks N] [--compare | --csv | --print NAME]\n\n"
@@ -90,7 +90,7 @@ static int parse(int argc, char **argv, arguments *a)
 /* What the table is of. */
 static void say_of_what(const analysed *run)
 {
-    const output_data *out = &run->sim.output;
+    const output_data *out = &run->session.records.output;
     int64_t first, last;
     samples_range(out, &first, &last);
     if (last >= first)
@@ -104,8 +104,8 @@ static int find_all(analysed *runs, int count, int64_t blocks)
 {
     int code = 0;
     for (int i = 0; i < count && !code; i++) {
-        runs[i].sim.output.blocks = blocks;
-        code = find_results(&runs[i].sim);
+        runs[i].session.records.output.blocks = blocks;
+        code = find_results(&runs[i].session.records);
     }
     return code;
 }
@@ -125,14 +125,14 @@ static int analyse(const arguments *a, analysed *runs, report *r)
     if (!a->compare && a->count > 1) code = samples_join(runs, a->count);
     if (!code) code = find_all(runs, a->compare ? a->count : 1, a->blocks);
     if (code) return code;
-    const simulation *sim = &runs[0].sim;
+    const session *session = &runs[0].session;
     if (a->compare) return compare_runs(runs, a->count);
-    if (a->print) return list_values(&sim->output, a->print, r);
+    if (a->print) return list_values(&session->records.output, a->print, r);
     if (a->csv)
-        list_numbers(&sim->output);
+        list_numbers(&session->records.output);
     else {
-        print_table(sim, "by --print");
-        print_efficiency(&sim->output);
+        print_table(&session->records, "by --print");
+        print_efficiency(&session->records.output);
     }
     return EXIT_DONE;
 }

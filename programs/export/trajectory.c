@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/regular_file.h"
-#include "run/room.h"
+#include "session/room.h"
 #include "system/system.h"
 
 enum { BLOCK_BYTES = 16 << 20 }; /* of positions in memory, but one frame at least */

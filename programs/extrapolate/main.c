@@ -12,8 +12,8 @@
 #include "input/comparison.h"
 #include "input/ini.h"
 #include "archive/averages.h"
-#include "run/numbers.h"
-#include "run/results.h"
+#include "records/numbers.h"
+#include "records/results.h"
 
 static const char help[] =
     "usage: plugmc extrapolate FILE.h5... [--of NAME] [--along SECTION.KEY] [--order N] [--vmc FILE.h5]\n\n"

@@ -6,7 +6,7 @@
 
 #include "program/beside.h"
 #include "ladders.h"
-#include "run/results.h"
+#include "records/results.h"
 #include "runs.h"
 
 static const char help[] =
@@ -93,36 +93,38 @@ static int parse(int argc, char **argv, arguments *a)
 
 /* ---- What a run tells ----------------------------------------------------------------------------------- */
 
-static const quantity_record *find(const simulation *sim, const char *name, int32_t rung)
+static const quantity_record *find(const session *session, const char *name, int32_t rung)
 {
     char full[64 + LADDER_SUFFIX], suffix[LADDER_SUFFIX];
-    snprintf(full, sizeof full, "%s%s", name, ladder_suffix(&sim->ladder, rung, suffix));
-    for (int i = 0; i < sim->output.quantity_count; i++)
-        if (!strcmp(sim->output.quantities[i].name, full)) return &sim->output.quantities[i];
+    snprintf(full, sizeof full, "%s%s", name, ladder_suffix(&session->engine.ladder, rung, suffix));
+    for (int i = 0; i < session->records.output.quantity_count; i++)
+        if (!strcmp(session->records.output.quantities[i].name, full))
+            return &session->records.output.quantities[i];
     return NULL;
 }
 
 /* Sweeps from one turn of exchanges to the next. */
-static uint64_t turn_of_exchanges(const simulation *sim)
+static uint64_t turn_of_exchanges(const session *session)
 {
-    for (int i = 0; i < sim->mover_count; i++)
-        if (!strcmp(sim->output.moves[sim->movers[i].first_move].name, "exchange"))
-            return sim->movers[i].every;
+    for (int i = 0; i < session->engine.mover_count; i++)
+        if (!strcmp(session->records.output.moves[session->engine.movers[i].first_move].name,
+                    "exchange"))
+            return session->engine.movers[i].every;
     return 1;
 }
 
 /* Shares on the way up, and round trips; none if they were not measured. */
-static void take_flow(const simulation *sim, travelled *t)
+static void take_flow(const session *session, travelled *t)
 {
-    const quantity_record *ends = find(sim, "round_trips", 0);
-    if (!ends || !find(sim, "upward", 0) || !ends->samples) return;
+    const quantity_record *ends = find(session, "round_trips", 0);
+    if (!ends || !find(session, "upward", 0) || !ends->samples) return;
     t->upward = checked(calloc((size_t)t->rungs, sizeof *t->upward));
     t->error = checked(calloc((size_t)t->rungs, sizeof *t->error));
     t->round_trips = ends->found.scalar.mean * (double)(ends->samples * ends->walkers);
     t->current =
-        2 * ends->found.scalar.mean * (double)turn_of_exchanges(sim) / (double)ends->period;
+        2 * ends->found.scalar.mean * (double)turn_of_exchanges(session) / (double)ends->period;
     for (int k = 0; k < t->rungs; k++) {
-        const estimate *e = &find(sim, "upward", k)->found.scalar;
+        const estimate *e = &find(session, "upward", k)->found.scalar;
         t->upward[k] = e->mean;
         t->error[k] = e->error;
     }
@@ -151,17 +153,18 @@ static void add_exchanges(const ladder *l, int axis, const move_record *m, trave
 /* Exchanges of neighbours along a variable, of all movers that make some. */
 static int take_exchanges(const analysed *run, int axis, travelled *t)
 {
-    const simulation *sim = &run->sim;
+    const session *session = &run->session;
     bool any = false, mixed = false;
     t->accepted = checked(calloc((size_t)t->rungs, sizeof *t->accepted));
     t->trials = checked(calloc((size_t)t->rungs, sizeof *t->trials));
-    for (int i = 0; i < sim->mover_count; i++) {
-        const move_record *m = &sim->output.moves[sim->movers[i].first_move];
-        const int along = along_of(&sim->movers[i]);
-        if (strcmp(m->name, "exchange") || m->rungs != sim->ladder.rungs) continue;
+    for (int i = 0; i < session->engine.mover_count; i++) {
+        const move_record *m = &session->records.output.moves[session->engine.movers[i].first_move];
+        const int along = along_of(&session->engine.movers[i]);
+        if (strcmp(m->name, "exchange") || m->rungs != session->engine.ladder.rungs) continue;
         any = true;
-        if (sim->ladder.rank == 2 && !along) mixed = true;
-        if (sim->ladder.rank == 1 || along == axis + 1) add_exchanges(&sim->ladder, axis, m, t);
+        if (session->engine.ladder.rank == 2 && !along) mixed = true;
+        if (session->engine.ladder.rank == 1 || along == axis + 1)
+            add_exchanges(&session->engine.ladder, axis, m, t);
     }
     double tried = 0;
     for (int k = 0; k + 1 < t->rungs; k++) {
@@ -169,20 +172,20 @@ static int take_exchanges(const analysed *run, int axis, travelled *t)
         t->accepted[k] /= t->trials[k];
     }
     if (!any)
-        return report_error(sim->report, EXIT_INPUT, run->path, 0,
+        return report_error(session->engine.report, EXIT_INPUT, run->path, 0,
                             "has no [mover exchange]: walkers have stayed on their rungs");
     if (mixed || !(tried > 0))
-        return report_error(sim->report, EXIT_INPUT, run->path, 0,
+        return report_error(session->engine.report, EXIT_INPUT, run->path, 0,
                             "has no exchanges along %s by themselves: two sections with plugin = "
                             "exchange, along = 1 and along = 2, count each variable for itself",
-                            sim->ladder.keys[mixed ? 0 : axis]);
+                            session->engine.ladder.keys[mixed ? 0 : axis]);
     return 0;
 }
 
 /* The values of one variable of the ladder, the first being 0. */
 static int take_ladder(const analysed *run, int axis, travelled *t)
 {
-    const ladder *l = &run->sim.ladder;
+    const ladder *l = &run->session.engine.ladder;
     const int stride = l->rank == 2 && axis == 0 ? l->shape[1] : 1;
     t->key = l->keys[axis];
     t->rungs = l->shape[axis];
@@ -190,10 +193,10 @@ static int take_ladder(const analysed *run, int axis, travelled *t)
     for (int k = 0; k < t->rungs; k++) t->values[k] = l->values[k * stride * l->rank + axis];
     for (int k = 1; k < t->rungs; k++)
         if (!((t->values[k] - t->values[k - 1]) * (t->values[1] - t->values[0]) > 0))
-            return report_error(run->sim.report, EXIT_INPUT, run->path, 0,
+            return report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
                                 "the values of its ladder neither rise nor fall");
     return t->rungs > 1 ? 0
-                        : report_error(run->sim.report, EXIT_INPUT, run->path, 0,
+                        : report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
                                        "has one value of %s: there is nothing to propose", t->key);
 }
 
@@ -261,9 +264,9 @@ static int propose_for_one(const arguments *a, analysed *run)
     proposal p = {0};
     int code = take_ladder(run, 0, &t);
     if (!code) code = take_exchanges(run, 0, &t);
-    if (!code) code = find_results(&run->sim);
+    if (!code) code = find_results(&run->session.records);
     if (!code) {
-        take_flow(&run->sim, &t);
+        take_flow(&run->session, &t);
         const int rungs = a->variables ? (int)a->rungs[0] : t.rungs;
         const bool by_flow =
             !a->equal && t.upward && t.round_trips >= ROUND_TRIPS_OF_A_RUNG * t.rungs;
@@ -308,7 +311,7 @@ static int propose(const arguments *a, analysed *run, report *r)
     int code = analysed_open(run, a->file, r);
     if (!code && a->from) code = samples_cut(run, a->from);
     if (code) return code;
-    const int rank = run->sim.ladder.rank;
+    const int rank = run->session.engine.ladder.rank;
     if (rank == 0) return report_error(r, EXIT_INPUT, run->path, 0, "has no ladder");
     if (a->variables && a->variables != rank)
         return report_error(r, EXIT_USAGE, run->path, 0,

@@ -8,7 +8,7 @@
 
 #include "program/beside.h"
 #include "base/paths.h"
-#include "run/local_energies.h"
+#include "engine/local_energies.h"
 #include "base/stop.h"
 
 static const char help[] =
@@ -136,7 +136,7 @@ static int parse(int argc, char **argv, arguments *a)
 /* ---- One optimisation --------------------------------------------------------------------------- */
 
 typedef struct optimisation {
-    simulation *sim;
+    session *session;
     free_numbers f;
     const choices *c;
     char *output, *table;
@@ -170,14 +170,15 @@ static const char *with_error(char text[64], double value, double error)
 static void write_input(FILE *out, const void *what)
 {
     const optimisation *o = what;
-    ini_write(out, &o->sim->config.ini, o->output);
+    ini_write(out, &o->session->engine.config.ini, o->output);
 }
 
 static int write_result(const optimisation *o, const double *values)
 {
-    simulation *sim = o->sim;
-    const int code = free_numbers_put(&o->f, &sim->config.ini, values, sim->report);
-    return code ? code : replace_file(o->output, write_input, o, sim->report);
+    session *session = o->session;
+    const int code =
+        free_numbers_put(&o->f, &session->engine.config.ini, values, session->engine.report);
+    return code ? code : replace_file(o->output, write_input, o, session->engine.report);
 }
 
 /* What is tried of one loop. */
@@ -201,7 +202,7 @@ static int try_level(optimisation *o, const samples *s, const matrices *m, doubl
     if (step_at(m, o->c, level, step)) {
         for (int64_t a = 0; a < k; a++) t->values[a] = o->values[a] + step[a];
         code = free_numbers_set(&o->f, t->values);
-        if (!code) code = samples_again(o->sim, s, energy, ln_psi, &finite);
+        if (!code) code = samples_again(o->session, s, energy, ln_psi, &finite);
         const int back = free_numbers_set(&o->f, o->values);
         if (!code) code = back;
     }
@@ -243,9 +244,11 @@ static int is_exact(const cost *c) { return c->variance <= 1e-16 * (c->energy * 
 static int check_scatter(const optimisation *o, const cost *c)
 {
     enum { MOST_SCATTER = 10 }; /* Hartree an electron */
-    const double scatter = sqrt(c->variance), electrons = (double)o->sim->system.particles;
+    const double scatter = sqrt(c->variance),
+                 electrons = (double)o->session->engine.system.particles;
     if (scatter <= fabs(c->energy) + MOST_SCATTER * electrons) return 0;
-    return report_error(o->sim->report, EXIT_INPUT, o->sim->config.ini.path, 0,
+    return report_error(o->session->engine.report, EXIT_INPUT, o->session->engine.config.ini.path,
+                        0,
                         "local energies scatter by %.3g Hartree around %.3g: this wave function "
                         "cannot be optimised from here; begin with coefficients nearer to 0",
                         scatter, c->energy);
@@ -254,7 +257,7 @@ static int check_scatter(const optimisation *o, const cost *c)
 static void say_loop(const optimisation *o, const cost *c, const char *then)
 {
     char energy[64], variance[64];
-    report_note(o->sim->report, "loop %lld: energy %s, variance %s Hartree^2; %s",
+    report_note(o->session->engine.report, "loop %lld: energy %s, variance %s Hartree^2; %s",
                 (long long)o->loop, with_error(energy, c->energy, c->energy_error),
                 with_error(variance, c->variance, c->variance_error), then);
 }
@@ -266,7 +269,7 @@ static int step_from(optimisation *o, const samples *s, entry *e)
     char words[200], change[64];
     trial best = {.values = e->next};
     int found = 0;
-    int code = matrices_make(s, o->c, &m, o->sim->report);
+    int code = matrices_make(s, o->c, &m, o->session->engine.report);
     if (!code) code = choose_step(o, s, &m, &best, &found);
     matrices_free(&m);
     if (code) return code;
@@ -294,7 +297,8 @@ static int do_loop(optimisation *o)
     samples s;
     int code = free_numbers_set(&o->f, o->values);
     if (!code)
-        code = samples_take(o->sim, &o->f, o->steps, o->loop, samples_of_loop(o), &o->spent, &s);
+        code =
+            samples_take(o->session, &o->f, o->steps, o->loop, samples_of_loop(o), &o->spent, &s);
     if (code) return code;
     double *next = checked(calloc((size_t)o->f.count, sizeof *next));
     entry e = {.loop = o->loop,
@@ -312,7 +316,8 @@ static int do_loop(optimisation *o)
     } else if (is_exact(&e.cost)) {
         code = o->history.count
                    ? 0
-                   : report_error(o->sim->report, EXIT_INPUT, o->sim->config.ini.path, 0,
+                   : report_error(o->session->engine.report, EXIT_INPUT,
+                                  o->session->engine.config.ini.path, 0,
                                   "no variance is left to optimise: the energy is %.10g in all "
                                   "samples, so this wave function is an eigenfunction",
                                   e.cost.energy);
@@ -331,11 +336,12 @@ static int do_loop(optimisation *o)
         memcpy(o->values, next, (size_t)o->f.count * sizeof *next);
         o->level = e.level < -MOST_LEVEL ? -MOST_LEVEL : e.level;
         o->loop++;
-        if (o->history.count == 1) code = keep_former(o->output, o->sim->report);
-        if (o->history.count == 1 && !code) code = keep_former(o->table, o->sim->report);
+        if (o->history.count == 1) code = keep_former(o->output, o->session->engine.report);
+        if (o->history.count == 1 && !code) code = keep_former(o->table, o->session->engine.report);
     }
     if (!code)
-        code = loops_write(&o->history, &o->f, o->c, &o->sim->config.ini, o->table, o->sim->report);
+        code = loops_write(&o->history, &o->f, o->c, &o->session->engine.config.ini, o->table,
+                           o->session->engine.report);
     if (!code) code = write_result(o, o->values);
     free(next);
     return code;
@@ -349,13 +355,14 @@ static int finish(optimisation *o)
     char energy[64], variance[64];
     int code = free_numbers_set(&o->f, o->values);
     if (!code)
-        code = samples_take(o->sim, &o->f, o->steps, o->loop, FINAL * o->c->samples, &o->spent, &s);
+        code = samples_take(o->session, &o->f, o->steps, o->loop, FINAL * o->c->samples, &o->spent,
+                            &s);
     if (code) return code;
     cost c = cost_of(&s, o->c);
     const double *values = o->values;
     samples_free(&s);
     if (before && c.value - before->cost.value > 3 * hypot(c.error, before->cost.error)) {
-        report_note(o->sim->report,
+        report_note(o->session->engine.report,
                     "the last step was worse than loop %lld, whose numbers are kept",
                     (long long)before->loop);
         c = before->cost;
@@ -367,15 +374,15 @@ static int finish(optimisation *o)
            with_error(energy, c.energy, c.energy_error),
            with_error(variance, c.variance, c.variance_error));
     free_numbers_write(stdout, &o->f, values);
-    report_note(o->sim->report, "written to %s", o->output);
+    report_note(o->session->engine.report, "written to %s", o->output);
     return 0;
 }
 
 /* From the table of loops. */
 static int take_up(optimisation *o)
 {
-    const int code =
-        loops_read(&o->history, &o->f, o->c, &o->sim->config.ini, o->table, o->sim->report);
+    const int code = loops_read(&o->history, &o->f, o->c, &o->session->engine.config.ini, o->table,
+                                o->session->engine.report);
     if (code) return code;
     const entry *last = &o->history.entries[o->history.count - 1];
     memcpy(o->values, last->next, (size_t)o->f.count * sizeof *o->values);
@@ -388,8 +395,8 @@ static int take_up(optimisation *o)
 /* Before hours are spent: that the result can be written, and is not the input. */
 static int check_output(const optimisation *o)
 {
-    report *r = o->sim->report;
-    if (path_is_same_file(o->sim->config.ini.path, o->output))
+    report *r = o->session->engine.report;
+    if (path_is_same_file(o->session->engine.config.ini.path, o->output))
         return report_error(r, EXIT_OUTPUT, NULL, 0,
                             "--output %s is the input, which would be written over", o->output);
     return output_probe(o->output, NULL, r);
@@ -398,8 +405,8 @@ static int check_output(const optimisation *o)
 /* From here on no other program writes the result or the table: two optimisations would mix them. */
 static int take_locks(optimisation *o)
 {
-    const int code = output_lock_take_plain(&o->locks[0], o->output, o->sim->report);
-    return code ? code : output_lock_take_plain(&o->locks[1], o->table, o->sim->report);
+    const int code = output_lock_take_plain(&o->locks[0], o->output, o->session->engine.report);
+    return code ? code : output_lock_take_plain(&o->locks[1], o->table, o->session->engine.report);
 }
 
 /* A step of so many numbers from so few samples fits noise; the first loop has a quarter of them. */
@@ -408,20 +415,21 @@ static void warn_of_few_samples(const optimisation *o)
     enum { ENOUGH = 20 };
     if (o->c->samples >= ENOUGH * o->f.count) return;
     report_warning(
-        o->sim->report, NULL, 0,
+        o->session->engine.report, NULL, 0,
         "--samples %lld for %lld numbers: steps will fit noise, and results may be worse "
         "than what was there; some thousands are usual",
         (long long)o->c->samples, (long long)o->f.count);
 }
 
 /* Samples of an optimisation count alike. */
-static int check_movers(const simulation *sim)
+static int check_movers(const session *session)
 {
-    for (int k = 0; k < sim->mover_count; k++) {
-        const moving *m = &sim->movers[k];
+    for (int k = 0; k < session->engine.mover_count; k++) {
+        const moving *m = &session->engine.movers[k];
         const ini_section *of = m->instance->section->section;
-        if (m->mover->changes & PLUGMC_CHANGED_WALKER_WEIGHT || m == sim->weighing)
-            return report_error(sim->report, EXIT_INPUT, sim->config.ini.path, of->line,
+        if (m->mover->changes & PLUGMC_CHANGED_WALKER_WEIGHT || m == session->engine.weighing)
+            return report_error(session->engine.report, EXIT_INPUT, session->engine.config.ini.path,
+                                of->line,
                                 "[%s] gives walkers weights, and the samples of an optimisation "
                                 "have none: take a mover of variational Monte Carlo",
                                 of->name);
@@ -429,10 +437,10 @@ static int check_movers(const simulation *sim)
     return 0;
 }
 
-static int ask_for_energies(simulation *sim)
+static int ask_for_energies(session *session)
 {
-    instance *asking = simulation_asking(sim);
-    return context_exit_code(&asking->context, local_energies(&asking->context, NULL),
+    instance *asking = engine_asking(&session->engine);
+    return context_exit_code(&asking->context, local_energies(&asking->host, NULL),
                              "looking for local energies");
 }
 
@@ -440,7 +448,7 @@ static int ask_for_energies(simulation *sim)
 static int say_stopped(const optimisation *o, int code)
 {
     if (code == EXIT_INTERRUPTED || code == EXIT_TIME_LIMIT)
-        report_note(o->sim->report, "%s after %lld loops; %s",
+        report_note(o->session->engine.report, "%s after %lld loops; %s",
                     code == EXIT_TIME_LIMIT ? "time limit reached" : "stopped by a signal",
                     (long long)o->history.count,
                     o->history.count ? "go on with --resume" : "nothing is there to go on from");
@@ -451,7 +459,7 @@ static int say_stopped(const optimisation *o, int code)
 static void say_spent(const optimisation *o)
 {
     const spent *t = &o->spent;
-    report_note(o->sim->report,
+    report_note(o->session->engine.report,
                 "time: %.1f s sweeps, %.1f s local energies, %.1f s derivatives, %.1f s the same "
                 "samples with other numbers",
                 t->sweeps, t->energies, t->derivatives, t->again);
@@ -459,17 +467,17 @@ static void say_spent(const optimisation *o)
 
 static int optimise(optimisation *o, bool resume)
 {
-    simulation *sim = o->sim;
-    const double limit = sim->config.run.time_limit, begin = stop_clock();
-    int code = check_movers(sim);
+    session *session = o->session;
+    const double limit = session->engine.config.run.time_limit, begin = stop_clock();
+    int code = check_movers(session);
     if (!code) code = check_output(o);
     if (!code) code = take_locks(o);
-    if (!code) code = free_numbers_find(sim, &o->f);
-    if (!code) code = ask_for_energies(sim);
+    if (!code) code = free_numbers_find(&session->engine, &o->f);
+    if (!code) code = ask_for_energies(session);
     if (code) return code;
     warn_of_few_samples(o);
     o->values = checked(calloc((size_t)o->f.count, sizeof *o->values));
-    o->steps = samples_first_steps(sim);
+    o->steps = samples_first_steps(session);
     o->history.numbers = o->f.count;
     code = resume ? take_up(o) : free_numbers_get(&o->f, o->values);
     while (!code && o->loop < o->c->loops && o->idle < MOST_IDLE) {
@@ -483,22 +491,23 @@ static int optimise(optimisation *o, bool resume)
 
 /* ---- The run inside ----------------------------------------------------------------------------- */
 
-static int open_run(simulation *sim, const arguments *a)
+static int open_run(session *session, const arguments *a)
 {
-    report *report = sim->report;
-    int code = ini_read(a->file, &sim->config.ini, report);
+    report *report = session->engine.report;
+    int code = ini_read(a->file, &session->engine.config.ini, report);
     for (int i = 0; i < a->set_count && !code; i++)
-        code = ini_set(&sim->config.ini, a->sets[i], report);
-    if (code && !sim->config.ini.count) return code;
-    const int reading = config_read(&sim->config, report), opening = simulation_open(sim);
+        code = ini_set(&session->engine.config.ini, a->sets[i], report);
+    if (code && !session->engine.config.ini.count) return code;
+    const int reading = config_read(&session->engine.config, report),
+              opening = session_open(session);
     if (code || reading || opening) return code ? code : reading ? reading : opening;
-    sim->system.numbers_change = 1;
-    return simulation_prepare(sim);
+    session->engine.system.numbers_change = 1;
+    return session_prepare(session);
 }
 
-static int begin(simulation *sim, const arguments *a)
+static int begin(session *session, const arguments *a)
 {
-    optimisation o = {.sim = sim, .c = &a->choices};
+    optimisation o = {.session = session, .c = &a->choices};
     const size_t length = strlen(a->file);
     const char *dot = length > 4 && !strcmp(a->file + length - 4, ".ini") ? a->file + length - 4
                                                                           : a->file + length;
@@ -506,7 +515,7 @@ static int begin(simulation *sim, const arguments *a)
                          : asprintf(&o.output, "%.*s.optimised.ini", (int)(dot - a->file), a->file);
     checked(made < 0 ? NULL : o.output);
     checked(asprintf(&o.table, "%s.loops", o.output) < 0 ? NULL : o.table);
-    int code = open_run(sim, a);
+    int code = open_run(session, a);
     if (!code) code = optimise(&o, a->resume);
     for (int k = 0; k < 2; k++) output_lock_release(&o.locks[k]);
     loops_free(&o.history);
@@ -529,9 +538,9 @@ static int command(int argc, char **argv)
     if (code) return code;
     stop_take_signals();
     report report = {0};
-    simulation sim = {.report = &report, .command = "plugmc optimise"};
-    code = begin(&sim, &a);
-    simulation_close(&sim);
+    session session = {.engine.report = &report, .command = "plugmc optimise"};
+    code = begin(&session, &a);
+    session_close(&session);
     return code;
 }
 

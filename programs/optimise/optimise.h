@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-#include "run/free_numbers.h"
+#include "engine/free_numbers.h"
+#include "session/session.h"
 
 enum method { LINEAR, RECONFIGURATION };
 
@@ -44,14 +45,14 @@ typedef struct samples {
 
 /* A run of its own, from [initial], with the present numbers: it hangs on them, on the seed and on the number of
  * the loop alone. EXIT_INTERRUPTED and EXIT_TIME_LIMIT: it was given up. */
-int samples_take(simulation *, const free_numbers *, double *first_steps, int64_t loop,
-                 int64_t wanted, spent *, samples *);
+int samples_take(session *, const free_numbers *, double *first_steps, int64_t loop, int64_t wanted,
+                 spent *, samples *);
 /* Sizes of trial moves as the INI file has them, with which each loop begins; after prepare, to be freed. */
-double *samples_first_steps(simulation *);
+double *samples_first_steps(session *);
 void samples_free(samples *);
 /* The same configurations with the present numbers: energy and ln |Psi| [count]; *finite: 0 where Psi has no
  * number or is 0, which is no error here. */
-int samples_again(simulation *, const samples *, double *energy, double *ln_psi, int *finite);
+int samples_again(session *, const samples *, double *energy, double *ln_psi, int *finite);
 
 /* ---- Cost: cost.c ------------------------------------------------------------------------------ */
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/borrowing.h"
-#include "run/local_energies.h"
-#include "run/moves.h"
+#include "engine/borrowing.h"
+#include "engine/local_energies.h"
+#include "engine/moves.h"
 #include "base/stop.h"
-#include "run/view.h"
+#include "engine/view.h"
 
 enum { TUNINGS = 40 }; /* of steps during equilibration */
 
@@ -23,16 +23,16 @@ static double lap(double *from)
     return seconds;
 }
 
-static int samples_make(samples *s, simulation *sim, int64_t records, int64_t numbers)
+static int samples_make(samples *s, session *session, int64_t records, int64_t numbers)
 {
-    const int64_t particles = sim->system.particles, walkers = sim->system.walkers,
-                  count = records * walkers;
-    const plugmc_host *host = &simulation_asking(sim)->host;
+    const int64_t particles = session->engine.system.particles,
+                  walkers = session->engine.system.walkers, count = records * walkers;
+    const plugmc_host *host = &engine_asking(&session->engine)->host;
     const size_t bytes = (size_t)(3 * walkers * particles) * sizeof(double);
     int code = PLUGMC_OK;
     *s = (samples){.records = records,
                    .count = count,
-                   .walkers = sim->system.walkers,
+                   .walkers = session->engine.system.walkers,
                    .numbers = numbers,
                    .host = host};
     s->sweep = array(records, sizeof *s->sweep);
@@ -41,8 +41,10 @@ static int samples_make(samples *s, simulation *sim, int64_t records, int64_t nu
     s->ln_psi = array(count, sizeof *s->ln_psi);
     s->derivatives = array(count * numbers, sizeof *s->derivatives);
     s->energies = array(count * numbers, sizeof *s->energies);
-    if (sim->gpu) code = host->gpu->allocate(host->context, bytes, &s->positions_there);
-    if (sim->gpu && !code) code = host->gpu->allocate(host->context, bytes, &s->drift_there);
+    if (session->engine.device.gpu)
+        code = host->gpu->allocate(host->context, bytes, &s->positions_there);
+    if (session->engine.device.gpu && !code)
+        code = host->gpu->allocate(host->context, bytes, &s->drift_there);
     return context_exit_code(host->context, code, "taking GPU memory");
 }
 
@@ -60,42 +62,44 @@ void samples_free(samples *s)
 static int reason_to_end(void) { return stop_signal() ? EXIT_INTERRUPTED : 0; }
 
 /* Sizes of trial moves, record after record. */
-static void copy_steps(simulation *sim, double *steps, bool back)
+static void copy_steps(session *session, double *steps, bool back)
 {
-    for (int i = 0; i < sim->output.move_count; i++)
-        for (int32_t r = 0; r < sim->system.rungs; r++, steps++) {
-            double *kept = &sim->output.moves[i].steps[r];
+    for (int i = 0; i < session->records.output.move_count; i++)
+        for (int32_t r = 0; r < session->engine.system.rungs; r++, steps++) {
+            double *kept = &session->records.output.moves[i].steps[r];
             *(back ? kept : steps) = *(back ? steps : kept);
         }
 }
 
-double *samples_first_steps(simulation *sim)
+double *samples_first_steps(session *session)
 {
-    double *steps = array(sim->output.move_count * (int64_t)sim->system.rungs, sizeof *steps);
-    copy_steps(sim, steps, false);
+    double *steps = array(
+        session->records.output.move_count * (int64_t)session->engine.system.rungs, sizeof *steps);
+    copy_steps(session, steps, false);
     return steps;
 }
 
 /* Steps are as in the INI file, then tuned as in a run, so that a loop does not hang on those before. */
-static int equilibrate(simulation *sim, uint64_t begin)
+static int equilibrate(session *session, uint64_t begin)
 {
-    const uint64_t sweeps = (uint64_t)sim->config.run.equilibrate,
+    const uint64_t sweeps = (uint64_t)session->engine.config.run.equilibrate,
                    stretch = sweeps / TUNINGS ? sweeps / TUNINGS : 1;
-    int code = moves_clear(sim);
+    int code = moves_clear(&session->engine);
     for (uint64_t done = 0; done < sweeps && !code; done += stretch) {
         const uint64_t n = sweeps - done < stretch ? sweeps - done : stretch;
         code = reason_to_end();
-        if (!code) code = simulation_sweep(sim, begin + done, n, true);
-        if (!code && moves_are_tuned(sim)) code = moves_tune(sim, false);
+        if (!code) code = engine_sweep(&session->engine, begin + done, n, true);
+        if (!code && moves_are_tuned(&session->engine)) code = moves_tune(&session->engine, false);
     }
-    return code ? code : moves_clear(sim);
+    return code ? code : moves_clear(&session->engine);
 }
 
 /* Of the observable that gives the local energies. */
-static int64_t period_of(const simulation *sim)
+static int64_t period_of(const session *session)
 {
-    for (int i = 0; i < sim->measurement_count; i++)
-        if (sim->measurements[i].instance->plugin->local_energy) return sim->measurements[i].period;
+    for (int i = 0; i < session->records.measurement_count; i++)
+        if (session->records.measurements[i].instance->plugin->local_energy)
+            return session->records.measurements[i].period;
     return 1;
 }
 
@@ -119,7 +123,7 @@ static int upload_record(const samples *s, view_stage *stage, const plugmc_view 
 
 /* Derivatives of a record, from what its local energies have left: drift and places of quadratures, on the GPU where
  * derivatives are found there. */
-static int derive(simulation *sim, const free_numbers *f, samples *s, int64_t record,
+static int derive(session *session, const free_numbers *f, samples *s, int64_t record,
                   const plugmc_view *view, const double *drift, const plugmc_nonlocal_place *places,
                   int64_t place_count)
 {
@@ -128,104 +132,107 @@ static int derive(simulation *sim, const free_numbers *f, samples *s, int64_t re
     if (f->device)
         return free_numbers_derive_there(f, view, drift, places, place_count, derivatives,
                                          energies);
-    const int code = free_numbers_derive(f, view, sim->system.threads, 0, s->walkers, drift,
-                                         derivatives, energies);
-    return code || !place_count
-               ? code
-               : free_numbers_visit(f, view, sim->system.threads, places, place_count, energies);
+    const int code = free_numbers_derive(f, view, session->engine.system.threads, 0, s->walkers,
+                                         drift, derivatives, energies);
+    return code || !place_count ? code
+                                : free_numbers_visit(f, view, session->engine.system.threads,
+                                                     places, place_count, energies);
 }
 
 /* All walkers of a record, with the present numbers, where the run is. drift [walkers][particles][3]: room for what
  * derivatives need on the CPU; NULL: they are not wanted. */
-static int evaluate(simulation *sim, const free_numbers *f, samples *s, int64_t record,
+static int evaluate(session *session, const free_numbers *f, samples *s, int64_t record,
                     double *energy, double *ln_psi, double *drift)
 {
-    instance *asking = simulation_asking(sim);
+    instance *asking = engine_asking(&session->engine);
     const int64_t first = record * s->walkers;
     const bool all_there = drift && f->device;
-    view_stage stage = {.system = &sim->system, .gpu = sim->gpu, .state = &sim->state.face};
+    view_stage stage = {.system = &session->engine.system,
+                        .gpu = session->engine.device.gpu,
+                        .state = &session->engine.current.state.face};
     plugmc_view view, there;
     const plugmc_nonlocal_place *places = NULL;
     plugmc_nonlocal_place *device_places = NULL;
     int64_t place_count = 0;
     double clock = stop_clock();
-    double *const drift_there = sim->gpu ? at_device(s->drift_there) : drift;
-    int code = view_of(&stage, s->positions + 3 * first * sim->system.particles, 0,
+    double *const drift_there = session->engine.device.gpu ? at_device(s->drift_there) : drift;
+    int code = view_of(&stage, s->positions + 3 * first * session->engine.system.particles, 0,
                        s->sweep[record], &view);
-    if (!code && sim->gpu) code = upload_record(s, &stage, &view, &there);
-    const plugmc_local_energy_request request = {.size = sizeof request,
-                                                 .walkers = s->walkers,
-                                                 .view = sim->gpu ? &there : &view,
-                                                 .energy = energy + first,
-                                                 .ln_psi = ln_psi + first,
-                                                 .drift = drift ? drift_there : NULL,
-                                                 .places = drift && !all_there ? &places : NULL,
-                                                 .place_count = drift ? &place_count : NULL,
-                                                 .device_places =
-                                                     all_there ? &device_places : NULL};
-    if (!code) code = local_energies(&asking->context, &request);
-    if (!code && drift && sim->gpu && !all_there)
+    if (!code && session->engine.device.gpu) code = upload_record(s, &stage, &view, &there);
+    const plugmc_local_energy_request request = {
+        .size = sizeof request,
+        .walkers = s->walkers,
+        .view = session->engine.device.gpu ? &there : &view,
+        .energy = energy + first,
+        .ln_psi = ln_psi + first,
+        .drift = drift ? drift_there : NULL,
+        .places = drift && !all_there ? &places : NULL,
+        .place_count = drift ? &place_count : NULL,
+        .device_places = all_there ? &device_places : NULL};
+    if (!code) code = local_energies(&asking->host, &request);
+    if (!code && drift && session->engine.device.gpu && !all_there)
         code = s->host->gpu->download(s->host->context, drift, s->drift_there, record_bytes(s));
     code = context_exit_code(&asking->context, code, "finding local energies");
     s->spent->energies += lap(&clock);
     if (!code && drift)
-        code =
-            derive(sim, f, s, record, all_there ? &there : &view, all_there ? drift_there : drift,
-                   all_there ? device_places : places, place_count);
+        code = derive(session, f, s, record, all_there ? &there : &view,
+                      all_there ? drift_there : drift, all_there ? device_places : places,
+                      place_count);
     view_clear(&stage);
     return code;
 }
 
 /* Psi that has no number where it was sampled. */
-static int check_record(simulation *sim, const samples *s, int64_t record)
+static int check_record(session *session, const samples *s, int64_t record)
 {
     for (int64_t i = record * s->walkers; i < (record + 1) * s->walkers; i++)
         if (!isfinite(s->energy[i]) || !isfinite(s->ln_psi[i]))
-            return report_error(sim->report, EXIT_INPUT, sim->config.ini.path, 0,
+            return report_error(session->engine.report, EXIT_INPUT, session->engine.config.ini.path,
+                                0,
                                 "the local energy is %g and ln |Psi| %g in walker %lld: this wave "
                                 "function cannot be sampled; begin with coefficients nearer to 0",
                                 s->energy[i], s->ln_psi[i], (long long)(i % s->walkers));
     return 0;
 }
 
-static int take_record(simulation *sim, const free_numbers *f, samples *s, int64_t record,
+static int take_record(session *session, const free_numbers *f, samples *s, int64_t record,
                        uint64_t sweep, double *drift)
 {
-    const int64_t numbers = 3 * s->walkers * sim->system.particles;
+    const int64_t numbers = 3 * s->walkers * session->engine.system.particles;
     const double *here;
     double clock = stop_clock();
-    int code = borrowing_positions(sim, PLUGMC_ON_HOST, &here);
+    int code = borrowing_positions(&session->engine, PLUGMC_ON_HOST, &here);
     s->spent->sweeps += lap(&clock); /* on a GPU this waits for them */
     if (code) return code;
     s->sweep[record] = sweep;
     memcpy(s->positions + record * numbers, here, (size_t)numbers * sizeof *here);
-    code = evaluate(sim, f, s, record, s->energy, s->ln_psi, drift);
-    return code ? code : check_record(sim, s, record);
+    code = evaluate(session, f, s, record, s->energy, s->ln_psi, drift);
+    return code ? code : check_record(session, s, record);
 }
 
-int samples_take(simulation *sim, const free_numbers *f, double *first_steps, int64_t loop,
+int samples_take(session *session, const free_numbers *f, double *first_steps, int64_t loop,
                  int64_t wanted, spent *spent, samples *s)
 {
-    const int32_t walkers = sim->system.walkers;
+    const int32_t walkers = session->engine.system.walkers;
     const int64_t records = (wanted + walkers - 1) / walkers;
-    const uint64_t period = (uint64_t)period_of(sim);
+    const uint64_t period = (uint64_t)period_of(session);
     uint64_t sweep = (uint64_t)loop
                      << 32; /* numbers of sweeps draw the random numbers: below 2^48 */
-    double *drift = array(3 * walkers * sim->system.particles, sizeof *drift);
-    int code = samples_make(s, sim, records, f->count);
+    double *drift = array(3 * walkers * session->engine.system.particles, sizeof *drift);
+    int code = samples_make(s, session, records, f->count);
     double clock = stop_clock();
     s->spent = spent;
-    copy_steps(sim, first_steps, true);
-    if (!code) code = moves_take_up(sim);
-    if (!code) code = simulation_begin(sim);
-    if (!code) code = equilibrate(sim, sweep);
-    sweep += (uint64_t)sim->config.run.equilibrate;
+    copy_steps(session, first_steps, true);
+    if (!code) code = moves_take_up(&session->engine);
+    if (!code) code = engine_begin(&session->engine);
+    if (!code) code = equilibrate(session, sweep);
+    sweep += (uint64_t)session->engine.config.run.equilibrate;
     for (int64_t r = 0; r < records && !code; r++) {
         code = reason_to_end();
-        if (!code) code = simulation_sweep(sim, sweep, period, true);
+        if (!code) code = engine_sweep(&session->engine, sweep, period, true);
         sweep += period;
         spent->sweeps += lap(&clock);
-        if (!code) code = take_record(sim, f, s, r, sweep, drift);
+        if (!code) code = take_record(session, f, s, r, sweep, drift);
         lap(&clock);
     }
     free(drift);
@@ -233,7 +240,7 @@ int samples_take(simulation *sim, const free_numbers *f, double *first_steps, in
     return code;
 }
 
-int samples_again(simulation *sim, const samples *s, double *energy, double *ln_psi, int *finite)
+int samples_again(session *session, const samples *s, double *energy, double *ln_psi, int *finite)
 {
     samples same = *s;
     spent trying = {0};
@@ -242,7 +249,7 @@ int samples_again(simulation *sim, const samples *s, double *energy, double *ln_
     *finite = 1;
     for (int64_t r = 0; r < s->records && !code && *finite; r++) {
         code = reason_to_end();
-        if (!code) code = evaluate(sim, NULL, &same, r, energy, ln_psi, NULL);
+        if (!code) code = evaluate(session, NULL, &same, r, energy, ln_psi, NULL);
         for (int64_t i = r * s->walkers; i < (r + 1) * s->walkers && !code; i++)
             if (!isfinite(energy[i]) || !isfinite(ln_psi[i])) *finite = 0;
     }

@@ -141,16 +141,16 @@ static int find_unable(benchmark *b, bool there_is_a_gpu)
     int code = EXIT_DONE;
     if (b->section.time != TIME_SWEEPS || b->subject_count < 2 || there_is_a_gpu) return code;
     for (int k = 0; k < b->subject_count && !code; k++) {
-        simulation sim = {.report = b->report};
+        session session = {.engine.report = b->report};
         bench_section unused;
-        code = bench_configure(b, &b->cases[0], &b->subjects[k], &unused, &sim.config);
-        if (!code) code = simulation_open(&sim);
-        for (int m = 0; m < sim.mover_count && !code; m++) {
-            if (sim.movers[m].mover->needs & PLUGMC_RUNS_ON_CPU) continue;
+        code = bench_configure(b, &b->cases[0], &b->subjects[k], &unused, &session.engine.config);
+        if (!code) code = session_open(&session);
+        for (int m = 0; m < session.engine.mover_count && !code; m++) {
+            if (session.engine.movers[m].mover->needs & PLUGMC_RUNS_ON_CPU) continue;
             b->subjects[k].unable = "it runs on a GPU only";
             printf("# %s is not timed: %s\n", b->subjects[k].label, b->subjects[k].unable);
         }
-        simulation_close(&sim);
+        session_close(&session);
     }
     return code;
 }

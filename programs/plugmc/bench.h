@@ -4,7 +4,7 @@
 #ifndef PLUGMC_CLI_BENCH_H
 #define PLUGMC_CLI_BENCH_H
 
-#include "run/simulation.h"
+#include "session/session.h"
 
 /* What is timed: sweeps of movers, or a facet of potentials. */
 enum { TIME_SWEEPS, TIME_TOTAL, TIME_ORBITALS };

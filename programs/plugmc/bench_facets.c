@@ -6,19 +6,19 @@
 
 #include "bench.h"
 #include "base/crash.h"
-#include "run/borrowing.h"
+#include "engine/borrowing.h"
 
 /* A potential that is ready, alone in its simulation. */
 static int open_potential(const benchmark *b, const bench_case *c, const subject *s,
-                          bench_section *section, simulation *sim, timing *t)
+                          bench_section *section, session *session, timing *t)
 {
     const double begin = bench_now();
-    int code = bench_configure(b, c, s, section, &sim->config);
-    if (!code) code = simulation_open(sim);
-    if (!code) code = simulation_prepare(sim);
-    if (!code) code = simulation_begin(sim);
+    int code = bench_configure(b, c, s, section, &session->engine.config);
+    if (!code) code = session_open(session);
+    if (!code) code = session_prepare(session);
+    if (!code) code = engine_begin(&session->engine);
     t->prepare = bench_now() - begin;
-    t->walkers = sim->system.walkers;
+    t->walkers = session->engine.system.walkers;
     return code;
 }
 
@@ -104,18 +104,18 @@ static int evaluate_total(void *what, uint64_t first, uint64_t n)
     return finish(r->potential, code);
 }
 
-static int prepare_total(simulation *sim, total_run *r)
+static int prepare_total(session *session, total_run *r)
 {
-    const size_t walkers = (size_t)sim->system.walkers,
-                 numbers = 3 * walkers * (size_t)sim->system.particles;
+    const size_t walkers = (size_t)session->engine.system.walkers,
+                 numbers = 3 * walkers * (size_t)session->engine.system.particles;
     void *positions, *energy = NULL, *forces = NULL;
     const double *initial;
-    r->potential = &sim->instances[0];
-    r->on_device = sim->gpu && r->potential->plugin->potential->total->on_device;
+    r->potential = &session->engine.instances[0];
+    r->on_device = session->engine.device.gpu && r->potential->plugin->potential->total->on_device;
     int code = take(r->potential, r->on_device, numbers * sizeof(double), &positions);
     if (!code) code = take(r->potential, r->on_device, walkers * sizeof(double), &energy);
     if (!code) code = take(r->potential, r->on_device, numbers * sizeof(double), &forces);
-    if (!code) code = borrowing_read(sim, &initial);
+    if (!code) code = borrowing_read(&session->engine, &initial);
     if (!code) code = put(r->potential, r->on_device, positions, initial, numbers * sizeof(double));
     r->positions = positions;
     r->energy = energy;
@@ -124,10 +124,10 @@ static int prepare_total(simulation *sim, total_run *r)
 }
 
 /* The first evaluation; its energies must be numbers, or there would be nothing to time. */
-static int first_total(simulation *sim, total_run *r, timing *t)
+static int first_total(session *session, total_run *r, timing *t)
 {
     const plugmc_host *host = &r->potential->host;
-    const size_t bytes = (size_t)sim->system.walkers * sizeof(double);
+    const size_t bytes = (size_t)session->engine.system.walkers * sizeof(double);
     double *energy = checked(malloc(bytes));
     r->wants_energy = r->wants_forces = true;
     const double begin = bench_now();
@@ -139,9 +139,9 @@ static int first_total(simulation *sim, total_run *r, timing *t)
                                           (plugmc_device_pointer)(uintptr_t)r->energy, bytes));
     else if (!code)
         memcpy(energy, r->energy, bytes);
-    for (int32_t w = 0; w < sim->system.walkers && !code; w++)
+    for (int32_t w = 0; w < session->engine.system.walkers && !code; w++)
         if (!isfinite(energy[w]))
-            code = report_error(sim->report, EXIT_INPUT, r->potential->context.file,
+            code = report_error(session->engine.report, EXIT_INPUT, r->potential->context.file,
                                 r->potential->context.line,
                                 "[%s] the energy of the initial state is %g",
                                 r->potential->section->section->name, energy[w]);
@@ -151,18 +151,19 @@ static int first_total(simulation *sim, total_run *r, timing *t)
 
 int bench_time_total(const benchmark *b, const bench_case *c, subject *s, timing *t)
 {
-    simulation sim = {.report = b->report};
+    session session = {.engine.report = b->report};
     bench_section section;
     bench_clock clock = {.next = 1};
     total_run r = {0};
-    int code = open_potential(b, c, s, &section, &sim, t);
-    if (!code) code = prepare_total(&sim, &r);
-    if (!code) code = first_total(&sim, &r, t);
-    t->particles = (long long)sim.system.particles;
+    int code = open_potential(b, c, s, &section, &session, t);
+    if (!code) code = prepare_total(&session, &r);
+    if (!code) code = first_total(&session, &r, t);
+    t->particles = (long long)session.engine.system.particles;
     t->on_gpu = r.on_device;
     if (!code) code = bench_measure(&section, t->first, evaluate_total, &r, &clock);
     note(&clock, t);
-    if (!code) code = bench_profile(&section, sim.gpu, evaluate_total, &r, &clock, t);
+    if (!code)
+        code = bench_profile(&section, session.engine.device.gpu, evaluate_total, &r, &clock, t);
     r.wants_energy = false;
     if (!code) code = time_calls(&section, evaluate_total, &r, &clock);
     t->forces = clock.seconds;
@@ -170,7 +171,7 @@ int bench_time_total(const benchmark *b, const bench_case *c, subject *s, timing
     r.wants_forces = false;
     if (!code) code = time_calls(&section, evaluate_total, &r, &clock);
     t->energy = clock.seconds;
-    simulation_close(&sim);
+    session_close(&session);
     return code;
 }
 
@@ -247,14 +248,14 @@ static void random_place(const plugmc_system *system, int32_t walker, int64_t in
 }
 
 /* Where the orbitals of a species are wanted, in the order of the requests. */
-static int fill_places(simulation *sim, const orbital_run *r, const bench_section *section,
+static int fill_places(session *session, const orbital_run *r, const bench_section *section,
                        int32_t species, double *out)
 {
-    const plugmc_system *system = &sim->system;
+    const plugmc_system *system = &session->engine.system;
     const int32_t walkers = system->walkers;
     const int64_t n = r->points[species] / walkers;
     const double *positions;
-    int code = borrowing_read(sim, &positions);
+    int code = borrowing_read(&session->engine, &positions);
     if (code) return code;
     for (int32_t w = 0; w < walkers; w++)
         for (int64_t i = 0; i < n; i++) {
@@ -269,19 +270,20 @@ static int fill_places(simulation *sim, const orbital_run *r, const bench_sectio
     return 0;
 }
 
-static int place_points(simulation *sim, orbital_run *r, const bench_section *section,
+static int place_points(session *session, orbital_run *r, const bench_section *section,
                         int32_t species)
 {
     const int64_t count = count_orbitals(r->potential, species);
     void *at;
     r->points[species] = 0;
     if (count < 1 || (section->places && species > 0)) return EXIT_DONE;
-    const int64_t each =
-        section->places ? section->places : plugmc_species_at(&sim->system, species)->count;
+    const int64_t each = section->places
+                             ? section->places
+                             : plugmc_species_at(&session->engine.system, species)->count;
     r->points[species] = each * r->walkers;
     const size_t bytes = 3 * (size_t)r->points[species] * sizeof(double);
     double *places = checked(malloc(bytes));
-    fill_places(sim, r, section, species, places);
+    fill_places(session, r, section, species, places);
     int code = take(r->potential, r->on_device, bytes, &at);
     if (!code) code = put(r->potential, r->on_device, at, places, bytes);
     r->at[species] = at;
@@ -308,37 +310,38 @@ static int take_results(orbital_run *r)
     return code;
 }
 
-static int prepare_orbitals(const benchmark *b, simulation *sim, const bench_section *section,
+static int prepare_orbitals(const benchmark *b, session *session, const bench_section *section,
                             const subject *s, orbital_run *r)
 {
-    r->potential = &sim->instances[0];
+    r->potential = &session->engine.instances[0];
     const plugmc_orbitals *orbitals = r->potential->plugin->potential->orbitals;
-    if (section->places && sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC)
-        return report_error(sim->report, EXIT_INPUT, sim->config.ini.path, 0,
+    if (section->places && session->engine.system.box.domain != PLUGMC_DOMAIN_PERIODIC)
+        return report_error(session->engine.report, EXIT_INPUT, session->engine.config.ini.path, 0,
                             "[%s] places = %lld: random places need a periodic box", b->name,
                             (long long)section->places);
-    r->on_device = sim->gpu && orbitals->on_device;
+    r->on_device = session->engine.device.gpu && orbitals->on_device;
     r->one_by_one = s->one_by_one;
     r->real_size = r->on_device || s->single ? sizeof(float) : sizeof(double);
     context_calling(&r->potential->context, "complex_valued");
     r->parts = orbitals->complex_valued(r->potential->data) ? 2 : 1;
     crash_called();
-    r->walkers = sim->system.walkers;
-    r->species_count = sim->system.species_count;
+    r->walkers = session->engine.system.walkers;
+    r->species_count = session->engine.system.species_count;
     int code = EXIT_DONE;
-    for (int32_t k = 0; k < r->species_count && !code; k++) code = place_points(sim, r, section, k);
+    for (int32_t k = 0; k < r->species_count && !code; k++)
+        code = place_points(session, r, section, k);
     return code ? code : take_results(r);
 }
 
 int bench_time_orbitals(const benchmark *b, const bench_case *c, subject *s, timing *t)
 {
-    simulation sim = {.report = b->report};
+    session session = {.engine.report = b->report};
     bench_section section;
     bench_clock clock = {.next = 1};
     static orbital_run r;
     r = (orbital_run){0};
-    int code = open_potential(b, c, s, &section, &sim, t);
-    if (!code) code = prepare_orbitals(b, &sim, &section, s, &r);
+    int code = open_potential(b, c, s, &section, &session, t);
+    if (!code) code = prepare_orbitals(b, &session, &section, s, &r);
     t->on_gpu = r.on_device;
     for (int32_t k = 0; k < r.species_count && !code; k++)
         t->particles += (long long)(r.points[k] / r.walkers);
@@ -348,10 +351,11 @@ int bench_time_orbitals(const benchmark *b, const bench_case *c, subject *s, tim
     t->first = bench_now() - begin;
     if (!code) code = bench_measure(&section, t->first, evaluate_orbitals, &r, &clock);
     note(&clock, t);
-    if (!code) code = bench_profile(&section, sim.gpu, evaluate_orbitals, &r, &clock, t);
+    if (!code)
+        code = bench_profile(&section, session.engine.device.gpu, evaluate_orbitals, &r, &clock, t);
     r.with_derivatives = true;
     if (!code) code = time_calls(&section, evaluate_orbitals, &r, &clock);
     t->derivatives = clock.seconds;
-    simulation_close(&sim);
+    session_close(&session);
     return code;
 }

@@ -16,7 +16,7 @@
 #include "archive/rehearsal_child.h"
 #include "archive/store_apart.h"
 #include "plugin/loader.h"
-#include "run/services.h"
+#include "engine/services.h"
 
 /* ---- Limits --------------------------------------------------------------------------------- */
 

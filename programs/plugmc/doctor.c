@@ -14,7 +14,7 @@
 #include "gpu/nvrtc.h"
 #include "plugin/loader.h"
 #include "base/report.h"
-#include "run/threads.h"
+#include "engine/threads.h"
 #include "parallel/team.h"
 
 static void line(const char *topic, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -14,8 +14,8 @@
 #include "plugin/loader.h"
 #include "plugin/search.h"
 #include "base/report.h"
-#include "run/matching.h"
-#include "run/listing.h"
+#include "engine/matching.h"
+#include "engine/listing.h"
 
 /* ---- Plugins in words ------------------------------------------------------------------------ */
 

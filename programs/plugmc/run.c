@@ -10,27 +10,27 @@
 
 #include "program/beside.h"
 #include "cli.h"
-#include "run/own_files.h"
-#include "run/resume.h"
-#include "run/same_input.h"
+#include "session/own_files.h"
+#include "session/resume.h"
+#include "session/same_input.h"
 #include "base/crash.h"
 #include "energy/on_device.h"
 #include "plugin/answers.h"
-#include "run/advice.h"
+#include "engine/advice.h"
 #include "archive/averages.h"
-#include "run/device_choice.h"
-#include "run/borrowing.h"
-#include "run/free_numbers_on_device.h"
-#include "run/history.h"
-#include "run/pair_table.h"
-#include "run/progress.h"
-#include "run/refusals.h"
-#include "run/room.h"
-#include "run/saving.h"
-#include "run/simulation.h"
-#include "run/total_check.h"
-#include "run/watchdog.h"
-#include "run/share.h"
+#include "engine/device_choice.h"
+#include "engine/borrowing.h"
+#include "engine/free_numbers_on_device.h"
+#include "session/history.h"
+#include "engine/pair_table.h"
+#include "session/progress.h"
+#include "engine/refusals.h"
+#include "session/room.h"
+#include "session/saving.h"
+#include "session/session.h"
+#include "engine/total_check.h"
+#include "engine/watchdog.h"
+#include "engine/share.h"
 #include "parallel/spread.h"
 #include "parallel/team.h"
 
@@ -154,89 +154,96 @@ static int parse(int argc, char **argv, bool check, arguments *a)
 
 /* What could be read of a file is interpreted even after errors, so that all of them are told at
  * once; of a file that cannot be read at all, that one is enough. */
-static int read_configuration(simulation *sim, const arguments *a, output_data *found)
+static int read_configuration(session *session, const arguments *a, output_data *found)
 {
     int code;
     if (a->resume) {
-        code = output_read(a->file, found, sim->report);
+        code = output_read(a->file, found, session->engine.report);
         if (!code)
-            code = ini_read_archived(a->file, found->user_ini, &sim->config.ini, sim->report);
+            code = ini_read_archived(a->file, found->user_ini, &session->engine.config.ini,
+                                     session->engine.report);
     } else {
-        code = ini_read(a->file, &sim->config.ini, sim->report);
+        code = ini_read(a->file, &session->engine.config.ini, session->engine.report);
     }
     for (int i = 0; i < a->set_count && !code; i++) {
         if (a->resume && !resume_may_set(a->sets[i]))
             return usage_error("--set %s would change a run that is resumed", a->sets[i]);
-        code = ini_set(&sim->config.ini, a->sets[i], sim->report);
+        code = ini_set(&session->engine.config.ini, a->sets[i], session->engine.report);
     }
-    if (code && !sim->config.ini.count) return code;
-    int reading = config_read(&sim->config, sim->report);
-    if (a->resume) room_of_file(&sim->config, found);
-    for (int s = 0; s < sim->config.species_count && a->room; s++)
-        if (a->room[s] > sim->config.species[s].room) sim->config.species[s].room = a->room[s];
-    int opening = simulation_open(sim);
+    if (code && !session->engine.config.ini.count) return code;
+    int reading = config_read(&session->engine.config, session->engine.report);
+    if (a->resume) room_of_file(&session->engine.config, found);
+    for (int s = 0; s < session->engine.config.species_count && a->room; s++)
+        if (a->room[s] > session->engine.config.species[s].room)
+            session->engine.config.species[s].room = a->room[s];
+    int opening = session_open(session);
     if (!code) code = reading ? reading : opening;
-    return code || !ini_find(&sim->config.ini, "run") ? code : own_files_check(sim);
+    return code || !ini_find(&session->engine.config.ini, "run") ? code : own_files_check(session);
 }
 
 /* Before hours are spent: can everything be written? */
-static int probe(const simulation *sim, const char *output, const char *key)
+static int probe(const session *session, const char *output, const char *key)
 {
-    const char *csv = sim->config.run.csv;
-    int code = output_probe(output, key, sim->report);
-    return code || !csv || !*csv ? code : output_probe(csv, "[run] csv", sim->report);
+    const char *csv = session->engine.config.run.csv;
+    int code = output_probe(output, key, session->engine.report);
+    return code || !csv || !*csv ? code : output_probe(csv, "[run] csv", session->engine.report);
 }
 
-static int prepare(simulation *sim)
+static int prepare(session *session)
 {
-    if (!sim->report->quiet) watchdog_doing("taking memory and compiling kernels");
-    int code = simulation_prepare(sim);
-    if (!code) code = progress_find(&(progress){0}, sim);
-    if (!code && !sim->before) advise(sim); /* of a run that goes on it has been said */
+    if (!session->engine.report->quiet) watchdog_doing("taking memory and compiling kernels");
+    int code = session_prepare(session);
+    if (!code) code = progress_find(&(progress){0}, session);
+    if (!code && !session->before)
+        advise(&session->engine); /* of a run that goes on it has been said */
     return code;
 }
 
 /* Why so many threads. */
-static const char *threads_of(const simulation *sim, char words[240])
+static const char *threads_of(const session *session, char words[240])
 {
     char offer[160];
-    threads_why(&sim->offer, offer);
-    if (sim->config.run.threads)
+    threads_why(&session->engine.device.offer, offer);
+    if (session->engine.config.run.threads)
         snprintf(words, 240, "[run] threads, of %s", offer);
     else if (team_now()->local_ranks > 1)
         snprintf(words, 240, "%d processes on this host, %s", team_now()->local_ranks, offer);
-    else if (sim->system.threads < sim->offer.threads)
+    else if (session->engine.system.threads < session->engine.device.offer.threads)
         snprintf(words, 240, "more do not pay for so few particles, of %s", offer);
     else
         snprintf(words, 240, "%s%s", offer,
-                 sim->system.threads > 1 ? ", one where that is faster" : "");
+                 session->engine.system.threads > 1 ? ", one where that is faster" : "");
     return words;
 }
 
-static void say_where(const simulation *sim)
+static void say_where(const session *session)
 {
     char words[240];
     const team *t = team_now();
     if (t->parts > 1)
-        report_note(sim->report,
+        report_note(session->engine.report,
                     "%d processes, each of %d walker%s is spread over %d%s%s; of the first:",
-                    t->ranks, sim->all_walkers, sim->all_walkers > 1 ? "s" : "", t->parts,
-                    sim->gpu ? ", GPU to GPU by " : "", sim->gpu ? spread_way() : "");
+                    t->ranks, session->engine.processes.all_walkers,
+                    session->engine.processes.all_walkers > 1 ? "s" : "", t->parts,
+                    session->engine.device.gpu ? ", GPU to GPU by " : "",
+                    session->engine.device.gpu ? spread_way() : "");
     else if (t->ranks > 1)
-        report_note(sim->report, "%d processes share %d walkers; of the first:", t->ranks,
-                    sim->all_walkers);
-    if (sim->gpu) {
+        report_note(session->engine.report,
+                    "%d processes share %d walkers; of the first:", t->ranks,
+                    session->engine.processes.all_walkers);
+    if (session->engine.device.gpu) {
         char *text;
         size_t size;
         FILE *out = checked(open_memstream(&text, &size));
-        gpu_describe(out, sim->gpu);
+        gpu_describe(out, session->engine.device.gpu);
         fclose(out);
-        report_note(sim->report, "on %.*s%s", (int)strcspn(text, "\n"), text,
-                    gain_words(sim, words));
+        report_note(session->engine.report, "on %.*s%s", (int)strcspn(text, "\n"), text,
+                    gain_words(&session->engine, words));
         free(text);
     } else {
-        report_note(sim->report, "on the CPU, %d thread%s (%s; %s)", sim->system.threads,
-                    sim->system.threads == 1 ? "" : "s", threads_of(sim, words), sim->why_no_gpu);
+        report_note(session->engine.report, "on the CPU, %d thread%s (%s; %s)",
+                    session->engine.system.threads, session->engine.system.threads == 1 ? "" : "s",
+                    threads_of(session, words), session->engine.device.why_no_gpu);
     }
 }
 
@@ -247,13 +254,13 @@ typedef struct origin {
 } origin;
 
 /* Between looking at the file and locking it another run may have come and gone. */
-static int check_unchanged(const simulation *sim, const char *path, const origin *from)
+static int check_unchanged(const session *session, const char *path, const origin *from)
 {
-    bool same = from->there ? strcmp(sim->output.stamp, from->stamp) == 0
+    bool same = from->there ? strcmp(session->records.output.stamp, from->stamp) == 0
                             : !from->if_there || access(path, F_OK);
     if (same) return 0;
     return report_error(
-        sim->report, EXIT_OUTPUT, NULL, 0,
+        session->engine.report, EXIT_OUTPUT, NULL, 0,
         "cannot write %s: another run has just written it; the same command goes on "
         "with that",
         path);
@@ -261,20 +268,21 @@ static int check_unchanged(const simulation *sim, const char *path, const origin
 
 /* The first file of this run, with its initial state; of a resumed run this was done when its file
  * was read. */
-static int rehearse_output(simulation *sim)
+static int rehearse_output(session *session)
 {
-    output_data first = sim->output;
+    output_data first = session->records.output;
     const double *here;
     void *all = NULL;
-    int code = borrowing_positions(sim, PLUGMC_ON_HOST, &here);
-    code = team_gather(
-        code, here, 3 * sizeof *here * (size_t)sim->system.walkers * (size_t)sim->system.particles,
-        &all);
+    int code = borrowing_positions(&session->engine, PLUGMC_ON_HOST, &here);
+    code = team_gather(code, here,
+                       3 * sizeof *here * (size_t)session->engine.system.walkers *
+                           (size_t)session->engine.system.particles,
+                       &all);
     first.positions = all;
     if (!code && all && averages_find(&first))
-        code = report_error(sim->report, EXIT_MEMORY, NULL, 0,
+        code = report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
                             "no memory for the averages of the run");
-    if (!code && all) code = output_rehearse(sim->output_path, &first, sim->report);
+    if (!code && all) code = output_rehearse(session->output_path, &first, session->engine.report);
     free(all);
     return code;
 }
@@ -283,121 +291,126 @@ static int rehearse_output(simulation *sim)
 enum { LEAST_SPARE = 16 << 20 };
 
 /* Fewer threads where not all are allowed. */
-static void count_threads(simulation *sim)
+static void count_threads(session *session)
 {
     int error;
-    const int wanted = sim->system.threads,
+    const int wanted = session->engine.system.threads,
               there = wanted > 1 ? threads_startable(wanted, &error) : wanted;
     if (there == wanted) return;
-    sim->system.threads = there;
+    session->engine.system.threads = there;
     omp_set_num_threads(there);
-    report_warning(sim->report, NULL, 0,
+    report_warning(session->engine.report, NULL, 0,
                    "%d threads cannot be started here (%s; ulimit -u says how many processes and "
                    "threads a user may have): the run has %d",
                    wanted, strerror(error), there);
 }
 
 /* The run itself, its output locked. */
-static int run_locked(simulation *sim, const char *path, const origin *from, bool again)
+static int run_locked(session *session, const char *path, const origin *from, bool again)
 {
-    const char *csv = sim->config.run.csv;
+    const char *csv = session->engine.config.run.csv;
     output_lock output = {0}, table = {0};
     const bool leads = team_leads();
-    identity_make(sim->output.identity);
-    int code = leads ? output_lock_take(&output, path, sim->output.identity, sim->report) : 0;
+    identity_make(session->records.output.identity);
+    int code = leads ? output_lock_take(&output, path, session->records.output.identity,
+                                        session->engine.report)
+                     : 0;
     if (!code && leads && csv && *csv)
-        code = output_lock_take(&table, csv, sim->output.identity, sim->report);
-    if (!code && leads && !from->there) code = check_unchanged(sim, path, from);
+        code =
+            output_lock_take(&table, csv, session->records.output.identity, session->engine.report);
+    if (!code && leads && !from->there) code = check_unchanged(session, path, from);
     code = team_agree(code);
-    if (!code) code = share_threads(sim);
-    if (!code) count_threads(sim);
-    if (!code) code = prepare(sim);
-    if (!code && !again) say_where(sim);
-    if (!code && !sim->report->quiet)
+    if (!code) code = share_threads(&session->engine);
+    if (!code) count_threads(session);
+    if (!code) code = prepare(session);
+    if (!code && !again) say_where(session);
+    if (!code && !session->engine.report->quiet)
         watchdog_doing(from->there ? "taking up the state" : "making the initial state");
-    if (!code) code = from->there ? simulation_resume(sim, path) : simulation_begin(sim);
-    if (!code && leads && from->there) code = check_unchanged(sim, path, from);
+    if (!code) code = from->there ? session_resume(session, path) : engine_begin(&session->engine);
+    if (!code && leads && from->there) code = check_unchanged(session, path, from);
     code = team_agree(code);
-    if (!code && !sim->report->quiet) watchdog_doing("writing a first file to see that it can be");
-    if (!code && !from->there) code = team_agree(rehearse_output(sim));
-    sim->spare.least = LEAST_SPARE;
-    sim->output.spare = &sim->spare;
-    if (!code) code = team_agree(simulation_run(sim));
-    saving_wait(sim);
-    spare_drop(&sim->spare);
+    if (!code && !session->engine.report->quiet)
+        watchdog_doing("writing a first file to see that it can be");
+    if (!code && !from->there) code = team_agree(rehearse_output(session));
+    session->spare.least = LEAST_SPARE;
+    session->records.output.spare = &session->spare;
+    if (!code) code = team_agree(session_run(session));
+    saving_wait(session);
+    spare_drop(&session->spare);
     output_lock_release(&table);
     output_lock_release(&output);
     return code;
 }
 
 /* A pipe that nobody reads is an error; what is there already stays. */
-static int open_log(simulation *sim)
+static int open_log(session *session)
 {
-    const char *path = sim->config.run.log;
-    if (!path || !*path || sim->report->log) return 0;
+    const char *path = session->engine.config.run.log;
+    if (!path || !*path || session->engine.report->log) return 0;
     const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
-    sim->report->log = fd < 0 ? NULL : fdopen(fd, "a");
-    if (!sim->report->log)
-        return report_error(sim->report, EXIT_OUTPUT, NULL, 0,
+    session->engine.report->log = fd < 0 ? NULL : fdopen(fd, "a");
+    if (!session->engine.report->log)
+        return report_error(session->engine.report, EXIT_OUTPUT, NULL, 0,
                             "cannot write %s: %s; [run] log names it", path, strerror(errno));
     char *line;
-    checked(asprintf(&line, "%s\n", sim->command) < 0 ? NULL : line);
-    report_log(sim->report, line);
+    checked(asprintf(&line, "%s\n", session->command) < 0 ? NULL : line);
+    report_log(session->engine.report, line);
     free(line);
     return 0;
 }
 
 /* Whether the output file is there: as rank 0 sees it. */
-static int look(simulation *sim, output_data *found, bool accept, bool *there)
+static int look(session *session, output_data *found, bool accept, bool *there)
 {
     int64_t seen = 0;
-    int code = resume_look(sim, found, accept, there);
+    int code = resume_look(session, found, accept, there);
     seen = *there;
     code = team_spread(code, &seen, sizeof seen);
     if (!code && *there != (seen != 0))
         code = report_error(
-            sim->report, EXIT_INPUT, NULL, 0,
+            session->engine.report, EXIT_INPUT, NULL, 0,
             "rank %d %s the file %s, which rank 0 %s: all processes need the same folder",
-            team_now()->rank, *there ? "sees" : "does not see", sim->config.run.output,
+            team_now()->rank, *there ? "sees" : "does not see", session->engine.config.run.output,
             seen ? "sees" : "does not see");
     return team_agree(code);
 }
 
 /* A new run, one that goes on, or one that is finished. */
-static int run(simulation *sim, const arguments *a, output_data *found)
+static int run(session *session, const arguments *a, output_data *found)
 {
     origin from = {.there = a->resume, .if_there = a->if_there};
     if (a->resume) watchdog_resumes(a->file);
-    int code = team_join(sim->report, read_configuration(sim, a, found));
-    if (!code) code = same_input(sim);
-    if (!code && a->if_there) code = look(sim, found, a->accept_changes, &from.there);
+    int code = team_join(session->engine.report, read_configuration(session, a, found));
+    if (!code) code = same_input(session);
+    if (!code && a->if_there) code = look(session, found, a->accept_changes, &from.there);
     if (code) return code;
-    const char *path = a->resume ? a->file : sim->config.run.output;
+    const char *path = a->resume ? a->file : session->engine.config.run.output;
     if (from.there) watchdog_resumes(path);
-    if (from.there && resume_is_finished(sim, found))
-        return team_leads() ? resume_print_again(sim, path, found) : EXIT_DONE;
+    if (from.there && resume_is_finished(session, found))
+        return team_leads() ? resume_print_again(session, path, found) : EXIT_DONE;
     if (from.there) {
-        sim->before = keep_text(found->history ? found->history : found->provenance);
-        sim->resumed_at = found->sweep;
-        sim->output_path = path;
+        session->before = keep_text(found->history ? found->history : found->provenance);
+        session->resumed_at = found->sweep;
+        session->output_path = path;
         strcpy(from.stamp, found->stamp);
-        code = history_compare(sim, path, sim->before, a->accept_changes);
+        code = history_compare(session, path, session->before, a->accept_changes);
         output_free(found); /* it is read again when it is locked */
     }
-    if (!code && team_leads()) code = probe(sim, path, a->resume ? NULL : "[run] output");
-    if (!code && team_leads()) code = open_log(sim);
+    if (!code && team_leads()) code = probe(session, path, a->resume ? NULL : "[run] output");
+    if (!code && team_leads()) code = open_log(session);
     code = team_agree(code);
-    return code ? code : run_locked(sim, path, &from, a->again);
+    return code ? code : run_locked(session, path, &from, a->again);
 }
 
 /* The same command goes on with the file of the run, which has been saved, with the room that it has come to need. */
-static void begin_again_with(arguments *a, simulation *sim)
+static void begin_again_with(arguments *a, session *session)
 {
-    const int n = sim->config.species_count;
+    const int n = session->engine.config.species_count;
     int64_t *room = checked(calloc((size_t)n + 1, sizeof *room));
-    room_more(sim, room);
+    room_more(session, room);
     for (int s = 0; s < n; s++)
-        if (sim->config.species[s].room > room[s]) room[s] = sim->config.species[s].room;
+        if (session->engine.config.species[s].room > room[s])
+            room[s] = session->engine.config.species[s].room;
     free(a->room);
     a->room = room;
     a->again = true;
@@ -420,16 +433,18 @@ int command_run(int argc, char **argv)
     if (watchdog_begin())
         return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
     char *command = resume_command_line(argc, argv);
-    simulation sim = {.report = &report, .command = command, .tells = a.tells};
-    while ((code = run(&sim, &a, &found)) == ROOM_IS_SHORT) {
-        const double limit_from = sim.limit_from;
+    session session = {.engine.report = &report, .command = command, .tells = a.tells};
+    while ((code = run(&session, &a, &found)) == ROOM_IS_SHORT) {
+        const double limit_from = session.limit_from;
         watchdog_end();
-        begin_again_with(&a, &sim);
-        simulation_close(&sim);
+        begin_again_with(&a, &session);
+        session_close(&session);
         output_free(&found);
         found = (output_data){0};
-        sim = (simulation){
-            .report = &report, .command = command, .tells = a.tells, .limit_from = limit_from};
+        session = (struct session){.engine.report = &report,
+                                   .command = command,
+                                   .tells = a.tells,
+                                   .limit_from = limit_from};
         if (watchdog_begin()) {
             code = report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
             break;
@@ -438,7 +453,7 @@ int command_run(int argc, char **argv)
     watchdog_end();
     team_leave();
     if (report.log) fclose(report.log);
-    simulation_close(&sim);
+    session_close(&session);
     output_free(&found);
     free(a.room);
     free(command);
@@ -457,17 +472,18 @@ static int next_text(instance *instance, int index, plugmc_kernel_text *out, sen
     return more;
 }
 
-static int compile_text(simulation *sim, nvrtc *nvrtc, int architecture,
+static int compile_text(session *session, nvrtc *nvrtc, int architecture,
                         const plugmc_kernel_text *kernel)
 {
     void *cubin = NULL;
     size_t bytes = 0;
-    char *fused = fuse(&sim->system, kernel);
-    const int code =
-        fused ? compile(nvrtc, fused, kernel->name, architecture,
-                        arithmetic_of(kernel, sim->config.run.fast_math != 0), &cubin, &bytes,
-                        sim->report)
-              : report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text");
+    char *fused = fuse(&session->engine.system, kernel);
+    const int code = fused
+                         ? compile(nvrtc, fused, kernel->name, architecture,
+                                   arithmetic_of(kernel, session->engine.config.run.fast_math != 0),
+                                   &cubin, &bytes, session->engine.report)
+                         : report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
+                                        "no memory for a kernel text");
     free(fused);
     free(cubin);
     if (!code) printf("%-24s sm_%d: %zu bytes\n", kernel->name, architecture, bytes);
@@ -475,12 +491,12 @@ static int compile_text(simulation *sim, nvrtc *nvrtc, int architecture,
 }
 
 /* Energies for movers that ask the core on a GPU, and the trial moves of each. */
-static int compile_energies(simulation *sim, nvrtc *nvrtc, int architecture)
+static int compile_energies(session *session, nvrtc *nvrtc, int architecture)
 {
     bool done = false; /* energies */
     int code = 0;
-    for (int k = 0; k < 2 * sim->mover_count && !code; k++) {
-        const moving *m = &sim->movers[k / 2];
+    for (int k = 0; k < 2 * session->engine.mover_count && !code; k++) {
+        const moving *m = &session->engine.movers[k / 2];
         const plugmc_plugin *plugin = k % 2 ? m->instance->plugin : NULL;
         plugmc_kernel_text kernel;
         char *joined;
@@ -488,55 +504,56 @@ static int compile_energies(simulation *sim, nvrtc *nvrtc, int architecture)
         if (plugin ? !plugin->text : done) continue;
         done = true;
         code = on_device_text(plugin, &kernel, &joined)
-                   ? report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text")
-                   : compile_text(sim, nvrtc, architecture, &kernel);
+                   ? report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
+                                  "no memory for a kernel text")
+                   : compile_text(session, nvrtc, architecture, &kernel);
         free(joined);
     }
     return code;
 }
 
 /* Derivatives by the free numbers of all potentials, for plugmc optimise. */
-static int compile_derivatives(simulation *sim, nvrtc *nvrtc, int architecture)
+static int compile_derivatives(session *session, nvrtc *nvrtc, int architecture)
 {
     plugmc_kernel_text kernel;
     char *joined;
-    if (!fuse_free_sums(&sim->system, sim->system.term_count)) return 0;
-    const int code =
-        free_device_text(&kernel, &joined)
-            ? report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text")
-            : compile_text(sim, nvrtc, architecture, &kernel);
+    if (!fuse_free_sums(&session->engine.system, session->engine.system.term_count)) return 0;
+    const int code = free_device_text(&kernel, &joined)
+                         ? report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
+                                        "no memory for a kernel text")
+                         : compile_text(session, nvrtc, architecture, &kernel);
     free(joined);
     return code;
 }
 
 /* Compiles every device text of the run for one architecture. */
-static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
+static int compile_all(session *session, nvrtc *nvrtc, int architecture)
 {
     int code = 0;
-    for (int i = 0; i < sim->instance_count; i++) {
-        instance *instance = &sim->instances[i];
+    for (int i = 0; i < session->engine.instance_count; i++) {
+        instance *instance = &session->engine.instances[i];
         plugmc_kernel_text kernel;
         char why[512];
         int more;
         for (int k = 0; (more = next_text(instance, k, &kernel, (sentence){why, sizeof why}));
              k++) {
             if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
-            code = compile_text(sim, nvrtc, architecture, &kernel);
+            code = compile_text(session, nvrtc, architecture, &kernel);
             if (code) return code;
         }
-        if (sim->report->errors) return sim->report->code;
+        if (session->engine.report->errors) return session->engine.report->code;
     }
-    const int code_of_energies = compile_energies(sim, nvrtc, architecture);
-    return code_of_energies ? code_of_energies : compile_derivatives(sim, nvrtc, architecture);
+    const int code_of_energies = compile_energies(session, nvrtc, architecture);
+    return code_of_energies ? code_of_energies : compile_derivatives(session, nvrtc, architecture);
 }
 
 /* Totals are tried in the initial state, which a check makes for that where it is no work. */
-static int try_totals(simulation *sim)
+static int try_totals(session *session)
 {
     const int64_t most = 100000;
-    const bool easy = sim->config.initial.state != INITIAL_RANDOM &&
-                      sim->system.particles * sim->system.walkers <= most;
-    return easy && totals_are_checked(sim) ? simulation_begin(sim) : 0;
+    const bool easy = session->engine.config.initial.state != INITIAL_RANDOM &&
+                      session->engine.system.particles * session->engine.system.walkers <= most;
+    return easy && totals_are_checked(&session->engine) ? engine_begin(&session->engine) : 0;
 }
 
 int command_check(int argc, char **argv)
@@ -552,39 +569,41 @@ int command_check(int argc, char **argv)
     if (code) return code;
     signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
     report report = {0};
-    simulation sim = {.report = &report};
+    session session = {.engine.report = &report};
     if (watchdog_begin())
         return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the plugins");
     if (a.processes) team_imagine(a.processes);
-    code = read_configuration(&sim, &a, &(output_data){0});
-    if (!code) code = probe(&sim, sim.config.run.output, "[run] output");
+    code = read_configuration(&session, &a, &(output_data){0});
+    if (!code) code = probe(&session, session.engine.config.run.output, "[run] output");
     if (!code && a.architecture_count) {
         char why[512];
         nvrtc *nvrtc = nvrtc_open(why);
         if (!nvrtc)
             code = report_error(&report, EXIT_DEVICE, NULL, 0, "cannot compile kernels: %s", why);
         for (int i = 0; i < a.architecture_count && !code; i++)
-            code = compile_all(&sim, nvrtc, a.architectures[i]);
+            code = compile_all(&session, nvrtc, a.architectures[i]);
     }
-    if (!code) code = prepare(&sim);
-    if (!code) code = try_totals(&sim);
+    if (!code) code = prepare(&session);
+    if (!code) code = try_totals(&session);
     if (!code) {
-        double positions = 24.0 * (double)sim.system.walkers * (double)sim.system.particles;
-        const bool some = sim.system.changes & PLUGMC_CHANGED_COUNT;
+        double positions =
+            24.0 * (double)session.engine.system.walkers * (double)session.engine.system.particles;
+        const bool some = session.engine.system.changes & PLUGMC_CHANGED_COUNT;
         if (a.processes > 1) printf("the first of %d processes: ", a.processes);
         if (team_now()->parts > 1) printf("a share of ");
-        printf("%d walker%s of %s%lld particles; ", sim.system.walkers,
-               sim.system.walkers == 1 ? "" : "s", some ? "up to " : "",
-               (long long)sim.system.particles);
+        printf("%d walker%s of %s%lld particles; ", session.engine.system.walkers,
+               session.engine.system.walkers == 1 ? "" : "s", some ? "up to " : "",
+               (long long)session.engine.system.particles);
         printf("positions take %.3g MiB\n", positions / 1048576);
         char gain[160];
-        if (sim.gpu) gpu_describe(stdout, sim.gpu);
-        if (*gain_words(&sim, gain)) printf("%s\n", gain + strlen("; "));
-        if (!sim.gpu) printf("runs on the CPU (%s)\n", sim.why_no_gpu);
-        pair_table_write(stdout, &sim, "");
+        if (session.engine.device.gpu) gpu_describe(stdout, session.engine.device.gpu);
+        if (*gain_words(&session.engine, gain)) printf("%s\n", gain + strlen("; "));
+        if (!session.engine.device.gpu)
+            printf("runs on the CPU (%s)\n", session.engine.device.why_no_gpu);
+        pair_table_write(stdout, &session.engine, "");
         printf("%s: ready to run\n", a.file);
     }
-    simulation_close(&sim);
+    session_close(&session);
     watchdog_end();
     return code;
 }

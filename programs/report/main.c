@@ -11,7 +11,7 @@
 #include "page.h"
 #include "archive/averages.h"
 #include "style.h"
-#include "run/room.h"
+#include "session/room.h"
 #include "system/system.h"
 
 static const char help[] =

@@ -9,7 +9,7 @@
 #include "archive/store.h"
 #include "page.h"
 #include "base/regular_file.h"
-#include "run/results.h"
+#include "records/results.h"
 
 enum { MOST_BYTES = 256 << 20, FIRST_KEY = 2, MOST_DRAWN = 24 };
 

@@ -6,8 +6,8 @@
 #include "page.h"
 #include "archive/averages.h"
 #include "archive/frozen.h"
-#include "run/numbers.h"
-#include "run/results.h"
+#include "records/numbers.h"
+#include "records/results.h"
 
 /* ---- Summary ------------------------------------------------------------------------------------------- */
 

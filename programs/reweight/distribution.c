@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "reweight.h"
-#include "run/results.h"
+#include "records/results.h"
 
 enum { MOST_BINS = 100000 };
 
@@ -76,10 +76,11 @@ typedef struct search {
 
 static int weigh(search *s, double value, reweighted *w)
 {
-    const simulation *sim = &s->run->sim;
+    const session *session = &s->run->session;
     s->at.value[s->at.count - 1] = value;
-    const int code = ladder_multipliers(&sim->config, &sim->system, s->at.count, s->at.key,
-                                        s->at.value, s->at.multipliers, &s->at.kT, s->r);
+    const int code =
+        ladder_multipliers(&session->engine.config, &session->engine.system, s->at.count, s->at.key,
+                           s->at.value, s->at.multipliers, &s->at.kT, s->r);
     return code ? code : reweighted_make(w, s->from, s->at.multipliers, s->r);
 }
 
@@ -241,7 +242,7 @@ static int print_phases(search *s, double value, double spread, bool csv)
 /* From the smallest to the largest value of the key among the rungs of all files. */
 static int range_of_key(const analysed *run, const char *key, double *low, double *high, report *r)
 {
-    const ladder *l = &run->sim.ladder;
+    const ladder *l = &run->session.engine.ladder;
     *low = INFINITY, *high = -INFINITY;
     for (int d = 0; d < l->rank; d++)
         for (int32_t k = 0; k < l->rungs && !strcmp(l->keys[d], key); k++) {

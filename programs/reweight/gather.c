@@ -39,22 +39,22 @@ static double value_of(const source *from, const series *s, int32_t rung, int64_
 }
 
 /* The name without its rung. */
-static size_t length_of_name(const simulation *sim, const char *name)
+static size_t length_of_name(const session *session, const char *name)
 {
     char suffix[LADDER_SUFFIX];
-    return strlen(name) - strlen(ladder_suffix(&sim->ladder, 0, suffix));
+    return strlen(name) - strlen(ladder_suffix(&session->engine.ladder, 0, suffix));
 }
 
 /* A scalar called `name`, of a certain observable or (NULL) of any. */
-static bool find_series(const simulation *sim, const char *observable, const char *name,
+static bool find_series(const session *session, const char *observable, const char *name,
                         series *out)
 {
-    for (int i = 0; i < sim->measurement_count; i++) {
-        const measurement *m = &sim->measurements[i];
+    for (int i = 0; i < session->records.measurement_count; i++) {
+        const measurement *m = &session->records.measurements[i];
         int64_t place = 0;
         for (int k = 0; k < m->quantity_count; k++) {
-            const quantity_record *q = &sim->output.quantities[m->first_quantity + k];
-            const size_t length = length_of_name(sim, q->name);
+            const quantity_record *q = &session->records.output.quantities[m->first_quantity + k];
+            const size_t length = length_of_name(session, q->name);
             const bool same = strlen(name) == length && !strncmp(q->name, name, length) &&
                               (!observable || !strcmp(observable, q->observable));
             if (q->length == 1 && same) {
@@ -78,7 +78,8 @@ typedef struct fitting {
 static bool may_differ(const fitting *f, const char *section, const char *key)
 {
     static const char *const any[] = {"run", "initial", "ladder"};
-    const uint32_t changes = f->first->sim.system.changes & f->other->sim.system.changes;
+    const uint32_t changes =
+        f->first->session.engine.system.changes & f->other->session.engine.system.changes;
     for (int i = 0; i < PLUGMC_COUNT(any); i++)
         if (!strcmp(section, any[i])) return true;
     if (!strncmp(section, "mover ", 6) || !strncmp(section, "observable ", 11)) return true;
@@ -94,7 +95,7 @@ static void differs(void *argument, const char *section, const char *key, const 
 {
     fitting *f = argument;
     if (f->code || may_differ(f, section, key)) return;
-    f->code = report_error(f->first->sim.report, EXIT_INPUT, f->other->path, 0,
+    f->code = report_error(f->first->session.engine.report, EXIT_INPUT, f->other->path, 0,
                            "is of another system than %s: [%s]%s%s is %s there and %s here",
                            f->first->path, section, *key ? " " : "", key,
                            one ? excerpt(one).text : "not there",
@@ -120,14 +121,15 @@ static int check_fit(const analysed *first, const analysed *other)
     ini_free(&two);
     char *file = f.code ? NULL : analysed_other_file(first, other, true);
     if (file)
-        f.code = report_error(first->sim.report, EXIT_INPUT, other->path, 0,
+        f.code = report_error(first->session.engine.report, EXIT_INPUT, other->path, 0,
                               "is of another system than %s: the %s was another one there",
                               first->path, file);
     free(file);
     if (f.code) return f.code;
-    if (!same_states(&first->sim.ladder, &other->sim.ladder) || !analysed_same_chain(first, other))
+    if (!same_states(&first->session.engine.ladder, &other->session.engine.ladder) ||
+        !analysed_same_chain(first, other))
         return 0;
-    return report_error(first->sim.report, EXIT_INPUT, other->path, 0,
+    return report_error(first->session.engine.report, EXIT_INPUT, other->path, 0,
                         "is the same chain as %s: the same seed at the same values", first->path);
 }
 
@@ -150,7 +152,7 @@ typedef struct column {
 
 static int lacks(const analysed *run, const char *what, const char *how)
 {
-    return report_error(run->sim.report, EXIT_INPUT, run->path, 0,
+    return report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
                         "does not have %s of each configuration, which this needs: %s keeps it",
                         what, how);
 }
@@ -164,7 +166,7 @@ static int find_energy(const analysed *run, const plugmc_term *term, column *c)
     }
     checked(asprintf(&name, "energy_%s", term->label) < 0 ? NULL : name);
     c->per_particle = true;
-    const bool found = find_series(&run->sim, NULL, name, &c->of);
+    const bool found = find_series(&run->session, NULL, name, &c->of);
     free(name);
     if (found) return 0;
     checked(asprintf(&what, "the energy of potential '%s'", term->label) < 0 ? NULL : what);
@@ -175,21 +177,21 @@ static int find_energy(const analysed *run, const plugmc_term *term, column *c)
 
 static int find_volume(const analysed *run, column *c)
 {
-    c->constant = !(run->sim.system.changes & PLUGMC_CHANGED_BOX);
-    c->value = run->sim.system.box.volume;
-    if (c->constant || find_series(&run->sim, NULL, "volume", &c->of)) return 0;
+    c->constant = !(run->session.engine.system.changes & PLUGMC_CHANGED_BOX);
+    c->value = run->session.engine.system.box.volume;
+    if (c->constant || find_series(&run->session, NULL, "volume", &c->of)) return 0;
     return lacks(run, "the volume", "[observable box_size]");
 }
 
 static int find_number(const analysed *run, int32_t s, column *c)
 {
-    const plugmc_species *species = plugmc_species_at(&run->sim.system, s);
+    const plugmc_species *species = plugmc_species_at(&run->session.engine.system, s);
     char *name;
-    c->constant = !(run->sim.system.changes & PLUGMC_CHANGED_COUNT);
+    c->constant = !(run->session.engine.system.changes & PLUGMC_CHANGED_COUNT);
     c->value = (double)species->count;
     if (c->constant) return 0;
     checked(asprintf(&name, "N_%s", species->name) < 0 ? NULL : name);
-    const bool found = find_series(&run->sim, NULL, name, &c->of);
+    const bool found = find_series(&run->session, NULL, name, &c->of);
     free(name);
     return found ? 0 : lacks(run, "the number of each species", "[observable numbers]");
 }
@@ -197,7 +199,7 @@ static int find_number(const analysed *run, int32_t s, column *c)
 /* Columns of a file: those that are needed, and numbers where energies are a particle's. */
 static int find_columns(const analysed *run, const bool *needed, column *columns)
 {
-    const plugmc_system *system = &run->sim.system;
+    const plugmc_system *system = &run->session.engine.system;
     const int32_t terms = system->term_count;
     bool numbers = false;
     int code = 0;
@@ -225,7 +227,7 @@ static double column_value(const source *from, const column *c, int32_t rung, in
 static void fill_row(const source *from, const column *columns, int32_t rung, int64_t i, int32_t w,
                      double *row)
 {
-    const plugmc_system *system = &from->run->sim.system;
+    const plugmc_system *system = &from->run->session.engine.system;
     const int32_t terms = system->term_count;
     double particles = -1;
     for (int k = 0; k < terms + 1 + system->species_count; k++) {
@@ -243,12 +245,12 @@ static void fill_row(const source *from, const column *columns, int32_t rung, in
 
 /* ---- States -------------------------------------------------------------------------------------------- */
 
-static char *name_of_state(const simulation *sim, int32_t rung)
+static char *name_of_state(const session *session, int32_t rung)
 {
     char *name, suffix[LADDER_SUFFIX];
-    const ladder *l = &sim->ladder;
+    const ladder *l = &session->engine.ladder;
     if (l->rank == 0)
-        checked(asprintf(&name, "%s", sim->output_path) < 0 ? NULL : name);
+        checked(asprintf(&name, "%s", session->output_path) < 0 ? NULL : name);
     else
         checked(asprintf(&name, "%s%s%s%s", l->keys[0], l->rank > 1 ? ", " : "",
                          l->rank > 1 ? l->keys[1] : "", ladder_suffix(l, rung, suffix)) < 0
@@ -258,25 +260,25 @@ static char *name_of_state(const simulation *sim, int32_t rung)
 }
 
 /* Number of the state with these multipliers, a new one if there is none. */
-static int state_like(samples *s, const simulation *sim, int32_t rung)
+static int state_like(samples *s, const session *session, int32_t rung)
 {
-    const double *m = &sim->ladder.multipliers[rung * s->width];
+    const double *m = &session->engine.ladder.multipliers[rung * s->width];
     const size_t bytes = (size_t)s->width * sizeof *m;
     for (int k = 0; k < s->states; k++)
         if (!memcmp(&s->multipliers[k * s->width], m, bytes)) return k;
     s->multipliers = checked(realloc(s->multipliers, (size_t)(s->states + 1) * bytes));
     s->names = checked(realloc(s->names, (size_t)(s->states + 1) * sizeof *s->names));
     memcpy(&s->multipliers[s->states * s->width], m, bytes);
-    s->names[s->states] = name_of_state(sim, rung);
+    s->names[s->states] = name_of_state(session, rung);
     return s->states++;
 }
 
 static void find_states(samples *s, const analysed *runs, int count)
 {
     for (int r = 0; r < count; r++)
-        for (int32_t k = 0; k < runs[r].sim.ladder.rungs; k++) {
+        for (int32_t k = 0; k < runs[r].session.engine.ladder.rungs; k++) {
             s->state = checked(realloc(s->state, (size_t)(s->strata + 1) * sizeof *s->state));
-            s->state[s->strata++] = state_like(s, &runs[r].sim, k);
+            s->state[s->strata++] = state_like(s, &runs[r].session, k);
         }
 }
 
@@ -296,7 +298,7 @@ static void find_needed(const samples *s, const point *points, int count, bool *
 static int periods_differ(const analysed *run, const series *one, int64_t period)
 {
     return report_error(
-        run->sim.report, EXIT_INPUT, run->path, 0,
+        run->session.engine.report, EXIT_INPUT, run->path, 0,
         "measures '%s' every %lld sweeps and others every %lld: for configurations to "
         "be the same, one period has to be a multiple of the other",
         one->first->observable, (long long)one->first->period, (long long)period);
@@ -308,10 +310,10 @@ static int find_walkers(source *out, const series *all, int count)
     const analysed *run = out->run;
     out->walkers = count ? all[0].first->walkers : 0;
     for (int k = 0; k < count; k++)
-        for (int32_t rung = 0; rung < run->sim.ladder.rungs; rung++) {
+        for (int32_t rung = 0; rung < run->session.engine.ladder.rungs; rung++) {
             const quantity_record *q = record_of(&all[k], rung);
             if (q->walkers == out->walkers) continue;
-            return report_error(run->sim.report, EXIT_INPUT, run->path, 0,
+            return report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
                                 "'%s' of '%s' is of %d walkers and '%s' of %d: they do not belong "
                                 "to the same configurations",
                                 q->name, q->observable, q->walkers, all[0].first->name,
@@ -324,7 +326,7 @@ static int find_walkers(source *out, const series *all, int count)
 static int64_t samples_of(const source *from, const series *s)
 {
     int64_t fewest = INT64_MAX;
-    for (int32_t rung = 0; rung < from->run->sim.ladder.rungs; rung++) {
+    for (int32_t rung = 0; rung < from->run->session.engine.ladder.rungs; rung++) {
         const quantity_record *q = record_of(s, rung);
         if (q->samples < fewest) fewest = q->samples;
     }
@@ -334,7 +336,7 @@ static int64_t samples_of(const source *from, const series *s)
 /* How the samples of a file are counted, so that all series have all of them. */
 static int find_source(source *out, const analysed *run, const series *all, int count, int64_t from)
 {
-    const output_data *data = &run->sim.output;
+    const output_data *data = &run->session.records.output;
     *out = (source){.run = run, .period = 1};
     const int code = find_walkers(out, all, count);
     if (code) return code;
@@ -350,7 +352,7 @@ static int find_source(source *out, const analysed *run, const series *all, int 
         out->begin = (from - (int64_t)data->equilibrate) / out->period;
     out->count = samples - out->begin;
     if (out->count < 1)
-        return report_error(run->sim.report, EXIT_INPUT, run->path, 0,
+        return report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
                             "has no samples after sweep %lld", (long long)from);
     return 0;
 }
@@ -373,17 +375,17 @@ static bool can_be_taken(const measurement *m, bool alike, report *r)
 /* Scalars that all files have. */
 static void find_quantities(samples *s, const analysed *runs, int count, bool alike, report *r)
 {
-    const simulation *sim = &runs[0].sim;
-    for (int i = 0; i < sim->measurement_count; i++) {
-        const measurement *m = &sim->measurements[i];
+    const session *session = &runs[0].session;
+    for (int i = 0; i < session->records.measurement_count; i++) {
+        const measurement *m = &session->records.measurements[i];
         const bool taken = can_be_taken(m, alike, r);
         for (int k = 0; k < m->quantity_count && taken; k++) {
-            const quantity_record *q = &sim->output.quantities[m->first_quantity + k];
-            char *name = checked(strndup(q->name, length_of_name(sim, q->name)));
+            const quantity_record *q = &session->records.output.quantities[m->first_quantity + k];
+            char *name = checked(strndup(q->name, length_of_name(session, q->name)));
             bool everywhere = q->length == 1 && q->samples > 0;
             series unused;
             for (int f = 0; f < count && everywhere; f++)
-                everywhere = find_series(&runs[f].sim, q->observable, name, &unused);
+                everywhere = find_series(&runs[f].session, q->observable, name, &unused);
             if (everywhere) {
                 s->quantities = checked(realloc(s->quantities, (size_t)(s->quantity_count + 1) *
                                                                    sizeof *s->quantities));
@@ -396,12 +398,12 @@ static void find_quantities(samples *s, const analysed *runs, int count, bool al
     }
 }
 
-static void series_of(const samples *s, const simulation *sim, int k, series *out)
+static void series_of(const samples *s, const session *session, int k, series *out)
 {
     const char *dot = strchr(s->quantities[k].name, '.');
     char *observable =
         checked(strndup(s->quantities[k].name, (size_t)(dot - s->quantities[k].name)));
-    find_series(sim, observable, dot + 1, out);
+    find_series(session, observable, dot + 1, out);
     free(observable);
 }
 
@@ -426,14 +428,14 @@ static double inefficiency(const source *from, const column *columns, int width,
 
 static int64_t rows_of(const source *from)
 {
-    return from->count * from->walkers * from->run->sim.ladder.rungs;
+    return from->count * from->walkers * from->run->session.engine.ladder.rungs;
 }
 
 /* The samples of one file behind those that are there. */
 static void add_file(samples *s, const source *from, const column *columns, const series *all,
                      int stratum)
 {
-    const ladder *l = &from->run->sim.ladder;
+    const ladder *l = &from->run->session.engine.ladder;
     const int64_t first_slice = s->first_slice[s->files];
     for (int32_t rung = 0; rung < l->rungs; rung++) {
         const double weight = 1 / inefficiency(from, columns, s->width, rung);
@@ -480,7 +482,7 @@ static int add_files(samples *s, analysed *runs, int count, const bool *needed, 
     for (int f = 0; f < count && !code; f++) {
         column *own = &columns[f * s->width];
         int n = s->quantity_count;
-        for (int k = 0; k < n; k++) series_of(s, &runs[f].sim, k, &all[f * most + k]);
+        for (int k = 0; k < n; k++) series_of(s, &runs[f].session, k, &all[f * most + k]);
         code = find_columns(&runs[f], needed, own);
         for (int c = 0; c < s->width && !code; c++)
             if (own[c].of.first) all[f * most + n++] = own[c].of;
@@ -491,7 +493,7 @@ static int add_files(samples *s, analysed *runs, int count, const bool *needed, 
     s->first_slice = checked(calloc((size_t)count + 1, sizeof *s->first_slice));
     for (int f = 0; f < count && !code; f++) {
         add_file(s, &sources[f], &columns[f * s->width], &all[f * most], stratum);
-        stratum += runs[f].sim.ladder.rungs;
+        stratum += runs[f].session.engine.ladder.rungs;
     }
     free(columns);
     free(all);
@@ -502,41 +504,41 @@ static int add_files(samples *s, analysed *runs, int count, const bool *needed, 
 static int refuse_weights(const analysed *run)
 {
     return report_error(
-        run->sim.report, EXIT_INPUT, run->path, 0,
+        run->session.engine.report, EXIT_INPUT, run->path, 0,
         "was run with weights of macrostates (%s): one such file is reweighted by itself",
-        run->sim.weighing->instance->loaded.name);
+        run->session.engine.weighing->instance->loaded.name);
 }
 
 /* The file has weighted means over walkers, and energies of means say nothing of the configurations. */
 static int refuse_weighted_walkers(const analysed *run)
 {
-    const output_data *data = &run->sim.output;
+    const output_data *data = &run->session.records.output;
     for (int i = 0; i < data->quantity_count; i++)
         if (data->quantities[i].weighs)
             return report_error(
-                run->sim.report, EXIT_INPUT, run->path, 0,
+                run->session.engine.report, EXIT_INPUT, run->path, 0,
                 "its walkers have weights: '%s' is recorded as their weighted mean, and reweighting "
                 "needs the value of each walker; plugmc analyse prints the averages of the run",
                 data->quantities[i].observable);
     return 0;
 }
 
-static int find_multipliers(const simulation *sim, point *p, report *r)
+static int find_multipliers(const session *session, point *p, report *r)
 {
     for (int k = 0; k < p->count; k++) {
-        const char *why = ladder_key_refused(&sim->system, p->key[k]);
+        const char *why = ladder_key_refused(&session->engine.system, p->key[k]);
         if (why) return report_error(r, EXIT_INPUT, NULL, 0, "--at %s: %s", p->key[k], why);
     }
     free(p->multipliers);
-    p->multipliers = checked(calloc((size_t)sim->ladder.width, sizeof *p->multipliers));
-    return ladder_multipliers(&sim->config, &sim->system, p->count, p->key, p->value,
-                              p->multipliers, &p->kT, r);
+    p->multipliers = checked(calloc((size_t)session->engine.ladder.width, sizeof *p->multipliers));
+    return ladder_multipliers(&session->engine.config, &session->engine.system, p->count, p->key,
+                              p->value, p->multipliers, &p->kT, r);
 }
 
-int points_fill(const simulation *sim, point *points, int count, report *r)
+int points_fill(const session *session, point *points, int count, report *r)
 {
     int code = 0;
-    for (int k = 0; k < count && !code; k++) code = find_multipliers(sim, &points[k], r);
+    for (int k = 0; k < count && !code; k++) code = find_multipliers(session, &points[k], r);
     return code;
 }
 
@@ -544,10 +546,10 @@ bool reweight_is_frozen(const analysed *run)
 {
     char words[FROZEN_WORDS];
     int count;
-    frozen_moves *all = frozen_find(&run->sim.output, &count);
+    frozen_moves *all = frozen_find(&run->session.records.output, &count);
     for (int i = 0; i < count; i++)
-        report_warning(run->sim.report, run->path, 0, "%s: no error bar can be relied on",
-                       frozen_words(&all[i], words));
+        report_warning(run->session.engine.report, run->path, 0,
+                       "%s: no error bar can be relied on", frozen_words(&all[i], words));
     free(all);
     return count > 0;
 }
@@ -555,20 +557,20 @@ bool reweight_is_frozen(const analysed *run)
 int samples_gather(samples *s, analysed *runs, int count, point *points, int point_count,
                    int64_t from, report *r)
 {
-    *s = (samples){.width = runs[0].sim.ladder.width};
+    *s = (samples){.width = runs[0].session.engine.ladder.width};
     int code = 0;
     for (int f = 0; f < count && !code; f++) {
-        if (runs[f].sim.weighing) code = refuse_weights(&runs[f]);
+        if (runs[f].session.engine.weighing) code = refuse_weights(&runs[f]);
         if (!code) code = refuse_weighted_walkers(&runs[f]);
         for (int k = 0; k < f && !code; k++) code = check_fit(&runs[k], &runs[f]);
     }
-    if (!code) code = points_fill(&runs[0].sim, points, point_count, r);
+    if (!code) code = points_fill(&runs[0].session, points, point_count, r);
     if (code) return code;
     bool *needed = checked(calloc((size_t)s->width, sizeof *needed));
     find_states(s, runs, count);
     find_needed(s, points, point_count, needed);
     bool alike = true;
-    for (int32_t t = 0; t < runs[0].sim.system.term_count; t++) alike &= !needed[t];
+    for (int32_t t = 0; t < runs[0].session.engine.system.term_count; t++) alike &= !needed[t];
     find_quantities(s, runs, count, alike, r);
     for (int f = 0; f < count && !code; f++) s->frozen |= reweight_is_frozen(&runs[f]);
     code = add_files(s, runs, count, needed, from, r);

@@ -11,7 +11,7 @@
 
 #include "program/beside.h"
 #include "reweight.h"
-#include "run/results.h"
+#include "records/results.h"
 
 static const char help[] =
     "usage: plugmc reweight FILE.h5... [--at KEY=VALUE,...]... [--scan KEY=FROM:TO:POINTS]\n"
@@ -257,7 +257,7 @@ static int print_two_phases(const arguments *a, const analysed *first, const mix
 {
     static const point none = {0};
     const int found = samples_find(m->of, a->coexistence, r);
-    const char *key = a->along ? a->along : first->sim.ladder.keys[0];
+    const char *key = a->along ? a->along : first->session.engine.ladder.keys[0];
     if (found < 0) return r->code;
     if (!key)
         return report_error(r, EXIT_INPUT, first->path, 0,
@@ -269,7 +269,7 @@ static int print_two_phases(const arguments *a, const analysed *first, const mix
 /* A run with a histogram of what it weighs. */
 static int reweight_histogram(arguments *a, const analysed *run, report *r)
 {
-    int code = points_fill(&run->sim, a->points, a->point_count, r);
+    int code = points_fill(&run->session, a->points, a->point_count, r);
     if (!code && a->coexistence)
         code = report_error(r, EXIT_INPUT, run->path, 0,
                             "weighs macrostates: `coexistence = yes` in its section finds that");
@@ -284,7 +284,7 @@ static int reweight(arguments *a, analysed *runs, report *r)
     mixture m = {0};
     int code = 0;
     for (int i = 0; i < a->count && !code; i++) code = analysed_open(&runs[i], a->files[i], r);
-    if (!code && a->count == 1 && runs[0].sim.weighing) {
+    if (!code && a->count == 1 && runs[0].session.engine.weighing) {
         code = reweight_histogram(a, &runs[0], r);
         for (int k = 0; k < a->point_count; k++) free(a->points[k].multipliers);
         return code;

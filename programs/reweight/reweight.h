@@ -49,7 +49,7 @@ int samples_gather(samples *, analysed *runs, int count, point *points, int poin
                    int64_t from, report *);
 void samples_free(samples *);
 /* Multipliers of the points, by the configuration of a run. */
-int points_fill(const simulation *, point *points, int count, report *);
+int points_fill(const session *, point *points, int count, report *);
 /* Number of a quantity, or -1 after a sentence. */
 int samples_find(const samples *, const char *name, report *);
 

@@ -8,7 +8,7 @@
 
 #include "reweight.h"
 #include "archive/frozen.h"
-#include "run/results.h"
+#include "records/results.h"
 
 /* One run with its histogram. */
 typedef struct weighed {
@@ -57,10 +57,10 @@ static int derive(void *argument, const double *means, double *outputs)
 /* What multiplies x at a point less that of the run; false if something else differs, too. */
 static bool find_slope(const weighed *h, const point *p, double *slope)
 {
-    const simulation *sim = &h->run->sim;
-    const plugmc_macrostates *of = sim->macrostates;
-    const double *run = sim->ladder.multipliers, *at = p->multipliers;
-    const int32_t terms = sim->system.term_count;
+    const session *session = &h->run->session;
+    const plugmc_macrostates *of = session->engine.macrostates;
+    const double *run = session->engine.ladder.multipliers, *at = p->multipliers;
+    const int32_t terms = session->engine.system.term_count;
     double factor = 1;
     *slope = 0;
     if (PLUGMC_HAS(of, of_energy) && of->of_energy != 0) {
@@ -70,16 +70,16 @@ static bool find_slope(const weighed *h, const point *p, double *slope)
     }
     for (int32_t t = 0; t < terms; t++)
         if (fabs(at[t] - factor * run[t]) > 1e-12 * fabs(run[t])) return false;
-    const bool boxes = sim->system.changes & PLUGMC_CHANGED_BOX;
+    const bool boxes = session->engine.system.changes & PLUGMC_CHANGED_BOX;
     if (of->of_volume != 0)
         *slope += (run[terms] - at[terms]) / of->of_volume;
     else if (boxes && at[terms] != run[terms])
         return false;
-    for (int32_t s = 0; s < sim->system.species_count; s++) {
+    for (int32_t s = 0; s < session->engine.system.species_count; s++) {
         const double change = run[terms + 1 + s] - at[terms + 1 + s];
         if (of->of_count[s] != 0)
             *slope += change / of->of_count[s];
-        else if (change != 0 && sim->system.changes & PLUGMC_CHANGED_COUNT)
+        else if (change != 0 && session->engine.system.changes & PLUGMC_CHANGED_COUNT)
             return false;
     }
     return true;
@@ -106,7 +106,7 @@ static void print_numbers(const weighed *h, const point *p, const double *value,
                           const double *error, const bool *converged, bool csv)
 {
     static const char *const names[NUMBERS] = {"free_energy", "mean", "variance"};
-    const quantity_record *q = &h->run->sim.output.quantities[h->m->first_quantity];
+    const quantity_record *q = &h->run->session.records.output.quantities[h->m->first_quantity];
     char text[64], at[512] = "";
     for (int k = 0; p && k < p->count; k++)
         snprintf(at + strlen(at), sizeof at - strlen(at), "%s%s=%.10g", k ? "," : "", p->key[k],
@@ -153,22 +153,23 @@ static int reweigh(weighed *h, const point *p, bool bins, bool csv, report *r)
     return code;
 }
 
-static const measurement *measurement_of(const simulation *sim)
+static const measurement *measurement_of(const session *session)
 {
-    for (int i = 0; i < sim->measurement_count; i++)
-        if (sim->measurements[i].instance == sim->weighing->instance) return &sim->measurements[i];
+    for (int i = 0; i < session->records.measurement_count; i++)
+        if (session->records.measurements[i].instance == session->engine.weighing->instance)
+            return &session->records.measurements[i];
     return NULL;
 }
 
 int reweigh_histogram(const analysed *run, const point *points, int count, bool bins, bool csv,
                       report *r)
 {
-    const simulation *sim = &run->sim;
-    weighed h = {.run = run, .m = measurement_of(sim)};
+    const session *session = &run->session;
+    weighed h = {.run = run, .m = measurement_of(session)};
     if (!h.m || !h.m->derived_count)
         return report_error(r, EXIT_INPUT, run->path, 0,
                             "has weights that nothing is derived from");
-    const quantity_record *q = &sim->output.quantities[h.m->first_quantity];
+    const quantity_record *q = &session->records.output.quantities[h.m->first_quantity];
     h.blocks = &q->blocks;
     h.x = q->axes.values[0];
     h.bins = q->axes.shape[0];

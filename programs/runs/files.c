@@ -6,45 +6,45 @@
 #include "runs.h"
 #include "input/comparison.h"
 #include "base/regular_file.h"
-#include "run/checkpointing.h"
-#include "run/history.h"
+#include "session/blobs.h"
+#include "session/history.h"
 
 int analysed_open(analysed *run, const char *path, report *r)
 {
-    simulation *sim = &run->sim;
+    session *session = &run->session;
     output_data found = {0};
     const char *refused;
     run->path = path;
-    *sim = (simulation){.report = r, .output_path = path};
+    *session = (struct session){.engine.report = r, .output_path = path};
     const int fd = open_regular(path, &refused); /* a run may put another file in its place */
     if (fd < 0)
         return report_error(r, EXIT_CHECKPOINT, NULL, 0, "cannot read %s: %s", path, refused);
     int code = output_read_open(fd, path, &found, r);
-    if (!code) code = ini_read_archived(path, found.user_ini, &sim->config.ini, r);
-    if (!code) code = ini_set(&sim->config.ini, "run.device=cpu", r);
-    if (!code) code = config_read(&sim->config, r);
-    if (!code) code = simulation_open(sim);
-    if (!code) code = simulation_prepare(sim);
+    if (!code) code = ini_read_archived(path, found.user_ini, &session->engine.config.ini, r);
+    if (!code) code = ini_set(&session->engine.config.ini, "run.device=cpu", r);
+    if (!code) code = config_read(&session->engine.config, r);
+    if (!code) code = session_open(session);
+    if (!code) code = session_prepare(session);
     if (!code) {
         run->configuration = checked(strdup(found.effective_ini ? found.effective_ini : ""));
         run->provenance = checked(strdup(found.provenance ? found.provenance : ""));
-        code = output_read_open(fd, path, &sim->output, r);
+        code = output_read_open(fd, path, &session->records.output, r);
     }
     close(fd);
-    if (!code) code = checkpoint_weights(sim);
+    if (!code) code = blobs_take_weights(session);
     output_free(&found);
     return code;
 }
 
 void analysed_close(analysed *run)
 {
-    output_data *out = &run->sim.output;
-    if (!run->sim.report) return; /* it was never opened */
+    output_data *out = &run->session.records.output;
+    if (!run->session.engine.report) return; /* it was never opened */
     free((void *)out->positions);
     out->positions = NULL;
     for (int i = 0; i < out->blob_count; i++) free(out->blobs[i].name), free(out->blobs[i].data);
     free((void *)out->blobs);
-    simulation_close(&run->sim);
+    session_close(&run->session);
     free(run->configuration);
     free(run->provenance);
 }
@@ -61,7 +61,7 @@ static bool may_differ(const analysed *run, const char *section, const char *key
     if (!strcmp(section, "initial")) return true;
     for (int i = 0; !strcmp(section, "run") && i < PLUGMC_COUNT(keys); i++)
         if (!strcmp(key, keys[i])) return true;
-    const ini_section *s = ini_section_named(&run->sim.config.ini, section);
+    const ini_section *s = ini_section_named(&run->session.engine.config.ini, section);
     const ini_entry *entry = s ? ini_get(s, key) : NULL;
     return entry && entry->file;
 }
@@ -77,7 +77,7 @@ static void differs(void *argument, const char *section, const char *key, const 
     fitting *f = argument;
     if (may_differ(f->first, section, key)) return;
     const int code = report_error(
-        f->first->sim.report, EXIT_INPUT, f->other->path, 0,
+        f->first->session.engine.report, EXIT_INPUT, f->other->path, 0,
         "cannot be added to %s: [%s]%s%s is %s there and %s here; --compare sets them side by side",
         f->first->path, section, *key ? " " : "", key, one ? excerpt(one).text : "not there",
         other ? excerpt(other).text : "not there");
@@ -110,7 +110,7 @@ static int files_differ(const analysed *first, const analysed *other)
     char *what = analysed_other_file(first, other, false);
     if (!what) return EXIT_DONE;
     const int code = report_error(
-        first->sim.report, EXIT_INPUT, other->path, 0,
+        first->session.engine.report, EXIT_INPUT, other->path, 0,
         "cannot be added to %s: the %s was another one there; --compare sets them side by side",
         first->path, what);
     free(what);
@@ -119,7 +119,7 @@ static int files_differ(const analysed *first, const analysed *other)
 
 bool analysed_same_chain(const analysed *one, const analysed *other)
 {
-    const run_section *a = &one->sim.config.run, *b = &other->sim.config.run;
+    const run_section *a = &one->session.engine.config.run, *b = &other->session.engine.config.run;
     return a->seed == b->seed && a->first_walker < b->first_walker + b->walkers &&
            b->first_walker < a->first_walker + a->walkers;
 }
@@ -127,7 +127,7 @@ bool analysed_same_chain(const analysed *one, const analysed *other)
 int analysed_fits(const analysed *first, const analysed *other)
 {
     ini_file one = {0}, two = {0};
-    report unheard = {0}, *r = first->sim.report;
+    report unheard = {0}, *r = first->session.engine.report;
     fitting f = {first, other, 0};
     f.code = ini_read_archived(first->path, first->configuration, &one, &unheard);
     if (!f.code) f.code = ini_read_archived(other->path, other->configuration, &two, &unheard);
@@ -140,5 +140,5 @@ int analysed_fits(const analysed *first, const analysed *other)
     return report_error(
         r, EXIT_INPUT, other->path, 0,
         "cannot be added to %s: both have [run] seed = %lld, so they are the same chain",
-        first->path, (long long)first->sim.config.run.seed);
+        first->path, (long long)first->session.engine.config.run.seed);
 }

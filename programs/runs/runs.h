@@ -2,12 +2,12 @@
 #ifndef PLUGMC_RUNS_H
 #define PLUGMC_RUNS_H
 
-#include "run/simulation.h"
+#include "session/session.h"
 
 /* The file of a run, its plugins opened on the CPU and its samples read. */
 typedef struct analysed {
     const char *path;
-    simulation sim;
+    session session;
     char *configuration; /* that the run had: effective INI text */
     char *provenance;    /* ... and what made it */
 } analysed;

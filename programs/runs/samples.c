@@ -47,7 +47,7 @@ static void drop_blocks(block_average *b, int64_t blocks)
 /* Those of one observable. */
 static int cut(analysed *run, int i, int end, int64_t from)
 {
-    output_data *out = &run->sim.output;
+    output_data *out = &run->session.records.output;
     const block_average *b = blocks_among(out, i, end);
     const quantity_record *first = &out->quantities[i];
     const int64_t after = from - (int64_t)out->equilibrate;
@@ -57,7 +57,7 @@ static int cut(analysed *run, int i, int end, int64_t from)
         const int64_t blocks = (samples + b->per_block - 1) / b->per_block;
         if (blocks > b->blocks || (blocks == b->blocks && !b->in_last))
             return report_error(
-                run->sim.report, EXIT_INPUT, run->path, 0,
+                run->session.engine.report, EXIT_INPUT, run->path, 0,
                 "no whole block of '%s' begins after sweep %lld: its blocks are %lld sweeps "
                 "long",
                 first->observable, (long long)from, (long long)(b->per_block * first->period));
@@ -65,7 +65,7 @@ static int cut(analysed *run, int i, int end, int64_t from)
     }
     if (samples == first->samples)
         return report_error(
-            run->sim.report, EXIT_INPUT, run->path, 0,
+            run->session.engine.report, EXIT_INPUT, run->path, 0,
             "nothing was measured of '%s' after sweep %lld; the run has %llu sweeps",
             first->observable, (long long)from, (unsigned long long)out->sweep);
     for (quantity_record *q = &out->quantities[i]; q < &out->quantities[end]; q++) {
@@ -81,10 +81,10 @@ static int cut(analysed *run, int i, int end, int64_t from)
 
 int samples_cut(analysed *run, int64_t from)
 {
-    const output_data *out = &run->sim.output;
+    const output_data *out = &run->session.records.output;
     int code = 0;
     if (from <= (int64_t)out->equilibrate)
-        report_warning(run->sim.report, run->path, 0,
+        report_warning(run->session.engine.report, run->path, 0,
                        "production begins after sweep %llu anyway: --from %lld leaves nothing out",
                        (unsigned long long)out->equilibrate, (long long)from);
     for (int i = 0, end; i < out->quantity_count && !code; i = end) {
@@ -128,13 +128,13 @@ static int64_t make_blocks_alike(analysed *runs, int count, int quantity)
     enum { MOST = 128 };
     int64_t per_block = 0, blocks = MOST;
     for (int r = 0; r < count; r++) {
-        const block_average *b = &runs[r].sim.output.quantities[quantity].blocks;
+        const block_average *b = &runs[r].session.records.output.quantities[quantity].blocks;
         if (b->per_block > per_block) per_block = b->per_block;
     }
     for (; blocks >= MOST; per_block *= 2) {
         blocks = 0;
         for (int r = 0; r < count; r++) {
-            block_average *b = &runs[r].sim.output.quantities[quantity].blocks;
+            block_average *b = &runs[r].session.records.output.quantities[quantity].blocks;
             while (b->per_block < per_block) join_pairs(b);
             blocks += b->blocks;
         }
@@ -144,11 +144,11 @@ static int64_t make_blocks_alike(analysed *runs, int count, int quantity)
 
 static void join_arrays(analysed *runs, int count, int quantity)
 {
-    quantity_record *q = &runs[0].sim.output.quantities[quantity];
+    quantity_record *q = &runs[0].session.records.output.quantities[quantity];
     block_average *all = &q->blocks;
     const int64_t blocks = make_blocks_alike(runs, count, quantity);
     for (int r = 1; r < count; r++) {
-        const block_average *b = &runs[r].sim.output.quantities[quantity].blocks;
+        const block_average *b = &runs[r].session.records.output.quantities[quantity].blocks;
         memcpy(row(all, all->blocks), b->sums, (size_t)(b->blocks * b->length) * sizeof *b->sums);
         all->blocks += b->blocks;
     }
@@ -160,16 +160,18 @@ static void join_arrays(analysed *runs, int count, int quantity)
 /* Behind those of the first run; with arrays beside them (b, of each run), as many as are in whole blocks. */
 static int join_series(analysed *runs, int count, int quantity, int array)
 {
-    quantity_record *all = &runs[0].sim.output.quantities[quantity];
+    quantity_record *all = &runs[0].session.records.output.quantities[quantity];
     int64_t room = 0, samples = 0;
-    for (int r = 0; r < count; r++) room += runs[r].sim.output.quantities[quantity].samples;
+    for (int r = 0; r < count; r++)
+        room += runs[r].session.records.output.quantities[quantity].samples;
     double *series = calloc((size_t)(room * all->walkers) + 1, sizeof *series);
     if (!series)
-        return report_error(runs[0].sim.report, EXIT_MEMORY, NULL, 0,
+        return report_error(runs[0].session.engine.report, EXIT_MEMORY, NULL, 0,
                             "no memory for the samples of all files");
     for (int r = 0; r < count; r++) {
-        const quantity_record *q = &runs[r].sim.output.quantities[quantity];
-        const block_average *b = &runs[r].sim.output.quantities[array < 0 ? 0 : array].blocks;
+        const quantity_record *q = &runs[r].session.records.output.quantities[quantity];
+        const block_average *b =
+            &runs[r].session.records.output.quantities[array < 0 ? 0 : array].blocks;
         const int64_t n = array < 0 ? q->samples : b->blocks * b->per_block;
         memcpy(series + samples * all->walkers, q->series,
                (size_t)(n * all->walkers) * sizeof *series);
@@ -191,13 +193,14 @@ static int array_among(const output_data *out, int i, int end)
 /* Numbers first: the blocks of arrays say where they are cut, and are gone afterwards. */
 static int join_observable(analysed *runs, int count, int i, int end)
 {
-    const int array = array_among(&runs[0].sim.output, i, end);
+    const int array = array_among(&runs[0].session.records.output, i, end);
     int code = 0;
     if (array >= 0) make_blocks_alike(runs, count, array);
     for (int k = i; k < end && !code; k++)
-        if (runs[0].sim.output.quantities[k].length == 1) code = join_series(runs, count, k, array);
+        if (runs[0].session.records.output.quantities[k].length == 1)
+            code = join_series(runs, count, k, array);
     for (int k = i; k < end && !code; k++)
-        if (runs[0].sim.output.quantities[k].length > 1) join_arrays(runs, count, k);
+        if (runs[0].session.records.output.quantities[k].length > 1) join_arrays(runs, count, k);
     return code;
 }
 
@@ -221,12 +224,12 @@ static void join_moves(output_data *all, const output_data *other)
 
 int samples_join(analysed *runs, int count)
 {
-    output_data *all = &runs[0].sim.output;
+    output_data *all = &runs[0].session.records.output;
     int code = 0;
     for (int i = 0, end; i < all->quantity_count && !code; i = end) {
         end = together(all, i);
         code = join_observable(runs, count, i, end);
     }
-    for (int r = 1; r < count && !code; r++) join_moves(all, &runs[r].sim.output);
+    for (int r = 1; r < count && !code; r++) join_moves(all, &runs[r].session.records.output);
     return code;
 }

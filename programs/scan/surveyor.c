@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
-#include "run/resume.h"
+#include "session/resume.h"
 #include "gpu/gpu.h"
 #include "plugin/loader.h"
 #include "archive/store.h"
@@ -33,33 +33,36 @@ static void tell(const char *format, ...)
 
 /* As the run will choose: the first mover with a configuration of its own decides, and one that needs a
  * GPU has it. */
-static bool wants_gpu(const simulation *sim)
+static bool wants_gpu(const session *session)
 {
     const moving *first = NULL;
     bool needed = false;
-    if (sim->config.run.device != DEVICE_AUTO) return sim->config.run.device == DEVICE_GPU;
-    for (int k = sim->mover_count - 1; k >= 0; k--) {
-        if (!sim->movers[k].by_core) first = &sim->movers[k];
-        needed |= !(sim->movers[k].mover->needs & PLUGMC_RUNS_ON_CPU);
+    if (session->engine.config.run.device != DEVICE_AUTO)
+        return session->engine.config.run.device == DEVICE_GPU;
+    for (int k = session->engine.mover_count - 1; k >= 0; k--) {
+        if (!session->engine.movers[k].by_core) first = &session->engine.movers[k];
+        needed |= !(session->engine.movers[k].mover->needs & PLUGMC_RUNS_ON_CPU);
     }
     return needed || (first && first->mover->needs & PLUGMC_RUNS_ON_GPU);
 }
 
-static void tell_wants(const study *s, const simulation *sim)
+static void tell_wants(const study *s, const session *session)
 {
-    const ini_section *run = ini_find(&sim->config.ini, "run");
-    const bool gpu = wants_gpu(sim);
+    const ini_section *run = ini_find(&session->engine.config.ini, "run");
+    const bool gpu = wants_gpu(session);
     static bool told;
     told |= s->threads && (s->gpus || !gpu); /* by the first surveyor */
     if (!told) {
         char why[512];
         int version;
-        tell("machine\t%d\t%d", gpu ? gpu_count(&version, why) : 0, sim->offer.threads);
+        tell("machine\t%d\t%d", gpu ? gpu_count(&version, why) : 0,
+             session->engine.device.offer.threads);
     }
     told = gpu || told;
-    tell("particles\t%lld", (long long)sim->system.particles);
-    tell("wants\t%d\t%d\t%d", gpu, ini_get(run, "gpu") != NULL, sim->config.run.threads != 0);
-    char *text = study_text(s, &sim->config.ini);
+    tell("particles\t%lld", (long long)session->engine.system.particles);
+    tell("wants\t%d\t%d\t%d", gpu, ini_get(run, "gpu") != NULL,
+         session->engine.config.run.threads != 0);
+    char *text = study_text(s, &session->engine.config.ini);
     tell("ini\t%zu", strlen(text));
     fputs(text, stderr);
     free(text);
@@ -74,9 +77,10 @@ static void tell_result(const char *observable, const char *name, const char *un
          there ? value : 0, there ? error : 0, converged);
 }
 
-static void tell_results(const simulation *sim, output_data *found)
+static void tell_results(const session *session, output_data *found)
 {
-    for (int k = 0; k < sim->mover_count; k++) found->joined |= sim->movers[k].mover->joins != 0;
+    for (int k = 0; k < session->engine.mover_count; k++)
+        found->joined |= session->engine.movers[k].mover->joins != 0;
     if (averages_find(found)) checked(NULL);
     for (int i = 0; i < found->quantity_count; i++) {
         const quantity_record *q = &found->quantities[i];
@@ -135,20 +139,21 @@ static bool is_new(const study *s, int64_t k)
 
 /* Pair energies are probed where a point is the first that has them, and good: they hang on all keys but these. What
  * the machine offers is asked once. */
-static int open_point(const study *s, int64_t k, simulation *sim)
+static int open_point(const study *s, int64_t k, session *session)
 {
     static const char *const of_chain[] = {"run.seed", "run.sweeps", "run.equilibrate"};
     static thread_offer offer;
     static void *probed;
     const char *program = child_program;
     char *pairs = values_of(s, k, of_chain, PLUGMC_COUNT(of_chain), true);
-    sim->offer = offer;
-    sim->pairs_known = tfind(pairs, &probed, compare_texts) != NULL;
+    session->engine.device.offer = offer;
+    session->engine.pairs_known = tfind(pairs, &probed, compare_texts) != NULL;
     if (!is_new(s, k)) child_program = NULL;
-    int code = study_configure(s, k, &sim->config.ini, sim->report);
-    int reading = config_read(&sim->config, sim->report), opening = simulation_open(sim);
+    int code = study_configure(s, k, &session->engine.config.ini, session->engine.report);
+    int reading = config_read(&session->engine.config, session->engine.report),
+        opening = session_open(session);
     child_program = program;
-    offer = sim->offer;
+    offer = session->engine.device.offer;
     code = code ? code : reading ? reading : opening;
     if (code)
         free(pairs);
@@ -197,21 +202,21 @@ static void lift(const limits *before)
 
 /* In this process, where a sound file takes a tenth of the time: true if all is well with it, or there is
  * none. Nothing is said of what is not. */
-static bool look_here(simulation *sim, output_data *found, bool accept, bool *there)
+static bool look_here(session *session, output_data *found, bool accept, bool *there)
 {
     struct stat info = {0};
     limits before;
-    report unheard = {0}, *heard = sim->report;
+    report unheard = {0}, *heard = session->engine.report;
     const char *program = child_program;
-    if (stat(sim->config.run.output, &info)) return true;
+    if (stat(session->engine.config.run.output, &info)) return true;
     report_hold(&unheard, true);
-    sim->report = &unheard;
+    session->engine.report = &unheard;
     child_program = NULL;
     limit_to((int64_t)info.st_size, &before);
-    const int code = resume_look(sim, found, accept, there);
+    const int code = resume_look(session, found, accept, there);
     lift(&before);
     child_program = program;
-    sim->report = heard;
+    session->engine.report = heard;
     report_hold(&unheard, false);
     if (!code) return true;
     output_free(found);
@@ -222,24 +227,24 @@ static bool look_here(simulation *sim, output_data *found, bool accept, bool *th
 static void look_at(const study *s, int64_t k, bool results, bool apart)
 {
     report r = {0};
-    simulation sim = {.report = &r};
+    session session = {.engine.report = &r};
     output_data found = {0};
     bool there = false;
     tell("point\t%lld", (long long)k);
-    int code = open_point(s, k, &sim);
+    int code = open_point(s, k, &session);
     tell("opened\t%d", code);
     if (!code) {
-        const run_section *run = &sim.config.run;
-        tell_wants(s, &sim);
-        if (apart || !look_here(&sim, &found, s->accept_changes, &there))
-            code = resume_look(&sim, &found, s->accept_changes, &there);
-        const bool finished = !code && there && resume_is_finished(&sim, &found);
-        if (!code && there && results) tell_results(&sim, &found);
+        const run_section *run = &session.engine.config.run;
+        tell_wants(s, &session);
+        if (apart || !look_here(&session, &found, s->accept_changes, &there))
+            code = resume_look(&session, &found, s->accept_changes, &there);
+        const bool finished = !code && there && resume_is_finished(&session, &found);
+        if (!code && there && results) tell_results(&session, &found);
         tell("looked\t%d\t%d\t%d\t%llu\t%llu", code, there, finished,
              (unsigned long long)found.sweep, (unsigned long long)(run->equilibrate + run->sweeps));
     }
     output_free(&found);
-    simulation_close(&sim);
+    session_close(&session);
 }
 
 void surveyor(const study *s, int64_t first, int64_t end, bool results, bool first_apart)

@@ -8,7 +8,7 @@
 #include "movers.h"
 #include "forces.h"
 #include "on_gpu.h"
-#include "run/services.h"
+#include "engine/services.h"
 
 /* What is simulated: hard disks or spheres, or softer ones, from a lattice that fills the box. */
 typedef struct scenario {

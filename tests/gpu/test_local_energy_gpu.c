@@ -7,8 +7,8 @@
 
 #include "on_gpu.h"
 #include "quantum.h"
-#include "run/services.h"
-#include "run/free_numbers_on_device.h"
+#include "engine/services.h"
+#include "engine/free_numbers_on_device.h"
 
 enum { TOTAL, KINETIC, REPULSION, LOCAL, NONLOCAL, IONS, SQUARED, DRIFT, QUANTITIES };
 static const char *const names[QUANTITIES] = {
@@ -336,7 +336,6 @@ static void what_others_ask_for_is_that_of_the_cpu(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         static asked found[2];
         const energy_case *c = &cases[k];
-        int warnings = 0;
         for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
             static place p;
             begin(&p, c);

@@ -8,7 +8,7 @@
 #include "movers.h"
 #include "forces.h"
 #include "base/report.h"
-#include "run/services.h"
+#include "engine/services.h"
 
 enum { IONS = 64, BLOCKS = 20 };
 

@@ -16,9 +16,6 @@ import tempfile
 CIRCLES_LEFT = {  # in core/src: files that know each other
     'energy': {'bias', 'hamiltonian', 'on_device', 'parts', 'turnovers'},
     'plugin': {'descriptor', 'loader', 'search'},
-    'run': {'board', 'borrowing', 'checkpointing', 'device_choice', 'free_numbers', 'free_numbers_on_device', 'history',
-            'local_energies', 'matching', 'molecules', 'moves', 'not_a_number', 'pair_table', 'refusals', 'results',
-            'room', 'saving', 'services', 'share', 'simulation', 'snapshot', 'total_check', 'view', 'writing'},
 }
 SYSTEM_LIBRARIES = ['-lm', '-ldl', '-fopenmp', '-lpthread']
 

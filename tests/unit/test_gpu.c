@@ -9,7 +9,7 @@
 #include "scratch.h"
 #include "fused_system.h"
 #include "on_gpu.h"
-#include "run/services.h"
+#include "engine/services.h"
 #include "system/system.h"
 
 static plugmc_context context;

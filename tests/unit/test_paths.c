@@ -8,7 +8,7 @@
 
 #include "input/parameters.h"
 #include "base/paths.h"
-#include "run/listing.h"
+#include "engine/listing.h"
 
 #define ASSERT_PATH(expression, expected)                                                          \
     do {                                                                                           \

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/threads.h"
+#include "engine/threads.h"
 #include "testing.h"
 
 /* ---- The choice ---- */

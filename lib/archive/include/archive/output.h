@@ -205,7 +205,7 @@ int output_read_open(int fd, const char *path, output_data *, report *);
 /* A path to the file that is open in this process, for it and its children. */
 enum { OUTPUT_PATH = 48 };
 void output_path_of(int fd, char path[OUTPUT_PATH]);
-void move_records_free(output_data *);
+void move_records_free(move_record *, int count);
 /* Frees what output_read has put into data that was all zero. */
 void output_free(output_data *);
 

@@ -23,7 +23,7 @@ struct plugmc_context {
     bool *any_failed;
     /* Of whoever provides the services behind plugmc_host: */
     const struct ini_section *keys; /* of its section; NULL: messages know its line alone */
-    struct simulation *sim;         /* the run; NULL outside of one */
+    struct engine *engine;          /* the run; NULL outside of one */
     struct view_stage *stage;       /* what plugmc_host.view has made last */
 };
 

@@ -1,0 +1,445 @@
+/* Which movers can work with which potentials, and with each other. */
+#include "engine/matching.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash.h"
+#include "system/initial.h"
+#include "system/system.h"
+#include "parallel/team.h"
+
+/* Of a mover: where its section is, and its name. */
+typedef struct place {
+    const char *file;
+    int line;
+    const char *name;
+} place;
+
+/* The Hamiltonian of the core knows all but orbitals. */
+uint32_t needs_of(const plugmc_mover *mover)
+{
+    const uint32_t all =
+        PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_USES_PLACES;
+    return mover->take ? mover->needs : mover->needs | all;
+}
+
+/* What of a potential a mover would have to evaluate, as bits PLUGMC_USES_*; the pair and field
+ * facets together are one way, total another, unless it comes on top of them. */
+static bool can_sample(uint32_t needs, const plugmc_potential *p)
+{
+    bool parts = p->pair || p->field;
+    if (is_constant(p)) return true;
+    if (p->total && p->total->beside_parts)
+        return needs & PLUGMC_USES_TOTAL && (!p->pair || needs & PLUGMC_USES_PAIR) &&
+               (!p->field || needs & PLUGMC_USES_FIELD);
+    if (parts && (!p->pair || needs & PLUGMC_USES_PAIR) && (!p->field || needs & PLUGMC_USES_FIELD))
+        return true;
+    if (p->total && needs & PLUGMC_USES_TOTAL) return true;
+    return p->orbitals && needs & PLUGMC_USES_ORBITALS;
+}
+
+static const char *facet_words(const plugmc_potential *p, char words[96])
+{
+    words[0] = 0;
+    const char *names[] = {p->pair ? "pair" : NULL, p->field ? "field" : NULL,
+                           p->total ? "total" : NULL, p->orbitals ? "orbitals" : NULL};
+    for (int i = 0; i < 4; i++)
+        if (names[i])
+            snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "",
+                     names[i]);
+    return words;
+}
+
+static const char *uses_words(uint32_t needs, char words[96])
+{
+    static const char *const names[] = {"pair", "field", "total", "orbitals"};
+    words[0] = 0;
+    for (int i = 0; i < 4; i++)
+        if (needs & 1u << i)
+            snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "",
+                     names[i]);
+    return words;
+}
+
+static bool lacks_range(const engine *engine, uint32_t needs, const plugmc_term *term)
+{
+    return term->plugin->potential->pair && needs & PLUGMC_NEEDS_FINITE_RANGE &&
+           isinf(reach_of_term(&engine->system, term));
+}
+
+/* What keeps a mover that follows forces from moving in this potential; NULL if nothing does. */
+static const char *lacks_forces(uint32_t needs, const plugmc_potential *p)
+{
+    bool whole = p->total && !p->total->beside_parts;
+    if (!(needs & PLUGMC_NEEDS_FORCES) || whole) return NULL;
+    if (p->pair && p->pair->functions & PLUGMC_PAIR_CONTACT)
+        return "has a hard core, which has no force";
+    if (p->pair && !(p->pair->functions & PLUGMC_PAIR_DERIVATIVE))
+        return "gives no derivative of its pair energy";
+    if (p->field && !(p->field->functions & PLUGMC_FIELD_DERIVATIVE))
+        return "gives no derivative of its field";
+    return NULL;
+}
+
+static bool lacks_places(uint32_t needs, const plugmc_potential *p)
+{
+    return p->pair && p->pair->functions & PLUGMC_PAIR_PLACES && !(needs & PLUGMC_USES_PLACES);
+}
+
+static int32_t molecules_of(const plugmc_term *term)
+{
+    const plugmc_total *total = term->sampled ? term->plugin->potential->total : NULL;
+    if (!total || !PLUGMC_HAS(total, molecules) || !total->molecules) return PLUGMC_MOLECULES_NONE;
+    crash_calling_potential(term->label, "molecules");
+    const int32_t kind = total->molecules(term->instance);
+    crash_called();
+    return kind;
+}
+
+/* Whether this term leaves out what would hold molecules together, and nothing else does. */
+static bool tears_molecules(const engine *engine, uint32_t needs, const plugmc_term *term)
+{
+    if (molecules_of(term) != PLUGMC_MOLECULES_LOOSE || needs & PLUGMC_KEEPS_MOLECULES)
+        return false;
+    for (int t = 0; t < engine->system.term_count; t++)
+        if (molecules_of(&engine->terms[t]) == PLUGMC_MOLECULES_BOUND) return false;
+    return true;
+}
+
+static bool can_move(const engine *engine, uint32_t needs, const plugmc_term *term)
+{
+    return can_sample(needs, term->plugin->potential) && !lacks_range(engine, needs, term) &&
+           !lacks_forces(needs, term->plugin->potential) &&
+           !lacks_places(needs, term->plugin->potential) && !tears_molecules(engine, needs, term);
+}
+
+static bool fits_box(const engine *engine, uint32_t needs)
+{
+    return !(needs & PLUGMC_NEEDS_RECTANGULAR && engine->system.box.oblique) &&
+           !(needs & PLUGMC_NEEDS_PERIODIC && engine->system.box.domain != PLUGMC_DOMAIN_PERIODIC);
+}
+
+static bool uses_orbitals(const engine *engine)
+{
+    for (int t = 0; t < engine->system.term_count; t++)
+        if (engine->terms[t].sampled && engine->terms[t].plugin->potential->orbitals) return true;
+    return false;
+}
+
+/* Does it bring particles from place to place? Swaps, exchanges and boxes go with such a mover. */
+static bool displaces(const plugmc_mover *mover)
+{
+    for (int32_t k = 0; k < mover->move_count; k++)
+        if (mover->moves[k].step_unit &&
+            !strncmp(mover->moves[k].step_unit, "length", strlen("length")))
+            return true;
+    return false;
+}
+
+/* The others, too, and the box: no advice that is refused in its turn. */
+bool mover_fits(const engine *engine, const plugmc_mover *mover)
+{
+    const uint32_t needs = needs_of(mover);
+    bool fits = displaces(mover);
+    for (int t = 0; t < engine->system.term_count; t++)
+        if (engine->terms[t].sampled) fits &= can_move(engine, needs, &engine->terms[t]);
+    return fits && fits_box(engine, needs) &&
+           uses_orbitals(engine) == !!(needs & PLUGMC_USES_ORBITALS);
+}
+
+/* ": use 'a' or 'b'", the movers in the search path that can sample this system; "" if none can. */
+static const char *movers_for(const engine *engine, char words[256])
+{
+    plugin_names movers = plugin_list(PLUGMC_MOVER);
+    words[0] = 0;
+    for (int i = 0; i < movers.count; i++) {
+        loaded mover;
+        char why[1024];
+        if (!plugin_open(movers.paths[i], PLUGMC_MOVER, &mover, why, sizeof why)) continue;
+        const size_t used = strlen(words);
+        if (mover_fits(engine, mover.plugin->mover))
+            snprintf(words + used, 256 - used, "%s'%s'", used ? " or " : ": use ", movers.names[i]);
+        plugin_unload(&mover);
+    }
+    plugin_names_free(&movers);
+    return words;
+}
+
+/* One mover and one term that is sampled. */
+static int match_term(const engine *engine, const place *at, uint32_t needs,
+                      const plugmc_term *term)
+{
+    const plugmc_potential *p = term->plugin->potential;
+    char has[96], can[96], use[256];
+    if (!can_sample(needs, p))
+        return report_error(engine->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' works with the facets %s; potential '%s' has %s%s",
+                            at->name, uses_words(needs, can), term->label, facet_words(p, has),
+                            movers_for(engine, use));
+    if (lacks_range(engine, needs, term))
+        return report_error(engine->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' needs potentials of finite range; '%s' has none%s",
+                            at->name, term->label, movers_for(engine, use));
+    if (lacks_forces(needs, p))
+        return report_error(engine->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' follows forces; potential '%s' %s%s", at->name, term->label,
+                            lacks_forces(needs, p), movers_for(engine, use));
+    if (lacks_places(needs, p))
+        return report_error(engine->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' knows pairs by their separations; potential '%s' hangs on "
+                            "where the two are%s",
+                            at->name, term->label, movers_for(engine, use));
+    if (tears_molecules(engine, needs, term))
+        return report_error(
+            engine->report, EXIT_INPUT, at->file, at->line,
+            "mover '%s' would tear molecules apart: potential '%s' leaves out the pairs "
+            "within them and no other binds them%s",
+            at->name, term->label, movers_for(engine, use));
+    return 0;
+}
+
+static int match_box(const engine *engine, const place *at, uint32_t needs)
+{
+    int code = 0;
+    if (needs & PLUGMC_NEEDS_RECTANGULAR && engine->system.box.oblique)
+        code =
+            report_error(engine->report, EXIT_INPUT, at->file, at->line,
+                         "mover '%s' needs a rectangular box, and the lattice vectors of [box] are "
+                         "not at right angles",
+                         at->name);
+    if (needs & PLUGMC_NEEDS_PERIODIC && engine->system.box.domain != PLUGMC_DOMAIN_PERIODIC)
+        code = report_error(engine->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' needs a periodic box, and [box] is a sphere", at->name);
+    return code;
+}
+
+/* What `other` changes and `mover` cannot follow. The core's energies follow some changes,
+ * whoever asks for them. */
+static uint32_t strange_to(const plugmc_mover *mover, const plugmc_mover *other)
+{
+    const uint32_t by_core = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX |
+                             PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
+    return other->changes & ~(uint32_t)PLUGMC_CHANGED_WEIGHT &
+           ~(mover->follows | (mover->take ? 0 : by_core));
+}
+
+/* The first term that counts by a factor of its own; NULL: none. */
+static const plugmc_term *coupled_term(const engine *engine)
+{
+    for (int t = 0; t < engine->system.term_count; t++)
+        if (engine->terms[t].sampled &&
+            engine->ladder.multipliers[t] != 1 / engine->system.temperature)
+            return &engine->terms[t];
+    return NULL;
+}
+
+bool mover_follows(const engine *engine, const plugmc_mover *mover, const moving *but)
+{
+    bool follows = !mover->take || mover->follows & PLUGMC_CHANGED_MULTIPLIER ||
+                   (engine->ladder.rungs <= 1 && !coupled_term(engine));
+    for (int k = 0; k < engine->mover_count; k++)
+        if (&engine->movers[k] != but) follows &= !strange_to(mover, engine->movers[k].mover);
+    return follows;
+}
+
+/* What other movers change, a mover must be able to follow. */
+static int match_others(const engine *engine, const place *at, const moving *m)
+{
+    static const char *const what[STATE_ARRAYS] = {"the box",
+                                                   "the number of particles",
+                                                   "positions",
+                                                   "species",
+                                                   "temperatures, pressures or couplings",
+                                                   "rungs",
+                                                   "molecules",
+
+                                                   "weights of walkers"};
+    int first_error = 0;
+    for (int k = 0; k < engine->mover_count; k++) {
+        const moving *other = &engine->movers[k];
+        const uint32_t strange = strange_to(m->mover, other->mover);
+        if (other == m || !strange) continue;
+        const int code = report_error(engine->report, EXIT_INPUT, at->file, at->line,
+                                      "mover '%s' cannot go on where '%s' changes %s", at->name,
+                                      other->instance->loaded.name, what[__builtin_ctz(strange)]);
+        if (!first_error) first_error = code;
+    }
+    return first_error;
+}
+
+/* Factors of terms, and walkers of different temperature, are for movers that ask the core. */
+static int match_ladder(const engine *engine, const place *at, const moving *m)
+{
+    const ladder *l = &engine->ladder;
+    if (m->by_core || m->mover->follows & PLUGMC_CHANGED_MULTIPLIER) return 0;
+    if (l->rungs > 1)
+        return report_error(
+            engine->report, EXIT_INPUT, at->file, at->line,
+            "mover '%s' works with one temperature and one factor of each potential in "
+            "all walkers, and %s differs",
+            at->name, l->keys[0]);
+    const plugmc_term *coupled = coupled_term(engine);
+    return coupled ? report_error(engine->report, EXIT_INPUT, at->file, at->line,
+                                  "mover '%s' takes no coupling, and potential '%s' has one",
+                                  at->name, coupled->label)
+                   : 0;
+}
+
+static int match_mover(const engine *engine, const moving *m)
+{
+    const ini_section *section = m->instance->section->section;
+    const place at = {ini_source(&engine->config.ini, section), section->line,
+                      m->instance->loaded.name};
+    const uint32_t needs = needs_of(m->mover);
+    int first_error = 0;
+    for (int t = 0; t < engine->system.term_count; t++) {
+        const int code =
+            engine->terms[t].sampled ? match_term(engine, &at, needs, &engine->terms[t]) : 0;
+        if (!first_error) first_error = code;
+    }
+    int code = match_box(engine, &at, needs);
+    if (!first_error) first_error = code;
+    code = match_others(engine, &at, m);
+    if (!first_error) first_error = code;
+    code = match_ladder(engine, &at, m);
+    return first_error ? first_error : code;
+}
+
+/* The first mover that changes one of these; NULL: none. */
+static const moving *who_changes(const engine *engine, uint32_t what)
+{
+    for (int k = 0; k < engine->mover_count; k++)
+        if (engine->movers[k].mover->changes & what) return &engine->movers[k];
+    return NULL;
+}
+
+/* What of these changes a potential or an observable follows. Energies of pairs and fields follow all;
+ * where particles come and go, a total may hang on counts alone. */
+static uint32_t followed(const plugmc_plugin *p)
+{
+    const plugmc_total *total = p->potential ? p->potential->total : NULL;
+    if (p->kind == PLUGMC_MOVER) return ~0u;
+    if (p->observable) return PLUGMC_HAS(p->observable, follows) ? p->observable->follows : 0;
+    if (p->potential->orbitals) return PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;
+    if (!total) return ~0u;
+    const uint32_t follows = (PLUGMC_HAS(total, follows) ? total->follows : 0) |
+                             PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;
+    const bool counts = plugmc_follows_positions(total)
+                            ? PLUGMC_HAS(total, turnover) && total->turnover
+                            : PLUGMC_HAS(total, of_counts) && total->of_counts;
+    return counts ? follows : follows & ~(uint32_t)PLUGMC_CHANGED_COUNT;
+}
+
+/* Potentials and observables that take the box, or the numbers of particles, as at the start. */
+static int match_changes(const engine *engine)
+{
+    static const struct {
+        uint32_t what;
+        const char *words;
+    } kinds[] = {
+        {PLUGMC_CHANGED_BOX, "takes the box as it is at the start, and mover '%s' changes it"},
+        {PLUGMC_CHANGED_COUNT,
+         "takes as many particles as there are at the start, and mover '%s' changes that"},
+        {PLUGMC_CHANGED_WEIGHT,
+         "would give averages over states as mover '%s' weighs them, not as -ln p does"},
+        {PLUGMC_CHANGED_WALKER_WEIGHT,
+         "does not say that its averages may be weighted, and mover '%s' weighs walkers"}};
+    int first_error = 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        const moving *changing = who_changes(engine, kinds[k].what);
+        for (int i = 0; i < engine->instance_count && changing; i++) {
+            const instance *instance = &engine->instances[i];
+            char words[256];
+            if (followed(instance->plugin) & kinds[k].what) continue;
+            snprintf(words, sizeof words, kinds[k].words, changing->instance->loaded.name);
+            const int code = report_error(engine->report, EXIT_INPUT, instance->context.file,
+                                          instance->context.line, "[%s] %s",
+                                          instance->section->section->name, words);
+            if (!first_error) first_error = code;
+        }
+    }
+    return first_error;
+}
+
+/* Room for more particles than a run begins with, and a reservoir, are for runs in which some come. */
+static int match_room(const engine *engine)
+{
+    const config *config = &engine->config;
+    if (who_changes(engine, PLUGMC_CHANGED_COUNT)) return 0;
+    for (int32_t s = 0; s < engine->system.species_count; s++) {
+        const plugmc_species *species = plugmc_species_at(&engine->system, s);
+        const char *key = config->species[s].most > species->count ? "most"
+                          : config->species[s].mu.count            ? "mu"
+                          : config->species[s].activity > 0        ? "activity"
+                                                                   : NULL;
+        if (key)
+            return report_error(
+                engine->report, EXIT_INPUT, config->ini.path,
+                config_line_of_species(config, s, key),
+                "[species %s] %s: no mover of the run changes how many %s there are", species->name,
+                key, species->name);
+    }
+    return 0;
+}
+
+int match(const engine *engine)
+{
+    int first_error = match_changes(engine), code = match_room(engine);
+    if (!first_error) first_error = code;
+    for (int k = 0; k < engine->mover_count; k++) {
+        code = match_mover(engine, &engine->movers[k]);
+        if (!first_error) first_error = code;
+    }
+    return first_error;
+}
+
+static bool has_pressure(const engine *engine)
+{
+    const config *config = &engine->config;
+    const ladder_section *ladder = &config->ladder;
+    const ini_section *run = ini_find(&config->ini, "run");
+    const plugmc_macrostates *weighed = engine->weighing ? engine->macrostates : NULL;
+    return (run && ini_get(run, "pressure")) || (weighed && weighed->of_volume != 0) ||
+           (ladder->vary && !strcmp(ladder->vary, "run.pressure")) ||
+           (ladder->vary_2 && !strcmp(ladder->vary_2, "run.pressure"));
+}
+
+/* At a pressure of 0 that nobody has meant a box grows for ever. */
+static int match_pressure(const engine *engine)
+{
+    for (int k = 0; k < engine->mover_count; k++) {
+        const plugmc_context *at = &engine->movers[k].instance->context;
+        if (engine->movers[k].takes_volume && !has_pressure(engine))
+            return report_error(engine->report, EXIT_INPUT, at->file, at->line,
+                                "[%s] changes the volume, and [run] pressure is not given: at 0 "
+                                "nothing would hold the box together",
+                                at->section);
+    }
+    return 0;
+}
+
+int match_reservoirs(const engine *engine)
+{
+    const config *config = &engine->config;
+    for (int32_t s = 0; s < engine->system.species_count && team_now()->ranks > 1; s++) {
+        const plugmc_species *species = plugmc_species_at(&engine->system, s);
+        if (species->grows)
+            return report_error(engine->report, EXIT_INPUT, config->ini.path,
+                                config_line_of_species(config, s, "count"),
+                                "[species %s] needs most: in a run of several processes room for "
+                                "particles does not grow",
+                                species->name);
+    }
+    for (int32_t s = 0; s < engine->system.species_count && engine->reservoirs; s++) {
+        const plugmc_species *species = plugmc_species_at(&engine->system, s);
+        if (engine->reservoirs[s] || isnan(species->mu)) continue;
+        const char *key = config->species[s].mu.count ? "mu" : "activity";
+        return report_error(engine->report, EXIT_INPUT, config->ini.path,
+                            config_line_of_species(config, s, key),
+                            "[species %s] %s: no mover takes %s from a reservoir", species->name,
+                            key, species->name);
+    }
+    return match_pressure(engine);
+}

@@ -1,0 +1,182 @@
+/* From a configuration to plugins that fit together. preparing.c goes on. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash.h"
+#include "engine/engine.h"
+#include "engine/matching.h"
+#include "engine/refusals.h"
+#include "engine/share.h"
+#include "engine/services.h"
+#include "system/system.h"
+
+static int load_instances(engine *);
+static int configure_instances(engine *);
+
+/* Small systems lose more by waiting for threads than these save. Results do not depend on it. */
+static int threads_worth_while(const plugmc_system *system, int offered)
+{
+    enum { PARTICLES_A_THREAD = 1024 };
+    int64_t most = system->particles * system->walkers / PARTICLES_A_THREAD;
+    return most < 1 ? 1 : most < offered ? (int)most : offered;
+}
+
+int engine_open(engine *engine)
+{
+    int code = engine->report->errors
+                   ? engine->report->code
+                   : system_build(&engine->config, &engine->system, engine->report);
+    if (!engine->device.offer.threads) engine->device.offer = threads_offered("");
+    engine->system.threads =
+        engine->config.run.threads
+            ? (int32_t)engine->config.run.threads
+            : threads_worth_while(&engine->system, engine->device.offer.threads);
+    int loading = load_instances(engine);
+    if (!code) code = loading;
+    if (!code) code = share_walkers(engine);
+    if (!code) code = share_numbers(engine);
+    if (!code) code = configure_instances(engine);
+    if (!code)
+        code = ladder_build(&engine->ladder, &engine->config, engine->processes.all_walkers,
+                            &engine->system, engine->report);
+    if (!code) share_system(engine);
+    if (!code && !engine->pairs_known) code = check_pairs(engine);
+    if (!code) code = match(engine);
+    return code;
+}
+
+/* ---- Loading ----------------------------------------------------------------------------------- */
+
+static const char *const *core_keys(int kind)
+{
+    return kind == PLUGMC_POTENTIAL ? potential_keys
+           : kind == PLUGMC_MOVER   ? mover_keys
+                                    : observable_keys;
+}
+
+static int fill(const plugmc_plugin *plugin, const config *config, ini_section *section,
+                void **data, report *report)
+{
+    *data = calloc(1, plugin->instance_size ? plugin->instance_size : 1);
+    if (!*data) return report_error(report, EXIT_MEMORY, NULL, 0, "no memory for a plugin");
+    return parameters_fill(plugin->parameters, plugin->parameter_count, plugin->real_size, *data,
+                           config->ini.path, section, report);
+}
+
+static int load_instance(engine *engine, instance *instance, const plugin_section *section)
+{
+    const char *path = engine->config.ini.path,
+               *source = ini_source(&engine->config.ini, section->section);
+    instance->section = section;
+    int code = plugin_load(section->plugin, section->kind, source, section->section->line,
+                           &instance->loaded, engine->report);
+    if (code) return code;
+    instance->plugin = instance->loaded.plugin;
+    instance->context = (plugmc_context){.report = engine->report,
+                                         .file = source,
+                                         .line = section->section->line,
+                                         .section = section->section->name,
+                                         .keys = section->section,
+                                         .plugin = instance->loaded.path,
+                                         .any_failed = &engine->plugin_failed};
+    code =
+        fill(instance->plugin, &engine->config, section->section, &instance->data, engine->report);
+    int unused =
+        parameters_unused(instance->plugin->parameters, instance->plugin->parameter_count,
+                          core_keys(section->kind), path, section->section, engine->report);
+    if (!code) code = unused;
+    const ini_entry *period = ini_get(section->section, "period");
+    if (!code && period && section->kind == PLUGMC_MOVER && !instance->plugin->observable)
+        code = report_error(engine->report, EXIT_INPUT, source, period->line,
+                            "[%s] period: this mover measures nothing", section->section->name);
+    /* The float descriptor has the same table, so its errors have been reported already. */
+    if (!code && instance->plugin->single)
+        code = fill(instance->plugin->single, &engine->config, section->section,
+                    &instance->data_single, engine->report);
+    return code;
+}
+
+static int load_instances(engine *engine)
+{
+    const config *config = &engine->config;
+    int first_error = 0;
+    plugmc_first_walker = (uint32_t)config->run.first_walker;
+    engine->instance_count = config->plugin_count;
+    engine->instances =
+        checked(calloc((size_t)config->plugin_count + 1, sizeof *engine->instances));
+    engine->movers = checked(calloc((size_t)config->plugin_count + 1, sizeof *engine->movers));
+    for (int i = 0; i < config->plugin_count; i++) {
+        instance *instance = &engine->instances[i];
+        if (!*config->plugins[i].plugin) continue; /* a section without a name: told already */
+        int code = load_instance(engine, instance, &config->plugins[i]);
+        if (!first_error) first_error = code;
+        if (config->plugins[i].kind == PLUGMC_MOVER && instance->plugin)
+            engine->movers[engine->mover_count++] =
+                (moving){.instance = instance,
+                         .mover = instance->plugin->mover,
+                         .by_core = !instance->plugin->mover->take,
+                         .every = (uint64_t)config->plugins[i].every};
+    }
+    return first_error;
+}
+
+/* ---- Configuration ------------------------------------------------------------------------------ */
+
+static int configure(const engine *engine, instance *instance)
+{
+    instance->host = context_host(&instance->context, &engine->system);
+    const plugmc_plugin *both[2] = {instance->plugin, instance->plugin->single};
+    void *data[2] = {instance->data, instance->data_single};
+    for (int i = 0; i < 2; i++) {
+        if (!both[i] || !both[i]->configure) continue;
+        context_calling(&instance->context, "configure");
+        int code = both[i]->configure(data[i], &instance->host);
+        code = context_exit_code(&instance->context, code, "checking its parameters");
+        if (code) return code;
+    }
+    return 0;
+}
+
+static int configure_instances(engine *engine)
+{
+    int terms = 0, first_error = 0;
+    engine->terms = checked(calloc((size_t)engine->instance_count + 1, sizeof *engine->terms));
+    for (int i = 0; i < engine->instance_count; i++) {
+        instance *instance = &engine->instances[i];
+        if (instance->section->kind != PLUGMC_POTENTIAL) continue;
+        engine->terms[terms++] = (plugmc_term){.label = instance->section->section->label,
+                                               .plugin = instance->plugin,
+                                               .instance = instance->data,
+                                               .plugin_single = instance->plugin->single,
+                                               .instance_single = instance->data_single,
+                                               .sampled = instance->section->sampled,
+                                               .host = &instance->host};
+    }
+    engine->system.terms = engine->terms;
+    engine->system.term_size = sizeof *engine->terms;
+    engine->system.term_count = terms;
+    engine->system.together = 1;
+    for (int k = 0; k < engine->mover_count; k++) {
+        const plugmc_mover *mover = engine->movers[k].mover;
+        engine->system.changes |= mover->changes & ~(uint32_t)PLUGMC_CHANGED_POSITION;
+        if (PLUGMC_HAS(mover, together) && mover->together > engine->system.together)
+            engine->system.together = mover->together;
+    }
+    /* Potentials first: movers and observables may look at them. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < engine->instance_count; i++) {
+            instance *instance = &engine->instances[i];
+            if ((instance->section->kind == PLUGMC_POTENTIAL) != (pass == 0)) continue;
+            int code = configure(engine, instance);
+            if (!first_error) first_error = code;
+        }
+        if (first_error) return first_error;
+        engine->system.range = 0;
+        for (int t = 0; t < terms; t++)
+            if (engine->terms[t].sampled && engine->terms[t].plugin->potential->pair)
+                engine->system.range =
+                    fmax(engine->system.range, reach_of_term(&engine->system, &engine->terms[t]));
+    }
+    return 0;
+}

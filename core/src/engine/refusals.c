@@ -1,0 +1,63 @@
+/* Where the answers of plugins are checked, and in whose name they are refused. */
+#include "engine/refusals.h"
+
+#include <stdio.h>
+
+#include "base/crash.h"
+#include "plugin/answers.h"
+#include "plugin/hidden_inputs.h"
+#include "plugin/probe.h"
+#include "plugin/probe_vectors.h"
+
+enum { WHY = 768 };
+
+int refuse_answer(instance *instance, enum exit_code code, const char *why)
+{
+    plugmc_context *context = &instance->context;
+    context_failed(context);
+    return report_error(context->report, code, context->file, context->line, "[%s] %s",
+                        context->section, why);
+}
+
+instance *instance_of_term(engine *engine, const plugmc_term *term)
+{
+    for (int i = 0; i < engine->instance_count; i++)
+        if (engine->instances[i].data == term->instance) return &engine->instances[i];
+    return NULL; /* terms are made of instances */
+}
+
+int check_pairs(engine *engine)
+{
+    int first_error = 0;
+    for (int t = 0; t < engine->system.term_count; t++) {
+        const plugmc_term *term = &engine->terms[t];
+        char why[WHY];
+        sentence room = {why, sizeof why};
+        instance *owner = instance_of_term(engine, term);
+        context_calling(&owner->context, "range"); /* and the others of the facet */
+        const bool good = check_hidden_inputs(&engine->system, term, room) &&
+                          check_distances(&engine->system, term, room) &&
+                          probe_pair(&engine->system, term, room) &&
+                          probe_vectors(&engine->system, term, room);
+        crash_called();
+        if (good) continue;
+        int code = refuse_answer(owner, EXIT_PLUGIN, why);
+        if (!first_error) first_error = code;
+    }
+    return first_error;
+}
+
+int check_prepared(engine *engine, instance *instance)
+{
+    char why[WHY];
+    sentence room = {why, sizeof why};
+    bool good = true;
+    context_calling(&instance->context, "count"); /* and others: answers.c says which */
+    for (int t = 0; t < engine->system.term_count; t++)
+        if (engine->terms[t].instance == instance->data)
+            good = check_potential_answers(&engine->system, &engine->terms[t], room);
+    if (instance->plugin->kind == PLUGMC_MOVER)
+        good = check_mover_answers(instance->plugin, instance->data, room);
+    crash_called();
+    return good ? 0 : refuse_answer(instance, EXIT_PLUGIN, why);
+}

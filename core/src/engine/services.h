@@ -1,0 +1,12 @@
+/* The services behind plugmc_host. */
+#ifndef PLUGMC_RUN_SERVICES_H
+#define PLUGMC_RUN_SERVICES_H
+
+#include "base/context.h"
+#include "input/ini.h"
+#include "engine/view.h"
+
+/* A host for an instance; gpu and system may be filled in later. context_release ends it. */
+plugmc_host context_host(plugmc_context *, const plugmc_system *);
+void context_release(plugmc_context *);
+#endif

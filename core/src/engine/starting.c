@@ -1,0 +1,72 @@
+/* The initial state, which all movers take. */
+#include <math.h>
+
+#include "engine/borrowing.h"
+#include "engine/engine.h"
+#include "engine/not_a_number.h"
+#include "engine/total_check.h"
+#include "system/system.h"
+
+/* Numbers of particles are those that have a place: a frame of a file says so, walker by walker. */
+static int count_places(engine *engine, const double *positions)
+{
+    const plugmc_system *system = &engine->system;
+    void *out;
+    const int code = engine->current.state.face.array(
+        &engine->current.state.face, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_WRITE, &out, NULL);
+    int64_t *count = out;
+    if (code) return context_exit_code(&engine_asking(engine)->context, code, "counting");
+    for (int32_t w = 0; w < system->walkers; w++)
+        for (int32_t s = 0; s < system->species_count; s++) {
+            int64_t *n = &count[w * system->species_count + s];
+            *n = 0;
+            for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
+                *n += !isnan(positions[3 * (w * system->particles + i)]);
+        }
+    return 0;
+}
+
+/* The boxes of walkers where a file may say other ones than [box]; NULL: it may not. */
+static int boxes_of_file(engine *engine, plugmc_box **boxes)
+{
+    void *out = NULL;
+    *boxes = NULL;
+    if (engine->config.initial.state != INITIAL_FILE ||
+        !(engine->system.changes & PLUGMC_CHANGED_BOX))
+        return 0;
+    const int code =
+        engine->current.state.face.array(&engine->current.state.face, PLUGMC_STATE_BOX,
+                                         PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, &out, NULL);
+    *boxes = out;
+    return context_exit_code(&engine_asking(engine)->context, code, "reading boxes");
+}
+
+/* In these every pair within range must have one image alone, as in [box]. */
+static int check_boxes_of_file(engine *engine, const plugmc_box *boxes)
+{
+    for (int32_t w = 0; w < engine->system.walkers && boxes; w++)
+        if (hamiltonian_finds_box_too_small(&engine->current.hamiltonian, &boxes[w]))
+            return report_error(engine->report, EXIT_INPUT, engine->config.initial.file, 0,
+                                "the box of walker %d is so small, a volume of %g, that the range "
+                                "of a potential is more than half of it",
+                                engine->processes.first_walker + w, boxes[w].volume);
+    return 0;
+}
+
+int engine_begin(engine *engine)
+{
+    double *positions;
+    plugmc_box *boxes;
+    int code = borrowing_write(engine, &positions);
+    if (!code) code = boxes_of_file(engine, &boxes);
+    if (!code)
+        code = initial_state(&engine->config, &engine->system, engine->processes.first_walker,
+                             positions, boxes, engine->report);
+    if (!code) code = check_boxes_of_file(engine, boxes);
+    if (!code && engine->system.changes & PLUGMC_CHANGED_COUNT)
+        code = count_places(engine, positions);
+    if (code || !engine->mover_count) return code;
+    code = check_initial_energy(engine, positions);
+    if (!code) code = check_totals(engine, positions);
+    return code ? code : borrowing_take_all(engine);
+}

@@ -1,0 +1,353 @@
+/* A few particles are displaced by a tenth of their mean distance, in the initial state, one walker after the
+ * other:
+ *
+ *   change    is the difference of two energies of whole configurations
+ *   settle    of a move that is not taken leaves things as they are: the same change again; after one that
+ *             is taken the way back has the opposite change
+ *   forces    are the differences of energies; a potential may give none
+ *
+ * The energy of a configuration takes about as long as a sweep of trial moves. Some of them are asked for
+ * at least, and more as long as BUDGET lasts. */
+#include "engine/total_check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash.h"
+#include "base/sentence.h"
+#include "engine/refusals.h"
+#include "base/stop.h"
+
+#define BUDGET 0.02 /* seconds, a potential */
+enum { MOST_ROUNDS = 8, MOST_WALKERS = 4, WHY = 768 };
+
+/* Of its members, energies are [walkers], forces [walkers][particles][3]. */
+typedef struct examination {
+    engine *engine;
+    const plugmc_term *term;
+    const plugmc_total *total;
+    const int64_t *counts; /* [walkers][species] */
+    const plugmc_box *boxes;
+    double *positions; /* [walkers][particles][3] */
+    double *energy, *before, *forces;
+    uint64_t draws;
+    sentence why;
+} examination;
+
+/* Any number below 1; it has nothing to do with those of the chain. */
+static double next_draw(examination *x)
+{
+    const plugmc_random r = plugmc_draw(0x746f74616c73, x->draws++, 0, 0, PLUGMC_PURPOSE_TRIAL, 0);
+    return plugmc_uniform_double(r.word[0], r.word[1]);
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+/* Of all walkers, on the host. A PLUGMC_* code. */
+static int ask_energy(examination *x, double *energy, double *forces)
+{
+    const plugmc_system *system = &x->engine->system;
+    const plugmc_host *host = x->term->host;
+    plugmc_view view = {.size = sizeof view};
+    int code = host->view(host->context, x->positions, 0, &view);
+    if (code) return code;
+    view.box = x->boxes;
+    view.count = x->counts;
+    const plugmc_total_request request = {
+        .size = sizeof request, .view = &view, .energy = energy, .forces = forces};
+    memset(energy, 0, sizeof *energy * (size_t)system->walkers);
+    if (forces)
+        memset(forces, 0, sizeof *forces * 3 * (size_t)(system->walkers * system->particles));
+    crash_calling_potential(x->term->label, "energy");
+    return x->total->energy(x->term->instance, &request);
+}
+
+static int ask_change(examination *x, int32_t w, int64_t i, const double to[3], double *change)
+{
+    *change = 0;
+    crash_calling_potential(x->term->label, "change");
+    return x->total->change(x->term->instance, w, i, to, change);
+}
+
+static int settle(examination *x, int32_t w, int taken)
+{
+    crash_calling_potential(x->term->label, "settle");
+    return x->total->settle(x->term->instance, w, taken);
+}
+
+static int start(examination *x)
+{
+    const plugmc_host *host = x->term->host;
+    plugmc_view view = {.size = sizeof view};
+    const int code = host->view(host->context, x->positions, 0, &view);
+    if (code) return code;
+    view.box = x->boxes;
+    view.count = x->counts;
+    crash_calling_potential(x->term->label, "start");
+    return x->total->start(x->term->instance, &view);
+}
+
+/* ---- Moves ----------------------------------------------------------------------------------- */
+
+typedef struct move {
+    int32_t walker;
+    int64_t particle;
+    double from[3], to[3];
+} move;
+
+static int64_t present(const examination *x, int32_t w)
+{
+    int64_t n = 0;
+    for (int32_t s = 0; s < x->engine->system.species_count; s++)
+        n += x->counts[w * x->engine->system.species_count + s];
+    return n;
+}
+
+/* Of one that is there; false where nobody is. */
+static bool draw_move(examination *x, int32_t w, move *m)
+{
+    const plugmc_system *system = &x->engine->system;
+    const int64_t n = present(x, w);
+    int64_t k = (int64_t)(next_draw(x) * (double)n);
+    int32_t s = 0;
+    if (n < 1) return false;
+    for (; k >= x->counts[w * system->species_count + s]; s++)
+        k -= x->counts[w * system->species_count + s];
+    m->walker = w;
+    m->particle = system->first[s] + k;
+    const double step = 0.1 * pow(x->boxes[w].volume / (double)n, 1.0 / system->box.dimension);
+    const double *at = x->positions + 3 * (w * system->particles + m->particle);
+    for (int d = 0; d < 3; d++) {
+        m->from[d] = m->to[d] = at[d];
+        if (d < system->box.dimension)
+            m->to[d] += step * (0.5 + 0.5 * next_draw(x)) * (next_draw(x) < 0.5 ? -1 : 1);
+    }
+    plugmc_wrap(&x->boxes[w], m->to);
+    return true;
+}
+
+static void put(examination *x, const move *m, const double at[3])
+{
+    memcpy(x->positions + 3 * (m->walker * x->engine->system.particles + m->particle), at,
+           3 * sizeof *at);
+}
+
+/* What two numbers may differ by that should be one: the totals of meshes are not exact, and energies of
+ * whole configurations are rounded. */
+static bool are_near(const examination *x, int32_t w, double a, double b)
+{
+    const double whole = fabs(x->before[w]), each = whole / (double)(present(x, w) + 1);
+    if (!isfinite(a) || !isfinite(b)) return true; /* not here: run/not_a_number.h */
+    return fabs(a - b) <= 0.02 * fmax(fabs(a), fabs(b)) + 2e-3 * each + 1e-9 * whole + 1e-12;
+}
+
+/* A move that is not taken, the same again, taken, and asked about the way back. `energy` of before is
+ * known. *good: nothing is wrong. */
+static int try_moves(examination *x, bool *good)
+{
+    const plugmc_system *system = &x->engine->system;
+    const int32_t walkers = system->walkers < MOST_WALKERS ? system->walkers : MOST_WALKERS;
+    move moves[MOST_WALKERS];
+    double first[MOST_WALKERS], again, back;
+    int made = 0, code = PLUGMC_OK;
+    for (int32_t w = 0; w < walkers && !code; w++) {
+        move *m = &moves[made];
+        if (!draw_move(x, w, m)) continue;
+        code = ask_change(x, w, m->particle, m->to, &first[made]);
+        if (!code) code = settle(x, w, 0);
+        if (!code) code = ask_change(x, w, m->particle, m->to, &again);
+        if (!code) code = settle(x, w, 1);
+        if (!code) code = ask_change(x, w, m->particle, m->from, &back);
+        if (!code) code = settle(x, w, 0);
+        if (code) return code;
+        put(x, m, m->to);
+        if (!are_near(x, w, first[made], again))
+            *good = why_not(
+                x->why,
+                "the energy changes by %.9g when particle %lld of walker %d moves, and by "
+                "%.9g when the same move is asked for again after a rejection: `settle` must "
+                "then leave things as they are",
+                first[made], (long long)m->particle, w, again);
+        else if (!are_near(x, w, again, -back))
+            *good =
+                why_not(x->why,
+                        "the energy changes by %.9g when particle %lld of walker %d moves, and by "
+                        "%.9g when it moves back: `settle` must keep the accepted position",
+                        again, (long long)m->particle, w, back);
+        made++;
+        if (!*good) return PLUGMC_OK;
+    }
+    if (made) code = ask_energy(x, x->energy, NULL);
+    for (int k = 0; k < made && !code && *good; k++) {
+        const int32_t w = moves[k].walker;
+        const double found = x->energy[w] - x->before[w];
+        if (!are_near(x, w, first[k], found))
+            *good = why_not(
+                x->why,
+                "`change` says %.9g when particle %lld of walker %d moves, but the energies "
+                "of the whole configurations before and after differ by %.9g",
+                first[k], (long long)moves[k].particle, w, found);
+    }
+    memcpy(x->before, x->energy, sizeof *x->energy * (size_t)system->walkers);
+    return code;
+}
+
+/* ---- Forces ---------------------------------------------------------------------------------- */
+
+static bool gives_forces(const examination *x)
+{
+    const size_t n = 3 * (size_t)(x->engine->system.walkers * x->engine->system.particles);
+    for (size_t k = 0; k < n; k++)
+        if (x->forces[k] != 0) return true;
+    return false;
+}
+
+/* One particle of each walker goes to both sides. The differences are those of two widths, which have to
+ * agree, and so have the slopes of both sides: where they do not, energies are not smooth enough to tell, as
+ * where a partner is half a box away and its nearest image changes. */
+static int try_forces(examination *x, bool *good)
+{
+    const plugmc_system *system = &x->engine->system;
+    const int32_t walkers = system->walkers < MOST_WALKERS ? system->walkers : MOST_WALKERS;
+    move moves[MOST_WALKERS];
+    double found[2][MOST_WALKERS] = {{0}}, side[2][MOST_WALKERS], width[MOST_WALKERS];
+    int made = 0, code = PLUGMC_OK;
+    for (int32_t w = 0; w < walkers; w++) made += draw_move(x, w, &moves[made]);
+    for (int way = 0; way < 4 && !code; way++) {
+        const double share = way < 2 ? 0.02 : 0.01; /* of the way of the move */
+        for (int k = 0; k < made; k++) {
+            move *m = &moves[k];
+            double at[3] = {m->from[0], m->from[1], m->from[2]};
+            width[k] = 0.1 * pow(x->boxes[m->walker].volume / (double)present(x, m->walker),
+                                 1.0 / system->box.dimension);
+            at[0] += (way % 2 ? -1 : 1) * share * width[k];
+            plugmc_wrap(&x->boxes[m->walker], at);
+            put(x, m, at);
+        }
+        code = ask_energy(x, x->energy, NULL);
+        for (int k = 0; k < made && !code; k++) {
+            const int32_t w = moves[k].walker;
+            side[way % 2][k] =
+                (way % 2 ? 1 : -1) * (x->energy[w] - x->before[w]) / (share * width[k]);
+            found[way / 2][k] += side[way % 2][k] / 2;
+        }
+    }
+    for (int k = 0; k < made; k++) put(x, &moves[k], moves[k].from);
+    for (int k = 0; k < made && !code && *good; k++) {
+        const int32_t w = moves[k].walker;
+        const double force = x->forces[3 * (w * system->particles + moves[k].particle)];
+        const double rounding = 1e-13 * fabs(x->before[w]) / (0.01 * width[k]);
+        const double slack = 0.05 * fabs(found[1][k]) + 100 * rounding +
+                             2e-3 * fabs(x->before[w]) / (double)present(x, w) / (10 * width[k]);
+        const double bend = fabs(side[0][k] - side[1][k]),
+                     slope = fabs(side[0][k]) + fabs(side[1][k]);
+        if (!isfinite(force) || !(fabs(found[0][k] - found[1][k]) <= 0.2 * slack) ||
+            bend > 0.5 * slope || fabs(force - found[1][k]) <= slack)
+            continue;
+        *good =
+            why_not(x->why,
+                    "the force on particle %lld of walker %d along x is %.9g, but differences of "
+                    "energies give %.9g",
+                    (long long)moves[k].particle, w, force, found[1][k]);
+    }
+    return code;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static bool takes_moves(const examination *x)
+{
+    return x->total->start && x->total->change && x->total->settle;
+}
+
+/* Energy as it is, and forces where it gives them: a potential may have none and refuse to be asked. */
+static int ask_forces(examination *x)
+{
+    instance *owner = instance_of_term(x->engine, x->term);
+    owner->context.tried = 1;
+    const int refused = ask_energy(x, x->before, x->forces);
+    owner->context.tried = 0;
+    if (!refused) return PLUGMC_OK;
+    memset(x->forces, 0,
+           sizeof *x->forces * 3 *
+               (size_t)(x->engine->system.walkers * x->engine->system.particles));
+    return ask_energy(x, x->before, NULL);
+}
+
+static int examine_within(examination *x, bool *good)
+{
+    const double begin = stop_clock();
+    int code = ask_forces(x);
+    for (int round = 0; round < MOST_ROUNDS && !code && *good && gives_forces(x); round++) {
+        code = try_forces(x, good);
+        if (stop_clock() - begin > BUDGET / 2) break;
+    }
+    if (code || !*good || !takes_moves(x)) return code;
+    code = start(x);
+    for (int round = 0; round < MOST_ROUNDS && !code && *good; round++) {
+        code = try_moves(x, good);
+        if (stop_clock() - begin > BUDGET) break;
+    }
+    return code;
+}
+
+static int examine(engine *engine, const plugmc_term *term, const double *positions,
+                   const int64_t *counts, const plugmc_box *boxes)
+{
+    const size_t walkers = (size_t)engine->system.walkers,
+                 all = 3 * walkers * (size_t)engine->system.particles;
+    instance *owner = instance_of_term(engine, term);
+    char why[WHY];
+    bool good = true;
+    examination x = {.engine = engine,
+                     .term = term,
+                     .total = term->plugin->potential->total,
+                     .counts = counts,
+                     .boxes = boxes,
+                     .positions = malloc(all * sizeof(double)),
+                     .energy = calloc(walkers, sizeof(double)),
+                     .before = calloc(walkers, sizeof(double)),
+                     .forces = calloc(all, sizeof(double)),
+                     .why = {why, sizeof why}};
+    int code = PLUGMC_ERROR_MEMORY;
+    if (x.positions && x.energy && x.before && x.forces) {
+        memcpy(x.positions, positions, all * sizeof(double));
+        code = examine_within(&x, &good);
+    }
+    free(x.positions), free(x.energy), free(x.before), free(x.forces);
+    code = context_exit_code(&owner->context, code, "its energies were tried");
+    return code || good ? code : refuse_answer(owner, EXIT_PLUGIN, why);
+}
+
+bool totals_are_checked(const engine *engine)
+{
+    bool any = false;
+    for (int k = 0; k < engine->system.term_count && !engine->device.gpu; k++) {
+        const plugmc_total *total = engine->terms[k].plugin->potential->total;
+        any |= engine->terms[k].sampled && total && plugmc_follows_positions(total);
+    }
+    return any;
+}
+
+int check_totals(engine *engine, const double *positions)
+{
+    const plugmc_state *state = &engine->current.state.face;
+    void *counts = NULL, *boxes = NULL;
+    int code = 0;
+    if (engine->device.gpu)
+        return 0; /* `change` is for the CPU alone, where its energies may take minutes */
+    for (int k = 0; k < engine->system.term_count && !code; k++) {
+        const plugmc_term *term = &engine->terms[k];
+        const plugmc_total *total = term->plugin->potential->total;
+        if (!term->sampled || !total || !plugmc_follows_positions(total)) continue;
+        code = state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &counts, NULL);
+        if (!code)
+            code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL);
+        if (code)
+            return context_exit_code(&engine_asking(engine)->context, code, "taking the state");
+        code = examine(engine, term, positions, counts, boxes);
+    }
+    crash_called();
+    return code;
+}

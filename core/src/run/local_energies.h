@@ -1,8 +1,0 @@
-/* plugmc_host.local_energy: who gives local energies, and asking it. */
-#ifndef PLUGMC_RUN_LOCAL_ENERGIES_H
-#define PLUGMC_RUN_LOCAL_ENERGIES_H
-
-#include "plugmc/plugin.h"
-
-int local_energies(plugmc_context *, const plugmc_local_energy_request *);
-#endif

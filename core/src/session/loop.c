@@ -1,0 +1,341 @@
+/* The loop: sweeps in stretches between events; at an event observables measure, the step is
+ * tuned, a checkpoint is written. Where stretches end never changes the chain, so wall time may
+ * decide about checkpoints and progress.
+ *
+ * Sweeps are numbered from 0; those below `equilibrate` are equilibration. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/crash.h"
+#include "archive/averages.h"
+#include "engine/borrowing.h"
+#include "session/checkpointing.h"
+#include "records/json.h"
+#include "records/measuring.h"
+#include "engine/moves.h"
+#include "session/progress.h"
+#include "engine/refusals.h"
+#include "records/results.h"
+#include "session/room.h"
+#include "session/saving.h"
+#include "session/session.h"
+#include "session/snapshot.h"
+#include "base/stop.h"
+#include "engine/watchdog.h"
+#include "session/writing.h"
+#include "system/geometry.h"
+#include "system/initial.h"
+#include "system/system.h"
+#include "parallel/team.h"
+
+enum {
+    TUNINGS = 40,           /* of the step during equilibration */
+    FRAME_BYTES = 256 << 20 /* of trajectory kept in memory before they are written */
+};
+
+static double now(void) { return stop_clock(); }
+
+/* Of all threads, seconds. */
+static double cpu_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Tuning steps ------------------------------------------------------------------------------------ */
+
+static uint64_t tuning_interval(const session *session)
+{
+    uint64_t interval = (uint64_t)session->engine.config.run.equilibrate / TUNINGS;
+    return interval > 0 ? interval : 1;
+}
+
+/* ---- The loop ---------------------------------------------------------------------------------------------- */
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t next_multiple(uint64_t n, uint64_t period) { return (n / period + 1) * period; }
+
+/* The first sweep after `sweep` at which something must happen. */
+static uint64_t next_event(const session *session, uint64_t sweep)
+{
+    uint64_t equilibrate = (uint64_t)session->engine.config.run.equilibrate;
+    uint64_t event = equilibrate + (uint64_t)session->engine.config.run.sweeps;
+    if (sweep < equilibrate) {
+        event = equilibrate;
+        if (moves_are_tuned(&session->engine))
+            event = least(event, next_multiple(sweep, tuning_interval(session)));
+    } else {
+        for (int i = 0; i < session->records.measurement_count; i++)
+            event =
+                least(event, equilibrate +
+                                 next_multiple(sweep - equilibrate,
+                                               (uint64_t)session->records.measurements[i].period));
+    }
+    return event;
+}
+
+/* What happens at `sweep`. */
+static int handle_events(session *session, uint64_t sweep)
+{
+    uint64_t equilibrate = (uint64_t)session->engine.config.run.equilibrate;
+    int code = 0;
+    if (sweep <= equilibrate && moves_are_tuned(&session->engine) &&
+        (sweep % tuning_interval(session) == 0 || sweep == equilibrate) &&
+        sweep != session->engine.tuned_at) {
+        session->engine.tuned_at = sweep;
+        code = moves_tune(&session->engine, sweep == equilibrate);
+    }
+    if (!code && sweep == equilibrate)
+        code = moves_clear(&session->engine); /* production counts from here */
+    if (!code && sweep >= equilibrate) code = measuring(&session->records, sweep - equilibrate);
+    return code;
+}
+
+/* A stretch. Until one sweep is done nobody knows how long it takes. */
+static int sweep_watched(session *session, uint64_t sweep, uint64_t n, double expected)
+{
+    const uint64_t equilibrate = (uint64_t)session->engine.config.run.equilibrate, end = sweep + n;
+    const bool measured =
+        end > equilibrate && measuring_can_wait(&session->records, end - equilibrate);
+    stop_expect_slow(expected > 0.5);
+    watchdog_plugin_begins();
+    const int code = engine_sweep(&session->engine, sweep, n, !measured);
+    watchdog_plugin_ended();
+    return code;
+}
+
+/* How a run that is told to end goes on. */
+static int say_stopped(const session *session, bool at_limit, uint64_t sweep)
+{
+    if (at_limit)
+        report_note(session->engine.report,
+                    "time limit reached after sweep %llu; go on with: plugmc run --resume %s",
+                    (unsigned long long)sweep, session->output_path);
+    else
+        report_note(session->engine.report,
+                    "stopped by signal %d after sweep %llu; go on with: plugmc run --resume %s",
+                    stop_signal(), (unsigned long long)sweep, session->output_path);
+    return at_limit ? EXIT_TIME_LIMIT : EXIT_INTERRUPTED;
+}
+
+/* To the last snapshot, whose sweep it gives. A write that goes on reads what is forgotten here. */
+static uint64_t go_back(session *session)
+{
+    saving_wait(session);
+    return snapshot_go_back(session);
+}
+
+/* From the watchdog's thread: a plugin does not come back, so no plugin can be asked for anything. */
+static int save_and_leave(void *argument, bool at_limit)
+{
+    session *session = argument;
+    if (team_now()->ranks > 1) {
+        fprintf(stderr,
+                "no plugin of rank %d has answered for five seconds: the run ends with the last "
+                "checkpoint\n",
+                team_now()->rank);
+        return at_limit ? EXIT_TIME_LIMIT : EXIT_INTERRUPTED;
+    }
+    const uint64_t sweep = go_back(session);
+    fprintf(stderr, "no plugin has answered for five seconds: the sweep at hand is given up\n");
+    if (averages_find(&session->records.output)) return EXIT_MEMORY;
+    const int code = checkpoint_snapshot(session, true);
+    return code ? code : say_stopped(session, at_limit, sweep);
+}
+
+/* Why the run has to end now, or EXIT_DONE. */
+static int reason_to_end(const run_section *run, double begin)
+{
+    if (stop_signal()) return EXIT_INTERRUPTED;
+    return run->time_limit > 0 && now() - begin >= run->time_limit ? EXIT_TIME_LIMIT : EXIT_DONE;
+}
+
+static bool checkpoint_is_due(const session *session, double since)
+{
+    const size_t frame_bytes = sizeof(double) * 3 * (size_t)session->engine.system.walkers *
+                               (size_t)session->engine.system.particles *
+                               (size_t)session->records.output.frame_count;
+    const double period = session->engine.config.run.checkpoint;
+    return (period > 0 && since >= period && !writing_goes_on(session)) ||
+           frame_bytes > FRAME_BYTES * (1 + (size_t)session->failed_writes);
+}
+
+static void say_slow(const session *session, double seconds, uint64_t left)
+{
+    if (seconds > 10)
+        report_note(session->engine.report,
+                    "one sweep takes %.3g s, so the %llu that are left take %.3g hours", seconds,
+                    (unsigned long long)left, seconds * (double)left / 3600);
+}
+
+/* Worth a word if one thread was faster for a while: other programs use the processors. */
+static void say_threads(const session *session, const thread_choice *c)
+{
+    const double one = c->sweeps_with[0], all = one + c->sweeps_with[1];
+    if (c->most > 1 && one > 0.1 * all)
+        report_note(session->engine.report,
+                    "%.0f %% of the sweeps were made by one thread, which was faster than %d",
+                    100 * one / all, c->most);
+}
+
+/* What hangs on wall time, signals and errors: rank 0 decides about the first three, each process tells the last. */
+typedef struct turn {
+    int64_t sweeps, snapshot,
+        checkpoint; /* of the next stretch; whether one is to be made before it */
+    int64_t reason; /* why the run has to end now, EXIT_*, or EXIT_DONE */
+    int64_t signal; /* that somebody got; 0: none */
+} turn;
+
+/* All: the same turn for everybody. */
+static int agree_on_turn(int code, turn *t)
+{
+    int64_t said[] = {t->sweeps, t->snapshot, t->checkpoint, t->reason, stop_signal()};
+    if (!team_leads()) said[0] = said[1] = said[2] = 0;
+    code = team_largest(code, said, 5);
+    *t = (turn){said[0], said[1], said[2], said[3], said[4]};
+    if (t->signal && !stop_signal()) stop_as_if((int)t->signal);
+    return code;
+}
+
+/* All: what has to be done before the next stretch, and how long that is. */
+static int begin_turn(session *session, turn *t, uint64_t sweep, double begin,
+                      double *last_checkpoint)
+{
+    int code = agree_on_turn(saving_look(session), t);
+    if (!code)
+        pace_add(&session->records.output.pace, sweep, session->seconds_base + now() - begin,
+                 false);
+    if (!code && (t->checkpoint || t->snapshot || t->reason != EXIT_DONE))
+        code = measuring_finish(&session->records);
+    if (code || t->reason != EXIT_DONE) return code;
+    if (t->checkpoint) {
+        code = checkpoint(session, sweep, now() - begin);
+        *last_checkpoint = now();
+    }
+    return !code && t->snapshot ? snapshot_take(session, sweep, now() - begin) : code;
+}
+
+/* Sweeps until the end or until told to stop. *sweep: how many are done, of which the state is that
+ * of the last snapshot if *ended says that the last stretch was given up. */
+static int sweep_to_end(session *session, double begin, progress *progress, uint64_t *sweep,
+                        int *ended)
+{
+    const run_section *run = &session->engine.config.run;
+    const uint64_t total = (uint64_t)(run->equilibrate + run->sweeps), first = *sweep;
+    uint64_t stretch = 1; /* sweeps a call, doubled while they take less than a quarter second */
+    double expected = INFINITY, last_checkpoint = begin; /* expected: seconds a sweep */
+    thread_choice threads;
+    /* on a GPU, and where the user says how many, there is nothing to choose */
+    thread_choice_begin(
+        &threads, session->engine.device.gpu || run->threads ? 1 : session->engine.system.threads,
+        threads_left(""), begin);
+    int code = 0;
+    while (!code && *sweep < total) {
+        const uint64_t event = next_event(session, *sweep);
+        turn t = {.sweeps =
+                      (int64_t)thread_choice_sweeps(&threads, least(event - *sweep, stretch))};
+        if (*sweep > first) t.reason = reason_to_end(run, session->limit_from);
+        if (*sweep > first) t.checkpoint = checkpoint_is_due(session, now() - last_checkpoint);
+        t.snapshot = !t.checkpoint && snapshot_is_due(session);
+        code = begin_turn(session, &t, *sweep, begin, &last_checkpoint);
+        *ended = (int)t.reason;
+        if (code || *ended != EXIT_DONE) break;
+        const uint64_t n = (uint64_t)t.sweeps;
+        const double start = now(), cpu = cpu_time();
+        code = sweep_watched(session, *sweep, n, expected * (double)n);
+        if (!code) code = measuring_finish(&session->records); /* of the event before */
+        const double took = now() - start;
+        thread_choice_took(&threads, n, took, cpu_time() - cpu, now());
+        if (thread_choice_looks(&threads, now()))
+            thread_choice_saw(&threads, threads_left(""), now());
+        if (threads.most > 1) session->engine.system.threads = threads.now;
+        if (code) break;
+        if (room_is_short(session)) {
+            *ended = ROOM_IS_SHORT;
+            return SWEEP_GIVEN_UP;
+        }
+        expected = took / (double)n;
+        if (*sweep == first) {
+            watchdog_first_sweep_done();
+            say_slow(session, expected, total - first - n);
+        }
+        *sweep += n;
+        if (took < 0.25 && n == stretch && stretch < 1 << 30) stretch *= 2;
+        if (took > 0.5 && stretch > 1) stretch /= 2;
+        if (*sweep == event) code = handle_events(session, *sweep);
+        if (!code && *sweep < total && team_leads())
+            progress_show(progress, session, *sweep, false);
+    }
+    if (!code) code = measuring_finish(&session->records);
+    code = team_agree(code);
+    if (code == SWEEP_GIVEN_UP) {
+        turn t = {.reason = reason_to_end(run, session->limit_from)};
+        team_goes_on();
+        const int lost = agree_on_turn(0, &t);
+        *ended = (int)t.reason;
+        if (lost) code = lost;
+    }
+    if (threads.most > 1) session->engine.system.threads = threads.most;
+    say_threads(session, &threads);
+    return code;
+}
+
+/* The ensemble ends where there is room for no more, which nobody may have meant, unless its numbers are
+ * weighed. */
+static void say_who_had_no_room(const session *session)
+{
+    int32_t full = 0;
+    for (int32_t w = 0;
+         w < session->engine.system.walkers && session->engine.current.hamiltonian.walkers; w++)
+        if (session->engine.current.hamiltonian.walkers[w].full)
+            full = session->engine.current.hamiltonian.walkers[w].full;
+    if (!full || session->engine.weighing) return;
+    const plugmc_species *species = plugmc_species_at(&session->engine.system, full - 1);
+    report_warning(
+        session->engine.report, session->engine.config.ini.path,
+        config_line_of_species(&session->engine.config, full - 1, "most"),
+        "[species %s] there were as many %s as most = %lld allows: the ensemble ends there",
+        species->name, species->name, (long long)species->most);
+}
+
+int session_run(session *session)
+{
+    const run_section *run = &session->engine.config.run;
+    const double begin = now();
+    if (session->limit_from == 0) session->limit_from = begin;
+    uint64_t sweep = session->records.output.sweep;
+    int ended = EXIT_DONE;
+    progress progress;
+    int code = team_leads() ? progress_begin(&progress, session, begin) : 0;
+    code = team_agree(code);
+    if (code) return code;
+    watchdog_guard(run->time_limit > 0 ? session->limit_from + run->time_limit : INFINITY,
+                   save_and_leave, session);
+    if (run->equilibrate == 0 && sweep == 0) code = handle_events(session, 0);
+    code = team_agree(code);
+    if (!code) code = sweep_to_end(session, begin, &progress, &sweep, &ended);
+    watchdog_end();
+    if (team_leads()) progress_end(&progress);
+    const bool given_up = code == SWEEP_GIVEN_UP;
+    if (code && !given_up) return code;
+    if (ended == ROOM_IS_SHORT) {
+        go_back(session);
+        code = checkpoint_given_up(session);
+        return code ? code : ROOM_IS_SHORT;
+    }
+    say_who_had_no_room(session);
+    if (given_up) sweep = go_back(session);
+    if (team_leads()) progress_show(&progress, session, sweep, true);
+    code = given_up ? checkpoint_given_up(session) : checkpoint_last(session, sweep, now() - begin);
+    code = team_agree(code);
+    if (session->records.averaged && session->tells == TELLS_JSON)
+        json_results(&session->records, session->output_path);
+    else if (session->records.averaged)
+        print_results(&session->records, session->output_path);
+    if (code || ended == EXIT_DONE) return code;
+    return say_stopped(session, ended == EXIT_TIME_LIMIT, sweep);
+}

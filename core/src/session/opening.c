@@ -1,0 +1,41 @@
+/* From a configuration to a run that is ready, and its end. */
+#include "session/session.h"
+
+#include "session/history.h"
+#include "session/saving.h"
+#include "session/snapshot.h"
+
+int session_open(session *session)
+{
+    session->records.engine = &session->engine;
+    return engine_open(&session->engine);
+}
+
+int session_prepare(session *session)
+{
+    engine *engine = &session->engine;
+    output_data *out = &session->records.output;
+    int code = engine_prepare(engine);
+    if (!code) code = records_begin(&session->records);
+    if (code) return code;
+    if (!session->output_path) session->output_path = engine->config.run.output;
+    session->csv_path = engine->config.run.csv;
+    out->system = &engine->processes.whole;
+    out->effective_ini = engine->keys;
+    out->provenance = history_describe(session);
+    out->history = history_append(session->before, out->provenance);
+    out->author = engine->config.run.author;
+    out->equilibrate = (uint64_t)engine->config.run.equilibrate;
+    out->trajectory_note = engine->system.box.dimension == 2 ? "two-dimensional run: z = 0" : "";
+    out->user_ini = ini_as_text(&engine->config.ini, session->output_path);
+    return 0;
+}
+
+void session_close(session *session)
+{
+    saving_wait(session);
+    engine_release(&session->engine);
+    snapshot_free(session);
+    records_free(&session->records);
+    engine_close(&session->engine);
+}

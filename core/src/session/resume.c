@@ -1,0 +1,164 @@
+/* plugmc run on a file that an earlier run has written. See resume.h. */
+#include "session/resume.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "input/comparison.h"
+#include "archive/lock.h"
+#include "archive/averages.h"
+#include "session/history.h"
+#include "records/json.h"
+#include "records/results.h"
+
+/* Keys of [run] that do not change the chain. */
+static const char *const free_keys[] = {"sweeps", "time_limit", "checkpoint", "threads", "device",
+                                        "gpu",    "csv",        "show",       "log"};
+
+bool resume_may_set(const char *assignment)
+{
+    static const char section[] = "run.";
+    if (strncmp(assignment, section, strlen(section)) != 0) return false;
+    const char *key = assignment + strlen(section);
+    for (int i = 0; i < PLUGMC_COUNT(free_keys); i++) {
+        size_t n = strlen(free_keys[i]);
+        if (!strncmp(key, free_keys[i], n) && key[n] == '=') return true;
+    }
+    return false;
+}
+
+/* ---- The configuration then and now --------------------------------------------------------- */
+
+/* Names of files and plugins may change: what is in them is compared. */
+static bool may_differ(const session *session, const char *section, const char *key)
+{
+    const bool run = strcmp(section, "run") == 0;
+    for (int i = 0; run && i < PLUGMC_COUNT(free_keys); i++)
+        if (strcmp(key, free_keys[i]) == 0) return true;
+    if (run && (!strcmp(key, "output") || !strcmp(key, "author"))) return true;
+    const ini_section *asked = ini_section_named(&session->engine.config.ini, section);
+    const ini_entry *entry = asked ? ini_get(asked, key) : NULL;
+    return entry && entry->file;
+}
+
+typedef struct resumption {
+    const session *session;
+    const char *path;
+    int code; /* of the first difference */
+} resumption;
+
+static void differs(void *argument, const char *section, const char *key, const char *was,
+                    const char *is)
+{
+    resumption *r = argument;
+    if (may_differ(r->session, section, key)) return;
+    const int code = report_error(
+        r->session->engine.report, EXIT_CHECKPOINT, r->session->engine.config.ini.path, 0,
+        "cannot resume from %s: [%s]%s%s was %s and is %s now; another [run] output begins another "
+        "run",
+        r->path, section, *key ? " " : "", key, was ? excerpt(was).text : "not there",
+        is ? excerpt(is).text : "not there");
+    if (!r->code) r->code = code;
+}
+
+static int compare_configuration(const session *session, const char *path, const char *before)
+{
+    ini_file then, now;
+    report unheard = *session->engine.report;
+    char *effective = checked(effective_keys(&session->engine));
+    int code = ini_read_text(path, before ? before : "", &then, &unheard);
+    if (!code) code = ini_read_text(path, effective, &now, &unheard);
+    free(effective);
+    if (code)
+        return report_error(session->engine.report, EXIT_CHECKPOINT, NULL, 0,
+                            "cannot resume from %s: the configuration in it cannot be read", path);
+    resumption r = {session, path, 0};
+    ini_compare(&then, &now, differs, &r);
+    ini_free(&then);
+    ini_free(&now);
+    return r.code;
+}
+
+int resume_look(session *session, output_data *found, bool accept, bool *there)
+{
+    const char *path = session->engine.config.run.output;
+    *there = access(path, F_OK) == 0;
+    if (!*there) return 0;
+    int code = output_read(path, found, session->engine.report);
+    if (!code) code = compare_configuration(session, path, found->effective_ini);
+    const char *before = found->history ? found->history : found->provenance;
+    if (code || accept || !before || !resume_is_finished(session, found)) return code;
+    return history_compare_files(session, path, before);
+}
+
+/* ---- A finished run ------------------------------------------------------------------------- */
+
+bool resume_is_finished(const session *session, const output_data *found)
+{
+    const run_section *run = &session->engine.config.run;
+    return found->finished && found->sweep == (uint64_t)(run->equilibrate + run->sweeps);
+}
+
+/* [run] csv that was asked for since, is gone, or that a process killed in its last write left as it was before. */
+static int write_missing_table(session *session)
+{
+    const char *csv = session->engine.config.run.csv;
+    if (!csv || !*csv || !output_csv_is_short(csv, &session->records.output)) return EXIT_DONE;
+    identity_make(session->records.output.identity);
+    return output_csv(csv, &session->records.output, session->engine.report);
+}
+
+int resume_print_again(session *session, const char *path, const output_data *found)
+{
+    report_note(session->engine.report,
+                "%s: this run is finished, %llu of %llu sweeps; nothing is left to do", path,
+                (unsigned long long)found->sweep, (unsigned long long)found->sweep);
+    const output_data own = session->records.output;
+    session->records.output = *found;
+    session->records.output.system = &session->engine.system;
+    session->records.output.joined = own.joined;
+    session->output_path = path;
+    int code = averages_find(&session->records.output);
+    if (code)
+        report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
+                     "no memory for the averages of the run");
+    else if (session->tells == TELLS_JSON)
+        json_results(&session->records, path);
+    else
+        print_results(&session->records, path);
+    code = code ? EXIT_MEMORY : write_missing_table(session);
+    session->records.output = own;
+    return code;
+}
+
+/* ---- The command line ----------------------------------------------------------------------- */
+
+static void put_word(FILE *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_@%+=:,./-";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fprintf(out, " %s", word);
+        return;
+    }
+    fputs(" '", out);
+    for (; *word; word++) {
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            fputc((unsigned char)*word < ' ' ? ' ' : *word, out); /* one line in the file */
+    }
+    fputc('\'', out);
+}
+
+char *resume_command_line(int argc, char **argv)
+{
+    char *text;
+    size_t size;
+    FILE *out = checked(open_memstream(&text, &size));
+    fputs("plugmc run", out);
+    for (int i = 0; i < argc; i++) put_word(out, argv[i]);
+    fclose(out);
+    return checked(text);
+}

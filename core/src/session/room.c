@@ -1,0 +1,110 @@
+/* See room.h. */
+#include "session/room.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/system.h"
+
+/* Room that a run begins again with: doubled, so that it happens seldom. */
+static int64_t more_than(int64_t room) { return 2 * room + 32; }
+
+static bool grows(const session *session, int32_t s)
+{
+    return plugmc_species_at(&session->engine.system, s)->grows != 0;
+}
+
+bool room_is_short(const session *session)
+{
+    const walker_energy *walkers = session->engine.current.hamiltonian.walkers;
+    for (int32_t w = 0; w < session->engine.system.walkers && walkers; w++)
+        if (walkers[w].full && grows(session, walkers[w].full - 1)) return true;
+    return false;
+}
+
+void room_more(session *session, int64_t *room)
+{
+    const walker_energy *walkers = session->engine.current.hamiltonian.walkers;
+    for (int32_t s = 0; s < session->engine.system.species_count; s++) {
+        const plugmc_species *species = plugmc_species_at(&session->engine.system, s);
+        bool full = false;
+        for (int32_t w = 0; w < session->engine.system.walkers && walkers; w++)
+            full |= walkers[w].full == s + 1;
+        room[s] = !species->grows ? 0 : full ? more_than(species->most) : species->most;
+        if (room[s] > species->most)
+            report_note(session->engine.report,
+                        "room for %lld of [species %s] a walker was not enough: the run goes on "
+                        "with room for %lld",
+                        (long long)species->most, species->name, (long long)room[s]);
+    }
+}
+
+/* Room of each species in a file, [species]; NULL: it says none. */
+static const int64_t *room_in(const output_data *data, int species)
+{
+    for (int i = 0; i < data->blob_count; i++) {
+        const blob *b = &data->blobs[i];
+        if (!strcmp(b->name, "run/room") && b->bytes == (size_t)species * sizeof(int64_t))
+            return b->data;
+    }
+    return NULL;
+}
+
+void room_of_file(config *config, const output_data *data)
+{
+    const int64_t *room = room_in(data, config->species_count);
+    for (int s = 0; s < config->species_count && room; s++)
+        if (room[s] > config->species[s].room) config->species[s].room = room[s];
+}
+
+/* Whether rooms of a file, which nobody believes, are those of its positions. */
+static bool fits(const int64_t *room, int32_t species, int64_t particles)
+{
+    int64_t sum = 0;
+    for (int32_t s = 0; s < species; s++) {
+        if (room[s] < 0 || room[s] > particles - sum) return false;
+        sum += room[s];
+    }
+    return sum == particles;
+}
+
+int room_spread(session *session, const output_data *data, double *positions)
+{
+    const plugmc_system *system = &session->engine.system;
+    const size_t numbers = 3 * (size_t)system->walkers * (size_t)system->particles;
+    const int64_t *room = room_in(data, system->species_count);
+    if (!room && data->particles == system->particles) {
+        memcpy(positions,
+               data->positions + numbers / (size_t)system->walkers *
+                                     (size_t)session->engine.processes.first_walker,
+               numbers * sizeof *positions);
+        return 0;
+    }
+    if (!room || !fits(room, system->species_count, data->particles))
+        return report_error(session->engine.report, EXIT_CHECKPOINT, NULL, 0,
+                            "the checkpoint has room for %lld particles, the run for %lld",
+                            (long long)data->particles, (long long)system->particles);
+    for (size_t i = 0; i < numbers; i++) positions[i] = NAN;
+    for (int32_t w = 0; w < system->walkers; w++) {
+        const double *from =
+            data->positions + 3 * (session->engine.processes.first_walker + w) * data->particles;
+        double *to = positions + 3 * w * system->particles;
+        for (int32_t s = 0; s < system->species_count; s++) {
+            const int64_t here = system->first[s + 1] - system->first[s];
+            for (int64_t i = 0; i < room[s]; i++) {
+                if (isnan(from[3 * i])) continue;
+                if (i >= here) {
+                    if (!grows(session, s))
+                        return report_error(session->engine.report, EXIT_CHECKPOINT, NULL, 0,
+                                            "the checkpoint has more of a species than the run");
+                    session->engine.config.species[s].room = room[s];
+                    return ROOM_IS_SHORT;
+                }
+                memcpy(&to[3 * (system->first[s] + i)], &from[3 * i], 3 * sizeof *to);
+            }
+            from += 3 * room[s];
+        }
+    }
+    return 0;
+}
