@@ -10,7 +10,9 @@
 
 #include "messages.h"
 #include "open_plugin.h"
+#include "initial/initial.h"
 #include "system/geometry.h"
+#include "initial/initial.h"
 #include "system/system.h"
 
 enum { SQUARE, TRIANGULAR, RECTANGLE, SPHERE };   /* [box] shape */

@@ -36,7 +36,7 @@
 #include "forces.h"
 
 #include "gpu/device.h"
-#include "system/initial.h"
+#include "initial/initial.h"
 
 enum { ROUNDS = 11, MOST_SPECIES = 2, MOST_POTENTIALS = 2, NO_GPU = 77 };
 

@@ -211,7 +211,7 @@ static void doubt_array(quantity_record *q, bool enough, bool frozen)
 /* Of a scalar with a star; 0 without one. */
 static double times_longer(const quantity_record *q)
 {
-    enum { FEWEST = 16 }; /* blocks below which none is long enough: run/blocking.c */
+    enum { FEWEST = 16 }; /* blocks below which none is long enough: statistics/blocking.c */
     const estimate *e = &q->found.scalar;
     if (q->length != 1 || !q->samples || e->converged || !(e->error > 0)) return 0;
     const double samples = (double)e->samples;

@@ -9,7 +9,7 @@
 
 /* Which row of the elements is read: those that are written as often as places have a row of the same time. */
 typedef struct moment {
-    int64_t which; /* as system/frame.h counts them */
+    int64_t which; /* as formats/frame.h counts them */
     int64_t rows;  /* of places; 0: not known yet */
     int64_t row;
 } moment;

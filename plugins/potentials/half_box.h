@@ -5,7 +5,7 @@
 
 /* Half the shortest lattice vector, which is the radius of the largest sphere in the Wigner-Seitz
  * cell; INFINITY in a domain without images. Looked for up to three times each edge: its half is in the cell, where
- * fractional coordinates are at most 3/2 in boxes that the core takes (core/src/system/skew.c). */
+ * fractional coordinates are at most 3/2 in boxes that the core takes (system/skew.c). */
 static inline double half_box(const plugmc_box *box)
 {
     double shortest = INFINITY;

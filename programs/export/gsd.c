@@ -1,4 +1,4 @@
-/* GSD with HOOMD's schema; system/gsd.h has the layout.
+/* GSD with HOOMD's schema; formats/gsd.h has the layout.
  *
  * Chunks are written as they come, names and index behind them, the header at the end, into its room at the
  * beginning. What a frame has as frame 0 has it is left out, as the schema wants it, but not what is logged: readers

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "engine/free_numbers.h"
+#include "quantum/free_numbers.h"
 #include "session/session.h"
 
 enum method { LINEAR, RECONFIGURATION };

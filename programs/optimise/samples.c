@@ -10,6 +10,7 @@
 #include "engine/moves.h"
 #include "base/stop.h"
 #include "engine/view.h"
+#include "initial/initial.h"
 
 enum { TUNINGS = 40 }; /* of steps during equilibration */
 
@@ -224,7 +225,7 @@ int samples_take(session *session, const free_numbers *f, double *first_steps, i
     s->spent = spent;
     copy_steps(session, first_steps, true);
     if (!code) code = moves_take_up(&session->engine);
-    if (!code) code = engine_begin(&session->engine);
+    if (!code) code = initial_begin(&session->engine);
     if (!code) code = equilibrate(session, sweep);
     sweep += (uint64_t)session->engine.config.run.equilibrate;
     for (int64_t r = 0; r < records && !code; r++) {

@@ -7,6 +7,7 @@
 #include "bench.h"
 #include "base/crash.h"
 #include "engine/borrowing.h"
+#include "initial/initial.h"
 
 /* A potential that is ready, alone in its simulation. */
 static int open_potential(const benchmark *b, const bench_case *c, const subject *s,
@@ -16,7 +17,7 @@ static int open_potential(const benchmark *b, const bench_case *c, const subject
     int code = bench_configure(b, c, s, section, &session->engine.config);
     if (!code) code = session_open(session);
     if (!code) code = session_prepare(session);
-    if (!code) code = engine_begin(&session->engine);
+    if (!code) code = initial_begin(&session->engine);
     t->prepare = bench_now() - begin;
     t->walkers = session->engine.system.walkers;
     return code;

@@ -3,6 +3,7 @@
 
 #include "bench.h"
 #include "engine/moves.h"
+#include "initial/initial.h"
 
 /* Seconds that a sweep of this many particles in this many walkers will take, by the last two cases. Work grows no
  * faster than the number of pairs, and with the number of walkers. 0: not known. */
@@ -71,7 +72,7 @@ int bench_time_mover(const benchmark *b, const bench_case *c, subject *s, timing
         if (!code) code = session_prepare(&session);
         t->prepare = bench_now() - begin;
         t->on_gpu = session.engine.device.gpu != NULL;
-        if (!code) code = engine_begin(&session.engine);
+        if (!code) code = initial_begin(&session.engine);
         const double started = bench_now();
         if (!code) code = engine_sweep(&session.engine, 0, 1, true);
         t->first = bench_now() - started;

@@ -1,5 +1,5 @@
 /* plugmc rehearse, read and write: what the program starts as its children. See rehearsal.h
- * and output/store_apart.h. */
+ * and archive/store_apart.h. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@ int command_manual(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 /* What the program starts as its children (child.h); not for users, hence in no list of
  * commands. rehearse KIND FILE DETAIL: rehearsal.h. write fresh | change and read FILE:
- * output/store_apart.h, with the socket as standard input and the file to write as descriptor 3. */
+ * archive/store_apart.h, with the socket as standard input and the file to write as descriptor 3. */
 int command_rehearse(int argc, char **argv);
 int command_write(int argc, char **argv);
 int command_read(int argc, char **argv);

@@ -16,11 +16,11 @@
 #include "base/crash.h"
 #include "energy/on_device.h"
 #include "plugin/answers.h"
-#include "engine/advice.h"
+#include "session/advice.h"
 #include "archive/averages.h"
 #include "engine/device_choice.h"
 #include "engine/borrowing.h"
-#include "engine/free_numbers_on_device.h"
+#include "quantum/free_numbers_on_device.h"
 #include "session/history.h"
 #include "engine/pair_table.h"
 #include "session/progress.h"
@@ -33,6 +33,7 @@
 #include "engine/share.h"
 #include "parallel/spread.h"
 #include "parallel/team.h"
+#include "initial/initial.h"
 
 const char exit_code_help[] =
     "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 checkpoint, 7 GPU or\n"
@@ -74,7 +75,7 @@ typedef struct arguments {
     int set_count;
     int architectures[MOST_ARCHITECTURES];
     int architecture_count;
-    bool again;    /* the run begins again with more room: run/room.h */
+    bool again;    /* the run begins again with more room: session/room.h */
     int64_t *room; /* [species]; NULL: as the run has it by itself */
 } arguments;
 
@@ -326,7 +327,7 @@ static int run_locked(session *session, const char *path, const origin *from, bo
     if (!code && !again) say_where(session);
     if (!code && !session->engine.report->quiet)
         watchdog_doing(from->there ? "taking up the state" : "making the initial state");
-    if (!code) code = from->there ? session_resume(session, path) : engine_begin(&session->engine);
+    if (!code) code = from->there ? session_resume(session, path) : initial_begin(&session->engine);
     if (!code && leads && from->there) code = check_unchanged(session, path, from);
     code = team_agree(code);
     if (!code && !session->engine.report->quiet)
@@ -553,7 +554,7 @@ static int try_totals(session *session)
     const int64_t most = 100000;
     const bool easy = session->engine.config.initial.state != INITIAL_RANDOM &&
                       session->engine.system.particles * session->engine.system.walkers <= most;
-    return easy && totals_are_checked(&session->engine) ? engine_begin(&session->engine) : 0;
+    return easy && totals_are_checked(&session->engine) ? initial_begin(&session->engine) : 0;
 }
 
 int command_check(int argc, char **argv)

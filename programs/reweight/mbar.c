@@ -12,7 +12,7 @@
  * Errors are those of the linearised estimate. A sample n adds to f, to first order, -H^-1 (c_k w_n p_kn), less the
  * mean of that over its rung, H the second derivatives of F; to a mean that depends on f it adds its own part
  * and that through f. Sums of this over all samples of one time are a series of each file, whose error is found
- * by the rule for all error bars of the core (run/blocking.h). So correlations in time, between walkers that
+ * by the rule for all error bars of the core (statistics/blocking.h). So correlations in time, between walkers that
  * exchange rungs, and between what several rungs say are all in it. */
 #include <float.h>
 #include <lapacke.h>

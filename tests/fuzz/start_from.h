@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "formats/frame.h"
-#include "system/initial.h"
+#include "initial/initial.h"
 
 /* The format is told by the ending of the name. */
 static inline void start_from(const char *path, const char *ending, plugmc_system *system,

@@ -8,7 +8,7 @@
 #include "on_gpu.h"
 #include "quantum.h"
 #include "engine/services.h"
-#include "engine/free_numbers_on_device.h"
+#include "quantum/free_numbers_on_device.h"
 
 enum { TOTAL, KINETIC, REPULSION, LOCAL, NONLOCAL, IONS, SQUARED, DRIFT, QUANTITIES };
 static const char *const names[QUANTITIES] = {

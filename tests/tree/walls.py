@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """tests/tree/walls.py SOURCE [BUILD]: the graph of the libraries and of their files.
 
-* Each library of lib/ uses those that its README allows ("May use: ..."), in lib/CMakeLists.txt and in its includes.
-* No circle: neither between libraries, nor between files of lib/ (a .c and its .h are one). Circles of files that
-  core/ still has are listed below; they may only become fewer.
+* core/ and each library of lib/ use those that their READMEs allow ("May use: ..."), in CMakeLists.txt and in their
+  includes; so do the folders of core/src among each other.
+* No circle: neither between libraries, nor between files (a .c and its .h are one). Circles of files that core/
+  still has are listed below; they may only become fewer.
 * With BUILD: each library links whole with those that it may use alone, so that nothing is called behind their back.
 """
 import collections
@@ -17,6 +18,7 @@ CIRCLES_LEFT = {  # in core/src: files that know each other
     'energy': {'bias', 'hamiltonian', 'on_device', 'parts', 'turnovers'},
     'plugin': {'descriptor', 'loader', 'search'},
 }
+CORE_FOLDERS = {'system': [], 'plugin': [], 'energy': ['system'], 'engine': ['energy', 'plugin', 'system']}
 SYSTEM_LIBRARIES = ['-lm', '-ldl', '-fopenmp', '-lpthread']
 
 source = sys.argv[1]
@@ -40,13 +42,13 @@ def unit(path):
 def allowed():
     """{library: [libraries that it may use]}, as the READMEs say."""
     out = {}
-    for name in sorted(os.listdir(os.path.join(source, 'lib'))):
-        page = os.path.join(source, 'lib', name, 'README.md')
+    for folder in ['core'] + sorted('lib/' + name for name in os.listdir(os.path.join(source, 'lib'))):
+        name, page = folder.split('/')[-1], os.path.join(source, folder, 'README.md')
         if not os.path.isdir(os.path.dirname(page)):
             continue
         found = re.search(r'^May use: (.*)\.$', open(page).read(), re.M) if os.path.exists(page) else None
         if not found:
-            faults.append(f'lib/{name}/README.md does not say what the library may use')
+            faults.append(f'{folder}/README.md does not say what it may use')
             continue
         out[name] = [] if found[1] == 'none' else found[1].split()
     return out
@@ -60,6 +62,8 @@ def declared():
         uses = words[words.index('USES') + 1:] if 'USES' in words else []
         out[words[0]] = [w for w in uses if w == w.lower()][:next(
             (i for i, w in enumerate(uses) if w in ('LIBRARIES', 'DEFINITIONS')), len(uses))]
+    core = open(os.path.join(source, 'core', 'CMakeLists.txt')).read()
+    out['core'] = re.findall(r'plugmc_(\w+)', re.search(r'target_link_libraries\(plugmc_core PUBLIC ([^)]*)', core)[1])
     return out
 
 
@@ -106,17 +110,17 @@ def circles(nodes, edges):
 def link(build, name, uses):
     """The whole of a library with what it may use."""
     def archive(library):
-        return os.path.join(build, 'lib', f'libplugmc_{library}.a')
+        return os.path.join(build, 'core' if library == 'core' else 'lib', f'libplugmc_{library}.a')
 
     def closure(names):
         return [x for n in names for x in [n] + closure(may[n])]
 
     cache = open(os.path.join(build, 'CMakeCache.txt')).read()
     others = []
-    if name in ('archive',):
-        others = re.findall(r'HDF5_C_LIBRARY_hdf5:FILEPATH=(\S+)', cache) or ['-lhdf5']
-    if name in ('input',):
-        others = ['-linih']
+    if 'archive' in [name] + closure(uses):
+        others += re.findall(r'HDF5_C_LIBRARY_hdf5:FILEPATH=(\S+)', cache) or ['-lhdf5']
+    if 'input' in [name] + closure(uses):
+        others += ['-linih']
     with tempfile.TemporaryDirectory() as folder:
         main = os.path.join(folder, 'main.c')
         open(main, 'w').write('int main(void) { return 0; }\n')
@@ -126,19 +130,22 @@ def link(build, name, uses):
         made = subprocess.run(command, capture_output=True, text=True)
         missing = sorted(set(re.findall(r"undefined reference to `([^']+)'", made.stderr)))
         if made.returncode:
-            faults.append(f'lib/{name} does not link with {" ".join(uses) or "nothing"} alone: '
+            faults.append(f'{name} does not link with {" ".join(uses) or "nothing"} alone: '
                           f'{", ".join(missing[:5]) or made.stderr[-300:]}')
 
 
 may, built = allowed(), declared()
 for name in sorted(set(may) | set(built)):
     if sorted(may.get(name, [])) != sorted(built.get(name, [])):
-        faults.append(f'lib/{name}: README allows {may.get(name)}, lib/CMakeLists.txt gives {built.get(name)}')
+        faults.append(f'{name}: README allows {may.get(name)}, CMakeLists.txt gives {built.get(name)}')
 known, edges = arrows()
 for me in sorted(edges):
     for other in sorted(edges[me]):
-        if me[0] in may and other[0] != me[0] and other[0] not in may[me[0]]:
-            faults.append(f'lib/{me[0]}/{me[1]} includes "{other[0]}/{other[1]}", which its README does not allow')
+        mine, its = (('core' if u[0] in CORE_FOLDERS else u[0]) for u in (me, other))
+        if mine != its and its not in may.get(mine, []):
+            faults.append(f'{me[0]}/{me[1]} includes "{other[0]}/{other[1]}", which the README of {mine} does not allow')
+        if mine == its == 'core' and other[0] != me[0] and other[0] not in CORE_FOLDERS[me[0]]:
+            faults.append(f'core/src/{me[0]}/{me[1]} includes "{other[0]}/{other[1]}", which is above it')
 for circle in circles(may, collections.defaultdict(list, may)):
     faults.append(f'libraries use each other in a circle: {" ".join(sorted(circle))}')
 for circle in circles(known, edges):

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "archive/output.h"
-#include "system/initial.h"
+#include "initial/initial.h"
 
 /* Starts and checks everything that a state has to fulfil, by looking at all pairs. */
 static void assert_starts(small *s)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "system/near_ions.h"
+#include "initial/near_ions.h"
 #include "system/system.h"
 
 enum { IONS = 3, UP = 5, DOWN = 4, ELECTRONS = UP + DOWN, WALKERS = 4000 };

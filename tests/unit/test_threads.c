@@ -37,7 +37,7 @@ static double left_at(const machine *m, double clock)
     return m->seen ? m->threads - 1 - (clock < m->later ? m->others : m->others_later) : NAN;
 }
 
-/* The loop of a run for so many seconds, as run/loop.c has it. */
+/* The loop of a run for so many seconds, as session/loop.c has it. */
 static outcome run_for(const machine *m, double seconds)
 {
     thread_choice c;

@@ -1,5 +1,5 @@
 /* Averages of samples with weights: means, errors and correlation with the weights, of scalars, arrays and what is
- * derived of both (run/averages.h). */
+ * derived of both (archive/averages.h). */
 #include <stdlib.h>
 #include <string.h>
 

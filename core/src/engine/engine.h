@@ -7,7 +7,7 @@
 #include "gpu/gpu.h"
 #include "input/config.h"
 #include "energy/hamiltonian.h"
-#include "archive/output.h"
+#include "base/move_record.h"
 #include "plugin/loader.h"
 #include "engine/ladder.h"
 #include "engine/state.h"
@@ -101,8 +101,6 @@ typedef struct engine {
 int engine_open(engine *);
 /* Chooses the device, takes memory and compiles kernels. */
 int engine_prepare(engine *);
-/* Positions from [initial]; movers take them. */
-int engine_begin(engine *);
 /* Sweeps first ... first + n - 1, nothing else; `waits` until a GPU has made them. SWEEP_GIVEN_UP: the
  * mover was told to give them up (base/stop.h), and its state is of no more use. */
 enum { SWEEP_GIVEN_UP = -1 };

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "system/initial.h"
-
 /* Which multiplier a ladder varies. */
 enum { TEMPERATURE = -1, PRESSURE = -2, UNKNOWN = -3, OF_SPECIES = -4 };
 /* else: coupling of the term; OF_SPECIES - s: mu of species s */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/crash.h"
-#include "system/initial.h"
 #include "system/system.h"
 #include "parallel/team.h"
 

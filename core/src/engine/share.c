@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "system/initial.h"
 #include "system/system.h"
 #include "parallel/team.h"
 

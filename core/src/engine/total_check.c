@@ -138,7 +138,7 @@ static void put(examination *x, const move *m, const double at[3])
 static bool are_near(const examination *x, int32_t w, double a, double b)
 {
     const double whole = fabs(x->before[w]), each = whole / (double)(present(x, w) + 1);
-    if (!isfinite(a) || !isfinite(b)) return true; /* not here: run/not_a_number.h */
+    if (!isfinite(a) || !isfinite(b)) return true; /* not here: engine/not_a_number.h */
     return fabs(a - b) <= 0.02 * fmax(fabs(a), fabs(b)) + 2e-3 * each + 1e-9 * whole + 1e-12;
 }
 

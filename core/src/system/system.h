@@ -1,4 +1,4 @@
-/* The system that is sampled, and its initial state. */
+/* The system that is sampled. */
 #ifndef PLUGMC_SYSTEM_H
 #define PLUGMC_SYSTEM_H
 
@@ -16,22 +16,6 @@ void box_finish(plugmc_box *);
 
 /* A potential whose energy no move of particles changes: a total alone that says so. */
 bool is_constant(const plugmc_potential *);
-
-/* Initial positions [walkers][particles][3] (double, wrapped into the box, z = 0 in 2D) of every
- * walker, by config->initial. system->terms must be complete and their parameters filled.
- *   lattice  the species are mixed at random over the sites (seeded)
- *   random   random insertion without overlaps at random_fraction in an enlarged box, then
- *            particles of full size are pushed apart, or, if they cannot be, compressed with
- *            Metropolis moves as by J. A. Anderson et al., J. Comput. Phys. 254, 27 (2013);
- *            walkers differ
- *   file     the frame [initial] frame, the last one by default, of each walker of an H5MD file, or of a GSD or an
- *            extended XYZ file, which have one; walkers beyond those of the file begin with its first again; species
- *            by name, or by number where there are no names
- * boxes: [walkers], as the system's, where boxes change; a file's are then theirs. NULL: a file's has to be the
- * system's within 1e-6. first: walkers of the run that belong to other processes and come before those here.
- * Ends in an error naming the first overlapping pair if there is one. */
-int initial_state(const config *, const plugmc_system *, int32_t first, double *positions,
-                  plugmc_box *boxes, report *);
 
 /* Largest separation at which a pair of this term has an energy or overlaps; length. */
 double reach_of_term(const plugmc_system *, const plugmc_term *);

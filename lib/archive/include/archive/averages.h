@@ -5,7 +5,7 @@
 #include "archive/output.h"
 
 /* Fills `found` of all quantities and data->slowest, whose correlation time decides together with
- * the rule of run/blocking.h which error bars are lower bounds. Non-zero: no memory. */
+ * the rule of statistics/blocking.h which error bars are lower bounds. Non-zero: no memory. */
 int averages_find(output_data *data);
 
 /* Mean and error of a scalar so far, by the same blocks; without its correlation time, which takes longer.

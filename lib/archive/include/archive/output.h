@@ -15,16 +15,17 @@
 #include "archive/lock.h"
 #include "archive/spare.h"
 #include "plugmc/plugin.h"
+#include "base/move_record.h"
 #include "base/report.h"
 #include "statistics/statistics.h"
 #include "formats/frame.h"
 
-/* What its samples say; filled by averages_find (run/averages.h). */
+/* What its samples say; filled by averages_find (archive/averages.h). */
 typedef struct quantity_result {
     estimate scalar;
     autocorrelation correlation;
     double halves; /* scalars: see difference_of_halves */
-    int32_t still; /* scalars: walkers that keep the value they began with (run/frozen.h) */
+    int32_t still; /* scalars: walkers that keep the value they began with (archive/frozen.h) */
     double *means, *errors; /* arrays: [length] */
     bool *each_converged;   /* [length] */
 } quantity_result;
@@ -56,26 +57,6 @@ typedef struct derived_record {
     /* Is the error known, or a lower bound as the run is too short? */
     bool converged, *each_converged; /* each: [length] */
 } derived_record;
-
-/* A step that was tuned: what was accepted since the time before, and the step from then on. */
-typedef struct tuning_record {
-    uint64_t sweep;
-    int32_t rung;
-    double acceptance, step;
-} tuning_record;
-
-/* A kind of trial move of one mover. */
-typedef struct move_record {
-    char *mover, *name, *doc; /* mover: label of its section */
-    char *step_unit;          /* NULL: it has no step */
-    int32_t rungs;            /* of the ladder; 1: there is none */
-    plugmc_counts *counts;    /* [rungs] production so far, or since the step was tuned */
-    double *steps;            /* [rungs]; 0 without a step */
-    tuning_record *tunings;   /* in the order of sweeps */
-    int64_t tuning_count;
-    /* PLUGMC_CHANGED_* of its mover; 0: not known, of a file of an earlier version. */
-    uint32_t changes;
-} move_record;
 
 /* Wall seconds of the run after some sweeps, resumed parts included: points some time apart, of which every
  * second one goes when there are too many. */
@@ -122,7 +103,7 @@ typedef struct output_data {
     quantity_record *quantities;
     int quantity_count;
     bool joined;                    /* walkers hang together: their means are the samples */
-    int64_t blocks;                 /* errors are from so many; 0: by the rule (run/blocking.h) */
+    int64_t blocks;                 /* errors are from so many; 0: by the rule (statistics/blocking.h) */
     const quantity_record *slowest; /* scalar of the longest correlation time; NULL: none is slow */
     uint64_t equilibrate;           /* production starts after this many sweeps */
     derived_record *derived;
@@ -205,11 +186,10 @@ int output_read_open(int fd, const char *path, output_data *, report *);
 /* A path to the file that is open in this process, for it and its children. */
 enum { OUTPUT_PATH = 48 };
 void output_path_of(int fd, char path[OUTPUT_PATH]);
-void move_records_free(move_record *, int count);
 /* Frees what output_read has put into data that was all zero. */
 void output_free(output_data *);
 
-/* Frame `which` of walkers (system/frame.h), for initial states: the first is particles/trajectory (or the only group
+/* Frame `which` of walkers (formats/frame.h), for initial states: the first is particles/trajectory (or the only group
  * below particles), walker w > 0 is particles/trajectory_w. As many as the file has, at most `most`. Elements beside the
  * places that were written at other times have to be those of the last frame. An exit code, after a sentence. */
 int h5md_read_frame(const char *path, int most, int64_t which, file_frame *, report *);

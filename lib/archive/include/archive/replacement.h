@@ -28,7 +28,7 @@ enum { REPLACEMENT_CHANGED = -1 };
 char *replacement_target(const char *path);
 
 /* Makes the temporary file: empty (`from` NULL), or as a copy of `from`. `identity` is that of the
- * process, see output/lock.h. With `guarded`, `path` must be `from`, or not exist, until the end.
+ * process, see archive/lock.h. With `guarded`, `path` must be `from`, or not exist, until the end.
  * 0 or errno (then nothing is left behind, and there is nothing to abandon). */
 int replacement_begin(replacement *, const char *path, const char *from, const char *identity,
                       bool guarded);

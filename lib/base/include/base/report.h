@@ -34,7 +34,7 @@ typedef struct report {
 
 /* What is neither: prints the sentence to stderr, unless quiet. */
 void report_note(const report *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Of many processes one speaks (team/team.h): what the others say is kept back, and notes are not said at all. */
+/* Of many processes one speaks (parallel/team.h): what the others say is kept back, and notes are not said at all. */
 void report_hold(report *, bool);
 /* What was kept back is printed, as said by this rank; or is forgotten. */
 void report_let_go(report *, int rank);

@@ -40,7 +40,7 @@ int team_join(report *, int code);
 /* From here on `parts` ranks in a row, of which there are several times as many, have the same walkers. */
 void team_divide(int32_t parts);
 /* Ends this process at once, whose GPU has failed, which has been said: others may wait for it where no code of it is
- * heard, and learn of its end as of any (team/liveness.h). */
+ * heard, and learn of its end as of any (parallel/liveness.h). */
 void team_fall(void);
 /* Before the process ends in good order, whatever its code is. */
 void team_leave(void);

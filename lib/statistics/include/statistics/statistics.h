@@ -26,7 +26,7 @@ typedef struct autocorrelation {
 int autocorrelation_make(autocorrelation *, const double *series, int64_t n, int n_walkers);
 void autocorrelation_free(autocorrelation *);
 
-/* Mean of a correlated series and its standard error (run/blocking.h). */
+/* Mean of a correlated series and its standard error (statistics/blocking.h). */
 typedef struct estimate {
     double mean, error;
     double variance; /* of one sample */

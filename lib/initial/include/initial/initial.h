@@ -1,9 +1,29 @@
-/* Where initial states come from: one function a source, for initial.c. */
+/* Initial states: the one that [initial] asks for, and, one function each, where it comes from. */
 #ifndef PLUGMC_INITIAL_H
 #define PLUGMC_INITIAL_H
 
 #include "input/config.h"
+#include "engine/engine.h"
 #include "system/geometry.h"
+
+/* The configuration by [initial], which all movers take. An exit code. */
+int initial_begin(engine *);
+
+/* Initial positions [walkers][particles][3] (double, wrapped into the box, z = 0 in 2D) of every
+ * walker, by config->initial. system->terms must be complete and their parameters filled.
+ *   lattice  the species are mixed at random over the sites (seeded)
+ *   random   random insertion without overlaps at random_fraction in an enlarged box, then
+ *            particles of full size are pushed apart, or, if they cannot be, compressed with
+ *            Metropolis moves as by J. A. Anderson et al., J. Comput. Phys. 254, 27 (2013);
+ *            walkers differ
+ *   file     the frame [initial] frame, the last one by default, of each walker of an H5MD file, or of a GSD or an
+ *            extended XYZ file, which have one; walkers beyond those of the file begin with its first again; species
+ *            by name, or by number where there are no names
+ * boxes: [walkers], as the system's, where boxes change; a file's are then theirs. NULL: a file's has to be the
+ * system's within 1e-6. first: walkers of the run that belong to other processes and come before those here.
+ * Ends in an error naming the first overlapping pair if there is one. */
+int initial_state(const config *, const plugmc_system *, int32_t first, double *positions,
+                  plugmc_box *boxes, report *);
 
 enum { LATTICE_AUTO, LATTICE_SQUARE, LATTICE_TRIANGULAR, LATTICE_SC, LATTICE_FCC };
 

@@ -3,7 +3,7 @@
 #ifndef PLUGMC_FREE_NUMBERS_H
 #define PLUGMC_FREE_NUMBERS_H
 
-#include "engine/free_parts.h"
+#include "quantum/free_parts.h"
 
 /* After prepare. An exit code, and a sentence, if there are none, or one that the INI file does not name. */
 int free_numbers_find(engine *, free_numbers *out);

@@ -1,11 +1,11 @@
 /* See free_numbers.h. */
-#include "engine/free_numbers.h"
+#include "quantum/free_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/free_numbers_on_device.h"
+#include "quantum/free_numbers_on_device.h"
 #include "engine/refusals.h"
 
 /* ---- Which there are -------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "formats/frame.h"
 #include "system/geometry.h"
 #include "formats/gsd.h"
-#include "system/initial.h"
+#include "initial/initial.h"
 #include "system/skew.h"
 #include "system/system.h"
 

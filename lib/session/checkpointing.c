@@ -1,6 +1,6 @@
 /* A run's state between the mover, the other plugins and the output file: checkpoints, and taking
  * them up again. */
-#include "session/checkpointing.h"
+#include "checkpointing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "session/blobs.h"
 #include "session/room.h"
 #include "session/saving.h"
-#include "session/snapshot.h"
+#include "snapshot.h"
 #include "parallel/team.h"
 
 /* ---- Writing --------------------------------------------------------------------------------------- */

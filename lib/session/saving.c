@@ -8,7 +8,7 @@
 
 #include "base/child.h"
 #include "base/paths.h"
-#include "session/writing.h"
+#include "writing.h"
 
 /* ---- The first write ------------------------------------------------------------------------ */
 

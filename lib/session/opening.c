@@ -3,7 +3,7 @@
 
 #include "session/history.h"
 #include "session/saving.h"
-#include "session/snapshot.h"
+#include "snapshot.h"
 
 int session_open(session *session)
 {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "system/initial.h"
+#include "initial/initial.h"
 
 static int lattice_sphere(const plugmc_box *, int kind, int64_t n, double *sites, double *nearest);
 static double rows_sites(const plugmc_box *, int kind, int64_t n, double *sites);

@@ -1,4 +1,4 @@
-#include "session/snapshot.h"
+#include "snapshot.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "session/writing.h"
+#include "writing.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/child.h"
-#include "session/snapshot.h"
+#include "snapshot.h"
 
 struct writing {
     pthread_t thread;

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "system/initial.h"
+#include "initial/initial.h"
 
 enum {
     FEW = 100,     /* grow once fewer than 1 / FEW of the particles are too close */

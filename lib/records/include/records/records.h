@@ -2,6 +2,7 @@
 #ifndef PLUGMC_RECORDS_H
 #define PLUGMC_RECORDS_H
 
+#include "archive/output.h"
 #include "engine/engine.h"
 
 /* An observable of the run with what it has measured so far. */

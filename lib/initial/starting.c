@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "engine/borrowing.h"
-#include "engine/engine.h"
 #include "engine/not_a_number.h"
 #include "engine/total_check.h"
+#include "initial/initial.h"
 #include "system/system.h"
 
 /* Numbers of particles are those that have a place: a frame of a file says so, walker by walker. */
@@ -53,7 +53,7 @@ static int check_boxes_of_file(engine *engine, const plugmc_box *boxes)
     return 0;
 }
 
-int engine_begin(engine *engine)
+int initial_begin(engine *engine)
 {
     double *positions;
     plugmc_box *boxes;

@@ -1,9 +1,9 @@
-#include "engine/advice.h"
+#include "session/advice.h"
 
 #include <math.h>
 
 #include "engine/moves.h"
-#include "engine/other_movers.h"
+#include "other_movers.h"
 #include "parallel/team.h"
 
 typedef struct place {
@@ -43,7 +43,7 @@ static void advise_tuning(const engine *engine, const moving *m)
                    section->name, target);
 }
 
-/* Reservoirs of particles that no mover takes from are refused: run/matching.c. */
+/* Reservoirs of particles that no mover takes from are refused: engine/matching.c. */
 static void advise_pressure(const engine *engine)
 {
     const ini_section *run = ini_find(&engine->config.ini, "run");

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "system/initial.h"
+#include "initial/initial.h"
 #include "system/system.h"
 
 #define MARGIN 1e-6  /* that contact distances are exceeded by: positions are rounded to float */

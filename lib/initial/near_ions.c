@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "system/near_ions.h"
+#include "initial/near_ions.h"
 #include "plugmc/device.h"
 #include "system/system.h"
 

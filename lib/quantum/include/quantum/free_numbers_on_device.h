@@ -3,7 +3,7 @@
 #ifndef PLUGMC_FREE_NUMBERS_ON_DEVICE_H
 #define PLUGMC_FREE_NUMBERS_ON_DEVICE_H
 
-#include "engine/free_parts.h"
+#include "quantum/free_parts.h"
 
 typedef struct free_device free_device;
 

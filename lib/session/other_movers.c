@@ -1,4 +1,4 @@
-#include "engine/other_movers.h"
+#include "other_movers.h"
 
 #include <math.h>
 #include <stdlib.h>

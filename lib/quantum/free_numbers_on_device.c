@@ -1,14 +1,14 @@
 /* See free_numbers_on_device.h. */
-#include "engine/free_numbers_on_device.h"
+#include "quantum/free_numbers_on_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/free_numbers_task.h"
+#include "free_numbers_task.h"
 
-PLUGMC_EMBED(text_of_task, PLUGMC_INCLUDE_PATH "/../../src/engine/free_numbers_task.h");
-PLUGMC_EMBED(text_of_free_numbers, PLUGMC_INCLUDE_PATH "/../../src/engine/free_numbers.cu");
+PLUGMC_EMBED(text_of_task, PLUGMC_QUANTUM_SOURCE "/free_numbers_task.h");
+PLUGMC_EMBED(text_of_free_numbers, PLUGMC_QUANTUM_SOURCE "/free_numbers.cu");
 
 _Static_assert(sizeof(free_place) == sizeof(plugmc_nonlocal_place) &&
                    offsetof(free_place, energy) == offsetof(plugmc_nonlocal_place, energy),

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "system/geometry.h"
-#include "system/initial.h"
-#include "system/near_ions.h"
+#include "initial/initial.h"
+#include "initial/near_ions.h"
 #include "system/system.h"
 
 typedef struct source {
