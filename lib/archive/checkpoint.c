@@ -136,10 +136,10 @@ static uint64_t checksum(const output_data *data, int walkers, int64_t particles
  * that say so. Files of earlier versions have no history and no stamp. */
 static uint64_t volatile_checksum(uint64_t state, const output_data *data, const char *stamp)
 {
-    digest_text(&state, data->effective_ini);
-    digest_text(&state, data->user_ini);
-    digest_text(&state, data->provenance);
-    if (data->history) digest_text(&state, data->history);
+    digest_text(&state, data->origin.effective_ini);
+    digest_text(&state, data->origin.user_ini);
+    digest_text(&state, data->origin.provenance);
+    if (data->origin.history) digest_text(&state, data->origin.history);
     if (*stamp) digest_text(&state, stamp);
     digest(&state, &data->seconds, sizeof data->seconds);
     if (data->pace.count) {
@@ -587,7 +587,7 @@ static void read_state(store *s, hid_t group, output_data *data)
     data->equilibrate = read_natural(s, group, "equilibrate");
     data->sweep = read_natural(s, group, "sweep");
     data->finished = read_integer(s, group, "finished") != 0;
-    data->frames_written = read_integer(s, group, "frames");
+    data->trajectory.written = read_integer(s, group, "frames");
     data->joined = store_has(s, group, "joined");
     data->positions = store_get_array(s, group, "positions", STORE_DOUBLE, 3, shape);
     if (!s->failed && (shape[2] != 3 || shape[0] > INT32_MAX))
@@ -621,8 +621,8 @@ void checkpoint_read(store *s, output_data *data)
     uint64_t expected = read_natural(s, checkpoint, "checksum");
     uint64_t expected_volatile = read_natural(s, moment, "checksum");
     if (!s->failed) {
-        uint64_t sum = checksum(data, data->walkers, data->particles, data->frames_written);
-        if (sum != expected || volatile_checksum(sum, data, data->stamp) != expected_volatile)
+        uint64_t sum = checksum(data, data->walkers, data->particles, data->trajectory.written);
+        if (sum != expected || volatile_checksum(sum, data, data->file.stamp) != expected_volatile)
             store_fail(s, "it is damaged: its checkpoint does not have the checksum that it had");
     }
     store_leave(s, moment);

@@ -52,7 +52,7 @@ static void read_frames(store *s, const output_data *data, int walker)
     hid_t group = store_enter(s, s->file, name);
     const bool changes = store_has(s, group, "count");
     for (int k = 0; k < (changes ? 3 : 2) && !s->failed; k++)
-        read_last_number(s, group, numbers[k], data->frames_written);
+        read_last_number(s, group, numbers[k], data->trajectory.written);
     for (int k = 0; k < (changes ? 4 : 2) && !s->failed; k++) read_last_row(s, group, rows[k]);
     store_leave(s, group);
 }
@@ -60,7 +60,7 @@ static void read_frames(store *s, const output_data *data, int walker)
 void ends_read(store *s, const output_data *data)
 {
     read_series(s, data);
-    for (int w = 0; w < data->walkers && data->frames_written && !s->failed; w++)
+    for (int w = 0; w < data->walkers && data->trajectory.written && !s->failed; w++)
         read_frames(s, data, w);
 }
 
@@ -68,7 +68,7 @@ void ends_find_frames(store *s, output_data *data)
 {
     static const char step[] = "particles/trajectory/position/step";
     enum { AT_ONCE = 1024 }; /* finding an array costs more than reading so many numbers */
-    const int64_t n = data->frames_written, rows = n <= AT_ONCE ? n : 1;
+    const int64_t n = data->trajectory.written, rows = n <= AT_ONCE ? n : 1;
     int64_t found[2] = {0};
     hsize_t count;
     if (s->failed || n < 1 || !store_has(s, s->file, step)) return;
@@ -79,6 +79,6 @@ void ends_find_frames(store *s, output_data *data)
         if (sweep) found[1] = sweep[rows - 1];
         free(sweep);
     }
-    data->frames_from = (uint64_t)found[0];
-    data->frames_until = (uint64_t)found[1];
+    data->trajectory.from = (uint64_t)found[0];
+    data->trajectory.until = (uint64_t)found[1];
 }

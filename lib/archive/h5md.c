@@ -38,7 +38,7 @@ void h5md_write_header(store *s, const output_data *data)
 {
     hid_t h5md = store_group(s, s->file, "h5md");
     store_attributes(s, h5md, "version", STORE_INT, 2, (int[]){1, 1});
-    write_author(s, h5md, data->author);
+    write_author(s, h5md, data->origin.author);
     hid_t creator = store_group(s, h5md, "creator");
     store_label(s, creator, "name", "plugmc");
     store_label(s, creator, "version", PLUGMC_VERSION);
@@ -156,11 +156,11 @@ static void write_boundary(store *s, hid_t box, const plugmc_box *system)
 static void write_steps(store *s, hid_t position, hid_t edges, const output_data *data,
                         int64_t before)
 {
-    hsize_t shape[1] = {(hsize_t)(before + data->frame_count)};
+    hsize_t shape[1] = {(hsize_t)(before + data->trajectory.frame_count)};
     hid_t step = store_grow(s, position, "step", STORE_INT64, 1, shape, (hsize_t)before);
     hid_t time = store_grow(s, position, "time", STORE_DOUBLE, 1, shape, (hsize_t)before);
-    for (int f = 0; f < data->frame_count; f++) {
-        int64_t sweep = (int64_t)data->frames[f].sweep;
+    for (int f = 0; f < data->trajectory.frame_count; f++) {
+        int64_t sweep = (int64_t)data->trajectory.frames[f].sweep;
         hsize_t row = (hsize_t)(before + f);
         store_rows(s, step, STORE_INT64, row, 1, &sweep);
         store_rows(s, time, STORE_DOUBLE, row, 1, &(double){(double)sweep});
@@ -176,11 +176,11 @@ static void write_steps(store *s, hid_t position, hid_t edges, const output_data
 static void write_edges(store *s, hid_t edges, const output_data *data, int walker, int64_t before)
 {
     const bool oblique = data->system->box.oblique;
-    hsize_t shape[3] = {(hsize_t)(before + data->frame_count), 3, 3};
+    hsize_t shape[3] = {(hsize_t)(before + data->trajectory.frame_count), 3, 3};
     hid_t value =
         store_grow(s, edges, "value", STORE_DOUBLE, oblique ? 3 : 2, shape, (hsize_t)before);
-    for (int f = 0; f < data->frame_count; f++) {
-        const plugmc_box *boxes = data->frames[f].boxes,
+    for (int f = 0; f < data->trajectory.frame_count; f++) {
+        const plugmc_box *boxes = data->trajectory.frames[f].boxes,
                          *box = boxes ? &boxes[walker] : &data->system->box;
         store_rows(s, value, STORE_DOUBLE, (hsize_t)(before + f), 1,
                    oblique ? box->vector[0] : box->length);
@@ -216,7 +216,7 @@ static void write_varying(store *s, hid_t group, hid_t position, const output_da
                           int walker, int64_t before)
 {
     const int64_t particles = data->system->particles;
-    hsize_t shape[3] = {(hsize_t)(before + data->frame_count), (hsize_t)particles, 3};
+    hsize_t shape[3] = {(hsize_t)(before + data->trajectory.frame_count), (hsize_t)particles, 3};
     hid_t element[3], value[3];
     packed p;
     if (!packed_make(s, &p, particles)) {
@@ -229,9 +229,9 @@ static void write_varying(store *s, hid_t group, hid_t position, const output_da
         value[k] = store_grow(s, element[k], "value", k < 2 ? STORE_INT32 : STORE_INT64,
                               k < 2 ? 2 : 1, shape, (hsize_t)before);
     }
-    for (int f = 0; f < data->frame_count; f++) {
+    for (int f = 0; f < data->trajectory.frame_count; f++) {
         const hsize_t row = (hsize_t)(before + f);
-        pack(&p, data->system, data->frames[f].positions + walker * particles * 3);
+        pack(&p, data->system, data->trajectory.frames[f].positions + walker * particles * 3);
         store_rows(s, places, STORE_DOUBLE, row, 1, p.places);
         store_rows(s, value[0], STORE_INT32, row, 1, p.id);
         store_rows(s, value[1], STORE_INT32, row, 1, p.species);
@@ -254,11 +254,11 @@ static void write_positions(store *s, hid_t position, const output_data *data, i
                             int64_t before)
 {
     int64_t particles = data->system->particles;
-    hsize_t shape[3] = {(hsize_t)(before + data->frame_count), (hsize_t)particles, 3};
+    hsize_t shape[3] = {(hsize_t)(before + data->trajectory.frame_count), (hsize_t)particles, 3};
     hid_t value = store_grow(s, position, "value", STORE_DOUBLE, 3, shape, (hsize_t)before);
-    for (int f = 0; f < data->frame_count; f++)
+    for (int f = 0; f < data->trajectory.frame_count; f++)
         store_rows(s, value, STORE_DOUBLE, (hsize_t)(before + f), 1,
-                   data->frames[f].positions + walker * particles * 3);
+                   data->trajectory.frames[f].positions + walker * particles * 3);
     store_leave_array(s, value);
 }
 
@@ -279,7 +279,7 @@ static void write_first_walker(store *s, hid_t group, const output_data *data, i
     if (before == 0) {
         if (!numbers_change(data)) write_properties(s, group, data);
         write_boundary(s, box, &data->system->box);
-        if (data->trajectory_note) store_label(s, group, "note", data->trajectory_note);
+        if (data->trajectory.note) store_label(s, group, "note", data->trajectory.note);
         if (data->system->box.dimension == 2)
             store_label(s, group, "two_dimensional",
                         "z is 0, and the edge of the box along z has no meaning");
@@ -312,7 +312,7 @@ static void write_other_walker(store *s, hid_t group, hid_t first, const output_
 {
     static const char *const shared[] = {"species", "charge", "diameter", "id"};
     const size_t shares = numbers_change(data) ? 0 : 4;
-    const bool own_box = data->frames[0].boxes != NULL;
+    const bool own_box = data->trajectory.frames[0].boxes != NULL;
     hid_t position = store_group(s, group, "position");
     if (before == 0) {
         for (size_t i = 0; i < shares; i++) store_link(s, first, shared[i], group, shared[i]);
@@ -328,7 +328,7 @@ static void write_other_walker(store *s, hid_t group, hid_t first, const output_
 
 void h5md_write_frames(store *s, const output_data *data, int64_t before)
 {
-    if (data->frame_count == 0) return;
+    if (data->trajectory.frame_count == 0) return;
     hid_t particles = store_group(s, s->file, "particles");
     hid_t first = store_group(s, particles, "trajectory");
     write_first_walker(s, first, data, before);

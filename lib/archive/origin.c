@@ -22,10 +22,10 @@ static void write_species_names(store *s, hid_t group, const plugmc_system *syst
 void origin_write(store *s, const output_data *data, const char *stamp)
 {
     hid_t group = store_group(s, s->file, "parameters");
-    store_document(s, group, "effective_ini", data->effective_ini);
-    store_document(s, group, "user_ini", data->user_ini);
-    store_document(s, group, "provenance", data->provenance);
-    if (data->history) store_document(s, group, "history", data->history);
+    store_document(s, group, "effective_ini", data->origin.effective_ini);
+    store_document(s, group, "user_ini", data->origin.user_ini);
+    store_document(s, group, "provenance", data->origin.provenance);
+    if (data->origin.history) store_document(s, group, "history", data->origin.history);
     store_document(s, group, "identity", stamp);
     write_species_names(s, group, data->system);
     store_attribute(s, group, "seed", STORE_UINT64, &data->system->seed);
@@ -46,11 +46,12 @@ static void read_stamp(store *s, hid_t parameters, char stamp[STAMP_SIZE])
 void origin_read(store *s, output_data *data)
 {
     hid_t group = store_enter(s, s->file, "parameters");
-    data->effective_ini = store_get_document(s, group, "effective_ini");
-    data->user_ini = store_get_document(s, group, "user_ini");
-    data->provenance = store_get_document(s, group, "provenance");
-    if (store_has(s, group, "history")) data->history = store_get_document(s, group, "history");
-    read_stamp(s, group, data->stamp);
+    data->origin.effective_ini = store_get_document(s, group, "effective_ini");
+    data->origin.user_ini = store_get_document(s, group, "user_ini");
+    data->origin.provenance = store_get_document(s, group, "provenance");
+    if (store_has(s, group, "history"))
+        data->origin.history = store_get_document(s, group, "history");
+    read_stamp(s, group, data->file.stamp);
     store_leave(s, group);
 }
 
@@ -60,7 +61,7 @@ bool origin_has_stamp(store *s, const output_data *data)
     hid_t group = store_enter(s, s->file, "parameters");
     read_stamp(s, group, stamp);
     store_leave(s, group);
-    return !s->failed && !strcmp(stamp, data->stamp);
+    return !s->failed && !strcmp(stamp, data->file.stamp);
 }
 
 void origin_check_stamp(store *s, const output_data *data)

@@ -46,8 +46,8 @@ static int read_open(int fd, const char *copy, bool always, output_data *data, c
     code = read_whole(&s, held, data);
     if (code) snprintf(why, OUTPUT_WHY, "%s", s.reason);
     if (code || fstat(fd, &info)) return code;
-    data->device = info.st_dev;
-    data->inode = info.st_ino;
+    data->file.device = info.st_dev;
+    data->file.inode = info.st_ino;
     return EXIT_DONE;
 }
 
@@ -91,8 +91,8 @@ static bool is_ours(const char *path, const output_data *data)
     const bool read = !store_close(&s);
     if (fd >= 0) close(fd);
     if (read) return same;
-    return !stat(path, &info) && data->inode && info.st_dev == data->device &&
-           info.st_ino == data->inode;
+    return !stat(path, &info) && data->file.inode && info.st_dev == data->file.device &&
+           info.st_ino == data->file.inode;
 }
 
 enum output_found output_look(const char *path, const output_data *data, char why[OUTPUT_WHY])
@@ -103,7 +103,7 @@ enum output_found output_look(const char *path, const output_data *data, char wh
     const int code = read_path(path, true, &found, why);
     if (code == EXIT_OUTPUT) /* it can be read, and there is no room for more */
         return is_ours(path, data) ? FOUND_WHOLE : FOUND_OTHER;
-    const bool same = !code && strcmp(found.stamp, data->stamp) == 0;
+    const bool same = !code && strcmp(found.file.stamp, data->file.stamp) == 0;
     if (!code) output_free(&found);
     if (code == EXIT_MEMORY || code == EXIT_INTERNAL) return FOUND_UNKNOWN;
     if (!code) return same ? FOUND_WHOLE : FOUND_OTHER;
@@ -137,8 +137,8 @@ int output_read_ini(const char *path, char **user_ini, report *r)
     *user_ini = NULL;
     int code = read_checked(path, &data, r);
     if (code) return code;
-    *user_ini = (char *)data.user_ini;
-    data.user_ini = NULL;
+    *user_ini = (char *)data.origin.user_ini;
+    data.origin.user_ini = NULL;
     output_free(&data);
     return EXIT_DONE;
 }
@@ -227,11 +227,11 @@ static void take_text(const char **to, const char **from)
 
 static void hand_over(output_data *found, output_data *data)
 {
-    take_text(&data->effective_ini, &found->effective_ini);
-    take_text(&data->user_ini, &found->user_ini);
-    take_text(&data->provenance, &found->provenance);
-    take_text(&data->history, &found->history);
-    strcpy(data->stamp, found->stamp);
+    take_text(&data->origin.effective_ini, &found->origin.effective_ini);
+    take_text(&data->origin.user_ini, &found->origin.user_ini);
+    take_text(&data->origin.provenance, &found->origin.provenance);
+    take_text(&data->origin.history, &found->origin.history);
+    strcpy(data->file.stamp, found->file.stamp);
     if (!data->quantities) {
         data->quantities = found->quantities;
         data->quantity_count = found->quantity_count;
@@ -251,11 +251,11 @@ static void hand_over(output_data *found, output_data *data)
         found->move_count = 0;
     }
     data->equilibrate = found->equilibrate;
-    data->frames_written = found->frames_written;
-    data->frames_from = found->frames_from;
-    data->frames_until = found->frames_until;
-    data->device = found->device;
-    data->inode = found->inode;
+    data->trajectory.written = found->trajectory.written;
+    data->trajectory.from = found->trajectory.from;
+    data->trajectory.until = found->trajectory.until;
+    data->file.device = found->file.device;
+    data->file.inode = found->file.inode;
     data->sweep = found->sweep;
     data->seconds = found->seconds;
     data->pace = found->pace;
@@ -337,9 +337,9 @@ void output_free(output_data *data)
     free(data->derived);
     free((void *)data->blobs);
     free((void *)data->positions);
-    free((void *)data->effective_ini);
-    free((void *)data->user_ini);
-    free((void *)data->provenance);
-    free((void *)data->history);
+    free((void *)data->origin.effective_ini);
+    free((void *)data->origin.user_ini);
+    free((void *)data->origin.provenance);
+    free((void *)data->origin.history);
     *data = (output_data){0};
 }

@@ -60,17 +60,18 @@ static void write_back(store *s, const char *path, int old, output_data *data)
     store_open_over(s, copy.fd, old);
     s->reading = true; /* what fails is the fault of the file */
     data->system = &system;
-    data->frames = &next;
-    data->frame_count = data->frames_written > 0;
+    data->trajectory.frames = &next;
+    data->trajectory.frame_count = data->trajectory.written > 0;
     if (averages_find(data)) store_short(s);
     for (int i = 0; i < data->quantity_count; i++) add_sample(s, &data->quantities[i]);
-    if (data->frame_count) {
+    if (data->trajectory.frame_count) {
         system.box.oblique = has_vectors(s);
         if (store_is_group(s, s->file, "particles/trajectory/id")) /* else an array */
             system.changes = PLUGMC_CHANGED_COUNT;
     }
-    h5md_write_frames(s, data, data->frames_written);
-    checkpoint_write(s, data, data->stamp, false, data->frames_written + data->frame_count);
+    h5md_write_frames(s, data, data->trajectory.written);
+    checkpoint_write(s, data, data->file.stamp, false,
+                     data->trajectory.written + data->trajectory.frame_count);
     store_close(s);
     replacement_abandon(&copy);
     if (s->error == EFBIG || s->error == ENOSPC || s->error == EDQUOT) *s = (store){0};

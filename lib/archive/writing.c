@@ -134,10 +134,10 @@ static int write_file(store *s, const char *path, const char *from, bool keeps,
     const bool fresh = !from;
     *s = (store){.fd = -1};
     if (!fresh && check_stamp(s, from, data)) return 1;
-    spare *spare = !fresh && !strcmp(path, from) ? data->spare : NULL;
-    int code =
-        spare ? replacement_begin_again(&file, path, data->identity, spare)
-              : replacement_begin(&file, path, from, data->identity, fresh || !strcmp(path, from));
+    spare *spare = !fresh && !strcmp(path, from) ? data->file.spare : NULL;
+    int code = spare ? replacement_begin_again(&file, path, data->file.identity, spare)
+                     : replacement_begin(&file, path, from, data->file.identity,
+                                         fresh || !strcmp(path, from));
     if (code) {
         store_fail(s, "%s", replacement_words(code));
         s->memory_short = child_is_shortage(code);
@@ -145,10 +145,10 @@ static int write_file(store *s, const char *path, const char *from, bool keeps,
         return code;
     }
     store_open_apart(s, file.fd, fresh ? STORE_FRESH : STORE_CHANGE);
-    int64_t before = fresh ? 0 : data->frames_written;
+    int64_t before = fresh ? 0 : data->trajectory.written;
     if (fresh) h5md_write_header(s, data);
     h5md_write_frames(s, data, before);
-    checkpoint_write(s, data, stamp, fresh, before + data->frame_count);
+    checkpoint_write(s, data, stamp, fresh, before + data->trajectory.frame_count);
     touched touched;
     if (store_close_telling(s, &touched) || !keeps) {
         replacement_abandon(&file);
@@ -173,14 +173,14 @@ static void tell_clash(const char *observable, const char *name, char why[OUTPUT
 int output_rehearse(const char *path, output_data *data, report *r)
 {
     store s;
-    char stamp[sizeof data->stamp], why[OUTPUT_WHY];
+    char stamp[sizeof data->file.stamp], why[OUTPUT_WHY];
     const char *observable, *name;
     if (output_names_clash(data, &observable, &name)) {
         tell_clash(observable, name, why);
         return report_error(r, EXIT_INTERNAL, NULL, 0, "%s", why);
     }
-    if (!data->identity[0]) identity_make(data->identity);
-    snprintf(stamp, sizeof stamp, "%s 0", data->identity);
+    if (!data->file.identity[0]) identity_make(data->file.identity);
+    snprintf(stamp, sizeof stamp, "%s 0", data->file.identity);
     void *margin = mmap(NULL, MARGIN, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (margin == MAP_FAILED)
@@ -197,39 +197,40 @@ int output_rehearse(const char *path, output_data *data, report *r)
 static void note_written(const char *path, const char *from, output_data *data, const char *stamp)
 {
     struct stat info;
-    const int64_t before = from ? data->frames_written : 0;
-    const int count = data->frame_count;
-    data->error = 0;
-    data->writes++;
-    strcpy(data->stamp, stamp);
-    data->device = stat(path, &info) ? 0 : info.st_dev;
-    data->inode = data->device ? info.st_ino : 0;
+    const int64_t before = from ? data->trajectory.written : 0;
+    const int count = data->trajectory.frame_count;
+    data->file.error = 0;
+    data->file.writes++;
+    strcpy(data->file.stamp, stamp);
+    data->file.device = stat(path, &info) ? 0 : info.st_dev;
+    data->file.inode = data->file.device ? info.st_ino : 0;
     for (int i = 0; i < data->quantity_count; i++)
         data->quantities[i].written = data->quantities[i].samples;
-    if (!before) data->frames_from = count ? data->frames[0].sweep : 0;
-    if (count) data->frames_until = data->frames[count - 1].sweep;
+    if (!before) data->trajectory.from = count ? data->trajectory.frames[0].sweep : 0;
+    if (count) data->trajectory.until = data->trajectory.frames[count - 1].sweep;
     for (int f = 0; f < count; f++) {
-        free(data->frames[f].positions), free(data->frames[f].boxes);
-        data->frames[f] = (frame){0};
+        free(data->trajectory.frames[f].positions), free(data->trajectory.frames[f].boxes);
+        data->trajectory.frames[f] = (frame){0};
     }
-    data->frames_written = before + count;
-    data->frame_count = 0;
+    data->trajectory.written = before + count;
+    data->trajectory.frame_count = 0;
 }
 
 int output_try(const char *path, const char *from, output_data *data, char why[OUTPUT_WHY])
 {
     store s;
     const char *observable, *name;
-    char stamp[sizeof data->stamp];
+    char stamp[sizeof data->file.stamp];
     if (output_names_clash(data, &observable, &name)) {
         tell_clash(observable, name, why);
         return EXIT_INTERNAL;
     }
-    if (!data->identity[0]) identity_make(data->identity);
-    snprintf(stamp, sizeof stamp, "%s %llu", data->identity, (unsigned long long)data->writes + 1);
+    if (!data->file.identity[0]) identity_make(data->file.identity);
+    snprintf(stamp, sizeof stamp, "%s %llu", data->file.identity,
+             (unsigned long long)data->file.writes + 1);
     if (write_file(&s, path, from, true, data, stamp)) {
         snprintf(why, OUTPUT_WHY, "%s", s.reason);
-        data->error = s.error;
+        data->file.error = s.error;
         return s.memory_short ? EXIT_MEMORY : EXIT_OUTPUT;
     }
     note_written(path, from, data, stamp);

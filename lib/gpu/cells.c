@@ -19,19 +19,19 @@ enum {
  * ask for several. */
 static gpu_cells *find_cells(gpu *g, double range)
 {
-    gpu_cells *c = g->cells;
+    gpu_cells *c = g->cells.cells;
     while (c && c->range != range) c = c->next;
     if (c) return c;
     c = checked(calloc(1, sizeof *c));
     c->range = range;
-    c->next = g->cells;
-    g->cells = c;
+    c->next = g->cells.cells;
+    g->cells.cells = c;
     return c;
 }
 
 uint64_t gpu_cells_built(const gpu *g, double range)
 {
-    for (const gpu_cells *c = g->cells; c; c = c->next)
+    for (const gpu_cells *c = g->cells.cells; c; c = c->next)
         if (c->range == range) return c->built;
     return 0;
 }
@@ -39,7 +39,7 @@ uint64_t gpu_cells_built(const gpu *g, double range)
 double gpu_cells_known(const gpu *g, double range, double most)
 {
     double known = range;
-    for (const gpu_cells *c = g->cells; c; c = c->next)
+    for (const gpu_cells *c = g->cells.cells; c; c = c->next)
         if (c->built && c->range > known && c->range <= most) known = c->range;
     return known;
 }
@@ -61,7 +61,7 @@ static uint64_t parts_of(uint64_t n) { return (n + CELLS_PART - 1) / CELLS_PART;
 static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, size_t counts,
                         size_t told)
 {
-    gpu_cells_scratch *s = &g->scratch;
+    gpu_cells_scratch *s = &g->cells.scratch;
     const struct {
         plugmc_device_pointer *buffer;
         size_t room, entries, each;
@@ -92,7 +92,7 @@ static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, siz
 
 static int find_kernels(gpu *g)
 {
-    gpu_cells_kernels *k = &g->sorting;
+    gpu_cells_kernels *k = &g->cells.sorting;
     char *text = NULL;
     if (k->gather) return PLUGMC_OK;
     if (asprintf(&text, "%s%s", plugmc_text_cells_grid, plugmc_text_cells) < 0)
@@ -136,7 +136,7 @@ static int find_places(gpu *g, uint64_t walkers, uint32_t n, plugmc_device_point
                        plugmc_device_pointer *places)
 {
     enum { MOST_LAUNCHES = 1 << 30 }; /* that can be told apart */
-    gpu_cells_scratch *s = &g->scratch;
+    gpu_cells_scratch *s = &g->cells.scratch;
     const uint64_t blocks = walkers * parts_of(n);
     uint32_t drawn = s->drawn;
     int code = PLUGMC_OK;
@@ -147,15 +147,15 @@ static int find_places(gpu *g, uint64_t walkers, uint32_t n, plugmc_device_point
     s->drawn += (uint32_t)blocks;
     return code
                ? code
-               : launch(g, g->sorting.places, blocks,
+               : launch(g, g->cells.sorting.places, blocks,
                         (void *[]){&n, &s->launches, &s->ticket, &drawn, &s->told, counts, places});
 }
 
 /* One thread a particle: more of them hide better how long memory takes. */
 static int sort_by_counting(gpu *g, sorting *by)
 {
-    const gpu_cells_kernels *k = &g->sorting;
-    gpu_cells_scratch *s = &g->scratch;
+    const gpu_cells_kernels *k = &g->cells.sorting;
+    gpu_cells_scratch *s = &g->cells.scratch;
     gpu_cells *c = by->to;
     plugmc_device_pointer *cell = &s->keys[0], *slot = &s->keys[1], *loose = &s->order;
     by->grid.tiles = (by->grid.particles + CELLS_THREADS - 1) / CELLS_THREADS;
@@ -176,8 +176,8 @@ static int sort_by_counting(gpu *g, sorting *by)
 /* Passes into c->order; *sorted_keys are the cells in that order. */
 static int pass_by_digits(gpu *g, sorting *by, plugmc_device_pointer *sorted_keys)
 {
-    const gpu_cells_kernels *k = &g->sorting;
-    gpu_cells_scratch *s = &g->scratch;
+    const gpu_cells_kernels *k = &g->cells.sorting;
+    gpu_cells_scratch *s = &g->cells.scratch;
     cells_grid *grid = &by->grid;
     plugmc_device_pointer orders[2] = {by->to->order, s->order}, none = 0;
     int passes = 1, code = PLUGMC_OK;
@@ -201,12 +201,12 @@ static int pass_by_digits(gpu *g, sorting *by, plugmc_device_pointer *sorted_key
 
 static int sort_by_digits(gpu *g, sorting *by)
 {
-    const gpu_cells_kernels *k = &g->sorting;
+    const gpu_cells_kernels *k = &g->cells.sorting;
     gpu_cells *c = by->to;
     plugmc_device_pointer keys = 0, none = 0;
     int code = launch(
         g, k->bin, by->blocks,
-        (void *[]){&by->grid, &by->boxes, &by->positions, &g->scratch.keys[0], &none, &none});
+        (void *[]){&by->grid, &by->boxes, &by->positions, &g->cells.scratch.keys[0], &none, &none});
     if (!code) code = pass_by_digits(g, by, &keys);
     if (!code)
         code = launch(g, k->start, (by->starts + CELLS_THREADS - 1) / CELLS_THREADS,
@@ -252,7 +252,7 @@ static int begin_sorting(gpu *g, const plugmc_system *system, const plugmc_view 
 static void hand_out(gpu *g, const sorting *by, plugmc_cells *out)
 {
     const gpu_cells *c = by->to;
-    by->to->built = ++g->sorts;
+    by->to->built = ++g->cells.sorts;
     *out = (plugmc_cells){.size = sizeof *out,
                           .cells = by->grid.cells,
                           .start = (const uint32_t *)(uintptr_t)c->start,

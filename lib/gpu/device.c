@@ -46,7 +46,7 @@ int gpu_fail(gpu *g, int code, const char *format, ...)
 
 void gpu_broken(const gpu *g)
 {
-    if (g->when_broken) g->when_broken();
+    if (g->neighbours.when_broken) g->neighbours.when_broken();
 }
 
 /* "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)" */
@@ -73,9 +73,9 @@ int gpu_checked(gpu *g, driver_result result, const char *doing)
     if (result == DRIVER_SUCCESS) return PLUGMC_OK;
     error_words(&g->api, result, words);
     g->broken = is_crash(result);
-    if (g->broken && g->last)
-        gpu_fail(g, PLUGMC_ERROR_DEVICE, "kernel '%s' of '%s' failed: %s", g->last->name,
-                 g->last->text_name, words);
+    if (g->broken && g->code.last)
+        gpu_fail(g, PLUGMC_ERROR_DEVICE, "kernel '%s' of '%s' failed: %s", g->code.last->name,
+                 g->code.last->text_name, words);
     else
         gpu_fail(g, PLUGMC_ERROR_DEVICE, "%s failed: %s", doing, words);
     if (g->broken) gpu_broken(g);
@@ -94,7 +94,7 @@ static int begin(gpu *g)
 static int begin_outside_graph(gpu *g, const char *doing)
 {
     int code = begin(g);
-    if (!code && g->recording)
+    if (!code && g->code.recording)
         code = gpu_fail(g, PLUGMC_ERROR_STATE, "%s between graph_begin and graph_end", doing);
     return code;
 }
@@ -103,14 +103,14 @@ static int begin_outside_graph(gpu *g, const char *doing)
 
 static int remember(gpu *g, driver_pointer at, size_t bytes)
 {
-    if (g->allocation_count == g->allocation_capacity) {
-        int capacity = 2 * g->allocation_capacity + 32;
-        allocation *more = realloc(g->allocations, (size_t)capacity * sizeof *more);
+    if (g->held.allocation_count == g->held.allocation_capacity) {
+        int capacity = 2 * g->held.allocation_capacity + 32;
+        allocation *more = realloc(g->held.allocations, (size_t)capacity * sizeof *more);
         if (!more) return -1;
-        g->allocations = more;
-        g->allocation_capacity = capacity;
+        g->held.allocations = more;
+        g->held.allocation_capacity = capacity;
     }
-    g->allocations[g->allocation_count++] = (allocation){at, bytes};
+    g->held.allocations[g->held.allocation_count++] = (allocation){at, bytes};
     return 0;
 }
 
@@ -118,7 +118,7 @@ static int fail_memory(gpu *g, size_t bytes)
 {
     size_t unused = 0, total = 0, ours = 0;
     g->api.memory_info(&unused, &total);
-    for (int i = 0; i < g->allocation_count; i++) ours += g->allocations[i].bytes;
+    for (int i = 0; i < g->held.allocation_count; i++) ours += g->held.allocations[i].bytes;
     return gpu_fail(
         g, PLUGMC_ERROR_MEMORY,
         "out of GPU memory: %.1f MiB were asked for, %.1f of %.1f MiB are free, and this "
@@ -153,9 +153,9 @@ int gpu_release(gpu *g, plugmc_device_pointer pointer)
 {
     int code = begin_outside_graph(g, "memory is released");
     if (code || !pointer) return code;
-    for (int i = 0; i < g->allocation_count; i++) {
-        if (g->allocations[i].at != pointer) continue;
-        g->allocations[i] = g->allocations[--g->allocation_count];
+    for (int i = 0; i < g->held.allocation_count; i++) {
+        if (g->held.allocations[i].at != pointer) continue;
+        g->held.allocations[i] = g->held.allocations[--g->held.allocation_count];
         return gpu_checked(g, g->api.release(pointer), "releasing GPU memory");
     }
     return gpu_fail(g, PLUGMC_ERROR_STATE, "GPU memory is released that was not taken");
@@ -165,7 +165,7 @@ int gpu_release(gpu *g, plugmc_device_pointer pointer)
 
 static gpu_module *find_module(gpu *g, const uint8_t digest[32])
 {
-    gpu_module *m = g->modules;
+    gpu_module *m = g->code.modules;
     while (m && memcmp(m->digest, digest, 32)) m = m->next;
     return m;
 }
@@ -176,7 +176,7 @@ static int fail_load(gpu *g, driver_result result, const char *name)
     return gpu_fail(
         g, PLUGMC_ERROR_DEVICE,
         "the driver (CUDA %d.%d) cannot load kernel text '%s' compiled by NVRTC %d.%d: %s",
-        g->driver_version / 1000, g->driver_version % 1000 / 10, name, g->compiler->major,
+        g->chip.driver_version / 1000, g->chip.driver_version % 1000 / 10, name, g->compiler->major,
         g->compiler->minor, error_words(&g->api, result, words));
 }
 
@@ -201,8 +201,8 @@ static int load_module(gpu *g, const char *fused, const plugmc_kernel_text *text
     memcpy(m->digest, digest, 32);
     m->in_double = text->double_precision != 0;
     m->is_fused = (text->fuse & PLUGMC_FUSE_SAMPLED) != 0;
-    m->next = g->modules;
-    *out = g->modules = m;
+    m->next = g->code.modules;
+    *out = g->code.modules = m;
     return PLUGMC_OK;
 }
 
@@ -226,8 +226,8 @@ static int load_kernel(gpu *g, gpu_module *m, const char *text_name, const char 
         return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
     k->module = m;
     k->handle = handle;
-    k->next = g->kernels;
-    *out = g->kernels = k;
+    k->next = g->code.kernels;
+    *out = g->code.kernels = k;
     return PLUGMC_OK;
 }
 
@@ -256,7 +256,7 @@ int gpu_kernel(gpu *g, const plugmc_kernel_text *text, const char *name, plugmc_
     free(fused);
     if (!code) code = gpu_fill_numbers(g, m); /* of another system, if it was there before */
     if (code) return code;
-    for (plugmc_kernel *k = g->kernels; k; k = k->next)
+    for (plugmc_kernel *k = g->code.kernels; k; k = k->next)
         if (k->module == m && strcmp(k->name, name) == 0) {
             *out = k;
             return PLUGMC_OK;
@@ -332,7 +332,7 @@ int gpu_launch(gpu *g, plugmc_kernel *k, const uint32_t grid[3], const uint32_t 
         gpu_broken(g);
         return PLUGMC_ERROR_DEVICE;
     }
-    g->last = k;
+    g->code.last = k;
     return PLUGMC_OK;
 }
 
@@ -359,7 +359,7 @@ static int service_synchronize(plugmc_context *c)
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "the plugin waits for the GPU");
     if (!code) code = gpu_checked(g, g->api.stream_synchronize(g->stream), "waiting for the GPU");
-    if (!code) g->staged_bytes = 0;
+    if (!code) g->traffic.staged_bytes = 0;
     return code;
 }
 
@@ -441,7 +441,7 @@ static int service_graph_begin(plugmc_context *c)
     if (!code)
         code = gpu_checked(g, g->api.capture_begin(g->stream, DRIVER_CAPTURE_THREAD_LOCAL),
                            "beginning a graph");
-    g->recording = !code;
+    g->code.recording = !code;
     return code;
 }
 
@@ -450,8 +450,8 @@ static int service_graph_end(plugmc_context *c, plugmc_graph **out)
     gpu *g = enter(c);
     driver_graph recorded = NULL;
     *out = NULL;
-    if (!g->recording) return gpu_fail(g, PLUGMC_ERROR_STATE, "graph_end without graph_begin");
-    g->recording = false;
+    if (!g->code.recording) return gpu_fail(g, PLUGMC_ERROR_STATE, "graph_end without graph_begin");
+    g->code.recording = false;
     /* even after a failure: the stream has to leave its recording */
     driver_result result = g->api.capture_end(g->stream, &recorded);
     int code = begin(g);
@@ -468,9 +468,9 @@ static int service_graph_end(plugmc_context *c, plugmc_graph **out)
         free(graph);
         return code;
     }
-    graph->last = g->last;
-    graph->next = g->graphs;
-    *out = g->graphs = graph;
+    graph->last = g->code.last;
+    graph->next = g->code.graphs;
+    *out = g->code.graphs = graph;
     return PLUGMC_OK;
 }
 
@@ -478,7 +478,7 @@ static int service_graph_end(plugmc_context *c, plugmc_graph **out)
 static int service_graph_release(plugmc_context *c, plugmc_graph *graph)
 {
     gpu *g = enter(c);
-    plugmc_graph **link = &g->graphs;
+    plugmc_graph **link = &g->code.graphs;
     while (*link && *link != graph) link = &(*link)->next;
     int code = begin_outside_graph(g, "a graph is released");
     if (!code && !*link) code = gpu_fail(g, PLUGMC_ERROR_STATE, "that graph is not there");
@@ -497,7 +497,7 @@ static int service_graph_launch(plugmc_context *c, plugmc_graph *graph)
     if (g->profile) gpu_profile_mark(g, "graph");
     code = gpu_checked(g, g->api.graph_launch(graph->handle, g->stream), "launching a graph");
     if (g->profile) gpu_profile_mark_end(g);
-    if (!code) g->last = graph->last;
+    if (!code) g->code.last = graph->last;
     return code;
 }
 
@@ -557,13 +557,13 @@ int gpu_count(int *driver_version, char why[512])
 /* A driver loads what its own major version or an older one compiled. */
 static bool open_compiler(gpu *g, char why[512])
 {
-    int major = g->driver_version / 1000;
+    int major = g->chip.driver_version / 1000;
     g->compiler = nvrtc_open_up_to(major, why);
     if (g->compiler && g->compiler->major > major) {
         snprintf(why, 512,
                  "the driver is too old: it knows CUDA %d.%d, but NVRTC ('%.200s') is %d.%d; "
                  "update the driver or install an older NVRTC",
-                 major, g->driver_version % 1000 / 10, g->compiler->path, g->compiler->major,
+                 major, g->chip.driver_version % 1000 / 10, g->compiler->path, g->compiler->major,
                  g->compiler->minor);
         return false;
     }
@@ -574,7 +574,8 @@ static bool open_compiler(gpu *g, char why[512])
         snprintf(why, 512,
                  "the driver is too old: it knows CUDA %d.%d, but the only NVRTC "
                  "('%.200s') is %d.%d; update the driver or install an older NVRTC",
-                 major, g->driver_version % 1000 / 10, newer->path, newer->major, newer->minor);
+                 major, g->chip.driver_version % 1000 / 10, newer->path, newer->major,
+                 newer->minor);
         nvrtc_close(newer);
     }
     return false;
@@ -584,18 +585,20 @@ static driver_result open_device(gpu *g, int index)
 {
     const driver_api *api = &g->api;
     int major = 0, minor = 0, processors = 0, shared = 0;
-    driver_result result = api->device_get(&g->device, index);
-    if (!result) result = api->device_name(g->name, sizeof g->name, g->device);
-    if (!result) result = api->device_attribute(&major, DRIVER_CAPABILITY_MAJOR, g->device);
-    if (!result) result = api->device_attribute(&minor, DRIVER_CAPABILITY_MINOR, g->device);
-    if (!result) result = api->device_attribute(&processors, DRIVER_MULTIPROCESSORS, g->device);
-    if (!result) result = api->device_attribute(&shared, DRIVER_SHARED_PER_BLOCK_OPTIN, g->device);
-    if (!result) result = api->device_memory(&g->memory, g->device);
-    if (!result) result = api->context_retain(&g->context, g->device);
+    driver_result result = api->device_get(&g->chip.handle, index);
+    if (!result) result = api->device_name(g->chip.name, sizeof g->chip.name, g->chip.handle);
+    if (!result) result = api->device_attribute(&major, DRIVER_CAPABILITY_MAJOR, g->chip.handle);
+    if (!result) result = api->device_attribute(&minor, DRIVER_CAPABILITY_MINOR, g->chip.handle);
+    if (!result)
+        result = api->device_attribute(&processors, DRIVER_MULTIPROCESSORS, g->chip.handle);
+    if (!result)
+        result = api->device_attribute(&shared, DRIVER_SHARED_PER_BLOCK_OPTIN, g->chip.handle);
+    if (!result) result = api->device_memory(&g->chip.memory, g->chip.handle);
+    if (!result) result = api->context_retain(&g->context, g->chip.handle);
     if (!result) result = api->context_set(g->context);
     if (!result) result = api->stream_create(&g->stream, DRIVER_STREAM_NON_BLOCKING);
     g->services = (plugmc_gpu){.size = sizeof(plugmc_gpu),
-                               .name = g->name,
+                               .name = g->chip.name,
                                .multiprocessors = processors,
                                .shared_per_block = shared,
                                .architecture = 10 * major + minor,
@@ -625,7 +628,7 @@ gpu *gpu_open(int index, bool fast_math, char why[512])
     int count;
     gpu *g = checked(calloc(1, sizeof *g));
     g->fast_math = fast_math;
-    if (!open_driver(&g->api, &g->driver_version, &count, why)) {
+    if (!open_driver(&g->api, &g->chip.driver_version, &count, why)) {
         free(g);
         return NULL;
     }
@@ -636,7 +639,7 @@ gpu *gpu_open(int index, bool fast_math, char why[512])
     else if (open_compiler(g, why) && (result = open_device(g, index)) == DRIVER_SUCCESS)
         return g;
     if (result)
-        snprintf(why, 512, "GPU %d (%.100s) cannot be used: %s", index, g->name,
+        snprintf(why, 512, "GPU %d (%.100s) cannot be used: %s", index, g->chip.name,
                  error_words(&g->api, result, words));
     gpu_close(g);
     return NULL;
@@ -647,36 +650,36 @@ void gpu_close(gpu *g)
 {
     if (!g) return;
     if (g->stream) g->api.stream_synchronize(g->stream);
-    if (g->close_links) g->close_links(g);
+    if (g->neighbours.close_links) g->neighbours.close_links(g);
     gpu_profile_free(g);
     gpu_pace_free(g);
     gpu_stage_free(g);
     gpu_mail_free(g);
     gpu_peers_free(g);
-    for (plugmc_graph *next, *graph = g->graphs; graph; graph = next) {
+    for (plugmc_graph *next, *graph = g->code.graphs; graph; graph = next) {
         next = graph->next;
         g->api.graph_exec_destroy(graph->handle);
         free(graph);
     }
-    for (plugmc_kernel *next, *k = g->kernels; k; k = next) {
+    for (plugmc_kernel *next, *k = g->code.kernels; k; k = next) {
         next = k->next;
         free(k->name);
         free(k->text_name);
         free(k);
     }
-    for (gpu_module *next, *m = g->modules; m; m = next) {
+    for (gpu_module *next, *m = g->code.modules; m; m = next) {
         next = m->next;
         g->api.module_unload(m->handle);
         free(m);
     }
-    for (gpu_cells *next, *c = g->cells; c; c = next) {
+    for (gpu_cells *next, *c = g->cells.cells; c; c = next) {
         next = c->next;
         free(c);
     }
-    for (int i = 0; i < g->allocation_count; i++) g->api.release(g->allocations[i].at);
-    free(g->allocations);
+    for (int i = 0; i < g->held.allocation_count; i++) g->api.release(g->held.allocations[i].at);
+    free(g->held.allocations);
     if (g->stream) g->api.stream_destroy(g->stream);
-    if (g->context) g->api.context_release(g->device);
+    if (g->context) g->api.context_release(g->chip.handle);
     nvrtc_close(g->compiler);
     free(g);
 }
@@ -693,7 +696,7 @@ void gpu_bind(gpu *g, const plugmc_system *system, report *r)
 void gpu_describe(FILE *out, const gpu *g)
 {
     fprintf(out, "%s, sm_%d, %d multiprocessors, %.1f GiB, driver for CUDA %d.%d, NVRTC %d.%d\n",
-            g->name, g->services.architecture, g->services.multiprocessors,
-            (double)g->memory / (1024 * MiB), g->driver_version / 1000,
-            g->driver_version % 1000 / 10, g->compiler->major, g->compiler->minor);
+            g->chip.name, g->services.architecture, g->services.multiprocessors,
+            (double)g->chip.memory / (1024 * MiB), g->chip.driver_version / 1000,
+            g->chip.driver_version % 1000 / 10, g->compiler->major, g->compiler->minor);
 }

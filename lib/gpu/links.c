@@ -91,8 +91,8 @@ bool links_open(gpu *g, char why[512])
 {
     struct gpu_links *l = checked(calloc(1, sizeof *l));
     if (open_api(&l->api, &l->version, why)) {
-        g->links = l;
-        g->close_links = links_close;
+        g->neighbours.links = l;
+        g->neighbours.close_links = links_close;
         return true;
     }
     free(l);
@@ -111,7 +111,7 @@ static bool worked(const struct gpu_links *l, nccl_result result, char why[512])
 bool links_id(gpu *g, char id[LINKS_ID], char why[512])
 {
     nccl_id made;
-    const bool done = worked(g->links, g->links->api.get_id(&made), why);
+    const bool done = worked(g->neighbours.links, g->neighbours.links->api.get_id(&made), why);
     if (done) memcpy(id, made.bytes, LINKS_ID);
     return done;
 }
@@ -120,33 +120,35 @@ bool links_join(gpu *g, const char id[LINKS_ID], int rank, int ranks, char why[5
 {
     nccl_id of_all;
     memcpy(of_all.bytes, id, LINKS_ID);
-    return worked(g->links, g->links->api.join(&g->links->all, ranks, of_all, rank), why);
+    return worked(g->neighbours.links,
+                  g->neighbours.links->api.join(&g->neighbours.links->all, ranks, of_all, rank),
+                  why);
 }
 
-void links_when_broken(gpu *g, void (*broken)(void)) { g->when_broken = broken; }
+void links_when_broken(gpu *g, void (*broken)(void)) { g->neighbours.when_broken = broken; }
 
 /* Nobody waits for anybody in it. */
 void links_close(gpu *g)
 {
-    if (!g->links) return;
-    if (g->links->all) g->links->api.abort(g->links->all);
-    free(g->links);
-    g->links = NULL;
+    if (!g->neighbours.links) return;
+    if (g->neighbours.links->all) g->neighbours.links->api.abort(g->neighbours.links->all);
+    free(g->neighbours.links);
+    g->neighbours.links = NULL;
 }
 
-bool links_are_there(const gpu *g) { return g->links != NULL; }
+bool links_are_there(const gpu *g) { return g->neighbours.links != NULL; }
 
 const char *links_words(const gpu *g, char words[64])
 {
     char version[32];
-    snprintf(words, 64, "NCCL %s", version_words(g->links->version, version));
+    snprintf(words, 64, "NCCL %s", version_words(g->neighbours.links->version, version));
     return words;
 }
 
 void links_identity(const gpu *g, unsigned char identity[16])
 {
     memset(identity, 0, 16);
-    g->api.device_uuid(identity, g->device);
+    g->api.device_uuid(identity, g->chip.handle);
 }
 
 /* ---- Parcels -------------------------------------------------------------------------------------- */
@@ -154,7 +156,7 @@ void links_identity(const gpu *g, unsigned char identity[16])
 int links_deliver(plugmc_context *context, const links_parcel *parcels, int n)
 {
     gpu *g = context->gpu;
-    const struct gpu_links *l = g->links;
+    const struct gpu_links *l = g->neighbours.links;
     char why[512];
     g->caller = context;
     if (g->broken) return PLUGMC_ERROR_DEVICE;

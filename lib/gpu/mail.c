@@ -28,8 +28,8 @@ struct gpu_mail {
 
 static struct gpu_mail *mail_of(gpu *g)
 {
-    if (!g->mail) g->mail = checked(calloc(1, sizeof *g->mail));
-    return g->mail;
+    if (!g->traffic.mail) g->traffic.mail = checked(calloc(1, sizeof *g->traffic.mail));
+    return g->traffic.mail;
 }
 
 /* Larger than is asked for, so that it is seldom another one. */
@@ -120,9 +120,9 @@ int gpu_mail_take(gpu *g, int32_t part, uint64_t at, plugmc_device_pointer to, s
 
 void gpu_mail_free(gpu *g)
 {
-    for (int32_t k = 0; g->mail && k < g->mail->count; k++)
-        if (g->mail->others[k].number) g->api.close_shared(g->mail->others[k].at);
-    if (g->mail) free(g->mail->others);
-    free(g->mail);
-    g->mail = NULL;
+    for (int32_t k = 0; g->traffic.mail && k < g->traffic.mail->count; k++)
+        if (g->traffic.mail->others[k].number) g->api.close_shared(g->traffic.mail->others[k].at);
+    if (g->traffic.mail) free(g->traffic.mail->others);
+    free(g->traffic.mail);
+    g->traffic.mail = NULL;
 }

@@ -35,6 +35,7 @@ int gpu_write_numbers(plugmc_context *context)
     int code = PLUGMC_OK;
     g->caller = context;
     if (g->broken) return PLUGMC_ERROR_DEVICE;
-    for (const gpu_module *m = g->modules; m && !code; m = m->next) code = gpu_fill_numbers(g, m);
+    for (const gpu_module *m = g->code.modules; m && !code; m = m->next)
+        code = gpu_fill_numbers(g, m);
     return code;
 }

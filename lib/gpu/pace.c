@@ -6,20 +6,21 @@ enum { EVENT_WITHOUT_TIME = 2 };
 
 void gpu_keep_pace(gpu *g)
 {
-    driver_event *now = &g->pace[g->paces & 1], *before = &g->pace[~g->paces & 1];
-    if (g->recording || g->broken) return;
+    driver_event *now = &g->traffic.pace[g->traffic.paces & 1],
+                 *before = &g->traffic.pace[~g->traffic.paces & 1];
+    if (g->code.recording || g->broken) return;
     if (!*now && g->api.event_create(now, EVENT_WITHOUT_TIME)) {
         *now = NULL;
         return;
     }
     /* what has gone wrong on the device is said by the next call that waits for it */
-    if (g->api.event_record(*now, g->stream) == DRIVER_SUCCESS && g->paces > 0)
+    if (g->api.event_record(*now, g->stream) == DRIVER_SUCCESS && g->traffic.paces > 0)
         g->api.event_synchronize(*before);
-    g->paces++;
+    g->traffic.paces++;
 }
 
 void gpu_pace_free(gpu *g)
 {
     for (int i = 0; i < 2; i++)
-        if (g->pace[i]) g->api.event_destroy(g->pace[i]);
+        if (g->traffic.pace[i]) g->api.event_destroy(g->traffic.pace[i]);
 }

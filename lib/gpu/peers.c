@@ -27,26 +27,29 @@ bool gpu_borrow(gpu *g, const gpu_key *key, plugmc_device_pointer *out, char *wh
         gpu_put_in_words(g, result, why);
         return false;
     }
-    g->borrowed =
-        checked(realloc(g->borrowed, (size_t)(g->borrowed_count + 1) * sizeof *g->borrowed));
-    g->borrowed[g->borrowed_count++] = at;
+    g->neighbours.borrowed =
+        checked(realloc(g->neighbours.borrowed, (size_t)(g->neighbours.borrowed_count + 1) *
+                                                    sizeof *g->neighbours.borrowed));
+    g->neighbours.borrowed[g->neighbours.borrowed_count++] = at;
     *out = at;
     return true;
 }
 
 volatile uint32_t *gpu_word(gpu *g)
 {
-    if (!g->word && gpu_checked(g, g->api.pin(&g->word, sizeof(uint32_t)), "taking pinned memory"))
-        g->word = NULL;
+    if (!g->traffic.word &&
+        gpu_checked(g, g->api.pin(&g->traffic.word, sizeof(uint32_t)), "taking pinned memory"))
+        g->traffic.word = NULL;
     else
-        *(volatile uint32_t *)g->word = 0;
-    return g->word;
+        *(volatile uint32_t *)g->traffic.word = 0;
+    return g->traffic.word;
 }
 
 void gpu_peers_free(gpu *g)
 {
-    for (int k = 0; k < g->borrowed_count; k++) g->api.close_shared(g->borrowed[k]);
-    free(g->borrowed);
-    if (g->word) g->api.unpin(g->word);
-    g->borrowed = NULL, g->borrowed_count = 0, g->word = NULL;
+    for (int k = 0; k < g->neighbours.borrowed_count; k++)
+        g->api.close_shared(g->neighbours.borrowed[k]);
+    free(g->neighbours.borrowed);
+    if (g->traffic.word) g->api.unpin(g->traffic.word);
+    g->neighbours.borrowed = NULL, g->neighbours.borrowed_count = 0, g->traffic.word = NULL;
 }

@@ -35,7 +35,7 @@ static bool mark(gpu *g)
 void gpu_profile_mark(gpu *g, const char *name)
 {
     gpu_profile *p = g->profile;
-    if (g->recording || p->launches == MOST_LAUNCHES || p->events != 2 * p->launches) return;
+    if (g->code.recording || p->launches == MOST_LAUNCHES || p->events != 2 * p->launches) return;
     p->open = mark(g);
     p->name[p->launches] = name;
 }

@@ -16,15 +16,15 @@ enum { STAGE = 1 << 18, SMALL = 1 << 15, ALIGNMENT = 64 };
 void *gpu_stage(gpu *g, const void *from, size_t bytes)
 {
     const size_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (bytes > SMALL || g->staged_bytes + room > STAGE) return NULL;
-    if (!g->staged) {
+    if (bytes > SMALL || g->traffic.staged_bytes + room > STAGE) return NULL;
+    if (!g->traffic.staged) {
         void *memory;
         if (g->api.pin(&memory, STAGE)) return NULL; /* then uploads wait */
-        g->staged = memory;
+        g->traffic.staged = memory;
     }
-    char *to = g->staged + g->staged_bytes;
+    char *to = g->traffic.staged + g->traffic.staged_bytes;
     memcpy(to, from, bytes);
-    g->staged_bytes += room;
+    g->traffic.staged_bytes += room;
     return to;
 }
 
@@ -34,13 +34,13 @@ char *gpu_pinned(plugmc_context *context, size_t bytes)
     void *memory;
     g->caller = context;
     if (g->broken) return NULL;
-    if (g->parcels && bytes <= g->parcel_bytes) return g->parcels;
-    if (g->parcels) g->api.unpin(g->parcels);
-    g->parcels = NULL;
+    if (g->traffic.parcels && bytes <= g->traffic.parcel_bytes) return g->traffic.parcels;
+    if (g->traffic.parcels) g->api.unpin(g->traffic.parcels);
+    g->traffic.parcels = NULL;
     if (gpu_checked(g, g->api.pin(&memory, bytes + bytes / 4 + 1), "taking pinned memory"))
         return NULL;
-    g->parcel_bytes = bytes + bytes / 4;
-    return g->parcels = memory;
+    g->traffic.parcel_bytes = bytes + bytes / 4;
+    return g->traffic.parcels = memory;
 }
 
 int gpu_bring(plugmc_context *context, plugmc_device_pointer there, void *here, size_t bytes,
@@ -61,7 +61,7 @@ enum { EVENT_WITHOUT_TIME = 2 };
 /* What downloads that nobody waits for need. */
 static bool begin_late(gpu *g)
 {
-    gpu_late *l = &g->late;
+    gpu_late *l = &g->traffic.late;
     void *memory;
     if (!l->stream && g->api.stream_create(&l->stream, DRIVER_STREAM_NON_BLOCKING))
         l->stream = NULL;
@@ -73,7 +73,7 @@ static bool begin_late(gpu *g)
 
 bool gpu_put_off(gpu *g, void *to, plugmc_device_pointer from, size_t bytes, driver_result *result)
 {
-    gpu_late *l = &g->late;
+    gpu_late *l = &g->traffic.late;
     const size_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     *result = DRIVER_SUCCESS;
     if (bytes > SMALL || l->bytes + room > STAGE || l->count == MOST_LATE) return false;
@@ -92,7 +92,7 @@ bool gpu_put_off(gpu *g, void *to, plugmc_device_pointer from, size_t bytes, dri
 
 driver_result gpu_hand_out(gpu *g)
 {
-    gpu_late *l = &g->late;
+    gpu_late *l = &g->traffic.late;
     const driver_result result = l->count ? g->api.event_synchronize(l->event) : DRIVER_SUCCESS;
     for (int k = 0; k < l->count && !result; k++)
         memcpy(l->of[k].to, l->pinned + l->of[k].at, l->of[k].bytes);
@@ -104,7 +104,7 @@ driver_result gpu_hand_out(gpu *g)
 /* The copies under way end before the pinned memory is used again. */
 void gpu_forget_downloads(gpu *g)
 {
-    gpu_late *l = &g->late;
+    gpu_late *l = &g->traffic.late;
     if (l->count && !g->broken) g->api.event_synchronize(l->event);
     l->count = 0;
     l->bytes = 0;
@@ -112,13 +112,13 @@ void gpu_forget_downloads(gpu *g)
 
 void gpu_stage_free(gpu *g)
 {
-    if (g->late.pinned) g->api.unpin(g->late.pinned);
-    if (g->late.event) g->api.event_destroy(g->late.event);
-    if (g->late.begun) g->api.event_destroy(g->late.begun);
-    if (g->late.stream) g->api.stream_destroy(g->late.stream);
-    g->late = (gpu_late){0};
-    if (g->staged) g->api.unpin(g->staged);
-    g->staged = NULL;
-    if (g->parcels) g->api.unpin(g->parcels);
-    g->parcels = NULL;
+    if (g->traffic.late.pinned) g->api.unpin(g->traffic.late.pinned);
+    if (g->traffic.late.event) g->api.event_destroy(g->traffic.late.event);
+    if (g->traffic.late.begun) g->api.event_destroy(g->traffic.late.begun);
+    if (g->traffic.late.stream) g->api.stream_destroy(g->traffic.late.stream);
+    g->traffic.late = (gpu_late){0};
+    if (g->traffic.staged) g->api.unpin(g->traffic.staged);
+    g->traffic.staged = NULL;
+    if (g->traffic.parcels) g->api.unpin(g->traffic.parcels);
+    g->traffic.parcels = NULL;
 }

@@ -153,14 +153,15 @@ static int keep_frame(records *records, uint64_t sweep, const double *positions)
         return code;
     }
     output_data *out = &records->output;
-    frame *frames = realloc(out->frames, sizeof *frames * (size_t)(out->frame_count + 1));
-    if (frames) out->frames = frames;
+    frame *frames =
+        realloc(out->trajectory.frames, sizeof *frames * (size_t)(out->trajectory.frame_count + 1));
+    if (frames) out->trajectory.frames = frames;
     if (!frames) {
         free(copy), free(boxes);
         return report_error(records->engine->report, EXIT_MEMORY, NULL, 0,
                             "no memory for a frame of the trajectory");
     }
-    out->frames[out->frame_count++] = (frame){sweep, copy, boxes};
+    out->trajectory.frames[out->trajectory.frame_count++] = (frame){sweep, copy, boxes};
     return 0;
 }
 

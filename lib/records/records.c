@@ -245,13 +245,13 @@ static void free_output(output_data *out)
         free(d->values), free(d->errors), free(d->each_converged);
         axes_free(&d->axes);
     }
-    for (int i = 0; i < out->frame_count; i++) free(out->frames[i].positions);
+    for (int i = 0; i < out->trajectory.frame_count; i++) free(out->trajectory.frames[i].positions);
     free(out->quantities);
     free(out->derived);
-    free(out->frames);
-    free((char *)out->user_ini);
-    free((char *)out->provenance);
-    free((char *)out->history);
+    free(out->trajectory.frames);
+    free((char *)out->origin.user_ini);
+    free((char *)out->origin.provenance);
+    free((char *)out->origin.history);
 }
 
 void records_free(records *records)

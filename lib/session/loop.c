@@ -157,7 +157,7 @@ static bool checkpoint_is_due(const session *session, double since)
 {
     const size_t frame_bytes = sizeof(double) * 3 * (size_t)session->engine.system.walkers *
                                (size_t)session->engine.system.particles *
-                               (size_t)session->records.output.frame_count;
+                               (size_t)session->records.output.trajectory.frame_count;
     const double period = session->engine.config.run.checkpoint;
     return (period > 0 && since >= period && !writing_goes_on(session)) ||
            frame_bytes > FRAME_BYTES * (1 + (size_t)session->failed_writes);

@@ -21,13 +21,13 @@ int session_prepare(session *session)
     if (!session->output_path) session->output_path = engine->config.run.output;
     session->csv_path = engine->config.run.csv;
     out->system = &engine->processes.whole;
-    out->effective_ini = engine->keys;
-    out->provenance = history_describe(session);
-    out->history = history_append(session->before, out->provenance);
-    out->author = engine->config.run.author;
+    out->origin.effective_ini = engine->keys;
+    out->origin.provenance = history_describe(session);
+    out->origin.history = history_append(session->before, out->origin.provenance);
+    out->origin.author = engine->config.run.author;
     out->equilibrate = (uint64_t)engine->config.run.equilibrate;
-    out->trajectory_note = engine->system.box.dimension == 2 ? "two-dimensional run: z = 0" : "";
-    out->user_ini = ini_as_text(&engine->config.ini, session->output_path);
+    out->trajectory.note = engine->system.box.dimension == 2 ? "two-dimensional run: z = 0" : "";
+    out->origin.user_ini = ini_as_text(&engine->config.ini, session->output_path);
     return 0;
 }
 

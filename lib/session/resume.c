@@ -86,8 +86,8 @@ int resume_look(session *session, output_data *found, bool accept, bool *there)
     *there = access(path, F_OK) == 0;
     if (!*there) return 0;
     int code = output_read(path, found, session->engine.report);
-    if (!code) code = compare_configuration(session, path, found->effective_ini);
-    const char *before = found->history ? found->history : found->provenance;
+    if (!code) code = compare_configuration(session, path, found->origin.effective_ini);
+    const char *before = found->origin.history ? found->origin.history : found->origin.provenance;
     if (code || accept || !before || !resume_is_finished(session, found)) return code;
     return history_compare_files(session, path, before);
 }
@@ -105,7 +105,7 @@ static int write_missing_table(session *session)
 {
     const char *csv = session->engine.config.run.csv;
     if (!csv || !*csv || !output_csv_is_short(csv, &session->records.output)) return EXIT_DONE;
-    identity_make(session->records.output.identity);
+    identity_make(session->records.output.file.identity);
     return output_csv(csv, &session->records.output, session->engine.report);
 }
 

@@ -44,9 +44,9 @@ static int write_fresh(const char *path, output_data *data, written *w)
 static int write_anew(const char *path, output_data *data, written *w)
 {
     char why[OUTPUT_WHY];
-    w->lost = data->frames_written;
-    w->lost_from = data->frames_from;
-    w->lost_until = data->frames_until;
+    w->lost = data->trajectory.written;
+    w->lost_from = data->trajectory.from;
+    w->lost_until = data->trajectory.until;
     int code = output_try(path, NULL, data, why);
     w->anew = !code;
     return code;
@@ -78,7 +78,7 @@ static char *rescue_name(const char *path, const char *identity, const char *fol
 /* The file of somebody else is left as it is. */
 static int write_beside(const char *path, output_data *data, written *w)
 {
-    char *folder = path_folder(path), *place = rescue_name(path, data->identity, folder);
+    char *folder = path_folder(path), *place = rescue_name(path, data->file.identity, folder);
     int code = strlen(place) < sizeof w->elsewhere ? write_anew(place, data, w) : EXIT_OUTPUT;
     if (!code) strcpy(w->elsewhere, place);
     free(place), free(folder);
@@ -110,7 +110,7 @@ static void write_all(const char *path, const char *csv_path, bool in_file, outp
 
 static bool is_short(const session *session, const written *w)
 {
-    return w->code && child_is_shortage(session->records.output.error);
+    return w->code && child_is_shortage(session->records.output.file.error);
 }
 
 /* The last write. Others may give back in a moment what it lacks. Without another process for it HDF5 is called in
@@ -128,7 +128,7 @@ static void write_last(session *session, written *w)
         write_all(session->output_path, session->csv_path, session->in_file,
                   &session->records.output, w);
     }
-    if (!is_short(session, w) || session->records.output.error == ENOMEM) return;
+    if (!is_short(session, w) || session->records.output.file.error == ENOMEM) return;
     child_program = NULL;
     write_all(session->output_path, session->csv_path, session->in_file, &session->records.output,
               w);
@@ -150,7 +150,8 @@ static bool rescue_to(session *session, const char *path, const char *from, char
 {
     output_data *out = &session->records.output;
     char why[OUTPUT_WHY], frames[128];
-    frames_words(from ? 0 : out->frames_written, out->frames_from, out->frames_until, frames);
+    frames_words(from ? 0 : out->trajectory.written, out->trajectory.from, out->trajectory.until,
+                 frames);
     if (output_try(path, from, out, why)) return false;
     snprintf(words, 1024, "the run is in %s%s: go on with plugmc run --resume %s", path, frames,
              path);
@@ -169,7 +170,7 @@ static bool rescue(session *session, const written *w, char words[1024])
     for (int i = 0; i < 3 && !saved; i++) {
         if (i && strcmp(folders[i], folders[i - 1]) == 0) continue;
         char *path =
-            rescue_name(session->output_path, session->records.output.identity, folders[i]);
+            rescue_name(session->output_path, session->records.output.file.identity, folders[i]);
         saved = (kept && rescue_to(session, path, session->output_path, words)) ||
                 rescue_to(session, path, NULL, words);
         free(path);

@@ -171,7 +171,7 @@ int snapshot_take(session *session, uint64_t sweep, double seconds)
     copy_moves(session, s, false);
     s->sweep = sweep;
     s->seconds = seconds;
-    s->frames = session->records.output.frame_count;
+    s->frames = session->records.output.trajectory.frame_count;
     for (int k = 0; k < session->records.output.quantity_count; k++)
         mark_quantity(&s->marks[k], &session->records.output.quantities[k]);
     s->there = true;
@@ -218,7 +218,8 @@ uint64_t snapshot_go_back(session *session)
         memset(q->blocks.sums + kept, 0, sizeof(double) * (ROWS * length - kept));
     }
     for (int k = 0; k < out->derived_count; k++) forget(&out->derived[k]);
-    while (out->frame_count > s->frames) free(out->frames[--out->frame_count].positions);
+    while (out->trajectory.frame_count > s->frames)
+        free(out->trajectory.frames[--out->trajectory.frame_count].positions);
     return s->sweep;
 }
 

@@ -128,9 +128,9 @@ bool writing_begin(session *session, write_function *write)
         free_writing(w);
         return false;
     }
-    snapshot_frames_left(session, -out->frame_count);
-    out->frames = NULL;
-    out->frame_count = 0;
+    snapshot_frames_left(session, -out->trajectory.frame_count);
+    out->trajectory.frames = NULL;
+    out->trajectory.frame_count = 0;
     session->writing = w;
     session->records.lent = true;
     return true;
@@ -142,14 +142,14 @@ bool writing_goes_on(const session *session) { return session->writing && !sessi
 
 static void take_written(output_data *out, const output_data *done)
 {
-    out->writes = done->writes;
-    out->frames_written = done->frames_written;
-    out->frames_from = done->frames_from;
-    out->frames_until = done->frames_until;
-    out->device = done->device;
-    out->inode = done->inode;
-    memcpy(out->stamp, done->stamp, sizeof out->stamp);
-    memcpy(out->identity, done->identity, sizeof out->identity);
+    out->file.writes = done->file.writes;
+    out->trajectory.written = done->trajectory.written;
+    out->trajectory.from = done->trajectory.from;
+    out->trajectory.until = done->trajectory.until;
+    out->file.device = done->file.device;
+    out->file.inode = done->file.inode;
+    memcpy(out->file.stamp, done->file.stamp, sizeof out->file.stamp);
+    memcpy(out->file.identity, done->file.identity, sizeof out->file.identity);
     for (int k = 0; k < out->quantity_count; k++)
         out->quantities[k].written = done->quantities[k].written;
 }
@@ -158,14 +158,15 @@ static void take_written(output_data *out, const output_data *done)
 static void take_frames_back(session *session, output_data *left)
 {
     output_data *out = &session->records.output;
-    const size_t all = (size_t)(left->frame_count + out->frame_count);
-    frame *frames = checked(realloc(left->frames, (all + 1) * sizeof *frames));
-    if (out->frame_count)
-        memcpy(frames + left->frame_count, out->frames, (size_t)out->frame_count * sizeof *frames);
-    free(out->frames);
-    out->frames = frames;
-    out->frame_count = (int)all;
-    snapshot_frames_left(session, left->frame_count);
+    const size_t all = (size_t)(left->trajectory.frame_count + out->trajectory.frame_count);
+    frame *frames = checked(realloc(left->trajectory.frames, (all + 1) * sizeof *frames));
+    if (out->trajectory.frame_count)
+        memcpy(frames + left->trajectory.frame_count, out->trajectory.frames,
+               (size_t)out->trajectory.frame_count * sizeof *frames);
+    free(out->trajectory.frames);
+    out->trajectory.frames = frames;
+    out->trajectory.frame_count = (int)all;
+    snapshot_frames_left(session, left->trajectory.frame_count);
 }
 
 bool writing_end(session *session, bool wait, written *out)
@@ -174,12 +175,13 @@ bool writing_end(session *session, bool wait, written *out)
     if (!w || (!wait && !w->done)) return false;
     pthread_join(w->thread, NULL);
     session->writing = NULL;
-    memcpy(session->records.output.identity, w->data.identity, sizeof w->data.identity);
+    memcpy(session->records.output.file.identity, w->data.file.identity,
+           sizeof w->data.file.identity);
     if (w->end.code)
         take_frames_back(session, &w->data);
     else {
         take_written(&session->records.output, &w->data);
-        free(w->data.frames);
+        free(w->data.trajectory.frames);
     }
     *out = w->end;
     free_writing(w);

@@ -194,7 +194,7 @@ typedef struct selection {
 /* Sweeps only grow. */
 static selection select_frames(const arguments *a, const run_file *run)
 {
-    selection s = {0, run->data.frames_written};
+    selection s = {0, run->data.trajectory.written};
     while (s.first < s.end && run->sweeps[s.first] < a->from) s.first++;
     while (s.end > s.first && run->sweeps[s.end - 1] > a->until) s.end--;
     return s;
@@ -283,7 +283,7 @@ static int check_run(const arguments *a, const run_file *run, report *r)
     if (a->walker >= run->data.walkers)
         return report_error(r, EXIT_USAGE, NULL, 0, "there is no walker %d: %s has walkers 0 to %d",
                             a->walker, run->path, run->data.walkers - 1);
-    if (a->last || a->format->samples || run->data.frames_written) return EXIT_DONE;
+    if (a->last || a->format->samples || run->data.trajectory.written) return EXIT_DONE;
     return report_error(r, EXIT_INPUT, run->path, 0,
                         "there is no trajectory in it, as there was no [observable trajectory]; "
                         "--last exports the state at the end");
@@ -296,7 +296,7 @@ static int check_selection(const arguments *a, const run_file *run, report *r)
     if (s.first < s.end) return EXIT_DONE;
     return report_error(
         r, EXIT_USAGE, run->path, 0, "there is no such frame; they are from sweeps %lld to %lld",
-        (long long)run->sweeps[0], (long long)run->sweeps[run->data.frames_written - 1]);
+        (long long)run->sweeps[0], (long long)run->sweeps[run->data.trajectory.written - 1]);
 }
 
 static int export(const arguments *a, run_file *run, report *r)

@@ -45,7 +45,7 @@ int run_open(run_file *run, const char *path, report *r)
     if (run->fd < 0)
         return report_error(r, EXIT_CHECKPOINT, NULL, 0, "cannot read %s: %s", path, refused);
     int code = output_read_open(run->fd, path, &run->data, r);
-    if (!code) code = ini_read_archived(path, run->data.user_ini, &run->config.ini, r);
+    if (!code) code = ini_read_archived(path, run->data.origin.user_ini, &run->config.ini, r);
     if (!code) code = config_read(&run->config, r);
     if (!code) room_of_file(&run->config, &run->data);
     if (!code) code = system_build(&run->config, &run->system, r);
@@ -79,9 +79,9 @@ int run_open_trajectory(run_file *run, report *r)
     run->reading = true;
     run->sweeps =
         store_get_array(s, s->file, "particles/trajectory/position/step", STORE_INT64, 1, &count);
-    if (!s->failed && count != (hsize_t)run->data.frames_written)
+    if (!s->failed && count != (hsize_t)run->data.trajectory.written)
         store_fail(s, "its trajectory has %llu frames, its checkpoint knows %lld",
-                   (unsigned long long)count, (long long)run->data.frames_written);
+                   (unsigned long long)count, (long long)run->data.trajectory.written);
     return store_code(run, r);
 }
 
@@ -208,7 +208,7 @@ static void load_who(run_file *run, int walker, hsize_t first, hsize_t rows)
 static void load(run_file *run, int walker, int64_t k, int64_t every)
 {
     const int64_t n = run->system.particles, bytes = 3 * (int64_t)sizeof(double) * (n + 1),
-                  left = run->data.frames_written - k;
+                  left = run->data.trajectory.written - k;
     const bool oblique = run->system.box.oblique;
     hsize_t shape[3] = {0}, edges[3] = {0};
     store *s = &run->store;

@@ -144,7 +144,7 @@ static int read_ini(const char *path, const output_data *data, const arguments *
 {
     ini_file ini = {0};
     difference d = {a, path, r, 0};
-    int code = ini_read_archived(path, data->effective_ini, &ini, r);
+    int code = ini_read_archived(path, data->origin.effective_ini, &ini, r);
     if (!code && with_key) code = key_of(path, &ini, a->along, &out->x, r);
     if (!code && first->count) {
         ini_compare(first, &ini, look_at, &d);

@@ -161,7 +161,7 @@ static int read_configuration(session *session, const arguments *a, output_data 
     if (a->resume) {
         code = output_read(a->file, found, session->engine.report);
         if (!code)
-            code = ini_read_archived(a->file, found->user_ini, &session->engine.config.ini,
+            code = ini_read_archived(a->file, found->origin.user_ini, &session->engine.config.ini,
                                      session->engine.report);
     } else {
         code = ini_read(a->file, &session->engine.config.ini, session->engine.report);
@@ -257,7 +257,7 @@ typedef struct origin {
 /* Between looking at the file and locking it another run may have come and gone. */
 static int check_unchanged(const session *session, const char *path, const origin *from)
 {
-    bool same = from->there ? strcmp(session->records.output.stamp, from->stamp) == 0
+    bool same = from->there ? strcmp(session->records.output.file.stamp, from->stamp) == 0
                             : !from->if_there || access(path, F_OK);
     if (same) return 0;
     return report_error(
@@ -312,13 +312,13 @@ static int run_locked(session *session, const char *path, const origin *from, bo
     const char *csv = session->engine.config.run.csv;
     output_lock output = {0}, table = {0};
     const bool leads = team_leads();
-    identity_make(session->records.output.identity);
-    int code = leads ? output_lock_take(&output, path, session->records.output.identity,
+    identity_make(session->records.output.file.identity);
+    int code = leads ? output_lock_take(&output, path, session->records.output.file.identity,
                                         session->engine.report)
                      : 0;
     if (!code && leads && csv && *csv)
-        code =
-            output_lock_take(&table, csv, session->records.output.identity, session->engine.report);
+        code = output_lock_take(&table, csv, session->records.output.file.identity,
+                                session->engine.report);
     if (!code && leads && !from->there) code = check_unchanged(session, path, from);
     code = team_agree(code);
     if (!code) code = share_threads(&session->engine);
@@ -334,7 +334,7 @@ static int run_locked(session *session, const char *path, const origin *from, bo
         watchdog_doing("writing a first file to see that it can be");
     if (!code && !from->there) code = team_agree(rehearse_output(session));
     session->spare.least = LEAST_SPARE;
-    session->records.output.spare = &session->spare;
+    session->records.output.file.spare = &session->spare;
     if (!code) code = team_agree(session_run(session));
     saving_wait(session);
     spare_drop(&session->spare);
@@ -390,10 +390,11 @@ static int run(session *session, const arguments *a, output_data *found)
     if (from.there && resume_is_finished(session, found))
         return team_leads() ? resume_print_again(session, path, found) : EXIT_DONE;
     if (from.there) {
-        session->before = keep_text(found->history ? found->history : found->provenance);
+        session->before =
+            keep_text(found->origin.history ? found->origin.history : found->origin.provenance);
         session->resumed_at = found->sweep;
         session->output_path = path;
-        strcpy(from.stamp, found->stamp);
+        strcpy(from.stamp, found->file.stamp);
         code = history_compare(session, path, session->before, a->accept_changes);
         output_free(found); /* it is read again when it is locked */
     }

@@ -69,7 +69,7 @@ static int open_run(shown *run, char *path, report *r)
     run->path = path;
     run->name = checked(strdup(slash ? slash + 1 : path));
     int code = output_read(path, &run->data, r);
-    if (!code) code = ini_read_archived(path, run->data.user_ini, &run->config.ini, r);
+    if (!code) code = ini_read_archived(path, run->data.origin.user_ini, &run->config.ini, r);
     if (!code) code = config_read(&run->config, r);
     if (!code) room_of_file(&run->config, &run->data);
     if (!code) code = system_build(&run->config, &run->system, r);

@@ -311,7 +311,8 @@ static void put_references(page *p)
         "used:</p>\n<ul>\n");
     char *seen = checked(strdup("\n"));
     for (int r = 0; r < p->count; r++) {
-        char *text = checked(strdup(p->runs[r].data.provenance ? p->runs[r].data.provenance : "")),
+        char *text = checked(strdup(
+                 p->runs[r].data.origin.provenance ? p->runs[r].data.origin.provenance : "")),
              *rest = text, *line;
         while ((line = strsep(&rest, "\n"))) {
             char *whole, *more;
@@ -340,8 +341,9 @@ void put_origin(page *p)
     for (int r = 0; r < p->count; r++) {
         const shown *run = &p->runs[r];
         put_folded(p, "Configuration, with the origin of every value", run->name,
-                   run->data.effective_ini);
+                   run->data.origin.effective_ini);
         put_folded(p, "Program, plugins, machine", run->name,
-                   run->data.history ? run->data.history : run->data.provenance);
+                   run->data.origin.history ? run->data.origin.history
+                                            : run->data.origin.provenance);
     }
 }

@@ -20,14 +20,16 @@ int analysed_open(analysed *run, const char *path, report *r)
     if (fd < 0)
         return report_error(r, EXIT_CHECKPOINT, NULL, 0, "cannot read %s: %s", path, refused);
     int code = output_read_open(fd, path, &found, r);
-    if (!code) code = ini_read_archived(path, found.user_ini, &session->engine.config.ini, r);
+    if (!code)
+        code = ini_read_archived(path, found.origin.user_ini, &session->engine.config.ini, r);
     if (!code) code = ini_set(&session->engine.config.ini, "run.device=cpu", r);
     if (!code) code = config_read(&session->engine.config, r);
     if (!code) code = session_open(session);
     if (!code) code = session_prepare(session);
     if (!code) {
-        run->configuration = checked(strdup(found.effective_ini ? found.effective_ini : ""));
-        run->provenance = checked(strdup(found.provenance ? found.provenance : ""));
+        run->configuration =
+            checked(strdup(found.origin.effective_ini ? found.origin.effective_ini : ""));
+        run->provenance = checked(strdup(found.origin.provenance ? found.origin.provenance : ""));
         code = output_read_open(fd, path, &session->records.output, r);
     }
     close(fd);

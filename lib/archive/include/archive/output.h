@@ -81,38 +81,52 @@ typedef struct frame {
 
 enum { STAMP_SIZE = 64 };
 
+/* Where a run comes from, as texts. */
+typedef struct output_origin {
+    const char *effective_ini; /* with origins as comments */
+    const char *user_ini;      /* that resume reads again: the INI with --set applied */
+    /* Version, compiler, plugins with hashes, machine, GPU, driver: "key: value" lines. */
+    const char *provenance;
+    /* The provenance of each part of the run that was resumed, an empty line between them. */
+    const char *history;
+    const char *author; /* "NAME" or "NAME <MAIL>"; "" or NULL: not given */
+} output_origin;
+
+/* The file that was written or read last. */
+typedef struct output_file {
+    char identity
+        [IDENTITY_SIZE];    /* of the process that writes; made by the first write if it is "" */
+    char stamp[STAMP_SIZE]; /* who wrote what is in the file, and which of its writes that was */
+    uint64_t writes;        /* of this process */
+    int error;              /* of the last write that failed, where that was the reason; else 0 */
+    dev_t device;
+    ino_t inode;
+    spare *spare; /* the file before, for the next write; NULL: none is kept */
+} output_file;
+
+/* Positions on the way. */
+typedef struct output_trajectory {
+    frame *frames; /* since the last write */
+    int frame_count;
+    int64_t written;      /* that are in the file */
+    uint64_t from, until; /* sweeps of the first and the last of them */
+    const char *note;
+} output_trajectory;
+
 /* Everything that goes into the file. Filled by the loop. */
 typedef struct output_data {
     const plugmc_system *system;
-    const char *effective_ini; /* text, with origins as comments */
-    const char *user_ini;      /* text that resume reads again: the INI with --set applied */
-    const char *provenance;    /* version, compiler, plugins with hashes, machine, GPU, driver:
-                                  "key: value" lines */
-    const char *history;       /* the provenance of each part of the run that was resumed, an empty
-                                  line between them */
-    const char *author;        /* of the run: "NAME" or "NAME <MAIL>"; "" or NULL: not given */
-    /* Of the process that writes; made by the first write if it is "". */
-    char identity[IDENTITY_SIZE];
-    char stamp[STAMP_SIZE]; /* who wrote what is in the file, and which of its writes that was */
-    uint64_t writes;        /* of this process */
-    /* of the last write that failed, where that was the reason; else 0 */
-    int error;
-    dev_t device; /* of the file that was written or read last */
-    ino_t inode;
-    spare *spare; /* the file before, for the next write; NULL: none is kept */
+    output_origin origin;
+    output_file file;
     quantity_record *quantities;
     int quantity_count;
-    bool joined;                    /* walkers hang together: their means are the samples */
-    int64_t blocks;                 /* errors are from so many; 0: by the rule (statistics/blocking.h) */
+    bool joined;    /* walkers hang together: their means are the samples */
+    int64_t blocks; /* errors are from so many; 0: by the rule (statistics/blocking.h) */
     const quantity_record *slowest; /* scalar of the longest correlation time; NULL: none is slow */
     uint64_t equilibrate;           /* production starts after this many sweeps */
     derived_record *derived;
     int derived_count;
-    frame *frames; /* since the last write */
-    int frame_count;
-    int64_t frames_written;
-    uint64_t frames_from, frames_until; /* sweeps of the first and the last of them */
-    const char *trajectory_note;
+    output_trajectory trajectory;
     /* checkpoint */
     uint64_t sweep; /* sweeps done, equilibration included */
     move_record *moves;

@@ -70,51 +70,76 @@ typedef struct gpu_late {
     driver_event begun, event; /* before the last of them, in the run's stream; behind it */
 } gpu_late;
 
-struct gpu {
-    driver_api api;
-    nvrtc *compiler;
-    bool fast_math;
+/* What it is. */
+typedef struct gpu_chip {
+    driver_device handle;
     char name[256];
-    driver_device device;
-    driver_context context;
-    driver_stream stream;
     int driver_version; /* 13000 for CUDA 13.0 */
     size_t memory;      /* bytes */
-    plugmc_gpu services;
+} gpu_chip;
 
-    const plugmc_system *system;
-    report *report;
-    plugmc_context *caller; /* whom a message is about; NULL: the core itself */
-
+/* Device memory that was given out. */
+typedef struct gpu_memory {
     allocation *allocations;
     int allocation_count, allocation_capacity;
+} gpu_memory;
+
+/* What was compiled, and is launched. */
+typedef struct gpu_code {
     gpu_module *modules;
     plugmc_kernel *kernels;
     plugmc_graph *graphs;
     const plugmc_kernel *last; /* launched last: the suspect when something fails */
     bool recording;
-    bool broken;                 /* the GPU has failed, and that has been said */
-    struct gpu_profile *profile; /* NULL unless it is asked for */
-    char *staged; /* pinned memory of the host, from which small uploads go on; NULL: none yet */
+} gpu_code;
+
+/* Small copies between host and device, through pinned memory of the host; NULL where there is none yet. */
+typedef struct gpu_traffic {
+    char *staged;          /* from which small uploads go on */
     size_t staged_bytes;   /* of it that the GPU may not have read yet */
     struct gpu_mail *mail; /* NULL: none yet */
-    char *parcels;         /* pinned, of gpu_pinned; NULL: none yet */
+    char *parcels;         /* of gpu_pinned */
     size_t parcel_bytes;
     gpu_late late;
     driver_event pace[2]; /* behind what was launched before the last two calls: pace.c */
     uint64_t paces;
+    void *word; /* of gpu_word */
+} gpu_traffic;
 
-    struct gpu_links *links;    /* to other processes' GPUs: links.h; NULL: none */
-    void (*close_links)(gpu *); /* of links.h, once there are any */
+/* Other processes' GPUs: links.h. */
+typedef struct gpu_neighbours {
+    struct gpu_links *links;    /* NULL: none */
+    void (*close_links)(gpu *); /* once there are any */
     void (*when_broken)(void);  /* of links_when_broken; NULL: nothing is to be done */
-    driver_pointer *borrowed;   /* memory of other GPUs: peers.c */
+    driver_pointer *borrowed;   /* memory of theirs: peers.c */
     int borrowed_count;
-    void *word; /* pinned, of gpu_word; NULL: none yet */
+} gpu_neighbours;
 
+typedef struct gpu_sorts {
     gpu_cells *cells;
     uint64_t sorts;
     gpu_cells_scratch scratch;
     gpu_cells_kernels sorting; /* NULL until cells are asked for */
+} gpu_sorts;
+
+struct gpu {
+    driver_api api;
+    nvrtc *compiler;
+    bool fast_math;
+    gpu_chip chip;
+    driver_context context;
+    driver_stream stream;
+    plugmc_gpu services;
+    const plugmc_system *system;
+    report *report;
+    plugmc_context *caller;      /* whom a message is about; NULL: the core itself */
+    bool broken;                 /* the GPU has failed, and that has been said */
+    struct gpu_profile *profile; /* NULL unless it is asked for */
+    gpu_memory held;
+    gpu_code code;
+    gpu_traffic traffic;
+    gpu_neighbours neighbours;
+    gpu_sorts cells;
 };
 
 /* The services, for use inside the core: PLUGMC_* codes, reported. */
