@@ -11,6 +11,7 @@
 #include "run/board.h"
 #include "run/borrowing.h"
 #include "run/device_choice.h"
+#include "run/floors.h"
 #include "run/history.h"
 #include "run/listing.h"
 #include "run/matching.h"
@@ -450,6 +451,7 @@ static int prepare_instances(simulation *sim)
     sim->measurements = checked(calloc((size_t)sim->instance_count, sizeof *sim->measurements));
     int code = prepare_kind(sim, PLUGMC_POTENTIAL, true);
     if (!code) code = prepare_kind(sim, PLUGMC_POTENTIAL, false);
+    if (!code) code = check_floors(sim);
     if (!code) code = molecules_find(sim);
     if (!code) code = prepare_kind(sim, PLUGMC_MOVER, false);
     if (!code) code = moves_begin(sim);
