@@ -195,3 +195,32 @@ test_screening_knows_the_temperature()
     must run sim.ini --set run.output=two.h5 --set run.temperature=2 --set "potential coulomb.bjerrum_length=2" --quiet
     [ -n "$kappa" ] && [ "$(grep '^dressed_ion.kappa ' "$out")" = "$kappa" ] || fail "another Debye length: $kappa"
 }
+
+# 1 is the unit of length without units; one angstrom is nobody's size.
+test_sizes_of_reduced_units_are_none_with_units()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 2
+	device = cpu
+	temperature = 300
+	[units]
+	length = angstrom
+	energy = kJ/mol
+	[box]
+	dimension = 3
+	lx = 50
+	[species A]
+	count = 20
+	[initial]
+	state = random
+	[mover serial]
+	[potential hard_sphere]
+	END
+    refused 3 "sim.ini:11: [species A] with [units] a diameter must be given, in angstrom: potential 'hard_sphere' makes a hard core of it" \
+        check sim.ini
+    must check sim.ini --set "species A.diameter=1"
+    sed -i 's/^\[potential.*/[potential lennard_jones]\nepsilon = 1\ncutoff = 10/' sim.ini
+    refused 3 "sim.ini:16: [potential lennard_jones] with [units] sigma must be given, in angstrom" check sim.ini
+    must check sim.ini --set "potential lennard_jones.sigma=1"
+}
