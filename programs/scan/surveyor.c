@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "key_units.h"
 #include "run/resume.h"
 #include "gpu/gpu.h"
 #include "plugin/loader.h"
@@ -45,6 +46,18 @@ static bool wants_gpu(const simulation *sim)
     return needed || (first && first->mover->needs & PLUGMC_RUNS_ON_GPU);
 }
 
+/* Once: they are those of all points. */
+static void tell_units(const study *s, const simulation *sim)
+{
+    static bool told;
+    for (int i = 0; i < s->key_count && !told; i++) {
+        char *unit = key_unit(sim, s->keys[i].name);
+        tell("unit\t%d\t%s", i, unit);
+        free(unit);
+    }
+    told = true;
+}
+
 static void tell_wants(const study *s, const simulation *sim)
 {
     const ini_section *run = ini_find(&sim->config.ini, "run");
@@ -57,6 +70,7 @@ static void tell_wants(const study *s, const simulation *sim)
         tell("machine\t%d\t%d", gpu ? gpu_count(&version, why) : 0, sim->offer.threads);
     }
     told = gpu || told;
+    tell_units(s, sim);
     tell("particles\t%lld", (long long)sim->system.particles);
     tell("wants\t%d\t%d\t%d", gpu, ini_get(run, "gpu") != NULL, sim->config.run.threads != 0);
     char *text = study_text(s, &sim->config.ini);
