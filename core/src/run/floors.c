@@ -12,11 +12,9 @@
 #include "run/floors.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/crash.h"
 #include "plugin/probe.h"
-#include "run/refusals.h"
 
 static const double barrier = 1e12;  /* kT: nobody crosses it */
 static const double lost = -1e15;    /* kT: a double does not resolve 1 kT there */
@@ -28,7 +26,7 @@ static const double coarse_at =
 
 /* Two species on one rung. */
 typedef struct pair_on_rung {
-    const simulation *sim;
+    const plugmc_system *system;
     const double *multipliers; /* [terms] */
     int32_t a, b;
     double contact; /* length; 0: there is no hard core */
@@ -45,10 +43,10 @@ static const plugmc_pair *pair_of(const plugmc_term *term)
 /* kT, of one term. */
 static double share_of(const pair_on_rung *p, int32_t t, double r)
 {
-    const plugmc_term *term = &p->sim->terms[t];
+    const plugmc_term *term = plugmc_term_at(p->system, t);
     if (!pair_of(term) || p->multipliers[t] == 0) return 0; /* it may be infinite */
     const crash_record outer = crash_calling_potential(term->label, "energy");
-    const double u = probe_energy(&p->sim->system, term, p->a, p->b, r);
+    const double u = probe_energy(p->system, term, p->a, p->b, r);
     crash_called_within(outer);
     return p->multipliers[t] * u;
 }
@@ -57,7 +55,7 @@ static double share_of(const pair_on_rung *p, int32_t t, double r)
 static double energy_at(const pair_on_rung *p, double r)
 {
     double sum = 0;
-    for (int32_t t = 0; t < p->sim->system.term_count; t++) sum += share_of(p, t, r);
+    for (int32_t t = 0; t < p->system->term_count; t++) sum += share_of(p, t, r);
     return sum;
 }
 
@@ -128,15 +126,14 @@ static bool has_no_floor(pair_on_rung *p, double range)
 
 /* ---- Pairs and rungs ------------------------------------------------------------------------- */
 
-static double contact_of(const simulation *sim, int32_t a, int32_t b)
+static double contact_of(const plugmc_system *system, int32_t a, int32_t b)
 {
-    const plugmc_species *sa = plugmc_species_at(&sim->system, a),
-                         *sb = plugmc_species_at(&sim->system, b);
+    const plugmc_species *sa = plugmc_species_at(system, a), *sb = plugmc_species_at(system, b);
     const plugmc_particle one = {.charge = sa->charge, .diameter = sa->diameter, .species = a};
     const plugmc_particle other = {.charge = sb->charge, .diameter = sb->diameter, .species = b};
     double contact = 0;
-    for (int32_t t = 0; t < sim->system.term_count; t++) {
-        const plugmc_term *term = &sim->terms[t];
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
         if (!pair) continue;
         const crash_record outer = crash_calling_potential(term->label, "contact");
@@ -147,29 +144,29 @@ static double contact_of(const simulation *sim, int32_t a, int32_t b)
 }
 
 /* The range; without one, half the box. */
-static double farthest_of(const simulation *sim)
+static double farthest_of(const plugmc_system *system)
 {
-    const plugmc_box *box = &sim->system.box;
+    const plugmc_box *box = &system->box;
     double half = box->domain == PLUGMC_DOMAIN_SPHERE ? 2 * box->radius : INFINITY;
-    if (isfinite(sim->system.range)) return sim->system.range;
+    if (isfinite(system->range)) return system->range;
     for (int d = 0; d < box->dimension && box->domain != PLUGMC_DOMAIN_SPHERE; d++)
         half = fmin(half, box->length[d] / 2);
     return half;
 }
 
-static const double *multipliers_on(const simulation *sim, int32_t rung)
+static const double *multipliers_on(const ladder *l, int32_t rung)
 {
-    return &sim->ladder.multipliers[rung * sim->ladder.width];
+    return &l->multipliers[rung * l->width];
 }
 
 /* Whether a rung before has the same couplings: a temperature does not decide about a floor. */
-static bool is_known(const simulation *sim, int32_t rung)
+static bool is_known(const plugmc_system *system, const ladder *l, int32_t rung)
 {
     for (int32_t k = 0; k < rung; k++) {
         bool same = true;
-        for (int32_t t = 0; t < sim->system.term_count && same; t++) {
-            const double mine = multipliers_on(sim, rung)[t] * sim->ladder.temperature[rung];
-            const double other = multipliers_on(sim, k)[t] * sim->ladder.temperature[k];
+        for (int32_t t = 0; t < system->term_count && same; t++) {
+            const double mine = multipliers_on(l, rung)[t] * l->temperature[rung];
+            const double other = multipliers_on(l, k)[t] * l->temperature[k];
             same = fabs(mine - other) <= 1e-12 * fabs(other);
         }
         if (same) return true;
@@ -182,71 +179,41 @@ static int32_t guilty_term(const pair_on_rung *p)
 {
     int32_t guilty = 0;
     double least = INFINITY;
-    for (int32_t t = 0; t < p->sim->system.term_count; t++) {
+    for (int32_t t = 0; t < p->system->term_count; t++) {
         const double share = share_of(p, t, p->at);
         if (share < least) least = share, guilty = t;
     }
     return guilty;
 }
 
-/* " where hs.coupling = -1", or nothing without a ladder. */
-static const char *words_of_rung(const ladder *l, int32_t rung, char words[256])
-{
-    int used = 0;
-    words[0] = 0;
-    for (int d = 0; d < l->rank && used < 256; d++)
-        used += snprintf(words + used, 256 - (size_t)used, "%s%s = %.9g", d ? " and " : " where ",
-                         l->keys[d], l->values[rung * l->rank + d]);
-    return words;
-}
-
-static int refuse(simulation *sim, const pair_on_rung *p, int32_t rung)
-{
-    const int32_t t = guilty_term(p);
-    const instance *owner = instance_of_term(sim, &sim->terms[t]);
-    const plugmc_context *context = &owner->context;
-    const ini_entry *coupling = ini_get(owner->section->section, "coupling");
-    const bool turned = p->multipliers[t] < 0;
-    char where[256];
-    return report_error(
-        sim->report, EXIT_INPUT, context->file, turned && coupling ? coupling->line : context->line,
-        "[%s] the energy of '%s' and '%s' has no lower bound%s: it goes to %.3g kT at r = %.6g, and "
-        "nothing keeps them apart%s",
-        context->section, plugmc_species_at(&sim->system, p->a)->name,
-        plugmc_species_at(&sim->system, p->b)->name, words_of_rung(&sim->ladder, rung, where),
-        energy_at(p, p->at), p->at,
-        turned
-            ? ". A coupling below 0 turns repulsion into attraction: give one of at least 0, or add a "
-              "potential with a core, such as hard_sphere with diameters above 0"
-            : ": add a potential with a core, such as hard_sphere with diameters above 0");
-}
-
 /* All pairs of species of which two particles can meet. */
-static int check_rung(simulation *sim, int32_t rung)
+static bool find_on_rung(const plugmc_system *system, const ladder *l, int32_t rung,
+                         bottomless_pair *out)
 {
-    const double range = farthest_of(sim);
-    int code = 0;
-    for (int32_t a = 0; a < sim->system.species_count && !code; a++)
-        for (int32_t b = a; b < sim->system.species_count && !code; b++) {
-            const plugmc_species *sa = plugmc_species_at(&sim->system, a),
-                                 *sb = plugmc_species_at(&sim->system, b);
+    const double range = farthest_of(system);
+    for (int32_t a = 0; a < system->species_count; a++)
+        for (int32_t b = a; b < system->species_count; b++) {
+            const plugmc_species *sa = plugmc_species_at(system, a),
+                                 *sb = plugmc_species_at(system, b);
             if (sa->most < 1 || sb->most < (a == b ? 2 : 1)) continue;
-            pair_on_rung p = {.sim = sim,
-                              .multipliers = multipliers_on(sim, rung),
+            pair_on_rung p = {.system = system,
+                              .multipliers = multipliers_on(l, rung),
                               .a = a,
                               .b = b,
-                              .contact = contact_of(sim, a, b)};
-            if (has_no_floor(&p, range)) code = refuse(sim, &p, rung);
+                              .contact = contact_of(system, a, b)};
+            if (!has_no_floor(&p, range)) continue;
+            *out = (bottomless_pair){rung, a, b, guilty_term(&p), p.at, energy_at(&p, p.at)};
+            return true;
         }
-    return code;
+    return false;
 }
 
-int check_floors(simulation *sim)
+bool floors_find_none(const plugmc_system *system, const ladder *l, bottomless_pair *out)
 {
     bool any = false;
-    int code = 0;
-    for (int32_t t = 0; t < sim->system.term_count; t++) any |= pair_of(&sim->terms[t]) != NULL;
-    for (int32_t k = 0; k < sim->ladder.rungs && any && !code; k++)
-        if (!is_known(sim, k)) code = check_rung(sim, k);
-    return code;
+    for (int32_t t = 0; t < system->term_count; t++)
+        any |= pair_of(plugmc_term_at(system, t)) != NULL;
+    for (int32_t k = 0; k < l->rungs && any; k++)
+        if (!is_known(system, l, k) && find_on_rung(system, l, k, out)) return true;
+    return false;
 }

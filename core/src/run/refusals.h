@@ -11,6 +11,9 @@ instance *instance_of_term(simulation *, const plugmc_term *);
 /* Ranges and contacts of all pair facets, and their energies on trial (plugin/probe.h). After
  * configure. */
 int check_pairs(simulation *);
+/* Whether the energies of all pairs, as they are on each rung, have a lower bound (run/floors.h). Once potentials are
+ * prepared. */
+int check_floors(simulation *);
 /* What an instance says of itself after prepare. */
 int check_prepared(simulation *, instance *);
 /* The values that an observable has just measured: no NaN or infinity comes into an average. */

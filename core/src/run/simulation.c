@@ -11,7 +11,6 @@
 #include "run/board.h"
 #include "run/borrowing.h"
 #include "run/device_choice.h"
-#include "run/floors.h"
 #include "run/history.h"
 #include "run/listing.h"
 #include "run/matching.h"
