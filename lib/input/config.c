@@ -91,8 +91,9 @@ const plugmc_parameter species_table[] = {
         species_section, most, "0", 0, 2e9, "",
         "where a mover changes the number: the largest that a walker can have; 0: none is "
         "given, and room grows with need, if the species has mu or activity; else it stays `count`"),
-    PLUGMC_REAL_KEY(species_section, diameter, "1", 0, 1e30, "length",
-                    "of a particle, for hard cores and packing fractions"),
+    PLUGMC_REAL_KEY(
+        species_section, diameter, "1", 0, 1e30, "length",
+        "of a particle, for hard cores and packing fractions; with [units] hard cores need it"),
     PLUGMC_REAL_KEY(species_section, charge, "0", -1e6, 1e6, "e", "of a particle"),
     PLUGMC_REAL_KEY(species_section, mass, "1", 1e-30, 1e30, "",
                     "of a particle, for movers with momenta"),

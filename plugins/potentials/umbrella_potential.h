@@ -21,7 +21,7 @@ typedef struct umbrella_form {
 #define UMBRELLA_KEYS(type, member, unit)                                                          \
     {"strength", PLUGMC_TYPE_REAL,                                                                 \
      0,          offsetof(type, member.strength),                                                  \
-     "1",        -1e12,                                                                            \
+     NULL,       -1e12,                                                                            \
      1e12,       "",                                                                               \
      NULL,       "of the spring, or of the force",                                                 \
      0},                                                                                           \

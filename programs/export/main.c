@@ -29,8 +29,9 @@ static const char help[] =
     "A name that ends in .dat is a table of local energies, as QMCPACK writes and its qmca reads it: a\n"
     "line a block, which is a mean over all walkers and N measurements (--block; if not given, as many\n"
     "as make 1000 lines at most), Hartree. Such a run needs no trajectory.\n\n"
-    "exit codes: 0 done, 2 command line, 3 input, 5 output, 6 a file that cannot be read, 8 memory,\n"
-    "10 interrupted (the file at hand is not there then)\n";
+    "exit codes: 0 done, 2 command line, 3 input, 5 output, 6 a file that cannot be read, or only a part\n"
+    "of its frames (it is said which ones cannot, and the others are written), 8 memory, 10 interrupted\n"
+    "(the file at hand is not there then)\n";
 
 enum { EACH = -1 }; /* walker: all of them */
 
@@ -206,24 +207,62 @@ static int interrupted(const char *path, report *r)
                         stop_signal(), path);
 }
 
-/* 0 or an exit code; *frames: how many were written. */
+/* Frames of a walker that cannot be read, the sweeps of the first and the last one of a row of them. */
+typedef struct losses {
+    int64_t count, now, sweeps[2];
+    char why[256]; /* of the first one */
+} losses;
+
+/* The row of lost frames that has come to its end. */
+static void tell_losses(losses *l, const run_file *run, int walker, report *r)
+{
+    char sweeps[64];
+    if (!l->now) return;
+    if (l->now == 1)
+        snprintf(sweeps, sizeof sweeps, " after sweep %lld", (long long)l->sweeps[0]);
+    else
+        snprintf(sweeps, sizeof sweeps, "s of sweeps %lld to %lld", (long long)l->sweeps[0],
+                 (long long)l->sweeps[1]);
+    report_error(r, EXIT_CHECKPOINT, run->path, 0, "%lld frame%s of walker %d cannot be read: %s",
+                 (long long)l->now, sweeps, walker, l->why);
+    l->now = 0;
+}
+
+static void note_loss(losses *l, const run_file *run, int64_t k)
+{
+    if (!l->now) snprintf(l->why, sizeof l->why, "%.255s", run->why);
+    if (!l->now) l->sweeps[0] = run->sweeps[k];
+    l->sweeps[1] = run->sweeps[k];
+    l->count++;
+    l->now++;
+}
+
+/* 0 or an exit code; *frames: how many were written. Those that are lost have been told. */
 static int put_frames(const arguments *a, run_file *run, exported *e, const char *path, int walker,
-                      int64_t *frames, report *r)
+                      int64_t *frames, int64_t *lost, report *r)
 {
     const selection s = a->last ? (selection){0, 1} : select_frames(a, run);
+    losses l = {0};
     int code = EXIT_DONE;
     if (a->format->begin) a->format->begin(e);
     for (int64_t k = s.first; k < s.end && !code && !ferror(e->out); k += a->every) {
-        code =
-            a->last ? run_read_last(run, walker, r) : run_read_frame(run, walker, k, a->every, r);
+        bool damaged = false;
+        code = a->last ? run_read_last(run, walker, r)
+                       : run_read_frame(run, walker, k, a->every, &damaged, r);
         if (!code && stop_signal()) code = interrupted(path, r);
         run->now.frame = *frames;
-        if (!code) a->format->put(e, &run->now);
-        if (!code) ++*frames;
+        if (damaged)
+            note_loss(&l, run, k);
+        else
+            tell_losses(&l, run, walker, r);
+        if (!code && !damaged) a->format->put(e, &run->now);
+        if (!code && !damaged) ++*frames;
         if (a->every >= s.end - k) break; /* the sum might not fit */
     }
+    tell_losses(&l, run, walker, r);
     if (a->format->end) a->format->end(e);
-    return code;
+    *lost += l.count;
+    return !code && l.count && !*frames ? EXIT_CHECKPOINT : code;
 }
 
 static int cannot_write(const char *path, int error, report *r)
@@ -233,7 +272,8 @@ static int cannot_write(const char *path, int error, report *r)
 }
 
 /* Under another name first: a file is there whole or not at all. */
-static int write_locked(const arguments *a, run_file *run, int walker, const char *path, report *r)
+static int write_locked(const arguments *a, run_file *run, int walker, const char *path,
+                        int64_t *lost, report *r)
 {
     replacement file;
     char identity[IDENTITY_SIZE];
@@ -251,7 +291,7 @@ static int write_locked(const arguments *a, run_file *run, int walker, const cha
     }
     errno = 0;
     int code = a->format->samples ? a->format->samples(&e, a->from, a->until, a->block, &frames, r)
-                                  : put_frames(a, run, &e, path, walker, &frames, r);
+                                  : put_frames(a, run, &e, path, walker, &frames, lost, r);
     if (ferror(e.out) | fclose(e.out)) error = errno ? errno : EIO;
     if (!code && !error && stop_signal()) code = interrupted(path, r);
     if (code || error)
@@ -268,12 +308,13 @@ static int write_locked(const arguments *a, run_file *run, int walker, const cha
 }
 
 /* Nobody else writes it meanwhile, and it is looked for again: it may have come since the command began. */
-static int write_walker(const arguments *a, run_file *run, int walker, const char *path, report *r)
+static int write_walker(const arguments *a, run_file *run, int walker, const char *path,
+                        int64_t *lost, report *r)
 {
     output_lock lock = {0};
     int code = output_lock_take_plain(&lock, path, r);
     if (!code) code = check_target(a, path, r);
-    if (!code) code = write_locked(a, run, walker, path, r);
+    if (!code) code = write_locked(a, run, walker, path, lost, r);
     output_lock_release(&lock);
     return code;
 }
@@ -309,16 +350,17 @@ static int export(const arguments *a, run_file *run, report *r)
     const int first = a->walker == EACH ? 0 : a->walker,
               last = a->walker == EACH ? run->data.walkers - 1 : a->walker;
     char **paths = checked(calloc((size_t)(last - first) + 1, sizeof *paths));
+    int64_t lost = 0;
     for (int w = first; w <= last; w++) {
         paths[w - first] = target(a, w);
         if (!code) code = check_target(a, paths[w - first], r);
     }
     stop_take_signals();
     for (int w = first; w <= last && !code; w++)
-        code = write_walker(a, run, w, paths[w - first], r);
+        code = write_walker(a, run, w, paths[w - first], &lost, r);
     for (int w = first; w <= last; w++) free(paths[w - first]);
     free(paths);
-    return code;
+    return !code && lost ? EXIT_CHECKPOINT : code;
 }
 
 static int command(int argc, char **argv)

@@ -69,14 +69,28 @@ static int store_code(const run_file *run, report *r)
                         "cannot read %s: %s", run->path, s->reason);
 }
 
+static void open_store(run_file *run)
+{
+    char held[OUTPUT_PATH];
+    output_path_of(run->fd, held);
+    store_open_path_apart(&run->store, held);
+    run->reading = true;
+}
+
+static void close_store(run_file *run)
+{
+    const int fd = run->store.fd;
+    if (!run->reading) return;
+    store_close(&run->store);
+    if (fd >= 0) close(fd);
+    run->reading = false;
+}
+
 int run_open_trajectory(run_file *run, report *r)
 {
     hsize_t count = 0;
-    char held[OUTPUT_PATH];
     store *s = &run->store;
-    output_path_of(run->fd, held);
-    store_open_path_apart(s, held);
-    run->reading = true;
+    open_store(run);
     run->sweeps =
         store_get_array(s, s->file, "particles/trajectory/position/step", STORE_INT64, 1, &count);
     if (!s->failed && count != (hsize_t)run->data.trajectory.written)
@@ -87,11 +101,7 @@ int run_open_trajectory(run_file *run, report *r)
 
 void run_close(run_file *run)
 {
-    const int fd = run->store.fd;
-    if (run->reading) {
-        store_close(&run->store);
-        if (fd >= 0) close(fd);
-    }
+    close_store(run);
     if (run->fd >= 0) close(run->fd);
     free(run->sweeps), free(run->places), free(run->edges), free(run->ids), free(run->kinds);
     free(run->now.number), free(run->now.species), free(run->now.places), free(run->now.scalars);
@@ -204,17 +214,22 @@ static void load_who(run_file *run, int walker, hsize_t first, hsize_t rows)
             store_fail(s, "a particle of its trajectory is of species %d", run->kinds[i]);
 }
 
-/* Frame k and as many behind it as there is room for. */
-static void load(run_file *run, int walker, int64_t k, int64_t every)
+/* Frame k and as many behind it as there is room for; ids and species are a third as much. */
+static int64_t rows_at_once(const run_file *run, int64_t k, int64_t every)
 {
-    const int64_t n = run->system.particles, bytes = 3 * (int64_t)sizeof(double) * (n + 1),
-                  left = run->data.trajectory.written - k;
+    const int64_t bytes = 3 * (int64_t)sizeof(double) * (run->system.particles + 1),
+                  left = run->data.frames_written - k;
+    const int64_t rows = BLOCK_BYTES / bytes;
+    if (rows < every || rows < 1) return 1; /* none of those in between are wanted */
+    return rows < left ? rows : left;
+}
+
+static void load(run_file *run, int walker, int64_t k, int64_t rows)
+{
+    const int64_t n = run->system.particles;
     const bool oblique = run->system.box.oblique;
     hsize_t shape[3] = {0}, edges[3] = {0};
     store *s = &run->store;
-    int64_t rows = BLOCK_BYTES / bytes;     /* of places; ids and species are a third as much */
-    if (rows < every || rows < 1) rows = 1; /* none of those in between are wanted */
-    if (rows > left) rows = left;
     free(run->places), free(run->edges);
     run->walker = -1;
     run->edges = NULL;
@@ -252,12 +267,38 @@ static void take_edges(run_file *run, int64_t row)
     }
 }
 
-int run_read_frame(run_file *run, int walker, int64_t k, int64_t every, report *r)
+/* A store that has failed stays so, and another one is opened. */
+static bool is_damaged(run_file *run)
 {
+    store *s = &run->store;
+    if (!s->failed || s->memory_short) return false;
+    snprintf(run->why, sizeof run->why, "%.255s", s->reason);
+    close_store(run);
+    open_store(run);
+    return true;
+}
+
+/* Where rows cannot be read together, each is tried alone. */
+static bool load_frame(run_file *run, int walker, int64_t k, int64_t every)
+{
+    const int64_t rows = rows_at_once(run, k, every);
+    const bool alone = rows == 1 || k < run->one_by_one;
+    load(run, walker, k, alone ? 1 : rows);
+    if (!is_damaged(run)) return true;
+    if (alone) return false;
+    run->one_by_one = k + rows;
+    load(run, walker, k, 1);
+    return !is_damaged(run);
+}
+
+int run_read_frame(run_file *run, int walker, int64_t k, int64_t every, bool *lost, report *r)
+{
+    *lost = false;
+    if (run->walker != walker) run->one_by_one = 0;
     if (run->walker != walker || k < run->first || k >= run->first + run->rows)
-        load(run, walker, k, every);
+        *lost = !load_frame(run, walker, k, every);
     int code = store_code(run, r);
-    if (code) return code;
+    if (code || *lost) return code;
     const int64_t row = k - run->first;
     const double *places = run->places + 3 * run->room * row;
     take_edges(run, row);

@@ -41,14 +41,17 @@ typedef struct run_file {
     double *places, *edges;
     int32_t *ids, *kinds; /* [rows][room] where numbers change; else NULL */
     int64_t room;         /* particles of a row */
+    int64_t one_by_one;   /* frames before this one are read alone, as some of them are damaged */
+    char why[256];        /* a frame cannot be read */
 } run_file;
 
 /* Reads the file but for its frames. An exit code, with what is wrong in the report. */
 int run_open(run_file *, const char *path, report *);
 /* Opens its trajectory: data.frames_written frames and the sweeps that they were taken after. */
 int run_open_trajectory(run_file *, report *);
-/* Frame k of a walker into `now`. `every`: only each of so many will be asked for. */
-int run_read_frame(run_file *, int walker, int64_t k, int64_t every, report *);
+/* Frame k of a walker into `now`. `every`: only each of so many will be asked for. *lost: this frame is damaged, as
+ * run_file.why says, and others may be read. */
+int run_read_frame(run_file *, int walker, int64_t k, int64_t every, bool *lost, report *);
 /* The state that a resumed run goes on from. */
 int run_read_last(run_file *, int walker, report *);
 void run_close(run_file *);

@@ -9,7 +9,7 @@
 #include "engine/borrowing.h"
 #include "initial/initial.h"
 
-/* A potential that is ready, alone in its simulation. */
+/* A potential that is ready, alone in its run. */
 static int open_potential(const benchmark *b, const bench_case *c, const subject *s,
                           bench_section *section, session *session, timing *t)
 {

@@ -109,6 +109,21 @@ static int open_sheet(sheet *s, const char *path, report *r)
                         "this is no table of plugmc scan (summary.csv) with a result");
 }
 
+/* Of columns first ... end - 1, each `step`-th of them, from a group of summary.h5. */
+static void read_units_of(sheet *s, store *in, const char *group, int64_t first, int64_t end,
+                          int64_t step)
+{
+    if (!store_has(in, in->file, group)) return;
+    const hid_t sets = store_enter(in, in->file, group);
+    for (int64_t c = first; c < end; c += step) {
+        if (!store_has(in, sets, cell(s, 0, c))) continue;
+        const hid_t set = store_open_array(in, sets, cell(s, 0, c));
+        s->units[c] = store_get_label(in, set, "unit");
+        store_leave_array(in, set);
+    }
+    store_leave(in, sets);
+}
+
 /* The unit of each column that summary.h5 has, too. */
 static void read_units(sheet *s, const char *path)
 {
@@ -119,15 +134,9 @@ static void read_units(sheet *s, const char *path)
                                                                                      : beside);
     const int fd = store_open_path(&in, beside);
     const bool opened = !in.failed && store_has(&in, in.file, "values");
-    const hid_t values = opened ? store_enter(&in, in.file, "values") : -1;
-    for (int64_t c = s->first_value; opened && c < s->columns; c += 3) {
-        if (!store_has(&in, values, cell(s, 0, c))) continue;
-        const hid_t set = store_open_array(&in, values, cell(s, 0, c));
-        s->units[c] = store_get_label(&in, set, "unit");
-        store_leave_array(&in, set);
-    }
-    if (opened) store_leave(&in, values);
+    if (opened) read_units_of(s, &in, "values", s->first_value, s->columns, 3);
     s->has_units = opened && !in.failed;
+    if (s->has_units) read_units_of(s, &in, "keys", FIRST_KEY, s->first_value, 1);
     store_close(&in);
     if (fd >= 0) close(fd);
     free(beside);
@@ -136,6 +145,15 @@ static void read_units(sheet *s, const char *path)
 static const char *unit_of(const sheet *s, int64_t column)
 {
     return s->units[column] ? s->units[column] : "";
+}
+
+/* "NAME [UNIT]", or the name alone. */
+static char *with_unit(const sheet *s, int64_t column)
+{
+    char *words;
+    const int made = asprintf(&words, *unit_of(s, column) ? "%s [%s]" : "%s", cell(s, 0, column),
+                              unit_of(s, column));
+    return checked(made < 0 ? NULL : words);
 }
 
 /* ---- Figures ------------------------------------------------------------------------------------------- */
@@ -206,7 +224,8 @@ static void draw(page *p, const sheet *s, int64_t axis, const int64_t *curve_of,
 {
     double *x = checked(calloc((size_t)s->rows * 3, sizeof *x)), *y = x + s->rows,
            *error = y + s->rows, (*points)[3] = checked(calloc((size_t)s->rows, sizeof *points));
-    figure f = {.name = cell(s, 0, column), .unit = unit_of(s, column), .x = cell(s, 0, axis)};
+    char *along = with_unit(s, axis);
+    figure f = {.name = cell(s, 0, column), .unit = unit_of(s, column), .x = along};
     int64_t at = 0;
     int curves = 0;
     for (int64_t first = 1; first < s->rows; first++) {
@@ -218,8 +237,7 @@ static void draw(page *p, const sheet *s, int64_t axis, const int64_t *curve_of,
         f.curves[f.count++] = (curve){CURVE_THIN, curves++, n, x + begin, y + begin, NULL};
     }
     put_figure(p, &f);
-    free(points);
-    free(x);
+    free(along), free(points), free(x);
 }
 
 /* Whose colours these are. */
@@ -281,7 +299,9 @@ static void put_table(page *p, const sheet *s)
     put_html(p, "<table><tr>");
     for (int64_t c = 0; c < s->columns; c += c < s->first_value ? 1 : 3) {
         put_html(p, "<th>");
-        put_text(p, *unit_of(s, c) ? "%s [%s]" : "%s", cell(s, 0, c), unit_of(s, c));
+        char *words = with_unit(s, c);
+        put_text(p, "%s", words);
+        free(words);
         put_html(p, "</th>");
     }
     put_html(p, "</tr>\n");

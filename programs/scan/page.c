@@ -29,16 +29,12 @@ void page_print(const page *p)
     free(width);
 }
 
-void page_put_units(page *p, int64_t row, int first, const char *const *units, int count)
+char *page_unit(const char *unit)
 {
-    char **cells = p->cells + row * p->columns;
-    for (int c = 0; c < p->columns; c++) {
-        const char *unit = c >= first && c < first + count ? units[c - first] : NULL;
-        if (!unit || !*unit)
-            cells[c] = page_text("");
-        else if (asprintf(&cells[c], "[%s]", unit) < 0)
-            checked(NULL);
-    }
+    char *text;
+    if (!unit || !*unit) return page_text("");
+    if (asprintf(&text, "[%s]", unit) < 0) checked(NULL);
+    return text;
 }
 
 void page_free(page *p)

@@ -21,8 +21,8 @@ char *page_text(const char *text);
 /* "9.1741(5)*": the error in units of the last digits, and a star where it is a lower bound. Beyond the
  * digits of a double, or before the point, both are written out. */
 char *page_number(const result *);
-/* A row of units in brackets, from a column on; before that it is empty. A row that is empty is not printed. */
-void page_put_units(page *, int64_t row, int first, const char *const *units, int count);
+/* A unit in brackets; empty without one (NULL or ""). A row that is empty is not printed. */
+char *page_unit(const char *unit);
 /* The same as three cells of CSV, each behind a comma: value, error and star. An error that is not known is empty. */
 void page_write_csv(FILE *, const result *);
 #endif

@@ -139,7 +139,7 @@ void study_free(study *s)
         free(p->name), free(p->ini), free(p->sentence), free(p->results);
     }
     for (int i = 0; i < s->key_count; i++) {
-        free(s->keys[i].label);
+        free(s->keys[i].label), free(s->keys[i].unit);
         words_free(s->keys[i].values);
     }
     twists_free(s);

@@ -22,6 +22,7 @@ enum key_group { GROUP_NONE, GROUP_ZIP, GROUP_TWISTS };
 typedef struct scanned_key {
     const char *name; /* SECTION.KEY, as written */
     char *label;      /* in names of points */
+    char *unit;       /* of its values, once there has been a survey; NULL or "": none */
     int line;
     enum key_group group;
     bool unnamed; /* names of points do without it */

@@ -62,6 +62,9 @@ static void write_keys(store *out, const study *s)
         else
             write_words(out, group, key->name, s, key, study_value);
         free(numbers);
+        const hid_t set = store_open_array(out, group, key->name);
+        store_label(out, set, "unit", key->unit ? key->unit : "");
+        store_leave_array(out, set);
     }
     store_leave(out, group);
 }

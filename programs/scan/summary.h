@@ -1,7 +1,7 @@
 /* summary.h5: the table of a study for programs. One line of each data set is one point:
  *
  *   point, state            numbers and words
- *   keys/KEY                numbers, or texts where a value is none
+ *   keys/KEY                numbers, or texts where a value is none; attribute unit, "" without one
  *   values/QUANTITY         attribute unit; NaN where a point has nothing
  *   errors/QUANTITY         standard errors; NaN likewise
  *   weight                  with [twists]: of the point's twist in the mean, 1 in all

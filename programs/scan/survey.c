@@ -95,6 +95,15 @@ static void hear_ini(listener *l, size_t length)
     l->study->points[l->point].ini = text;
 }
 
+static void hear_unit(study *s, char *rest)
+{
+    const char *number = strsep(&rest, "\t");
+    const int i = number ? atoi(number) : -1;
+    if (i < 0 || i >= s->key_count || !rest) return;
+    free(s->keys[i].unit);
+    s->keys[i].unit = checked(strdup(rest));
+}
+
 static void hear_result(point *p, char *rest)
 {
     const char *column = strsep(&rest, "\t"), *unit = strsep(&rest, "\t");
@@ -152,6 +161,8 @@ static void hear_record(listener *l, char *record)
         p->wants_gpu = a, p->own_gpu = b, p->own_threads = c;
     } else if (!strcmp(word, "particles")) {
         p->particles = atoll(numbers);
+    } else if (!strcmp(word, "unit")) {
+        hear_unit(l->study, rest);
     } else if (!strcmp(word, "ini")) {
         hear_ini(l, (size_t)atoll(numbers));
     } else if (!strcmp(word, "result")) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "key_units.h"
 #include "session/resume.h"
 #include "gpu/gpu.h"
 #include "plugin/loader.h"
@@ -46,6 +47,18 @@ static bool wants_gpu(const session *session)
     return needed || (first && first->mover->needs & PLUGMC_RUNS_ON_GPU);
 }
 
+/* Once: they are those of all points. */
+static void tell_units(const study *s, const session *session)
+{
+    static bool told;
+    for (int i = 0; i < s->key_count && !told; i++) {
+        char *unit = key_unit(session, s->keys[i].name);
+        tell("unit\t%d\t%s", i, unit);
+        free(unit);
+    }
+    told = true;
+}
+
 static void tell_wants(const study *s, const session *session)
 {
     const ini_section *run = ini_find(&session->engine.config.ini, "run");
@@ -59,9 +72,9 @@ static void tell_wants(const study *s, const session *session)
              session->engine.device.offer.threads);
     }
     told = gpu || told;
+    tell_units(s, session);
     tell("particles\t%lld", (long long)session->engine.system.particles);
-    tell("wants\t%d\t%d\t%d", gpu, ini_get(run, "gpu") != NULL,
-         session->engine.config.run.threads != 0);
+    tell("wants\t%d\t%d\t%d", gpu, ini_get(run, "gpu") != NULL, session->engine.config.run.threads != 0);
     char *text = study_text(s, &session->engine.config.ini);
     tell("ini\t%zu", strlen(text));
     fputs(text, stderr);

@@ -30,7 +30,9 @@ static void print_table(const study *s, const table_columns *c)
     bool stars = false, unknown = false;
     for (int i = 0; i < s->key_count; i++) p.cells[i] = page_text(s->keys[i].name);
     for (int i = 0; i < c->count; i++) p.cells[s->key_count + i] = page_text(c->names[i]);
-    page_put_units(&p, 1, s->key_count, c->units, c->count);
+    for (int i = 0; i < s->key_count; i++) p.cells[p.columns + i] = page_unit(s->keys[i].unit);
+    for (int i = 0; i < c->count; i++)
+        p.cells[p.columns + s->key_count + i] = page_unit(c->units[i]);
     for (int64_t k = 0; k < s->point_count; k++) {
         char **row = p.cells + (k + 2) * p.columns;
         for (int i = 0; i < s->key_count; i++) row[i] = page_text(study_value(s, k, &s->keys[i]));

@@ -82,8 +82,10 @@ bool twist_table_print(const study *s, const table_columns *c)
         if (is_shown(s, i)) p.cells[at++] = page_text(s->keys[i].name);
     p.cells[at++] = page_text("twists"), p.cells[at++] = page_text("particles");
     for (int i = 0; i < c->count; i++) p.cells[at++] = page_text(c->names[i]);
-    page_put_units(&p, 1, shown + 2, c->units, c->count);
-    at += p.columns;
+    for (int i = 0; i < s->key_count; i++)
+        if (is_shown(s, i)) p.cells[at++] = page_unit(s->keys[i].unit);
+    p.cells[at++] = page_text(""), p.cells[at++] = page_text("");
+    for (int i = 0; i < c->count; i++) p.cells[at++] = page_unit(c->units[i]);
     line *each = checked(calloc((size_t)lines, sizeof *each));
     for (int64_t n = 0; n < lines; n++) {
         const line l = each[n] = make_line(s, c, n * s->twists.count);

@@ -297,6 +297,7 @@ test_an_umbrella_without_a_virial_is_refused_by_pressures()
 {
     boxes 2 16 0.7 1 8 100 <<-END
 	[potential hexatic_umbrella]
+	strength = 1
 	[observable virial_pressure]
 	period = 10
 	END

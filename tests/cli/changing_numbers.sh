@@ -100,7 +100,35 @@ test_initial_state_with_numbers_of_its_own()
     done
     plugmc run sim.ini --set run.output=other.h5 --set "species b.count=1" --set "species b.most=5"
     expect_exit 3
-    expect_message "from.h5: the file has more than the 5 particles that species b has room for in the run"
+    expect_message "from.h5: the file has more than the 5 particles that species b has room for in the run: give it a \`most\` at least as large as that number"
+    # without `most` the room follows from `count`
+    printf '200\nLattice="8 0 0 0 8 0 0 0 8" Properties=species:S:1:pos:R:3\n' >many.xyz
+    awk 'BEGIN { for (k = 0; k < 200; k++) print "A", 1.3 * (k % 6) + 0.1, 1.3 * (int(k / 6) % 6) + 0.1, 1.3 * int(k / 36) + 0.1 }' >>many.xyz
+    cat >grows.ini <<-END
+	[run]
+	sweeps = 20
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 8
+	[species A]
+	count = 1
+	activity = 0.01
+	[initial]
+	state = file
+	file = many.xyz
+	[potential hard_sphere]
+	[mover serial]
+	[mover insert]
+	species = A
+	trials = 1
+	[observable numbers]
+	period = 1
+	END
+    plugmc run grows.ini
+    expect_exit 3
+    expect_message "many.xyz:36: the file has more than the 33 particles that species A has room for in the run: give it a \`count\` as large as the number in the file"
+    must run grows.ini --set "species A.count=200"
 }
 
 test_trajectory_with_changing_numbers_on_a_gpu()

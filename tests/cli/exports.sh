@@ -504,3 +504,26 @@ test_exports_of_a_run_that_goes_on()
         kill -0 $process || fail "the run has ended after $k exports"
     done
 }
+
+# Frames whose chunks are damaged are told; all others are given, each as before.
+test_frames_that_cannot_be_read_are_told_and_the_others_given()
+{
+    disks_of_two_sizes
+    must run sim.ini --set run.sweeps=4000 --set run.walkers=2 --set run.output=long.h5
+    must export long.h5 --to whole.csv --walker 1
+    for row in 24 30 300; do "$H5TOOL" damage long.h5 particles/trajectory_1/position/value $row; done
+    plugmc export long.h5 --to part.csv --walker all
+    expect_exit 6
+    expect_lines 2
+    expect_output "part_0.csv: walker 0, 400 frames"
+    expect_output "part_1.csv: walker 1, 382 frames"
+    grep -Fq "long.h5: 12 frames of sweeps 258 to 368 of walker 1 cannot be read: it is truncated or damaged" "$err" ||
+        fail "expected the first frames"
+    grep -Fq "long.h5: 6 frames of sweeps 3018 to 3068 of walker 1 cannot be read: " "$err" || fail "expected the others"
+    diff <(awk -F, '$2 < 258 || ($2 > 368 && $2 < 3018) || $2 > 3068' whole.csv | cut -d, -f2-) \
+        <(cut -d, -f2- part_1.csv) >/dev/null || fail "other frames are not those before"
+    plugmc export long.h5 --to one.gsd --walker 1 --from 268 --until 268
+    expect_exit 6
+    expect_message "long.h5: 1 frame after sweep 268 of walker 1 cannot be read: it is truncated or damaged (HDF5: data error detected by Fletcher32 checksum)"
+    [ ! -e one.gsd ] || fail "a file without a frame"
+}

@@ -12,6 +12,7 @@
  *   h5tool open FILE                  makes the box one that is periodic nowhere
  *   h5tool hostile FILE PATH KIND     puts in place of PATH what nobody should read: see `hostile`
  *   h5tool damage FILE PATH           turns one bit of the last chunk of PATH, in place
+ *   h5tool damage FILE PATH ROW       ... of the chunk that begins with this row
  */
 #include <hdf5.h>
 #include <math.h>
@@ -278,7 +279,8 @@ static void open_box(const char *path)
     good(H5Fclose(file), path);
 }
 
-static void damage(const char *name, const char *path)
+/* Of the last chunk, or of the one that begins with a row. */
+static void damage(const char *name, const char *path, const char *row)
 {
     hid_t file = good(H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT), name),
           array = good(H5Dopen2(file, path, H5P_DEFAULT), path);
@@ -289,7 +291,7 @@ static void damage(const char *name, const char *path)
     good(H5Dget_num_chunks(array, space, &count), path);
     for (hsize_t k = 0; k < count; k++) {
         good(H5Dget_chunk_info(array, space, k, offset, &mask, &at, &bytes), path);
-        if (found && offset[0] < last) continue;
+        if (row ? offset[0] != strtoull(row, NULL, 10) : found && offset[0] < last) continue;
         last = offset[0];
         found = at;
     }
@@ -325,8 +327,8 @@ int main(int argc, char **argv)
         make_foreign(argv[2]);
     } else if (!strcmp(what, "hostile") && argc == 5) {
         hostile(argv[2], argv[3], argv[4]);
-    } else if (!strcmp(what, "damage") && argc == 4) {
-        damage(argv[2], argv[3]);
+    } else if (!strcmp(what, "damage") && (argc == 4 || argc == 5)) {
+        damage(argv[2], argv[3], argv[4]);
     } else {
         die("wrong arguments: see the head of h5tool.c");
     }

@@ -138,3 +138,23 @@ has no average"
     expect_exit 9
     expect_message "sim.ini:22: [observable babble] the plugin failed (code -7) while measuring"
 }
+
+# Pair energies are tried once for points that differ in their seed alone, if they are good: each bad one is told.
+test_scan_names_every_point_with_a_bad_potential()
+{
+    untrue
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS:$PLUGINS
+    local sentence="'a' and 'a' has the derivative .* but differences give .*"
+    printf '\n[scan]\npotential.lie = none slope\nrun.seed = 1 2 3 4\n' >>untrue.ini
+    plugmc scan untrue.ini
+    expect_exit 4
+    expect_lines 1
+    grep -Eq "$sentence \(4 points, the first one 4, lie=slope,seed=1\)$" "$err" || fail "expected four points"
+    # the seed first, so that good and bad points take turns, and another key that a potential may look at
+    sed -i '/^\[scan\]/,$d' untrue.ini
+    printf '[scan]\nrun.seed = 1 2 3\npotential.lie = none slope\nbox.density = 0.02 0.03\n' >>untrue.ini
+    plugmc scan untrue.ini
+    expect_exit 4
+    grep -Eq "$sentence \(6 points, the first one 2, seed=1,lie=slope,density=0.02\)$" "$err" ||
+        fail "expected six points"
+}

@@ -45,7 +45,7 @@ test_windows_of_a_distance()
     plane 6 2 0
     printf '%s\n' '[ladder]' 'vary = pull.coupling' "values = $(awk 'BEGIN { for (k = 0; k < 8; k++) printf "%g ", -6 * (0.3 + 0.53 * k) }')" \
         '[potential spring]' 'plugin = distance_umbrella' 'strength = 6' \
-        '[potential pull]' 'plugin = distance_umbrella' 'form = force' >>sim.ini
+        '[potential pull]' 'plugin = distance_umbrella' 'form = force' 'strength = 1' >>sim.ini
     must run sim.ini --set run.walkers=8
     must reweight sim.h5 --csv --at spring.coupling=0,pull.coupling=0 --at spring.coupling=1,pull.coupling=-5
     is spring.coupling=0,pull.coupling=0 energy.energy_pull "$(arithmetic '(sqrt(2) + log(1 + sqrt(2))) / 2')" 0.02

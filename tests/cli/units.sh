@@ -195,3 +195,86 @@ test_screening_knows_the_temperature()
     must run sim.ini --set run.output=two.h5 --set run.temperature=2 --set "potential coulomb.bjerrum_length=2" --quiet
     [ -n "$kappa" ] && [ "$(grep '^dressed_ion.kappa ' "$out")" = "$kappa" ] || fail "another Debye length: $kappa"
 }
+
+# 1 is the unit of length without units; one angstrom is nobody's size.
+test_sizes_of_reduced_units_are_none_with_units()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 2
+	device = cpu
+	temperature = 300
+	[units]
+	length = angstrom
+	energy = kJ/mol
+	[box]
+	dimension = 3
+	lx = 50
+	[species A]
+	count = 20
+	[initial]
+	state = random
+	[mover serial]
+	[potential hard_sphere]
+	END
+    refused 3 "sim.ini:11: [species A] with [units] a diameter must be given, in angstrom: potential 'hard_sphere' makes a hard core of it" \
+        check sim.ini
+    must check sim.ini --set "species A.diameter=1"
+    sed -i 's/^\[potential.*/[potential lennard_jones]\nepsilon = 1\ncutoff = 10/' sim.ini
+    refused 3 "sim.ini:16: [potential lennard_jones] with [units] sigma must be given, in angstrom" check sim.ini
+    must check sim.ini --set "potential lennard_jones.sigma=1"
+}
+
+# Below the names of scanned keys in the table of a study, in summary.h5 and in reports: what [units] says, or the table
+# of the plugin; none for numbers and words.
+test_scanned_keys_have_units()
+{
+    cat >study.ini <<-END
+	[run]
+	sweeps = 20
+	device = cpu
+	threads = 1
+	[units]
+	length = nm
+	energy = kJ/mol
+	[box]
+	dimension = 3
+	[species A]
+	count = 20
+	diameter = 0.3
+	[initial]
+	state = random
+	[potential lennard_jones]
+	epsilon = 1
+	cutoff = 1
+	[mover serial]
+	[observable energy]
+	period = 1
+	[scan]
+	run.temperature = 300 350
+	potential lennard_jones.sigma = 0.3 0.34
+	box.density = 1 1.5
+	run.seed = 1 2
+	initial.lattice = auto
+	END
+    must scan study.ini
+    must scan study.ini --table
+    local units
+    units=$(sed -n 2p "$out" | tr -s ' ')
+    [ "${units% }" = "[K] [nm] [nm^-3] [kJ/mol] [kJ/mol]" ] ||
+        fail "expected units of the keys: $units"
+    for key in run.temperature=K "potential lennard_jones.sigma=nm" box.density=nm^-3 run.seed=; do
+        h5dump -a "/keys/${key%=*}/unit" study/summary.h5 | grep -Fq "(0): \"${key##*=}\"" ||
+            fail "expected in summary.h5 $key"
+    done
+    must report study/summary.csv --output study.html
+    grep -Fq '<th>run.temperature [K]</th>' study.html || fail "expected the unit of a key in the table"
+    grep -Fq '<th>run.seed</th>' study.html || fail "expected a key without a unit"
+    grep -q 'run.temperature \[K\].*</text>' study.html || fail "expected the unit at the axis of a figure"
+    sed -i '/^\[units\]/,/^energy/d; s/^period.*/&/; s/^box.density.*/box.density = 0.1 0.2/' study.ini
+    sed -i 's/^cutoff = 1/cutoff = 2/; s/sigma = .*/sigma = 1/; s/^run.temperature.*/run.temperature = 1 2/' study.ini
+    rm -r study
+    must scan study.ini
+    must scan study.ini --table
+    sed -n 2p "$out" | tr -s ' ' | grep -Fq "[energy] [length] [length^-3] " || fail "expected units without [units]"
+}

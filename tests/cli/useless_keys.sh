@@ -57,3 +57,16 @@ test_keys_with_effect_are_not()
     grep -q "no effect" "$err" && fail "said of keys that have one"
     true
 }
+
+test_rungs_that_would_be_the_same_are_refused()
+{
+    gas
+    sed -i '/^device/a walkers = 2' sim.ini
+    printf '%s\n' '[mover exchange]' '[ladder]' 'vary = run.pressure' 'values = 1 2' >>sim.ini
+    refused 3 "sim.ini:19: [ladder] vary = run.pressure: no mover changes the volume, so that all rungs would be the same" \
+        check sim.ini
+    must check sim.ini --set "mover volume.step=0.1"
+    refused 3 "sim.ini: [ladder] vary = A.mu: no mover takes particles of this species from a reservoir, so that all rungs would be the same" \
+        check sim.ini --set ladder.vary=A.mu
+    must check sim.ini --set ladder.vary=A.mu --set "mover insert.species=A"
+}

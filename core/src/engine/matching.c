@@ -383,9 +383,73 @@ static int match_room(const engine *engine)
     return 0;
 }
 
+/* Whether a hard core between this species and itself depends on its diameter. */
+static bool needs_diameter(const engine *engine, const plugmc_term *term, int32_t s)
+{
+    const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
+    const plugmc_species *species = plugmc_species_at(&engine->system, s);
+    double contact[2] = {0, 0};
+    for (int k = 0; pair && k < 2; k++) {
+        const plugmc_particle p = {
+            .charge = species->charge, .diameter = (k + 1) * species->diameter, .species = s};
+        const crash_record outer = crash_calling_potential(term->label, "contact");
+        contact[k] = pair->contact(term->instance, &p, &p);
+        crash_called_within(outer);
+    }
+    return contact[0] != contact[1];
+}
+
+static const ini_section *section_of_species(const ini_file *ini, int32_t s)
+{
+    for (int i = 0; i < ini->count; i++)
+        if (!strcmp(ini->sections[i].kind, "species") && s-- == 0) return &ini->sections[i];
+    return NULL;
+}
+
+/* One angstrom is nobody's diameter; without units it is the unit. */
+static int match_diameters(const engine *engine)
+{
+    const config *config = &engine->config;
+    for (int32_t s = 0; s < engine->system.species_count && config->units.given; s++) {
+        const ini_section *section = section_of_species(&config->ini, s);
+        for (int32_t t = 0; t < engine->system.term_count && section && !ini_get(section, "diameter");
+             t++)
+            if (needs_diameter(engine, &engine->terms[t], s))
+                return report_error(engine->report, EXIT_INPUT, ini_source(&config->ini, section),
+                                    section->line,
+                                    "[%s] with [units] a diameter must be given, in %s: potential "
+                                    "'%s' makes a hard core of it",
+                                    section->name, config->units.length, engine->terms[t].label);
+    }
+    return 0;
+}
+
+/* A length of 1 is the unit where there are no units, and nobody's else: that of a potential has to be given. */
+static int match_lengths(const engine *engine)
+{
+    for (int i = 0; i < engine->instance_count && engine->config.units.given; i++) {
+        const instance *instance = &engine->instances[i];
+        const plugmc_plugin *plugin = instance->plugin;
+        for (int32_t k = 0; k < plugin->parameter_count && plugin->kind == PLUGMC_POTENTIAL; k++) {
+            const plugmc_parameter *p = plugmc_parameter_at(plugin, k);
+            if (p->derived || !p->fallback || strcmp(p->unit, "length") ||
+                strtod(p->fallback, NULL) == 0 || ini_get(instance->section->section, p->name))
+                continue;
+            return report_error(engine->report, EXIT_INPUT, instance->context.file,
+                                instance->context.line, "[%s] with [units] %s must be given, in %s",
+                                instance->context.section, p->name, engine->config.units.length);
+        }
+    }
+    return 0;
+}
+
 int match(const engine *engine)
 {
     int first_error = match_changes(engine), code = match_room(engine);
+    if (!first_error) first_error = code;
+    code = match_diameters(engine);
+    if (!first_error) first_error = code;
+    code = match_lengths(engine);
     if (!first_error) first_error = code;
     for (int k = 0; k < engine->mover_count; k++) {
         code = match_mover(engine, &engine->movers[k]);
@@ -419,9 +483,46 @@ static int match_pressure(const engine *engine)
     return 0;
 }
 
+/* "SPECIES.mu", of any species. */
+static bool is_mu(const engine *engine, const char *key, int32_t *species)
+{
+    for (int32_t s = 0; s < engine->system.species_count; s++) {
+        const char *name = plugmc_species_at(&engine->system, s)->name;
+        const size_t length = strlen(name);
+        if (strncmp(key, name, length) || strcmp(key + length, ".mu")) continue;
+        *species = s;
+        return true;
+    }
+    return false;
+}
+
+/* Rungs that differ in what nobody in the run looks at are one and the same. */
+static int match_rungs(const engine *engine)
+{
+    const ini_section *section = ini_find(&engine->config.ini, "ladder");
+    for (int d = 0; d < engine->ladder.rank && section; d++) {
+        const char *key = engine->ladder.keys[d], *name = d ? "vary_2" : "vary", *why = NULL;
+        int32_t s;
+        if (!strcmp(key, "run.pressure") && !who_changes(engine, PLUGMC_CHANGED_BOX))
+            why = "no mover changes the volume";
+        if (is_mu(engine, key, &s) &&
+            (!who_changes(engine, PLUGMC_CHANGED_COUNT) || (engine->reservoirs && !engine->reservoirs[s])))
+            why = "no mover takes particles of this species from a reservoir";
+        if (!why) continue;
+        const ini_entry *entry = ini_get(section, name);
+        return report_error(engine->report, EXIT_INPUT, ini_source(&engine->config.ini, section),
+                            entry ? entry->line : section->line,
+                            "[ladder] %s = %s: %s, so that all rungs would be the same", name, key,
+                            why);
+    }
+    return 0;
+}
+
 int match_reservoirs(const engine *engine)
 {
     const config *config = &engine->config;
+    const int code = match_rungs(engine);
+    if (code) return code;
     for (int32_t s = 0; s < engine->system.species_count && team_now()->ranks > 1; s++) {
         const plugmc_species *species = plugmc_species_at(&engine->system, s);
         if (species->grows)

@@ -1,6 +1,8 @@
 /* Where the answers of plugins are checked, and in whose name they are refused. */
 #include "engine/refusals.h"
 
+#include "engine/floors.h"
+
 #include <stdio.h>
 
 #include "base/crash.h"
@@ -45,6 +47,38 @@ int check_pairs(engine *engine)
         if (!first_error) first_error = code;
     }
     return first_error;
+}
+
+/* " where hs.coupling = -1", or nothing without a ladder. */
+static const char *words_of_rung(const ladder *l, int32_t rung, char words[256])
+{
+    int used = 0;
+    words[0] = 0;
+    for (int d = 0; d < l->rank && used < 256; d++)
+        used += snprintf(words + used, 256 - (size_t)used, "%s%s = %.9g", d ? " and " : " where ",
+                         l->keys[d], l->values[rung * l->rank + d]);
+    return words;
+}
+
+int check_floors(engine *engine)
+{
+    bottomless_pair p;
+    char where[256];
+    if (!floors_find_none(&engine->system, &engine->ladder, &p)) return 0;
+    const instance *owner = instance_of_term(engine, &engine->terms[p.term]);
+    const plugmc_context *context = &owner->context;
+    const ini_entry *coupling = ini_get(owner->section->section, "coupling");
+    const bool turned = engine->ladder.multipliers[p.rung * engine->ladder.width + p.term] < 0;
+    return report_error(
+        engine->report, EXIT_INPUT, context->file, turned && coupling ? coupling->line : context->line,
+        "[%s] the energy of '%s' and '%s' has no lower bound%s: it goes to %.3g kT at r = %.6g, and "
+        "nothing keeps them apart%s",
+        context->section, plugmc_species_at(&engine->system, p.a)->name,
+        plugmc_species_at(&engine->system, p.b)->name, words_of_rung(&engine->ladder, p.rung, where),
+        p.energy, p.at,
+        turned ? ". A coupling below 0 turns repulsion into attraction: give one of at least 0, or "
+                 "add a potential with a core, such as hard_sphere with diameters above 0"
+               : ": add a potential with a core, such as hard_sphere with diameters above 0");
 }
 
 int check_prepared(engine *engine, instance *instance)

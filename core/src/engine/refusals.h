@@ -11,6 +11,9 @@ instance *instance_of_term(engine *, const plugmc_term *);
 /* Ranges and contacts of all pair facets, and their energies on trial (plugin/probe.h). After
  * configure. */
 int check_pairs(engine *);
+/* Whether the energies of all pairs, as they are on each rung, have a lower bound (engine/floors.h). Once potentials are
+ * prepared. */
+int check_floors(engine *);
 /* What an instance says of itself after prepare. */
 int check_prepared(engine *, instance *);
 #endif

@@ -1,0 +1,143 @@
+# Pair energies without a lower bound are refused, whatever makes them so; deep wells, and negative couplings of what is
+# bounded, are not.
+
+# system POTENTIALS: floor.ini, 30 particles of each of two species of opposite charge in a box of 20
+system()
+{
+    cat >floor.ini <<-END
+	[run]
+	sweeps = 20
+	equilibrate = 0
+	seed = 7
+	threads = 1
+	device = cpu
+	walkers = 3
+	[box]
+	dimension = 3
+	density = 0.0075
+	[species blob]
+	count = 30
+	charge = 1
+	diameter = 0.5
+	[species blub]
+	count = 30
+	charge = -1
+	diameter = 0.5
+	[mover serial]
+	$1
+	END
+}
+
+# bottomless LINE SENTENCE: refused with that line, and a part of the sentence
+bottomless()
+{
+    plugmc check floor.ini
+    expect_exit 3
+    grep -E "^floor.ini:$1: \[.*has no lower bound" "$err" | grep -Eq -- "$2" || fail "expected line $1 and: $2"
+}
+
+lennard_jones="[potential lennard_jones]
+epsilon = 1
+cutoff = 2.5"
+
+formula()
+{
+    echo "[potential expression]
+cutoff = 3
+energy = $1"
+}
+
+test_negative_coupling_of_a_repulsion()
+{
+    system "$lennard_jones
+coupling = -1"
+    bottomless 23 "A coupling below 0 turns repulsion into attraction"
+    system "$(formula '10*exp(-r)/r')
+coupling = -0.5"
+    bottomless 23 "'blob' and 'blob'.*A coupling below 0"
+    system "[potential yukawa]
+bjerrum_length = 1
+kappa = 1
+cutoff = 3
+coupling = -1
+$lennard_jones
+coupling = 0"
+    bottomless 24 "'blob' and 'blob'"
+    system "$(formula 'exp(-r^2)')
+coupling = -3"
+    must check floor.ini
+    system "[potential hard_sphere]
+$(formula '10*exp(-r)/r')
+coupling = -0.5"
+    must check floor.ini
+    system "$(formula '-1/r^6')
+coupling = -1"
+    must check floor.ini
+}
+
+test_negative_coupling_of_a_guard()
+{
+    printf '0.5 3\n1 1\n1.5 0\n' >t.dat
+    system "$(formula 'exp(-r^2)')
+guard = 0.3
+coupling = -1"
+    bottomless 24 "e\+30 kT at r = 0\.[0-9]+, .*A coupling below 0"
+    system "[potential tabulated]
+files = t.dat
+coupling = -1"
+    bottomless 22 "A coupling below 0"
+    system "[potential tabulated]
+files = t.dat
+inside = extrapolate
+coupling = -1"
+    must check floor.ini
+    system "[potential tabulated]
+files = t.dat
+inside = extrapolate
+guard = 0.6
+coupling = -1"
+    bottomless 24 "A coupling below 0"
+}
+
+test_pole_at_a_distance()
+{
+    local energy
+    for energy in '-1/(r-1)^2' '-0.01/(r-1.2345)^2' '-1/abs(r-2)' '1/(r-2)' '-300/sqrt(abs(r-2))'; do
+        system "$(formula "4*(1/r^12-1/r^6) + $energy")"
+        bottomless 20 "nothing keeps them apart"
+    done
+    system "$(formula '1/(r-1)^2')
+coupling = -1"
+    bottomless 23 "at r = 1,"
+    # a pole that is a barrier, wells that are deep or narrow, a logarithm, a jump; poles that nobody reaches
+    for energy in '1/(r-1)^2' '-1e6*exp(-(r-1)^2)' '-1e5*exp(-(1e3*(r-1))^2)' 'log(abs(r-1))' \
+        '-1e6*(1-tanh(1e9*(r-1)))'; do
+        system "$(formula "4*(1/r^12-1/r^6) + $energy")"
+        must check floor.ini
+    done
+    system "[potential hard_sphere]
+$(formula '-1/(r-0.3)^2')"
+    must check floor.ini
+}
+
+# Opposite charges beside a core that one rung leaves out; a ladder of temperatures does not decide.
+test_rungs_without_a_lower_bound()
+{
+    local charges="[potential yukawa]
+bjerrum_length = 1
+kappa = 1
+cutoff = 3
+[mover exchange]"
+    system "$lennard_jones
+$charges
+[ladder]
+vary = lennard_jones.coupling
+values = 1 0.5 0.1"
+    must check floor.ini
+    sed -i 's/^values.*/values = 1 0.5 0/' floor.ini
+    bottomless 23 "'blob' and 'blub' has no lower bound where lennard_jones.coupling = 0:"
+    sed -i 's/^values.*/values = 1 0.5 -0.5/' floor.ini
+    bottomless 20 "'blob' and 'blob' has no lower bound where lennard_jones.coupling = -0.5:.*A coupling below 0"
+    sed -i 's/^vary.*/vary = run.temperature/; s/^values.*/values = 1e-6 1 1e6/' floor.ini
+    must check floor.ini
+}
