@@ -312,7 +312,7 @@ test_wrong_number_of_values()
     refused 3 "sim.ini:15: [potential lennard_jones] epsilon has 4 numbers: for 2 species there \
 must be 1, 2 (one a species) or 3 (one a pair of species)" run sim.ini
     salt "a = 10 20" "b = 4" "sigma = 1" "cutoff = 2.5"
-    refused 3 "sim.ini:15: [potential born_mayer] a has 2 numbers: for 2 species there must be 1, \
+    refused 3 "sim.ini:15: [potential born_mayer] a has 2 numbers: for 2 species there must be 1 or \
 3 (one a pair of species)" run sim.ini
 }
 
