@@ -28,12 +28,11 @@ void put_escaped(FILE *out, const char *text)
 
 void put_html(page *p, const char *html) { fputs(html, p->out); }
 
-void put_wide(page *p)
+void put_wide(page *p, bool in_any_case)
 {
-    put_html(
-        p,
-        "<p class=\"wider\">Wide tables go on to the right, where their edge is in shadow: scroll them "
-        "sideways.</p>\n<div class=\"wide\">");
+    put_html(p, in_any_case ? "<p class=\"wider always\">" : "<p class=\"wider\">");
+    put_html(p, "Wide tables go on to the right, where their edge is in shadow: scroll them "
+                "sideways.</p>\n<div class=\"wide\">");
 }
 
 void put_text(page *p, const char *format, ...)

@@ -37,8 +37,9 @@ void put_text(page *, const char *format, ...) __attribute__((format(printf, 2, 
 /* Our own HTML as it is. */
 void put_html(page *, const char *html);
 
-/* What a table that may be wider than the page lies in, up to a </div>: on a narrow page it says that it can be scrolled. */
-void put_wide(page *);
+/* What a table that may be wider than the page lies in, up to a </div>: on a narrow page, or on all where it is wide in
+ * any case, it says that it can be scrolled. */
+void put_wide(page *, bool in_any_case);
 
 /* One data line of a figure. */
 enum curve_style { CURVE_LINE, CURVE_THIN, CURVE_POINTS, CURVE_ERRORS, CURVE_BAND };

@@ -142,6 +142,14 @@ static double radius_of(const picture *p, int species)
     return 0.25 * pow(p->box.volume / (double)(p->count + 1), 1.0 / p->box.dimension);
 }
 
+/* Of the picture: what is at its edge is seen as a whole, as those are whose centres are at a face of the box. */
+static double margin_of(const picture *p)
+{
+    double largest = 0;
+    for (int k = 0; k < p->run->system.species_count; k++) largest = fmax(largest, radius_of(p, k));
+    return largest;
+}
+
 static void place_spots(picture *p)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY},
@@ -155,6 +163,8 @@ static void place_spots(picture *p)
     }
     for (int d = 0; d < 3 && p->box.domain == PLUGMC_DOMAIN_SPHERE; d++)
         low[d] = -p->box.radius, high[d] = p->box.radius;
+    const double margin = margin_of(p);
+    for (int d = 0; d < 2; d++) low[d] -= margin, high[d] += margin;
     const double scale = 1 / (high[0] - low[0]), deep = high[2] > low[2] ? high[2] - low[2] : 1;
     p->height = (high[1] - low[1]) * scale;
     for (int k = 0; k < 8; k++)
@@ -198,8 +208,8 @@ static void put_box(page *p, const picture *of)
                                      {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
     const int count = of->box.dimension == 2 ? 12 - 4 : 12;
     if (of->box.domain == PLUGMC_DOMAIN_SPHERE) {
-        fprintf(p->out, "<circle class=\"box\" cx=\"500\" cy=\"%.1f\" r=\"500\"/>",
-                500 * of->height);
+        fprintf(p->out, "<circle class=\"box\" cx=\"500\" cy=\"%.1f\" r=\"%.1f\"/>",
+                500 * of->height, 500 * of->box.radius / (of->box.radius + margin_of(of)));
         return;
     }
     for (int e = 0; e < count; e++) {

@@ -11,7 +11,12 @@
 #include "base/regular_file.h"
 #include "records/results.h"
 
-enum { MOST_BYTES = 256 << 20, FIRST_KEY = 2, MOST_DRAWN = 24 };
+enum {
+    MOST_BYTES = 256 << 20,
+    FIRST_KEY = 2,
+    MOST_DRAWN = 24,
+    MOST_BESIDE = 8 /* columns that a wide page shows beside each other */
+};
 
 /* Cells of the file; of a row that is too short the rest is "". */
 typedef struct sheet {
@@ -292,18 +297,31 @@ static void put_number(page *p, const sheet *s, int64_t row, int64_t column)
     put_html(p, "</td>");
 }
 
+/* A name may go on in a new line behind its dots, and the unit is in one of its own: columns are as narrow as their
+ * numbers. */
+static void put_head(page *p, const sheet *s, int64_t column)
+{
+    const char *name = cell(s, 0, column), *dot;
+    put_html(p, column < s->first_value ? "<th>" : "<th class=\"number\">");
+    for (; (dot = strchr(name, '.')); name = dot + 1) {
+        put_text(p, "%.*s.", (int)(dot - name), name);
+        put_html(p, "<wbr>");
+    }
+    put_text(p, "%s", name);
+    if (*unit_of(s, column)) {
+        put_html(p, "<br>");
+        put_text(p, "[%s]", unit_of(s, column));
+    }
+    put_html(p, "</th>");
+}
+
 static void put_table(page *p, const sheet *s)
 {
+    const int64_t shown = s->first_value + (s->columns - s->first_value) / 3;
     put_html(p, "<h2>Results</h2>\n");
-    put_wide(p);
-    put_html(p, "<table><tr>");
-    for (int64_t c = 0; c < s->columns; c += c < s->first_value ? 1 : 3) {
-        put_html(p, "<th>");
-        char *words = with_unit(s, c);
-        put_text(p, "%s", words);
-        free(words);
-        put_html(p, "</th>");
-    }
+    put_wide(p, shown > MOST_BESIDE);
+    put_html(p, "<table class=\"study\"><tr>");
+    for (int64_t c = 0; c < s->columns; c += c < s->first_value ? 1 : 3) put_head(p, s, c);
     put_html(p, "</tr>\n");
     for (int64_t row = 1; row < s->rows; row++) {
         put_html(p, "<tr>");

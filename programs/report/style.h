@@ -20,10 +20,10 @@ static const char report_style[] =
     "radial-gradient(farthest-side at 0 50%,var(--faint),transparent) 0 0,"
     "radial-gradient(farthest-side at 100% 50%,var(--faint),transparent) 100% 0;background-repeat:no-repeat;"
     "background-size:3rem 100%,3rem 100%,1rem 100%,1rem 100%;background-attachment:local,local,scroll,scroll}"
-    "p.wider{display:none}\n"
+    "p.wider{display:none}p.wider.always{display:block;color:var(--faint)}\n"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
     "th,td{text-align:left;padding:.2rem .8rem .2rem 0;border-bottom:1px solid var(--line);white-space:nowrap}"
-    "th{font-weight:600;color:var(--faint)}td.number{text-align:right}\n"
+    "th{font-weight:600;color:var(--faint)}.number{text-align:right}.study th{white-space:normal;vertical-align:bottom}\n"
     ".grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,23rem),1fr));gap:1rem}"
     "figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.6rem;"
     "min-width:0}figcaption{font-size:.9rem;overflow-wrap:anywhere}figcaption small{color:var(--faint)}"
@@ -36,8 +36,9 @@ static const char report_style[] =
     ".k4{background:var(--c4)}.k5{background:var(--c5)}.k6{background:var(--c6)}.k7{background:var(--c7)}"
     ".f0{fill:var(--c0)}.f1{fill:var(--c1)}.f2{fill:var(--c2)}.f3{fill:var(--c3)}.f4{fill:var(--c4)}"
     ".f5{fill:var(--c5)}.f6{fill:var(--c6)}.f7{fill:var(--c7)}.box{fill:none;stroke:var(--ink)}\n"
-    "@media(max-width:600px){p.wider{display:block;margin:0;font-size:.85rem;color:var(--faint)}table{font-size:.85rem}th,td{padding-right:.5rem}th{white-space:normal}"
-    "td:first-child{white-space:normal;overflow-wrap:anywhere;min-width:9rem}}\n"
+    "@media(max-width:600px){p.wider{display:block;margin:0;font-size:.85rem;color:var(--faint)}"
+    "table{font-size:.85rem}th,td{padding-right:.5rem}th{white-space:normal}"
+    "td:first-child{white-space:normal;overflow-wrap:anywhere;min-width:9rem}.study td:first-child{min-width:0}}\n"
     "@media print{figure{break-inside:avoid}}\n";
 
 #endif

@@ -238,7 +238,7 @@ void put_results(page *p)
     found runs[MOST_RUNS];
     for (int r = 0; r < p->count; r++) runs[r].all = numbers_of(&p->runs[r].data, &runs[r].count);
     put_html(p, "<h2>Results</h2>\n");
-    put_wide(p);
+    put_wide(p, false);
     put_html(p, "<table><tr><th>quantity</th>");
     for (int r = 0; r < p->count; r++) {
         put_html(p, "<th>");
@@ -282,7 +282,7 @@ static void put_move(page *p, const shown *run, const move_record *m)
 void put_moves(page *p)
 {
     put_html(p, "<h2>Trial moves</h2>\n");
-    put_wide(p);
+    put_wide(p, false);
     put_html(p, "<table><tr><th>kind</th><th>acceptance</th><th>trials</th><th>step</th></tr>\n");
     for (int r = 0; r < p->count; r++)
         for (int i = 0; i < p->runs[r].data.move_count; i++)

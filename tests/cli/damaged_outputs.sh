@@ -36,11 +36,11 @@ begun()
     command="plugmc run sim.ini"
     "$PLUGMC" run sim.ini --set run.checkpoint="$1" --set run.output=sim.h5 >"$out" 2>"$err" </dev/null &
     process=$!
-    until [ -e sim.h5 ] && h5dump -d /particles/trajectory/position/step sim.h5 >/dev/null 2>&1; do
-        kill -0 $process 2>/dev/null || fail "the run ended before its first checkpoint"
+    until kill -STOP $process && [ -e sim.h5 ] && h5dump -d /particles/trajectory/position/step sim.h5 >/dev/null 2>&1; do
+        kill -CONT $process
         sleep 0.02
+        [ "$(sed 's/.*) //; s/ .*//' /proc/$process/stat)" != Z ] || fail "the run ended before its first checkpoint"
     done
-    kill -STOP $process
 }
 
 goes_on()

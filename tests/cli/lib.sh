@@ -154,6 +154,22 @@ two_electrons()
 	END
 }
 
+# killed_again_and_again: sim.ini is run and resumed until it ends, killed each time after some tenths of a second, later
+# on a machine so busy that there is no first checkpoint before.
+killed_again_and_again()
+{
+    local try after=0.4
+    for try in $(seq 60); do
+        if [ -e sim.h5 ]; then
+            timeout -s KILL $after "$PLUGMC" run --resume sim.h5 >/dev/null 2>&1 && break
+        else
+            timeout -s KILL $after "$PLUGMC" run sim.ini >/dev/null 2>&1 && break
+            [ -e sim.h5 ] || after=$(awk "BEGIN { print $after + 0.2 }")
+        fi
+    done
+    [ "$try" -gt 1 ] || fail "it was not killed"
+}
+
 command -v h5diff >/dev/null || skip "h5diff is not installed (Debian: hdf5-tools)"
 . "$here/$1"
 "test_$2"

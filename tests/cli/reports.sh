@@ -135,6 +135,14 @@ test_report_of_electrons()
     shown sim.html 3
 }
 
+# whole_particles FILE.html: no circle of the configuration is cut off by the edge of its picture.
+whole_particles()
+{
+    grep -o '<circle cx="[^"]*" cy="[^"]*" r="[^"]*"' "$1" | tr -dc '0-9. \n-' |
+        awk '$1 - $3 < -10 || $1 + $3 > 1010 || $2 - $3 < -10 { bad = 1 } END { exit bad || NR < 32 }' ||
+        fail "particles are cut off"
+}
+
 test_report_of_a_ladder()
 {
     cat >sim.ini <<-END
@@ -171,6 +179,7 @@ test_report_of_a_ladder()
     must analyse sim.h5
     value=$(awk '$1 == "energy.energy@1.2" { print $2 }' "$out")
     grep -Fq ">$value<" sim.html || fail "expected errors of walkers that hang together: $value"
+    whole_particles sim.html
 }
 
 test_report_of_trajectories_of_forces()
@@ -228,7 +237,7 @@ test_report_of_a_study()
     must report hard-disks-scan/summary.csv --output eos.html
     shown eos.html 4
     grep -q '<h2>Against box.packing_fraction' eos.html || fail "expected the key that was scanned"
-    grep -Fq '<th>hard_pressure.pressure [kT/length^2]</th>' eos.html || fail "expected units in the table"
+    grep -Fq '<th class="number">hard_pressure.<wbr>pressure<br>[kT/length^2]</th>' eos.html || fail "expected units in the table"
     grep -Fq '<b>hard_pressure.pressure</b> [kT/length^2]' eos.html || fail "expected units at the figures"
     mv hard-disks-scan/summary.h5 away.h5
     must report hard-disks-scan/summary.csv --output without.html

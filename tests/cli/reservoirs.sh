@@ -173,14 +173,7 @@ test_reservoir_is_killed()
     reservoir
     change 's/^sweeps = .*/sweeps = 40000\ncheckpoint = 0.05/'
     must run sim.ini --set run.output=whole.h5
-    for try in $(seq 60); do
-        if [ -e sim.h5 ]; then
-            timeout -s KILL 0.4 "$PLUGMC" run --resume sim.h5 >/dev/null 2>&1 && break
-        else
-            timeout -s KILL 0.4 "$PLUGMC" run sim.ini >/dev/null 2>&1 && break
-        fi
-    done
-    [ "$try" -gt 1 ] || fail "it was not killed"
+    killed_again_and_again
     must run --resume sim.h5
     same_chain whole.h5 sim.h5
 }

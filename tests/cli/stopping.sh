@@ -136,7 +136,7 @@ test_signals_at_any_moment()
 {
     slow 0
     local n before=0
-    for n in $(seq 0 40); do
+    for n in $(seq 0 40) 200 400; do # the last ones for a machine so busy that the start takes as long
         rm -f sim.h5
         "$PLUGMC" run sim.ini --set run.checkpoint=0.01 >"$out" 2>"$err" </dev/null &
         process=$!
@@ -157,7 +157,7 @@ test_signals_at_any_moment()
         fi
     done
     [ $before -gt 0 ] || fail "no signal came early"
-    [ $before -lt 41 ] || fail "no signal came late"
+    [ $before -lt 43 ] || fail "no signal came late"
 }
 
 # ---- In the run ----

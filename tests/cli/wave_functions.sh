@@ -241,9 +241,32 @@ here: take one that is semilocal alone" check sim.ini --set "observable local_en
     grep -q "warning: \[observable local_energy\] pseudopotential '$PWD/so.xml' has spin-orbit potentials, which are left \
 out: orbitals here have one component of spin$" "$err" || fail "nothing is said of the spin-orbit potentials"
     expect_lines 1
-    { sed '/<\/pseudo>/d' C.BFD.xml && part local && echo '</pseudo>'; } >local.xml
-    refused 3 "sim.ini:50: [observable local_energy] pseudopotential '$PWD/local.xml' has a part 'local', which is not known \
-here" check sim.ini --set "observable local_energy.pseudopotentials=$PWD/local.xml"
+    for extra in "part local" "echo <local/>"; do
+        { sed '/<\/pseudo>/d' C.BFD.xml && $extra && echo '</pseudo>'; } >local.xml
+        refused 3 "sim.ini:50: [observable local_energy] pseudopotential '$PWD/local.xml' has a part 'local', which is not \
+known here" check sim.ini --set "observable local_energy.pseudopotentials=$PWD/local.xml"
+    done
+}
+
+# Ways of QMCPACK to write the same, and grids that would be taken for others.
+test_ways_to_write_a_pseudopotential()
+{
+    diamond
+    sed 's/l="s"/l="0"/; s/l="p"/l="1"/; s/hartree/Hartree/; s/atomic-number="6"/atomic-number="0"/' \
+        C.BFD.xml >same.xml
+    must run sim.ini --set run.sweeps=8 --set run.equilibrate=0
+    must run sim.ini --set run.sweeps=8 --set run.equilibrate=0 --set run.output=same.h5 \
+        --set "observable local_energy.pseudopotentials=$PWD/same.xml"
+    same_chain sim.h5 same.h5
+    sed 's/type="linear" //' C.BFD.xml >other.xml
+    refused 3 "sim.ini:50: [observable local_energy] pseudopotential '$PWD/other.xml' has a grid of type '' with 10001 points \
+from 0 to 10" check sim.ini --set "observable local_energy.pseudopotentials=$PWD/other.xml"
+    sed 's/<grid /&step="0.01" /' C.BFD.xml >other.xml
+    refused 3 "sim.ini:50: [observable local_energy] pseudopotential '$PWD/other.xml' has a grid by its 'step', which is not \
+known here: it has to be by ri, rf and npts" check sim.ini --set "observable local_energy.pseudopotentials=$PWD/other.xml"
+    sed 's/l="p"/l="po"/' C.BFD.xml >other.xml
+    refused 3 "sim.ini:50: [observable local_energy] pseudopotential '$PWD/other.xml' has a potential for l = 'po'" check \
+        sim.ini --set "observable local_energy.pseudopotentials=$PWD/other.xml"
 }
 
 test_a_pseudopotential_that_no_ion_uses()

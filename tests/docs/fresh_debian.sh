@@ -1,7 +1,7 @@
 #!/bin/bash
 # What README.md tells people to type, one command after the other, as it stands, in a Debian 12 that has nothing but its
 # base: fresh_debian.sh SOURCE [FOLDER]. It installs packages in a folder of its own, below TMPDIR or FOLDER, and builds
-# there; half an hour of one processor. Needs root, debootstrap and a mirror (DEBIAN_MIRROR); 77 where one is missing. A
+# there; a quarter of an hour of one processor. Needs root, debootstrap and a mirror (DEBIAN_MIRROR); 77 where one is missing. A
 # Debian that is in FOLDER already is taken as it is.
 set -eu -o pipefail
 skip() { echo "skipped: $*"; exit 77; }

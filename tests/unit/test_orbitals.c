@@ -852,6 +852,33 @@ static void eshdf_of_other_programs_is_read(void **state)
     other_refused("", "/electrons/number_of_electrons: 4.5 is not a whole number");
 }
 
+/* GPAW's converter gives atomic numbers as valence charges, which pseudopotentials make wrong; programs with spinors
+ * write no count of electrons that are down. */
+static void valence_goes_before_that_of_the_file(void **state)
+{
+    (void)state;
+    double a[3][3];
+    diamond_cell(a);
+    hid_t file = other_eshdf("C");
+    put_set(file, "/atoms/species_0/valence_charge", H5T_NATIVE_FLOAT, 1, (float[]){6});
+    H5Fclose(file);
+    other_refused(
+        "",
+        "the atoms have 12 valence charges, but there are 8 electrons a primitive cell: give the right "
+        "charges as 'valence'");
+    orbital_bench *b = bench_new((const double(*)[3])a, 4, 4, 1, NULL);
+    bench_open(b, "bspline_orbitals", settings_of(in_folder("other.h5"), "valence = 4"));
+    plugmc_ions ions = {.size = sizeof ions};
+    b->orbitals->ions(b->instance, &ions);
+    for (int k = 0; k < 2; k++) assert_true(ions.atomic_number[k] == 6 && ions.valence[k] == 4);
+    bench_free(b);
+    file = other_eshdf("C");
+    put_set(file, "/electrons/has_spinors", H5T_NATIVE_INT, 1, (int[]){1});
+    put_set(file, "/electrons/number_of_electrons", H5T_NATIVE_INT, 2, (int[]){8, -1});
+    H5Fclose(file);
+    other_refused("", "its orbitals are spinors");
+}
+
 static void coarse_grids_and_cut_shells_are_warned_of(void **state)
 {
     (void)state;
@@ -1263,6 +1290,7 @@ int main(void)
         cmocka_unit_test(what_is_inconsistent_is_refused_with_the_reason),
         cmocka_unit_test(valence_charges_are_given_by_element),
         cmocka_unit_test(eshdf_of_other_programs_is_read),
+        cmocka_unit_test(valence_goes_before_that_of_the_file),
         cmocka_unit_test(coarse_grids_and_cut_shells_are_warned_of),
         cmocka_unit_test(what_is_no_file_of_orbitals_is_refused),
         cmocka_unit_test(binary_files_are_refused_with_the_place),

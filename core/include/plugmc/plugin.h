@@ -660,6 +660,12 @@ static inline plugmc_share plugmc_share_of(const plugmc_view *view)
     return PLUGMC_HAS(view, share) ? view->share : (plugmc_share){0};
 }
 
+/* Walkers that a total facet is asked about: plugmc_view.walkers, of a program that knows it. */
+static inline int32_t plugmc_walkers_of(const plugmc_view *view, const plugmc_system *system)
+{
+    return PLUGMC_HAS(view, walkers) && view->walkers > 0 ? view->walkers : system->walkers;
+}
+
 /* For whoever changes members of a view: as much as there is of it. What is not there is 0. */
 static inline plugmc_view plugmc_view_copy(const plugmc_view *view)
 {

@@ -115,6 +115,9 @@ typedef struct plugmc_view {
      * far it reaches (plugmc_observable.reach): others may be at NaN, as nobody, and are then in no cell, while
      * `count` is of all. Else all are yours. See plugmc_share_of. */
     plugmc_share share;
+    /* Of a view that a potential's total facet is asked about: only the first so many walkers are meant; 0: all. What is
+     * said of the others is not used, so that a potential need not know this. See plugmc_walkers_of. */
+    int32_t walkers;
 } plugmc_view;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */

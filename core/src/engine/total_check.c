@@ -7,7 +7,7 @@
  *   forces    are the differences of energies; a potential may give none
  *
  * The energy of a configuration takes about as long as a sweep of trial moves. Some of them are asked for
- * at least, and more as long as BUDGET lasts. */
+ * at least, of few walkers where they are slow, and more as long as BUDGET lasts. */
 #include "engine/total_check.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@
 #include "base/stop.h"
 
 #define BUDGET 0.02 /* seconds, a potential */
-enum { MOST_ROUNDS = 8, MOST_WALKERS = 4, WHY = 768 };
+enum { MOST_ROUNDS = 8, LEAST_WALKERS = 2, MOST_WALKERS = 4, WHY = 768 };
 
 /* Of its members, energies are [walkers], forces [walkers][particles][3]. */
 typedef struct examination {
@@ -31,6 +31,7 @@ typedef struct examination {
     const plugmc_box *boxes;
     double *positions; /* [walkers][particles][3] */
     double *energy, *before, *forces;
+    int32_t walkers; /* that are tried: the first ones */
     uint64_t draws;
     sentence why;
 } examination;
@@ -44,7 +45,7 @@ static double next_draw(examination *x)
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
-/* Of all walkers, on the host. A PLUGMC_* code. */
+/* Of those walkers that are tried, on the host. A PLUGMC_* code. */
 static int ask_energy(examination *x, double *energy, double *forces)
 {
     const plugmc_system *system = &x->engine->system;
@@ -54,6 +55,7 @@ static int ask_energy(examination *x, double *energy, double *forces)
     if (code) return code;
     view.box = x->boxes;
     view.count = x->counts;
+    view.walkers = x->walkers;
     const plugmc_total_request request = {
         .size = sizeof request, .view = &view, .energy = energy, .forces = forces};
     memset(energy, 0, sizeof *energy * (size_t)system->walkers);
@@ -84,6 +86,7 @@ static int start(examination *x)
     if (code) return code;
     view.box = x->boxes;
     view.count = x->counts;
+    view.walkers = x->walkers;
     crash_calling_potential(x->term->label, "start");
     return x->total->start(x->term->instance, &view);
 }
@@ -146,12 +149,10 @@ static bool are_near(const examination *x, int32_t w, double a, double b)
  * known. *good: nothing is wrong. */
 static int try_moves(examination *x, bool *good)
 {
-    const plugmc_system *system = &x->engine->system;
-    const int32_t walkers = system->walkers < MOST_WALKERS ? system->walkers : MOST_WALKERS;
     move moves[MOST_WALKERS];
     double first[MOST_WALKERS], again, back;
     int made = 0, code = PLUGMC_OK;
-    for (int32_t w = 0; w < walkers && !code; w++) {
+    for (int32_t w = 0; w < x->walkers && !code; w++) {
         move *m = &moves[made];
         if (!draw_move(x, w, m)) continue;
         code = ask_change(x, w, m->particle, m->to, &first[made]);
@@ -189,7 +190,7 @@ static int try_moves(examination *x, bool *good)
                 "of the whole configurations before and after differ by %.9g",
                 first[k], (long long)moves[k].particle, w, found);
     }
-    memcpy(x->before, x->energy, sizeof *x->energy * (size_t)system->walkers);
+    memcpy(x->before, x->energy, sizeof *x->energy * (size_t)x->walkers);
     return code;
 }
 
@@ -203,53 +204,86 @@ static bool gives_forces(const examination *x)
     return false;
 }
 
-/* One particle of each walker goes to both sides. The differences are those of two widths, which have to
- * agree, and so have the slopes of both sides: where they do not, energies are not smooth enough to tell, as
- * where a partner is half a box away and its nearest image changes. */
-static int try_forces(examination *x, bool *good)
+/* Of one particle of each walker: slopes of the energy to both sides of where it is, [made]. */
+typedef struct slopes {
+    double width, side[2][MOST_WALKERS];
+} slopes;
+
+static double mean_slope(const slopes *s, int k) { return (s->side[0][k] + s->side[1][k]) / 2; }
+
+/* Of its walker: a tenth of the mean distance. */
+static double reach_of(const examination *x, const move *m)
 {
-    const plugmc_system *system = &x->engine->system;
-    const int32_t walkers = system->walkers < MOST_WALKERS ? system->walkers : MOST_WALKERS;
-    move moves[MOST_WALKERS];
-    double found[2][MOST_WALKERS] = {{0}}, side[2][MOST_WALKERS], width[MOST_WALKERS];
-    int made = 0, code = PLUGMC_OK;
-    for (int32_t w = 0; w < walkers; w++) made += draw_move(x, w, &moves[made]);
-    for (int way = 0; way < 4 && !code; way++) {
-        const double share = way < 2 ? 0.02 : 0.01; /* of the way of the move */
+    return 0.1 * pow(x->boxes[m->walker].volume / (double)present(x, m->walker),
+                     1.0 / x->engine->system.box.dimension);
+}
+
+static int find_slopes(examination *x, const move *moves, int made, slopes *out)
+{
+    int code = PLUGMC_OK;
+    for (int way = 0; way < 2 && !code; way++) {
         for (int k = 0; k < made; k++) {
-            move *m = &moves[k];
+            const move *m = &moves[k];
             double at[3] = {m->from[0], m->from[1], m->from[2]};
-            width[k] = 0.1 * pow(x->boxes[m->walker].volume / (double)present(x, m->walker),
-                                 1.0 / system->box.dimension);
-            at[0] += (way % 2 ? -1 : 1) * share * width[k];
+            at[0] += (way ? -1 : 1) * out->width * reach_of(x, m);
             plugmc_wrap(&x->boxes[m->walker], at);
             put(x, m, at);
         }
         code = ask_energy(x, x->energy, NULL);
         for (int k = 0; k < made && !code; k++) {
             const int32_t w = moves[k].walker;
-            side[way % 2][k] =
-                (way % 2 ? 1 : -1) * (x->energy[w] - x->before[w]) / (share * width[k]);
-            found[way / 2][k] += side[way % 2][k] / 2;
+            out->side[way][k] = (way ? 1 : -1) * (x->energy[w] - x->before[w]) /
+                                (out->width * reach_of(x, &moves[k]));
         }
     }
     for (int k = 0; k < made; k++) put(x, &moves[k], moves[k].from);
+    return code;
+}
+
+/* What a force and a slope may differ by. */
+static double slack_of(const examination *x, const move *m, double slope)
+{
+    const double whole = fabs(x->before[m->walker]), reach = reach_of(x, m),
+                 rounding = 1e-13 * whole / (0.01 * reach);
+    return 0.05 * fabs(slope) + 100 * rounding +
+           2e-3 * whole / (double)present(x, m->walker) / (10 * reach);
+}
+
+static double force_on(const examination *x, const move *m)
+{
+    return x->forces[3 * (m->walker * x->engine->system.particles + m->particle)];
+}
+
+/* One particle of each walker goes to both sides. Where the difference is not the force it does so once more, twice
+ * as far: the slopes of both have to agree, and so have those of both sides. Where they do not, energies are not smooth
+ * enough to tell, as where a partner is half a box away and its nearest image changes. */
+static int try_forces(examination *x, bool *good)
+{
+    move moves[MOST_WALKERS];
+    slopes near = {.width = 0.01}, far = {.width = 0.02};
+    int made = 0;
+    bool suspect = false;
+    for (int32_t w = 0; w < x->walkers; w++) made += draw_move(x, w, &moves[made]);
+    int code = find_slopes(x, moves, made, &near);
+    for (int k = 0; k < made && !code; k++) {
+        const double slope = mean_slope(&near, k), force = force_on(x, &moves[k]);
+        suspect |= isfinite(force) && !(fabs(force - slope) <= slack_of(x, &moves[k], slope));
+    }
+    if (!suspect || code) return code;
+    code = find_slopes(x, moves, made, &far);
     for (int k = 0; k < made && !code && *good; k++) {
-        const int32_t w = moves[k].walker;
-        const double force = x->forces[3 * (w * system->particles + moves[k].particle)];
-        const double rounding = 1e-13 * fabs(x->before[w]) / (0.01 * width[k]);
-        const double slack = 0.05 * fabs(found[1][k]) + 100 * rounding +
-                             2e-3 * fabs(x->before[w]) / (double)present(x, w) / (10 * width[k]);
-        const double bend = fabs(side[0][k] - side[1][k]),
-                     slope = fabs(side[0][k]) + fabs(side[1][k]);
-        if (!isfinite(force) || !(fabs(found[0][k] - found[1][k]) <= 0.2 * slack) ||
-            bend > 0.5 * slope || fabs(force - found[1][k]) <= slack)
+        const double force = force_on(x, &moves[k]), slope = mean_slope(&near, k),
+                     slack = slack_of(x, &moves[k], slope),
+                     bend = fabs(near.side[0][k] - near.side[1][k]),
+                     steep = fabs(near.side[0][k]) + fabs(near.side[1][k]);
+        if (!isfinite(force) || !(fabs(mean_slope(&far, k) - slope) <= 0.2 * slack) ||
+            bend > 0.5 * steep || fabs(force - slope) <= slack)
             continue;
         *good =
             why_not(x->why,
                     "the force on particle %lld of walker %d along x is %.9g, but differences of "
                     "energies give %.9g",
-                    (long long)moves[k].particle, w, force, found[1][k]);
+                    (long long)moves[k].particle, moves[k].walker, force, slope);
     }
     return code;
 }
@@ -275,10 +309,22 @@ static int ask_forces(examination *x)
     return ask_energy(x, x->before, NULL);
 }
 
+/* As few walkers as find what depends on their number, and more where they take no time. */
+static int choose_walkers(examination *x)
+{
+    const int32_t walkers = x->engine->system.walkers;
+    const double begin = stop_clock();
+    x->walkers = walkers < LEAST_WALKERS ? walkers : LEAST_WALKERS;
+    const int code = ask_forces(x);
+    if (code || walkers == x->walkers || stop_clock() - begin > BUDGET / 20) return code;
+    x->walkers = walkers < MOST_WALKERS ? walkers : MOST_WALKERS;
+    return ask_forces(x);
+}
+
 static int examine_within(examination *x, bool *good)
 {
     const double begin = stop_clock();
-    int code = ask_forces(x);
+    int code = choose_walkers(x);
     for (int round = 0; round < MOST_ROUNDS && !code && *good && gives_forces(x); round++) {
         code = try_forces(x, good);
         if (stop_clock() - begin > BUDGET / 2) break;

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-static const char letters[] = "spdfg"; /* of l = 0 ... MOST_L */
+static const char letters[] = "spdfg", digits[] = "01234"; /* of l = 0 ... MOST_L */
 
 static double number_of(const element *e, const char *name, double missing)
 {
@@ -27,10 +28,28 @@ static int whole_of(const element *e, const char *name, double missing)
     return value >= 0 && value <= 1e6 ? (int)value : -1;
 }
 
-/* Radii [n] of a <grid>, or NULL. */
+/* l by its letter or its number; -1: neither. */
+static int momentum_of(const char *name)
+{
+    const char *letter = name[0] && !name[1] ? strchr(letters, name[0]) : NULL,
+               *digit = name[0] && !name[1] ? strchr(digits, name[0]) : NULL;
+    return letter ? (int)(letter - letters) : digit ? (int)(digit - digits) : -1;
+}
+
+/* Radii [n] of a <grid>, or NULL. QMCPACK takes one without a type for a logarithmic one; its authors may have meant
+ * another. */
 static double *grid_of(const file_text *file, const element *grid, int64_t *n)
 {
-    const char *type = word_of(grid, "type", "linear");
+    static const char *const steps[] = {"scale", "step", "ascale", "astep"};
+    const char *type = word_of(grid, "type", "");
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (find_attribute(grid, steps[i])) {
+            pseudopotential_fault(
+                file,
+                "has a grid by its '%s', which is not known here: it has to be by ri, rf and npts",
+                steps[i]);
+            return NULL;
+        }
     const double first = number_of(grid, "ri", NAN), last = number_of(grid, "rf", NAN),
                  points = number_of(grid, "npts", 0);
     const int logarithmic = strcmp(type, "log") == 0;
@@ -79,10 +98,10 @@ static int convert(const file_text *file, const element *semilocal, int64_t n, c
 {
     const char *units = word_of(semilocal, "units", "hartree"),
                *format = word_of(semilocal, "format", "r*V");
-    const double unit = !strcmp(units, "hartree")   ? 1
-                        : !strcmp(units, "rydberg") ? 0.5
-                        : !strcmp(units, "eV")      ? 1 / 27.211386245988
-                                                    : 0;
+    const double unit = !strcasecmp(units, "hartree")   ? 1
+                        : !strcasecmp(units, "rydberg") ? 0.5
+                        : !strcasecmp(units, "eV")      ? 1 / 27.211386245988
+                                                        : 0;
     const int times_r = strcmp(format, "r*V") == 0;
     if (!unit) return pseudopotential_fault(file, "has potentials in units of '%s'", units);
     if (!times_r && strcmp(format, "V") != 0)
@@ -99,13 +118,14 @@ static int read_potentials(pseudopotential *p, const file_text *file, const elem
     int64_t n = 0;
     int code = PLUGMC_OK, count = 0;
     for (const element *vps = NULL; !code && (vps = find_element(semilocal, vps, "vps"));) {
-        const char *name = word_of(vps, "l", ""), *letter = strchr(letters, name[0]);
-        if (!name[0] || !letter)
+        const char *name = word_of(vps, "l", "");
+        const int l = momentum_of(name);
+        if (l < 0)
             code = pseudopotential_fault(file, "has a potential for l = '%s'", name);
-        else if (r_v[letter - letters])
+        else if (r_v[l])
             code = pseudopotential_fault(file, "has two potentials for l = '%s'", name);
         else
-            code = read_channel(file, all, vps, &r, &n, &r_v[letter - letters]);
+            code = read_channel(file, all, vps, &r, &n, &r_v[l]);
         if (!code) count++;
     }
     for (int l = 0; l < count && !code; l++)
@@ -129,7 +149,8 @@ static int is_one_of(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-/* What would be left out of the Hamiltonian: an element with numbers in it that nobody reads here. */
+/* What would be left out of the Hamiltonian: an element with numbers in it that nobody reads here, or a local potential
+ * as a sum of Gaussian functions, which go by their attributes (an empty one is that of a bare charge). */
 static int check_parts(const file_text *file, const element *all, const element *semilocal)
 {
     static const char *const known[] = {"header", "grid", "semilocal", "vps", NULL},
@@ -145,7 +166,8 @@ static int check_parts(const file_text *file, const element *all, const element 
                                                "one that is semilocal alone");
         spin_orbit |= !strcmp(e->name, "vps_so");
         if (below > 2 || !strcmp(e->name, "vps_so") || is_one_of(e->name, known) ||
-            is_one_of(e->name, others) || !find_element(e, NULL, "data"))
+            is_one_of(e->name, others) ||
+            (!find_element(e, NULL, "data") && strcmp(e->name, "local") != 0))
             continue;
         const element *parent = e; /* "pswf" belongs to one of the others */
         for (const element *p = all->next; p != e; p = p->next)
@@ -172,6 +194,8 @@ int read_qmcpack(pseudopotential *p, const file_text *file, double tolerance)
         code = pseudopotential_fault(file, "lacks its header or its semilocal potentials");
     } else {
         p->atomic_number = whole_of(header, "atomic-number", 0);
+        /* some programs write 0 */
+        if (!p->atomic_number) p->atomic_number = element_of(word_of(header, "symbol", ""));
         p->valence = number_of(header, "zval", 0);
         code = check_parts(file, all, semilocal);
         if (!code) code = read_potentials(p, file, all, semilocal, tolerance);

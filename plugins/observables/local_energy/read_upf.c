@@ -14,14 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const symbols[] = {
-    "H",  "He", "Li", "Be", "B",  "C",  "N",  "O",  "F",  "Ne", "Na", "Mg", "Al", "Si", "P",
-    "S",  "Cl", "Ar", "K",  "Ca", "Sc", "Ti", "V",  "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn",
-    "Ga", "Ge", "As", "Se", "Br", "Kr", "Rb", "Sr", "Y",  "Zr", "Nb", "Mo", "Tc", "Ru", "Rh",
-    "Pd", "Ag", "Cd", "In", "Sn", "Sb", "Te", "I",  "Xe", "Cs", "Ba", "La", "Ce", "Pr", "Nd",
-    "Pm", "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm", "Yb", "Lu", "Hf", "Ta", "W",  "Re",
-    "Os", "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi", "Po", "At", "Rn"};
-
 /* A file being read: its grid, and places of its parts. */
 typedef struct upf {
     const file_text *file;
@@ -53,14 +45,7 @@ static int read_header(pseudopotential *p, const upf *u, int *projectors)
     const char *symbol = find_attribute(header, "element"),
                *valence = find_attribute(header, "z_valence"),
                *count = find_attribute(header, "number_of_proj");
-    if (symbol) {
-        symbol += strspn(symbol, " ");
-        for (int32_t z = 0; z < (int32_t)(sizeof symbols / sizeof symbols[0]); z++) {
-            const size_t length = strlen(symbols[z]);
-            if (!strncmp(symbol, symbols[z], length) && (!symbol[length] || symbol[length] == ' '))
-                p->atomic_number = z + 1;
-        }
-    }
+    if (symbol) p->atomic_number = element_of(symbol);
     if (valence) p->valence = strtod(valence, NULL);
     const long number = count ? strtol(count, NULL, 10) : 0;
     if (number < 0 || number > MOST_PROJECTORS)

@@ -556,7 +556,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(
         bspline_orbitals, valence, 0, "", 0, 118, "e",
         "charges of the ions, element by element in the order of the file; needed where a "
-        "file with several elements does not say"),
+        "file with several elements does not say; goes before what it says"),
     PLUGMC_CHOICE_KEY(
         bspline_orbitals, layout, "coalesced", "coalesced|plain",
         "of the coefficients; coalesced: orbital fastest; plain: each orbital for itself, "

@@ -282,8 +282,16 @@ static int read_atoms(orbital_file *f)
 
 static int read_electrons(orbital_file *f)
 {
-    int32_t electrons[2] = {0, 0};
-    int code = read_integers(f, "/electrons/number_of_electrons", 2, electrons);
+    int32_t electrons[2] = {0, 0}, spinors = 0;
+    int code = PLUGMC_OK;
+    if (exists(f, "/electrons/has_spinors"))
+        code = read_integers(f, "/electrons/has_spinors", 1, &spinors);
+    if (!code && spinors)
+        code = damaged(
+            f,
+            "its orbitals are spinors, of a calculation without a common axis of spins; here each "
+            "electron is up or down");
+    if (!code) code = read_integers(f, "/electrons/number_of_electrons", 2, electrons);
     for (int s = 0; s < 2 && !code; s++)
         code = check_count(f, "/electrons/number_of_electrons", "it", electrons[s], 0,
                            MOST_ELECTRONS / 2);

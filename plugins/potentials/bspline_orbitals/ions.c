@@ -20,8 +20,8 @@ static int32_t element_of(const orbital_file *f, int32_t atom, int32_t *elements
     return 0;
 }
 
-/* Valence charges where the file gives none: of the user, or of the electrons if there is but one
- * element. */
+/* Valence charges: of the user, who knows better than a program that writes atomic numbers in their place; else of
+ * the file, or of the electrons if it gives none and there is but one element. */
 int find_valence(bspline_orbitals *b)
 {
     orbital_file *f = &b->source;
@@ -44,9 +44,10 @@ int find_valence(bspline_orbitals *b)
         sum += f->valence[i];
     }
     if (fabs(sum - f->electrons) < 1e-6) return PLUGMC_OK;
-    return damaged(f,
-                   "the atoms have %g valence charges, but there are %d electrons a primitive cell",
-                   sum, f->electrons);
+    return damaged(
+        f, "the atoms have %g valence charges, but there are %d electrons a primitive cell%s", sum,
+        f->electrons,
+        b->valence.count ? "" : ": give the right charges as 'valence', element by element");
 }
 
 int prepare_ions(bspline_orbitals *b, const plugmc_box *box)

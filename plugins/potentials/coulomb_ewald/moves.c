@@ -46,8 +46,9 @@ static int take_box(ewald_sum *s, const plugmc_box *box, int32_t walker)
 int ewald_sum_start(ewald_sum *s, const plugmc_view *view)
 {
     const int64_t n = 3 * s->system->particles;
+    const int32_t walkers = plugmc_walkers_of(view, s->system);
     int code = all_finite(s, view);
-    for (int32_t w = 0; w < s->system->walkers && !code; w++) {
+    for (int32_t w = 0; w < walkers && !code; w++) {
         code = take_box(s, box_of(s, view, w), w);
         if (code) return code;
         take_phases(s, box_now(s, w), view->positions + w * n);

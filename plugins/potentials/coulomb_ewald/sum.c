@@ -20,7 +20,7 @@
 /* Of those that are there: where numbers change the others have no place. */
 int all_finite(const ewald_sum *s, const plugmc_view *view)
 {
-    const int64_t n = s->system->particles * s->system->walkers;
+    const int64_t n = s->system->particles * plugmc_walkers_of(view, s->system);
     for (int64_t i = 0; i < n; i++) {
         const double *r = &view->positions[3 * i];
         if (s->numbers_change && isnan(r[0]) && isnan(r[1])) continue;
@@ -308,9 +308,10 @@ int ewald_sum_energy(ewald_sum *s, const plugmc_total_request *request)
 {
     const int64_t n = 3 * s->system->particles;
     const double *positions = request->view->positions;
-    const int32_t species = s->system->species_count;
+    const int32_t species = s->system->species_count,
+                  walkers = plugmc_walkers_of(request->view, s->system);
     int code = all_finite(s, request->view);
-    for (int32_t w = 0; w < s->system->walkers && !code; w++) {
+    for (int32_t w = 0; w < walkers && !code; w++) {
         const plugmc_box *box = box_of(s, request->view, w);
         const spectrum *in;
         code = spectrum_of(s, box, w, &in);

@@ -53,7 +53,8 @@ static void one_walker(const spme *, workspace *, const plugmc_total_request *, 
 static int check_boxes(const spme *m, const plugmc_view *view)
 {
     int code = PLUGMC_OK;
-    for (int32_t w = 0; w < m->host->system->walkers && m->limit.stretch > 0 && !code; w++)
+    const int32_t walkers = plugmc_walkers_of(view, m->host->system);
+    for (int32_t w = 0; w < walkers && m->limit.stretch > 0 && !code; w++)
         code = spme_check_box(m, &view->box[w], w);
     return code;
 }
@@ -76,12 +77,13 @@ int spme_host_energy(spme *m, const plugmc_total_request *request)
     if (code) return code;
     const struct spme_host_mesh *h = m->on_host;
     int64_t bad_walker = INT64_MAX, bad_particle = INT64_MAX;
+    const int64_t walkers = plugmc_walkers_of(request->view, system);
     const int team =
         system->threads > 0 && system->threads < h->threads ? system->threads : h->threads;
     const int share = team < h->workspaces ? team : h->workspaces; /* of threads, for walkers */
     if (h->workspaces == 1) h->space[0].threads = team;
 #pragma omp parallel for schedule(static) num_threads(share) if (share > 1)
-    for (int64_t w = 0; w < system->walkers; w++) {
+    for (int64_t w = 0; w < walkers; w++) {
         workspace *space = &h->space[share > 1 ? omp_get_thread_num() : 0];
         one_walker(m, space, request, w);
         if (space->not_finite < 0) continue;
