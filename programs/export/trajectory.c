@@ -218,7 +218,7 @@ static void load_who(run_file *run, int walker, hsize_t first, hsize_t rows)
 static int64_t rows_at_once(const run_file *run, int64_t k, int64_t every)
 {
     const int64_t bytes = 3 * (int64_t)sizeof(double) * (run->system.particles + 1),
-                  left = run->data.frames_written - k;
+                  left = run->data.trajectory.written - k;
     const int64_t rows = BLOCK_BYTES / bytes;
     if (rows < every || rows < 1) return 1; /* none of those in between are wanted */
     return rows < left ? rows : left;

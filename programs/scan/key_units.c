@@ -63,7 +63,8 @@ char *key_unit(const session *session, const char *key)
     if (own) return checked(strdup(own));
     char *told = with_dimension(unit_in_tables(session, section, entry->key), dimension);
     double scale;
-    char *unit = units_words(&session->engine.config.units, told, 0, session->engine.system.temperature, &scale);
+    char *unit = units_words(&session->engine.config.units, told, 0,
+                             session->engine.system.temperature, &scale);
     free(told);
     return unit;
 }

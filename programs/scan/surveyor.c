@@ -74,7 +74,8 @@ static void tell_wants(const study *s, const session *session)
     told = gpu || told;
     tell_units(s, session);
     tell("particles\t%lld", (long long)session->engine.system.particles);
-    tell("wants\t%d\t%d\t%d", gpu, ini_get(run, "gpu") != NULL, session->engine.config.run.threads != 0);
+    tell("wants\t%d\t%d\t%d", gpu, ini_get(run, "gpu") != NULL,
+         session->engine.config.run.threads != 0);
     char *text = study_text(s, &session->engine.config.ini);
     tell("ini\t%zu", strlen(text));
     fputs(text, stderr);

@@ -730,12 +730,12 @@ static void h5md_of_another_run_is_read(void **state)
     frame one = {1, malloc(sizeof positions)}; /* freed by output_write */
     memcpy(one.positions, positions, sizeof positions);
     output_data data = {.system = &s.system,
-                        .effective_ini = "",
-                        .user_ini = "",
-                        .provenance = "",
-                        .frames = &one,
-                        .frame_count = 1,
-                        .trajectory_note = "",
+                        .origin.effective_ini = "",
+                        .origin.user_ini = "",
+                        .origin.provenance = "",
+                        .trajectory.frames = &one,
+                        .trajectory.frame_count = 1,
+                        .trajectory.note = "",
                         .sweep = 1,
                         .positions = positions,
                         .finished = true};

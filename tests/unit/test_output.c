@@ -128,16 +128,16 @@ static void start(run *r, int dimension, int domain)
     r->blobs[0] = (blob){"cells, shift", r->key, sizeof r->key};
     r->blobs[1] = (blob){"nothing", &r->empty, 0};
     r->data = (output_data){.system = &r->system,
-                            .effective_ini = "[run]\nsweeps = 100 ; sim.ini:2\n",
-                            .user_ini = "[run]\nsweeps = 100\n",
-                            .provenance = "version: 0.1.0\n",
+                            .origin.effective_ini = "[run]\nsweeps = 100 ; sim.ini:2\n",
+                            .origin.user_ini = "[run]\nsweeps = 100\n",
+                            .origin.provenance = "version: 0.1.0\n",
                             .quantities = r->quantities,
                             .quantity_count = 3,
                             .equilibrate = 10,
                             .derived = r->derived,
                             .derived_count = 2,
-                            .frames = r->frames,
-                            .trajectory_note = "every 4th sweep",
+                            .trajectory.frames = r->frames,
+                            .trajectory.note = "every 4th sweep",
                             .positions = r->positions[0][0],
                             .blobs = r->blobs,
                             .blob_count = 2,
@@ -153,7 +153,7 @@ static void finish(run *r)
         block_average_free(&r->quantities[i].blocks);
         averages_free(&r->quantities[i]);
     }
-    for (int f = 0; f < r->data.frame_count; f++) free(r->frames[f].positions);
+    for (int f = 0; f < r->data.trajectory.frame_count; f++) free(r->frames[f].positions);
     free(r->moves[0].tunings);
 }
 
@@ -190,7 +190,7 @@ static void sweep_to(run *r, uint64_t last)
             block_average_add(&r->quantities[2].blocks, g);
         }
         if (production % 4 == 0) {
-            frame *f = &r->frames[r->data.frame_count++];
+            frame *f = &r->frames[r->data.trajectory.frame_count++];
             f->sweep = sweep;
             f->positions = malloc(sizeof r->positions);
             memcpy(f->positions, r->positions, sizeof r->positions);
@@ -308,13 +308,15 @@ static bool same_pace(const pace_record *a, const pace_record *b)
 
 static bool same_data(const output_data *a, const output_data *b)
 {
-    bool same = same_text(a->effective_ini, b->effective_ini) &&
-                same_text(a->user_ini, b->user_ini) && same_text(a->provenance, b->provenance) &&
+    bool same = same_text(a->origin.effective_ini, b->origin.effective_ini) &&
+                same_text(a->origin.user_ini, b->origin.user_ini) &&
+                same_text(a->origin.provenance, b->origin.provenance) &&
                 a->quantity_count == b->quantity_count && a->derived_count == b->derived_count &&
-                a->equilibrate == b->equilibrate && a->frames_written == b->frames_written &&
-                a->sweep == b->sweep && a->move_count == b->move_count &&
-                a->seconds == b->seconds && same_pace(&a->pace, &b->pace) &&
-                a->finished == b->finished && a->blob_count == b->blob_count &&
+                a->equilibrate == b->equilibrate &&
+                a->trajectory.written == b->trajectory.written && a->sweep == b->sweep &&
+                a->move_count == b->move_count && a->seconds == b->seconds &&
+                same_pace(&a->pace, &b->pace) && a->finished == b->finished &&
+                a->blob_count == b->blob_count &&
                 memcmp(a->positions, b->positions, WALKERS * PARTICLES * 3 * sizeof(double)) == 0;
     for (int i = 0; same && i < a->quantity_count; i++) {
         const quantity_record *p = &a->quantities[i], *q = &b->quantities[i];
@@ -376,7 +378,7 @@ static void assert_all_reads_back(const char *path, spare *kept)
     report r = {0};
     run a;
     start(&a, 3, PLUGMC_DOMAIN_PERIODIC);
-    a.data.spare = kept;
+    a.data.file.spare = kept;
     assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE); /* before any sample */
     assert_reads_back(path, &a.data);
     for (uint64_t sweep = 7; sweep < 150; sweep += 31) {
@@ -387,13 +389,13 @@ static void assert_all_reads_back(const char *path, spare *kept)
         a.steps[0][1] = 1.0 / (double)sweep;
         a.blobs[0].bytes = sweep == 69 ? 0 : sweep == 100 ? 8 : sizeof a.key;
         assert_int_equal(output_write(path, false, &a.data, &r), EXIT_DONE);
-        assert_int_equal(a.data.frame_count, 0);
+        assert_int_equal(a.data.trajectory.frame_count, 0);
         assert_int_equal(a.quantities[0].written, a.quantities[0].samples);
         assert_reads_back(path, &a.data);
     }
     char *ini;
     assert_int_equal(output_read_ini(path, &ini, &r), EXIT_DONE);
-    assert_string_equal(ini, a.data.user_ini);
+    assert_string_equal(ini, a.data.origin.user_ini);
     free(ini);
     assert_int_equal(r.errors, 0);
     if (kept) spare_drop(kept);
@@ -595,7 +597,7 @@ static void a_missing_file_is_not_appended_to(void **state)
     assert_int_equal(HEARD(output_write(in_folder("gone.h5"), false, &a.data, &r)), EXIT_OUTPUT);
     assert_said("the file from the last checkpoint is gone");
     assert_int_equal(output_write(in_folder("gone.h5"), true, &a.data, &r), EXIT_DONE);
-    a.data.frames_written = 3; /* not the file of this run */
+    a.data.trajectory.written = 3; /* not the file of this run */
     sweep_to(&a, 20);
     assert_int_equal(HEARD(output_write(in_folder("gone.h5"), false, &a.data, &r)), EXIT_OUTPUT);
     assert_said("does not have the rows that this run wrote");
@@ -777,12 +779,12 @@ static void writing_says_why_it_cannot(void **state)
 static void check_failure_is_harmless(run *a, const char *path, const char *reason)
 {
     report r = {0};
-    int frames = a->data.frame_count;
+    int frames = a->data.trajectory.frame_count;
     int64_t written = a->quantities[0].written;
     assert_int_equal(HEARD(output_write(path, false, &a->data, &r)), EXIT_OUTPUT);
     assert_said(reason);
     assert_said("the file from the last checkpoint is intact");
-    assert_int_equal(a->data.frame_count, frames);
+    assert_int_equal(a->data.trajectory.frame_count, frames);
     assert_int_equal(a->quantities[0].written, written);
 }
 
@@ -801,7 +803,7 @@ static void a_limit_on_file_size_leaves_the_last_file(void **state)
     sweep_to(&a, 60);
     sweep_to(&old, 60);
     assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
-    old.data.frames_written = a.data.frames_written;
+    old.data.trajectory.written = a.data.trajectory.written;
     sweep_to(&a, 150);
     static double large[60000];
     a.quantities[0].doc = "energy of a walker";

@@ -412,8 +412,8 @@ static int match_diameters(const engine *engine)
     const config *config = &engine->config;
     for (int32_t s = 0; s < engine->system.species_count && config->units.given; s++) {
         const ini_section *section = section_of_species(&config->ini, s);
-        for (int32_t t = 0; t < engine->system.term_count && section && !ini_get(section, "diameter");
-             t++)
+        for (int32_t t = 0;
+             t < engine->system.term_count && section && !ini_get(section, "diameter"); t++)
             if (needs_diameter(engine, &engine->terms[t], s))
                 return report_error(engine->report, EXIT_INPUT, ini_source(&config->ini, section),
                                     section->line,
@@ -505,8 +505,8 @@ static int match_rungs(const engine *engine)
         int32_t s;
         if (!strcmp(key, "run.pressure") && !who_changes(engine, PLUGMC_CHANGED_BOX))
             why = "no mover changes the volume";
-        if (is_mu(engine, key, &s) &&
-            (!who_changes(engine, PLUGMC_CHANGED_COUNT) || (engine->reservoirs && !engine->reservoirs[s])))
+        if (is_mu(engine, key, &s) && (!who_changes(engine, PLUGMC_CHANGED_COUNT) ||
+                                       (engine->reservoirs && !engine->reservoirs[s])))
             why = "no mover takes particles of this species from a reservoir";
         if (!why) continue;
         const ini_entry *entry = ini_get(section, name);

@@ -70,12 +70,13 @@ int check_floors(engine *engine)
     const ini_entry *coupling = ini_get(owner->section->section, "coupling");
     const bool turned = engine->ladder.multipliers[p.rung * engine->ladder.width + p.term] < 0;
     return report_error(
-        engine->report, EXIT_INPUT, context->file, turned && coupling ? coupling->line : context->line,
+        engine->report, EXIT_INPUT, context->file,
+        turned && coupling ? coupling->line : context->line,
         "[%s] the energy of '%s' and '%s' has no lower bound%s: it goes to %.3g kT at r = %.6g, and "
         "nothing keeps them apart%s",
         context->section, plugmc_species_at(&engine->system, p.a)->name,
-        plugmc_species_at(&engine->system, p.b)->name, words_of_rung(&engine->ladder, p.rung, where),
-        p.energy, p.at,
+        plugmc_species_at(&engine->system, p.b)->name,
+        words_of_rung(&engine->ladder, p.rung, where), p.energy, p.at,
         turned ? ". A coupling below 0 turns repulsion into attraction: give one of at least 0, or "
                  "add a potential with a core, such as hard_sphere with diameters above 0"
                : ": add a potential with a core, such as hard_sphere with diameters above 0");
