@@ -2,16 +2,14 @@
 #include "base/cell_grid.h"
 
 #include <math.h>
-#include <string.h>
-
-static double elsewhere[3] = {INFINITY, INFINITY, INFINITY};
-
-void cell_grid_elsewhere(const double shortest[3])
-{
-    memcpy(elsewhere, shortest, sizeof elsewhere);
-}
 
 cell_grid cell_grid_make(const plugmc_box *boxes, int64_t walkers, int64_t particles, double range)
+{
+    return cell_grid_make_beside(boxes, walkers, particles, range, NULL);
+}
+
+cell_grid cell_grid_make_beside(const plugmc_box *boxes, int64_t walkers, int64_t particles,
+                                double range, const double *elsewhere)
 {
     const plugmc_box *box = boxes;
     const double most = 4.0 * (double)particles + 8;
@@ -19,7 +17,7 @@ cell_grid cell_grid_make(const plugmc_box *boxes, int64_t walkers, int64_t parti
                       .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC,
                       .origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0};
     for (int d = 0; d < box->dimension; d++) {
-        double length = fmin(box->length[d], elsewhere[d]);
+        double length = elsewhere ? fmin(box->length[d], elsewhere[d]) : box->length[d];
         for (int64_t w = 1; w < walkers; w++) length = fmin(length, boxes[w].length[d]);
         /* one cell in an oblique box: its cells would be oblique too */
         double fit = box->oblique ? 1 : floor(length / range);

@@ -219,9 +219,10 @@ static int sort_by_digits(gpu *g, sorting *by)
 
 /* What has to be sorted for this range, and room for it. */
 static int begin_sorting(gpu *g, const plugmc_system *system, const plugmc_view *view, double range,
-                         sorting *by)
+                         const double *elsewhere, sorting *by)
 {
-    const cell_grid shape = cell_grid_make(view->box, system->walkers, system->particles, range);
+    const cell_grid shape =
+        cell_grid_make_beside(view->box, system->walkers, system->particles, range, elsewhere);
     const cells_grid grid = {.origin = shape.origin,
                              .count = {shape.count[0], shape.count[1], shape.count[2]},
                              .particles = (uint32_t)system->particles,
@@ -262,10 +263,10 @@ static void hand_out(gpu *g, const sorting *by, plugmc_cells *out)
 }
 
 int gpu_cells_build(gpu *g, const plugmc_system *system, const plugmc_view *view, double range,
-                    plugmc_cells *out)
+                    const double *elsewhere, plugmc_cells *out)
 {
     sorting by;
-    int code = begin_sorting(g, system, view, range, &by);
+    int code = begin_sorting(g, system, view, range, elsewhere, &by);
     if (!code)
         code = by.grid.particles / by.grid.cells < FEW ? sort_by_counting(g, &by)
                                                        : sort_by_digits(g, &by);
@@ -274,10 +275,10 @@ int gpu_cells_build(gpu *g, const plugmc_system *system, const plugmc_view *view
 }
 
 int gpu_cells_fill(gpu *g, const plugmc_system *system, const plugmc_view *view, double range,
-                   const cell_filler *filler, plugmc_cells *out)
+                   const double *elsewhere, const cell_filler *filler, plugmc_cells *out)
 {
     sorting by;
-    int code = begin_sorting(g, system, view, range, &by);
+    int code = begin_sorting(g, system, view, range, elsewhere, &by);
     if (code) return code;
     if (by.grid.particles / by.grid.cells >= VERY_FEW) return PLUGMC_UNANSWERED;
     plugmc_cell_filling filling = {.size = sizeof filling,

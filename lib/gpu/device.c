@@ -50,7 +50,7 @@ void gpu_broken(const gpu *g)
 }
 
 /* "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)" */
-static const char *error_words(const driver_api *api, driver_result result, char words[256])
+const char *gpu_error_words(const driver_api *api, driver_result result, char words[256])
 {
     const char *text = NULL, *name = NULL;
     api->error_text(result, &text);
@@ -71,7 +71,7 @@ int gpu_checked(gpu *g, driver_result result, const char *doing)
 {
     char words[256];
     if (result == DRIVER_SUCCESS) return PLUGMC_OK;
-    error_words(&g->api, result, words);
+    gpu_error_words(&g->api, result, words);
     g->broken = is_crash(result);
     if (g->broken && g->code.last)
         gpu_fail(g, PLUGMC_ERROR_DEVICE, "kernel '%s' of '%s' failed: %s", g->code.last->name,
@@ -177,7 +177,7 @@ static int fail_load(gpu *g, driver_result result, const char *name)
         g, PLUGMC_ERROR_DEVICE,
         "the driver (CUDA %d.%d) cannot load kernel text '%s' compiled by NVRTC %d.%d: %s",
         g->chip.driver_version / 1000, g->chip.driver_version % 1000 / 10, name, g->compiler->major,
-        g->compiler->minor, error_words(&g->api, result, words));
+        g->compiler->minor, gpu_error_words(&g->api, result, words));
 }
 
 static int load_module(gpu *g, const char *fused, const plugmc_kernel_text *text,
@@ -298,7 +298,7 @@ static int allow_shared(gpu *g, plugmc_kernel *k, uint32_t bytes)
             "kernel '%s' of '%s' cannot have %u bytes of dynamic shared memory beside %d "
             "of its own (this GPU has %d a block): %s",
             k->name, k->text_name, bytes, fixed, g->services.shared_per_block,
-            error_words(&g->api, result, words));
+            gpu_error_words(&g->api, result, words));
     }
     k->dynamic_shared = bytes;
     return PLUGMC_OK;
@@ -328,7 +328,7 @@ int gpu_launch(gpu *g, plugmc_kernel *k, const uint32_t grid[3], const uint32_t 
                  "kernel '%s' of '%s' cannot be launched (grid %u x %u x %u, block %u x %u x %u, "
                  "%u bytes of dynamic shared memory): %s",
                  k->name, k->text_name, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                 dynamic_shared, error_words(&g->api, result, words));
+                 dynamic_shared, gpu_error_words(&g->api, result, words));
         gpu_broken(g);
         return PLUGMC_ERROR_DEVICE;
     }
@@ -511,97 +511,13 @@ static int service_library(plugmc_context *c, const char *stem, void **handle)
     return *handle ? PLUGMC_OK : gpu_fail(g, PLUGMC_ERROR_DEVICE, "%s", why);
 }
 
-/* ---- Opening and closing ---- */
-
-static bool open_driver(driver_api *api, int *version, int *count, char why[512])
+void gpu_serve(gpu *g, int architecture, int processors, int shared)
 {
-    char words[256];
-    *version = *count = 0;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        snprintf(why, 512,
-                 "there is no NVIDIA driver on this machine: libcuda.so.1 cannot be opened");
-        return false;
-    }
-    const char *missing = driver_resolve(library, api);
-    if (!missing) api->version(version);
-    if (missing) {
-        snprintf(why, 512, "the NVIDIA driver is older than CUDA 11.4 (it has no %s); update it",
-                 missing);
-        return false;
-    }
-    driver_result result = api->init(0);
-    if (result == DRIVER_SUCCESS) result = api->device_count(count);
-    if (result == DRIVER_ERROR_NO_DEVICE || (result == DRIVER_SUCCESS && *count == 0)) {
-        snprintf(why, 512,
-                 "an NVIDIA driver (CUDA %d.%d) is there, but it shows no GPU; see "
-                 "nvidia-smi, and CUDA_VISIBLE_DEVICES",
-                 *version / 1000, *version % 1000 / 10);
-        return false;
-    }
-    if (result) {
-        snprintf(why, 512, "the NVIDIA driver (CUDA %d.%d) does not start: %s", *version / 1000,
-                 *version % 1000 / 10, error_words(api, result, words));
-        return false;
-    }
-    return true;
-}
-
-int gpu_count(int *driver_version, char why[512])
-{
-    driver_api api;
-    int count;
-    return open_driver(&api, driver_version, &count, why) ? count : 0;
-}
-
-/* A driver loads what its own major version or an older one compiled. */
-static bool open_compiler(gpu *g, char why[512])
-{
-    int major = g->chip.driver_version / 1000;
-    g->compiler = nvrtc_open_up_to(major, why);
-    if (g->compiler && g->compiler->major > major) {
-        snprintf(why, 512,
-                 "the driver is too old: it knows CUDA %d.%d, but NVRTC ('%.200s') is %d.%d; "
-                 "update the driver or install an older NVRTC",
-                 major, g->chip.driver_version % 1000 / 10, g->compiler->path, g->compiler->major,
-                 g->compiler->minor);
-        return false;
-    }
-    if (g->compiler) return true;
-    char other[512];
-    nvrtc *newer = nvrtc_open(other);
-    if (newer) {
-        snprintf(why, 512,
-                 "the driver is too old: it knows CUDA %d.%d, but the only NVRTC "
-                 "('%.200s') is %d.%d; update the driver or install an older NVRTC",
-                 major, g->chip.driver_version % 1000 / 10, newer->path, newer->major,
-                 newer->minor);
-        nvrtc_close(newer);
-    }
-    return false;
-}
-
-static driver_result open_device(gpu *g, int index)
-{
-    const driver_api *api = &g->api;
-    int major = 0, minor = 0, processors = 0, shared = 0;
-    driver_result result = api->device_get(&g->chip.handle, index);
-    if (!result) result = api->device_name(g->chip.name, sizeof g->chip.name, g->chip.handle);
-    if (!result) result = api->device_attribute(&major, DRIVER_CAPABILITY_MAJOR, g->chip.handle);
-    if (!result) result = api->device_attribute(&minor, DRIVER_CAPABILITY_MINOR, g->chip.handle);
-    if (!result)
-        result = api->device_attribute(&processors, DRIVER_MULTIPROCESSORS, g->chip.handle);
-    if (!result)
-        result = api->device_attribute(&shared, DRIVER_SHARED_PER_BLOCK_OPTIN, g->chip.handle);
-    if (!result) result = api->device_memory(&g->chip.memory, g->chip.handle);
-    if (!result) result = api->context_retain(&g->context, g->chip.handle);
-    if (!result) result = api->context_set(g->context);
-    if (!result) result = api->stream_create(&g->stream, DRIVER_STREAM_NON_BLOCKING);
     g->services = (plugmc_gpu){.size = sizeof(plugmc_gpu),
                                .name = g->chip.name,
                                .multiprocessors = processors,
                                .shared_per_block = shared,
-                               .architecture = 10 * major + minor,
+                               .architecture = architecture,
                                .allocate = service_allocate,
                                .release = service_release,
                                .upload = service_upload,
@@ -619,69 +535,6 @@ static driver_result open_device(gpu *g, int index)
                                .synchronize = service_synchronize,
                                .stream = service_stream,
                                .library = service_library};
-    return result;
-}
-
-gpu *gpu_open(int index, bool fast_math, char why[512])
-{
-    char words[256];
-    int count;
-    gpu *g = checked(calloc(1, sizeof *g));
-    g->fast_math = fast_math;
-    if (!open_driver(&g->api, &g->chip.driver_version, &count, why)) {
-        free(g);
-        return NULL;
-    }
-    driver_result result = DRIVER_SUCCESS;
-    if (index < 0 || index >= count)
-        snprintf(why, 512, "there is no GPU %d: the driver shows %d, numbered from 0", index,
-                 count);
-    else if (open_compiler(g, why) && (result = open_device(g, index)) == DRIVER_SUCCESS)
-        return g;
-    if (result)
-        snprintf(why, 512, "GPU %d (%.100s) cannot be used: %s", index, g->chip.name,
-                 error_words(&g->api, result, words));
-    gpu_close(g);
-    return NULL;
-}
-
-/* Results are ignored here: after a kernel that crashed each of these fails. */
-void gpu_close(gpu *g)
-{
-    if (!g) return;
-    if (g->stream) g->api.stream_synchronize(g->stream);
-    if (g->neighbours.close_links) g->neighbours.close_links(g);
-    gpu_profile_free(g);
-    gpu_pace_free(g);
-    gpu_stage_free(g);
-    gpu_mail_free(g);
-    gpu_peers_free(g);
-    for (plugmc_graph *next, *graph = g->code.graphs; graph; graph = next) {
-        next = graph->next;
-        g->api.graph_exec_destroy(graph->handle);
-        free(graph);
-    }
-    for (plugmc_kernel *next, *k = g->code.kernels; k; k = next) {
-        next = k->next;
-        free(k->name);
-        free(k->text_name);
-        free(k);
-    }
-    for (gpu_module *next, *m = g->code.modules; m; m = next) {
-        next = m->next;
-        g->api.module_unload(m->handle);
-        free(m);
-    }
-    for (gpu_cells *next, *c = g->cells.cells; c; c = next) {
-        next = c->next;
-        free(c);
-    }
-    for (int i = 0; i < g->held.allocation_count; i++) g->api.release(g->held.allocations[i].at);
-    free(g->held.allocations);
-    if (g->stream) g->api.stream_destroy(g->stream);
-    if (g->context) g->api.context_release(g->chip.handle);
-    nvrtc_close(g->compiler);
-    free(g);
 }
 
 const plugmc_gpu *gpu_services(gpu *g) { return &g->services; }
@@ -691,12 +544,4 @@ void gpu_bind(gpu *g, const plugmc_system *system, report *r)
     g->system = system;
     g->report = r;
     g->caller = NULL;
-}
-
-void gpu_describe(FILE *out, const gpu *g)
-{
-    fprintf(out, "%s, sm_%d, %d multiprocessors, %.1f GiB, driver for CUDA %d.%d, NVRTC %d.%d\n",
-            g->chip.name, g->services.architecture, g->services.multiprocessors,
-            (double)g->chip.memory / (1024 * MiB), g->chip.driver_version / 1000,
-            g->chip.driver_version % 1000 / 10, g->compiler->major, g->compiler->minor);
 }

@@ -1,8 +1,10 @@
-/* What parameters.c and parameter_tables.c tell people about a parameter. */
+/* What parameters.c, parameter_echo.c and parameter_tables.c tell people about a parameter. */
 #ifndef PLUGMC_PARAMETER_WORDS_H
 #define PLUGMC_PARAMETER_WORDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 #include "plugmc/plugin.h"
 
@@ -16,6 +18,8 @@ void parameter_bound(double, char out[PARAMETER_WORD]);
 /* The words of a choice, and their number; parameter_free_choices frees them. */
 int parameter_choices(const char *choices, char ***words);
 void parameter_free_choices(char **words);
+/* The shortest of the decimal numbers that read back as the same bits. */
+void parameter_print_real(FILE *, double, size_t real_size);
 /* What people are told to write: "any number". */
 const char *parameter_kind(const plugmc_parameter *);
 #endif

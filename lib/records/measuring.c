@@ -14,6 +14,7 @@
 #include "system/geometry.h"
 #include "system/system.h"
 #include "parallel/team.h"
+#include "energy/bias.h"
 
 /* ---- Records --------------------------------------------------------------------------------------- */
 
@@ -201,6 +202,13 @@ static int find_shortest_edges(records *records, double shortest[3])
         memcpy(&shortest[d], &bits[d], sizeof bits[d]);
     }
     return code;
+}
+
+/* For views that observables ask for by themselves. */
+static void set_elsewhere(records *records, const double *shortest)
+{
+    for (int i = 0; i < records->measurement_count; i++)
+        records->measurements[i].instance->context.stage->elsewhere = shortest;
 }
 
 /* ---- Measuring ----------------------------------------------------------------------------------- */
@@ -512,10 +520,12 @@ int measuring(records *records, uint64_t produced)
     int code = bring_share(records, &own, produced);
     if (!code) code = bring_all(records, &all, &own, produced, &device);
     if (!code && records->engine->weighing) code = gather_books(records);
-    double shortest[3] = {INFINITY, INFINITY, INFINITY};
-    if (!code && team_now()->ranks > 1 && records->engine->system.changes & PLUGMC_CHANGED_BOX)
-        code = find_shortest_edges(records, shortest);
-    cell_grid_elsewhere(shortest);
+    double shortest[3];
+    const bool beside =
+        team_now()->ranks > 1 && records->engine->system.changes & PLUGMC_CHANGED_BOX;
+    if (!code && beside) code = find_shortest_edges(records, shortest);
+    all.stage.elsewhere = own.stage.elsewhere = beside ? shortest : NULL;
+    set_elsewhere(records, all.stage.elsewhere);
     if (!code && device) code = launch_all(records, &all, &own, produced);
     for (int i = 0; i < records->measurement_count && !code && !records->launched; i++) {
         measurement *m = &records->measurements[i];
@@ -530,6 +540,6 @@ int measuring(records *records, uint64_t produced)
     }
     view_clear(&all.stage);
     view_clear(&own.stage);
-    cell_grid_elsewhere((const double[3]){INFINITY, INFINITY, INFINITY});
+    set_elsewhere(records, NULL);
     return code;
 }

@@ -183,8 +183,6 @@ int records_begin(records *records)
     int code = 0;
     records->measurements =
         checked(calloc((size_t)engine->instance_count + 1, sizeof *records->measurements));
-    for (int k = 0; k < engine->mover_count; k++)
-        records->output.joined |= engine->movers[k].mover->joins != 0;
     records->output.moves = engine->moves;
     records->output.move_count = engine->move_count;
     for (int i = 0; i < records->engine->instance_count && !code; i++) {

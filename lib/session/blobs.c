@@ -7,6 +7,7 @@
 #include "base/crash.h"
 #include "engine/borrowing.h"
 #include "parallel/team.h"
+#include "energy/bias.h"
 
 /* plugmc_archive over a list of named blobs. */
 typedef struct blob_archive {

@@ -17,6 +17,7 @@
 
 #include "base/sha256.h"
 #include "base/regular_file.h"
+#include "plugin/descriptor.h"
 
 /* ---- Files that plugins read ---------------------------------------------------------------- */
 

@@ -7,8 +7,12 @@
 
 int session_open(session *session)
 {
+    const engine *engine = &session->engine;
     session->records.engine = &session->engine;
-    return engine_open(&session->engine);
+    const int code = engine_open(&session->engine);
+    for (int k = 0; k < engine->mover_count; k++)
+        session->records.output.joined |= engine->movers[k].mover->joins != 0;
+    return code;
 }
 
 int session_prepare(session *session)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "plugin/search.h"
 
 static const plugmc_parameter bench_table[] = {
     PLUGMC_CHOICE_KEY(bench_section, time, "sweeps", "sweeps|total|orbitals",

@@ -12,7 +12,7 @@
 #include "gpu/gpu.h"
 #include "gpu/links.h"
 #include "gpu/nvrtc.h"
-#include "plugin/loader.h"
+#include "plugin/search.h"
 #include "base/report.h"
 #include "engine/threads.h"
 #include "parallel/team.h"

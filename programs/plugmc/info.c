@@ -16,6 +16,7 @@
 #include "base/report.h"
 #include "engine/matching.h"
 #include "engine/listing.h"
+#include "plugin/descriptor.h"
 
 /* ---- Plugins in words ------------------------------------------------------------------------ */
 

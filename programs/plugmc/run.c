@@ -1,4 +1,4 @@
-/* plugmc run and plugmc check. */
+/* plugmc run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <omp.h>
@@ -10,6 +10,7 @@
 
 #include "program/beside.h"
 #include "cli.h"
+#include "run.h"
 #include "session/own_files.h"
 #include "session/resume.h"
 #include "session/same_input.h"
@@ -56,29 +57,6 @@ static const char run_help[] =
     "progress, [run] log a file that messages and progress are added to.\n"
     "Started by mpirun or srun, the processes share the walkers: docs/scale.md.\n\n";
 
-static const char check_help[] =
-    "usage: plugmc check FILE.ini [--set SECTION.KEY=VALUE]... [--architecture NN]...\n"
-    "                    [--processes N]\n\n"
-    "Does everything that comes before a run: parses, loads plugins, matches facets, checks\n"
-    "ranges, estimates memory, compiles the kernels (for the GPU here, or for sm_NN, which needs\n"
-    "no GPU; NN = all: 75, 80, 90, 100 and 120). With --processes it is that of the first of so\n"
-    "many that mpirun or srun would start.\n\n";
-
-enum { MOST_SETS = 64, MOST_ARCHITECTURES = 16 };
-
-typedef struct arguments {
-    const char *file;
-    bool resume, if_there, accept_changes, help;
-    int processes; /* of a run that is checked; 0: one */
-    int tells;     /* TELLS_* */
-    const char *sets[MOST_SETS];
-    int set_count;
-    int architectures[MOST_ARCHITECTURES];
-    int architecture_count;
-    bool again;    /* the run begins again with more room: session/room.h */
-    int64_t *room; /* [species]; NULL: as the run has it by itself */
-} arguments;
-
 static const int all_architectures[] = {75, 80, 90, 100, 120};
 
 static int usage_error(const char *format, const char *word)
@@ -111,7 +89,7 @@ static int processes_in(const char *text)
     return *text && !*end && number >= 1 && number <= 1000000 ? (int)number : 0;
 }
 
-static int parse(int argc, char **argv, bool check, arguments *a)
+int run_parse(int argc, char **argv, bool check, arguments *a)
 {
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
@@ -155,7 +133,7 @@ static int parse(int argc, char **argv, bool check, arguments *a)
 
 /* What could be read of a file is interpreted even after errors, so that all of them are told at
  * once; of a file that cannot be read at all, that one is enough. */
-static int read_configuration(session *session, const arguments *a, output_data *found)
+int run_read_configuration(session *session, const arguments *a, output_data *found)
 {
     int code;
     if (a->resume) {
@@ -183,14 +161,14 @@ static int read_configuration(session *session, const arguments *a, output_data 
 }
 
 /* Before hours are spent: can everything be written? */
-static int probe(const session *session, const char *output, const char *key)
+int run_probe(const session *session, const char *output, const char *key)
 {
     const char *csv = session->engine.config.run.csv;
     int code = output_probe(output, key, session->engine.report);
     return code || !csv || !*csv ? code : output_probe(csv, "[run] csv", session->engine.report);
 }
 
-static int prepare(session *session)
+int run_prepare(session *session)
 {
     if (!session->engine.report->quiet) watchdog_doing("taking memory and compiling kernels");
     int code = session_prepare(session);
@@ -323,7 +301,7 @@ static int run_locked(session *session, const char *path, const origin *from, bo
     code = team_agree(code);
     if (!code) code = share_threads(&session->engine);
     if (!code) count_threads(session);
-    if (!code) code = prepare(session);
+    if (!code) code = run_prepare(session);
     if (!code && !again) say_where(session);
     if (!code && !session->engine.report->quiet)
         watchdog_doing(from->there ? "taking up the state" : "making the initial state");
@@ -381,7 +359,7 @@ static int run(session *session, const arguments *a, output_data *found)
 {
     origin from = {.there = a->resume, .if_there = a->if_there};
     if (a->resume) watchdog_resumes(a->file);
-    int code = team_join(session->engine.report, read_configuration(session, a, found));
+    int code = team_join(session->engine.report, run_read_configuration(session, a, found));
     if (!code) code = same_input(session);
     if (!code && a->if_there) code = look(session, found, a->accept_changes, &from.there);
     if (code) return code;
@@ -398,7 +376,7 @@ static int run(session *session, const arguments *a, output_data *found)
         code = history_compare(session, path, session->before, a->accept_changes);
         output_free(found); /* it is read again when it is locked */
     }
-    if (!code && team_leads()) code = probe(session, path, a->resume ? NULL : "[run] output");
+    if (!code && team_leads()) code = run_probe(session, path, a->resume ? NULL : "[run] output");
     if (!code && team_leads()) code = open_log(session);
     code = team_agree(code);
     return code ? code : run_locked(session, path, &from, a->again);
@@ -422,7 +400,7 @@ static void begin_again_with(arguments *a, session *session)
 int command_run(int argc, char **argv)
 {
     arguments a = {0};
-    int code = parse(argc, argv, false, &a);
+    int code = run_parse(argc, argv, false, &a);
     if (code) return code;
     if (a.help) {
         printf("%s%s", run_help, exit_code_help);
@@ -459,153 +437,5 @@ int command_run(int argc, char **argv)
     output_free(&found);
     free(a.room);
     free(command);
-    return code;
-}
-
-/* ---- check ------------------------------------------------------------------------------------- */
-
-/* As ask_kernel_text. */
-static int next_text(instance *instance, int index, plugmc_kernel_text *out, sentence why)
-{
-    context_calling(&instance->context, "kernel_text");
-    const int more =
-        ask_kernel_text(instance->plugin, instance->data, &instance->host, index, out, why);
-    crash_called();
-    return more;
-}
-
-static int compile_text(session *session, nvrtc *nvrtc, int architecture,
-                        const plugmc_kernel_text *kernel)
-{
-    void *cubin = NULL;
-    size_t bytes = 0;
-    char *fused = fuse(&session->engine.system, kernel);
-    const int code = fused
-                         ? compile(nvrtc, fused, kernel->name, architecture,
-                                   arithmetic_of(kernel, session->engine.config.run.fast_math != 0),
-                                   &cubin, &bytes, session->engine.report)
-                         : report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
-                                        "no memory for a kernel text");
-    free(fused);
-    free(cubin);
-    if (!code) printf("%-24s sm_%d: %zu bytes\n", kernel->name, architecture, bytes);
-    return code;
-}
-
-/* Energies for movers that ask the core on a GPU, and the trial moves of each. */
-static int compile_energies(session *session, nvrtc *nvrtc, int architecture)
-{
-    bool done = false; /* energies */
-    int code = 0;
-    for (int k = 0; k < 2 * session->engine.mover_count && !code; k++) {
-        const moving *m = &session->engine.movers[k / 2];
-        const plugmc_plugin *plugin = k % 2 ? m->instance->plugin : NULL;
-        plugmc_kernel_text kernel;
-        char *joined;
-        if (!m->by_core || !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) continue;
-        if (plugin ? !plugin->text : done) continue;
-        done = true;
-        code = on_device_text(plugin, &kernel, &joined)
-                   ? report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
-                                  "no memory for a kernel text")
-                   : compile_text(session, nvrtc, architecture, &kernel);
-        free(joined);
-    }
-    return code;
-}
-
-/* Derivatives by the free numbers of all potentials, for plugmc optimise. */
-static int compile_derivatives(session *session, nvrtc *nvrtc, int architecture)
-{
-    plugmc_kernel_text kernel;
-    char *joined;
-    if (!fuse_free_sums(&session->engine.system, session->engine.system.term_count)) return 0;
-    const int code = free_device_text(&kernel, &joined)
-                         ? report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
-                                        "no memory for a kernel text")
-                         : compile_text(session, nvrtc, architecture, &kernel);
-    free(joined);
-    return code;
-}
-
-/* Compiles every device text of the run for one architecture. */
-static int compile_all(session *session, nvrtc *nvrtc, int architecture)
-{
-    int code = 0;
-    for (int i = 0; i < session->engine.instance_count; i++) {
-        instance *instance = &session->engine.instances[i];
-        plugmc_kernel_text kernel;
-        char why[512];
-        int more;
-        for (int k = 0; (more = next_text(instance, k, &kernel, (sentence){why, sizeof why}));
-             k++) {
-            if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
-            code = compile_text(session, nvrtc, architecture, &kernel);
-            if (code) return code;
-        }
-        if (session->engine.report->errors) return session->engine.report->code;
-    }
-    const int code_of_energies = compile_energies(session, nvrtc, architecture);
-    return code_of_energies ? code_of_energies : compile_derivatives(session, nvrtc, architecture);
-}
-
-/* Totals are tried in the initial state, which a check makes for that where it is no work. */
-static int try_totals(session *session)
-{
-    const int64_t most = 100000;
-    const bool easy = session->engine.config.initial.state != INITIAL_RANDOM &&
-                      session->engine.system.particles * session->engine.system.walkers <= most;
-    return easy && totals_are_checked(&session->engine) ? initial_begin(&session->engine) : 0;
-}
-
-int command_check(int argc, char **argv)
-{
-    arguments a = {0};
-    int code = parse(argc, argv, true, &a);
-    if (code) return code;
-    if (a.help) {
-        printf("%s%s", check_help, exit_code_help);
-        return EXIT_DONE;
-    }
-    code = beside_check_alone("check");
-    if (code) return code;
-    signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
-    report report = {0};
-    session session = {.engine.report = &report};
-    if (watchdog_begin())
-        return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the plugins");
-    if (a.processes) team_imagine(a.processes);
-    code = read_configuration(&session, &a, &(output_data){0});
-    if (!code) code = probe(&session, session.engine.config.run.output, "[run] output");
-    if (!code && a.architecture_count) {
-        char why[512];
-        nvrtc *nvrtc = nvrtc_open(why);
-        if (!nvrtc)
-            code = report_error(&report, EXIT_DEVICE, NULL, 0, "cannot compile kernels: %s", why);
-        for (int i = 0; i < a.architecture_count && !code; i++)
-            code = compile_all(&session, nvrtc, a.architectures[i]);
-    }
-    if (!code) code = prepare(&session);
-    if (!code) code = try_totals(&session);
-    if (!code) {
-        double positions =
-            24.0 * (double)session.engine.system.walkers * (double)session.engine.system.particles;
-        const bool some = session.engine.system.changes & PLUGMC_CHANGED_COUNT;
-        if (a.processes > 1) printf("the first of %d processes: ", a.processes);
-        if (team_now()->parts > 1) printf("a share of ");
-        printf("%d walker%s of %s%lld particles; ", session.engine.system.walkers,
-               session.engine.system.walkers == 1 ? "" : "s", some ? "up to " : "",
-               (long long)session.engine.system.particles);
-        printf("positions take %.3g MiB\n", positions / 1048576);
-        char gain[160];
-        if (session.engine.device.gpu) gpu_describe(stdout, session.engine.device.gpu);
-        if (*gain_words(&session.engine, gain)) printf("%s\n", gain + strlen("; "));
-        if (!session.engine.device.gpu)
-            printf("runs on the CPU (%s)\n", session.engine.device.why_no_gpu);
-        pair_table_write(stdout, &session.engine, "");
-        printf("%s: ready to run\n", a.file);
-    }
-    session_close(&session);
-    watchdog_end();
     return code;
 }

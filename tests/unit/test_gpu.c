@@ -403,7 +403,7 @@ static void check_cells(const plugmc_system *s, double range)
 
     plugmc_cells found, host;
     const plugmc_view view = view_there(s, on_device);
-    assert_int_equal(gpu_cells_build(device, s, &view, range, &found), PLUGMC_OK);
+    assert_int_equal(gpu_cells_build(device, s, &view, range, NULL, &found), PLUGMC_OK);
     size_t starts = (size_t)s->walkers * (size_t)(found.cells + 1);
     uint32_t *start = malloc(starts * sizeof *start), *order = malloc(entries * sizeof *order);
     double *sorted = malloc(3 * entries * sizeof *sorted);
@@ -485,9 +485,9 @@ static void cells_of_two_ranges_live_side_by_side(void **state)
     plugmc_cells a, b, again;
     plugmc_device_pointer positions = memory(3 * (size_t)s.particles * sizeof(double));
     const plugmc_view view = view_there(&s, positions);
-    assert_int_equal(gpu_cells_build(device, &s, &view, 1.0, &a), PLUGMC_OK);
-    assert_int_equal(gpu_cells_build(device, &s, &view, 2.0, &b), PLUGMC_OK);
-    assert_int_equal(gpu_cells_build(device, &s, &view, 1.0, &again), PLUGMC_OK);
+    assert_int_equal(gpu_cells_build(device, &s, &view, 1.0, NULL, &a), PLUGMC_OK);
+    assert_int_equal(gpu_cells_build(device, &s, &view, 2.0, NULL, &b), PLUGMC_OK);
+    assert_int_equal(gpu_cells_build(device, &s, &view, 1.0, NULL, &again), PLUGMC_OK);
     assert_ptr_not_equal(a.order, b.order);
     assert_ptr_equal(a.order, again.order);
     services->release(&context, positions);

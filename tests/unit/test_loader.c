@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "messages.h"
-#include "plugin/loader.h"
+#include "plugin/search.h"
 
 static char folder[64]; /* of this run's plugins, the only one in the search path */
 

@@ -3,6 +3,7 @@
 
 #include "energy/on_device.h"
 #include "energy/walk_task.h"
+#include "energy/bias.h"
 
 PLUGMC_EMBED(text_of_bias, PLUGMC_INCLUDE_PATH "/../../src/energy/bias.cu");
 

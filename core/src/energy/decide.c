@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "energy/hamiltonian.h"
+#include "energy/bias.h"
 
 /* A walker alone, or two that are partners. */
 typedef struct group {

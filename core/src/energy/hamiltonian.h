@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#include "energy/bias.h"
 #include "energy/configuration.h"
+#include "energy/macrostates.h"
 #include "plugmc/plugin.h"
 
 /* One sampled term, its facets sorted by what has to be done for them. */

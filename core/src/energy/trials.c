@@ -5,6 +5,7 @@
 
 #include "energy/places.h"
 #include "energy/turnovers.h"
+#include "energy/bias.h"
 
 /* What all trials of a call have in common. */
 typedef struct task {

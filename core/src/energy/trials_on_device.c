@@ -5,6 +5,7 @@
 #include "energy/on_device.h"
 #include "energy/energies_task.h"
 #include "energy/trials_task.h"
+#include "energy/bias.h"
 
 enum { AT_A_TIME = 20000 }; /* trials a walker and launch: 0.1 s */
 

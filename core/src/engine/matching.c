@@ -8,6 +8,7 @@
 #include "base/crash.h"
 #include "system/system.h"
 #include "parallel/team.h"
+#include "plugin/search.h"
 
 /* Of a mover: where its section is, and its name. */
 typedef struct place {

@@ -10,6 +10,7 @@
 #include "engine/share.h"
 #include "engine/services.h"
 #include "system/system.h"
+#include "plugin/search.h"
 
 static int load_instances(engine *);
 static int configure_instances(engine *);

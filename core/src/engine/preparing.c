@@ -14,6 +14,7 @@
 #include "engine/services.h"
 #include "parallel/spread.h"
 #include "system/system.h"
+#include "energy/bias.h"
 
 /* All but movers that know the CPU alone. */
 static bool runs_on_gpu(const plugmc_plugin *plugin)

@@ -9,6 +9,7 @@
 
 #include "base/crash.h"
 #include "energy/on_device.h"
+#include "energy/bias.h"
 #include "plugin/copy.h"
 #include "base/rehearsal.h"
 #include "engine/board.h"

@@ -4,6 +4,7 @@
 #include "engine/borrowing.h"
 #include "engine/engine.h"
 #include "base/stop.h"
+#include "energy/bias.h"
 
 /* Sweeps first ... first + n - 1 of one mover. */
 static int sweep_mover(engine *engine, moving *m, uint64_t first, uint64_t n)

@@ -38,7 +38,8 @@ static int cells_on_host(const plugmc_view *view, double range, plugmc_cells *ou
     if (!found) {
         const int slot = v->count < KEPT_CELLS ? v->count++ : KEPT_CELLS - 1;
         host_cells_free(&v->cells[slot]);
-        code = host_cells_build(stage->system, view->box, view->positions, range, &v->cells[slot]);
+        code = host_cells_build_beside(stage->system, view->box, view->positions, range,
+                                       stage->elsewhere, &v->cells[slot]);
         v->ranges[slot] = code ? NAN : range; /* equal to none */
         found = &v->cells[slot];
     }
@@ -54,13 +55,14 @@ static int build_on_device(view_stage *stage, const plugmc_view *view, double ra
     if (!view->positions) {
         const crash_record outer =
             crash_calling(stage->filler.host->context->section, "fill_cells");
-        int code = gpu_cells_fill(stage->gpu, stage->system, view, range, &stage->filler, out);
+        int code = gpu_cells_fill(stage->gpu, stage->system, view, range, stage->elsewhere,
+                                  &stage->filler, out);
         crash_called_within(outer);
         if (code != PLUGMC_UNANSWERED) return code;
         code = stage->bring(stage->bring_from, &seen.positions);
         if (code) return code;
     }
-    return gpu_cells_build(stage->gpu, stage->system, &seen, range, out);
+    return gpu_cells_build(stage->gpu, stage->system, &seen, range, stage->elsewhere, out);
 }
 
 /* What was asked for earlier will be asked for again: whoever is content with larger cells begins with them. */

@@ -28,6 +28,8 @@ typedef struct view_stage {
     /* Then: positions on the device after all. A PLUGMC_* code. */
     int (*bring)(void *from, const double **positions);
     void *bring_from;
+    const double
+        *elsewhere;     /* shortest edges [3] of boxes in other processes; NULL: there are none */
     plugmc_share share; /* of this process; zeroed: all particles are there */
     cell_lists here, there;
 } view_stage;

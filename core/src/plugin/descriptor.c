@@ -4,7 +4,12 @@
 #include <string.h>
 
 #include "input/config.h"
-#include "plugin/loader.h"
+
+const char *plugin_kind_name(int kind)
+{
+    static const char *const names[] = {"plugin", "potential", "mover", "observable"};
+    return kind >= 0 && kind < PLUGMC_COUNT(names) ? names[kind] : "unknown kind of plugin";
+}
 
 /* Functions that a facet cannot do without, by where their pointers are. */
 typedef struct required {

@@ -8,4 +8,6 @@
 /* Checks version, sizes, parameters and functions, of both precisions, and copies what it has
  * checked; kind 0: any. NULL with the reason if something is wrong. */
 plugin_copy *take_descriptor(const plugmc_plugin *, int kind, sentence why);
+/* "potential", "mover", "observable"; "plugin" for 0. */
+const char *plugin_kind_name(int kind);
 #endif

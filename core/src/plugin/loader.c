@@ -15,7 +15,6 @@
 #include "plugin/descriptor.h"
 #include "plugin/elf.h"
 #include "plugin/trial.h"
-#include "plugin/search.h"
 #include "base/trust.h"
 
 /* A file that has been looked at: the sections of an INI and the points of a study open the same ones. */
@@ -28,26 +27,6 @@ typedef struct known_file {
 static bool stay; /* what was loaded */
 
 static known_file *look_at_file(int file);
-
-int plugin_load(const char *name, int kind, const char *file, int line, loaded *out, report *r)
-{
-    char why[1024];
-    *out = (loaded){0};
-    char *path = strchr(name, '/') ? checked(strdup(name)) : find_plugin(name);
-    if (!path) {
-        report_missing(name, kind, file, line, r);
-        return EXIT_PLUGIN;
-    }
-    if (plugin_open(path, kind, out, why, sizeof why)) {
-        free(out->name);
-        out->name = checked(strdup(name));
-    } else {
-        report_error(r, out->shortage ? EXIT_MEMORY : EXIT_PLUGIN, file, line, "plugin '%s': %s",
-                     name, why);
-    }
-    free(path);
-    return out->plugin ? 0 : out->shortage ? EXIT_MEMORY : EXIT_PLUGIN;
-}
 
 /* The file is trusted; is it a plugin? */
 static bool open_trusted(const char *path, const trusted *file, int kind, loaded *out, sentence why)
@@ -122,12 +101,6 @@ void plugin_unload(loaded *l)
 }
 
 void plugins_stay(void) { stay = true; }
-
-const char *plugin_kind_name(int kind)
-{
-    static const char *const names[] = {"plugin", "potential", "mover", "observable"};
-    return kind >= 0 && kind < PLUGMC_COUNT(names) ? names[kind] : "unknown kind of plugin";
-}
 
 /* FNV-1a, 64 bits (draft-eastlake-fnv): tells builds apart in the provenance of a run, guards
  * against nothing. */

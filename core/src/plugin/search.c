@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "input/config.h"
-#include "plugin/loader.h"
+#include "plugin/descriptor.h"
 
 typedef struct folders {
     char **paths;
@@ -108,7 +108,7 @@ static const char *nearest_of_kind(const char *name, int kind, plugin_names *kno
     return NULL;
 }
 
-void report_missing(const char *name, int kind, const char *file, int line, report *r)
+static void report_missing(const char *name, int kind, const char *file, int line, report *r)
 {
     char *searched = NULL;
     size_t length;
@@ -127,6 +127,26 @@ void report_missing(const char *name, int kind, const char *file, int line, repo
                                              : "");
     plugin_names_free(&known);
     free(searched);
+}
+
+int plugin_load(const char *name, int kind, const char *file, int line, loaded *out, report *r)
+{
+    char why[1024];
+    *out = (loaded){0};
+    char *path = strchr(name, '/') ? checked(strdup(name)) : find_plugin(name);
+    if (!path) {
+        report_missing(name, kind, file, line, r);
+        return EXIT_PLUGIN;
+    }
+    if (plugin_open(path, kind, out, why, sizeof why)) {
+        free(out->name);
+        out->name = checked(strdup(name));
+    } else {
+        report_error(r, out->shortage ? EXIT_MEMORY : EXIT_PLUGIN, file, line, "plugin '%s': %s",
+                     name, why);
+    }
+    free(path);
+    return out->plugin ? 0 : out->shortage ? EXIT_MEMORY : EXIT_PLUGIN;
 }
 
 /* A plugin of a folder, unless one of that name comes earlier in the search path or it is not of

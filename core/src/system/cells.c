@@ -63,7 +63,15 @@ static void sort_walker(int threads, int64_t n, const plugmc_box *box, const cel
 int host_cells_build(const plugmc_system *system, const plugmc_box *boxes, const double *positions,
                      double range, plugmc_cells *out)
 {
-    const cell_grid grid = cell_grid_make(boxes, system->walkers, system->particles, range);
+    return host_cells_build_beside(system, boxes, positions, range, NULL, out);
+}
+
+int host_cells_build_beside(const plugmc_system *system, const plugmc_box *boxes,
+                            const double *positions, double range, const double *elsewhere,
+                            plugmc_cells *out)
+{
+    const cell_grid grid =
+        cell_grid_make_beside(boxes, system->walkers, system->particles, range, elsewhere);
     const int64_t n = system->particles;
     const size_t entries = (size_t)system->walkers * (size_t)n;
     uint32_t *start = malloc((size_t)system->walkers * (size_t)(grid.cells + 1) * sizeof *start);

@@ -39,5 +39,8 @@ int find_overlap(const plugmc_system *, const double *positions, overlap *out);
  * PLUGMC_OK or PLUGMC_ERROR_MEMORY. */
 int host_cells_build(const plugmc_system *, const plugmc_box *boxes, const double *positions,
                      double range, plugmc_cells *out);
+/* The same beside boxes of other processes (cell_grid_make_beside). */
+int host_cells_build_beside(const plugmc_system *, const plugmc_box *boxes, const double *positions,
+                            double range, const double *elsewhere, plugmc_cells *out);
 void host_cells_free(plugmc_cells *);
 #endif

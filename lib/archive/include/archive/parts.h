@@ -14,6 +14,10 @@ void h5md_walker_name(int walker, char name[H5MD_NAME]);
 /* h5md_read_frame without a rehearsal; opens and closes the store, which has failed if nothing was read. */
 void h5md_read(store *, const char *path, int most, int64_t which, file_frame *);
 
+enum { CHECKPOINT_FORMAT = 3, CHECKPOINT_ROWS = 129 }; /* rows: of sums of blocks */
+/* Of a checkpoint, and continued over what may differ between equal runs: checksum.c. */
+uint64_t checkpoint_checksum(const output_data *, int walkers, int64_t particles, int64_t frames);
+uint64_t checkpoint_volatile_checksum(uint64_t state, const output_data *, const char *stamp);
 /* /plugmc: observables, checkpoint, what may differ between equal runs. `fresh`: no samples are in
  * the file yet; `frames`: in the file once this is written. */
 void checkpoint_write(store *, const output_data *, const char *stamp, bool fresh, int64_t frames);

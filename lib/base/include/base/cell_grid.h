@@ -23,9 +23,10 @@ typedef struct cell_grid {
 /* For boxes [walkers] of one shape, whose edges may differ: as many cells in all of them, of the width
  * that fits the shortest. Widths are those in the first. */
 cell_grid cell_grid_make(const plugmc_box *boxes, int64_t walkers, int64_t particles, double range);
-/* Edges that boxes of walkers in other processes have, too: from here on they count as those of `boxes` do, so that
- * cells, and the order in which is summed, are as in one process. INFINITY: there are none. */
-void cell_grid_elsewhere(const double shortest[3]);
+/* Where other processes have walkers with boxes of their own: the shortest edges [3] of these count as those of `boxes`
+ * do, so that cells, and the order in which is summed, are as in one process. NULL: there are none. */
+cell_grid cell_grid_make_beside(const plugmc_box *boxes, int64_t walkers, int64_t particles,
+                                double range, const double *elsewhere);
 /* The same cells in another box. */
 cell_grid cell_grid_in(const cell_grid *, const plugmc_box *);
 /* `position` lies in the box. */

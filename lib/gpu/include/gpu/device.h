@@ -144,6 +144,10 @@ struct gpu {
 
 /* The services, for use inside the core: PLUGMC_* codes, reported. */
 int gpu_fail(gpu *, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Fills the services of a GPU. */
+void gpu_serve(gpu *, int architecture, int processors, int shared);
+/* What a result of the driver means. Returns words. */
+const char *gpu_error_words(const driver_api *, driver_result, char words[256]);
 /* The code of a call; a failure is reported, with the kernel that caused it. */
 int gpu_checked(gpu *, driver_result, const char *doing);
 int gpu_allocate(gpu *, size_t bytes, plugmc_device_pointer *out);

@@ -139,13 +139,14 @@ int gpu_profile_end(gpu *, gpu_share **out, int *count);
 /* Free numbers were set: writes them into all texts that were loaded. PLUGMC_* code, reported. */
 int gpu_write_numbers(plugmc_context *);
 
-/* Device side of plugmc_view.cells; memory is kept and reused by the gpu. */
+/* Device side of plugmc_view.cells, beside boxes of other processes (cell_grid_make_beside; NULL: there are none); memory
+ * is kept and reused by the gpu. */
 int gpu_cells_build(gpu *, const plugmc_system *, const plugmc_view *, double range,
-                    plugmc_cells *out);
+                    const double *elsewhere, plugmc_cells *out);
 /* The same, of particles that a mover holds and sorts (plugmc_mover.fill_cells), whatever positions the view has.
  * PLUGMC_UNANSWERED where it does not, or where cells of so many particles are sorted faster here. */
 int gpu_cells_fill(gpu *, const plugmc_system *, const plugmc_view *, double range,
-                   const cell_filler *, plugmc_cells *out);
+                   const double *elsewhere, const cell_filler *, plugmc_cells *out);
 /* The number of the sort that the cells for this range come from, another one each time; 0: there was none. */
 uint64_t gpu_cells_built(const gpu *, double range);
 /* The largest range up to `most` that cells were built for before, or `range` if there is none above that. */

@@ -6,6 +6,7 @@
 
 #include "base/crash.h"
 #include "energy/on_device.h"
+#include "energy/bias.h"
 #include "system/system.h"
 
 /* ---- Terms ------------------------------------------------------------------------------------- */

@@ -1,0 +1,174 @@
+/* plugmc check. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+#include "program/beside.h"
+#include "cli.h"
+#include "base/crash.h"
+#include "energy/on_device.h"
+#include "plugin/answers.h"
+#include "engine/device_choice.h"
+#include "quantum/free_numbers_on_device.h"
+#include "engine/pair_table.h"
+#include "engine/refusals.h"
+#include "engine/total_check.h"
+#include "engine/watchdog.h"
+#include "parallel/team.h"
+#include "initial/initial.h"
+
+static const char check_help[] =
+    "usage: plugmc check FILE.ini [--set SECTION.KEY=VALUE]... [--architecture NN]...\n"
+    "                    [--processes N]\n\n"
+    "Does everything that comes before a run: parses, loads plugins, matches facets, checks\n"
+    "ranges, estimates memory, compiles the kernels (for the GPU here, or for sm_NN, which needs\n"
+    "no GPU; NN = all: 75, 80, 90, 100 and 120). With --processes it is that of the first of so\n"
+    "many that mpirun or srun would start.\n\n";
+
+/* As ask_kernel_text. */
+static int next_text(instance *instance, int index, plugmc_kernel_text *out, sentence why)
+{
+    context_calling(&instance->context, "kernel_text");
+    const int more =
+        ask_kernel_text(instance->plugin, instance->data, &instance->host, index, out, why);
+    crash_called();
+    return more;
+}
+
+static int compile_text(session *session, nvrtc *nvrtc, int architecture,
+                        const plugmc_kernel_text *kernel)
+{
+    void *cubin = NULL;
+    size_t bytes = 0;
+    char *fused = fuse(&session->engine.system, kernel);
+    const int code = fused
+                         ? compile(nvrtc, fused, kernel->name, architecture,
+                                   arithmetic_of(kernel, session->engine.config.run.fast_math != 0),
+                                   &cubin, &bytes, session->engine.report)
+                         : report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
+                                        "no memory for a kernel text");
+    free(fused);
+    free(cubin);
+    if (!code) printf("%-24s sm_%d: %zu bytes\n", kernel->name, architecture, bytes);
+    return code;
+}
+
+/* Energies for movers that ask the core on a GPU, and the trial moves of each. */
+static int compile_energies(session *session, nvrtc *nvrtc, int architecture)
+{
+    bool done = false; /* energies */
+    int code = 0;
+    for (int k = 0; k < 2 * session->engine.mover_count && !code; k++) {
+        const moving *m = &session->engine.movers[k / 2];
+        const plugmc_plugin *plugin = k % 2 ? m->instance->plugin : NULL;
+        plugmc_kernel_text kernel;
+        char *joined;
+        if (!m->by_core || !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) continue;
+        if (plugin ? !plugin->text : done) continue;
+        done = true;
+        code = on_device_text(plugin, &kernel, &joined)
+                   ? report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
+                                  "no memory for a kernel text")
+                   : compile_text(session, nvrtc, architecture, &kernel);
+        free(joined);
+    }
+    return code;
+}
+
+/* Derivatives by the free numbers of all potentials, for plugmc optimise. */
+static int compile_derivatives(session *session, nvrtc *nvrtc, int architecture)
+{
+    plugmc_kernel_text kernel;
+    char *joined;
+    if (!fuse_free_sums(&session->engine.system, session->engine.system.term_count)) return 0;
+    const int code = free_device_text(&kernel, &joined)
+                         ? report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
+                                        "no memory for a kernel text")
+                         : compile_text(session, nvrtc, architecture, &kernel);
+    free(joined);
+    return code;
+}
+
+/* Compiles every device text of the run for one architecture. */
+static int compile_all(session *session, nvrtc *nvrtc, int architecture)
+{
+    int code = 0;
+    for (int i = 0; i < session->engine.instance_count; i++) {
+        instance *instance = &session->engine.instances[i];
+        plugmc_kernel_text kernel;
+        char why[512];
+        int more;
+        for (int k = 0; (more = next_text(instance, k, &kernel, (sentence){why, sizeof why}));
+             k++) {
+            if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
+            code = compile_text(session, nvrtc, architecture, &kernel);
+            if (code) return code;
+        }
+        if (session->engine.report->errors) return session->engine.report->code;
+    }
+    const int code_of_energies = compile_energies(session, nvrtc, architecture);
+    return code_of_energies ? code_of_energies : compile_derivatives(session, nvrtc, architecture);
+}
+
+/* Totals are tried in the initial state, which a check makes for that where it is no work. */
+static int try_totals(session *session)
+{
+    const int64_t most = 100000;
+    const bool easy = session->engine.config.initial.state != INITIAL_RANDOM &&
+                      session->engine.system.particles * session->engine.system.walkers <= most;
+    return easy && totals_are_checked(&session->engine) ? initial_begin(&session->engine) : 0;
+}
+
+int command_check(int argc, char **argv)
+{
+    arguments a = {0};
+    int code = run_parse(argc, argv, true, &a);
+    if (code) return code;
+    if (a.help) {
+        printf("%s%s", check_help, exit_code_help);
+        return EXIT_DONE;
+    }
+    code = beside_check_alone("check");
+    if (code) return code;
+    signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
+    report report = {0};
+    session session = {.engine.report = &report};
+    if (watchdog_begin())
+        return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the plugins");
+    if (a.processes) team_imagine(a.processes);
+    code = run_read_configuration(&session, &a, &(output_data){0});
+    if (!code) code = run_probe(&session, session.engine.config.run.output, "[run] output");
+    if (!code && a.architecture_count) {
+        char why[512];
+        nvrtc *nvrtc = nvrtc_open(why);
+        if (!nvrtc)
+            code = report_error(&report, EXIT_DEVICE, NULL, 0, "cannot compile kernels: %s", why);
+        for (int i = 0; i < a.architecture_count && !code; i++)
+            code = compile_all(&session, nvrtc, a.architectures[i]);
+    }
+    if (!code) code = run_prepare(&session);
+    if (!code) code = try_totals(&session);
+    if (!code) {
+        double positions =
+            24.0 * (double)session.engine.system.walkers * (double)session.engine.system.particles;
+        const bool some = session.engine.system.changes & PLUGMC_CHANGED_COUNT;
+        if (a.processes > 1) printf("the first of %d processes: ", a.processes);
+        if (team_now()->parts > 1) printf("a share of ");
+        printf("%d walker%s of %s%lld particles; ", session.engine.system.walkers,
+               session.engine.system.walkers == 1 ? "" : "s", some ? "up to " : "",
+               (long long)session.engine.system.particles);
+        printf("positions take %.3g MiB\n", positions / 1048576);
+        char gain[160];
+        if (session.engine.device.gpu) gpu_describe(stdout, session.engine.device.gpu);
+        if (*gain_words(&session.engine, gain)) printf("%s\n", gain + strlen("; "));
+        if (!session.engine.device.gpu)
+            printf("runs on the CPU (%s)\n", session.engine.device.why_no_gpu);
+        pair_table_write(stdout, &session.engine, "");
+        printf("%s: ready to run\n", a.file);
+    }
+    session_close(&session);
+    watchdog_end();
+    return code;
+}
