@@ -54,7 +54,7 @@ static blocks sample(const char *charges, const char *charge_settings, const cha
     b.host = context_host(&context, &b.system);
     own_state(&context, &b.host); /* with cells, which the mesh may ask for */
     bench_expect(&b, bench_prepare(&b));
-    bench_expect(&b, mover.plugin->prepare(mover.instance, &b.host));
+    bench_expect(&b, mover_prepare(&b, &mover));
     place_salt(&b, r);
     mover_load(&b, &mover, r);
     mover_sweep(&b, &mover, 0, (uint64_t)skip);
