@@ -1,4 +1,4 @@
-/* A state of its own for a context that no simulation has made: views take boxes from there. */
+/* A state of its own for a context that no run has made: views take boxes from there. */
 #ifndef TESTS_OWN_STATE_H
 #define TESTS_OWN_STATE_H
 
