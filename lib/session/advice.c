@@ -21,9 +21,9 @@ static place place_of(const engine *engine, const ini_section *section, const ch
 }
 
 /* All particles of all walkers in their places: no state that the chain would come to. */
-static void advise_lattice(const engine *engine)
+static void advise_lattice(const engine *engine, const output_data *out)
 {
-    if (engine->config.initial.state != INITIAL_LATTICE || !engine_measures(engine)) return;
+    if (engine->config.initial.state != INITIAL_LATTICE || !out->quantity_count) return;
     const place at = place_of(engine, ini_find(&engine->config.ini, "run"), "equilibrate");
     report_warning(engine->report, at.file, at.line,
                    "[run] equilibrate = 0 and [initial] state = lattice: averages begin with the "
@@ -93,13 +93,14 @@ static void advise_initial(const engine *engine)
     }
 }
 
-void advise(const engine *engine)
+void advise(const session *session)
 {
+    const engine *engine = &session->engine;
     if (team_leads()) advise_other_movers(engine);
     advise_pressure(engine);
     advise_every(engine);
     advise_initial(engine);
     if (engine->config.run.equilibrate > 0) return;
-    advise_lattice(engine);
+    advise_lattice(engine, &session->records.output);
     for (int k = 0; k < engine->mover_count; k++) advise_tuning(engine, &engine->movers[k]);
 }

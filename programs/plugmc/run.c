@@ -173,8 +173,7 @@ int run_prepare(session *session)
     if (!session->engine.report->quiet) watchdog_doing("taking memory and compiling kernels");
     int code = session_prepare(session);
     if (!code) code = progress_find(&(progress){0}, session);
-    if (!code && !session->before)
-        advise(&session->engine); /* of a run that goes on it has been said */
+    if (!code && !session->before) advise(session); /* of a run that goes on it has been said */
     return code;
 }
 

@@ -268,7 +268,7 @@ test_scanned_keys_have_units()
             fail "expected in summary.h5 $key"
     done
     must report study/summary.csv --output study.html
-    grep -Fq '<th>run.temperature [K]</th>' study.html || fail "expected the unit of a key in the table"
+    grep -Fq '<th>run.<wbr>temperature<br>[K]</th>' study.html || fail "expected the unit of a key in the table"
     grep -Fq '<th>run.seed</th>' study.html || fail "expected a key without a unit"
     grep -q 'run.temperature \[K\].*</text>' study.html || fail "expected the unit at the axis of a figure"
     sed -i '/^\[units\]/,/^energy/d; s/^period.*/&/; s/^box.density.*/box.density = 0.1 0.2/' study.ini

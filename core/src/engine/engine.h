@@ -113,6 +113,4 @@ void engine_close(engine *);
 /* Whom what is said of the whole run comes from: the first mover or, where there is none, the first
  * plugin. In a run on a GPU one that knows it. */
 instance *engine_asking(engine *);
-/* Whether anything measures. */
-bool engine_measures(const engine *);
 #endif

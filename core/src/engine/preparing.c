@@ -130,13 +130,6 @@ instance *engine_asking(engine *engine)
     return engine->instances;
 }
 
-bool engine_measures(const engine *engine)
-{
-    for (int i = 0; i < engine->instance_count; i++)
-        if (engine->instances[i].plugin->observable) return true;
-    return false;
-}
-
 /* ---- Release -------------------------------------------------------------------------------- */
 
 void engine_release(engine *engine)
