@@ -269,7 +269,7 @@ test_scanned_keys_have_units()
     done
     must report study/summary.csv --output study.html
     grep -Fq '<th>run.<wbr>temperature<br>[K]</th>' study.html || fail "expected the unit of a key in the table"
-    grep -Fq '<th>run.seed</th>' study.html || fail "expected a key without a unit"
+    grep -Fq '<th>run.<wbr>seed</th>' study.html || fail "expected a key without a unit"
     grep -q 'run.temperature \[K\].*</text>' study.html || fail "expected the unit at the axis of a figure"
     sed -i '/^\[units\]/,/^energy/d; s/^period.*/&/; s/^box.density.*/box.density = 0.1 0.2/' study.ini
     sed -i 's/^cutoff = 1/cutoff = 2/; s/sigma = .*/sigma = 1/; s/^run.temperature.*/run.temperature = 1 2/' study.ini
