@@ -21,7 +21,8 @@ typedef struct arguments {
 
 /* An exit code, after a sentence. */
 int run_parse(int argc, char **argv, bool check, arguments *);
-/* The configuration of the file or, into `found`, of the run that is resumed; the session is opened. */
+/* Reads the configuration from the INI file or, where a run is resumed, from its output (into `found`); its plugins are
+ * loaded and checked. */
 int run_read_configuration(session *, const arguments *, output_data *found);
 /* Whether a file can be made at `output`, which the key names, and the table of [run] csv. */
 int run_probe(const session *, const char *output, const char *key);
