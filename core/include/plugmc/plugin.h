@@ -649,31 +649,10 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
     PLUGMC_EXPORT const plugmc_plugin *plugmc_plugin_entry(void) { return &plugmc_descriptor; }
 #endif
 
-/* Whether a struct from the other side is long enough to have a member. */
-#define PLUGMC_HAS(pointer, member)                                                                \
-    ((pointer)->size >= (size_t)((const char *)&(pointer)->member - (const char *)(pointer)) +     \
-                            sizeof(pointer)->member)
-
-/* plugmc_view.share, of a program that knows it. */
-static inline plugmc_share plugmc_share_of(const plugmc_view *view)
-{
-    return PLUGMC_HAS(view, share) ? view->share : (plugmc_share){0};
-}
-
 /* Walkers that a total facet is asked about: plugmc_view.walkers, of a program that knows it. */
 static inline int32_t plugmc_walkers_of(const plugmc_view *view, const plugmc_system *system)
 {
     return PLUGMC_HAS(view, walkers) && view->walkers > 0 ? view->walkers : system->walkers;
-}
-
-/* For whoever changes members of a view: as much as there is of it. What is not there is 0. */
-static inline plugmc_view plugmc_view_copy(const plugmc_view *view)
-{
-    plugmc_view copy = {.size = 0};
-    const uint32_t size = view->size < (uint32_t)sizeof copy ? view->size : (uint32_t)sizeof copy;
-    __builtin_memcpy(&copy, view, size);
-    copy.size = size;
-    return copy;
 }
 
 /* Whether moves of particles change the energy of a total facet. */

@@ -152,4 +152,25 @@ static inline int plugmc_archive_walker(plugmc_archive *a, const char *name, int
     return a->rows(a, name, data, row, a->first_walker + w, 1, a->all_walkers);
 }
 
+/* Whether a struct from the other side is long enough to have a member. */
+#define PLUGMC_HAS(pointer, member)                                                                \
+    ((pointer)->size >= (size_t)((const char *)&(pointer)->member - (const char *)(pointer)) +     \
+                            sizeof(pointer)->member)
+
+/* plugmc_view.share, of a program that knows it. */
+static inline plugmc_share plugmc_share_of(const plugmc_view *view)
+{
+    return PLUGMC_HAS(view, share) ? view->share : (plugmc_share){0};
+}
+
+/* For whoever changes members of a view: as much as there is of it. What is not there is 0. */
+static inline plugmc_view plugmc_view_copy(const plugmc_view *view)
+{
+    plugmc_view copy = {.size = 0};
+    const uint32_t size = view->size < (uint32_t)sizeof copy ? view->size : (uint32_t)sizeof copy;
+    __builtin_memcpy(&copy, view, size);
+    copy.size = size;
+    return copy;
+}
+
 #endif
