@@ -1,11 +1,10 @@
 /* Where the answers of plugins are checked, and in whose name they are refused. */
 #include "engine/refusals.h"
 
-#include "engine/floors.h"
-
 #include <stdio.h>
 
 #include "base/crash.h"
+#include "engine/floors.h"
 #include "plugin/answers.h"
 #include "plugin/hidden_inputs.h"
 #include "plugin/probe.h"
