@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 /* The parts, NULL after the last one, one after the other, in memory of the host. Without memory
  * NULL, and the host has been told. */

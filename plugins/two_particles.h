@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 static inline plugmc_particle pair_particle(const plugmc_system *system, int32_t species, double x)
 {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { BOXES_KEPT = 8 };
 

@@ -24,7 +24,8 @@ static inline void start_electrolyte(place *p, const electrolyte *e, int walkers
 
 static inline void energy_of(place *p, double *energy)
 {
-    bench_expect(&p->b, p->mover.calls->running_energy(p->mover.instance, &p->b.host, energy));
+    bench_expect(&p->b,
+                 p->mover.calls->driver->running_energy(p->mover.instance, &p->b.host, energy));
 }
 
 #endif

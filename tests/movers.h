@@ -6,11 +6,13 @@
 
 #include "boxes.h"
 #include "energy/hamiltonian.h"
+#include "engine/moves.h"
 #include "open_plugin.h"
+#include "plugin/descriptor.h"
 #include "recorder.h"
 #include "rehearsing.h"
 
-enum { BENCH_TERMS = 4, BENCH_SPECIES = 4 };
+enum { BENCH_TERMS = 4, BENCH_SPECIES = 4, BENCH_RUNGS = 8 };
 
 typedef struct bench {
     RECORDER; /* parameters of the terms among its blocks */
@@ -27,7 +29,8 @@ typedef struct test_mover {
     const plugmc_plugin *plugin;
     const plugmc_mover *calls;
     void *instance;
-    struct by_core *core; /* of one without a configuration of its own; else NULL */
+    struct by_core *core;      /* of one without a configuration of its own; else NULL */
+    double steps[BENCH_RUNGS]; /* of its first kind of move, on each rung */
 } test_mover;
 
 /* What the core does for such a mover. */
@@ -48,8 +51,7 @@ static inline int bench_trials(plugmc_context *context, const plugmc_proposal *p
     (void)context;
     const plugmc_mover *m = served->calls;
     hamiltonian *h = &served->core->hamiltonian;
-    const double step = m->step ? m->step(served->instance, proposal->move, 0) : 0;
-    for (int32_t w = 0; w < h->system->walkers; w++) h->walkers[w].step = step;
+    for (int32_t w = 0; w < h->system->walkers; w++) h->walkers[w].step = served->steps[0];
     const int32_t moves = served->calls->move_count;
     const int code = hamiltonian_trials(h, &host, m, proposal, first, n);
     for (int32_t w = 0; w < h->system->walkers; w++)
@@ -219,7 +221,7 @@ static inline int mover_prepare(bench *b, test_mover *mover)
     const int code =
         mover->plugin->prepare ? mover->plugin->prepare(mover->instance, &b->host) : PLUGMC_OK;
     mover->core = NULL;
-    if (code || mover->calls->take) return code;
+    if (code || mover->calls->driver) return code;
     mover->core = bench_allocate(b->host.context, sizeof *mover->core);
     mover->core->host = b->host;
     mover->core->next = b->cores;
@@ -235,6 +237,8 @@ static inline int mover_try(bench *b, test_mover *out, const char *name, const c
     out->calls = out->plugin->mover;
     out->instance = bench_allocate(b->host.context, out->plugin->instance_size);
     set_parameters(out->plugin, out->instance, settings);
+    for (int r = 0; r < BENCH_RUNGS && out->calls->move_count; r++)
+        out->steps[r] = parameter_real(out->plugin, out->instance, out->calls->moves[0].step_key);
     int code = out->plugin->configure ? out->plugin->configure(out->instance, &b->host) : PLUGMC_OK;
     return code ? code : mover_prepare(b, out);
 }
@@ -296,12 +300,12 @@ static inline int mover_borrows(const test_mover *mover, const plugmc_host *host
         mover->core->hamiltonian.walkers[w].moved = true; /* everything is to be given */
     if (giving)
         code = mover->core ? hamiltonian_give(&mover->core->hamiltonian, &state)
-                           : mover->calls->give(mover->instance, host, &state);
+                           : mover->calls->driver->give(mover->instance, host, &state);
     else
-        code =
-            mover->core
-                ? hamiltonian_take(&mover->core->hamiltonian, host, &state, PLUGMC_CHANGED_POSITION)
-                : mover->calls->take(mover->instance, host, &state, PLUGMC_CHANGED_POSITION);
+        code = mover->core ? hamiltonian_take(&mover->core->hamiltonian, host, &state,
+                                              PLUGMC_CHANGED_POSITION)
+                           : mover->calls->driver->take(mover->instance, host, &state,
+                                                        PLUGMC_CHANGED_POSITION);
     if (!giving && !code && mover->core) /* the state is gone when this returns */
         code = hamiltonian_bring(&mover->core->hamiltonian, host);
     free(l.boxes);
@@ -325,7 +329,16 @@ static inline int mover_sweeps(test_mover *mover, const plugmc_host *host, uint6
                                uint64_t n)
 {
     served = mover;
-    return mover->calls->sweep(mover->instance, host, first, n);
+    const plugmc_sweeps sweeps = {sizeof sweeps, first, n, mover->steps};
+    return mover->calls->sweep(mover->instance, host, &sweeps);
+}
+
+/* As the core tunes it: what of a step is possible. */
+static inline void mover_set_step(const bench *b, test_mover *mover, double step)
+{
+    for (int32_t r = 0; r < b->system.rungs; r++)
+        mover->steps[r] =
+            moves_possible(mover->calls->moves, mover->instance, &b->system.box, r, step);
 }
 
 /* Counts of the only kind of move. Returns the code. */
@@ -471,7 +484,7 @@ static inline void mover_save(bench *b, test_mover *mover, test_archive *a)
     *a = archive_begin(b);
     if (mover->plugin->archive)
         bench_expect(b, mover->plugin->archive(mover->instance, &b->host, &a->base));
-    a->step = mover->calls->step(mover->instance, 0, 0);
+    a->step = mover->steps[0];
 }
 
 static inline void mover_restore(bench *b, test_mover *mover, test_archive *a)
@@ -479,7 +492,7 @@ static inline void mover_restore(bench *b, test_mover *mover, test_archive *a)
     a->base.reading = 1;
     if (mover->plugin->archive)
         bench_expect(b, mover->plugin->archive(mover->instance, &b->host, &a->base));
-    bench_expect(b, mover->calls->set_step(mover->instance, &b->host, 0, 0, a->step));
+    for (int32_t r = 0; r < b->system.rungs; r++) mover->steps[r] = a->step;
 }
 
 static inline void archive_end(test_archive *a)

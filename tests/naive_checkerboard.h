@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 #include "../plugins/movers/checkerboard/random_choices.h"
 

@@ -174,8 +174,8 @@ static inline int64_t place(bench *b, const char *name, plugmc_quantity *found)
 static inline int try_measure(bench *b, double *values)
 {
     const int code = b->observable->measure(b->instance, &b->host, &b->view, values);
-    if (!code && PLUGMC_HAS(b->observable, complete) && b->observable->complete)
-        b->observable->complete(b->instance, &b->view, values);
+    const plugmc_measures_shares *shares = plugmc_offered(b->plugin, PLUGMC_MEASURES_SHARES);
+    if (!code && shares && shares->complete) shares->complete(b->instance, &b->view, values);
     return code;
 }
 

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* Stays open until the process ends. */
 static inline const plugmc_plugin *open_plugin(const char *name)

@@ -99,7 +99,7 @@ static inline int bench_try(orbital_bench *b, const char *plugin, const char *se
     char text[8192];
     ini_file ini = {0};
     b->plugin = open_plugin(plugin);
-    b->orbitals = b->plugin->potential->orbitals;
+    b->orbitals = plugmc_orbitals_of(b->plugin);
     b->instance = calloc(1, b->plugin->instance_size);
     snprintf(text, sizeof text, "[potential orbitals]\n%s\n", settings);
     if (ini_read_text("test.ini", text, &ini, &b->report) ||

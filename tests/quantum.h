@@ -217,12 +217,13 @@ static const plugmc_orbitals test_orbitals_facet = {.size = sizeof(plugmc_orbita
                                                     .complex_valued = test_orbitals_complex,
                                                     .evaluate = test_orbitals_evaluate,
                                                     .ions = test_orbitals_ions};
-static const plugmc_potential test_orbitals_potential = {.size = sizeof(plugmc_potential),
-                                                         .orbitals = &test_orbitals_facet};
-static const plugmc_plugin test_orbitals_plugin = {.size = sizeof(plugmc_plugin),
-                                                   .kind = PLUGMC_POTENTIAL,
-                                                   .name = "test_orbitals",
-                                                   .potential = &test_orbitals_potential};
+static const plugmc_potential test_orbitals_potential = {.size = sizeof(plugmc_potential)};
+static const plugmc_plugin test_orbitals_plugin = {
+    .size = sizeof(plugmc_plugin),
+    .kind = PLUGMC_POTENTIAL,
+    .name = "test_orbitals",
+    PLUGMC_OFFERS({PLUGMC_ORBITALS, &test_orbitals_facet}),
+    .potential = &test_orbitals_potential};
 
 /* n plane waves of the box, those of smallest |n| first: closed shells of a cube at n = 1, 7,
  * 19, 27. As standing waves k and -k become cosine and sine. */
@@ -380,7 +381,7 @@ static inline double brute_energy(const bench *b, const double *positions)
         const plugmc_term *term = &s->terms[t];
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
-        for (int k = 0; k < s->species_count && p->orbitals; k++) {
+        for (int k = 0; k < s->species_count && plugmc_orbitals_of(term->plugin); k++) {
             const int n = (int)s->species[k].count;
             double complex *matrix = calloc((size_t)(n * n), sizeof *matrix);
             orbital_matrix(term->instance, positions + 3 * s->first[k], n, matrix);

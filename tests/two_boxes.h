@@ -109,21 +109,24 @@ static inline void note(found *out, const plugmc_quantity *q)
 }
 
 /* All that it measures, and what is derived from the values of each walker. */
-static inline void measure_all(bench *b, const plugmc_observable *calls, void *instance,
+static inline void measure_all(bench *b, const plugmc_plugin *plugin, void *instance,
                                const plugmc_view *view, found *out)
 {
     plugmc_quantity q = {.size = sizeof q};
+    const plugmc_observable *calls = plugin->observable;
+    const plugmc_measures_later *later = plugmc_offered(plugin, PLUGMC_MEASURES_LATER);
+    const plugmc_measures_shares *shares = plugmc_offered(plugin, PLUGMC_MEASURES_SHARES);
     *out = (found){0};
     for (int i = 0; calls->quantity(instance, i, &q); i++) note(out, &q);
     const int width = out->at[out->count];
     for (int i = 0; calls->derived && calls->derived(instance, i, &q); i++) note(out, &q);
     double *values = calloc((size_t)(b->system.walkers * width), sizeof *values);
-    if (view->on_device && calls->launch) {
-        bench_expect(b, calls->launch(instance, &b->host, view));
+    if (view->on_device && later) {
+        bench_expect(b, later->launch(instance, &b->host, view));
         bench_expect(b, b->host.gpu->arrive(b->host.context));
     }
     bench_expect(b, calls->measure(instance, &b->host, view, values));
-    if (calls->complete) calls->complete(instance, view, values);
+    if (shares && shares->complete) shares->complete(instance, view, values);
     for (int w = 0; w < b->system.walkers; w++) {
         memcpy(out->values[w], values + w * width, (size_t)width * sizeof *values);
         if (calls->derived && out->at[out->count] > width)
@@ -195,7 +198,7 @@ static inline void measure_example(const example *e, int walkers, int only, int 
     }
     plugmc_view view = {.size = sizeof view};
     bench_expect(&b, b.host.view(b.host.context, there, on_gpu, &view));
-    measure_all(&b, open_plugin(e->observable)->observable, instance, &view, out);
+    measure_all(&b, open_plugin(e->observable), instance, &view, out);
     if (on_gpu) bench_expect(&b, b.host.gpu->release(b.host.context, (uintptr_t)there));
     free(positions);
     tear_down(&b);

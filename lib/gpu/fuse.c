@@ -381,7 +381,9 @@ static int choose_terms(fusion *f)
 static void put_fusion(fusion *f)
 {
     fuse_system_defines(f);
-    fputs("#include \"plugmc/device.h\"\n#include \"plugmc/potential.h\"\n", f->out);
+    fputs("#include \"plugmc/device.h\"\n#include \"plugmc/potential.h\"\n"
+          "#include \"plugmc/functions.h\"\n#include \"plugmc/tally.h\"\n",
+          f->out);
     for (int i = 0; i < f->count; i++) fuse_term(f, &f->terms[i]);
     put_box(f);
     put_species(f);

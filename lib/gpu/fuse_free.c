@@ -6,7 +6,7 @@ const plugmc_free *fuse_free_of(const plugmc_term *term)
 {
     const plugmc_potential *potential = term->plugin->potential;
     const plugmc_free *facet =
-        potential && (potential->pair || potential->field) ? potential->free : NULL;
+        potential && (potential->pair || potential->field) ? plugmc_free_of(term->plugin) : NULL;
     return term->sampled && facet && facet->functions ? facet : NULL;
 }
 

@@ -135,7 +135,7 @@ bool fuse_list_changes(const plugmc_system *system, const plugmc_term *term, con
 {
     const plugmc_potential *potential = term->plugin->potential;
     const plugmc_free *facet =
-        potential && (potential->pair || potential->field) ? potential->free : NULL;
+        potential && (potential->pair || potential->field) ? plugmc_free_of(term->plugin) : NULL;
     if (!system->numbers_change || !term->sampled || !facet || !facet->tables) return false;
     for (const char *const *table = facet->tables; *table; table++)
         if (!strcmp(*table, name)) return true;

@@ -19,16 +19,21 @@ PLUGMC_EMBED(plugmc_text_potential, PLUGMC_INCLUDE_PATH "/potential.h");
 PLUGMC_EMBED(plugmc_text_pair, PLUGMC_INCLUDE_PATH "/pair.h");
 PLUGMC_EMBED(plugmc_text_field, PLUGMC_INCLUDE_PATH "/field.h");
 PLUGMC_EMBED(plugmc_text_free, PLUGMC_INCLUDE_PATH "/free.h");
-PLUGMC_EMBED(plugmc_text_energies, PLUGMC_INCLUDE_PATH "/energies.h");
+PLUGMC_EMBED(plugmc_text_functions, PLUGMC_INCLUDE_PATH "/functions.h");
+PLUGMC_EMBED(plugmc_text_tally, PLUGMC_INCLUDE_PATH "/tally.h");
+PLUGMC_EMBED(plugmc_text_near, PLUGMC_INCLUDE_PATH "/near.h");
+PLUGMC_EMBED(plugmc_text_trial, PLUGMC_INCLUDE_PATH "/trial.h");
 PLUGMC_EMBED(plugmc_text_proposal, PLUGMC_INCLUDE_PATH "/proposal.h");
 
-enum { HEADERS = 8 };
+enum { HEADERS = 11 };
 static const char *const header_names[HEADERS] = {
-    "plugmc/device.h", "plugmc/box.h",  "plugmc/potential.h", "plugmc/pair.h",
-    "plugmc/field.h",  "plugmc/free.h", "plugmc/energies.h",  "plugmc/proposal.h"};
+    "plugmc/device.h", "plugmc/box.h",      "plugmc/potential.h", "plugmc/functions.h",
+    "plugmc/tally.h",  "plugmc/pair.h",     "plugmc/field.h",     "plugmc/free.h",
+    "plugmc/trial.h",  "plugmc/proposal.h", "plugmc/near.h"};
 static const char *const header_texts[HEADERS] = {
-    plugmc_text_device, plugmc_text_box,  plugmc_text_potential, plugmc_text_pair,
-    plugmc_text_field,  plugmc_text_free, plugmc_text_energies,  plugmc_text_proposal};
+    plugmc_text_device, plugmc_text_box,      plugmc_text_potential, plugmc_text_functions,
+    plugmc_text_tally,  plugmc_text_pair,     plugmc_text_field,     plugmc_text_free,
+    plugmc_text_trial,  plugmc_text_proposal, plugmc_text_near};
 
 /* ---- Finding the library ---- */
 

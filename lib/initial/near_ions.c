@@ -16,7 +16,7 @@ bool near_ions_find(const plugmc_system *system, plugmc_ions *out)
 {
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
-        const plugmc_orbitals *orbitals = term->plugin->potential->orbitals;
+        const plugmc_orbitals *orbitals = plugmc_orbitals_of(term->plugin);
         if (!orbitals || !PLUGMC_HAS(orbitals, ions) || !orbitals->ions) continue;
         *out = (plugmc_ions){.size = sizeof *out};
         if (!orbitals->ions(term->instance, out) && out->count > 0) return true;

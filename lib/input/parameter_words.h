@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 enum { PARAMETER_WHY = 512, PARAMETER_WORD = 64 };
 

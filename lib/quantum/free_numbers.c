@@ -55,7 +55,7 @@ int free_numbers_find(engine *engine, free_numbers *out)
     for (int i = 0; i < engine->instance_count && !code; i++) {
         instance *one = &engine->instances[i];
         const plugmc_free *facet =
-            one->plugin->kind == PLUGMC_POTENTIAL ? one->plugin->potential->free : NULL;
+            one->plugin->kind == PLUGMC_POTENTIAL ? plugmc_free_of(one->plugin) : NULL;
         if (!facet || !is_sampled(engine, one)) continue;
         free_part *part = &out->part[out->parts];
         *part = (free_part){one, facet, out->count, facet->count(one->data)};
@@ -106,8 +106,8 @@ int free_numbers_set(const free_numbers *f, const double *values)
         const plugmc_plugin *single = owner->plugin->single;
         context_calling(&owner->context, "set");
         int set = part->facet->set(owner->data, values + part->first);
-        if (!set && single && single->potential->free)
-            set = single->potential->free->set(owner->data_single, values + part->first);
+        if (!set && single && plugmc_free_of(single))
+            set = plugmc_free_of(single)->set(owner->data_single, values + part->first);
         code = context_exit_code(&owner->context, set, "setting its free numbers");
     }
     plugmc_context *first = &f->part[0].owner->context;

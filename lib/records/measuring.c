@@ -220,8 +220,7 @@ static bool on_device(const records *records, const measurement *m)
 
 static bool launches(const records *records, const measurement *m)
 {
-    const plugmc_observable *o = m->instance->plugin->observable;
-    return on_device(records, m) && PLUGMC_HAS(o, launch) && o->launch;
+    return on_device(records, m) && plugmc_offered(m->instance->plugin, PLUGMC_MEASURES_LATER);
 }
 
 static view_stage stage_of(records *records)
@@ -231,7 +230,9 @@ static view_stage stage_of(records *records)
                         .state = &records->engine->current.state.face};
     /* of several, none knows the energy after the others have moved; on a ladder they keep other sums */
     if (records->engine->mover_count == 1 && !records->engine->system.weighted) {
-        stage.mover = records->engine->movers[0].mover;
+        const instance *mover = records->engine->movers[0].instance;
+        stage.driver = mover->plugin->mover->driver;
+        stage.lends = plugmc_offered(mover->plugin, PLUGMC_LENDS_INVERSES);
         stage.mover_instance = records->engine->movers[0].instance->data;
         stage.mover_host = &records->engine->movers[0].instance->host;
     }
@@ -254,14 +255,15 @@ static int bring(void *from, const double **positions)
 static bool can_lend_cells(const records *records, uint64_t produced)
 {
     const moving *m = records->engine->current.ahead;
-    if (!m || !m->mover->fill_cells || team_now()->parts > 1 ||
+    if (!m || !plugmc_offered(m->instance->plugin, PLUGMC_FILLS_CELLS) || team_now()->parts > 1 ||
         records->engine->system.box.domain != PLUGMC_DOMAIN_PERIODIC ||
         records->engine->system.box.oblique)
         return false;
     for (int i = 0; i < records->measurement_count; i++) {
         const measurement *one = &records->measurements[i];
-        if (is_due(one, produced) && !one->instance->plugin->observable->reads_cells_alone)
-            return false;
+        const plugmc_measures_later *later =
+            plugmc_offered(one->instance->plugin, PLUGMC_MEASURES_LATER);
+        if (is_due(one, produced) && !(later && later->reads_cells_alone)) return false;
     }
     return true;
 }
@@ -273,7 +275,8 @@ static int find_positions(records *records, view_stage *stage, uint64_t produced
     moving *m = records->engine->current.ahead;
     if (!can_lend_cells(records, produced))
         return borrowing_positions(records->engine, PLUGMC_ON_DEVICE, out);
-    stage->filler = (cell_filler){m->mover->fill_cells, m->instance->data, &m->instance->host};
+    const plugmc_fills_cells *fills = plugmc_offered(m->instance->plugin, PLUGMC_FILLS_CELLS);
+    stage->filler = (cell_filler){fills->fill_cells, m->instance->data, &m->instance->host};
     stage->bring = bring;
     stage->bring_from = records;
     return 0;
@@ -297,11 +300,12 @@ static int look(records *records, measurement *m, scene *of, uint64_t sweep, plu
 /* How far from a share of the particles it looks; INFINITY: it measures all of them. */
 static double reach_of(const records *records, const measurement *m)
 {
-    const plugmc_observable *o = m->instance->plugin->observable;
-    const bool splits = PLUGMC_HAS(o, reach) && o->reach && team_now()->parts > 1 &&
-                        !o->writes_trajectory &&
+    const plugmc_measures_shares *shares =
+        plugmc_offered(m->instance->plugin, PLUGMC_MEASURES_SHARES);
+    const bool splits = shares && team_now()->parts > 1 &&
+                        !m->instance->plugin->observable->writes_trajectory &&
                         (!records->engine->device.gpu || on_device(records, m));
-    return splits ? o->reach(m->instance->data) : INFINITY;
+    return splits ? shares->reach(m->instance->data) : INFINITY;
 }
 
 /* What an observable has to do on the GPU, which it does not wait for. */
@@ -312,7 +316,8 @@ static int launch(records *records, measurement *m, scene *of, uint64_t sweep)
     if (code) return code;
     context_calling(&m->instance->context, "launch");
     watchdog_plugin_begins();
-    code = m->instance->plugin->observable->launch(m->instance->data, &m->instance->host, &view);
+    const plugmc_measures_later *later = plugmc_offered(m->instance->plugin, PLUGMC_MEASURES_LATER);
+    code = later->launch(m->instance->data, &m->instance->host, &view);
     watchdog_plugin_ended();
     return context_exit_code(&m->instance->context, code, "measuring");
 }
@@ -324,10 +329,11 @@ static int find_values(records *records, measurement *m, scene *of, uint64_t swe
 {
     int code = look(records, m, of, sweep, view);
     if (code) return code;
+    const plugmc_observable *o = m->instance->plugin->observable;
+    if (!o->measure) return code; /* it writes a trajectory alone */
     context_calling(&m->instance->context, "measure");
     watchdog_plugin_begins();
-    code = m->instance->plugin->observable->measure(m->instance->data, &m->instance->host, view,
-                                                    m->values);
+    code = o->measure(m->instance->data, &m->instance->host, view, m->values);
     watchdog_plugin_ended();
     *unanswered = of->is_share && code == PLUGMC_UNANSWERED;
     return *unanswered ? context_exit_code(&m->instance->context, PLUGMC_OK, "measuring")
@@ -387,7 +393,8 @@ static int check_sample(const records *records, const measurement *m)
 /* own: the share of this process, if the observable measures that; NULL: all particles. */
 static int measure_one(records *records, measurement *m, scene *all, scene *own, uint64_t produced)
 {
-    const plugmc_observable *o = m->instance->plugin->observable;
+    const plugmc_measures_shares *shares =
+        plugmc_offered(m->instance->plugin, PLUGMC_MEASURES_SHARES);
     const uint64_t sweep = produced + (uint64_t)records->engine->config.run.equilibrate;
     plugmc_view view;
     int64_t unanswered = 0;
@@ -399,8 +406,7 @@ static int measure_one(records *records, measurement *m, scene *all, scene *own,
         else if (!code)
             code = add_shares(records, m);
     }
-    if (!code && PLUGMC_HAS(o, complete) && o->complete)
-        o->complete(m->instance->data, &view, m->values);
+    if (!code && shares && shares->complete) shares->complete(m->instance->data, &view, m->values);
     if (!code && produced) code = check_sample(records, m);
     if (!code && produced) code = record(records, m);
     return code;

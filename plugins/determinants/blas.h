@@ -8,7 +8,7 @@
 
 #include <cblas.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { BLAS_MATTERS = 64 }; /* from so many electrons of a spin on */
 

@@ -6,7 +6,7 @@
 #ifndef PLUGMC_VMC_MATRICES_H
 #define PLUGMC_VMC_MATRICES_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef plugmc_device_pointer device_pointer;
 

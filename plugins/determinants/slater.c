@@ -32,13 +32,13 @@ int slater_find_orbitals(const plugmc_host *host, const plugmc_term **orbitals)
                 "potential '%s' is an energy of whole configurations, which cannot be a "
                 "factor of |Psi|^2 here; with role = measured it is only looked at",
                 term->label);
-        if (potential->orbitals && *orbitals)
+        if (plugmc_orbitals_of(term->plugin) && *orbitals)
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
                 "potentials '%s' and '%s' both give orbitals: there is one determinant "
                 "a spin",
                 (*orbitals)->label, term->label);
-        if (potential->orbitals) *orbitals = term;
+        if (plugmc_orbitals_of(term->plugin)) *orbitals = term;
     }
     if (*orbitals) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -51,7 +51,7 @@ int slater_pitch(const plugmc_host *host, const plugmc_term *term, int64_t *pitc
     int64_t most = 0;
     for (int spin = 0; spin < system->species_count; spin++) {
         const plugmc_species *s = plugmc_species_at(system, spin);
-        const int64_t count = term->plugin->potential->orbitals->count(term->instance, spin);
+        const int64_t count = plugmc_orbitals_of(term->plugin)->count(term->instance, spin);
         if (count < s->count)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "potential '%s' has %lld orbitals for species '%s', which has %lld "

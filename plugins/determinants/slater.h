@@ -28,7 +28,7 @@
 #include <complex.h>
 #include <stdint.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct slater {
     int64_t n;        /* electrons of this spin, and orbitals */

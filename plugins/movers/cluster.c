@@ -20,7 +20,7 @@
  * plugmc_draw(own, s clusters + k, w, j, ACCEPT, 0), own = words 0 and 1 of D(i, ACCEPT, 0).
  */
 #include <math.h>
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -233,8 +233,9 @@ static void move_cluster(const cluster *c, const plugmc_host *host, flock *f, ui
     f->clusters++;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     cluster *c = instance;
     const int32_t walkers = c->system->walkers, threads = c->system->threads;
     int stopped = 0;
@@ -458,37 +459,32 @@ static const plugmc_observable observable = {
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof(plugmc_listing),
     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WEIGHT,
-    .hangs_on = PLUGMC_ON_HISTORY, /* clusters of the sweeps before, by the energies of the run */
-};
+    .hangs_on = PLUGMC_ON_HISTORY,
+    /* clusters of the sweeps before, by the energies of the run */};
 
 static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(cluster, clusters, "1", 1, 1e9, "", "clusters a walker and sweep"),
 };
 
 static const plugmc_move moves[] = {
-    {"cluster", "particles are reflected at a point; none is rejected", NULL}};
+    {.name = "cluster", .doc = "particles are reflected at a point; none is rejected"}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs =
-        PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC | PLUGMC_RUNS_ON_CPU,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-               PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
-    .take = take,
-    .sweep = sweep,
-    .give = give,
-    .counts = counts,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .good_for =
-        "particles of very different size, dilute ones that stick, boxes that demix; not for dense systems, where all would move",
-};
+static const plugmc_driver driver = {.size = sizeof driver, .take = take, .give = give};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "cluster",
-              .summary = "clusters of particles are reflected at a point, without rejection",
-              .reference = "Liu, Luijten, Phys. Rev. Lett. 92, 035504 (2004)",
-              .instance_size = sizeof(cluster), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
-              .prepare = prepare, .archive = archive)
+PLUGMC_PLUGIN(
+        .name = "cluster",
+        .summary = "clusters of particles are reflected at a point, without rejection",
+        .reference = "Liu, Luijten, Phys. Rev. Lett. 92, 035504 (2004)",
+        PLUGMC_KEYS(cluster, table),
+        PLUGMC_MOVER_WITH(
+            moves,
+            .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
+                     PLUGMC_RUNS_ON_CPU,
+            .changes = PLUGMC_CHANGED_POSITION,
+            .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                       PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+            .sweep = sweep, .counts = counts,
+            .good_for =
+                "particles of very different size, dilute ones that stick, boxes that demix; not for dense systems, where all would move",
+            .driver = &driver),
+        .observable = &observable, .prepare = prepare, .archive = archive)

@@ -13,7 +13,7 @@
  * Walkers that share what they have, as the boxes of `transfer`, change rungs together: number k to k + 1 of a rung with
  * those of the next, by the sum of their exponents. Else liquid would gather on the one rung and vapour on the other. */
 #include <math.h>
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 #include <string.h>
 
 typedef struct exchange {
@@ -63,7 +63,7 @@ static int try_them(exchange *e, const plugmc_host *host, uint64_t sweep, int32_
         .size = sizeof lost, .walker = -1, .particle = -1, .sweep = sweep};
     for (int32_t i = 0; i < n && !code; i++) {
         double own = 0;
-        code = host->exchange_growth(host->context, a[i], b[i], &own);
+        code = plugmc_rungs_of(host)->exchange_growth(host->context, a[i], b[i], &own);
         growth += own;
     }
     if (code) return code;
@@ -72,7 +72,8 @@ static int try_them(exchange *e, const plugmc_host *host, uint64_t sweep, int32_
     if (growth > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-growth))
         return PLUGMC_OK;
     e->counts[rung].accepted++;
-    for (int32_t i = 0; i < n && !code; i++) code = host->exchange_rungs(host->context, a[i], b[i]);
+    for (int32_t i = 0; i < n && !code; i++)
+        code = plugmc_rungs_of(host)->exchange_rungs(host->context, a[i], b[i]);
     return code;
 }
 
@@ -80,7 +81,8 @@ static int try_them(exchange *e, const plugmc_host *host, uint64_t sweep, int32_
 static int try_all(exchange *e, const plugmc_host *host, uint64_t sweep)
 {
     const int32_t rungs = host->system->rungs, each = host->state->of_run / rungs,
-                  n = together_of(host->system), *on_rung = host->by_rung(host->context);
+                  n = together_of(host->system),
+                  *on_rung = plugmc_rungs_of(host)->by_rung(host->context);
     const pairing p = pairing_of(e, host, sweep);
     int code = on_rung ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int32_t rung = 0; rung < rungs; rung++)
@@ -90,8 +92,9 @@ static int try_all(exchange *e, const plugmc_host *host, uint64_t sweep)
     return code;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     int code = PLUGMC_OK;
     for (uint64_t s = first; s < first + n && !code; s++) code = try_all(instance, host, s);
     return code;
@@ -122,7 +125,7 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
 }
 
 static const plugmc_move moves[] = {
-    {"exchange", "two walkers change rungs; rung by rung with the next", NULL}};
+    {.name = "exchange", .doc = "two walkers change rungs; rung by rung with the next"}};
 
 static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(
@@ -130,23 +133,14 @@ static const plugmc_parameter table[] = {
         "on a ladder in two variables: along the first or second one; 0: both in turn"),
 };
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_GLOBAL_WALKERS,
-    .changes = PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
-    .follows = PLUGMC_CHANGED_COUNT,
-    .sweep = sweep,
-    .counts = counts,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .joins = 1,
-    .good_for =
-        "barriers that trap a run at one temperature, pressure or coupling and that a higher rung passes",
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "exchange",
-              .summary = "walkers on neighbouring rungs of a ladder change places",
-              .reference = "Hukushima, Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)",
-              .instance_size = sizeof(exchange), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+PLUGMC_PLUGIN(
+        .name = "exchange", .summary = "walkers on neighbouring rungs of a ladder change places",
+        .reference = "Hukushima, Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)",
+        PLUGMC_KEYS(exchange, table),
+        PLUGMC_MOVER_WITH(
+            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_GLOBAL_WALKERS,
+            .changes = PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .counts = counts, .joins = 1,
+            .good_for =
+                "barriers that trap a run at one temperature, pressure or coupling and that a higher rung passes"),
+        .prepare = prepare)

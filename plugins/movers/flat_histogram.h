@@ -17,7 +17,7 @@
 #define FLAT_HISTOGRAM_H
 
 #include <math.h>
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -166,7 +166,7 @@ static inline int macrostate_prepare(macrostate *m, const plugmc_host *host)
     for (size_t b = 0; b < bins; b++) m->x[b] = m->states.low + ((double)b + 0.5) * width;
     if (number) of_count[m->species] = 1;
     macrostate_make_windows(m, window);
-    return host->declare(host->context, &m->states);
+    return plugmc_weighing_of(host)->declare(host->context, &m->states);
 }
 
 /* For `archive`. */

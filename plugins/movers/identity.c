@@ -39,11 +39,7 @@ PLUGMC_PROPOSES(identity, propose)
 #if PLUGMC_HOST
 #include "reservoir.h"
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
-{
-    const identity *p = instance;
-    return plugmc_make_trials(host, p, p->trials, first, n);
-}
+PLUGMC_SWEEPS(identity, me->trials)
 
 static int prepare(void *instance, const plugmc_host *host)
 {
@@ -62,24 +58,16 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_move moves[] = {
-    {"identity", "a particle becomes one of the other species", NULL}};
+    {.name = "identity", .doc = "a particle becomes one of the other species"}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_COUNT,
-    .sweep = sweep,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .good_for =
-        "mixtures whose composition follows from differences of chemical potentials; beside a mover that displaces",
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "identity",
-              .summary = "semi-grand: particles become others, where they are",
-              .reference = "Kofke, Glandt, Mol. Phys. 64, 1105 (1988)",
-              .instance_size = sizeof(identity), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+PLUGMC_PLUGIN(
+        .name = "identity", .summary = "semi-grand: particles become others, where they are",
+        .reference = "Kofke, Glandt, Mol. Phys. 64, 1105 (1988)", PLUGMC_KEYS(identity, table),
+        PLUGMC_MOVER_WITH(
+            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+            .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+            .follows = PLUGMC_CHANGED_COUNT, .sweep = plugmc_sweep,
+            .good_for =
+                "mixtures whose composition follows from differences of chemical potentials; beside a mover that displaces"),
+        .prepare = prepare)
 #endif

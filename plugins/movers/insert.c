@@ -59,8 +59,9 @@ PLUGMC_PROPOSES(insert, propose)
 #include "reservoir.h"
 #include "speeds.h"
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     const insert *p = instance;
     const plugmc_proposal proposal = {.size = sizeof proposal,
                                       .trials = p->trials,
@@ -109,25 +110,18 @@ static const plugmc_parameter table[] = {
                        "places of a trial, of which one is chosen by its energy"),
 };
 
-static const plugmc_move moves[] = {{"insertion", "a particle comes in at a random place", NULL},
-                                    {"removal", "a random particle leaves", NULL}};
+static const plugmc_move moves[] = {
+    {.name = "insertion", .doc = "a particle comes in at a random place"},
+    {.name = "removal", .doc = "a random particle leaves"}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_COUNT,
-    .sweep = sweep,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .speed = speed,
-    .good_for = "systems that are open to a reservoir of particles; beside a mover that displaces",
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "insert",
-              .summary = "grand-canonical: particles come from a reservoir and go back",
-              .reference = "Norman, Filinov, High Temp. 7, 216 (1969)",
-              .instance_size = sizeof(insert), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+PLUGMC_PLUGIN(
+        .name = "insert", .summary = "grand-canonical: particles come from a reservoir and go back",
+        .reference = "Norman, Filinov, High Temp. 7, 216 (1969)", PLUGMC_KEYS(insert, table),
+        PLUGMC_MOVER_WITH(
+            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+            .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .speed = speed,
+            .good_for =
+                "systems that are open to a reservoir of particles; beside a mover that displaces"),
+        .prepare = prepare)
 #endif

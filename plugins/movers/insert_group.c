@@ -23,6 +23,7 @@
  * group. The place of number k is that of a trial 8 t + k, as plugmc_draw_place says, or plugmc_draw_in_ball.
  */
 #include <plugmc/proposal.h>
+#include <plugmc/near.h>
 
 #define PLUGMC_GROUPS 1
 
@@ -188,8 +189,9 @@ PLUGMC_PROPOSES(insert_group, propose)
 
 #include "reservoir.h"
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     const insert_group *g = instance;
     const plugmc_proposal proposal = {.size = sizeof proposal,
                                       .trials = g->trials,
@@ -265,25 +267,20 @@ static const plugmc_parameter table[] = {
         "the others of a group come and go no farther than this from its first one; 0: anywhere"),
 };
 
-static const plugmc_move moves[] = {{"insertion", "a group comes in, at random places", NULL},
-                                    {"removal", "a random group leaves", NULL}};
+static const plugmc_move moves[] = {
+    {.name = "insertion", .doc = "a group comes in, at random places"},
+    {.name = "removal", .doc = "a random group leaves"}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_COUNT,
-    .sweep = sweep,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .good_for = "electrolytes that are open to a reservoir of salt; beside a mover that displaces",
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "insert_group",
-              .summary =
-                  "grand-canonical: neutral groups of ions come from a reservoir and go back",
-              .reference = "Valleau, Cohen, J. Chem. Phys. 72, 5935 (1980)",
-              .instance_size = sizeof(insert_group), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+PLUGMC_PLUGIN(
+        .name = "insert_group",
+        .summary = "grand-canonical: neutral groups of ions come from a reservoir and go back",
+        .reference = "Valleau, Cohen, J. Chem. Phys. 72, 5935 (1980)",
+        PLUGMC_KEYS(insert_group, table),
+        PLUGMC_MOVER_WITH(
+            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+            .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep,
+            .good_for =
+                "electrolytes that are open to a reservoir of salt; beside a mover that displaces"),
+        .prepare = prepare)
 #endif

@@ -1,32 +1,16 @@
-/* Species that movers name in their keys, and those that come from a reservoir. */
+/* Species that come from a reservoir. */
 #ifndef RESERVOIR_H
 #define RESERVOIR_H
 
 #include <math.h>
 #include <plugmc/plugin.h>
-#include <string.h>
-
-/* The number of a species; `key` is where it is named. */
-static inline int find_species(const plugmc_host *host, const char *key, const char *name,
-                               int32_t *number)
-{
-    const plugmc_system *system = host->system;
-    int32_t found = 0;
-    while (found < system->species_count && strcmp(plugmc_species_at(system, found)->name, name))
-        found++;
-    *number = found;
-    return found < system->species_count
-               ? PLUGMC_OK
-               : host->fail(host->context, PLUGMC_ERROR_INPUT, "%s = %s: there is no such species",
-                            key, name);
-}
 
 /* One that must have an activity and room for more; `key` is where it is named. */
 static inline int find_reservoir(const plugmc_host *host, const char *key, const char *name,
                                  int32_t *number)
 {
     const plugmc_system *system = host->system;
-    const int code = find_species(host, key, name, number);
+    const int code = plugmc_find_species(host, key, name, number);
     if (code) return code;
     const plugmc_species *species = plugmc_species_at(system, *number);
     if (isnan(species->mu))

@@ -42,33 +42,9 @@ PLUGMC_FN int propose(const serial *s, plugmc_trial *t)
 PLUGMC_PROPOSES(serial, propose)
 
 #if PLUGMC_HOST
-#include "displacement_step.h"
 #include "speeds.h"
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
-{
-    const serial *s = instance;
-    return plugmc_make_trials(host, s, 0, first, n); /* as many as there are particles */
-}
-
-static double get_step(const void *instance, int32_t move, int32_t rung)
-{
-    (void)move, (void)rung;
-    return ((const serial *)instance)->step;
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                    double step)
-{
-    (void)move, (void)rung;
-    return take_step(host, step, &((serial *)instance)->step);
-}
-
-static double target(const void *instance, int32_t move)
-{
-    (void)move;
-    return ((const serial *)instance)->target_acceptance;
-}
+PLUGMC_SWEEPS(serial, 0) /* as many as there are particles */
 
 static int speed(const void *instance, const plugmc_system *system, plugmc_speed *out)
 {
@@ -87,29 +63,17 @@ static const plugmc_parameter table[] = {
                     "acceptance to tune step to during equilibration; 0: step stays as it is"),
 };
 
-static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_COUNT,
-    .sweep = sweep,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .step = get_step,
-    .set_step = set_step,
-    .target_acceptance = target,
-    .good_for =
-        "all systems but electrons, numbers of particles that change, and many walkers on a GPU",
-    .same_moves = "brush checkerboard",
-    .speed = speed,
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "serial",
-              .summary = "one Metropolis trial move after the other: the reference",
-              .reference = "Metropolis et al., J. Chem. Phys. 21, 1087 (1953)",
-              .instance_size = sizeof(serial), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover)
+PLUGMC_PLUGIN(
+        .name = "serial", .summary = "one Metropolis trial move after the other: the reference",
+        .reference = "Metropolis et al., J. Chem. Phys. 21, 1087 (1953)",
+        PLUGMC_KEYS(serial, table),
+        PLUGMC_MOVER_WITH(
+            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+            .changes = PLUGMC_CHANGED_POSITION, .follows = PLUGMC_CHANGED_COUNT,
+            .sweep = plugmc_sweep,
+            .good_for =
+                "all systems but electrons, numbers of particles that change, and many walkers on a GPU",
+            .same_moves = "brush checkerboard", .speed = speed))
 #endif

@@ -4,7 +4,7 @@
 #ifndef PLUGMC_SPEEDS_H
 #define PLUGMC_SPEEDS_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 /* Are there energies of pairs, or hard cores alone? */
 static inline int pairs_have_energies(const plugmc_system *system)

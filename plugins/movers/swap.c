@@ -29,28 +29,16 @@ PLUGMC_FN int propose(const swap *s, plugmc_trial *trial)
 PLUGMC_PROPOSES(swap, propose)
 
 #if PLUGMC_HOST
-#include <string.h>
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
-{
-    const swap *s = instance;
-    return plugmc_make_trials(host, s, s->trials, first, n);
-}
+PLUGMC_SWEEPS(swap, me->trials)
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     swap *s = instance;
-    const char *const names[2] = {s->a, s->b};
-    for (int k = 0; k < 2; k++) {
-        int32_t found = 0, n = host->system->species_count;
-        while (found < n && strcmp(plugmc_species_at(host->system, found)->name, names[k])) found++;
-        if (found == n)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "%s = %s: there is no such species", k ? "b" : "a", names[k]);
-        s->species[k] = found;
-    }
-    if (s->species[0] == s->species[1])
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a and b are both %s", s->a);
-    return PLUGMC_OK;
+    int code = plugmc_find_species(host, "a", s->a, &s->species[0]);
+    if (!code) code = plugmc_find_species(host, "b", s->b, &s->species[1]);
+    if (!code && s->species[0] == s->species[1])
+        code = host->fail(host->context, PLUGMC_ERROR_INPUT, "a and b are both %s", s->a);
+    return code;
 }
 
 static const plugmc_parameter table[] = {
@@ -59,24 +47,17 @@ static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(swap, trials, "100", 1, 1e9, "", "trial moves a walker and sweep"),
 };
 
-static const plugmc_move moves[] = {{"swap", "two particles take each other's place", NULL}};
+static const plugmc_move moves[] = {
+    {.name = "swap", .doc = "two particles take each other's place"}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_COUNT,
-    .sweep = sweep,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .good_for =
-        "dense mixtures, in which particles of unlike kind hardly pass each other; beside a mover that displaces",
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "swap",
-              .summary = "exchanges places of particles of two species",
-              .reference = "Grigera, Parisi, Phys. Rev. E 63, 045102 (2001)",
-              .instance_size = sizeof(swap), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+PLUGMC_PLUGIN(
+        .name = "swap", .summary = "exchanges places of particles of two species",
+        .reference = "Grigera, Parisi, Phys. Rev. E 63, 045102 (2001)", PLUGMC_KEYS(swap, table),
+        PLUGMC_MOVER_WITH(
+            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+            .changes = PLUGMC_CHANGED_POSITION, .follows = PLUGMC_CHANGED_COUNT,
+            .sweep = plugmc_sweep,
+            .good_for =
+                "dense mixtures, in which particles of unlike kind hardly pass each other; beside a mover that displaces"),
+        .prepare = prepare)
 #endif

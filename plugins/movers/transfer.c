@@ -16,7 +16,7 @@
  * plugmc_draw_place says. Volumes, numbered behind them: TRIAL, words 0 and 1. ACCEPT decides.
  */
 #include <math.h>
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "reservoir.h"
 
@@ -104,8 +104,8 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
                                        .change = t->change[1],
                                        .forbidden = t->forbidden[1],
                                        .growth = t->growth[1]};
-    if (!code) code = host->energies(host->context, &removals);
-    if (!code) code = host->energies(host->context, &insertions);
+    if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &removals);
+    if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &insertions);
     const plugmc_decision decision = {.size = sizeof decision,
                                       .move = TRANSFER,
                                       .sweep = sweep,
@@ -115,7 +115,7 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
                                       .log_factor = t->log_factor,
                                       .partner = t->partner,
                                       .taken = t->taken};
-    return code ? code : host->decide(host->context, &decision);
+    return code ? code : plugmc_hamiltonian_of(host)->decide(host->context, &decision);
 }
 
 /* ---- Volumes ------------------------------------------------------------------------------------- */
@@ -138,8 +138,9 @@ static void propose_volumes(transfer *t, const plugmc_host *host, uint64_t sweep
         plugmc_draw(host->seed, sweep, (uint32_t)a, trial, PLUGMC_PURPOSE_TRIAL, 0);
     const double u = plugmc_uniform_double(random.word[0], random.word[1]),
                  both = box[a].volume + box[b].volume,
-                 ratio = box[a].volume / box[b].volume *
-                         exp(host->step(host->context, VOLUME, a) * (2 * u - 1));
+                 ratio =
+                     box[a].volume / box[b].volume *
+                     exp(plugmc_hamiltonian_of(host)->step(host->context, VOLUME, a) * (2 * u - 1));
     t->box[a] = scaled(&box[a], both * ratio / (1 + ratio));
     t->box[b] = scaled(&box[b], both / (1 + ratio));
 }
@@ -161,7 +162,7 @@ static int try_volumes(transfer *t, const plugmc_host *host, uint64_t sweep, uin
                                     .forbidden = t->forbidden[0],
                                     .growth = t->growth[0],
                                     .scaled = t->scaled};
-    if (!code) code = host->energies(host->context, &changes);
+    if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &changes);
     for (int32_t w = 0; w < walkers && !code; w++)
         t->log_factor[w] = (double)(t->scaled[w] + 1) * log(t->box[w].volume / box[w].volume);
     const plugmc_decision decision = {.size = sizeof decision,
@@ -172,21 +173,22 @@ static int try_volumes(transfer *t, const plugmc_host *host, uint64_t sweep, uin
                                       .log_factor = t->log_factor,
                                       .partner = t->partner,
                                       .taken = t->taken};
-    return code ? code : host->decide(host->context, &decision);
+    return code ? code : plugmc_hamiltonian_of(host)->decide(host->context, &decision);
 }
 
 /* ---- Callbacks ----------------------------------------------------------------------------------- */
 
 static int find_partners(transfer *t, const plugmc_host *host)
 {
-    const int32_t *order = host->by_rung(host->context);
+    const int32_t *order = plugmc_rungs_of(host)->by_rung(host->context);
     if (!order) return PLUGMC_ERROR_MEMORY;
     for (int32_t k = 0; k < host->system->walkers; k++) t->partner[order[k]] = order[k ^ 1];
     return PLUGMC_OK;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     transfer *t = instance;
     int code = find_partners(t, host);
     for (uint64_t s = first; s < first + n && !code; s++) {
@@ -207,7 +209,7 @@ static int prepare(void *instance, const plugmc_host *host)
     transfer *t = instance;
     const plugmc_system *system = host->system;
     const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
-    int code = find_species(host, "species", t->species, &t->number);
+    int code = plugmc_find_species(host, "species", t->species, &t->number);
     if (code) return code;
     if (system->walkers / system->rungs % 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -232,25 +234,6 @@ static int prepare(void *instance, const plugmc_host *host)
             return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu boxes",
                               walkers);
     return PLUGMC_OK;
-}
-
-static double get_step(const void *instance, int32_t move, int32_t rung)
-{
-    (void)rung;
-    return move == VOLUME ? ((const transfer *)instance)->step : 0;
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                    double step)
-{
-    (void)host, (void)rung;
-    if (move == VOLUME) ((transfer *)instance)->step = fmin(step, 2);
-    return PLUGMC_OK;
-}
-
-static double target(const void *instance, int32_t move)
-{
-    return move == VOLUME ? ((const transfer *)instance)->target_acceptance : 0;
 }
 
 /* ---- The two phases --------------------------------------------------------------------------------- */
@@ -311,31 +294,22 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_move moves[] = {
-    {"transfer", "a particle goes to the other box", NULL},
-    {"volume", "one box grows by what the other shrinks", ""},
+    {.name = "transfer", .doc = "a particle goes to the other box"},
+    {.name = "volume",
+     .doc = "one box grows by what the other shrinks",
+     .step_unit = "",
+     .step_key = "step",
+     .target_key = "target_acceptance",
+     .most = 2},
 };
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_COUNT,
-    .sweep = sweep,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .step = get_step,
-    .set_step = set_step,
-    .target_acceptance = target,
-    .joins = 1,
-    .together = 2,
-    .good_for =
-        "a liquid and its vapour in boxes of their own, without a surface; beside a mover that displaces",
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "transfer",
-              .summary = "Gibbs ensemble: pairs of boxes share particles and volume",
-              .reference = "Panagiotopoulos, Mol. Phys. 61, 813 (1987)",
-              .instance_size = sizeof(transfer), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
-              .prepare = prepare)
+PLUGMC_PLUGIN(
+        .name = "transfer", .summary = "Gibbs ensemble: pairs of boxes share particles and volume",
+        .reference = "Panagiotopoulos, Mol. Phys. 61, 813 (1987)", PLUGMC_KEYS(transfer, table),
+        PLUGMC_MOVER_WITH(
+            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+            .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .joins = 1, .together = 2,
+            .good_for =
+                "a liquid and its vapour in boxes of their own, without a surface; beside a mover that displaces"),
+        .observable = &observable, .prepare = prepare)

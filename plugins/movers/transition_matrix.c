@@ -40,11 +40,11 @@ static void learn(transition_matrix *t)
         }
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
     transition_matrix *t = instance;
     double *weight = t->m.states.weight;
-    (void)host, (void)first, (void)n;
+    (void)host, (void)sweeps;
     learn(t);
     /* where nothing is known yet it goes on level, so that each window is learned by itself */
     for (int64_t b = 0; b + 1 < t->m.bins; b++) {
@@ -93,14 +93,12 @@ static const plugmc_mover mover = {
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
     .good_for =
-        "weights of states from all moves that were tried, and free energies; beside movers that change what it weighs",
-};
+        "weights of states from all moves that were tried, and free energies; beside movers that change what it weighs"};
 
 PLUGMC_PLUGIN(
         .kind = PLUGMC_MOVER, .name = "transition_matrix",
         .summary =
             "probabilities of numbers of particles or of energies, each visited equally often",
         .reference = "Errington, J. Chem. Phys. 118, 9915 (2003)",
-        .instance_size = sizeof(transition_matrix), .parameters = table,
-        .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
+        PLUGMC_KEYS(transition_matrix, table), .mover = &mover, .observable = &observable,
         .prepare = prepare, .archive = archive)

@@ -31,9 +31,9 @@ static int prepare(void *instance, const plugmc_host *host)
 }
 
 /* Weights stay. */
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
-    (void)instance, (void)host, (void)first, (void)n;
+    (void)instance, (void)host, (void)sweeps;
     return PLUGMC_OK;
 }
 
@@ -58,12 +58,10 @@ static const plugmc_mover mover = {
     .changes = PLUGMC_CHANGED_WEIGHT,
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
-    .good_for = "weights that are known already; beside movers that change what it weighs",
-};
+    .good_for = "weights that are known already; beside movers that change what it weighs"};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "umbrella",
               .summary = "weights of numbers of particles, volumes or energies that are given",
               .reference = "Torrie, Valleau, J. Comput. Phys. 23, 187 (1977)",
-              .instance_size = sizeof(umbrella), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
+              PLUGMC_KEYS(umbrella, table), .mover = &mover, .observable = &observable,
               .prepare = prepare, .archive = archive)

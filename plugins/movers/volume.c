@@ -16,7 +16,7 @@
  * the step, word 2 the edge, or the pair of vectors; ACCEPT decides.
  */
 #include <math.h>
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { ISOTROPIC, AXES, SHEAR };
 
@@ -66,7 +66,7 @@ static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, ui
     const double u = plugmc_uniform_double(random.word[0], random.word[1]);
     const int dimension = now->dimension;
     const int edge = (int)plugmc_below(random.word[2], (uint32_t)dimension);
-    const double amount = host->step(host->context, 0, w) * (2 * u - 1);
+    const double amount = plugmc_hamiltonian_of(host)->step(host->context, 0, w) * (2 * u - 1);
     double factor[3] = {1, 1, 1};
     v->box[w] = *now;
     v->log_ratio[w] = amount;
@@ -104,7 +104,7 @@ static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_
                                     .forbidden = v->forbidden,
                                     .growth = v->growth,
                                     .scaled = v->scaled};
-    if (!code) code = host->energies(host->context, &changes);
+    if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &changes);
     for (int32_t w = 0; w < system->walkers && !code; w++)
         v->weight[w] = (double)(v->scaled[w] + 1) * v->log_ratio[w];
     const plugmc_decision decision = {.size = sizeof decision,
@@ -113,11 +113,12 @@ static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_
                                       .changes = &changes,
                                       .log_factor = v->weight,
                                       .taken = v->taken};
-    return code ? code : host->decide(host->context, &decision);
+    return code ? code : plugmc_hamiltonian_of(host)->decide(host->context, &decision);
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     volume *v = instance;
     int code = PLUGMC_OK;
     for (int64_t k = 0; k < (int64_t)n * v->trials && !code; k++) {
@@ -157,26 +158,6 @@ static int prepare(void *instance, const plugmc_host *host)
                : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu boxes", walkers);
 }
 
-static double get_step(const void *instance, int32_t move, int32_t rung)
-{
-    (void)move, (void)rung;
-    return ((const volume *)instance)->step;
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                    double step)
-{
-    (void)host, (void)move, (void)rung;
-    ((volume *)instance)->step = fmin(step, 1); /* a box e times as large, or as small */
-    return PLUGMC_OK;
-}
-
-static double target(const void *instance, int32_t move)
-{
-    (void)move;
-    return ((const volume *)instance)->target_acceptance;
-}
-
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(volume, step, "0.01", 1e-12, 1, "",
                     "largest change of ln V, or of a tilt, in a trial move"),
@@ -188,28 +169,20 @@ static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(volume, trials, "1", 1, 1e9, "", "trial moves a walker and sweep"),
 };
 
-static const plugmc_move moves[] = {
-    {"volume", "the box grows or shrinks, its particles with it", ""}};
-
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_COUNT,
-    .sweep = sweep,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .step = get_step,
-    .set_step = set_step,
-    .target_acceptance = target,
-    .good_for = "constant pressure; beside a mover that displaces",
-};
+static const plugmc_move moves[] = {{.name = "volume",
+                                     .doc = "the box grows or shrinks, its particles with it",
+                                     .step_unit = "",
+                                     .step_key = "step",
+                                     .target_key = "target_acceptance",
+                                     .most = 1}};
 
 PLUGMC_PLUGIN(
-        .kind = PLUGMC_MOVER, .name = "volume",
-        .summary = "constant pressure: the box of a walker grows or shrinks",
+        .name = "volume", .summary = "constant pressure: the box of a walker grows or shrinks",
         .reference =
             "McDonald, Mol. Phys. 23, 41 (1972); Eppenga, Frenkel, Mol. Phys. 52, 1303 (1984)",
-        .instance_size = sizeof(volume), .parameters = table,
-        .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+        PLUGMC_KEYS(volume, table),
+        PLUGMC_MOVER_WITH(moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                          .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_POSITION,
+                          .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep,
+                          .good_for = "constant pressure; beside a mover that displaces"),
+        .prepare = prepare)

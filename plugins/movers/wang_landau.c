@@ -42,8 +42,9 @@ static void learn(wang_landau *l)
     if (l->now.late) l->now.f = 1 / l->now.times;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     wang_landau *l = instance;
     (void)host, (void)n;
     if (first < (uint64_t)l->learning) learn(l);
@@ -90,19 +91,18 @@ static const plugmc_parameter table[] = {
                        "sweeps in which weights are learned, at most [run] equilibrate"),
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = macrostate_quantity,
-    .measure = measure,
-    .derived = macrostate_derived,
-    .derive = macrostate_derive,
-    .lacking = macrostate_lacking,
-    .listing = macrostate_listing,
-    .listing_count = PLUGMC_COUNT(macrostate_listing),
-    .listing_size = sizeof(plugmc_listing),
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WEIGHT,
-};
+static const plugmc_observable observable = {.size = sizeof observable,
+                                             .on_device = 1,
+                                             .quantity = macrostate_quantity,
+                                             .measure = measure,
+                                             .derived = macrostate_derived,
+                                             .derive = macrostate_derive,
+                                             .lacking = macrostate_lacking,
+                                             .listing = macrostate_listing,
+                                             .listing_count = PLUGMC_COUNT(macrostate_listing),
+                                             .listing_size = sizeof(plugmc_listing),
+                                             .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                        PLUGMC_CHANGED_WEIGHT};
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
@@ -111,13 +111,11 @@ static const plugmc_mover mover = {
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
     .good_for =
-        "a first guess of weights of which nothing is known; beside movers that change what it weighs",
-};
+        "a first guess of weights of which nothing is known; beside movers that change what it weighs"};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "wang_landau",
               .summary =
                   "learns weights with which all numbers, volumes or energies are equally probable",
               .reference = "Wang, Landau, Phys. Rev. Lett. 86, 2050 (2001)",
-              .instance_size = sizeof(wang_landau), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
+              PLUGMC_KEYS(wang_landau, table), .mover = &mover, .observable = &observable,
               .prepare = prepare, .archive = archive)

@@ -1,5 +1,5 @@
 /* box_size: the box of each walker, for runs at constant pressure. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct box_size {
     int32_t dimension, oblique;
@@ -61,15 +61,9 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     return PLUGMC_OK;
 }
 
-static const plugmc_observable observable = {.size = sizeof observable,
-                                             .on_device = 1,
-                                             .quantity = quantity,
-                                             .measure = measure,
-                                             .listing = listing,
-                                             .listing_count = PLUGMC_COUNT(listing),
-                                             .listing_size = sizeof(plugmc_listing),
-                                             .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "box_size",
-              .summary = "volume, density and edges of the box", .reference = "",
-              .instance_size = sizeof(box_size), .observable = &observable, .prepare = prepare)
+PLUGMC_PLUGIN(.name = "box_size", .summary = "volume, density and edges of the box",
+              .reference = "", .instance_size = sizeof(box_size),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .listing = listing, .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT),
+              .prepare = prepare)

@@ -2,7 +2,7 @@
 #ifndef PLUGMC_BRING_TO_HOST_H
 #define PLUGMC_BRING_TO_HOST_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 /* A view of the same positions on the host, in copy [walkers][particles][3]; out->size is set. */
 static inline int bring_to_host(const plugmc_host *host, const plugmc_view *view, double *copy,

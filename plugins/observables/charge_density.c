@@ -80,22 +80,13 @@ static const plugmc_listing listing[] = {
     {"<species>", "e/length^3", "charge density against r around a particle of this species", 1, 1},
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .derived = derived,
-    .derive = derive,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WALKER_WEIGHT,
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "charge_density",
+PLUGMC_PLUGIN(.name = "charge_density",
               .summary = "density of charge around an ion of each species",
               .reference = "Liang, Xing, Li, GPU-based Monte Carlo with long-range interactions",
-              .instance_size = sizeof(charge_density), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
-              .kernel_text = pair_histogram_kernel_text)
+              PLUGMC_KEYS(charge_density, table),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .derived = derived, .derive = derive, .listing = listing,
+                                     .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_WALKER_WEIGHT),
+              .prepare = prepare, .kernel_text = pair_histogram_kernel_text)

@@ -520,22 +520,11 @@ static const plugmc_listing listing[] = {
      "charge density against r around a particle of this species, eq. 12", 1, 1},
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .derived = derived,
-    .derive = derive,
-    .lacking = lacking,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof listing[0],
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "dressed_ion",
+PLUGMC_PLUGIN(.name = "dressed_ion",
               .summary = "renormalised Debye length, charges and dielectric constant of ions",
               .reference = "Kjellander, Mitchell, J. Chem. Phys. 101, 603 (1994)",
-              .instance_size = sizeof(dressed_ion), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
-              .kernel_text = pair_histogram_kernel_text)
+              PLUGMC_KEYS(dressed_ion, table),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .derived = derived, .derive = derive, .lacking = lacking,
+                                     .listing = listing, .listing_count = PLUGMC_COUNT(listing)),
+              .prepare = prepare, .kernel_text = pair_histogram_kernel_text)

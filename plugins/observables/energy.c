@@ -413,20 +413,14 @@ static const plugmc_listing listing[] = {
     {"energy_<potential>", "<energy>", "energy per particle, one term", 0, 0},
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .reach = reach,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WALKER_WEIGHT,
-};
+static const plugmc_measures_shares shares = {.size = sizeof shares, .reach = reach};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "energy",
+PLUGMC_PLUGIN(.name = "energy",
               .summary = "potential energy per particle, in all and of each potential",
-              .reference = "", .instance_size = sizeof(energy), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
-              .kernel_text = kernel_text)
+              .reference = "", PLUGMC_KEYS(energy, table),
+              PLUGMC_OFFERS({PLUGMC_MEASURES_SHARES, &shares}),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .listing = listing, .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_WALKER_WEIGHT),
+              .prepare = prepare, .kernel_text = kernel_text)

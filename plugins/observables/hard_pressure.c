@@ -44,7 +44,7 @@
  */
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "extrapolation.h"
 #include "kept_frames.h"
@@ -498,7 +498,7 @@ static int check_terms(const plugmc_host *host)
         const plugmc_term *term = plugmc_term_at(system, i);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
-        if (!p->pair || p->field || p->total || p->orbitals ||
+        if (!p->pair || p->field || p->total || plugmc_orbitals_of(term->plugin) ||
             (p->pair->functions & PLUGMC_PAIR_ENERGY))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "this is the pressure of hard particles without other forces, but "
@@ -650,27 +650,20 @@ static const plugmc_listing listing[] = {
      "pressure from g(r) extrapolated to contact; in a box that changes", 0, 0},
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .launch = launch,
-    .reads_cells_alone = 1,
-    .reach = reach,
-    .complete = complete,
-    .derived = derived,
-    .derive = derive,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX,
-};
+static const plugmc_measures_later later = {
+    .size = sizeof later, .launch = launch, .reads_cells_alone = 1};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hard_pressure",
+static const plugmc_measures_shares shares = {
+    .size = sizeof shares, .reach = reach, .complete = complete};
+
+PLUGMC_PLUGIN(.name = "hard_pressure",
               .summary = "pressure of hard disks or spheres, from rifts and from g(r) at contact",
               .reference = "Li et al., J. Chem. Phys. 157, 234111 (2022); Anderson et al., "
                            "J. Comput. Phys. 254, 27 (2013)",
-              .instance_size = sizeof(hard_pressure), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
-              .kernel_text = kernel_text)
+              PLUGMC_KEYS(hard_pressure, table),
+              PLUGMC_OFFERS({PLUGMC_MEASURES_LATER, &later}, {PLUGMC_MEASURES_SHARES, &shares}),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .derived = derived, .derive = derive, .listing = listing,
+                                     .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX),
+              .prepare = prepare, .kernel_text = kernel_text)

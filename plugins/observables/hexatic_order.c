@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "kept_frames.h"
 #include CELL_STRIPS_FILE
@@ -249,26 +249,19 @@ static const plugmc_listing listing[] = {
     {"susceptibility", "", "N times the variance of the modulus of psi_6", 0, 1},
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .launch = launch,
-    .reads_cells_alone = 1,
-    .reach = reach,
-    .complete = complete,
-    .derived = derived,
-    .derive = derive,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
-};
+static const plugmc_measures_later later = {
+    .size = sizeof later, .launch = launch, .reads_cells_alone = 1};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hexatic_order",
+static const plugmc_measures_shares shares = {
+    .size = sizeof shares, .reach = reach, .complete = complete};
+
+PLUGMC_PLUGIN(.name = "hexatic_order",
               .summary = "bond-orientational order psi_6 in two dimensions",
               .reference = "Nelson, Halperin, Phys. Rev. B 19, 2457 (1979)",
-              .instance_size = sizeof(hexatic_order), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
-              .kernel_text = kernel_text)
+              PLUGMC_KEYS(hexatic_order, table),
+              PLUGMC_OFFERS({PLUGMC_MEASURES_LATER, &later}, {PLUGMC_MEASURES_SHARES, &shares}),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .derived = derived, .derive = derive, .listing = listing,
+                                     .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT),
+              .prepare = prepare, .kernel_text = kernel_text)

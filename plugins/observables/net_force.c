@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "bring_to_host.h"
 
@@ -133,18 +133,10 @@ static const plugmc_listing listing[] = {
     {"mean_force_<axis>", "kT/length", "mean force on a particle along x, y, z", 0, 0},
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX,
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "net_force",
+PLUGMC_PLUGIN(.name = "net_force",
               .summary = "what the forces of a mesh add up to: an error that shows itself",
-              .reference = "", .instance_size = sizeof(net_force), .observable = &observable,
+              .reference = "", .instance_size = sizeof(net_force),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .listing = listing, .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX),
               .prepare = prepare)

@@ -1,5 +1,5 @@
 /* numbers: how many particles there are, for runs in which they come and go. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 #include <stdio.h>
 
 typedef struct numbers {
@@ -75,16 +75,9 @@ static const plugmc_parameter table[] = {
     PLUGMC_FLAG_KEY(numbers, distribution, "no", "also how often each number was there"),
 };
 
-static const plugmc_observable observable = {.size = sizeof observable,
-                                             .on_device = 1,
-                                             .quantity = quantity,
-                                             .measure = measure,
-                                             .listing = listing,
-                                             .listing_count = PLUGMC_COUNT(listing),
-                                             .listing_size = sizeof(plugmc_listing),
-                                             .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "numbers",
-              .summary = "particles of each species, and their densities", .reference = "",
-              .instance_size = sizeof(numbers), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare)
+PLUGMC_PLUGIN(.name = "numbers", .summary = "particles of each species, and their densities",
+              .reference = "", PLUGMC_KEYS(numbers, table),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .listing = listing, .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT),
+              .prepare = prepare)

@@ -29,7 +29,7 @@
 #ifndef PLUGMC_PAIR_HISTOGRAM_H
 #define PLUGMC_PAIR_HISTOGRAM_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { PAIR_AUTO, PAIR_CELLS, PAIR_ALL }; /* method */
 

@@ -19,7 +19,7 @@
 #ifndef PLUGMC_PAIR_JUMPS_H
 #define PLUGMC_PAIR_JUMPS_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include JUMP_WINDOWS_FILE
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "bring_to_host.h"
 

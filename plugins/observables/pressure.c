@@ -492,23 +492,13 @@ static const plugmc_listing listing[] = {
     {"g_<species>_<species>_at_contact", "", "pair distribution at contact", 0, 1},
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .derived = derived,
-    .derive = derive,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX,
-    .hangs_on = PLUGMC_ON_MULTIPLIERS,
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "pressure",
+PLUGMC_PLUGIN(.name = "pressure",
               .summary = "pressure of hard cores with other forces: contacts and virial together",
               .reference = "Hansen, McDonald, Theory of Simple Liquids, sections 2.5 and 10.2",
-              .instance_size = sizeof(pressure), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
-              .kernel_text = kernel_text)
+              PLUGMC_KEYS(pressure, table),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .derived = derived, .derive = derive, .listing = listing,
+                                     .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX,
+                                     .hangs_on = PLUGMC_ON_MULTIPLIERS),
+              .prepare = prepare, .kernel_text = kernel_text)

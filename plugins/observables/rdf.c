@@ -264,24 +264,15 @@ static const plugmc_listing listing[] = {
      "radial distribution function against r; in a sphere, or where numbers change", 1, 1},
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .reach = reach,
-    .complete = complete,
-    .derived = derived,
-    .derive = derive,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WALKER_WEIGHT,
-};
+static const plugmc_measures_shares shares = {
+    .size = sizeof shares, .reach = reach, .complete = complete};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "rdf",
-              .summary = "radial distribution functions of all pairs of species",
+PLUGMC_PLUGIN(.name = "rdf", .summary = "radial distribution functions of all pairs of species",
               .reference = "Allen, Tildesley, Computer Simulation of Liquids, section 8.2",
-              .instance_size = sizeof(rdf), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
-              .kernel_text = pair_histogram_kernel_text)
+              PLUGMC_KEYS(rdf, table), PLUGMC_OFFERS({PLUGMC_MEASURES_SHARES, &shares}),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .derived = derived, .derive = derive, .listing = listing,
+                                     .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_WALKER_WEIGHT),
+              .prepare = prepare, .kernel_text = pair_histogram_kernel_text)

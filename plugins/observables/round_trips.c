@@ -8,7 +8,7 @@
  * ladder has it linear in the number of the rung. With many round trips, rungs have seen the same walkers.
  *
  * It looks at the rungs at each measurement, so its period is that of the exchanges, or a part of it. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { UNKNOWN, UP, DOWN };
 enum { UPWARD, ROUND_TRIPS };
@@ -65,20 +65,12 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     return plugmc_archive_walkers(a, "labels", ((round_trips *)instance)->label, 1);
 }
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof(plugmc_listing),
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
-    .hangs_on = PLUGMC_ON_HISTORY,
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "round_trips",
+PLUGMC_PLUGIN(.name = "round_trips",
               .summary = "how walkers travel along a ladder: round trips, and who is on the way up",
               .reference = "Katzgraber et al., J. Stat. Mech. P03018 (2006)",
-              .instance_size = sizeof(round_trips), .observable = &observable, .prepare = prepare,
-              .archive = archive)
+              .instance_size = sizeof(round_trips),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .listing = listing, .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+                                     .hangs_on = PLUGMC_ON_HISTORY),
+              .prepare = prepare, .archive = archive)

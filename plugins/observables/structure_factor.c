@@ -34,7 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "walker_boxes.h"
 
@@ -634,23 +634,13 @@ static const plugmc_listing listing[] = {
      1},
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .derived = derived,
-    .derive = derive,
-    .lacking = lacking,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WALKER_WEIGHT,
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "structure_factor",
+PLUGMC_PLUGIN(.name = "structure_factor",
               .summary = "partial structure factors of all pairs of species",
               .reference = "Hansen, McDonald, Theory of Simple Liquids, section 4.1",
-              .instance_size = sizeof(structure_factor), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
-              .kernel_text = kernel_text)
+              PLUGMC_KEYS(structure_factor, table),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .derived = derived, .derive = derive, .lacking = lacking,
+                                     .listing = listing, .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_WALKER_WEIGHT),
+              .prepare = prepare, .kernel_text = kernel_text)

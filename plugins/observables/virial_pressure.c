@@ -95,21 +95,12 @@ static const plugmc_listing listing[] = {
      "part of the jumps of pair energies in it, where there are any", 0, 0},
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
-    .hangs_on = PLUGMC_ON_MULTIPLIERS,
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "virial_pressure",
+PLUGMC_PLUGIN(.name = "virial_pressure",
               .summary = "pressure from the forces of all sampled potentials",
               .reference = "Allen, Tildesley, Computer Simulation of Liquids, section 2.4",
-              .instance_size = sizeof(virial_pressure), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
-              .kernel_text = kernel_text)
+              PLUGMC_KEYS(virial_pressure, table),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .listing = listing, .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+                                     .hangs_on = PLUGMC_ON_MULTIPLIERS),
+              .prepare = prepare, .kernel_text = kernel_text)

@@ -5,7 +5,7 @@
 #ifndef PLUGMC_VIRIALS_H
 #define PLUGMC_VIRIALS_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "pair_jumps.h"
 #include "pair_sums.h"

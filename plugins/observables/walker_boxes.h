@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 static inline int boxes_change(const plugmc_system *system)
 {

@@ -230,7 +230,5 @@ static const plugmc_potential potential = {.size = sizeof potential, .pair = &pl
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "born_mayer",
               .summary = "repulsion and dispersion of ions (Born-Mayer-Huggins, Tosi-Fumi)",
               .reference = "Tosi, Fumi, J. Phys. Chem. Solids 25, 45 (1964)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure,
-              .potential = &potential);
+              PLUGMC_KEYS(parameters, table), .configure = configure, .potential = &potential);
 #endif

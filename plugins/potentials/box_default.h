@@ -3,6 +3,8 @@
 #ifndef PLUGMC_BOX_DEFAULT_H
 #define PLUGMC_BOX_DEFAULT_H
 
+#include <plugmc/state.h>
+
 /* Refuses one beside a mover that changes boxes, where it would have another value in each: `what`
  * is the setting as in the INI file, `instead` what to do. */
 static inline int box_default_check(const plugmc_host *host, const char *what, const char *instead)

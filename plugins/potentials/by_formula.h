@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "../join_texts.h"
 

@@ -95,7 +95,6 @@ static const plugmc_potential potential = {.size = sizeof potential, .pair = &pl
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "coulomb",
               .summary = "charges of the species, every pair, no approximation",
               .reference = "Card, Valleau, J. Chem. Phys. 52, 6232 (1970), for minimum_image",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
+              PLUGMC_KEYS(parameters, table), .configure = configure, .prepare = prepare,
               .potential = &potential);
 #endif

@@ -88,6 +88,8 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
 #if PLUGMC_HOST
 #include <stdlib.h>
 
+#include <plugmc/state.h>
+
 #include "charged_species.h"
 
 /* ---- The series ------------------------------------------------------------------------------------- */
@@ -246,7 +248,6 @@ static const plugmc_potential potential = {
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "coulomb_cube",
               .summary = "charges with all periodic images in a cube, pair by pair",
               .reference = "Brush, Sahlin, Teller, J. Chem. Phys. 45, 2102 (1966)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
+              PLUGMC_KEYS(parameters, table), .configure = configure, .prepare = prepare,
               .potential = &potential);
 #endif

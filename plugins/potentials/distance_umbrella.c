@@ -126,6 +126,5 @@ static const plugmc_potential potential = {.size = sizeof potential, .total = &t
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "distance_umbrella",
               .summary = "an umbrella potential on the distance of two particles",
               .reference = "Torrie, Valleau, J. Comput. Phys. 23, 187 (1977)",
-              .instance_size = sizeof(distance_umbrella), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
+              PLUGMC_KEYS(distance_umbrella, table), .configure = configure, .prepare = prepare,
               .potential = &potential)

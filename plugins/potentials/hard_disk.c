@@ -30,6 +30,5 @@ static const plugmc_potential potential = {.size = sizeof potential, .pair = &pl
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "hard_disk",
               .summary = "hard disks or spheres with the diameters of their species",
               .reference = "Metropolis et al., J. Chem. Phys. 21, 1087 (1953)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+              PLUGMC_KEYS(parameters, table), .potential = &potential);
 #endif

@@ -215,6 +215,5 @@ static const plugmc_potential potential = {.size = sizeof potential, .total = &t
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "hexatic_umbrella",
               .summary = "an umbrella potential on |psi_6|, the order of bonds in two dimensions",
               .reference = "Torrie, Valleau, J. Comput. Phys. 23, 187 (1977)",
-              .instance_size = sizeof(hexatic_umbrella), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
+              PLUGMC_KEYS(hexatic_umbrella, table), .configure = configure, .prepare = prepare,
               .potential = &potential)

@@ -5,14 +5,14 @@
 
 #include <math.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 /* Ions of the first potential with orbitals that tells of some; its label, or NULL. */
 static inline const char *ions_of_orbitals(const plugmc_host *host, plugmc_ions *out)
 {
     for (int32_t t = 0; t < host->system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(host->system, t);
-        const plugmc_orbitals *orbitals = term->plugin->potential->orbitals;
+        const plugmc_orbitals *orbitals = plugmc_orbitals_of(term->plugin);
         if (!orbitals || !PLUGMC_HAS(orbitals, ions) || !orbitals->ions) continue;
         *out = (plugmc_ions){.size = sizeof *out};
         if (!orbitals->ions(term->instance, out) && out->count > 0) return term->label;

@@ -19,6 +19,7 @@
  * last row of zeros for everything beyond the cutoff.
  */
 #include <plugmc/potential.h>
+#include <plugmc/tally.h>
 
 typedef struct parameters {
     plugmc_list like, unlike, chi;         /* coefficients */
@@ -181,6 +182,7 @@ PLUGMC_FN void field_numbers(const parameters *p, plugmc_position r, plugmc_site
 #include <plugmc/field.h>
 
 #if PLUGMC_HOST
+#include <plugmc/everything.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -574,16 +576,13 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_DERIVED(parameters, chi_per_length, "1 / spacing of the knots of chi"),
 };
 
-static const plugmc_potential potential = {.size = sizeof potential,
-                                           .pair = &plugmc_pair_facet,
-                                           .field = &plugmc_field_facet,
-                                           .free = &free_facet};
+static const plugmc_potential potential = {
+    .size = sizeof potential, .pair = &plugmc_pair_facet, .field = &plugmc_field_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "jastrow",
               .summary =
                   "Jastrow factor of a wave function: u and chi as B-splines of the distance",
               .reference = "Kim et al., J. Phys.: Condens. Matter 30, 195901 (2018)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
-              .potential = &potential);
+              PLUGMC_KEYS(parameters, table), PLUGMC_OFFERS({PLUGMC_FREE_NUMBERS, &free_facet}),
+              .configure = configure, .prepare = prepare, .potential = &potential);
 #endif

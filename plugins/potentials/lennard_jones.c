@@ -137,8 +137,6 @@ static const plugmc_potential potential = {.size = sizeof potential, .pair = &pl
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "lennard_jones",
               .summary = "the 12-6 potential: cut, shifted or force-shifted; mixtures",
-              .reference = "Jones, Proc. R. Soc. A 106, 463 (1924)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure,
-              .potential = &potential);
+              .reference = "Jones, Proc. R. Soc. A 106, 463 (1924)", PLUGMC_KEYS(parameters, table),
+              .configure = configure, .potential = &potential);
 #endif

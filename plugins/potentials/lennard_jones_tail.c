@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "species_pairs.h"
 
@@ -179,6 +179,4 @@ static const plugmc_potential potential = {.size = sizeof potential, .total = &t
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "lennard_jones_tail",
               .summary = "long-range correction of a cut Lennard-Jones fluid: a constant",
               .reference = "Allen, Tildesley, Computer Simulation of Liquids (1987)",
-              .instance_size = sizeof(tail), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .prepare = tail_prepare,
-              .potential = &potential)
+              PLUGMC_KEYS(tail, table), .prepare = tail_prepare, .potential = &potential)

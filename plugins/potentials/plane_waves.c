@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "plane_waves.cu"
 
@@ -215,11 +215,10 @@ static const plugmc_orbitals orbitals = {.size = sizeof orbitals,
                                          .evaluate = formulas_evaluate,
                                          .twist = turns_of};
 
-static const plugmc_potential potential = {.size = sizeof potential, .orbitals = &orbitals};
+static const plugmc_potential potential = {.size = sizeof potential};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "plane_waves",
               .summary = "orbitals of free electrons in a periodic box",
               .reference = "Martin, Reining, Ceperley, Interacting Electrons, chapter 5",
-              .instance_size = sizeof(plane_waves), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential, .prepare = prepare,
-              .kernel_text = formulas_kernel_text)
+              PLUGMC_KEYS(plane_waves, table), PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}),
+              .potential = &potential, .prepare = prepare, .kernel_text = formulas_kernel_text)

@@ -13,7 +13,7 @@
  */
 #include <math.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "slater_orbitals.cu"
 
@@ -270,11 +270,10 @@ static const plugmc_orbitals orbitals = {.size = sizeof orbitals,
                                          .evaluate = formulas_evaluate,
                                          .ions = ions};
 
-static const plugmc_potential potential = {.size = sizeof potential, .orbitals = &orbitals};
+static const plugmc_potential potential = {.size = sizeof potential};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "slater_orbitals",
               .summary = "orbitals of Slater functions around nuclei, for atoms and molecules",
-              .reference = "Slater, Phys. Rev. 36, 57 (1930)",
-              .instance_size = sizeof(slater_orbitals), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure,
+              .reference = "Slater, Phys. Rev. 36, 57 (1930)", PLUGMC_KEYS(slater_orbitals, table),
+              PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}), .configure = configure,
               .potential = &potential, .prepare = prepare, .kernel_text = formulas_kernel_text)

@@ -99,7 +99,6 @@ static const plugmc_potential potential = {.size = sizeof potential, .field = &p
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "spherical_wall",
               .summary = "a hard sphere around the origin that particles cannot leave",
-              .reference = "", .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure,
+              .reference = "", PLUGMC_KEYS(parameters, table), .configure = configure,
               .potential = &potential);
 #endif

@@ -8,7 +8,7 @@
 #ifndef UMBRELLA_POTENTIAL_H
 #define UMBRELLA_POTENTIAL_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { UMBRELLA_SPRING, UMBRELLA_FORCE };
 

@@ -104,7 +104,6 @@ static const plugmc_potential potential = {.size = sizeof potential, .pair = &pl
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "yukawa",
               .summary = "screened charges of the species, with or without a cutoff",
               .reference = "Derjaguin, Landau, Acta Physicochim. URSS 14, 633 (1941)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
+              PLUGMC_KEYS(parameters, table), .configure = configure, .prepare = prepare,
               .potential = &potential);
 #endif

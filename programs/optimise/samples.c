@@ -99,7 +99,7 @@ static int equilibrate(session *session, uint64_t begin)
 static int64_t period_of(const session *session)
 {
     for (int i = 0; i < session->records.measurement_count; i++)
-        if (session->records.measurements[i].instance->plugin->local_energy)
+        if (plugmc_local_energy_of(session->records.measurements[i].instance->plugin))
             return session->records.measurements[i].period;
     return 1;
 }

@@ -184,7 +184,7 @@ enum { MOST_SPECIES = 255 };
 static int64_t count_orbitals(const instance *potential, int32_t species)
 {
     context_calling(&potential->context, "count");
-    const int64_t count = potential->plugin->potential->orbitals->count(potential->data, species);
+    const int64_t count = plugmc_orbitals_of(potential->plugin)->count(potential->data, species);
     crash_called();
     return count;
 }
@@ -202,7 +202,7 @@ typedef struct orbital_run {
 /* Places first ... first + n - 1 of a species. */
 static int request_orbitals(const orbital_run *r, int32_t species, int64_t first, int64_t n)
 {
-    const plugmc_orbitals *orbitals = r->potential->plugin->potential->orbitals;
+    const plugmc_orbitals *orbitals = plugmc_orbitals_of(r->potential->plugin);
     crash_calling_its("count");
     const int64_t pitch = orbitals->count(r->potential->data, species),
                   offset = first * pitch * r->parts * r->real_size;
@@ -315,7 +315,7 @@ static int prepare_orbitals(const benchmark *b, session *session, const bench_se
                             const subject *s, orbital_run *r)
 {
     r->potential = &session->engine.instances[0];
-    const plugmc_orbitals *orbitals = r->potential->plugin->potential->orbitals;
+    const plugmc_orbitals *orbitals = plugmc_orbitals_of(r->potential->plugin);
     if (section->places && session->engine.system.box.domain != PLUGMC_DOMAIN_PERIODIC)
         return report_error(session->engine.report, EXIT_INPUT, session->engine.config.ini.path, 0,
                             "[%s] places = %lld: random places need a periodic box", b->name,

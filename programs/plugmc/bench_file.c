@@ -222,7 +222,8 @@ static int has_facet(const benchmark *b, const ini_section *s, bool *yes)
                            s->line, &loaded, b->report);
     if (code) return code;
     const plugmc_potential *p = loaded.plugin->potential;
-    *yes = b->section.time == TIME_TOTAL ? p->total != NULL : p->orbitals != NULL;
+    *yes = b->section.time == TIME_TOTAL ? p->total != NULL
+                                         : plugmc_orbitals_of(loaded.plugin) != NULL;
     plugin_unload(&loaded);
     return EXIT_DONE;
 }

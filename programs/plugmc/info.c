@@ -75,10 +75,10 @@ static void print_potential(FILE *f, const char *lead, const plugmc_plugin *d)
         fprintf(f, "%stotal: energy of the whole configuration%s (%s)\n", lead,
                 p->total->change ? ", and its change for one moved particle" : "",
                 where(p->total->on_device));
-    if (p->orbitals)
+    if (plugmc_orbitals_of(d))
         fprintf(f, "%sorbitals: values, gradients and Laplacians (%s)\n", lead,
-                where(p->orbitals->on_device));
-    if (p->free) fprintf(f, "%sfree numbers: may be optimised (plugmc optimise)\n", lead);
+                where(plugmc_orbitals_of(d)->on_device));
+    if (plugmc_free_of(d)) fprintf(f, "%sfree numbers: may be optimised (plugmc optimise)\n", lead);
     if ((p->pair || p->field) && d->text)
         fprintf(f, "%sis compiled into the GPU kernels of movers\n", lead);
 }
@@ -92,7 +92,7 @@ static void print_mover(FILE *f, const char *lead, const plugmc_plugin *d)
     for (int32_t k = 0; k < d->mover->move_count; k++) {
         const plugmc_move *move = &d->mover->moves[k];
         fprintf(f, "%smove %s: %s", lead, move->name, move->doc);
-        if (move->step_unit && d->mover->target_acceptance)
+        if (move->step_unit && move->target_key)
             fprintf(f, "; its size (%s) can be tuned during equilibration", move->step_unit);
         fprintf(f, "\n");
     }

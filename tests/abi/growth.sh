@@ -16,11 +16,11 @@ umask 022
 plugins="hard_disk lennard_jones lennard_jones_tail serial checkerboard energy rdf hard_pressure trajectory"
 
 # Structs that plugins lay out by hand or that are parts of others: they keep their size.
-fixed="plugmc_box plugmc_particle plugmc_particles plugmc_derivatives plugmc_counts plugmc_list plugmc_nonlocal_place"
+fixed="plugmc_box plugmc_particle plugmc_particles plugmc_derivatives plugmc_counts plugmc_list plugmc_nonlocal_place plugmc_extension"
 later=$work/later
 mkdir "$later"
 cp -r "$source"/{CMakeLists.txt,cmake,core,lib,plugins,programs,bench,docs,examples,README.md,sim.ini} "$later"
-header=$later/core/include/plugmc/plugin.h headers=("$later"/core/include/plugmc/{plugin,mover,parameter,state,energies,gpu,macrostates,spread,wave}.h)
+header=$later/core/include/plugmc/plugin.h headers=("$later"/core/include/plugmc/{archive,changes,driver,facets,gpu,macrostates,mover,observable,orbitals,parameter,plugin,spread,state,total,trial,view,wave}.h)
 sed -i -E 's/^(#define PLUGMC_ABI_MINOR) ([0-9]+)$/\1 (\2 + 1)/' "$header"
 sed -i -E '/^\} plugmc_[a-z_]+;$/{
     /^\} ('"${fixed// /|}"');$/!i\    const void *appended_by_a_later_version;

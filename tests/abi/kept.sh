@@ -1,5 +1,5 @@
 #!/bin/bash
-# kept.sh SOURCE BUILD: plugins of version 1.0 of the interface go on working. kept/1.0 has the headers of
+# kept.sh SOURCE BUILD: plugins of version 2.0 of the interface go on working. kept/2.0 has the headers of
 # that version and a plugin of each kind: a potential with a pair facet, a mover with take and give, one
 # that leaves trials to the core, an observable. They are built with those headers, never with today's,
 # and run by the program in BUILD:
@@ -9,25 +9,25 @@
 #   a run that is stopped and resumed is the one that is not,
 #   the potential compiles into GPU kernels with today's headers (where there is NVRTC).
 #
-# kept.sh --refresh: copies today's headers to kept/1.0. Before version 1.0 is released, and never after.
+# kept.sh --refresh: copies today's headers to kept/2.0. Before version 2.0 is released, and never after.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-kept=$here/kept/1.0
+kept=$here/kept/2.0
 plugins="kept_well kept_proposer kept_keeper kept_neighbours"
 
 fail() { echo "$*"; exit 1; }
 
 refresh() {
     local source=$1
-    grep -q '^#define PLUGMC_ABI_MAJOR 1$' "$source"/core/include/plugmc/*.h &&
+    grep -q '^#define PLUGMC_ABI_MAJOR 2$' "$source"/core/include/plugmc/*.h &&
         grep -q '^#define PLUGMC_ABI_MINOR 0$' "$source"/core/include/plugmc/*.h ||
-        fail "the headers are not of version 1.0 any more: what is kept of it stays as it is"
+        fail "the headers are not of version 2.0 any more: what is kept of it stays as it is"
     mkdir -p "$kept"/{plugmc,units}
     rm -f "$kept"/plugmc/*.h "$kept"/units/*.c
     cp "$source"/core/include/plugmc/*.h "$kept/plugmc"
     cp "$source"/core/units/plugmc_{double,float}.c "$kept/units"
-    echo "kept/1.0 has today's headers, $(find "$kept/plugmc" -name '*.h' | wc -l) files."
-    echo "This is for the time before version 1.0 is released: after it they stay as they are."
+    echo "kept/2.0 has today's headers, $(find "$kept/plugmc" -name '*.h' | wc -l) files."
+    echo "This is for the time before version 2.0 is released: after it they stay as they are."
 }
 
 if [ "${1-}" = --refresh ]; then
@@ -43,8 +43,8 @@ mkdir "$work/plugins"
 
 broken() { # PLUGIN WHAT
     cat "$work/log"
-    fail "$1, a plugin of version 1.0, $2: today's interface breaks plugins built with the headers of" \
-        "tests/abi/kept/1.0 (docs/plugin-abi.md). Before 1.0 is released: tests/abi/kept.sh --refresh"
+    fail "$1, a plugin of version 2.0, $2: today's interface breaks plugins built with the headers of" \
+        "tests/abi/kept/2.0 (docs/plugin-abi.md). Before 2.0 is released: tests/abi/kept.sh --refresh"
 }
 
 # ---- Built with what is kept ------------------------------------------------------------------------
@@ -163,6 +163,6 @@ if [ $code = 7 ] && grep -q 'cannot compile kernels' "$work/log"; then
 elif [ $code != 0 ] || ! grep -q ' sm_90: [1-9]' "$work/log"; then
     broken kept_well "does not compile into kernels"
 fi
-echo "plugins built with the headers of version 1.0 work: $plugins"
+echo "plugins built with the headers of version 2.0 work: $plugins"
 cmp -s <(cat "$source"/core/include/plugmc/*.h) <(cat "$kept"/plugmc/*.h) ||
     echo "(the headers kept are not today's)"

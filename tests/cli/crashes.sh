@@ -103,7 +103,7 @@ test_crash_in_a_callback_called_by_a_plugin()
 test_crash_in_a_callback_of_a_mover()
 {
     crashing
-    for callback in take sweep give counts step set_step target_acceptance running_energy; do
+    for callback in take sweep give counts limit running_energy; do
         crashes mover.$callback "mover crashing_mover" $callback run sim.ini
     done
 }
@@ -133,7 +133,7 @@ test_crash_in_a_callback_when_resumed()
     crashing
     must run sim.ini --set run.sweeps=2
     mv sim.h5 before.h5
-    for callback in take archive set_step counts give running_energy; do
+    for callback in take archive counts give running_energy; do
         crashes mover.$callback "mover crashing_mover" $callback run --resume sim.h5 --set run.sweeps=4
         ! cmp -s sim.h5 before.h5 || fail "the run did not go on in the end"
     done

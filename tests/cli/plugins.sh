@@ -20,7 +20,7 @@ test_plugin_of_another_abi()
     disks
     with_plugin "$BAD_PLUGINS/other_abi.so"
     refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/other_abi.so': $BAD_PLUGINS/other_abi.so is built \
-for plugin ABI 9.9, but this plugmc has 1.0: build it again with the headers of this plugmc" \
+for plugin ABI 9.9, but this plugmc has 2.0: build it again with the headers of this plugmc" \
         run sim.ini
 }
 
@@ -148,7 +148,7 @@ test_damaged_plugins_elsewhere()
     expect_exit 4
     expect_output "  hard_disk "
     expect_message "plugin 'broken': $PWD/mine/broken.so is built for plugin ABI 9.9, but this \
-plugmc has 1.0: build it again with the headers of this plugmc"
+plugmc has 2.0: build it again with the headers of this plugmc"
     expect_lines 1
 }
 

@@ -260,8 +260,7 @@ static void hard_cores_hold_in_double_precision(void **state)
             start_electrolyte(&gpu, cases[k], 1, movers[m], "single", 1);
             const brush_domain domain = domain_with(&gpu.b, 1);
             double *at_first = touching_places(&gpu.b), *x = bench_positions(&gpu.b);
-            bench_expect(&gpu.b, gpu.mover.calls->set_step(gpu.mover.instance, &gpu.b.host, 0, 0,
-                                                           4 * domain.quantum));
+            mover_set_step(&gpu.b, &gpu.mover, 4 * domain.quantum);
             for (uint64_t s = 0; s < 60; s++) {
                 mover_load(&gpu.b, &gpu.mover, at_first);
                 mover_sweep(&gpu.b, &gpu.mover, 4 * s, 4);
@@ -340,8 +339,7 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
             start_electrolyte(&one, e, 2, movers[m], precision, 0.1);
             double *x = random_places(&one.b), *y = bench_positions(&one.b);
             mover_load(&one.b, &one.mover, x);
-            bench_expect(&one.b,
-                         one.mover.calls->set_step(one.mover.instance, &one.b.host, 0, 0, e->step));
+            mover_set_step(&one.b, &one.mover, e->step);
             energy_of(&one, energy[0]);
             mover_sweep(&one.b, &one.mover, 0, 20);
             fetch(&one, x);

@@ -394,8 +394,8 @@ static void take_again(bench *b, const test_mover *mover, two_sides *t)
                                 .array = array_of,
                                 .core = t};
     const uint32_t boxes = b->system.changes & PLUGMC_CHANGED_BOX;
-    bench_expect(
-        b, mover->calls->take(mover->instance, &b->host, &state, PLUGMC_CHANGED_POSITION | boxes));
+    bench_expect(b, mover->calls->driver->take(mover->instance, &b->host, &state,
+                                               PLUGMC_CHANGED_POSITION | boxes));
 }
 
 /* Cells as they are archived: shape, coordinates, numbers, counts, origins. */

@@ -83,8 +83,8 @@ static void energies_are_kept_and_runs_resumed(void **state)
         mover_save(&one.b, &one.mover, &archive);
         mover_sweep(&one.b, &one.mover, half, half);
         fetch(&one, r);
-        bench_expect(&one.b,
-                     one.mover.calls->running_energy(one.mover.instance, &one.b.host, energy));
+        bench_expect(&one.b, one.mover.calls->driver->running_energy(one.mover.instance,
+                                                                     &one.b.host, energy));
         one.b.system.walkers = 1; /* one at a time */
         for (int w = 0; w < shapes[k].walkers; w++) {
             const double fresh =
@@ -98,8 +98,8 @@ static void energies_are_kept_and_runs_resumed(void **state)
         mover_restore(&later.b, &later.mover, &archive);
         mover_sweep(&later.b, &later.mover, half, half);
         fetch(&later, middle);
-        bench_expect(&later.b,
-                     later.mover.calls->running_energy(later.mover.instance, &later.b.host, again));
+        bench_expect(&later.b, later.mover.calls->driver->running_energy(later.mover.instance,
+                                                                         &later.b.host, again));
         assert_memory_equal(middle, r, count_of(&one.b) * sizeof(double));
         assert_memory_equal(again, energy, (size_t)shapes[k].walkers * sizeof(double));
         archive_end(&archive);

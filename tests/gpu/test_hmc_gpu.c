@@ -10,7 +10,8 @@
 static double energy_of(place *p)
 {
     double energy[16];
-    bench_expect(&p->b, p->mover.calls->running_energy(p->mover.instance, &p->b.host, energy));
+    bench_expect(&p->b,
+                 p->mover.calls->driver->running_energy(p->mover.instance, &p->b.host, energy));
     return energy[0];
 }
 
@@ -120,8 +121,7 @@ static void a_resumed_run_goes_on(void **state)
         bench_lattice(&one.b, shapes[k].side, 0.02, r);
         start(&one, "hmc", "length=0.08 time_step=0.01", 1, r);
         mover_sweep(&one.b, &one.mover, 0, 5);
-        bench_expect(&one.b,
-                     one.mover.calls->set_step(one.mover.instance, &one.b.host, 0, 0, 0.007));
+        mover_set_step(&one.b, &one.mover, 0.007);
         mover_sweep(&one.b, &one.mover, 5, 5);
         fetch(&one, middle);
         mover_save(&one.b, &one.mover, &archive);
@@ -188,8 +188,7 @@ static const plugmc_parameter well_table_single[] = {
 static const plugmc_field well_field = {sizeof well_field,
                                         PLUGMC_FIELD_ENERGY | PLUGMC_FIELD_DERIVATIVE, well_energy,
                                         well_derivatives};
-static const plugmc_potential well_potential = {sizeof well_potential, NULL, &well_field, NULL,
-                                                NULL};
+static const plugmc_potential well_potential = {sizeof well_potential, NULL, &well_field, NULL};
 #define WELL(size, list)                                                                           \
     {                                                                                              \
         .real_size = size, .kind = PLUGMC_POTENTIAL, .name = "well", .potential = &well_potential, \

@@ -298,7 +298,7 @@ static void ask(place *p, int on_gpu, const double *positions, asked *out)
         view.device_box = device_boxes_of(&b->host);
         request.drift = (double *)(uintptr_t)drift;
     }
-    bench_expect(b, p->plugin->local_energy->evaluate(p->instance, &b->host, &request));
+    bench_expect(b, plugmc_local_energy_of(p->plugin)->evaluate(p->instance, &b->host, &request));
     if (on_gpu) {
         const size_t bytes = bytes_of(b) / (size_t)b->system.walkers * (size_t)request.walkers;
         assert_int_equal(gpu->download(b->host.context, out->drift, drift, bytes), PLUGMC_OK);
@@ -399,7 +399,8 @@ static void orbitals_without_a_gpu_part_are_measured_on_the_cpu(void **state)
     plugmc_potential potential = test_orbitals_potential;
     plugmc_plugin plugin = test_orbitals_plugin;
     facet.on_device = 0;
-    potential.orbitals = &facet;
+    const plugmc_extension offered[] = {{PLUGMC_ORBITALS, &facet}, {NULL, NULL}};
+    plugin.extensions = offered;
     plugin.potential = &potential;
     for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
         const double length[3] = {4.1, 4.4, 4.7};
@@ -434,7 +435,7 @@ static void derive_here(place *p, const double *x, slopes *out)
 {
     static double drift[MOST_WALKERS * 68 * 3];
     bench *b = &p->b;
-    const plugmc_free *f = jastrow_of(p)->plugin->potential->free;
+    const plugmc_free *f = plugmc_free_of(jastrow_of(p)->plugin);
     const void *instance = jastrow_of(p)->instance;
     const plugmc_nonlocal_place *places;
     int64_t count = 0;
@@ -446,7 +447,7 @@ static void derive_here(place *p, const double *x, slopes *out)
                                                .drift = drift,
                                                .places = &places,
                                                .place_count = &count};
-    bench_expect(b, p->plugin->local_energy->evaluate(p->instance, &b->host, &asked));
+    bench_expect(b, plugmc_local_energy_of(p->plugin)->evaluate(p->instance, &b->host, &asked));
     const plugmc_free_request request = {.size = sizeof request,
                                          .walkers = b->system.walkers,
                                          .row = MOST_NUMBERS,
@@ -475,7 +476,7 @@ static void derive_there(place *p, const double *x, slopes *out)
 {
     bench *b = &p->b;
     const plugmc_gpu *gpu = b->host.gpu;
-    const plugmc_free *f = jastrow_of(p)->plugin->potential->free;
+    const plugmc_free *f = plugmc_free_of(jastrow_of(p)->plugin);
     instance owner = {.data = jastrow_of(p)->instance};
     free_part part = {.owner = &owner, .facet = f, .count = f->count(owner.data)};
     free_numbers all = {.parts = 1, .part = &part, .count = part.count};
@@ -498,7 +499,7 @@ static void derive_there(place *p, const double *x, slopes *out)
                                                .drift = (double *)(uintptr_t)drift,
                                                .place_count = &count,
                                                .device_places = &places};
-    bench_expect(b, p->plugin->local_energy->evaluate(p->instance, &b->host, &asked));
+    bench_expect(b, plugmc_local_energy_of(p->plugin)->evaluate(p->instance, &b->host, &asked));
     bench_expect(b, free_device_open(&all, &b->host, p->context.stage->state));
     assert_non_null(all.device);
     bench_expect(
@@ -642,8 +643,8 @@ static void numbers_that_are_set_are_those_of_the_device(void **state)
         p.b.system.numbers_change = 1;
         prepare(&p, on_gpu, c.settings);
         plugmc_term *jastrow = &p.b.terms[1];
-        const plugmc_free *f = jastrow->plugin->potential->free,
-                          *single = jastrow->plugin_single->potential->free;
+        const plugmc_free *f = plugmc_free_of(jastrow->plugin),
+                          *single = plugmc_free_of(jastrow->plugin_single);
         const int64_t count = f->count(jastrow->instance);
         assert_in_range(count, 1, 64);
         bench_expect(&p.b, f->get(jastrow->instance, numbers[0]));

@@ -85,8 +85,8 @@ static void follows_the_cpu(const chain *chains, size_t count)
             x[on_gpu] = bench_positions(&p.b);
             fetch(&p, x[on_gpu]);
             bench_expect(&p.b, mover_counts(&p.mover, &p.b.host, &counts[on_gpu], 1));
-            bench_expect(
-                &p.b, p.mover.calls->running_energy(p.mover.instance, &p.b.host, energy[on_gpu]));
+            bench_expect(&p.b, p.mover.calls->driver->running_energy(p.mover.instance, &p.b.host,
+                                                                     energy[on_gpu]));
             if (on_gpu) {
                 double worst = 0;
                 for (size_t i = 0; i < count_of(&p.b); i++)
@@ -219,7 +219,7 @@ static void orbitals_in_single_precision_keep_ln_psi_to_it(void **state)
     start(&p, c.mover, c.settings, 1, x);
     mover_sweep(&p.b, &p.mover, 0, 12);
     fetch(&p, x);
-    bench_expect(&p.b, p.mover.calls->running_energy(p.mover.instance, &p.b.host, energy));
+    bench_expect(&p.b, p.mover.calls->driver->running_energy(p.mover.instance, &p.b.host, energy));
     for (int w = 0; w < WALKERS; w++)
         assert_close(energy[w], brute_energy(&p.b, x + 3 * 46 * w), 0, 1e-3);
     free(x);

@@ -39,6 +39,5 @@ static const plugmc_potential potential = {.size = sizeof potential, .pair = &pl
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "square_well",
               .summary = "hard core in a square well",
               .reference = "Zwanzig, J. Chem. Phys. 22, 1420 (1954)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+              PLUGMC_KEYS(parameters, table), .potential = &potential);
 #endif

@@ -39,6 +39,5 @@ static const plugmc_potential potential = {.size = sizeof potential, .field = &p
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "test_edge",
               .summary = "a field that is not a number", .reference = "",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+              PLUGMC_KEYS(parameters, table), .potential = &potential);
 #endif

@@ -60,6 +60,5 @@ static const plugmc_potential potential = {.size = sizeof potential, .pair = &pl
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "test_hole",
               .summary = "a pair energy that is not a number", .reference = "",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+              PLUGMC_KEYS(parameters, table), .potential = &potential);
 #endif

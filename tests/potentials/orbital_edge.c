@@ -1,6 +1,6 @@
 /* test_orbital_edge: orbitals in a periodic box, for the tests: 1, cos, sin, ... of x, and not a number
  * for x >= edge. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "orbital_edge.cu"
 
@@ -36,10 +36,9 @@ static const plugmc_orbitals orbitals = {.size = sizeof orbitals,
                                          .complex_valued = formulas_complex,
                                          .evaluate = formulas_evaluate};
 
-static const plugmc_potential potential = {.size = sizeof potential, .orbitals = &orbitals};
+static const plugmc_potential potential = {.size = sizeof potential};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "test_orbital_edge",
               .summary = "orbitals that are not a number", .reference = "",
-              .instance_size = sizeof(orbital_edge), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential, .prepare = prepare,
-              .kernel_text = formulas_kernel_text)
+              PLUGMC_KEYS(orbital_edge, table), PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}),
+              .potential = &potential, .prepare = prepare, .kernel_text = formulas_kernel_text)

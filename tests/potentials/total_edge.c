@@ -1,6 +1,6 @@
 /* test_total_edge: the energy of a whole configuration, for the tests: 0 as long as every particle is at
  * x < edge, else not a number, or infinite. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "total_edge.cu"
 
@@ -101,6 +101,5 @@ static const plugmc_potential potential = {.size = sizeof potential, .total = &t
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "test_total_edge",
               .summary = "an energy of a configuration that is not a number", .reference = "",
-              .instance_size = sizeof(total_edge), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential, .prepare = prepare,
+              PLUGMC_KEYS(total_edge, table), .potential = &potential, .prepare = prepare,
               .kernel_text = kernel_text)

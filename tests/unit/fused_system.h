@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 static const char core_text[] = /* hard cores of the species' diameters */
     "#include <plugmc/potential.h>\n"
@@ -141,10 +141,10 @@ static const plugmc_pair lj_pair = {.size = sizeof(plugmc_pair),
                                     .functions = PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_CHANGE |
                                                  PLUGMC_PAIR_FACTOR | PLUGMC_PAIR_DERIVATIVE};
 static const plugmc_potential core_potential_double = {sizeof(plugmc_potential), &core_pair_double,
-                                                       NULL, NULL, NULL};
+                                                       NULL, NULL};
 static const plugmc_potential core_potential_single = {sizeof(plugmc_potential), &core_pair_single,
-                                                       NULL, NULL, NULL};
-static const plugmc_potential lj_potential = {sizeof(plugmc_potential), &lj_pair, &some_field, NULL,
+                                                       NULL, NULL};
+static const plugmc_potential lj_potential = {sizeof(plugmc_potential), &lj_pair, &some_field,
                                               NULL};
 
 #define PLUGIN(type, the_name, table, the_potential)                                               \

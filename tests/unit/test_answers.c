@@ -101,13 +101,14 @@ static const plugmc_parameter keys[] = {{.name = "knots", .type = PLUGMC_TYPE_LI
 static const plugmc_orbitals orbitals = {
     .size = sizeof orbitals, .count = count, .ions = give_ions};
 static const plugmc_total total = {.size = sizeof total, .waves = give_waves};
-static const plugmc_potential potential = {
-    .size = sizeof potential, .total = &total, .orbitals = &orbitals, .free = &free_numbers};
-static const plugmc_plugin plugin = {.kind = PLUGMC_POTENTIAL,
-                                     .parameters = keys,
-                                     .parameter_count = 3,
-                                     .parameter_size = sizeof *keys,
-                                     .potential = &potential};
+static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
+static const plugmc_plugin plugin = {
+    .kind = PLUGMC_POTENTIAL,
+    PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}, {PLUGMC_FREE_NUMBERS, &free_numbers}),
+    .parameters = keys,
+    .parameter_count = 3,
+    .parameter_size = sizeof *keys,
+    .potential = &potential};
 static const plugmc_term term = {.plugin = &plugin};
 
 static bool potential_is_sound(void) { return check_potential_answers(&two_kinds, &term, room); }
@@ -241,47 +242,32 @@ static void waves_are_complete(void **state)
 
 /* ---- Movers and texts ------------------------------------------------------------------------ */
 
-static double step_size, target;
-
-static double step(const void *instance, int32_t move, int32_t rung)
-{
-    (void)instance, (void)move, (void)rung;
-    return step_size;
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double to)
-{
-    (void)instance, (void)host, (void)move, (void)rung;
-    step_size = to;
-    return PLUGMC_OK;
-}
-
-static double acceptance(const void *instance, int32_t move)
-{
-    (void)instance, (void)move;
-    return target;
-}
+typedef struct steps {
+    double step, target;
+} steps;
 
 static void steps_and_targets_are_possible(void **state)
 {
     (void)state;
-    const plugmc_move moves[] = {{"displacement", "", "length"}};
-    const plugmc_mover mover = {.size = sizeof mover,
-                                .moves = moves,
-                                .move_count = 1,
-                                .move_size = sizeof *moves,
-                                .step = step,
-                                .set_step = set_step,
-                                .target_acceptance = acceptance};
-    const plugmc_plugin moving = {.kind = PLUGMC_MOVER, .mover = &mover};
-    step_size = 0.1, target = 0.3;
-    assert_true(check_mover_answers(&moving, NULL, room));
-    target = 1.5;
-    assert_said(check_mover_answers(&moving, NULL, room), "the acceptance that it aims at is 1.5");
-    step_size = NAN;
-    assert_said(check_mover_answers(&moving, NULL, room), "the size of its trial moves is nan");
-    step_size = -1;
-    assert_said(check_mover_answers(&moving, NULL, room), "the size of its trial moves is -1");
+    const plugmc_move moves[] = {{.name = "displacement",
+                                  .doc = "",
+                                  .step_unit = "length",
+                                  .step_key = "step",
+                                  .target_key = "target"}};
+    const plugmc_parameter reals[] = {PLUGMC_REAL_KEY(steps, step, "1", 0, 1, "length", ""),
+                                      PLUGMC_REAL_KEY(steps, target, "0", 0, 1, "", "")};
+    steps s = {0.1, 0.3};
+    const plugmc_mover mover = {
+        .size = sizeof mover, .moves = moves, .move_count = 1, .move_size = sizeof *moves};
+    const plugmc_plugin moving = {
+        .kind = PLUGMC_MOVER, .mover = &mover, .parameters = reals, .parameter_count = 2};
+    assert_true(check_mover_answers(&moving, &s, room));
+    s.target = 1.5;
+    assert_said(check_mover_answers(&moving, &s, room), "the acceptance that it aims at is 1.5");
+    s.target = 0, s.step = NAN;
+    assert_said(check_mover_answers(&moving, &s, room), "the size of its trial moves is nan");
+    s.step = -1;
+    assert_said(check_mover_answers(&moving, &s, room), "the size of its trial moves is -1");
     assert_true(check_counts(&(plugmc_counts){10, 10}, room));
     assert_said(check_counts(&(plugmc_counts){10, 11}, room), "it has accepted 11 of 10 trial "
                                                               "moves");

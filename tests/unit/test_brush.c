@@ -130,7 +130,7 @@ static void one_particle_moves_as_with_serial(void **state)
     mover_load(&b, &mover, places);
     mover_sweep(&b, &mover, 0, 500);
     mover_store(&b, &mover, places);
-    bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, &energy));
+    bench_expect(&b, mover.calls->driver->running_energy(mover.instance, &b.host, &energy));
     assert_true(energy == 0);
     assert_true(places[0] != 0 && hypot(hypot(places[0], places[1]), places[2]) <= 2.5);
     free(places);
@@ -165,7 +165,7 @@ static void follows(const electrolyte *e, int64_t group, int threads, int sweeps
     mover_load(&b, &mover, before);
     mover_store(&b, &mover, before);
     is_on_the_quanta(&b, &domain, before);
-    bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, &energy));
+    bench_expect(&b, mover.calls->driver->running_energy(mover.instance, &b.host, &energy));
     for (uint64_t s = 0; s < (uint64_t)sweeps; s++) {
         mover_sweep(&b, &mover, s, 1);
         mover_store(&b, &mover, after);
@@ -176,7 +176,7 @@ static void follows(const electrolyte *e, int64_t group, int threads, int sweeps
     assert_int_equal(counts.trials, seen.trials);
     assert_int_equal(counts.accepted, seen.accepted);
     const double fresh = energy_of_places(&b, after);
-    bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, &energy));
+    bench_expect(&b, mover.calls->driver->running_energy(mover.instance, &b.host, &energy));
     printf("%s: %lld of %lld decisions differ, at most %.1e kT; %.3f accepted; energy %.6f, drift "
            "%.1e\n",
            e->name, (long long)seen.ambiguous, (long long)seen.trials, seen.farthest,
@@ -240,10 +240,10 @@ static void the_running_energy_is_a_fresh_sum(void **state)
         double *x = random_places(&b);
         test_mover mover = brush_with(&b, "double", 64, 3 * cases[k]->step); /* many rejections */
         mover_load(&b, &mover, x);
-        bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, first));
+        bench_expect(&b, mover.calls->driver->running_energy(mover.instance, &b.host, first));
         mover_sweep(&b, &mover, 0, 40);
         mover_store(&b, &mover, x);
-        bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, running));
+        bench_expect(&b, mover.calls->driver->running_energy(mover.instance, &b.host, running));
         const plugmc_counts counts = counts_of(&b, &mover);
         const double acceptance = (double)counts.accepted / (double)counts.trials;
         for (int w = 0; w < 2; w++) {
@@ -270,10 +270,10 @@ static void the_energy_is_summed_afresh_when_it_is_old(void **state)
                other = mover_new(&b, "brush", "step=4");
     mover_load(&b, &mover, x);
     for (uint64_t s = 0; s < 6; s++) {
-        bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, &energy));
+        bench_expect(&b, mover.calls->driver->running_energy(mover.instance, &b.host, &energy));
         mover_store(&b, &mover, x);
         mover_load(&b, &other, x);
-        bench_expect(&b, other.calls->running_energy(other.instance, &b.host, &again));
+        bench_expect(&b, other.calls->driver->running_energy(other.instance, &b.host, &again));
         if (s % 3 == 0)
             assert_true(energy == again);
         else
@@ -296,8 +296,8 @@ static void resumes(const electrolyte *e, const char *precision)
     test_mover mover = brush_with(&b, precision, 64, 0.1),
                other = brush_with(&b, precision, 64, 0.1);
     mover_load(&b, &mover, x);
-    bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0, e->step));
-    bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, energy[0]));
+    mover_set_step(&b, &mover, e->step);
+    bench_expect(&b, mover.calls->driver->running_energy(mover.instance, &b.host, energy[0]));
     for (uint64_t stop = 3; stop < 12; stop += 5) {
         mover_sweep(&b, &mover, stop - 3, 3);
         mover_store(&b, &mover, x);
@@ -311,9 +311,9 @@ static void resumes(const electrolyte *e, const char *precision)
         mover_store(&b, &mover, x);
         mover_store(&b, &other, y);
         assert_memory_equal(x, y, bytes_of(&b));
-        assert_true(other.calls->step(other.instance, 0, 0) == e->step);
-        bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, energy[0]));
-        bench_expect(&b, other.calls->running_energy(other.instance, &b.host, energy[1]));
+        assert_true(other.steps[0] == e->step);
+        bench_expect(&b, mover.calls->driver->running_energy(mover.instance, &b.host, energy[0]));
+        bench_expect(&b, other.calls->driver->running_energy(other.instance, &b.host, energy[1]));
         assert_memory_equal(energy[0], energy[1], sizeof energy[0]);
         archive_end(&archive);
     }
@@ -581,13 +581,9 @@ static void the_step_stays_within_the_box(void **state)
     bench b;
     electrolyte_begin(&b, &in_a_sphere, 1, 1);
     test_mover mover = brush_with(&b, "single", 64, 1);
-    bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0, 100));
-    assert_true(mover.calls->step(mover.instance, 0, 0) == 12.3);
-    assert_int_equal(mover.calls->set_step(mover.instance, &b.host, 0, 0, NAN), PLUGMC_ERROR_INPUT);
-    assert_string_equal(b.message, "a step of nan is not possible");
-    assert_int_equal(mover.calls->set_step(mover.instance, &b.host, 0, 0, 0), PLUGMC_ERROR_INPUT);
-    assert_true(mover.calls->step(mover.instance, 0, 0) == 12.3);
-    assert_true(mover.calls->target_acceptance(mover.instance, 0) == 0);
+    mover_set_step(&b, &mover, 100);
+    assert_true(mover.steps[0] == 12.3);
+    assert_true(parameter_real(mover.plugin, mover.instance, "target_acceptance") == 0);
     electrolyte_end(&b);
 }
 

@@ -2,7 +2,7 @@
  * it, and every GPU has some of every panel, as the decider of brush counts on (plugins/movers/brush/dealing.h). */
 #include "testing.h"
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 #include "../../plugins/movers/brush/dealing.h"
 

@@ -36,7 +36,7 @@ static void finish_subject(subject *s, const char *factor, const char *jastrow,
 {
     bench *b = &s->b;
     s->jastrow = quantum_term(b, factor, jastrow, 1);
-    s->free = s->jastrow->plugin->potential->free;
+    s->free = plugmc_free_of(s->jastrow->plugin);
     assert_non_null(s->free);
     s->energies = open_plugin("local_energy");
     s->instance = bench_allocate(b->host.context, s->energies->instance_size);
@@ -125,7 +125,8 @@ static void find(subject *s, double *energy, double *ln_psi, double *drift,
                                                  .drift = drift,
                                                  .places = places,
                                                  .place_count = count};
-    bench_expect(&s->b, s->energies->local_energy->evaluate(s->instance, &s->b.host, &request));
+    bench_expect(&s->b,
+                 plugmc_local_energy_of(s->energies)->evaluate(s->instance, &s->b.host, &request));
 }
 
 /* [walkers][row], added to what is there: numbers begin at `at` in a row. */
@@ -261,7 +262,7 @@ static void numbers_that_are_set_are_those_that_are_read(void **state)
         assert_string_equal(n.key, keys[k / 6]);
         assert_int_equal(n.place, k % 6);
     }
-    const plugmc_free *single = set.jastrow->plugin_single->potential->free;
+    const plugmc_free *single = plugmc_free_of(set.jastrow->plugin_single);
     bench_expect(&set.b, single->set(set.jastrow->instance_single, other));
     bench_expect(&set.b, single->get(set.jastrow->instance_single, values));
     for (int k = 0; k < 18; k++) assert_true((float)values[k] == (float)other[k]);
@@ -285,7 +286,7 @@ static void device_text_has_numbers_or_memory_for_them(void **state)
         plugmc_term *t = s.jastrow;
         bench_expect(&s.b, s.free->get(t->instance, values));
         for (int64_t i = 0; i < s.count; i++) values[i] += 0.01;
-        bench_expect(&s.b, t->plugin_single->potential->free->set(t->instance_single, values));
+        bench_expect(&s.b, plugmc_free_of(t->plugin_single)->set(t->instance_single, values));
         bench_expect(&s.b, s.free->set(t->instance, values));
         text[k] = fuse(&s.b.system, &kernel);
         assert_non_null(text[k]);

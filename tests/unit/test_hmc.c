@@ -41,8 +41,7 @@ static int well_derivatives(const void *instance, const plugmc_particle *p, plug
 static const plugmc_field well_field = {sizeof well_field,
                                         PLUGMC_FIELD_ENERGY | PLUGMC_FIELD_DERIVATIVE, well_energy,
                                         well_derivatives};
-static const plugmc_potential well_potential = {sizeof well_potential, NULL, &well_field, NULL,
-                                                NULL};
+static const plugmc_potential well_potential = {sizeof well_potential, NULL, &well_field, NULL};
 static const plugmc_plugin well_plugin = {.real_size = sizeof(double),
                                           .kind = PLUGMC_POTENTIAL,
                                           .name = "well",
@@ -291,7 +290,8 @@ static void threads_do_not_matter(void **state)
             mover_load(&b, &mover, r[t]);
             mover_sweep(&b, &mover, 0, 8);
             mover_store(&b, &mover, r[t]);
-            bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, energy[t]));
+            bench_expect(&b,
+                         mover.calls->driver->running_energy(mover.instance, &b.host, energy[t]));
             assert_memory_equal(r[t], r[0], position_bytes(&b));
             assert_memory_equal(energy[t], energy[0], (size_t)shapes[k].walkers * sizeof(double));
             bench_end(&b);
@@ -310,7 +310,7 @@ static void a_resumed_run_goes_on(void **state)
         test_archive archive, ends[2];
         test_mover mover = start_liquid(&b, &shapes[k], settings, &straight);
         mover_sweep(&b, &mover, 0, 5);
-        bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0, 0.0123));
+        mover_set_step(&b, &mover, 0.0123);
         mover_sweep(&b, &mover, 5, 5);
         middle = bench_positions(&b);
         mover_store(&b, &mover, middle);
@@ -324,7 +324,7 @@ static void a_resumed_run_goes_on(void **state)
         test_mover again = start_liquid(&later, &shapes[k], settings, &unused);
         mover_load(&later, &again, middle);
         mover_restore(&later, &again, &archive);
-        assert_close(again.calls->step(again.instance, 0, 0), 0.0123, 0, 0);
+        assert_close(again.steps[0], 0.0123, 0, 0);
         mover_sweep(&later, &again, 10, 10);
         mover_store(&later, &again, unused);
         mover_save(&later, &again, &ends[1]);
@@ -353,7 +353,7 @@ static void energies_and_forces_belong_together(void **state)
                              half ? "steps=40 time_step=0.00025" : "steps=20 time_step=0.0005", &r);
             mover_sweep(&b, &mover, 0, 1);
             mover_store(&b, &mover, r);
-            bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, energy));
+            bench_expect(&b, mover.calls->driver->running_energy(mover.instance, &b.host, energy));
             if (accepted_by(&b, &mover))
                 assert_close(energy[0], bench_energy(&b, r, NULL, NULL), 1e-12, 1e-12);
             change[half] = state_of(&b, &mover).change;
@@ -438,7 +438,6 @@ static void refuses_what_cannot_be(void **state)
     assert_non_null(strstr(b.message, "more than a million"));
     b.species[1].mass = 1;
     mover = mover_new(&b, "hmc", "");
-    assert_int_not_equal(mover.calls->set_step(mover.instance, &b.host, 0, 0, 0), PLUGMC_OK);
     static double r[3 * WELLS];
     w.stiffness = NAN;
     assert_int_not_equal(mover_take(&mover, &b.host, r), PLUGMC_OK);
@@ -457,7 +456,7 @@ static void the_time_step_is_tuned(void **state)
     test_mover mover = mover_new(&b, "hmc", "time_step=0.01 length=1");
     for (int i = 0; i < 3 * WELLS; i++) r[i] = 10 + 0.5 * (i % 3 - 1);
     mover_load(&b, &mover, r);
-    const double target = mover.calls->target_acceptance(mover.instance, 0);
+    const double target = parameter_real(mover.plugin, mover.instance, "target_acceptance");
     assert_close(target, 0.65, 0, 0);
     plugmc_counts counts;
     for (int round = 0; round < 20; round++) {
@@ -465,14 +464,11 @@ static void the_time_step_is_tuned(void **state)
         bench_expect(&b, mover_counts(&mover, &b.host, &counts, 1));
         assert_int_equal(counts.trials, 200);
         const double factor = (double)counts.accepted / 200 / target;
-        bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0,
-                                               mover.calls->step(mover.instance, 0, 0) *
-                                                   fmin(2, fmax(0.5, factor))));
+        mover_set_step(&b, &mover, mover.steps[0] * fmin(2, fmax(0.5, factor)));
     }
     mover_sweep(&b, &mover, 4000, 2000);
     bench_expect(&b, mover_counts(&mover, &b.host, &counts, 1));
-    printf("time step %.3g, acceptance %.3f\n", mover.calls->step(mover.instance, 0, 0),
-           counts.accepted / 2000.0);
+    printf("time step %.3g, acceptance %.3f\n", mover.steps[0], counts.accepted / 2000.0);
     assert_close(counts.accepted / 2000.0, 0.65, 0, 0.08);
     bench_end(&b);
 }
@@ -481,8 +477,8 @@ static void the_time_step_is_tuned(void **state)
 static double largest_step(bench *b, const char *settings)
 {
     test_mover mover = mover_new(b, "hmc", settings);
-    bench_expect(b, mover.calls->set_step(mover.instance, &b->host, 0, 0, 1e6));
-    return mover.calls->step(mover.instance, 0, 0);
+    mover_set_step(b, &mover, 1e6);
+    return mover.steps[0];
 }
 
 /* A Lennard-Jones pair with kT = t epsilon above its least energy is at x = (sigma / r)^6 = (1 + sqrt(t)) / 2

@@ -42,7 +42,7 @@ static void compile(const char *name, const char *source)
 /* An observable with two functions that are never called. FIELDS: more of the descriptor, which
  * may override what stands before. */
 #define HEAD                                                                                       \
-    "#include <plugmc/plugin.h>\n"                                                                 \
+    "#include <plugmc/everything.h>\n"                                                             \
     "typedef struct thing { double a; int64_t period; } thing;\n"                                  \
     "static int quantity(void *i, int k, plugmc_quantity *q)\n"                                    \
     "{ (void)i, (void)k, (void)q; return 0; }\n"                                                   \
@@ -52,7 +52,7 @@ static void compile(const char *name, const char *source)
     "    PLUGMC_REAL_KEY(thing, a, \"1\", 0, 2, \"\", \"a\")};\n"                                  \
     "static const plugmc_parameter wide[] = {\n"                                                   \
     "    PLUGMC_REAL_KEY(thing, period, \"1\", 0, 2, \"\", \"p\")};\n"                             \
-    "static const plugmc_observable half = {.size = sizeof half, .quantity = quantity};\n"         \
+    "\n"                                                                                           \
     "static const plugmc_observable small = {.size = 8, .quantity = quantity,\n"                   \
     "                                        .measure = measure};\n"                               \
     "static const plugmc_observable both = {.size = sizeof both, .quantity = quantity,\n"          \
@@ -60,8 +60,8 @@ static void compile(const char *name, const char *source)
     "static const plugmc_observable moody = {.size = sizeof moody, .quantity = quantity,\n"        \
     "                                        .measure = measure, .hangs_on = 3};\n"
 #define OBSERVABLE                                                                                 \
-    ".kind = PLUGMC_OBSERVABLE, .name = \"good\", .summary = \"s\", .reference = \"\","            \
-    ".instance_size = sizeof(thing), .parameters = table, .parameter_count = PLUGMC_COUNT(table)," \
+    ".name = \"good\", .summary = \"s\", .reference = \"\","                                       \
+    "PLUGMC_KEYS(thing, table),"                                                                   \
     ".observable = &both"
 #define PLUGIN(fields) HEAD "PLUGMC_PLUGIN(" OBSERVABLE fields ")\n"
 
@@ -235,7 +235,8 @@ static void bodies_that_do_not_fit_are_refused(void **state)
         {", .parameters = NULL", "its table of parameters has 1 entries"},
         {", .parameters = wide", "has a parameter 'period': that key belongs to the core"},
         {", .observable = NULL", "has no observable functions"},
-        {", .observable = &half", "lacks the observable function 'measure'"},
+        {", PLUGMC_OBSERVABLE_WITH(.quantity = quantity)",
+         "lacks the observable function 'measure'"},
         {", .observable = &small", "has a table of observable functions of 8 bytes"},
         {", .observable = &moody", "depends on what this plugmc does not know (hangs_on = 3)"},
         {", .kind = PLUGMC_MOVER", "has no mover functions"},

@@ -58,7 +58,7 @@ static void ask(bench *b, const plugmc_plugin *plugin, void *instance, const dou
                                                  .phase = lent ? NULL : out->phase[first],
                                                  .drift = drift};
     const int64_t particles = b->system.particles;
-    bench_expect(b, plugin->local_energy->evaluate(instance, &b->host, &request));
+    bench_expect(b, plugmc_local_energy_of(plugin)->evaluate(instance, &b->host, &request));
     for (int32_t w = 0; w < n; w++)
         memcpy(out->drift[first + w], drift + 3 * w * particles,
                3 * (size_t)particles * sizeof *drift);
@@ -153,7 +153,9 @@ static void matrices_that_are_lent_are_used(void **state)
         mover_load(&b, &mover, x);
         mover_sweep(&b, &mover, 0, 20);
         mover_store(&b, &mover, x);
-        bench_expect(&b, mover.calls->inverses(mover.instance, &b.host, &inverses));
+        bench_expect(
+            &b, ((const plugmc_lends_inverses *)plugmc_offered(mover.plugin, PLUGMC_LENDS_INVERSES))
+                    ->inverses(mover.instance, &b.host, &inverses));
         assert_non_null(inverses.inverse[0]);
         ask(&b, plugin, instance, x, NULL, 0, WALKERS, &anew);
         ask(&b, plugin, instance, x, &inverses, 0, WALKERS, &lent);
@@ -214,7 +216,7 @@ static void places_of_quadratures_make_up_the_nonlocal_energy(void **state)
                                                .ln_psi = ln_psi,
                                                .places = &places,
                                                .place_count = &count};
-        bench_expect(&b, plugin->local_energy->evaluate(instance, &b.host, &request));
+        bench_expect(&b, plugmc_local_energy_of(plugin)->evaluate(instance, &b.host, &request));
         assert_true(count > 12);
         double sum[2] = {0, 0};
         int last = 0;
@@ -235,13 +237,16 @@ static void places_of_quadratures_make_up_the_nonlocal_energy(void **state)
                                                      .view = &other,
                                                      .ln_psi = there,
                                                      .phase = phase_there[0]};
-            bench_expect(&b, plugin->local_energy->evaluate(instance, &b.host, &ask_there));
+            bench_expect(&b,
+                         plugmc_local_energy_of(plugin)->evaluate(instance, &b.host, &ask_there));
             ask_there.view = &view, ask_there.phase = phase[0];
-            bench_expect(&b, plugin->local_energy->evaluate(instance, &b.host, &ask_there));
+            bench_expect(&b,
+                         plugmc_local_energy_of(plugin)->evaluate(instance, &b.host, &ask_there));
             const int w = p->walker;
             double moved_ln[2];
             ask_there.view = &other, ask_there.ln_psi = moved_ln, ask_there.phase = NULL;
-            bench_expect(&b, plugin->local_energy->evaluate(instance, &b.host, &ask_there));
+            bench_expect(&b,
+                         plugmc_local_energy_of(plugin)->evaluate(instance, &b.host, &ask_there));
             const double ratio = exp(moved_ln[w] - ln_psi[w]) * phase_there[w][0] * phase[w][0];
             assert_close(p->energy, p->factor * ratio, 1e-9, 1e-12);
         }

@@ -445,7 +445,7 @@ static void coefficients_of_f_are_those_of_casino(void **state)
             assert_non_null(strstr(b.message, "line 23: this is gamma_1,0,2 where gamma_0,0,2 is "
                                               "the next that is free"));
         else
-            assert_int_equal(b.terms[0].plugin->potential->free->count(b.terms[0].instance),
+            assert_int_equal(plugmc_free_of(b.terms[0].plugin)->count(b.terms[0].instance),
                              2 * NAMES);
         remove(path);
         bench_end(&b);
@@ -465,7 +465,7 @@ static void cutoffs_come_from_the_cell(void **state)
                       *f = quantum_term(&b, "polynomial_jastrow", "ions=1 1 1; f_unlike=0", 1);
     assert_close(u->plugin->potential->pair->range(u->instance), 3, 1e-15, 0);
     assert_close(f->plugin->potential->pair->range(f->instance), 3, 1e-15, 0); /* 2 L, L = 3 / 2 */
-    assert_int_equal(f->plugin->potential->free->count(f->instance), FREE);
+    assert_int_equal(plugmc_free_of(f->plugin)->count(f->instance), FREE);
     bench_end(&b);
 }
 

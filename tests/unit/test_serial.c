@@ -487,7 +487,7 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
     test_mover mover = serial_new(&b, 0, "step=0.1"), other = serial_new(&b, 0, "step=0.1");
     test_archive archive;
     mover_load(&b, &mover, x);
-    bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0, 0.55));
+    mover_set_step(&b, &mover, 0.55);
     for (uint64_t stop = 3; stop < 30; stop += 9) {
         mover_sweep(&b, &mover, stop - 3, 3);
         mover_store(&b, &mover, x);
@@ -499,7 +499,7 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
         mover_store(&b, &mover, x);
         mover_store(&b, &other, y);
         assert_memory_equal(x, y, 2 * 900 * sizeof(double));
-        assert_true(other.calls->step(other.instance, 0, 0) == 0.55);
+        assert_true(other.steps[0] == 0.55);
         archive_end(&archive);
     }
     free(x), free(y);
@@ -609,10 +609,9 @@ static void the_step_stays_within_the_box(void **state)
     bench_begin(&b, 2, (double[]){3, 4, 5}, 1, 1);
     bench_species(&b, "point", 2, 0, 0);
     test_mover mover = serial_new(&b, 1, "step=1");
-    bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0, 100));
-    assert_true(mover.calls->step(mover.instance, 0, 0) == 2);
-    assert_int_equal(mover.calls->set_step(mover.instance, &b.host, 0, 0, NAN), PLUGMC_ERROR_INPUT);
-    assert_true(mover.calls->target_acceptance(mover.instance, 0) == 0);
+    mover_set_step(&b, &mover, 100);
+    assert_true(mover.steps[0] == 2);
+    assert_true(parameter_real(mover.plugin, mover.instance, "target_acceptance") == 0);
     bench_end(&b);
 }
 

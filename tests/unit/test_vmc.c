@@ -124,7 +124,7 @@ static void follow_chain(bench *b, const char *mover_name, const char *settings,
     mover_sweep(b, &mover, 0, 5);
     mover_sweep(b, &mover, 5, SWEEPS - 5);
     mover_store(b, &mover, y);
-    bench_expect(b, mover.calls->running_energy(mover.instance, &b->host, energy));
+    bench_expect(b, mover.calls->driver->running_energy(mover.instance, &b->host, energy));
     int accepted = 0;
     for (int w = 0; w < WALKERS; w++) {
         accepted += replay(b, way, kind, step, w, SWEEPS, x + 3 * n * w);
@@ -304,7 +304,7 @@ static void orbitals_in_single_precision_take_nearly_the_same_chain(void **state
         x[m] = bench_positions(&b);
         mover_store(&b, &mover, x[m]);
         double energy;
-        mover.calls->running_energy(mover.instance, &b.host, &energy);
+        mover.calls->driver->running_energy(mover.instance, &b.host, &energy);
         assert_close(energy, brute_energy(&b, x[m]), 0, m ? 1e-4 : 1e-10);
         if (m) assert_true(fabs(energy - brute_energy(&b, x[m])) > 1e-9);
         free(start);
@@ -458,8 +458,7 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
         mover_load(&b, &mover, x);
         for (uint64_t stop = 0; stop < 33; stop += 11) {
             mover_sweep(&b, &mover, stop, 5);
-            bench_expect(&b,
-                         mover.calls->set_step(mover.instance, &b.host, 0, 0, 0.4 - 0.01 * stop));
+            mover_set_step(&b, &mover, 0.4 - 0.01 * stop);
             mover_sweep(&b, &mover, stop + 5, 5);
             mover_store(&b, &mover, x);
             mover_save(&b, &mover, &archive);
@@ -470,11 +469,10 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
             mover_store(&b, &mover, x);
             mover_store(&b, &other, y);
             assert_memory_equal(x, y, 2 * 36 * sizeof(double));
-            mover.calls->running_energy(mover.instance, &b.host, e[0]);
-            other.calls->running_energy(other.instance, &b.host, e[1]);
+            mover.calls->driver->running_energy(mover.instance, &b.host, e[0]);
+            other.calls->driver->running_energy(other.instance, &b.host, e[1]);
             assert_memory_equal(e[0], e[1], sizeof e[0]);
-            assert_true(other.calls->step(other.instance, 0, 0) ==
-                        mover.calls->step(mover.instance, 0, 0));
+            assert_true(other.steps[0] == mover.steps[0]);
             archive_end(&archive);
         }
         assert_int_equal(b.warnings, 0);

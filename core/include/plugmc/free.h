@@ -10,7 +10,7 @@
  *                                            const plugmc_tally *t)
  *                             what one electron adds
  *
- * Both call plugmc_tally_add or plugmc_tally_radial (plugmc/potential.h) for each sum that is not 0, numbers of sums
+ * Both call plugmc_tally_add or plugmc_tally_radial (plugmc/tally.h) for each sum that is not 0, numbers of sums
  * from 0. ln |Psi| = -U/2, U the energy over kT. Often the sums are the derivatives O_k themselves; else they are what
  * these are made of. For the host the author also writes
  *
@@ -22,6 +22,8 @@
 #if PLUGMC_HOST
 #include <stdlib.h>
 #include <string.h>
+
+#include "plugmc/wave.h"
 
 /* A walker, whose electrons are numbered through all species. */
 typedef struct plugmc_free_walker {

@@ -1,14 +1,14 @@
 /* Macrostates: bins of how many particles there are, how large the box is, or how much energy there is, with a
- * weight for each. Part of plugmc/plugin.h.
+ * weight for each.
  *
- * A mover that declares them (plugmc_host.declare) steers all others: the weight of the bin in which a
+ * A mover that declares them (PLUGMC_MACROSTATES) steers all others: the weight of the bin in which a
  * walker is comes on top of its -ln p, so that states are visited that would hardly ever come by
  * themselves. The core keeps the books of every trial that may lead from one bin to another; what
  * follows from these books, and new weights, are the mover's business. */
 #ifndef PLUGMC_MACROSTATES_H
 #define PLUGMC_MACROSTATES_H
 
-#include <stdint.h>
+#include "plugmc/plugin.h"
 
 /* Columns of `collected`. */
 enum { PLUGMC_DOWN, PLUGMC_DOWN_TRIALS, PLUGMC_UP, PLUGMC_UP_TRIALS };
@@ -42,5 +42,18 @@ typedef struct plugmc_macrostates {
      * decides, with as many particles as there are, and without totals that positions change. */
     double of_energy;
 } plugmc_macrostates;
+
+/* What the core has for the mover that declares them. */
+#define PLUGMC_MACROSTATES "plugmc.macrostates/1"
+typedef struct plugmc_weighing {
+    uint32_t size;
+    /* In prepare: weights for the movers of the run. One mover of a run may. */
+    int (*declare)(plugmc_context *, plugmc_macrostates *);
+} plugmc_weighing;
+
+static inline const plugmc_weighing *plugmc_weighing_of(const plugmc_host *host)
+{
+    return (const plugmc_weighing *)host->extension(host->context, PLUGMC_MACROSTATES);
+}
 
 #endif

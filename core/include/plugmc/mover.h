@@ -1,12 +1,13 @@
-/* Movers: what they can work with, what they change and follow, and their callbacks. Part of plugmc/plugin.h, which
- * includes this behind what is used here. */
+/* Movers: what they can work with, what they change and follow, and their sweeps. */
 #ifndef PLUGMC_MOVER_H
 #define PLUGMC_MOVER_H
+
+#include "plugmc/plugin.h"
+#include "plugmc/state.h"
 
 /* Which facets and systems a mover can work with. Bits 16 to 23 are for restrictions to come: a program that
  * does not know one refuses the mover. Bits 24 to 31 are for abilities to come, which it passes over. */
 enum {
-
     PLUGMC_USES_PAIR = 1,
     PLUGMC_USES_FIELD = 2,
     PLUGMC_USES_TOTAL = 4,
@@ -24,33 +25,39 @@ enum {
     PLUGMC_USES_PLACES = 1 << 27     /* takes pairs with PLUGMC_PAIR_PLACES */
 };
 
+/* A kind of trial move. The core keeps and reports its counts. If the move has a step, the core has that too: it
+ * tunes it on each rung during equilibration, saves it, and tells it to `sweep`. */
+typedef struct plugmc_move {
+    const char *name;      /* a word: "displacement" */
+    const char *doc;       /* one line */
+    const char *step_unit; /* of its step, e.g. "length"; NULL: it has none */
+    const char *step_key;  /* parameter (real) with which the step begins */
+    const char
+        *target_key; /* parameter (real): acceptance to tune it to, 0: not at all; NULL: never */
+    double
+        most; /* largest step that makes sense; 0: for a length half of the longest edge of the box */
+    /* Optional: how much of this step the mover can make on a rung, beside `most`. */
+    double (*limit)(const void *instance, int32_t rung, double step);
+} plugmc_move;
+
 /* Numbers of trial moves since the counters were last cleared. */
 typedef struct plugmc_counts {
     uint64_t trials, accepted;
 } plugmc_counts;
 
-/* A kind of trial move. Counts and steps of a mover are kept, and reported, for each of its kinds. */
-typedef struct plugmc_move {
-    const char *name;      /* a word: "displacement" */
-    const char *doc;       /* one line */
-    const char *step_unit; /* of its step, e.g. "length"; NULL: it has none */
-} plugmc_move;
+/* The one of a mover of single particles, whose section has `step` and `target_acceptance`. */
+#define PLUGMC_DISPLACEMENT                                                                        \
+    {                                                                                              \
+        .name = "displacement", .doc = "one particle goes elsewhere", .step_unit = "length",       \
+        .step_key = "step", .target_key = "target_acceptance"                                      \
+    }
 
-/* Cells on a GPU, of a periodic rectangular box, to be filled by a mover. Pointers are device memory; cells are those of
- * plugmc_cells. */
-typedef struct plugmc_cell_filling {
+/* What `sweep` is asked to do. */
+typedef struct plugmc_sweeps {
     uint32_t size;
-    int32_t placing;       /* 0: particles are to be counted, 1: to be placed */
-    int32_t count[3];      /* cells in each direction */
-    const plugmc_box *box; /* [walkers] */
-    uint32_t
-        *start; /* [walkers][cells + 1]; counting: 0, becomes the number in each cell; placing: the
-                              first entry of each */
-    /* Placing. Within a cell particles are in any order. `order` is read for species alone, so any particle of the
-     * species may stand there. */
-    uint32_t *order;   /* [walkers][particles] */
-    double *positions; /* [walkers][particles][3] */
-} plugmc_cell_filling;
+    uint64_t first, n;  /* sweeps first ... first + n - 1 of every walker */
+    const double *step; /* [moves][rungs] of the mover; 0 of moves without */
+} plugmc_sweeps;
 
 /* How fast trial moves are on processors. */
 typedef struct plugmc_speed {
@@ -65,63 +72,23 @@ typedef struct plugmc_mover {
     /* PLUGMC_CHANGED_*: what it changes, and what it can follow when another mover of the run has
      * changed it. What nobody changes is as the run began (plugmc_system). */
     uint32_t changes, follows;
-    /* `take` and `give` are of movers that keep a configuration of their own, in their own layout. One
-     * without them asks the core for energies (plugmc_host.energies, settle, trials); it works with
-     * every pair, field and total, whatever `needs` says, and follows new places, boxes, multipliers and
-     * rungs; other changes if `follows` names them.
-     *
-     * Takes the configuration to sweep it. `changed`, PLUGMC_CHANGED_*, is what is not as this mover
-     * gave it last; at first everything is. What it builds from that must follow from the state and
-     * from what the mover archives alone, so that it does not matter when it is built. */
-    int (*take)(void *instance, const plugmc_host *, const plugmc_state *, uint32_t changed);
-    /* Sweeps number first ... first + n - 1 of every walker. */
-    int (*sweep)(void *instance, const plugmc_host *, uint64_t first, uint64_t n);
-    /* Writes what it changes into the state, on the side where it is. It keeps its own layout: if
-     * nobody else changes anything, it goes on sweeping without another take. */
-    int (*give)(void *instance, const plugmc_host *, const plugmc_state *);
+    int (*sweep)(void *instance, const plugmc_host *, const plugmc_sweeps *);
     /* The kinds of trial move that it makes; none of a mover that only changes weights. */
     const plugmc_move *moves;
     int32_t move_count;
     uint32_t move_size; /* sizeof(plugmc_move), the stride of the table */
-    /* Counts since `clear`, all walkers: out [moves][rungs]. Those of plugmc_host.trials are the
-     * core's. */
-    int (*counts)(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
-    /* Optional: the size of a kind of trial move on a rung, and how to set it. The core tunes it
-     * during equilibration towards the target acceptance, then leaves it alone, and sets it again when
-     * a run is resumed. A mover may take less than it is told: `step` says what it took. */
-    double (*step)(const void *instance, int32_t move, int32_t rung);
-    int (*set_step)(void *instance, const plugmc_host *, int32_t move, int32_t rung, double step);
-    double (*target_acceptance)(const void *instance, int32_t move); /* 0: no tuning */
-    /* Optional: energy over kT of each walker [walkers], as it is kept while sweeping: of all sampled
-     * potentials but those that positions do not change, which the core adds. */
-    int (*running_energy)(void *instance, const plugmc_host *, double *energy);
-    /* Optional: answers PLUGMC_RESCALED from what it has taken, so that this need not be given back and
-     * taken again for another box. It is asked where hard cores alone are sampled. With `taken` NULL it
-     * fills in changes->forbidden, or returns PLUGMC_UNANSWERED, then the core does all of it. After
-     * PLUGMC_OK it is called again with the same changes and with `taken` [walkers], 0 or -1: walkers
-     * with 0 have changes->box from now on, and fractional coordinates stay. A mover that has it may be
-     * asked to give long after it swept. */
-    int (*rescale)(void *instance, const plugmc_host *, const plugmc_changes *,
-                   const int64_t *taken);
     /* 1: what it decides ties walkers to each other, so that they are no independent samples. */
     int32_t joins;
     /* Walkers that have to be in one process, in the order of their numbers, where several processes share them:
      * 2 of a mover that pairs 0 with 1, 2 with 3, ...; 0: any. */
     int32_t together;
-    /* Optional: lends the inverse matrices of all walkers as they belong to the positions that it has given
-     * last. The caller has set out->size and cleared the rest; where there are none, `inverse` stays NULL. */
-    int (*inverses)(void *instance, const plugmc_host *, plugmc_inverses *out);
-    /* Optional, on a GPU: sorts the particles of all walkers, as it holds them, into cells that somebody wants, so that
-     * it need not give positions which would then be sorted. It is called to count, then to place
-     * (plugmc_cell_filling), and changes nothing by that. It may return PLUGMC_UNANSWERED when it is to count: then it is
-     * asked to give. Positions are to the bit those that it would give. */
-    int (*fill_cells)(void *instance, const plugmc_host *, const plugmc_cell_filling *);
-    /* Optional, with PLUGMC_SPREADS: what this process needs to measure its share, into positions [particles][3] of
-     * its one walker, in device memory where there is a GPU: those of its share, and of all others that are at most
-     * `reach` (length) from it along the axis of the share; NaN for the rest. Made by all processes alike, while
-     * the state would be what `give` gives; it changes nothing. */
-    int (*give_share)(void *instance, const plugmc_host *, double reach, double *positions,
-                      plugmc_share *share);
+    /* Counts since `clear` that the mover keeps itself, all walkers: out [moves][rungs]. Those of plugmc_host.trials and
+     * of decisions are the core's. */
+    int (*counts)(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
+    /* Of movers that keep a configuration of their own. One without it proposes trial moves or asks the core for energies
+     * (plugmc/proposal.h, plugmc/changes.h): it works with every pair, field and total, whatever `needs` says, and
+     * follows new places, boxes, multipliers and rungs; other changes if `follows` names them. */
+    const struct plugmc_driver *driver;
     /* Optional: for which systems it is the mover to take. One line for people who choose among movers; it goes on
      * from "good for ". */
     const char *good_for;
@@ -133,5 +100,38 @@ typedef struct plugmc_mover {
      * has set out->size. PLUGMC_UNANSWERED: it is not known. */
     int (*speed)(const void *instance, const plugmc_system *, plugmc_speed *out);
 } plugmc_mover;
+
+struct plugmc_trial; /* plugmc/trial.h */
+
+/* Trial moves, one after the other in each walker. A move is taken if its growth, that of -ln p less
+ * log_factor, is not above 0, or with probability exp(-growth): u < that with
+ * u = plugmc_uniform_double(word[0], word[1]) of
+ * plugmc_draw(seed, sweep, walker, number, PLUGMC_PURPOSE_ACCEPT, 0). What is forbidden is not. */
+typedef struct plugmc_proposal {
+    uint32_t size;
+    int32_t move;   /* number of the kind of move in the mover's table: for counts and steps */
+    int64_t trials; /* a walker and sweep; 0: as many as it has particles when the sweep begins */
+    uint32_t
+        from; /* number of the first of them: calls of one sweep that share numbers share draws */
+    const void *parameters; /* of propose */
+    /* Fills in a trial; 0: there is nothing to try, which counts as a trial that is rejected. Called
+     * from several threads, for different walkers. */
+    int (*propose)(const void *parameters, struct plugmc_trial *);
+    /* Bytes of the parameters, where the mover carries `propose` as a text for a GPU too
+     * (plugmc/proposal.h); 0: trials are made on the CPU. */
+    size_t parameters_size;
+    /* Most places of a trial (plugmc_trial.places). Above 1 the mover's text has to define PLUGMC_SEVERAL_PLACES. */
+    int32_t places;
+    /* Most particles of a group (PLUGMC_GROUP_*). Above 0 the mover's text has to define PLUGMC_GROUPS. */
+    int32_t together;
+} plugmc_proposal;
+
+/* In a descriptor: what a mover is, with a table of moves. */
+#define PLUGMC_MOVER_WITH(table_of_moves, ...)                                                     \
+    .kind = PLUGMC_MOVER, .mover = &(const plugmc_mover)                                           \
+    {                                                                                              \
+        .size = sizeof(plugmc_mover), .moves = table_of_moves,                                     \
+        .move_count = PLUGMC_COUNT(table_of_moves), .move_size = sizeof(plugmc_move), __VA_ARGS__  \
+    }
 
 #endif

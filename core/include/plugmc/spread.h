@@ -1,20 +1,18 @@
-/* One system over several processes, each with its own GPU or its own processors. Part of plugmc/plugin.h.
+/* One system over several processes, each with its own GPU or its own processors.
  *
  * A run of more processes than walkers is spread: `parts` processes have the same walker. Each holds its state
  * as if it were alone, so potentials, observables and checkpoints need not know. A mover with
- * PLUGMC_SPREADS (plugmc_host.spread) sweeps a part of the particles in each process, and brings what others have
+ * PLUGMC_SPREADS (PLUGMC_SPREAD) sweeps a part of the particles in each process, and brings what others have
  * swept from there: around its own part when it needs it, all of it before it gives, archives or reports an energy
  * that is not a number. These callbacks, and sweep, take and counts, are made by all processes alike; counts are added over them.
  *
  * An observable that says how far it reaches measures, in each process, the particles of its part alone
- * (plugmc_observable.reach, plugmc_mover.give_share). */
+ * (PLUGMC_MEASURES_SHARES, PLUGMC_GIVES_SHARES). */
 #ifndef PLUGMC_SPREAD_H
 #define PLUGMC_SPREAD_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "plugmc/gpu.h"
+#include "plugmc/plugin.h"
 
 /* Bytes for another part, and bytes from there; 0: none. */
 typedef struct plugmc_parcel {
@@ -46,5 +44,12 @@ typedef struct plugmc_spread {
     int (*memory)(plugmc_context *, int code, size_t bytes, plugmc_device_pointer *of_parts,
                   plugmc_device_pointer *lost);
 } plugmc_spread;
+
+/* Other processes that have the same walkers, from prepare on; NULL: there are none. */
+#define PLUGMC_SPREAD "plugmc.spread/1"
+static inline const plugmc_spread *plugmc_spread_of(const plugmc_host *host)
+{
+    return (const plugmc_spread *)host->extension(host->context, PLUGMC_SPREAD);
+}
 
 #endif

@@ -1,14 +1,8 @@
-/* Wave functions: what movers and programs ask of them beside the orbitals, and weights of walkers. Part of
- * plugmc/plugin.h. */
+/* Wave functions: what movers and programs ask of them beside the orbitals, and weights of walkers. */
 #ifndef PLUGMC_WAVE_H
 #define PLUGMC_WAVE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "plugmc/state.h"
-
-struct plugmc_host;
+#include "plugmc/view.h"
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
@@ -79,11 +73,18 @@ typedef struct plugmc_free {
     void (*combine)(const void *instance, const double *sums, double *row);
 } plugmc_free;
 
+/* Free numbers that a potential offers; NULL: it has none. */
+#define PLUGMC_FREE_NUMBERS "plugmc.free_numbers/1"
+static inline const plugmc_free *plugmc_free_of(const plugmc_plugin *potential)
+{
+    return (const plugmc_free *)plugmc_offered(potential, PLUGMC_FREE_NUMBERS);
+}
+
 /* ---- Local energies -------------------------------------------------------------------------- */
 
 /* H Psi / Psi of Psi = determinants of the orbitals of one potential times exp(-U/2), U the energy over kT
  * of all sampled pairs and fields (W. M. C. Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod. Phys. 73,
- * 33 (2001)). One plugin of a run gives them, of whatever kind; others ask plugmc_host.local_energy. Hartree
+ * 33 (2001)). One plugin of a run gives them, of whatever kind; others ask PLUGMC_LOCAL_ENERGIES. Hartree
  * atomic units, of the whole cell. */
 
 /* What a local energy consists of, in this order; real parts. */
@@ -152,6 +153,27 @@ typedef struct plugmc_local_energy {
     int (*evaluate)(void *instance, const struct plugmc_host *,
                     const plugmc_local_energy_request *);
 } plugmc_local_energy;
+
+/* Offered by the plugin that gives them. */
+#define PLUGMC_LOCAL_ENERGY "plugmc.local_energy/1"
+static inline const plugmc_local_energy *plugmc_local_energy_of(const plugmc_plugin *plugin)
+{
+    return (const plugmc_local_energy *)plugmc_offered(plugin, PLUGMC_LOCAL_ENERGY);
+}
+
+/* What the core has for others, who ask the one plugin of the run that gives them. */
+#define PLUGMC_LOCAL_ENERGIES "plugmc.local_energies/1"
+typedef struct plugmc_local_energies {
+    uint32_t size;
+    /* Local energies of the wave function, by the one plugin of the run that gives them. Main
+     * thread, once all plugins are prepared. With NULL it only asks, in `prepare`, whether there is one. */
+    int (*local_energy)(plugmc_context *, const plugmc_local_energy_request *);
+} plugmc_local_energies;
+
+static inline const plugmc_local_energies *plugmc_local_energies_of(const plugmc_host *host)
+{
+    return (const plugmc_local_energies *)host->extension(host->context, PLUGMC_LOCAL_ENERGIES);
+}
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #ifndef PLUGMC_CONFIGURATION_H
 #define PLUGMC_CONFIGURATION_H
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* Particles as plugmc_particles wants them. */
 typedef struct particle_arrays {

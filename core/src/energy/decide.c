@@ -1,4 +1,4 @@
-/* Decisions about changes of all walkers that a mover has proposed: plugmc_host.decide. */
+/* Decisions about changes of all walkers that a mover has proposed: plugmc_hamiltonian.decide. */
 #include <math.h>
 
 #include "energy/hamiltonian.h"

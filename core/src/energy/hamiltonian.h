@@ -11,7 +11,7 @@
 
 #include "energy/configuration.h"
 #include "energy/macrostates.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* One sampled term, its facets sorted by what has to be done for them. */
 typedef struct energy_term {
@@ -65,7 +65,7 @@ typedef struct hamiltonian {
     walker_energy *walkers; /* [walkers]; NULL: not open */
     bool left_out;          /* their particles are not those of the state, which is ahead */
     const plugmc_state *state;
-    /* plugmc_mover.rescale of the mover that holds the configuration, with `holder` as its instance;
+    /* plugmc_driver.rescale of the mover that holds the configuration, with `holder` as its instance;
      * PLUGMC_UNANSWERED if there is none. */
     int (*ask_holder)(void *holder, const plugmc_changes *, const int64_t *taken);
     void *holder;
@@ -104,7 +104,7 @@ int hamiltonian_view(hamiltonian *, const plugmc_host *, plugmc_view *);
 /* Totals look at all walkers again, as they are. */
 int hamiltonian_start_totals(hamiltonian *, const plugmc_host *);
 
-/* plugmc_host.energies, settle, trials: see plugmc/plugin.h. */
+/* plugmc_hamiltonian.energies and settle, plugmc_host.trials. */
 int hamiltonian_energies(hamiltonian *, const plugmc_host *, const plugmc_changes *);
 /* Of particles, for who has brought them and started totals. From many threads. */
 int hamiltonian_changes(hamiltonian *, const plugmc_changes *);
@@ -112,7 +112,7 @@ int hamiltonian_settle(hamiltonian *, const plugmc_host *, const plugmc_changes 
                        const int64_t *taken);
 int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_mover *,
                        const plugmc_proposal *, uint64_t first, uint64_t n);
-/* plugmc_host.decide, for a mover that changes this; rungs [walkers] or NULL, counts [rungs]. */
+/* plugmc_hamiltonian.decide, for a mover that changes this; rungs [walkers] or NULL, counts [rungs]. */
 int hamiltonian_decide(hamiltonian *, const plugmc_host *, const plugmc_decision *,
                        uint32_t mover_changes, const int32_t *rungs, plugmc_counts *counts);
 /* Whether anything is proposed as number p. */
@@ -122,7 +122,7 @@ bool hamiltonian_is_proposed(const plugmc_changes *, int64_t p);
 void hamiltonian_energy_anew(hamiltonian *, int32_t walker, double *energy);
 /* Energy of each term [terms] of a walker as it is. */
 int hamiltonian_energy(hamiltonian *, const plugmc_host *, int32_t walker, const double **energy);
-/* plugmc_host.exchange_growth, exchange_rungs. */
+/* plugmc_rungs.exchange_growth, exchange_rungs. */
 int hamiltonian_exchange_growth(hamiltonian *, const plugmc_host *, int32_t a, int32_t b,
                                 double *growth);
 int hamiltonian_exchange_rungs(hamiltonian *, int32_t a, int32_t b);

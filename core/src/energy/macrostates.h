@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* What is kept of a bin: the columns of plugmc_macrostates.collected, and visits. */
 enum { BIAS_COLLECTED = PLUGMC_UP_TRIALS + 1, BIAS_VISITS = BIAS_COLLECTED, BIAS_BOOKS };

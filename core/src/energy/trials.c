@@ -90,7 +90,9 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     hamiltonian *h = k->h;
     walker_energy *e = &h->walkers[w];
     const particle_arrays *all = &e->now.all;
-    plugmc_group group;
+    int32_t members[PLUGMC_MOST_TOGETHER];
+    double places[PLUGMC_MOST_TOGETHER][3];
+    plugmc_group group = {0, PLUGMC_MOST_TOGETHER, members, places};
     plugmc_trial trial = {.size = sizeof trial,
                           .walker = (uint32_t)w,
                           .seed = k->host->seed,
@@ -109,7 +111,6 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                           .group = &group};
     int32_t forbidden = 0;
     double growth = 0;
-    group.n = 0;
     const int proposed = k->proposal->propose(k->proposal->parameters, &trial);
     const char *why = proposed ? wrong(k, e, &trial) : NULL;
     e->refused = why;

@@ -565,8 +565,9 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
         trial.count = a.count;
         trial.box = &t.boxes[walker];
         trial.move = call.move;
-        plugmc_group group;
-        group.n = 0;
+        int32_t members[PLUGMC_MOST_TOGETHER];
+        double places[PLUGMC_MOST_TOGETHER][3];
+        plugmc_group group = {0, PLUGMC_MOST_TOGETHER, members, places};
         trial.group = GROUPS ? &group : 0;
         const int proposed = plugmc_mover::plugmc_propose(parameters, &trial);
         const int move = trial.move >= 0 && trial.move < call.moves ? trial.move : call.move;

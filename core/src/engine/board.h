@@ -15,7 +15,7 @@ typedef struct board {
 bool board_is_used(const moving *);
 /* All, in the same sweep; nothing is asked if it is filled. PLUGMC_* codes, as below. `host`: the mover's. */
 int board_fill(engine *, const plugmc_host *);
-/* As plugmc_host.exchange_growth and exchange_rungs, of walkers by their number among all. */
+/* As plugmc_rungs.exchange_growth and exchange_rungs, of walkers by their number among all. */
 int board_growth(const engine *, int32_t a, int32_t b, double *growth);
 int board_exchange(engine *, int32_t a, int32_t b);
 /* The mover has made its sweeps: configurations may be others from now on. */

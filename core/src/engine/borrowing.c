@@ -14,7 +14,7 @@ static uint64_t *seen_by(engine *engine, moving *m)
 
 /* One that can be asked about other boxes holds on to the configuration beside movers that ask the core:
  * it gives when somebody reads what it has changed, see `fetch`. */
-static bool holds_on(const moving *m) { return m->mover->rescale != NULL; }
+static bool holds_on(const moving *m) { return m->mover->driver && m->mover->driver->rescale; }
 
 /* Whoever is ahead of the state writes into it, and knows what it has written. */
 int borrowing_give(engine *engine)
@@ -27,7 +27,8 @@ int borrowing_give(engine *engine)
     state_changes(&engine->current.state, before);
     if (m) {
         const crash_record outer = crash_calling(m->instance->context.section, "give");
-        code = m->mover->give(m->instance->data, &m->instance->host, &engine->current.state.face);
+        code = m->mover->driver->give(m->instance->data, &m->instance->host,
+                                      &engine->current.state.face);
         crash_called_within(outer);
     } else {
         engine->current.giving = true;
@@ -89,10 +90,10 @@ int borrowing_take(engine *engine, moving *m)
     if (m->by_core && engine->current.ahead) changed |= engine->current.ahead->mover->changes;
     if (!changed || before) return before;
     context_calling(&m->instance->context, "take");
-    const int code =
-        m->by_core ? hamiltonian_take(&engine->current.hamiltonian, host,
-                                      &engine->current.state.face, changed)
-                   : m->mover->take(m->instance->data, host, &engine->current.state.face, changed);
+    const int code = m->by_core ? hamiltonian_take(&engine->current.hamiltonian, host,
+                                                   &engine->current.state.face, changed)
+                                : m->mover->driver->take(m->instance->data, host,
+                                                         &engine->current.state.face, changed);
     if (!m->by_core) engine->current.ahead = m; /* it may have rounded what it took */
     return context_exit_code(&m->instance->context, code, "taking the configuration");
 }
@@ -153,7 +154,7 @@ static moving *sharer(engine *engine)
     for (int k = 0; k < engine->mover_count; k++) {
         moving *m = &engine->movers[k];
         uint64_t seen[STATE_ARRAYS];
-        if (!PLUGMC_HAS(m->mover, give_share) || !m->mover->give_share) continue;
+        if (!plugmc_offered(m->instance->plugin, PLUGMC_GIVES_SHARES)) continue;
         if (engine->current.ahead) return m == engine->current.ahead ? m : NULL;
         memcpy(seen, m->seen, sizeof seen);
         const bool same = !(state_changes(&engine->current.state, seen) & places);
@@ -188,8 +189,9 @@ int borrowing_share(engine *engine, double reach, const double **out, plugmc_sha
     int code = make_room_for_share(engine, m->instance);
     if (code) return code;
     const crash_record outer = crash_calling(m->instance->context.section, "give_share");
-    code = m->mover->give_share(m->instance->data, &m->instance->host, reach,
-                                engine->current.of_share, share);
+    const plugmc_gives_shares *gives = plugmc_offered(m->instance->plugin, PLUGMC_GIVES_SHARES);
+    code = gives->give_share(m->instance->data, &m->instance->host, reach, engine->current.of_share,
+                             share);
     crash_called_within(outer);
     *out = engine->current.of_share;
     return context_exit_code(&m->instance->context, code, "giving its share of the configuration");
@@ -258,7 +260,8 @@ static int ask_holder(void *of, const plugmc_changes *changes, const int64_t *ta
     moving *m = taken ? engine->current.rescaling : holder(engine);
     if (!m) return PLUGMC_UNANSWERED;
     const crash_record outer = crash_calling(m->instance->context.section, "rescale");
-    const int code = m->mover->rescale(m->instance->data, &m->instance->host, changes, taken);
+    const int code =
+        m->mover->driver->rescale(m->instance->data, &m->instance->host, changes, taken);
     crash_called_within(outer);
     engine->current.rescaling = m;
     if (!taken || code) return code;

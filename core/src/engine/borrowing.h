@@ -26,7 +26,7 @@ int borrowing_give(engine *);
  * first. An exit code. */
 int borrowing_positions(engine *, int side, const double **out);
 /* All processes that have one walker: positions that each needs to measure its share of the particles, and those up to
- * `reach` (length) from it, where the run sweeps; others are NaN (plugmc_mover.give_share). *out NULL: the configuration
+ * `reach` (length) from it, where the run sweeps; others are NaN (PLUGMC_GIVES_SHARES). *out NULL: the configuration
  * cannot be had in shares. An exit code. */
 int borrowing_share(engine *, double reach, const double **out, plugmc_share *);
 /* Boxes [walkers] as they are now. An exit code. */

@@ -3,7 +3,7 @@
 #ifndef PLUGMC_RUN_COLUMNS_H
 #define PLUGMC_RUN_COLUMNS_H
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 #include "system/geometry.h"
 
 typedef struct columns {

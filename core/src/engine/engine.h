@@ -36,6 +36,7 @@ typedef struct moving {
     int first_move;              /* in engine.moves */
     plugmc_counts *made;         /* [moves][rungs]: by the core for it, since they were asked for */
     plugmc_counts *counted;      /* [moves][rungs]: one answer */
+    double *told;                /* [moves][rungs] steps, as they are told to it */
 } moving;
 
 /* Walkers are spread over processes: engine/share.h. */
@@ -43,7 +44,7 @@ typedef struct processes {
     int32_t all_walkers, first_walker; /* of all; how many of them come before those of this one */
     plugmc_system whole;               /* the system with all walkers, for the file */
     struct board *board;               /* engine/board.h */
-    int32_t *by_rung;                  /* plugmc_host.by_rung */
+    int32_t *by_rung;                  /* plugmc_rungs.by_rung */
 } processes;
 
 /* Where sweeps are made: engine/device_choice.h. */

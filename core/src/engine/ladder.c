@@ -183,7 +183,7 @@ static bool system_has_waves(const plugmc_system *system)
     bool waves = false;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
-        waves |= term->sampled && term->plugin->potential->orbitals;
+        waves |= term->sampled && plugmc_orbitals_of(term->plugin);
     }
     return waves;
 }
@@ -225,7 +225,7 @@ int ladder_multipliers(const config *config, const plugmc_system *system, int co
         const plugmc_term *term = plugmc_term_at(system, t);
         const double coupling = value_at(&p, t, section_of(config, term->label)->coupling);
         m[t] = term->sampled ? coupling / kT : 0;
-        if (term->sampled && term->plugin->potential->orbitals && m[t] != 1)
+        if (term->sampled && plugmc_orbitals_of(term->plugin) && m[t] != 1)
             return refuse(config, r,
                           "potential '%s' is a wave function, which takes no temperature or "
                           "coupling but 1",

@@ -8,7 +8,7 @@
 #define PLUGMC_RUN_LADDER_H
 
 #include "input/config.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 enum { LADDER_RANK = 2 }; /* variables at most */
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* Entry number `index`; NULL past the last, for one that lacks a text, and if the observable has no listing. */
 const plugmc_listing *listing_entry(const plugmc_observable *, int index);

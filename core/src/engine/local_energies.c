@@ -17,7 +17,8 @@ static const char *who_would(char words[128])
         loaded one;
         char why[1024];
         if (!plugin_open(names.paths[i], PLUGMC_OBSERVABLE, &one, why, sizeof why)) continue;
-        if (one.plugin->local_energy) snprintf(words, 128, ": add [observable %s]", names.names[i]);
+        if (plugmc_local_energy_of(one.plugin))
+            snprintf(words, 128, ": add [observable %s]", names.names[i]);
         plugin_unload(&one);
     }
     plugin_names_free(&names);
@@ -32,7 +33,7 @@ static int find(plugmc_context *asking, const plugmc_host *host, instance **out)
     *out = NULL;
     for (int i = 0; engine && i < engine->instance_count; i++) {
         instance *one = &engine->instances[i];
-        if (!one->plugin->local_energy) continue;
+        if (!plugmc_local_energy_of(one->plugin)) continue;
         if (*out)
             return host->fail(
                 asking, PLUGMC_ERROR_INPUT,
@@ -53,13 +54,13 @@ int local_energies(const plugmc_host *host, const plugmc_local_energy_request *r
     instance *giving;
     int code = find(asking, host, &giving);
     if (code || !request) return code;
-    if (request->view->on_device && !giving->plugin->local_energy->on_device)
+    if (request->view->on_device && !plugmc_local_energy_of(giving->plugin)->on_device)
         return host->fail(
             asking, PLUGMC_ERROR_STATE,
             "it asks for local energies of positions on the GPU, where '%s' gives none",
             giving->context.section);
     const crash_record outer = crash_calling(giving->context.section, "local_energy");
-    code = giving->plugin->local_energy->evaluate(giving->data, &giving->host, request);
+    code = plugmc_local_energy_of(giving->plugin)->evaluate(giving->data, &giving->host, request);
     crash_called_within(outer);
     return code;
 }

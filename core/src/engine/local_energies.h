@@ -1,8 +1,8 @@
-/* plugmc_host.local_energy: who gives local energies, and asking it. */
+/* PLUGMC_LOCAL_ENERGIES: who gives local energies, and asking it. */
 #ifndef PLUGMC_RUN_LOCAL_ENERGIES_H
 #define PLUGMC_RUN_LOCAL_ENERGIES_H
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 int local_energies(const plugmc_host *, const plugmc_local_energy_request *);
 #endif

@@ -22,29 +22,32 @@ uint32_t needs_of(const plugmc_mover *mover)
 {
     const uint32_t all =
         PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_USES_PLACES;
-    return mover->take ? mover->needs : mover->needs | all;
+    return mover->driver ? mover->needs : mover->needs | all;
 }
 
 /* What of a potential a mover would have to evaluate, as bits PLUGMC_USES_*; the pair and field
  * facets together are one way, total another, unless it comes on top of them. */
-static bool can_sample(uint32_t needs, const plugmc_potential *p)
+static bool can_sample(uint32_t needs, const plugmc_plugin *plugin)
 {
+    const plugmc_potential *p = plugin->potential;
     bool parts = p->pair || p->field;
-    if (is_constant(p)) return true;
+    if (is_constant(plugin)) return true;
     if (p->total && p->total->beside_parts)
         return needs & PLUGMC_USES_TOTAL && (!p->pair || needs & PLUGMC_USES_PAIR) &&
                (!p->field || needs & PLUGMC_USES_FIELD);
     if (parts && (!p->pair || needs & PLUGMC_USES_PAIR) && (!p->field || needs & PLUGMC_USES_FIELD))
         return true;
     if (p->total && needs & PLUGMC_USES_TOTAL) return true;
-    return p->orbitals && needs & PLUGMC_USES_ORBITALS;
+    return plugmc_orbitals_of(plugin) && needs & PLUGMC_USES_ORBITALS;
 }
 
-static const char *facet_words(const plugmc_potential *p, char words[96])
+static const char *facet_words(const plugmc_plugin *plugin, char words[96])
 {
+    const plugmc_potential *p = plugin->potential;
     words[0] = 0;
     const char *names[] = {p->pair ? "pair" : NULL, p->field ? "field" : NULL,
-                           p->total ? "total" : NULL, p->orbitals ? "orbitals" : NULL};
+                           p->total ? "total" : NULL,
+                           plugmc_orbitals_of(plugin) ? "orbitals" : NULL};
     for (int i = 0; i < 4; i++)
         if (names[i])
             snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "",
@@ -110,7 +113,7 @@ static bool tears_molecules(const engine *engine, uint32_t needs, const plugmc_t
 
 static bool can_move(const engine *engine, uint32_t needs, const plugmc_term *term)
 {
-    return can_sample(needs, term->plugin->potential) && !lacks_range(engine, needs, term) &&
+    return can_sample(needs, term->plugin) && !lacks_range(engine, needs, term) &&
            !lacks_forces(needs, term->plugin->potential) &&
            !lacks_places(needs, term->plugin->potential) && !tears_molecules(engine, needs, term);
 }
@@ -124,7 +127,7 @@ static bool fits_box(const engine *engine, uint32_t needs)
 static bool uses_orbitals(const engine *engine)
 {
     for (int t = 0; t < engine->system.term_count; t++)
-        if (engine->terms[t].sampled && engine->terms[t].plugin->potential->orbitals) return true;
+        if (engine->terms[t].sampled && plugmc_orbitals_of(engine->terms[t].plugin)) return true;
     return false;
 }
 
@@ -173,11 +176,11 @@ static int match_term(const engine *engine, const place *at, uint32_t needs,
 {
     const plugmc_potential *p = term->plugin->potential;
     char has[96], can[96], use[256];
-    if (!can_sample(needs, p))
+    if (!can_sample(needs, term->plugin))
         return report_error(engine->report, EXIT_INPUT, at->file, at->line,
                             "mover '%s' works with the facets %s; potential '%s' has %s%s",
-                            at->name, uses_words(needs, can), term->label, facet_words(p, has),
-                            movers_for(engine, use));
+                            at->name, uses_words(needs, can), term->label,
+                            facet_words(term->plugin, has), movers_for(engine, use));
     if (lacks_range(engine, needs, term))
         return report_error(engine->report, EXIT_INPUT, at->file, at->line,
                             "mover '%s' needs potentials of finite range; '%s' has none%s",
@@ -222,7 +225,7 @@ static uint32_t strange_to(const plugmc_mover *mover, const plugmc_mover *other)
     const uint32_t by_core = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX |
                              PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
     return other->changes & ~(uint32_t)PLUGMC_CHANGED_WEIGHT &
-           ~(mover->follows | (mover->take ? 0 : by_core));
+           ~(mover->follows | (mover->driver ? 0 : by_core));
 }
 
 /* The first term that counts by a factor of its own; NULL: none. */
@@ -237,7 +240,7 @@ static const plugmc_term *coupled_term(const engine *engine)
 
 bool mover_follows(const engine *engine, const plugmc_mover *mover, const moving *but)
 {
-    bool follows = !mover->take || mover->follows & PLUGMC_CHANGED_MULTIPLIER ||
+    bool follows = !mover->driver || mover->follows & PLUGMC_CHANGED_MULTIPLIER ||
                    (engine->ladder.rungs <= 1 && !coupled_term(engine));
     for (int k = 0; k < engine->mover_count; k++)
         if (&engine->movers[k] != but) follows &= !strange_to(mover, engine->movers[k].mover);
@@ -322,7 +325,7 @@ static uint32_t followed(const plugmc_plugin *p)
     const plugmc_total *total = p->potential ? p->potential->total : NULL;
     if (p->kind == PLUGMC_MOVER) return ~0u;
     if (p->observable) return PLUGMC_HAS(p->observable, follows) ? p->observable->follows : 0;
-    if (p->potential->orbitals) return PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;
+    if (plugmc_orbitals_of(p)) return PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;
     if (!total) return ~0u;
     const uint32_t follows = (PLUGMC_HAS(total, follows) ? total->follows : 0) |
                              PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;

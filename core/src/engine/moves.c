@@ -6,6 +6,7 @@
 
 #include "base/crash.h"
 #include "plugin/answers.h"
+#include "plugin/descriptor.h"
 #include "engine/refusals.h"
 #include "parallel/team.h"
 
@@ -52,14 +53,12 @@ static int make_record(engine *engine, const moving *m, const plugmc_move *move,
 }
 
 /* With what they begin. */
-static void ask_steps(const engine *engine, const moving *m)
+static void read_steps(const engine *engine, const moving *m)
 {
-    if (!m->mover->step) return;
-    context_calling(&m->instance->context, "step");
     for (int k = 0; k < m->mover->move_count; k++)
         for (int32_t r = 0; r < engine->system.rungs; r++)
-            records_of(engine, m)[k].steps[r] = m->mover->step(m->instance->data, k, r);
-    crash_called();
+            records_of(engine, m)[k].steps[r] = parameter_real(
+                m->instance->plugin, m->instance->data, move_at(m->mover, k)->step_key);
 }
 
 int moves_begin(engine *engine)
@@ -74,10 +73,11 @@ int moves_begin(engine *engine)
         m->counted = calloc((size_t)(m->mover->move_count * rungs), sizeof *m->counted);
         m->made = calloc((size_t)(m->mover->move_count * rungs), sizeof *m->made);
         if (code) return code;
-        if (!m->counted || !m->made)
+        m->told = calloc((size_t)(m->mover->move_count * rungs + 1), sizeof *m->told);
+        if (!m->counted || !m->made || !m->told)
             return report_error(engine->report, EXIT_MEMORY, NULL, 0,
                                 "no memory for counts of trial moves");
-        ask_steps(engine, m);
+        read_steps(engine, m);
     }
     return 0;
 }
@@ -153,41 +153,48 @@ int moves_clear(engine *engine)
 
 /* ---- Steps --------------------------------------------------------------------------------------- */
 
-/* Into the record goes what the mover has taken. */
-static int set_step(engine *engine, const moving *m, int move, int32_t rung, double step)
+const double *moves_told(const engine *engine, moving *m)
 {
-    instance *mover = m->instance;
-    context_calling(&mover->context, "set_step");
-    const int code = m->mover->set_step(mover->data, &mover->host, move, rung, step);
-    context_calling(&mover->context, "step");
-    if (!code) records_of(engine, m)[move].steps[rung] = m->mover->step(mover->data, move, rung);
-    return context_exit_code(&mover->context, code, "setting the step");
+    const int32_t rungs = engine->system.rungs;
+    for (int k = 0; k < m->mover->move_count; k++)
+        memcpy(m->told + k * rungs, records_of(engine, m)[k].steps,
+               (size_t)rungs * sizeof *m->told);
+    return m->told;
+}
+
+/* Beyond half of the box a longer way leads to no other place. */
+double moves_possible(const plugmc_move *move, const void *instance, const plugmc_box *box,
+                      int32_t rung, double step)
+{
+    double most = move->most > 0 ? move->most : INFINITY;
+    if (!(move->most > 0) && !strcmp(move->step_unit, "length")) {
+        most = 0;
+        for (int d = 0; d < box->dimension; d++) most = fmax(most, 0.5 * box->length[d]);
+    }
+    return fmin(move->limit ? move->limit(instance, rung, step) : step, most);
+}
+
+static double limited(const engine *engine, const moving *m, int k, int32_t rung, double step)
+{
+    context_calling(&m->instance->context, "limit");
+    const double possible =
+        moves_possible(move_at(m->mover, k), m->instance->data, &engine->system.box, rung, step);
+    crash_called();
+    return possible;
 }
 
 int moves_take_up(engine *engine)
 {
     int code = 0;
-    for (int i = 0; i < engine->mover_count && !code; i++) {
-        moving *m = &engine->movers[i];
-        code = ask_counts(engine, m, "taking up the checkpoint"); /* it was counted before that */
-        for (int k = 0; k < m->mover->move_count && m->mover->set_step; k++)
-            for (int32_t r = 0; r < engine->system.rungs && !code; r++) {
-                const move_record *record = &records_of(engine, m)[k];
-                if (record->step_unit) code = set_step(engine, m, k, r, record->steps[r]);
-            }
-    }
+    for (int i = 0; i < engine->mover_count && !code; i++) /* it was counted before that */
+        code = ask_counts(engine, &engine->movers[i], "taking up the checkpoint");
     return code;
 }
 
 double moves_target(const moving *m, int move)
 {
-    const plugmc_mover *mover = m->mover;
-    if (!mover->target_acceptance || !mover->step || !mover->set_step) return 0;
-    if (!move_at(mover, move)->step_unit) return 0;
-    context_calling(&m->instance->context, "target_acceptance");
-    const double target = mover->target_acceptance(m->instance->data, move);
-    crash_called();
-    return target;
+    return parameter_real(m->instance->plugin, m->instance->data,
+                          move_at(m->mover, move)->target_key);
 }
 
 bool moves_are_tuned(const engine *engine)
@@ -253,34 +260,34 @@ static void note_tuning(const engine *engine, move_record *record, const tuning 
     record->tuning_count++;
 }
 
-static int tune_rung(engine *engine, const tuning *t, bool last)
+static void tune_rung(engine *engine, const tuning *t, bool last)
 {
     move_record *record = &records_of(engine, t->m)[t->move];
     const double factor = fmin(2, fmax(0.5, t->acceptance / t->target));
     const double before = record->steps[t->rung], wanted = before * factor;
-    const int code = set_step(engine, t->m, t->move, t->rung, wanted);
-    if (code) return code;
-    if (record->counts[t->rung].trials >= ENOUGH_TRIALS) note_tuning(engine, record, t);
-    if (last) say_what_is_missed(engine, t, wanted, record->steps[t->rung]);
-    if (record->counts[t->rung].trials < ENOUGH_TRIALS) { /* only to see what would be possible */
-        return set_step(engine, t->m, t->move, t->rung, before);
+    const double step = wanted == before ? before /* as its user gave it */
+                                         : limited(engine, t->m, t->move, t->rung, wanted);
+    const bool enough = record->counts[t->rung].trials >= ENOUGH_TRIALS;
+    if (enough) {
+        record->steps[t->rung] = step;
+        note_tuning(engine, record, t);
     }
-    record->counts[t->rung] = (plugmc_counts){0, 0};
-    return 0;
+    if (last)
+        say_what_is_missed(engine, t, wanted,
+                           step); /* else it is only to see what would be possible */
+    if (enough) record->counts[t->rung] = (plugmc_counts){0, 0};
 }
 
-static int tune_move(engine *engine, const moving *m, int move, bool last)
+static void tune_move(engine *engine, const moving *m, int move, bool last)
 {
     const double target = moves_target(m, move);
     const move_record *record = &records_of(engine, m)[move];
-    int code = 0;
-    for (int32_t r = 0; r < record->rungs && target > 0 && !code; r++) {
+    for (int32_t r = 0; r < record->rungs && target > 0; r++) {
         const plugmc_counts *counts = &record->counts[r];
         const tuning t = {m, move, r, (double)counts->accepted / (double)counts->trials, target};
         if (counts->trials >= ENOUGH_TRIALS || (last && counts->trials))
-            code = tune_rung(engine, &t, last);
+            tune_rung(engine, &t, last);
     }
-    return code;
 }
 
 int moves_tune(engine *engine, bool last)
@@ -288,6 +295,6 @@ int moves_tune(engine *engine, bool last)
     int code = moves_refresh(engine);
     for (int i = 0; i < engine->mover_count; i++)
         for (int k = 0; k < engine->movers[i].mover->move_count && !code; k++)
-            code = tune_move(engine, &engine->movers[i], k, last);
+            tune_move(engine, &engine->movers[i], k, last);
     return code;
 }

@@ -11,8 +11,14 @@ int moves_begin(engine *);
 int moves_refresh(engine *);
 /* Counts begin anew. */
 int moves_clear(engine *);
-/* Gives the steps of the records to the movers: those of a checkpoint. */
+/* After steps and counts of a checkpoint were read: what movers have counted by then is in these. */
 int moves_take_up(engine *);
+
+/* How much of a step makes sense. */
+double moves_possible(const plugmc_move *, const void *instance, const plugmc_box *, int32_t rung,
+                      double step);
+/* Steps of a mover [moves][rungs], to be told to its `sweep`; until the next call. */
+const double *moves_told(const engine *, moving *);
 
 /* The acceptance that steps of this kind are tuned to, 0: they are not tuned. */
 double moves_target(const moving *, int move);

@@ -312,7 +312,7 @@ static int look_at_totals(search *s, const double *positions)
 static int look_at_orbitals_of(search *s, const plugmc_term *term, int32_t species)
 {
     const plugmc_system *system = &s->engine->system;
-    const plugmc_orbitals *orbitals = term->plugin->potential->orbitals;
+    const plugmc_orbitals *orbitals = plugmc_orbitals_of(term->plugin);
     const int64_t n = plugmc_species_at(system, species)->count, first = system->first[species];
     crash_calling_its("count");
     const int64_t count = orbitals->count(term->instance, species);
@@ -348,7 +348,7 @@ static int look_at_orbitals(search *s)
     int code = 0;
     for (int k = 0; k < system->term_count && !s->found.term; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
-        if (!term->sampled || !term->plugin->potential->orbitals) continue;
+        if (!term->sampled || !plugmc_orbitals_of(term->plugin)) continue;
         crash_calling_potential(term->label, "count");
         for (int32_t a = 0; a < system->species_count && !code; a++)
             code = look_at_orbitals_of(s, term, a);

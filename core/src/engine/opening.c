@@ -116,7 +116,7 @@ static int load_instances(engine *engine)
             engine->movers[engine->mover_count++] =
                 (moving){.instance = instance,
                          .mover = instance->plugin->mover,
-                         .by_core = !instance->plugin->mover->take,
+                         .by_core = !instance->plugin->mover->driver,
                          .every = (uint64_t)config->plugins[i].every};
     }
     return first_error;

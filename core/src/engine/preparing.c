@@ -38,7 +38,7 @@ static uint64_t seed_of(const engine *engine, const instance *instance)
 /* Potentials with orbitals come before others, which may ask them where their ions are. */
 static bool has_orbitals(const plugmc_plugin *plugin)
 {
-    return plugin->kind == PLUGMC_POTENTIAL && plugin->potential->orbitals;
+    return plugin->kind == PLUGMC_POTENTIAL && plugmc_orbitals_of(plugin);
 }
 
 static int prepare_kind(engine *engine, int kind, bool orbitals)
@@ -57,7 +57,7 @@ static int prepare_kind(engine *engine, int kind, bool orbitals)
         if (kind == PLUGMC_MOVER) instance->host.every = instance->section->every;
         context_calling(&instance->context, "prepare");
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
-        if (!code && plugin->kind == PLUGMC_MOVER && !plugin->mover->take)
+        if (!code && plugin->kind == PLUGMC_MOVER && !plugin->mover->driver)
             code = hamiltonian_open(&engine->current.hamiltonian, &instance->host);
         code = context_exit_code(&instance->context, code, "preparing");
         if (code) return code;
@@ -156,7 +156,7 @@ void engine_close(engine *engine)
     for (int i = 0; i < engine->instance_count; i++)
         if (engine->instances[i].plugin) plugin_unload(&engine->instances[i].loaded);
     for (int i = 0; i < engine->mover_count; i++)
-        free(engine->movers[i].counted), free(engine->movers[i].made);
+        free(engine->movers[i].counted), free(engine->movers[i].made), free(engine->movers[i].told);
     hamiltonian_close(&engine->current.hamiltonian);
     board_free(engine);
     move_records_free(engine->moves, engine->move_count);

@@ -92,11 +92,11 @@ static int host_view(plugmc_context *context, const double *positions, int32_t o
 {
     plugmc_view whole;
     const uint32_t room = out->size;
-    if (room < VIEW_1_0)
+    if (room < VIEW_2_0)
         return host_fail(context, PLUGMC_ERROR_STATE,
                          "a view of %u bytes is asked for: a plugin says its size, %d at least, "
                          "before",
-                         room, VIEW_1_0);
+                         room, VIEW_2_0);
     view_clear(context->stage);
     context->stage->gpu = context->gpu;
     const int code = view_of(context->stage, positions, on_device, 0, &whole);
@@ -347,10 +347,39 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
     return code;
 }
 
+/* ---- Extensions ---------------------------------------------------------------------------------- */
+
 static int host_local_energy(plugmc_context *context, const plugmc_local_energy_request *request)
 {
     const plugmc_host host = context_host(context, context->stage->system);
     return local_energies(&host, request);
+}
+
+static const void *host_extension(plugmc_context *context, const char *name)
+{
+    static const plugmc_hamiltonian hamiltonian = {.size = sizeof hamiltonian,
+                                                   .energies = host_energies,
+                                                   .settle = host_settle,
+                                                   .energy = host_energy,
+                                                   .step = host_step,
+                                                   .count = host_count,
+                                                   .decide = host_decide};
+    static const plugmc_rungs rungs = {.size = sizeof rungs,
+                                       .by_rung = host_by_rung,
+                                       .exchange_growth = host_exchange_growth,
+                                       .exchange_rungs = host_exchange_rungs};
+    static const plugmc_weighing weighing = {.size = sizeof weighing, .declare = host_declare};
+    static const plugmc_local_energies local_energies = {.size = sizeof local_energies,
+                                                         .local_energy = host_local_energy};
+    const plugmc_extension known[] = {{PLUGMC_HAMILTONIAN, &hamiltonian},
+                                      {PLUGMC_RUNGS, &rungs},
+                                      {PLUGMC_MACROSTATES, &weighing},
+                                      {PLUGMC_LOCAL_ENERGIES, &local_energies},
+                                      {PLUGMC_SPREAD, spread_services()}};
+    (void)context;
+    for (int k = 0; k < PLUGMC_COUNT(known); k++)
+        if (!strcmp(name, known[k].name)) return known[k].table;
+    return NULL;
 }
 
 plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
@@ -372,20 +401,9 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .rehearse = host_rehearse,
                          .stopping = host_stopping,
                          .not_a_number = host_not_a_number,
-                         .energies = host_energies,
-                         .settle = host_settle,
+                         .extension = host_extension,
                          .trials = host_trials,
-                         .energy = host_energy,
-                         .step = host_step,
-                         .count = host_count,
-                         .decide = host_decide,
-                         .by_rung = host_by_rung,
-                         .declare = host_declare,
-                         .exchange_growth = host_exchange_growth,
-                         .exchange_rungs = host_exchange_rungs,
-                         .reservoir = host_reservoir,
-                         .local_energy = host_local_energy,
-                         .spread = spread_services()};
+                         .reservoir = host_reservoir};
 }
 
 void context_release(plugmc_context *context)

@@ -7,7 +7,7 @@
 #ifndef PLUGMC_RUN_STATE_H
 #define PLUGMC_RUN_STATE_H
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 #include "engine/ladder.h"
 
 enum { STATE_ARRAYS = PLUGMC_STATE_WEIGHT + 1 };

@@ -3,6 +3,7 @@
 #include "engine/board.h"
 #include "engine/borrowing.h"
 #include "engine/engine.h"
+#include "engine/moves.h"
 #include "base/stop.h"
 #include "energy/bias.h"
 
@@ -14,8 +15,9 @@ static int sweep_mover(engine *engine, moving *m, uint64_t first, uint64_t n)
     if (code) return code;
     if (!m->by_core) engine->current.ahead = m;
     if (m == engine->weighing) code = bias_gather(&engine->current.hamiltonian, &mover->host);
+    const plugmc_sweeps sweeps = {sizeof sweeps, first, n, moves_told(engine, m)};
     context_calling(&mover->context, "sweep");
-    if (!code) code = m->mover->sweep(mover->data, &mover->host, first, n);
+    if (!code) code = m->mover->sweep(mover->data, &mover->host, &sweeps);
     crash_called();
     board_forget(engine);
     if (code == PLUGMC_STOPPED && stop_given_up()) return SWEEP_GIVEN_UP;

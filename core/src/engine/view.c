@@ -94,7 +94,7 @@ static int add_constants(const plugmc_view *view, double *energy)
     int code = PLUGMC_OK;
     for (int32_t t = 0; t < stage->system->term_count && !code; t++) {
         const plugmc_term *term = plugmc_term_at(stage->system, t);
-        if (!term->sampled || !is_constant(term->plugin->potential)) continue;
+        if (!term->sampled || !is_constant(term->plugin)) continue;
         const crash_record outer = crash_calling_potential(term->label, "energy");
         code = term->plugin->potential->total->energy(term->instance, &request);
         crash_called_within(outer);
@@ -106,7 +106,7 @@ static int energy_of_mover(const plugmc_view *view, double *energy)
 {
     const view_stage *stage = view->core;
     const crash_record outer = crash_calling(stage->mover_host->context->section, "running_energy");
-    int code = stage->mover->running_energy(stage->mover_instance, stage->mover_host, energy);
+    int code = stage->driver->running_energy(stage->mover_instance, stage->mover_host, energy);
     crash_called_within(outer);
     return code ? code : add_constants(view, energy);
 }
@@ -115,7 +115,7 @@ static int inverses_of_mover(const plugmc_view *view, plugmc_inverses *out)
 {
     const view_stage *stage = view->core;
     const crash_record outer = crash_calling(stage->mover_host->context->section, "inverses");
-    const int code = stage->mover->inverses(stage->mover_instance, stage->mover_host, out);
+    const int code = stage->lends->inverses(stage->mover_instance, stage->mover_host, out);
     crash_called_within(outer);
     return code;
 }
@@ -140,8 +140,8 @@ int view_of(view_stage *stage, const double *positions, int on_device, uint64_t 
         .box = box,
         .device_box = there,
         .count = count,
-        .running_energy = stage->mover && stage->mover->running_energy ? energy_of_mover : NULL,
-        .inverses = stage->mover && stage->mover->inverses ? inverses_of_mover : NULL,
+        .running_energy = stage->driver && stage->driver->running_energy ? energy_of_mover : NULL,
+        .inverses = stage->lends ? inverses_of_mover : NULL,
         .share = stage->share,
     };
     return code;

@@ -3,7 +3,7 @@
 #define PLUGMC_RUN_VIEW_H
 
 #include "gpu/gpu.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 enum { KEPT_CELLS = 4 }; /* cell lists kept for one configuration */
 
@@ -18,8 +18,10 @@ typedef struct cell_lists {
 /* One configuration and its cell lists; zeroed but for the first members before use. */
 typedef struct view_stage {
     const plugmc_system *system;
-    gpu *gpu;                  /* NULL on the CPU */
-    const plugmc_mover *mover; /* of the running energy; NULL: there is none */
+    gpu *gpu; /* NULL on the CPU */
+    /* Of the mover that has running energies, and of the one that lends matrices; NULL: there is none. */
+    const plugmc_driver *driver;
+    const plugmc_lends_inverses *lends;
     void *mover_instance;
     const plugmc_host *mover_host;
     const plugmc_state *state; /* of the boxes */

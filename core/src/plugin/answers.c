@@ -2,6 +2,7 @@
  * as input and not as truth. What can be seen from outside is whether a number is possible, a
  * pointer is there and a list ends. */
 #include "plugin/answers.h"
+#include "plugin/descriptor.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -201,7 +202,7 @@ static bool check_ions(const plugmc_orbitals *orbitals, const void *instance, se
 static bool check_orbitals(const plugmc_system *system, const plugmc_term *term, sentence why)
 {
     const int64_t most = 10000000;
-    const plugmc_orbitals *orbitals = term->plugin->potential->orbitals;
+    const plugmc_orbitals *orbitals = plugmc_orbitals_of(term->plugin);
     crash_calling_its("count");
     for (int s = 0; s < system->species_count; s++) {
         int64_t count = orbitals->count(term->instance, s);
@@ -274,7 +275,7 @@ static bool check_sums(const plugmc_free *f, const void *instance, int64_t most,
 static bool check_free(const plugmc_term *term, sentence why)
 {
     const int64_t most = 100000;
-    const plugmc_free *f = term->plugin->potential->free;
+    const plugmc_free *f = plugmc_free_of(term->plugin);
     if (!check_tables(term->plugin, f->tables, why)) return false;
     if (!check_sums(f, term->instance, most, why)) return false;
     crash_calling_its("count");
@@ -307,29 +308,23 @@ static bool check_free(const plugmc_term *term, sentence why)
 bool check_potential_answers(const plugmc_system *system, const plugmc_term *term, sentence why)
 {
     const plugmc_potential *p = term->plugin->potential;
-    return (!p->orbitals || check_orbitals(system, term, why)) &&
+    return (!plugmc_orbitals_of(term->plugin) || check_orbitals(system, term, why)) &&
            (!p->total || check_waves(p->total, term->instance, why)) &&
-           (!p->free || check_free(term, why));
+           (!plugmc_free_of(term->plugin) || check_free(term, why));
 }
 
 /* ---- Movers ---------------------------------------------------------------------------------- */
 
 bool check_mover_answers(const plugmc_plugin *plugin, const void *instance, sentence why)
 {
-    const plugmc_mover *m = plugin->mover;
-    for (int32_t k = 0; k < m->move_count; k++) {
-        if (m->moves[k].step_unit) {
-            crash_calling_its("step");
-            double step = m->step(instance, k, 0);
-            if (!(step >= 0) || isinf(step))
-                return why_not(why, "the size of its trial moves is %g", step);
-        }
-        if (m->target_acceptance) {
-            crash_calling_its("target_acceptance");
-            double target = m->target_acceptance(instance, k);
-            if (!(target >= 0 && target <= 1))
-                return why_not(why, "the acceptance that it aims at is %g", target);
-        }
+    for (int32_t k = 0; k < plugin->mover->move_count; k++) {
+        const plugmc_move *move = &plugin->mover->moves[k];
+        const double step = parameter_real(plugin, instance, move->step_key),
+                     target = parameter_real(plugin, instance, move->target_key);
+        if (move->step_unit && (!(step >= 0) || isinf(step)))
+            return why_not(why, "the size of its trial moves is %g", step);
+        if (!(target >= 0 && target <= 1))
+            return why_not(why, "the acceptance that it aims at is %g", target);
     }
     return true;
 }

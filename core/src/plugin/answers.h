@@ -5,7 +5,7 @@
 #define PLUGMC_ANSWERS_H
 
 #include "base/sentence.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 enum quantity_list { QUANTITIES_MEASURED, QUANTITIES_DERIVED };
 

@@ -6,14 +6,23 @@
 
 #include "base/report.h"
 
-_Static_assert(sizeof(plugmc_plugin) >= PLUGIN_1_0 && sizeof(plugmc_parameter) >= PARAMETER_1_0 &&
-                   sizeof(plugmc_potential) >= POTENTIAL_1_0 && sizeof(plugmc_pair) >= PAIR_1_0 &&
-                   sizeof(plugmc_field) >= FIELD_1_0 && sizeof(plugmc_total) >= TOTAL_1_0 &&
-                   sizeof(plugmc_orbitals) >= ORBITALS_1_0 && sizeof(plugmc_mover) >= MOVER_1_0 &&
-                   sizeof(plugmc_observable) >= OBSERVABLE_1_0 &&
-                   sizeof(plugmc_local_energy) >= LOCAL_ENERGY_1_0 &&
-                   sizeof(plugmc_free) >= FREE_1_0 && sizeof(plugmc_view) >= VIEW_1_0,
-               "structs of the plugin interface only grow");
+#define SIZES(X)                                                                                   \
+    X(plugmc_plugin, PLUGIN)                                                                       \
+    X(plugmc_parameter, PARAMETER)                                                                 \
+    X(plugmc_potential, POTENTIAL)                                                                 \
+    X(plugmc_pair, PAIR)                                                                           \
+    X(plugmc_field, FIELD)                                                                         \
+    X(plugmc_total, TOTAL)                                                                         \
+    X(plugmc_mover, MOVER)                                                                         \
+    X(plugmc_move, MOVE)                                                                           \
+    X(plugmc_driver, DRIVER)                                                                       \
+    X(plugmc_observable, OBSERVABLE)                                                               \
+    X(plugmc_orbitals, ORBITALS)                                                                   \
+    X(plugmc_free, FREE)                                                                           \
+    X(plugmc_view, VIEW)
+#define ONLY_GROWS(type, name)                                                                     \
+    _Static_assert(sizeof(type) >= name##_2_0, "structs of the plugin interface only grow");
+SIZES(ONLY_GROWS)
 
 /* A descriptor and everything it points to. */
 typedef struct half {
@@ -22,13 +31,13 @@ typedef struct half {
     plugmc_pair pair;
     plugmc_field field;
     plugmc_total total;
-    plugmc_orbitals orbitals;
     plugmc_mover mover;
+    plugmc_driver driver;
     plugmc_observable observable;
-    plugmc_local_energy local_energy;
-    plugmc_free free;
     plugmc_parameter *parameters;
     plugmc_move *moves;
+    plugmc_extension *extensions;
+    void **tables; /* of extensions that this program knows, copied; NULL: of others */
 } half;
 
 struct plugin_copy {
@@ -88,7 +97,7 @@ static bool copy_parameters(half *h, sentence why)
         return true;
     h->parameters =
         copy_table(h->plugin.parameters, h->plugin.parameter_count, h->plugin.parameter_size,
-                   PARAMETER_1_0, sizeof *h->parameters, "parameters", why);
+                   PARAMETER_2_0, sizeof *h->parameters, "parameters", why);
     h->plugin.parameters = h->parameters;
     h->plugin.parameter_size = sizeof *h->parameters;
     return h->parameters != NULL;
@@ -97,12 +106,62 @@ static bool copy_parameters(half *h, sentence why)
 static bool copy_moves(half *h, sentence why)
 {
     if (!h->plugin.mover || !h->mover.moves) return true;
-    h->moves = copy_table(h->mover.moves, h->mover.move_count, h->mover.move_size, MOVE_1_0,
+    h->moves = copy_table(h->mover.moves, h->mover.move_count, h->mover.move_size, MOVE_2_0,
                           sizeof *h->moves, "moves", why);
     h->mover.moves = h->moves;
     h->mover.move_size = sizeof *h->moves;
     return h->moves != NULL;
 }
+
+/* ---- Extensions ---------------------------------------------------------------------------------- */
+
+/* Those that this program knows. Others are left as they are: plugins may have their own for each other. */
+static const struct {
+    const char *name;
+    size_t ours;
+    uint32_t least;
+} known[] = {
+    {PLUGMC_ORBITALS, sizeof(plugmc_orbitals), ORBITALS_2_0},
+    {PLUGMC_FREE_NUMBERS, sizeof(plugmc_free), FREE_2_0},
+    {PLUGMC_LOCAL_ENERGY, sizeof(plugmc_local_energy), 16},
+    {PLUGMC_LENDS_INVERSES, sizeof(plugmc_lends_inverses), 16},
+    {PLUGMC_FILLS_CELLS, sizeof(plugmc_fills_cells), 16},
+    {PLUGMC_GIVES_SHARES, sizeof(plugmc_gives_shares), 16},
+    {PLUGMC_MEASURES_LATER, sizeof(plugmc_measures_later), 16},
+    {PLUGMC_MEASURES_SHARES, sizeof(plugmc_measures_shares), 16},
+};
+
+static bool copy_extension(plugmc_extension *e, void **table, sentence why)
+{
+    if (!e->table) return why_not(why, "offers %s and gives no table of functions for it", e->name);
+    for (int k = 0; k < PLUGMC_COUNT(known); k++) {
+        if (strcmp(e->name, known[k].name) != 0) continue;
+        *table = checked(calloc(1, known[k].ours));
+        if (!copy_sized(*table, known[k].ours, e->table, e->name, known[k].least, why))
+            return false;
+        e->table = *table;
+    }
+    return true;
+}
+
+static bool copy_extensions(half *h, sentence why)
+{
+    const plugmc_extension *from = h->plugin.extensions;
+    int n = 0;
+    if (!from) return true;
+    while (n < MOST_ENTRIES && from[n].name) n++;
+    if (n == MOST_ENTRIES)
+        return why_not(why, "has a list of extensions without an end (PLUGMC_OFFERS makes one)");
+    h->extensions = checked(calloc((size_t)n + 1, sizeof *h->extensions));
+    h->tables = checked(calloc((size_t)n + 1, sizeof *h->tables));
+    memcpy(h->extensions, from, (size_t)n * sizeof *from);
+    h->plugin.extensions = h->extensions;
+    for (int k = 0; k < n; k++)
+        if (!copy_extension(&h->extensions[k], &h->tables[k], why)) return false;
+    return true;
+}
+
+/* ---- Copies -------------------------------------------------------------------------------------- */
 
 /* Magic comes before the size of a descriptor, which check_head has compared. */
 static bool copy_half(half *h, const plugmc_plugin *from, sentence why)
@@ -110,13 +169,20 @@ static bool copy_half(half *h, const plugmc_plugin *from, sentence why)
     const uint32_t size = from->size < sizeof h->plugin ? from->size : sizeof h->plugin;
     memcpy(&h->plugin, from, size);
     h->plugin.size = size;
-    return copy_parameters(h, why) && COPY_FACET(h, plugin, potential, POTENTIAL_1_0) &&
-           COPY_FACET(h, potential, pair, PAIR_1_0) && COPY_FACET(h, potential, field, FIELD_1_0) &&
-           COPY_FACET(h, potential, total, TOTAL_1_0) &&
-           COPY_FACET(h, potential, orbitals, ORBITALS_1_0) &&
-           COPY_FACET(h, potential, free, FREE_1_0) && COPY_FACET(h, plugin, mover, MOVER_1_0) &&
-           copy_moves(h, why) && COPY_FACET(h, plugin, observable, OBSERVABLE_1_0) &&
-           COPY_FACET(h, plugin, local_energy, LOCAL_ENERGY_1_0);
+    return copy_parameters(h, why) && COPY_FACET(h, plugin, potential, POTENTIAL_2_0) &&
+           COPY_FACET(h, potential, pair, PAIR_2_0) && COPY_FACET(h, potential, field, FIELD_2_0) &&
+           COPY_FACET(h, potential, total, TOTAL_2_0) && COPY_FACET(h, plugin, mover, MOVER_2_0) &&
+           copy_moves(h, why) && COPY_FACET(h, mover, driver, DRIVER_2_0) &&
+           COPY_FACET(h, plugin, observable, OBSERVABLE_2_0) && copy_extensions(h, why);
+}
+
+static void free_half(half *h)
+{
+    for (int k = 0; h->extensions && h->extensions[k].name; k++) free(h->tables[k]);
+    free(h->tables);
+    free(h->extensions);
+    free(h->parameters);
+    free(h->moves);
 }
 
 plugin_copy *plugin_copy_make(const plugmc_plugin *from, sentence why)
@@ -138,9 +204,7 @@ const plugmc_plugin *plugin_copy_descriptor(const plugin_copy *copy) { return &c
 void plugin_copy_free(plugin_copy *copy)
 {
     if (!copy) return;
-    free(copy->own.parameters);
-    free(copy->own.moves);
-    free(copy->single.parameters);
-    free(copy->single.moves);
+    free_half(&copy->own);
+    free_half(&copy->single);
     free(copy);
 }

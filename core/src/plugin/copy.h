@@ -7,24 +7,24 @@
 #define PLUGMC_COPY_H
 
 #include "base/sentence.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
-/* Bytes of each struct in plugin ABI 1.0, which every plugin has. These are numbers and not sizes
+/* Bytes of each struct in plugin ABI 2.0, which every plugin has. These are numbers and not sizes
  * of today's structs: those grow. */
 enum {
-    PLUGIN_1_0 = 176,
-    PARAMETER_1_0 = 80,
-    POTENTIAL_1_0 = 40,
-    PAIR_1_0 = 64,
-    FIELD_1_0 = 24,
-    TOTAL_1_0 = 56,
-    ORBITALS_1_0 = 40,
-    MOVER_1_0 = 96,
-    MOVE_1_0 = 24,
-    OBSERVABLE_1_0 = 56,
-    LOCAL_ENERGY_1_0 = 16,
-    FREE_1_0 = 56,
-    VIEW_1_0 = 112 /* not a plugin's, but one that plugins have filled in */
+    PLUGIN_2_0 = 192,
+    PARAMETER_2_0 = 80,
+    POTENTIAL_2_0 = 32,
+    PAIR_2_0 = 64,
+    FIELD_2_0 = 24,
+    TOTAL_2_0 = 104,
+    MOVER_2_0 = 88,
+    MOVE_2_0 = 56,
+    DRIVER_2_0 = 40,
+    OBSERVABLE_2_0 = 80,
+    ORBITALS_2_0 = 48,
+    FREE_2_0 = 96,
+    VIEW_2_0 = 120 /* not a plugin's, but one that plugins have filled in */
 };
 
 typedef struct plugin_copy plugin_copy;

@@ -11,6 +11,24 @@ const char *plugin_kind_name(int kind)
     return kind >= 0 && kind < PLUGMC_COUNT(names) ? names[kind] : "unknown kind of plugin";
 }
 
+static const plugmc_parameter *real_named(const plugmc_plugin *d, const char *name)
+{
+    for (int k = 0; name && k < d->parameter_count; k++)
+        if (d->parameters[k].type == PLUGMC_TYPE_REAL && !strcmp(d->parameters[k].name, name))
+            return &d->parameters[k];
+    return NULL;
+}
+
+bool parameter_is_real(const plugmc_plugin *d, const char *name) { return real_named(d, name); }
+
+double parameter_real(const plugmc_plugin *d, const void *instance, const char *name)
+{
+    const plugmc_parameter *p = real_named(d, name);
+    double value = 0;
+    if (p) memcpy(&value, (const char *)instance + p->offset, sizeof value);
+    return value;
+}
+
 /* Functions that a facet cannot do without, by where their pointers are. */
 typedef struct required {
     const char *name;
@@ -43,30 +61,76 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
                                     REQUIRED(plugmc_pair, energy), REQUIRED(plugmc_pair, change)};
     static const required field[] = {REQUIRED(plugmc_field, energy)};
     static const required total[] = {REQUIRED(plugmc_total, energy)};
-    static const required orbitals[] = {REQUIRED(plugmc_orbitals, count),
-                                        REQUIRED(plugmc_orbitals, complex_valued),
-                                        REQUIRED(plugmc_orbitals, evaluate)};
-    static const required numbers[] = {
-        REQUIRED(plugmc_free, count),       REQUIRED(plugmc_free, number),
-        REQUIRED(plugmc_free, get),         REQUIRED(plugmc_free, set),
-        REQUIRED(plugmc_free, derivatives), REQUIRED(plugmc_free, at_places)};
-    static const required of_text[] = {REQUIRED(plugmc_free, sums), REQUIRED(plugmc_free, combine)};
     const plugmc_potential *p = d->potential;
 
     if (!check_facet(p, "potential", NULL, 0, why)) return false;
-    if (!p->pair && !p->field && !p->total && !p->orbitals)
+    if (!p->pair && !p->field && !p->total && !plugmc_orbitals_of(d))
         return why_not(why, "is a potential without any facet: pair, field, total or orbitals");
     return (!p->pair || CHECK_FACET(p->pair, "pair", pair)) &&
            (!p->field || CHECK_FACET(p->field, "field", field)) &&
-           (!p->total || CHECK_FACET(p->total, "total", total)) &&
-           (!p->orbitals || CHECK_FACET(p->orbitals, "orbitals", orbitals)) &&
-           (!p->free || (CHECK_FACET(p->free, "free", numbers) &&
-                         (!p->free->functions || CHECK_FACET(p->free, "free", of_text))));
+           (!p->total || CHECK_FACET(p->total, "total", total));
+}
+
+/* What few plugins offer beside that. */
+static bool check_extensions(const plugmc_plugin *d, sentence why)
+{
+    static const required orbitals[] = {REQUIRED(plugmc_orbitals, count),
+                                        REQUIRED(plugmc_orbitals, complex_valued),
+                                        REQUIRED(plugmc_orbitals, evaluate)},
+                          numbers[] = {REQUIRED(plugmc_free, count),
+                                       REQUIRED(plugmc_free, number),
+                                       REQUIRED(plugmc_free, get),
+                                       REQUIRED(plugmc_free, set),
+                                       REQUIRED(plugmc_free, derivatives),
+                                       REQUIRED(plugmc_free, at_places)},
+                          of_text[] = {REQUIRED(plugmc_free, sums), REQUIRED(plugmc_free, combine)},
+                          local_energy[] = {REQUIRED(plugmc_local_energy, evaluate)},
+                          inverses[] = {REQUIRED(plugmc_lends_inverses, inverses)},
+                          cells[] = {REQUIRED(plugmc_fills_cells, fill_cells)},
+                          shares[] = {REQUIRED(plugmc_gives_shares, give_share)},
+                          later[] = {REQUIRED(plugmc_measures_later, launch)},
+                          reach[] = {REQUIRED(plugmc_measures_shares, reach)};
+    static const struct {
+        const char *name, *what;
+        const required *functions;
+        int count;
+    } known[] = {
+        {PLUGMC_ORBITALS, "orbitals", orbitals, PLUGMC_COUNT(orbitals)},
+        {PLUGMC_FREE_NUMBERS, "free", numbers, PLUGMC_COUNT(numbers)},
+        {PLUGMC_LOCAL_ENERGY, "local energy", local_energy, PLUGMC_COUNT(local_energy)},
+        {PLUGMC_LENDS_INVERSES, "lent inverses", inverses, PLUGMC_COUNT(inverses)},
+        {PLUGMC_FILLS_CELLS, "cells", cells, PLUGMC_COUNT(cells)},
+        {PLUGMC_GIVES_SHARES, "shares", shares, PLUGMC_COUNT(shares)},
+        {PLUGMC_MEASURES_LATER, "later measurement", later, PLUGMC_COUNT(later)},
+        {PLUGMC_MEASURES_SHARES, "shared measurement", reach, PLUGMC_COUNT(reach)},
+    };
+    for (int k = 0; k < PLUGMC_COUNT(known); k++) {
+        const void *table = plugmc_offered(d, known[k].name);
+        if (table && !check_facet(table, known[k].what, known[k].functions, known[k].count, why))
+            return false;
+    }
+    const plugmc_free *free = plugmc_free_of(d);
+    return !free || !free->functions || CHECK_FACET(free, "free", of_text);
+}
+
+/* A step and its target are parameters, which the core reads. */
+static bool check_step(const plugmc_plugin *d, const plugmc_move *move, sentence why)
+{
+    const char *const keys[] = {move->step_key, move->target_key};
+    if (move->step_unit && !move->step_key)
+        return why_not(why, "has a step of '%s', and does not say which parameter it begins with",
+                       move->name);
+    for (int k = 0; k < 2; k++)
+        if (keys[k] && !parameter_is_real(d, keys[k]))
+            return why_not(why, "has a step of '%s' by '%s', which is none of its real parameters",
+                           move->name, keys[k]);
+    return true;
 }
 
 /* Names of moves are those of groups in the output file. */
-static bool check_moves(const plugmc_mover *m, sentence why)
+static bool check_moves(const plugmc_plugin *d, sentence why)
 {
+    const plugmc_mover *m = d->mover;
     const bool none = m->changes == PLUGMC_CHANGED_WEIGHT && m->move_count == 0;
     if ((!m->moves || m->move_count < 1) && !none)
         return why_not(why, "is a mover without a table of its moves");
@@ -77,9 +141,7 @@ static bool check_moves(const plugmc_mover *m, sentence why)
         for (int32_t other = 0; other < k; other++)
             if (!strcmp(name, m->moves[other].name))
                 return why_not(why, "has two moves called '%s'", name);
-        if (m->moves[k].step_unit && (!m->step || !m->set_step))
-            return why_not(why, "has a step of '%s', and lacks the function 'step' or 'set_step'",
-                           name);
+        if (!check_step(d, &m->moves[k], why)) return false;
     }
     return true;
 }
@@ -95,10 +157,13 @@ static bool check_observable(const plugmc_plugin *d, sentence why)
 {
     static const required functions[] = {REQUIRED(plugmc_observable, quantity),
                                          REQUIRED(plugmc_observable, measure)};
-    if (!CHECK_FACET(d->observable, "observable", functions)) return false;
+    if (!check_facet(d->observable, "observable", NULL, 0, why)) return false;
+    const bool only_writes =
+        d->observable->writes_trajectory && !d->observable->quantity && !d->observable->measure;
+    if (!only_writes && !CHECK_FACET(d->observable, "observable", functions)) return false;
     if (!d->observable->derived != !d->observable->derive)
         return why_not(why, "is an observable with only one of 'derived' and 'derive'");
-    const int32_t on = PLUGMC_HAS(d->observable, hangs_on) ? d->observable->hangs_on : 0;
+    const int32_t on = d->observable->hangs_on;
     if (on < PLUGMC_ON_CONFIGURATION || on > PLUGMC_ON_HISTORY)
         return why_not(
             why, "is an observable that depends on what this plugmc does not know (hangs_on = %d)",
@@ -110,12 +175,13 @@ static bool check_observable(const plugmc_plugin *d, sentence why)
 static bool check_mover(const plugmc_plugin *d, sentence why)
 {
     static const required functions[] = {REQUIRED(plugmc_mover, sweep)},
-                          own[] = {REQUIRED(plugmc_mover, take), REQUIRED(plugmc_mover, give),
-                                   REQUIRED(plugmc_mover, counts)};
+                          counts[] = {REQUIRED(plugmc_mover, counts)},
+                          own[] = {REQUIRED(plugmc_driver, take), REQUIRED(plugmc_driver, give)};
     if (!CHECK_FACET(d->mover, "mover", functions)) return false;
-    const bool keeps_its_own = d->mover->take || d->mover->give;
-    if (keeps_its_own && !CHECK_FACET(d->mover, "mover", own)) return false;
-    if (keeps_its_own && !d->prepare)
+    if (d->mover->driver &&
+        (!CHECK_FACET(d->mover->driver, "driver", own) || !CHECK_FACET(d->mover, "mover", counts)))
+        return false;
+    if (d->mover->driver && !d->prepare)
         return why_not(why, "is a mover that lacks the function 'prepare'");
     if (!(d->mover->needs & (PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU)))
         return why_not(why, "is a mover that runs neither on the CPU nor on the GPU");
@@ -130,7 +196,7 @@ static bool check_mover(const plugmc_plugin *d, sentence why)
     if (d->mover->needs & ~(uint32_t)NEEDS & ~ABILITIES_TO_COME)
         return why_not(why, "is a mover that needs what this plugmc does not know (needs = 0x%x)",
                        d->mover->needs);
-    return check_moves(d->mover, why) && (!d->observable || check_observable(d, why));
+    return check_moves(d, why) && (!d->observable || check_observable(d, why));
 }
 
 /* What can be read of a descriptor of any version. */
@@ -142,15 +208,15 @@ static bool check_head(const plugmc_plugin *d, uint32_t real_size, sentence why)
                        d->magic, PLUGMC_MAGIC);
     if (d->size < offsetof(plugmc_plugin, kind))
         return why_not(why, "has a descriptor of %u bytes: expected at least %d", d->size,
-                       PLUGIN_1_0);
+                       PLUGIN_2_0);
     if (d->abi_major != PLUGMC_ABI_MAJOR || d->abi_minor > PLUGMC_ABI_MINOR)
         return why_not(why,
                        "is built for plugin ABI %d.%d, but this plugmc has %d.%d: build it "
                        "again with the headers of this plugmc",
                        d->abi_major, d->abi_minor, PLUGMC_ABI_MAJOR, PLUGMC_ABI_MINOR);
-    if (d->size < PLUGIN_1_0)
+    if (d->size < PLUGIN_2_0)
         return why_not(why, "has a descriptor of %u bytes: expected at least %d", d->size,
-                       PLUGIN_1_0);
+                       PLUGIN_2_0);
     if (d->real_size != real_size)
         return why_not(why, "has reals of %u bytes where %u are expected", d->real_size, real_size);
     return true;
@@ -189,10 +255,7 @@ static bool check_body(const plugmc_plugin *d, sentence why)
     if (d->instance_size > MOST_INSTANCE)
         return why_not(why, "has a struct of %zu bytes: at most %d are given", d->instance_size,
                        MOST_INSTANCE);
-    static const required local_energy[] = {REQUIRED(plugmc_local_energy, evaluate)};
-    if (d->local_energy && !CHECK_FACET(d->local_energy, "local energy", local_energy))
-        return false;
-    return check_names(d, why) && check_kind[d->kind](d, why);
+    return check_names(d, why) && check_kind[d->kind](d, why) && check_extensions(d, why);
 }
 
 /* The float twin of a potential that has something for movers to call in float. */

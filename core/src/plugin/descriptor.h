@@ -3,11 +3,14 @@
 #define PLUGMC_DESCRIPTOR_H
 
 #include "plugin/copy.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* Checks version, sizes, parameters and functions, of both precisions, and copies what it has
  * checked; kind 0: any. NULL with the reason if something is wrong. */
 plugin_copy *take_descriptor(const plugmc_plugin *, int kind, sentence why);
+/* Whether a plugin has a parameter (real) of this name; and its value in an instance, 0 with NULL for the name. */
+bool parameter_is_real(const plugmc_plugin *, const char *name);
+double parameter_real(const plugmc_plugin *, const void *instance, const char *name);
 /* "potential", "mover", "observable"; "plugin" for 0. */
 const char *plugin_kind_name(int kind);
 #endif

@@ -3,7 +3,7 @@
 #define PLUGMC_HIDDEN_INPUTS_H
 
 #include "base/sentence.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* Tries a configured potential; false with a sentence. */
 bool check_hidden_inputs(const plugmc_system *, const plugmc_term *, sentence why);

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 #include "base/report.h"
 
 typedef struct loaded {

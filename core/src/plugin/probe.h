@@ -3,7 +3,7 @@
 #define PLUGMC_PROBE_H
 
 #include "base/sentence.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* Asks the pair facet of a configured term for energies of two particles at some hundred
  * separations, for pairs of species that there are, and compares what must agree (probe.c says

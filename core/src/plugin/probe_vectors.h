@@ -4,7 +4,7 @@
 #define PLUGMC_PROBE_VECTORS_H
 
 #include "base/sentence.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* Tries the pair facet of a configured term; false with a sentence. */
 bool probe_vectors(const plugmc_system *, const plugmc_term *, sentence why);

@@ -3,7 +3,7 @@
 #define PLUGMC_GEOMETRY_H
 
 #include "base/cell_grid.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* ---- Contacts ------------------------------------------------------------------------------ */
 

@@ -316,7 +316,9 @@ static int density_check(const config *config, const plugmc_system *system, doub
                         limit);
 }
 
-bool is_constant(const plugmc_potential *p)
+bool is_constant(const plugmc_plugin *plugin)
 {
-    return p->total && !p->pair && !p->field && !p->orbitals && !plugmc_follows_positions(p->total);
+    const plugmc_potential *p = plugin->potential;
+    return p->total && !p->pair && !p->field && !plugmc_orbitals_of(plugin) &&
+           !plugmc_follows_positions(p->total);
 }

@@ -3,7 +3,7 @@
 #define PLUGMC_SYSTEM_H
 
 #include "input/config.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* Box, species and particle numbers from the configuration; terms are added later by the loader.
  * Refuses: no way or several ways to give the box size, density above close packing (said with
@@ -15,7 +15,7 @@ void system_free(plugmc_system *);
 void box_finish(plugmc_box *);
 
 /* A potential whose energy no move of particles changes: a total alone that says so. */
-bool is_constant(const plugmc_potential *);
+bool is_constant(const plugmc_plugin *);
 
 /* Largest separation at which a pair of this term has an energy or overlaps; length. */
 double reach_of_term(const plugmc_system *, const plugmc_term *);

@@ -18,7 +18,7 @@
  * How it is done: brush.cu says for a GPU, cpu.c for a CPU. places.c and sequential.c have what
  * does not depend on the algorithm.
  */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "../speeds.h"
 #include "sequential.h"
@@ -47,9 +47,11 @@ static const device_text texts[TEXTS] = {
 
 static int sweep_on_device(sequential *, const plugmc_host *, uint64_t first, uint64_t n);
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     sequential *me = instance;
+    TRY(walkers_take_steps(me, host, sweeps));
     me->sweeps_since += n;
     sequential_count(me, n);
     return host->gpu ? sweep_on_device(me, host, first, n) : cpu_sweep(me, host, first, n);
@@ -167,34 +169,27 @@ static const plugmc_parameter table[] = {
                        "on the CPU: particles whose trial moves are prepared side by side"),
 };
 
-static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU |
-             PLUGMC_SPREADS,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
-               PLUGMC_CHANGED_RUNG,
-    .take = sequential_take,
-    .sweep = sweep,
-    .give = sequential_give,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .counts = sequential_counts,
-    .step = sequential_step,
-    .set_step = sequential_set_step,
-    .target_acceptance = sequential_target,
-    .running_energy = sequential_running_energy,
-    .good_for = "forces of long range, and up to some thousand particles whatever their forces",
-    .same_moves = "serial checkerboard",
-    .speed = speed,
-};
+static const plugmc_driver driver = {.size = sizeof driver,
+                                     .take = sequential_take,
+                                     .give = sequential_give,
+                                     .running_energy = sequential_running_energy};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "brush",
-              .summary = "sequential Metropolis sweeps of particles that all interact, in parallel",
-              .reference = "Liang, Xing, Li, J. Comput. Phys. 338, 252 (2017)",
-              .instance_size = sizeof(sequential), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare,
-              .kernel_text = kernel_text, .archive = sequential_archive)
+PLUGMC_PLUGIN(
+        .name = "brush",
+        .summary = "sequential Metropolis sweeps of particles that all interact, in parallel",
+        .reference = "Liang, Xing, Li, J. Comput. Phys. 338, 252 (2017)",
+        PLUGMC_KEYS(sequential, table),
+        PLUGMC_MOVER_WITH(
+            moves,
+            .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_CPU |
+                     PLUGMC_RUNS_ON_GPU | PLUGMC_SPREADS,
+            .changes = PLUGMC_CHANGED_POSITION,
+            .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
+                       PLUGMC_CHANGED_RUNG,
+            .sweep = sweep, .counts = sequential_counts,
+            .good_for =
+                "forces of long range, and up to some thousand particles whatever their forces",
+            .same_moves = "serial checkerboard", .speed = speed, .driver = &driver),
+        .prepare = prepare, .kernel_text = kernel_text, .archive = sequential_archive)

@@ -30,10 +30,7 @@ static void divide(const sequential *me, size_t begin[ARRAYS + 1])
         begin[k + 1] = begin[k] + (bytes[k] + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-void parts_find(sequential *me, const plugmc_host *host)
-{
-    me->spread = PLUGMC_HAS(host, spread) ? host->spread : NULL;
-}
+void parts_find(sequential *me, const plugmc_host *host) { me->spread = plugmc_spread_of(host); }
 
 int parts_check(sequential *me, const plugmc_host *host)
 {

@@ -487,9 +487,3 @@ int sequential_archive(void *instance, const plugmc_host *host, plugmc_archive *
     TRY(archive->bytes(archive, "energy_known", &me->energy_known, sizeof me->energy_known));
     return archive->bytes(archive, "sweeps_since", &me->sweeps_since, sizeof me->sweeps_since);
 }
-
-double sequential_target(const void *instance, int32_t move)
-{
-    (void)move;
-    return ((const sequential *)instance)->target_acceptance;
-}

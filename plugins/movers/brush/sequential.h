@@ -4,7 +4,7 @@
 #ifndef SEQUENTIAL_H
 #define SEQUENTIAL_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "trial.h"
 
@@ -121,10 +121,6 @@ int sequential_give(void *instance, const plugmc_host *, const plugmc_state *);
 int sequential_counts(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
 int sequential_running_energy(void *instance, const plugmc_host *, double *energy);
 int sequential_archive(void *instance, const plugmc_host *, plugmc_archive *);
-double sequential_step(const void *instance, int32_t move, int32_t rung);
-int sequential_set_step(void *instance, const plugmc_host *, int32_t move, int32_t rung,
-                        double step);
-double sequential_target(const void *instance, int32_t move);
 /* Energy of the fields in walker w; adds to *forbidden where the particle may not be. */
 double sequential_fields(const sequential *, int32_t w, const plugmc_particle *,
                          int64_t *forbidden);
@@ -148,6 +144,8 @@ int sequential_check_device(const sequential *, const plugmc_host *, uint64_t la
 /* ---- walkers.c: what walkers have, each for itself ----------------------------------------------- */
 
 int walkers_prepare(sequential *, const plugmc_host *);
+/* The steps that a sweep is told. */
+int walkers_take_steps(sequential *, const plugmc_host *, const plugmc_sweeps *);
 /* Boxes and rungs as they are by now. */
 int walkers_take(sequential *, const plugmc_host *, const plugmc_state *, uint32_t changed);
 /* For kernels of walkers that differ. */

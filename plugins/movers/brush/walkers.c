@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "../displacement_step.h"
 #include "sequential.h"
 
 static void set_box(sequential *me, int32_t w, const plugmc_box *box)
@@ -97,18 +96,9 @@ int walkers_take(sequential *me, const plugmc_host *host, const plugmc_state *st
     return walkers_upload(me, host);
 }
 
-double sequential_step(const void *instance, int32_t move, int32_t rung)
+int walkers_take_steps(sequential *me, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
-    (void)move;
-    return ((const sequential *)instance)->steps[rung];
-}
-
-int sequential_set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                        double step)
-{
-    sequential *me = instance;
-    (void)move;
-    TRY(take_step(host, step, &me->steps[rung]));
+    if (!plugmc_take_steps(sweeps, me->rungs, me->steps)) return PLUGMC_OK;
     set_rungs(me);
     if (!host->gpu) return PLUGMC_OK;
     TRY(walkers_upload(me, host));

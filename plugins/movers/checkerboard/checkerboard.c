@@ -69,9 +69,11 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
     return loaded ? PLUGMC_OK : take_on_host(me, host, state);
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    uint64_t first = sweeps->first, n = sweeps->n;
     checkerboard *me = (checkerboard *)instance;
+    if (plugmc_take_steps(sweeps, me->system->rungs, me->steps)) set_steps(me);
     while (n > 0) {
         uint64_t some = n < CHUNK || me->bounded ? n : CHUNK;
         TRY(host->gpu ? sweep_on_gpu(me, host, first, some) : sweep_or_grow(me, host, first, some));
@@ -157,27 +159,12 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     return upload_state(me, host);
 }
 
-static double get_step(const void *instance, int32_t move, int32_t rung)
+/* A step that prepare takes is below half of a cell. */
+static double limit(const void *instance, int32_t rung, double step)
 {
-    (void)move;
-    return (double)((const checkerboard *)instance)->steps[rung];
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                    double step)
-{
-    checkerboard *me = (checkerboard *)instance;
-    (void)host, (void)move;
-    /* any step that prepare takes is kept as it is: a checkpoint sets it again */
-    me->steps[rung] = (real)(step < 0.5 * me->narrowest ? step : 0.49 * me->narrowest);
-    set_steps(me);
-    return PLUGMC_OK;
-}
-
-static double target(const void *instance, int32_t move)
-{
-    (void)move;
-    return (double)((const checkerboard *)instance)->target_acceptance;
+    const double narrowest = ((const checkerboard *)instance)->narrowest;
+    (void)rung;
+    return step < 0.5 * narrowest ? step : 0.49 * narrowest;
 }
 
 static void release(void *instance)
@@ -251,39 +238,40 @@ static const plugmc_parameter table[] = {
                        "cells of others at once; 0: chosen"),
 };
 
-static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+static const plugmc_move moves[] = {{.name = "displacement",
+                                     .doc = "one particle goes elsewhere",
+                                     .step_unit = "length",
+                                     .step_key = "step",
+                                     .target_key = "target_acceptance",
+                                     .most = INFINITY,
+                                     .limit = limit}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
-             PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_SPREADS,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_BOX |
-               PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
-    .take = take,
-    .sweep = sweep,
-    .give = give,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .counts = counts,
-    .step = get_step,
-    .set_step = set_step,
-    .target_acceptance = target,
-    .rescale = rescale,
-    .fill_cells = lend_cells,
-    .give_share = give_share,
-    .good_for =
-        "thousands of particles or more with forces of short range, on a GPU above all; few cells leave most "
-        "of it idle, and in cells of many particles more `trials` are faster",
-    .same_moves = "serial brush",
-    .speed = speed,
-};
+static const plugmc_driver driver = {
+    .size = sizeof driver, .take = take, .give = give, .rescale = rescale};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "checkerboard",
-              .summary = "massively parallel sweeps over a checkerboard of cells",
-              .reference =
-                  "Anderson, Jankowski, Grubb, Engel, Glotzer, J. Comput. Phys. 254, 27 (2013)",
-              .instance_size = sizeof(checkerboard), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .release = release, .mover = &mover,
-              .prepare = prepare, .kernel_text = kernel_text, .archive = archive)
+static const plugmc_fills_cells fills_cells = {.size = sizeof fills_cells,
+                                               .fill_cells = lend_cells};
+
+static const plugmc_gives_shares gives_shares = {.size = sizeof gives_shares,
+                                                 .give_share = give_share};
+
+PLUGMC_PLUGIN(
+        .name = "checkerboard", .summary = "massively parallel sweeps over a checkerboard of cells",
+        .reference = "Anderson, Jankowski, Grubb, Engel, Glotzer, J. Comput. Phys. 254, 27 (2013)",
+        PLUGMC_KEYS(checkerboard, table),
+        PLUGMC_OFFERS({PLUGMC_FILLS_CELLS, &fills_cells}, {PLUGMC_GIVES_SHARES, &gives_shares}),
+        .release = release,
+        PLUGMC_MOVER_WITH(
+            moves,
+            .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
+                     PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU |
+                     PLUGMC_SPREADS,
+            .changes = PLUGMC_CHANGED_POSITION,
+            .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_BOX |
+                       PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+            .sweep = sweep, .counts = counts,
+            .good_for =
+                "thousands of particles or more with forces of short range, on a GPU above all; few cells leave most "
+                "of it idle, and in cells of many particles more `trials` are faster",
+            .same_moves = "serial brush", .speed = speed, .driver = &driver),
+        .prepare = prepare, .kernel_text = kernel_text, .archive = archive)

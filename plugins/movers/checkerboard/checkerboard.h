@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 #include "random_choices.h"
 
@@ -193,7 +193,7 @@ size_t conditions_bytes(const checkerboard *);
 
 /* ---- domains.c: one system over several processes ------------------------------------------------ */
 
-/* plugmc_mover.give_share */
+/* PLUGMC_GIVES_SHARES */
 int give_share(void *instance, const plugmc_host *, double reach, double *positions,
                plugmc_share *);
 /* Whether there are cells for all of them. */
@@ -324,12 +324,12 @@ int find_touching(checkerboard *, const plugmc_host *, plugmc_device_pointer con
 
 /* ---- lend.c: into the cells of others on the GPU ----------------------------------------------- */
 
-/* plugmc_mover.fill_cells */
+/* PLUGMC_FILLS_CELLS */
 int lend_cells(void *instance, const plugmc_host *, const plugmc_cell_filling *);
 
 /* ---- rescale.c: other boxes ------------------------------------------------------------------- */
 
-/* plugmc_mover.rescale */
+/* plugmc_driver.rescale */
 int rescale(void *instance, const plugmc_host *, const plugmc_changes *, const int64_t *taken);
 
 #endif

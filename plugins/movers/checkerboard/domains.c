@@ -41,7 +41,7 @@ static int sweeps_at_once(const checkerboard *me, const plugmc_host *host)
 
 int check_domains(checkerboard *me, const plugmc_host *host)
 {
-    me->spread = PLUGMC_HAS(host, spread) ? host->spread : NULL;
+    me->spread = plugmc_spread_of(host);
     me->at_once = me->exchange_every > 0 ? (int)me->exchange_every : 1;
     if (!me->spread) return PLUGMC_OK;
     if (!me->exchange_every) me->at_once = sweeps_at_once(me, host);
@@ -284,7 +284,7 @@ static double beginning_of(const checkerboard *me, int layer)
     return (double)(at < 0 ? at + edge : at) * (me->of[0].width[axis] / CB_QUANTA);
 }
 
-/* plugmc_mover.give_share. What is brought here does not make the cells of others whole: `apart` stays as it is. */
+/* PLUGMC_GIVES_SHARES. What is brought here does not make the cells of others whole: `apart` stays as it is. */
 int give_share(void *instance, const plugmc_host *host, double reach, double *positions,
                plugmc_share *share)
 {

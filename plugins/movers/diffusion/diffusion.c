@@ -96,8 +96,9 @@ int diffusion_sweep(diffusion *d, const plugmc_host *host, uint64_t s)
     return code;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     diffusion *d = instance;
     int code = PLUGMC_OK;
     if (d->system->threads > 0) d->threads = d->system->threads;
@@ -266,7 +267,7 @@ static int find_terms(diffusion *d, const plugmc_host *host)
                           "system has %d species and %d dimensions",
                           system->species_count, system->box.dimension);
     d->is_complex =
-        d->orbitals->plugin->potential->orbitals->complex_valued(d->orbitals->instance) != 0;
+        plugmc_orbitals_of(d->orbitals->plugin)->complex_valued(d->orbitals->instance) != 0;
     const int code = slater_pitch(host, d->orbitals, &d->pitch);
     d->numbers = d->is_complex ? 2 * d->pitch : d->pitch;
     return code;
@@ -312,7 +313,7 @@ static int prepare(void *instance, const plugmc_host *host)
     for (int spin = 0; spin < system->species_count; spin++)
         d->most = electrons_of(d, spin) > d->most ? electrons_of(d, spin) : d->most;
     blas_begin_mover(host, d->most);
-    int code = host->local_energy(host->context, NULL);
+    int code = plugmc_local_energies_of(host)->local_energy(host->context, NULL);
     if (!code) code = find_terms(d, host);
     if (!code) code = take_memory(d, host);
     d->engine = host->gpu ? &diffusion_on_gpu : &diffusion_on_cpu;
@@ -361,27 +362,14 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_move moves[] = {
-    {"step", "an electron drifts and diffuses", NULL},
-    {"t_move", "an electron goes where a nonlocal potential leads", NULL}};
+    {.name = "step", .doc = "an electron drifts and diffuses"},
+    {.name = "t_move", .doc = "an electron goes where a nonlocal potential leads"}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS | PLUGMC_NEEDS_FORCES |
-             PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_USES_PLACES,
-    .changes = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_WALKER_WEIGHT,
-    .take = take,
-    .sweep = sweep,
-    .give = give,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .counts = counts,
-    .running_energy = running_energy,
-    .joins = 1,
-    .inverses = inverses,
-    .good_for =
-        "ground states of electrons with the nodes of a wave function that has been optimised",
-};
+static const plugmc_driver driver = {
+    .size = sizeof driver, .take = take, .give = give, .running_energy = running_energy};
+
+static const plugmc_lends_inverses lends_inverses = {.size = sizeof lends_inverses,
+                                                     .inverses = inverses};
 
 static const plugmc_observable observable = {.size = sizeof observable,
                                              .quantity = quantity,
@@ -391,10 +379,20 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .listing_size = sizeof listing[0],
                                              .follows = PLUGMC_CHANGED_WALKER_WEIGHT};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "diffusion",
-              .summary = "fixed-node diffusion Monte Carlo with a fixed number of walkers",
-              .reference = "Umrigar, Nightingale, Runge, J. Chem. Phys. 99, 2865 (1993)",
-              .instance_size = sizeof(diffusion), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
-              .configure = configure, .prepare = prepare, .kernel_text = diffusion_kernel_text,
-              .archive = checkpoint_archive, .release = release)
+PLUGMC_PLUGIN(
+        .name = "diffusion",
+        .summary = "fixed-node diffusion Monte Carlo with a fixed number of walkers",
+        .reference = "Umrigar, Nightingale, Runge, J. Chem. Phys. 99, 2865 (1993)",
+        PLUGMC_KEYS(diffusion, table), PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &lends_inverses}),
+        PLUGMC_MOVER_WITH(
+            moves,
+            .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS |
+                     PLUGMC_NEEDS_FORCES | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU |
+                     PLUGMC_USES_PLACES,
+            .changes = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_WALKER_WEIGHT, .sweep = sweep,
+            .counts = counts, .joins = 1,
+            .good_for =
+                "ground states of electrons with the nodes of a wave function that has been optimised",
+            .driver = &driver),
+        .observable = &observable, .configure = configure, .prepare = prepare,
+        .kernel_text = diffusion_kernel_text, .archive = checkpoint_archive, .release = release)

@@ -32,7 +32,7 @@ int gpu_orbitals(const diffusion *d, const plugmc_host *host, int spin, int64_t 
                                             .values = AT(values, void),
                                             .gradients = AT(slopes, void)};
     const int code =
-        d->orbitals->plugin->potential->orbitals->evaluate(d->orbitals->instance, &request);
+        plugmc_orbitals_of(d->orbitals->plugin)->evaluate(d->orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
                              d->orbitals->label)
                 : PLUGMC_OK;
@@ -417,7 +417,7 @@ static int prepare(diffusion *d, const plugmc_host *host)
 {
     diffusion_gpu *g = d->gpu = host->allocate(host->context, sizeof *g);
     if (!g) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the mover");
-    if (!d->orbitals->plugin->potential->orbitals->on_device)
+    if (!plugmc_orbitals_of(d->orbitals->plugin)->on_device)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
             "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",

@@ -105,7 +105,7 @@ static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
                                                  .place_count = count,
                                                  .device_places =
                                                      host->gpu && places ? &there : NULL};
-    code = host->local_energy(host->context, &request);
+    code = plugmc_local_energies_of(host)->local_energy(host->context, &request);
     if (host->gpu && places) *places = there;
     for (int32_t w = 0; w < d->system->walkers && !code; w++)
         if (!isfinite(d->found[w]))

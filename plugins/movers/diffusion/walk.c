@@ -18,7 +18,7 @@ int walk_orbitals(const diffusion *d, const plugmc_host *host, int spin, int64_t
                                             .values = d->values,
                                             .gradients = slopes ? d->slopes : NULL};
     const int code =
-        d->orbitals->plugin->potential->orbitals->evaluate(d->orbitals->instance, &request);
+        plugmc_orbitals_of(d->orbitals->plugin)->evaluate(d->orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
                              d->orbitals->label)
                 : PLUGMC_OK;

@@ -86,8 +86,9 @@ static void run_chain(const event_chain *e, const plugmc_host *host, flock *f, u
     f->chains++;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     event_chain *e = instance;
     const int32_t walkers = e->system->walkers, threads = e->system->threads;
     const uint64_t chains = (uint64_t)e->chains;
@@ -419,17 +420,15 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     return code;
 }
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof(plugmc_listing),
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
-    .hangs_on = PLUGMC_ON_MULTIPLIERS,
-};
+static const plugmc_observable observable = {.size = sizeof observable,
+                                             .on_device = 1,
+                                             .quantity = quantity,
+                                             .measure = measure,
+                                             .listing = listing,
+                                             .listing_count = PLUGMC_COUNT(listing),
+                                             .listing_size = sizeof(plugmc_listing),
+                                             .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+                                             .hangs_on = PLUGMC_ON_MULTIPLIERS};
 
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(event_chain, length, "0", 0, 1e12, "length",
@@ -443,29 +442,23 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_move moves[] = {
-    {"chain", "particles push each other along; none is rejected", NULL}};
+    {.name = "chain", .doc = "particles push each other along; none is rejected"}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
-             PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-               PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
-    .take = take,
-    .sweep = sweep,
-    .give = give,
-    .counts = counts,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .good_for =
-        "dense hard disks and spheres on processors, whose order changes slowly by single moves",
-};
+static const plugmc_driver driver = {.size = sizeof driver, .take = take, .give = give};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "event_chain",
-              .summary = "hard particles push each other along, without rejection",
-              .reference = "Bernard, Krauth, Wilson, Phys. Rev. E 80, 056704 (2009)",
-              .instance_size = sizeof(event_chain), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
-              .release = release, .prepare = prepare, .archive = archive)
+PLUGMC_PLUGIN(
+        .name = "event_chain", .summary = "hard particles push each other along, without rejection",
+        .reference = "Bernard, Krauth, Wilson, Phys. Rev. E 80, 056704 (2009)",
+        PLUGMC_KEYS(event_chain, table),
+        PLUGMC_MOVER_WITH(
+            moves,
+            .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
+                     PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU,
+            .changes = PLUGMC_CHANGED_POSITION,
+            .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                       PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+            .sweep = sweep, .counts = counts,
+            .good_for =
+                "dense hard disks and spheres on processors, whose order changes slowly by single moves",
+            .driver = &driver),
+        .observable = &observable, .release = release, .prepare = prepare, .archive = archive)

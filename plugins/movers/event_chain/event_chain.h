@@ -8,7 +8,7 @@
 #define EVENT_CHAIN_H
 
 #include <math.h>
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { STRAIGHT, REFLECTED }; /* kind */
 

@@ -26,10 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "../../join_texts.h"
-#include "../displacement_step.h"
 #include "ewald_serial.cu"
 
 PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
@@ -153,13 +152,18 @@ static int check_astray(ewald_serial *s, const plugmc_host *host)
     return code;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int set_rungs(ewald_serial *, const plugmc_host *);
+
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     enum { LONGEST_GRAPH = 256 /* batches; longer sweeps keep the GPU busy without */ };
     ewald_serial *s = instance;
+    const int other = plugmc_take_steps(sweeps, s->system->rungs, s->steps);
     const int recorded = s->task.particles <= LONGEST_GRAPH * ES_BATCH;
     const es_plan plan = {s->seed, first, s->steps[0], 0, 0, 0};
-    int code = host->gpu->upload(host->context, device(s->task.plan), &plan, sizeof plan);
+    int code = other ? set_rungs(s, host) : PLUGMC_OK;
+    if (!code) code = host->gpu->upload(host->context, device(s->task.plan), &plan, sizeof plan);
     if (!code && recorded && !s->graph) code = record(s, host);
     for (uint64_t k = 0; k < n && !code; k++)
         code = host->stopping(host->context) ? PLUGMC_STOPPED
@@ -347,27 +351,6 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
         code = host->gpu->upload(host->context, device(t->structure), s->structure,
                                  structure_bytes(s));
     return code ? code : host->gpu->upload(host->context, device(t->state), s->state, states);
-}
-
-static double step(const void *instance, int32_t move, int32_t rung)
-{
-    (void)move;
-    return ((const ewald_serial *)instance)->steps[rung];
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                    double step)
-{
-    ewald_serial *s = instance;
-    (void)move;
-    const int code = take_step(host, step, &s->steps[rung]);
-    return code ? code : set_rungs(s, host);
-}
-
-static double target(const void *instance, int32_t move)
-{
-    (void)move;
-    return ((const ewald_serial *)instance)->target_acceptance;
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -590,31 +573,21 @@ static const plugmc_parameter table[] = {
                     "acceptance to tune step to during equilibration; 0: step stays as it is"),
 };
 
-static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_NEEDS_PERIODIC |
-             PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
-    .take = take,
-    .sweep = sweep,
-    .give = give,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .counts = counts,
-    .step = step,
-    .set_step = set_step,
-    .target_acceptance = target,
-    .running_energy = running_energy,
-    .good_for = "charges with Ewald sums on a GPU",
-};
+static const plugmc_driver driver = {
+    .size = sizeof driver, .take = take, .give = give, .running_energy = running_energy};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "ewald_serial",
+PLUGMC_PLUGIN(.name = "ewald_serial",
               .summary = "one trial move after the other on a GPU, with sums over waves",
               .reference = "Liang, Xing, Li, J. Comput. Phys. 338, 252 (2017), for pairs",
-              .instance_size = sizeof(ewald_serial), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare,
-              .kernel_text = kernel_text, .archive = archive);
+              PLUGMC_KEYS(ewald_serial, table),
+              PLUGMC_MOVER_WITH(moves,
+                                .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL |
+                                         PLUGMC_NEEDS_PERIODIC | PLUGMC_RUNS_ON_GPU,
+                                .changes = PLUGMC_CHANGED_POSITION,
+                                .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_MULTIPLIER |
+                                           PLUGMC_CHANGED_RUNG,
+                                .sweep = sweep, .counts = counts,
+                                .good_for = "charges with Ewald sums on a GPU", .driver = &driver),
+              .prepare = prepare, .kernel_text = kernel_text, .archive = archive);

@@ -78,9 +78,14 @@ void hmc_cells(const hmc *h, int each, double most, int32_t count[3])
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     hmc *h = instance;
+    if (plugmc_take_steps(sweeps, h->system->rungs, h->step)) {
+        const int code = set_rungs(h, host);
+        if (code) return code;
+    }
     return h->gpu ? hmc_gpu_sweep(h, host, first, n) : hmc_cpu_sweep(h, host, first, n);
 }
 
@@ -257,29 +262,10 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
 
 /* ---- The time step --------------------------------------------------------------------------- */
 
-static double step(const void *instance, int32_t move, int32_t rung)
+/* Where the integrator follows the forces. */
+static double limit(const void *instance, int32_t rung, double step)
 {
-    (void)move;
-    return ((const hmc *)instance)->step[rung];
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                    double step)
-{
-    hmc *h = instance;
-    (void)move;
-    if (!(step > 0) || !isfinite(step))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a time step of %g is not possible",
-                          step);
-    /* one that the user gave is kept: a checkpoint sets it again */
-    if (step != h->step[rung]) h->step[rung] = fmin(step, h->largest_step[rung]);
-    return set_rungs(h, host);
-}
-
-static double target(const void *instance, int32_t move)
-{
-    (void)move;
-    return ((const hmc *)instance)->target_acceptance;
+    return fmin(step, ((const hmc *)instance)->largest_step[rung]);
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -410,34 +396,32 @@ static const plugmc_parameter table[] = {
                     "every trajectory is run back and must end where it began, to the last bit"),
 };
 
-static const plugmc_move moves[] = {
-    {"trajectory", "a trajectory of all particles of a walker", "length sqrt(mass/energy)"}};
+static const plugmc_move moves[] = {{.name = "trajectory",
+                                     .doc = "a trajectory of all particles of a walker",
+                                     .step_unit = "length sqrt(mass/energy)",
+                                     .step_key = "time_step",
+                                     .target_key = "target_acceptance",
+                                     .most = INFINITY,
+                                     .limit = limit}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_NEEDS_FORCES |
-             PLUGMC_NEEDS_PERIODIC | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
-               PLUGMC_CHANGED_RUNG,
-    .take = take,
-    .sweep = sweep,
-    .give = give,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .counts = counts,
-    .step = step,
-    .set_step = set_step,
-    .target_acceptance = target,
-    .running_energy = running_energy,
-    .good_for =
-        "moving all particles at once along smooth forces, above all many charges on a GPU; not for hard cores",
-};
+static const plugmc_driver driver = {
+    .size = sizeof driver, .take = take, .give = give, .running_energy = running_energy};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "hmc",
-              .summary = "hybrid Monte Carlo: trajectories along the forces, accepted as a whole",
-              .reference = "Duane, Kennedy, Pendleton, Roweth, Phys. Lett. B 195, 216 (1987)",
-              .instance_size = sizeof(hmc), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .configure = configure,
-              .prepare = prepare, .kernel_text = kernel_text, .archive = archive);
+PLUGMC_PLUGIN(
+        .name = "hmc",
+        .summary = "hybrid Monte Carlo: trajectories along the forces, accepted as a whole",
+        .reference = "Duane, Kennedy, Pendleton, Roweth, Phys. Lett. B 195, 216 (1987)",
+        PLUGMC_KEYS(hmc, table),
+        PLUGMC_MOVER_WITH(
+            moves,
+            .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL |
+                     PLUGMC_NEEDS_FORCES | PLUGMC_NEEDS_PERIODIC | PLUGMC_RUNS_ON_CPU |
+                     PLUGMC_RUNS_ON_GPU,
+            .changes = PLUGMC_CHANGED_POSITION,
+            .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
+                       PLUGMC_CHANGED_RUNG,
+            .sweep = sweep, .counts = counts,
+            .good_for =
+                "moving all particles at once along smooth forces, above all many charges on a GPU; not for hard cores",
+            .driver = &driver),
+        .configure = configure, .prepare = prepare, .kernel_text = kernel_text, .archive = archive);

@@ -2,7 +2,7 @@
 #ifndef PLUGMC_HMC_H
 #define PLUGMC_HMC_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 /* one after the other */
 #include "integers.h"

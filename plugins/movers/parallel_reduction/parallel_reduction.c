@@ -12,7 +12,7 @@
  * Launches are recorded in a CUDA graph: LAUNCHES trial moves, whose particle the kernel takes from
  * a counter, or as many as there are particles.
  */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "../brush/sequential.h"
 
@@ -54,11 +54,14 @@ static int record(sequential *me, const plugmc_host *host)
     return code ? code : ended;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first;
+    uint64_t n = sweeps->n;
     sequential *me = instance;
     const int64_t particles = me->system->particles;
     const uint64_t last = first + n - 1;
+    TRY(walkers_take_steps(me, host, sweeps));
     me->sweeps_since += n;
     sequential_count(me, n);
     TRY(host->gpu->upload(host->context, me->d.sweep, &first, sizeof first));
@@ -96,31 +99,23 @@ static int prepare(void *instance, const plugmc_host *host)
 
 static const plugmc_parameter table[] = {SEQUENTIAL_KEYS};
 
-static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
-               PLUGMC_CHANGED_RUNG,
-    .take = sequential_take,
-    .sweep = sweep,
-    .give = sequential_give,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .counts = sequential_counts,
-    .step = sequential_step,
-    .set_step = sequential_set_step,
-    .target_acceptance = sequential_target,
-    .running_energy = sequential_running_energy,
-    .good_for = "comparisons: brush makes the same chain faster",
-};
+static const plugmc_driver driver = {.size = sizeof driver,
+                                     .take = sequential_take,
+                                     .give = sequential_give,
+                                     .running_energy = sequential_running_energy};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "parallel_reduction",
+PLUGMC_PLUGIN(.name = "parallel_reduction",
               .summary = "one trial move after the other on the GPU: what brush is compared with",
               .reference = "Liang, Xing, Li, J. Comput. Phys. 338, 252 (2017), section 4",
-              .instance_size = sizeof(sequential), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare,
-              .kernel_text = kernel_text, .archive = sequential_archive)
+              PLUGMC_KEYS(sequential, table),
+              PLUGMC_MOVER_WITH(moves,
+                                .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_GPU,
+                                .changes = PLUGMC_CHANGED_POSITION,
+                                .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX |
+                                           PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+                                .sweep = sweep, .counts = sequential_counts,
+                                .good_for = "comparisons: brush makes the same chain faster",
+                                .driver = &driver),
+              .prepare = prepare, .kernel_text = kernel_text, .archive = sequential_archive)

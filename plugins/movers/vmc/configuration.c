@@ -76,7 +76,7 @@ static const plugmc_parameter table[] = {VMC_PARAMETERS};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "configuration",
               .summary = "variational Monte Carlo, all electrons of a walker moved at once",
-              .reference = "McMillan, Phys. Rev. 138, A442 (1965)", .instance_size = sizeof(vmc),
-              .parameters = table, .parameter_count = PLUGMC_COUNT(table), .mover = &vmc_callbacks,
+              .reference = "McMillan, Phys. Rev. 138, A442 (1965)", PLUGMC_KEYS(vmc, table),
+              PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &vmc_lends}), .mover = &vmc_callbacks,
               .prepare = prepare, .kernel_text = vmc_kernel_text, .archive = vmc_archive,
               .release = vmc_release)

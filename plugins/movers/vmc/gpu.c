@@ -539,7 +539,7 @@ static int prepare(vmc *v, const plugmc_host *host)
 {
     vmc_gpu *g = v->gpu = host->allocate(host->context, sizeof *g);
     if (!g) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the mover");
-    if (!v->orbitals->plugin->potential->orbitals->on_device)
+    if (!plugmc_orbitals_of(v->orbitals->plugin)->on_device)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
             "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",

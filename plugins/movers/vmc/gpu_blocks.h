@@ -108,7 +108,7 @@ static int evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t poi
         .pitch = v->pitch,
         .values = AT(v->gpu->values, void),
     };
-    int code = v->orbitals->plugin->potential->orbitals->evaluate(v->orbitals->instance, &request);
+    int code = plugmc_orbitals_of(v->orbitals->plugin)->evaluate(v->orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
                              v->orbitals->label)
                 : PLUGMC_OK;

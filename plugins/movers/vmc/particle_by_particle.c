@@ -54,6 +54,6 @@ static const plugmc_parameter table[] = {VMC_PARAMETERS, VMC_BLOCK};
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "particle_by_particle",
               .summary = "variational Monte Carlo, one electron after the other",
               .reference = "Ceperley, Chester, Kalos, Phys. Rev. B 16, 3081 (1977)",
-              .instance_size = sizeof(vmc), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &vmc_callbacks, .prepare = prepare,
-              .kernel_text = vmc_kernel_text, .archive = vmc_archive, .release = vmc_release)
+              PLUGMC_KEYS(vmc, table), PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &vmc_lends}),
+              .mover = &vmc_callbacks, .prepare = prepare, .kernel_text = vmc_kernel_text,
+              .archive = vmc_archive, .release = vmc_release)

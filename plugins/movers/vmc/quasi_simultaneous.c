@@ -147,6 +147,6 @@ static const plugmc_parameter table[] = {
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "quasi_simultaneous",
               .summary = "variational Monte Carlo, the orbitals at all proposals evaluated at once",
               .reference = "Uejima, Maezono, J. Comput. Chem. 34, 83 (2013)",
-              .instance_size = sizeof(vmc), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &vmc_callbacks, .prepare = prepare,
-              .kernel_text = vmc_kernel_text, .archive = vmc_archive, .release = vmc_release)
+              PLUGMC_KEYS(vmc, table), PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &vmc_lends}),
+              .mover = &vmc_callbacks, .prepare = prepare, .kernel_text = vmc_kernel_text,
+              .archive = vmc_archive, .release = vmc_release)

@@ -1,7 +1,6 @@
 /* Life of a VMC mover, wherever its walkers live: sweeps with refreshed matrices, checkpoints,
  * counts. vmc.h says what there is. */
 #include "vmc.h"
-#include "../displacement_step.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -226,7 +225,7 @@ int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive
 static int check_system(vmc *v, const plugmc_host *host)
 {
     const plugmc_system *system = v->system;
-    const plugmc_orbitals *orbitals = v->orbitals->plugin->potential->orbitals;
+    const plugmc_orbitals *orbitals = plugmc_orbitals_of(v->orbitals->plugin);
     if (system->box.dimension != 3)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "orbitals are functions in three dimensions, and this box has %d",
@@ -288,8 +287,10 @@ void vmc_release(void *instance)
 
 /* ---- The rest -------------------------------------------------------------------------------- */
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    ((vmc *)instance)->step = sweeps->step[0];
+    const uint64_t first = sweeps->first, n = sweeps->n;
     return vmc_sweeps(instance, host, first, n);
 }
 
@@ -305,25 +306,6 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
     *out = (plugmc_counts){all.trials - v->cleared.trials, all.accepted - v->cleared.accepted};
     if (clear) v->cleared = all;
     return code;
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                    double step)
-{
-    (void)move, (void)rung;
-    return take_step(host, step, &((vmc *)instance)->step);
-}
-
-static double step(const void *instance, int32_t move, int32_t rung)
-{
-    (void)move, (void)rung;
-    return ((const vmc *)instance)->step;
-}
-
-static double target(const void *instance, int32_t move)
-{
-    (void)move;
-    return ((const vmc *)instance)->target_acceptance;
 }
 
 static int running_energy(void *instance, const plugmc_host *host, double *energy)
@@ -355,26 +337,27 @@ static int inverses(void *instance, const plugmc_host *host, plugmc_inverses *ou
     return PLUGMC_OK;
 }
 
-static const plugmc_move moves[] = {
-    {"displacement", "an electron, or all of a walker, goes elsewhere", "length"}};
+static const plugmc_move moves[] = {{.name = "displacement",
+                                     .doc = "an electron, or all of a walker, goes elsewhere",
+                                     .step_unit = "length",
+                                     .step_key = "step",
+                                     .target_key = "target_acceptance"}};
 
-const plugmc_mover vmc_callbacks = {
-    .size = sizeof vmc_callbacks,
-    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS | PLUGMC_RUNS_ON_CPU |
-             PLUGMC_RUNS_ON_GPU | PLUGMC_USES_PLACES,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION,
-    .take = take,
-    .sweep = sweep,
-    .give = give,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .counts = counts,
-    .step = step,
-    .set_step = set_step,
-    .target_acceptance = target,
-    .running_energy = running_energy,
-    .inverses = inverses,
-    .good_for = vmc_good_for,
-};
+static const plugmc_driver driver = {
+    .size = sizeof driver, .take = take, .give = give, .running_energy = running_energy};
+
+const plugmc_lends_inverses vmc_lends = {.size = sizeof vmc_lends, .inverses = inverses};
+
+const plugmc_mover vmc_callbacks = {.size = sizeof vmc_callbacks,
+                                    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD |
+                                             PLUGMC_USES_ORBITALS | PLUGMC_RUNS_ON_CPU |
+                                             PLUGMC_RUNS_ON_GPU | PLUGMC_USES_PLACES,
+                                    .changes = PLUGMC_CHANGED_POSITION,
+                                    .follows = PLUGMC_CHANGED_POSITION,
+                                    .sweep = sweep,
+                                    .moves = moves,
+                                    .move_count = PLUGMC_COUNT(moves),
+                                    .move_size = sizeof(plugmc_move),
+                                    .counts = counts,
+                                    .good_for = vmc_good_for,
+                                    .driver = &driver};

@@ -188,6 +188,7 @@ int vmc_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kerne
 
 /* Callbacks of plugin.h that are the same in all movers. */
 extern const plugmc_mover vmc_callbacks;
+extern const plugmc_lends_inverses vmc_lends;
 int vmc_archive(void *instance, const plugmc_host *, plugmc_archive *);
 void vmc_release(void *instance);
 

@@ -42,7 +42,7 @@ int vmc_evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t points
         .pitch = v->pitch,
         .values = v->single ? (void *)v->single : (void *)values,
     };
-    int code = v->orbitals->plugin->potential->orbitals->evaluate(v->orbitals->instance, &request);
+    int code = plugmc_orbitals_of(v->orbitals->plugin)->evaluate(v->orbitals->instance, &request);
     if (code)
         return host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
                           v->orbitals->label);

@@ -12,7 +12,7 @@
 #ifndef LOCAL_ENERGY_COULOMB_H
 #define LOCAL_ENERGY_COULOMB_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "formulas.h"
 

@@ -267,8 +267,7 @@ static int evaluate_there(const local_energy *le, const plugmc_host *host, int s
                                             .values = AT(values, void),
                                             .gradients = AT(gradients, void),
                                             .laplacians = AT(laplacians, void)};
-    int code =
-        le->orbitals->plugin->potential->orbitals->evaluate(le->orbitals->instance, &request);
+    int code = plugmc_orbitals_of(le->orbitals->plugin)->evaluate(le->orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
                              le->orbitals->label)
                 : PLUGMC_OK;

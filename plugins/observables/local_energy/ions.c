@@ -74,7 +74,7 @@ static void warn_of_unused(const local_energy *le, const plugmc_host *host)
 
 int prepare_ions(local_energy *le, const plugmc_host *host)
 {
-    const plugmc_orbitals *orbitals = le->orbitals->plugin->potential->orbitals;
+    const plugmc_orbitals *orbitals = plugmc_orbitals_of(le->orbitals->plugin);
     le->ions = (plugmc_ions){.size = sizeof le->ions};
     int code = read_pseudopotentials(le, host);
     if (!code && PLUGMC_HAS(orbitals, ions) && orbitals->ions)
@@ -158,7 +158,7 @@ int prepare_centres(local_energy *le, const plugmc_host *host)
 {
     plugmc_context *context = host->context;
     ion_potentials *v = &le->v;
-    const plugmc_orbitals *orbitals = le->orbitals->plugin->potential->orbitals;
+    const plugmc_orbitals *orbitals = plugmc_orbitals_of(le->orbitals->plugin);
     v->ions = le->ions.count;
     if (PLUGMC_HAS(orbitals, twist) && orbitals->twist)
         orbitals->twist(le->orbitals->instance, v->twist);

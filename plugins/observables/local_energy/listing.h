@@ -2,7 +2,7 @@
 #ifndef PLUGMC_LOCAL_ENERGY_LISTING_H
 #define PLUGMC_LOCAL_ENERGY_LISTING_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 static const plugmc_listing listing[] = {
     {"energy", "<units>", "local energy", 0, 0},

@@ -126,8 +126,7 @@ int evaluate(const local_energy *le, const plugmc_host *host, int spin, int64_t 
                                             .values = values,
                                             .gradients = gradients,
                                             .laplacians = laplacians};
-    int code =
-        le->orbitals->plugin->potential->orbitals->evaluate(le->orbitals->instance, &request);
+    int code = plugmc_orbitals_of(le->orbitals->plugin)->evaluate(le->orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
                              le->orbitals->label)
                 : PLUGMC_OK;
@@ -395,8 +394,9 @@ static const plugmc_term *bound_to_cpu(const plugmc_system *system)
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
-        if (term->sampled && ((p->orbitals && !p->orbitals->on_device) ||
-                              ((p->pair || p->field) && !term->plugin->text)))
+        const plugmc_orbitals *orbitals = plugmc_orbitals_of(term->plugin);
+        if (term->sampled &&
+            ((orbitals && !orbitals->on_device) || ((p->pair || p->field) && !term->plugin->text)))
             return term;
     }
     return NULL;
@@ -430,7 +430,7 @@ static int prepare_wave(local_energy *le, const plugmc_host *host)
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
-        if (p->orbitals) le->orbitals = term;
+        if (plugmc_orbitals_of(term->plugin)) le->orbitals = term;
         if ((p->pair && !p->pair->derivatives) || (p->field && !p->field->derivatives))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
@@ -444,7 +444,7 @@ static int prepare_wave(local_energy *le, const plugmc_host *host)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
             "there is no potential with orbitals, which the wave function is made of");
-    const plugmc_orbitals *orbitals = le->orbitals->plugin->potential->orbitals;
+    const plugmc_orbitals *orbitals = plugmc_orbitals_of(le->orbitals->plugin);
     le->is_complex = orbitals->complex_valued(le->orbitals->instance) != 0;
     const int code = slater_pitch(host, le->orbitals, &le->pitch);
     le->numbers = le->is_complex ? 2 * le->pitch : le->pitch;
@@ -617,20 +617,13 @@ static const plugmc_parameter table[] = {
                       "whose energy is reported"),
 };
 
-static const plugmc_observable observable = {.size = sizeof observable,
-                                             .on_device = 1,
-                                             .quantity = quantity,
-                                             .measure = measure,
-                                             .derived = derived,
-                                             .derive = derive,
-                                             .listing = listing,
-                                             .listing_count = PLUGMC_COUNT(listing),
-                                             .listing_size = sizeof listing[0],
-                                             .follows = PLUGMC_CHANGED_WALKER_WEIGHT};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "local_energy",
+PLUGMC_PLUGIN(.name = "local_energy",
               .summary = "local energy of a Slater-Jastrow wave function and its parts",
               .reference = "Foulkes, Mitas, Needs, Rajagopal, Rev. Mod. Phys. 73, 33 (2001)",
-              .instance_size = sizeof(local_energy), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
-              .release = release, .kernel_text = kernel_text, .local_energy = &local_energy_facet)
+              PLUGMC_KEYS(local_energy, table),
+              PLUGMC_OFFERS({PLUGMC_LOCAL_ENERGY, &local_energy_facet}),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .derived = derived, .derive = derive, .listing = listing,
+                                     .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_WALKER_WEIGHT),
+              .prepare = prepare, .release = release, .kernel_text = kernel_text)

@@ -11,7 +11,7 @@
 #ifndef LOCAL_ENERGY_PSEUDOPOTENTIAL_H
 #define LOCAL_ENERGY_PSEUDOPOTENTIAL_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "formulas.h"
 

@@ -2,7 +2,7 @@
 #ifndef LOCAL_ENERGY_QUADRATURE_H
 #define LOCAL_ENERGY_QUADRATURE_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "formulas.h"
 

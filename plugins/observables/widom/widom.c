@@ -272,21 +272,11 @@ static int take_terms(widom *w, const plugmc_host *host)
     return code;
 }
 
-static int find_species(widom *w, const plugmc_host *host)
-{
-    for (int32_t s = 0; s < w->system->species_count; s++)
-        if (!strcmp(plugmc_species_at(w->system, s)->name, w->species)) {
-            w->inserted = s;
-            return PLUGMC_OK;
-        }
-    return host->fail(host->context, PLUGMC_ERROR_INPUT, "there is no [species %s]", w->species);
-}
-
 static int prepare(void *instance, const plugmc_host *host)
 {
     widom *w = instance;
     const plugmc_system *system = w->system = host->system;
-    int code = find_species(w, host);
+    int code = plugmc_find_species(host, "species", w->species, &w->inserted);
     if (!code && w->drawn == WIDOM_CELLS && system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         code = host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "drawn = cells needs a periodic box, and [box] is a sphere, which cells "
@@ -321,23 +311,12 @@ static const plugmc_parameter table[] = {
                       "cells of neighbours are cut into, for smaller error bars"),
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable,
-    .on_device = 1,
-    .quantity = quantity,
-    .measure = measure,
-    .derived = derived,
-    .derive = derive,
-    .lacking = lacking,
-    .listing = listing,
-    .listing_count = PLUGMC_COUNT(listing),
-    .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
-    .hangs_on = PLUGMC_ON_MULTIPLIERS,
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "widom",
+PLUGMC_PLUGIN(.name = "widom",
               .summary = "excess chemical potential and activity, by test insertions",
-              .reference = "Widom, J. Chem. Phys. 39, 2808 (1963)", .instance_size = sizeof(widom),
-              .parameters = table, .parameter_count = PLUGMC_COUNT(table),
-              .observable = &observable, .prepare = prepare, .kernel_text = kernel_text)
+              .reference = "Widom, J. Chem. Phys. 39, 2808 (1963)", PLUGMC_KEYS(widom, table),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
+                                     .derived = derived, .derive = derive, .lacking = lacking,
+                                     .listing = listing, .listing_count = PLUGMC_COUNT(listing),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+                                     .hangs_on = PLUGMC_ON_MULTIPLIERS),
+              .prepare = prepare, .kernel_text = kernel_text)

@@ -2,7 +2,7 @@
 #ifndef PLUGMC_WIDOM_H
 #define PLUGMC_WIDOM_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "places.h"
 

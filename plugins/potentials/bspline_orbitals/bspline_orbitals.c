@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "bspline_orbitals.h"
 
@@ -581,12 +581,12 @@ static const plugmc_orbitals orbitals = {
     .twist = turns_of,
 };
 
-static const plugmc_potential potential = {.size = sizeof potential, .orbitals = &orbitals};
+static const plugmc_potential potential = {.size = sizeof potential};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "bspline_orbitals",
               .summary = "orbitals of a solid from a file, as cubic B-splines",
               .reference = "Alfe, Gillan, Phys. Rev. B 70, 161101 (2004)",
-              .instance_size = sizeof(bspline_orbitals), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .release = release,
-              .prepare = prepare, .kernel_text = kernel_text, .potential = &potential,
+              PLUGMC_KEYS(bspline_orbitals, table), PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}),
+              .configure = configure, .release = release, .prepare = prepare,
+              .kernel_text = kernel_text, .potential = &potential,
               .rehearse = orbital_file_rehearse)

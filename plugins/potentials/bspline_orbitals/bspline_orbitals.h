@@ -2,7 +2,7 @@
 #ifndef PLUGMC_BSPLINE_ORBITALS_H
 #define PLUGMC_BSPLINE_ORBITALS_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "occupation.h"
 #include "orbital_file.h"

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #ifndef CMPLX /* clang, with the headers of glibc */
 #define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))

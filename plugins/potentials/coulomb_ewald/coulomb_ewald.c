@@ -16,6 +16,7 @@
  * many particles: the cost of a whole configuration grows as N^(3/2) at best. Ions may come and go.
  */
 #include <plugmc/potential.h>
+#include <plugmc/functions.h>
 
 typedef struct parameters {
     real bjerrum_length;   /* length */
@@ -59,6 +60,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <plugmc/pair.h>
 
 #if PLUGMC_HOST
+#include <plugmc/everything.h>
 #include "../box_default.h"
 #include "../charged_species.h"
 #include "../half_box.h"
@@ -208,7 +210,6 @@ static const plugmc_potential potential = {
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "coulomb_ewald",
               .summary = "charges with all periodic images, by the plain Ewald sum",
               .reference = "de Leeuw, Perram, Smith, Proc. R. Soc. A 373, 27 (1980)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, CALLBACKS,
+              PLUGMC_KEYS(parameters, table), .configure = configure, CALLBACKS,
               .potential = &potential);
 #endif

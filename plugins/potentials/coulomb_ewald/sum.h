@@ -2,7 +2,7 @@
 #ifndef PLUGMC_EWALD_SUM_H
 #define PLUGMC_EWALD_SUM_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct ewald_sum ewald_sum;
 

@@ -19,6 +19,7 @@
  * (balance_forces); the observable net_force measures by how much.
  */
 #include <plugmc/potential.h>
+#include <plugmc/functions.h>
 
 typedef struct parameters {
     real bjerrum_length, cutoff; /* length */
@@ -68,6 +69,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 /* ---- Mesh -------------------------------------------------------------------------------- */
 
 #if PLUGMC_HOST
+#include <plugmc/everything.h>
 #include "../charged_species.h"
 #include "spme.h"
 
@@ -280,7 +282,6 @@ PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "coulomb_spme",
               .reference = "Essmann, Perera, Berkowitz, Darden, Lee, Pedersen, J. Chem. Phys. 103, "
                            "8577 (1995); Harvey, De Fabritiis, J. Chem. Theory Comput. 5, 2371 "
                            "(2009)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, CALLBACKS,
+              PLUGMC_KEYS(parameters, table), .configure = configure, CALLBACKS,
               .potential = &potential);
 #endif

@@ -19,7 +19,7 @@
 #ifndef PLUGMC_SPME_H
 #define PLUGMC_SPME_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { SPME_MOST_ORDER = 8 };
 enum { SPME_ESSMANN, SPME_OPTIMAL };

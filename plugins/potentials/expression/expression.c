@@ -24,6 +24,7 @@
  * particles too near is left.
  */
 #include <plugmc/potential.h>
+#include <plugmc/functions.h>
 
 typedef struct parameters {
     const char *energy, *numbers;
@@ -544,7 +545,6 @@ static const plugmc_potential potential = {.size = sizeof potential, .pair = &ex
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "expression",
               .summary = "a pair energy that is a formula in the INI file", .reference = "",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
+              PLUGMC_KEYS(parameters, table), .configure = configure, .prepare = prepare,
               .potential = &potential);
 #endif

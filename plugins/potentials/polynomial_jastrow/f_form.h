@@ -10,7 +10,7 @@
 #ifndef F_FORM_H
 #define F_FORM_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct f_form {
     int32_t most_l, most_n, truncation;

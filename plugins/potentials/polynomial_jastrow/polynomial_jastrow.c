@@ -20,6 +20,7 @@
  * one that is near the same image of that ion is the nearest one.
  */
 #include <plugmc/potential.h>
+#include <plugmc/tally.h>
 
 typedef struct parameters {
     plugmc_list u_like, u_unlike, chi, f_like, f_unlike; /* what is free */
@@ -597,16 +598,13 @@ static const plugmc_parameter table[] = {
                         "largest distance of two electrons that feel each other"),
 };
 
-static const plugmc_potential potential = {.size = sizeof potential,
-                                           .pair = &plugmc_pair_facet,
-                                           .field = &plugmc_field_facet,
-                                           .free = &free_facet};
+static const plugmc_potential potential = {
+    .size = sizeof potential, .pair = &plugmc_pair_facet, .field = &plugmc_field_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
               .summary =
                   "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
               .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
-              .potential = &potential);
+              PLUGMC_KEYS(parameters, table), PLUGMC_OFFERS({PLUGMC_FREE_NUMBERS, &free_facet}),
+              .configure = configure, .prepare = prepare, .potential = &potential);
 #endif

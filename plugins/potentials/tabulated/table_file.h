@@ -2,7 +2,7 @@
 #ifndef PLUGMC_TABLE_FILE_H
 #define PLUGMC_TABLE_FILE_H
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { TABLE_MOST_ROWS = 20000 };
 

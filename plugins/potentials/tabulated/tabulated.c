@@ -396,7 +396,6 @@ static const plugmc_potential potential = {.size = sizeof potential, .pair = &pl
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "tabulated",
               .summary = "pair energies from tables in files",
               .reference = "Fritsch, Carlson, SIAM J. Numer. Anal. 17, 238 (1980)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
+              PLUGMC_KEYS(parameters, table), .configure = configure, .prepare = prepare,
               .potential = &potential);
 #endif

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct babble {
     int32_t lie;
@@ -72,12 +72,6 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     return lie == CODE ? -7 : PLUGMC_OK;
 }
 
-static const plugmc_observable observable = {.size = sizeof observable,
-                                             .quantity = quantity,
-                                             .measure = measure,
-                                             .derived = derived,
-                                             .derive = derive};
-
 static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(babble, lie, "none",
                       "none|nameless|empty_name|path|no_unit|no_doc|negative|empty|huge|endless|"
@@ -86,6 +80,7 @@ static const plugmc_parameter table[] = {
                       "what is wrong with the answers"),
 };
 
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "babble", .summary = "answers what cannot be",
-              .reference = "", .instance_size = sizeof(babble), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable)
+PLUGMC_PLUGIN(.name = "babble", .summary = "answers what cannot be", .reference = "",
+              PLUGMC_KEYS(babble, table),
+              PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure, .derived = derived,
+                                     .derive = derive))

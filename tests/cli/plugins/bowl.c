@@ -25,6 +25,5 @@ static const plugmc_parameter table[] = {
 static const plugmc_potential potential = {.size = sizeof potential, .field = &plugmc_field_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "bowl", .summary = "holds particles near a point",
-              .reference = "", .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+              .reference = "", PLUGMC_KEYS(parameters, table), .potential = &potential);
 #endif

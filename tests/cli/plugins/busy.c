@@ -3,7 +3,7 @@
 #include <math.h>
 #include <time.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct busy {
     double energy_time, forces_time; /* us */
@@ -37,5 +37,4 @@ static const plugmc_parameter table[] = {
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "busy", .summary = "takes its time",
-              .reference = "", .instance_size = sizeof(busy), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+              .reference = "", PLUGMC_KEYS(busy, table), .potential = &potential);

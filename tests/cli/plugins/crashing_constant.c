@@ -1,5 +1,5 @@
 /* crashing_constant: an energy that positions do not change, 0, see crashing.h. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "crashing.h"
 

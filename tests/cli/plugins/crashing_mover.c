@@ -1,12 +1,12 @@
 /* crashing_mover: a mover that leaves everyone where he is, see crashing.h. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "crashing.h"
 
 typedef struct crashing_mover {
     const plugmc_system *system;
     double *positions;
-    double step;
+    real step, target_acceptance;
     plugmc_counts counts;
 } crashing_mover;
 
@@ -27,8 +27,9 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
     return code;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     crashing_mover *m = instance;
     (void)host, (void)first;
     here("mover.sweep");
@@ -58,26 +59,11 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
     return PLUGMC_OK;
 }
 
-static double step(const void *instance, int32_t move, int32_t rung)
+static double limit(const void *instance, int32_t rung, double step)
 {
-    (void)move, (void)rung;
-    here("mover.step");
-    return ((const crashing_mover *)instance)->step;
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double to)
-{
-    (void)host, (void)move, (void)rung;
-    here("mover.set_step");
-    ((crashing_mover *)instance)->step = to;
-    return PLUGMC_OK;
-}
-
-static double target_acceptance(const void *instance, int32_t move)
-{
-    (void)instance, (void)move;
-    here("mover.target_acceptance");
-    return 0.5;
+    (void)instance, (void)rung;
+    here("mover.limit");
+    return step;
 }
 
 static int running_energy(void *instance, const plugmc_host *host, double *energy)
@@ -92,7 +78,7 @@ static int configure(void *instance, const plugmc_host *host)
 {
     (void)host;
     here("mover.configure");
-    ((crashing_mover *)instance)->step = 0.1;
+    (void)instance;
     return PLUGMC_OK;
 }
 
@@ -129,25 +115,26 @@ static void release(void *instance)
     here("mover.release");
 }
 
-static const plugmc_move moves[] = {{"nothing", "nowhere", "length"}};
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(crashing_mover, step, "0.1", 0, 1, "length", "of nothing"),
+    PLUGMC_REAL_KEY(crashing_mover, target_acceptance, "0.4", 0, 1, "", "which is never met"),
+};
+static const plugmc_move moves[] = {{.name = "nothing",
+                                     .doc = "nowhere",
+                                     .step_unit = "length",
+                                     .step_key = "step",
+                                     .target_key = "target_acceptance",
+                                     .limit = limit}};
 
-static const plugmc_mover mover = {.size = sizeof mover,
-                                   .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD |
-                                            PLUGMC_USES_TOTAL | PLUGMC_RUNS_ON_CPU,
-                                   .changes = PLUGMC_CHANGED_POSITION,
-                                   .take = take,
-                                   .sweep = sweep,
-                                   .give = give,
-                                   .moves = moves,
-                                   .move_count = PLUGMC_COUNT(moves),
-                                   .move_size = sizeof(plugmc_move),
-                                   .counts = counts,
-                                   .step = step,
-                                   .set_step = set_step,
-                                   .target_acceptance = target_acceptance,
-                                   .running_energy = running_energy};
+static const plugmc_driver driver = {
+    .size = sizeof driver, .take = take, .give = give, .running_energy = running_energy};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "crashing_mover", .summary = "crashes", .reference = "",
-              .instance_size = sizeof(crashing_mover), .mover = &mover, .configure = configure,
-              .prepare = prepare, .kernel_text = kernel_text, .archive = archive,
-              .release = release)
+PLUGMC_PLUGIN(.name = "crashing_mover", .summary = "crashes", .reference = "",
+              PLUGMC_KEYS(crashing_mover, table),
+              PLUGMC_MOVER_WITH(moves,
+                                .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL |
+                                         PLUGMC_RUNS_ON_CPU,
+                                .changes = PLUGMC_CHANGED_POSITION, .sweep = sweep,
+                                .counts = counts, .driver = &driver),
+              .configure = configure, .prepare = prepare, .kernel_text = kernel_text,
+              .archive = archive, .release = release)

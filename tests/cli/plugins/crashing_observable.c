@@ -1,5 +1,5 @@
 /* crashing_observable: 1, of which nothing can be derived, see crashing.h. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "crashing.h"
 
@@ -77,14 +77,9 @@ static void release(void *instance)
     here("observable.release");
 }
 
-static const plugmc_observable observable = {.size = sizeof observable,
-                                             .quantity = quantity,
-                                             .measure = measure,
-                                             .derived = derived,
-                                             .derive = derive,
-                                             .lacking = lacking};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "crashing_observable", .summary = "crashes",
-              .reference = "", .instance_size = sizeof(crashing_observable),
-              .observable = &observable, .configure = configure, .prepare = prepare,
-              .kernel_text = kernel_text, .archive = archive, .release = release)
+PLUGMC_PLUGIN(.name = "crashing_observable", .summary = "crashes", .reference = "",
+              .instance_size = sizeof(crashing_observable),
+              PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure, .derived = derived,
+                                     .derive = derive, .lacking = lacking),
+              .configure = configure, .prepare = prepare, .kernel_text = kernel_text,
+              .archive = archive, .release = release)

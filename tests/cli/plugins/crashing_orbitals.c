@@ -1,7 +1,7 @@
 /* crashing_orbitals: 1, cos, sin, ... of x as orbitals, see crashing.h. */
 #include <math.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 #include "crashing.h"
 
@@ -55,8 +55,9 @@ static const plugmc_orbitals orbitals = {.size = sizeof orbitals,
                                          .complex_valued = complex_valued,
                                          .evaluate = evaluate,
                                          .ions = ions};
-static const plugmc_potential potential = {.size = sizeof potential, .orbitals = &orbitals};
+static const plugmc_potential potential = {.size = sizeof potential};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "crashing_orbitals", .summary = "crashes",
-              .reference = "", .instance_size = sizeof(crashing_orbitals), .prepare = prepare,
+              .reference = "", .instance_size = sizeof(crashing_orbitals),
+              PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}), .prepare = prepare,
               .potential = &potential)

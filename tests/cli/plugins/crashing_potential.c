@@ -2,6 +2,7 @@
 #include <plugmc/potential.h>
 
 #if PLUGMC_HOST
+#include <plugmc/everything.h>
 #include "crashing.h"
 #define HERE(callback) here("potential." callback)
 #else
@@ -141,8 +142,7 @@ static const plugmc_potential potential = {.size = sizeof potential,
                                            .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "crashing_potential", .summary = "crashes",
-              .reference = "", .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential,
+              .reference = "", PLUGMC_KEYS(parameters, table), .potential = &potential,
               .configure = configure, .prepare = prepare, .kernel_text = kernel_text,
               .archive = archive, .release = release);
 #endif

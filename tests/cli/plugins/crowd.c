@@ -1,5 +1,5 @@
 /* crowd: an energy that comes from how many particles there are, N, alone: k (N - n)^2 / 2. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct crowd {
     real k, n; /* energy; a number */
@@ -45,5 +45,4 @@ static const plugmc_potential potential = {.size = sizeof potential, .total = &t
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "crowd",
               .summary = "an energy of the number of particles", .reference = "",
-              .instance_size = sizeof(crowd), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .prepare = prepare, .potential = &potential)
+              PLUGMC_KEYS(crowd, table), .prepare = prepare, .potential = &potential)

@@ -34,6 +34,5 @@ static const plugmc_parameter table[] = {
 static const plugmc_potential potential = {.size = sizeof potential, .field = &plugmc_field_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "double_well", .summary = "two wells side by side",
-              .reference = "", .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+              .reference = "", PLUGMC_KEYS(parameters, table), .potential = &potential);
 #endif

@@ -28,6 +28,5 @@ static const plugmc_parameter table[] = {
 static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "endless", .summary = "1/r without a cutoff",
-              .reference = "", .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+              .reference = "", PLUGMC_KEYS(parameters, table), .potential = &potential);
 #endif

@@ -100,6 +100,6 @@ static const plugmc_potential potential = {.size = sizeof potential, .field = &p
 #endif
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = FAULTY_NAME, .summary = "does what it should not",
-              .reference = "", .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential, .prepare = prepare);
+              .reference = "", PLUGMC_KEYS(parameters, table), .potential = &potential,
+              .prepare = prepare);
 #endif

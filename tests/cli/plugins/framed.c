@@ -2,7 +2,7 @@
  * what the program has written around it. */
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { BEHIND = 64, PATTERN = 0xa5 };
 
@@ -45,15 +45,11 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     return PLUGMC_OK;
 }
 
-static const plugmc_observable observable = {
-    .size = sizeof observable, .quantity = quantity, .measure = measure};
-
 static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(framed, more, "0", 0, BEHIND, "", "bytes that it says there are more"),
     PLUGMC_FLAG_KEY(framed, unset, "no", "it forgets to say how many there are"),
 };
 
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "framed",
-              .summary = "what is written around a view that it asks for", .reference = "",
-              .instance_size = sizeof(framed), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable)
+PLUGMC_PLUGIN(.name = "framed", .summary = "what is written around a view that it asks for",
+              .reference = "", PLUGMC_KEYS(framed, table),
+              PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure))

@@ -5,7 +5,7 @@
  * Walker w in sweep s: trial t takes particle plugmc_below(word[2]) of plugmc_draw(seed, s, w, t, TRIAL, 255), its place
  * k from plugmc_draw(seed, s, w, t, TRIAL, k), and the choice from plugmc_draw(seed, s, w, t, ACCEPT, 0). */
 #include <math.h>
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { MOST = 16, MOST_TERMS = 16 };
 
@@ -40,8 +40,8 @@ static int compare(const plugmc_host *host, const looks *all, int32_t walker, in
     for (int64_t k = 0; k < n; k++) {
         looks one = *all;
         const plugmc_changes alone = changes_of(&one, walker, k, 1);
-        int code = host->energies(host->context, &alone);
-        if (!code) code = host->settle(host->context, &alone, &none);
+        int code = plugmc_hamiltonian_of(host)->energies(host->context, &alone);
+        if (!code) code = plugmc_hamiltonian_of(host)->settle(host->context, &alone, &none);
         if (code) return code;
         if (one.forbidden[k] != all->forbidden[k] ||
             (!one.forbidden[k] &&
@@ -83,22 +83,23 @@ static int try_places(const heat_bath *h, const plugmc_host *host, uint64_t swee
     }
     const plugmc_changes all = changes_of(&l, w, 0, n);
     /* terms lie one after the other: rows are as long as there are terms */
-    int code = host->energies(host->context, &all);
+    int code = plugmc_hamiltonian_of(host)->energies(host->context, &all);
     random = plugmc_draw(host->seed, sweep, walker, t, PLUGMC_PURPOSE_ACCEPT, 0);
     const int64_t taken = choose(&l, n, plugmc_uniform_double(random.word[0], random.word[1]));
-    host->count(host->context, 0, w, taken >= 0);
+    plugmc_hamiltonian_of(host)->count(host->context, 0, w, taken >= 0);
     if (code) return code;
     if (sweep % 7 == 0) { /* nothing is taken, then it is asked alone, then again */
         const int64_t none = -1;
-        code = host->settle(host->context, &all, &none);
+        code = plugmc_hamiltonian_of(host)->settle(host->context, &all, &none);
         if (!code) code = compare(host, &l, w, n);
-        if (!code) code = host->energies(host->context, &all);
+        if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &all);
     }
-    return code ? code : host->settle(host->context, &all, &taken);
+    return code ? code : plugmc_hamiltonian_of(host)->settle(host->context, &all, &taken);
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     const heat_bath *h = instance;
     int code = PLUGMC_OK;
     for (uint64_t s = first; s < first + n && !code; s++)
@@ -121,19 +122,11 @@ static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(heat_bath, trials, "1", 1, 1000, "", "a walker and sweep"),
 };
 
-static const plugmc_move moves[] = {{"choice", "a particle goes to one of some places", NULL}};
+static const plugmc_move moves[] = {
+    {.name = "choice", .doc = "a particle goes to one of some places"}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .sweep = sweep,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "heat_bath",
-              .summary = "a particle goes to one of some places", .reference = "",
-              .instance_size = sizeof(heat_bath), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+PLUGMC_PLUGIN(.name = "heat_bath", .summary = "a particle goes to one of some places",
+              .reference = "", PLUGMC_KEYS(heat_bath, table),
+              PLUGMC_MOVER_WITH(moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                                .changes = PLUGMC_CHANGED_POSITION, .sweep = sweep),
+              .prepare = prepare)

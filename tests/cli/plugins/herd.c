@@ -1,6 +1,6 @@
 /* herd: U = height (((N - middle) / half)^2 - 1)^2 of the number of particles: two numbers that they like, in an
  * ideal gas two phases of which all is known. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct herd {
     double height, middle, half;
@@ -47,6 +47,5 @@ static const plugmc_total total = {.size = sizeof total,
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "herd", .summary = "likes two numbers of particles",
-              .reference = "", .instance_size = sizeof(herd), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure,
+              .reference = "", PLUGMC_KEYS(herd, table), .configure = configure,
               .potential = &potential)

@@ -1,5 +1,5 @@
 /* in_rows: an observable that archives rows of walkers and of cells in pieces, and reads them in others. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { CELLS = 10 };
 enum { NOTHING, MISSING, BEYOND };
@@ -45,13 +45,10 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     return code;
 }
 
-static const plugmc_observable observable = {
-    .size = sizeof observable, .quantity = quantity, .measure = measure};
-
 static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(in_rows, lie, "nothing", "nothing|missing|beyond", "what is wrong"),
 };
 
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "in_rows", .summary = "archives rows",
-              .reference = "", .instance_size = sizeof(in_rows), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .archive = archive, .observable = &observable)
+PLUGMC_PLUGIN(.name = "in_rows", .summary = "archives rows", .reference = "",
+              PLUGMC_KEYS(in_rows, table), .archive = archive,
+              PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure))

@@ -1,5 +1,5 @@
 /* A plugin for an ABI that does not exist yet. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 static const plugmc_plugin descriptor = {
     .magic = PLUGMC_MAGIC, .size = sizeof descriptor, .abi_major = 9, .abi_minor = 9};

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct reader {
     const char *file, *others;
@@ -64,10 +64,6 @@ static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(reader, times, "0", 0, 9, "", "how often the sum counts; 0: once"),
 };
 
-static const plugmc_observable observable = {
-    .size = sizeof observable, .quantity = quantity, .measure = measure};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "reader", .summary = "reads files",
-              .reference = "", .instance_size = sizeof(reader), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .prepare = prepare,
-              .observable = &observable)
+PLUGMC_PLUGIN(.name = "reader", .summary = "reads files", .reference = "",
+              PLUGMC_KEYS(reader, table), .configure = configure, .prepare = prepare,
+              PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure))

@@ -1,5 +1,5 @@
 /* A mover that tries and never accepts: what another mover of the run does must not change for it. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct refusing {
     const plugmc_system *system;
@@ -26,8 +26,9 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
     return code;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     refusing *r = instance;
     (void)host;
     for (uint64_t s = first; s < first + n; s++) {
@@ -53,23 +54,16 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
     return PLUGMC_OK;
 }
 
-static const plugmc_move moves[] = {{"refused", "goes nowhere", NULL}};
+static const plugmc_move moves[] = {{.name = "refused", .doc = "goes nowhere"}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_USES_ORBITALS |
-             PLUGMC_RUNS_ON_CPU,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION,
-    .take = take,
-    .sweep = sweep,
-    .give = give,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .counts = counts,
-};
+static const plugmc_driver driver = {.size = sizeof driver, .take = take, .give = give};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "refusing", .summary = "tries and never accepts",
-              .reference = "", .instance_size = sizeof(refusing), .mover = &mover,
+PLUGMC_PLUGIN(.name = "refusing", .summary = "tries and never accepts", .reference = "",
+              .instance_size = sizeof(refusing),
+              PLUGMC_MOVER_WITH(moves,
+                                .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL |
+                                         PLUGMC_USES_ORBITALS | PLUGMC_RUNS_ON_CPU,
+                                .changes = PLUGMC_CHANGED_POSITION,
+                                .follows = PLUGMC_CHANGED_POSITION, .sweep = sweep,
+                                .counts = counts, .driver = &driver),
               .prepare = prepare)

@@ -2,7 +2,7 @@
  * it sees. */
 #include <math.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct share_of {
     real reach; /* parameters */
@@ -61,18 +61,14 @@ static void complete(void *instance, const plugmc_view *view, double *values)
 
 static double reach(void *instance) { return ((const share_of *)instance)->reach; }
 
-static const plugmc_observable observable = {.size = sizeof observable,
-                                             .quantity = quantity,
-                                             .measure = measure,
-                                             .reach = reach,
-                                             .complete = complete};
+static const plugmc_measures_shares shares = {
+    .size = sizeof shares, .reach = reach, .complete = complete};
 
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(share_of, reach, "1", 0, 1e9, "length", "how far from its share it looks"),
     PLUGMC_FLAG_KEY(share_of, gives_up, "no", "a share is never enough"),
 };
 
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "share_of",
-              .summary = "which particles a process measures", .reference = "",
-              .instance_size = sizeof(share_of), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable)
+PLUGMC_PLUGIN(.name = "share_of", .summary = "which particles a process measures", .reference = "",
+              PLUGMC_KEYS(share_of, table), PLUGMC_OFFERS({PLUGMC_MEASURES_SHARES, &shares}),
+              PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure))

@@ -2,7 +2,7 @@
  * molecule of two. */
 #include <math.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct springs {
     double stiffness; /* kT/length^2 */
@@ -45,5 +45,5 @@ static const plugmc_total total = {.size = sizeof total, .energy = energy, .mole
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "springs", .summary = "molecules of two",
-              .reference = "", .instance_size = sizeof(springs), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .prepare = prepare, .potential = &potential)
+              .reference = "", PLUGMC_KEYS(springs, table), .prepare = prepare,
+              .potential = &potential)

@@ -1,7 +1,7 @@
 /* steady: an observable of numbers that are the same in every sample, but for rounding. */
 #include <math.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct steady {
     char nothing;
@@ -55,12 +55,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     return PLUGMC_OK;
 }
 
-static const plugmc_observable observable = {.size = sizeof observable,
-                                             .quantity = quantity,
-                                             .measure = measure,
-                                             .derived = derived,
-                                             .derive = derive};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "steady",
-              .summary = "the same number in every sample", .reference = "",
-              .instance_size = sizeof(steady), .observable = &observable)
+PLUGMC_PLUGIN(.name = "steady", .summary = "the same number in every sample", .reference = "",
+              .instance_size = sizeof(steady),
+              PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure, .derived = derived,
+                                     .derive = derive))

@@ -33,8 +33,9 @@ PLUGMC_PROPOSES(two_kinds, propose)
 
 #if PLUGMC_HOST
 /* One call for each kind, sweep by sweep: parameters are read before it returns. */
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
+    const uint64_t first = sweeps->first, n = sweeps->n;
     two_kinds *t = instance;
     for (uint64_t s = first; s < first + n; s++)
         for (int32_t move = 0; move < 2; move++) {
@@ -52,20 +53,6 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     return PLUGMC_OK;
 }
 
-static double get_step(const void *instance, int32_t move, int32_t rung)
-{
-    (void)move, (void)rung;
-    return ((const two_kinds *)instance)->step;
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                    double step)
-{
-    (void)host, (void)move, (void)rung;
-    ((two_kinds *)instance)->step = step;
-    return PLUGMC_OK;
-}
-
 static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(two_kinds, trials, "1", 1, 1e6, "", "of each kind, a walker and sweep"),
     PLUGMC_INTEGER_KEY(two_kinds, from, "1", 0, 1e6, "", "number of the first of the second kind"),
@@ -73,23 +60,15 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(two_kinds, step, "0.3", 1e-12, 1e12, "length", "largest displacement"),
 };
 
-static const plugmc_move moves[] = {{"swap", "two particles take each other's place", NULL},
-                                    {"second", "the same, or one goes elsewhere", "length"}};
+static const plugmc_move moves[] = {
+    {.name = "swap", .doc = "two particles take each other's place"},
+    {.name = "second",
+     .doc = "the same, or one goes elsewhere",
+     .step_unit = "length",
+     .step_key = "step"}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_POSITION,
-    .sweep = sweep,
-    .moves = moves,
-    .move_count = PLUGMC_COUNT(moves),
-    .move_size = sizeof(plugmc_move),
-    .step = get_step,
-    .set_step = set_step,
-};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "two_kinds",
-              .summary = "two kinds of trials in a sweep", .reference = "",
-              .instance_size = sizeof(two_kinds), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover)
+PLUGMC_PLUGIN(.name = "two_kinds", .summary = "two kinds of trials in a sweep", .reference = "",
+              PLUGMC_KEYS(two_kinds, table),
+              PLUGMC_MOVER_WITH(moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                                .changes = PLUGMC_CHANGED_POSITION, .sweep = sweep))
 #endif

@@ -1,5 +1,5 @@
 /* unlisted: an observable that gives more than its listing has. */
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct unlisted {
     char nothing;
@@ -21,12 +21,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 
 static const plugmc_listing listing[] = {{"one", "", "the only one", 0, 0}};
 
-static const plugmc_observable observable = {.size = sizeof observable,
-                                             .quantity = quantity,
-                                             .measure = measure,
-                                             .listing = listing,
-                                             .listing_count = PLUGMC_COUNT(listing),
-                                             .listing_size = sizeof listing[0]};
-
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "unlisted", .summary = "gives more than it lists",
-              .reference = "", .instance_size = sizeof(unlisted), .observable = &observable)
+PLUGMC_PLUGIN(.name = "unlisted", .summary = "gives more than it lists", .reference = "",
+              .instance_size = sizeof(unlisted),
+              PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure, .listing = listing,
+                                     .listing_count = PLUGMC_COUNT(listing)))

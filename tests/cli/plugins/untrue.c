@@ -76,6 +76,5 @@ static const plugmc_parameter table[] = {
 static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "untrue", .summary = "breaks a promise",
-              .reference = "", .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+              .reference = "", PLUGMC_KEYS(parameters, table), .potential = &potential);
 #endif

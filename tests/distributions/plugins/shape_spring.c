@@ -5,7 +5,7 @@
  *   t = ln(w / L_y)     keeps it a strip of the width w
  *   t = ln(v / V)       keeps the volume near v, so that the box is never too small for a range */
 #include <math.h>
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 typedef struct shape_spring {
     double strength, width, volume;
@@ -49,6 +49,5 @@ static const plugmc_total total = {.size = sizeof total,
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "shape_spring", .summary = "a spring on the box",
-              .reference = "", .instance_size = sizeof(shape_spring), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential,
+              .reference = "", PLUGMC_KEYS(shape_spring, table), .potential = &potential,
               .configure = configure)

@@ -3,7 +3,7 @@
 #define PLUGMC_OUTPUT_AXES_H
 
 #include "archive/store.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 typedef struct axes {
     int rank;                         /* 0: a scalar */

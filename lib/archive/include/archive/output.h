@@ -14,7 +14,7 @@
 #include "archive/axes.h"
 #include "archive/lock.h"
 #include "archive/spare.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 #include "base/move_record.h"
 #include "base/report.h"
 #include "statistics/statistics.h"

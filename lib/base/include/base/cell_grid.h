@@ -2,7 +2,7 @@
 #ifndef PLUGMC_BASE_CELL_GRID_H
 #define PLUGMC_BASE_CELL_GRID_H
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* The box is cut into count[0] x count[1] x count[2] equal cells, each at least `range` wide:
  *     count[d] = max(1, floor(length[d] / range)), count[2] = 1 in two dimensions,

@@ -4,7 +4,7 @@
 #define PLUGMC_BASE_CONTEXT_H
 
 #include "base/report.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 struct plugmc_context {
     report *report;

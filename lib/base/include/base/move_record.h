@@ -2,7 +2,7 @@
 #ifndef PLUGMC_MOVE_RECORD_H
 #define PLUGMC_MOVE_RECORD_H
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* A step that was tuned: what was accepted since the time before, and the step from then on. */
 typedef struct tuning_record {

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 #define GSD_MAGIC 0x65DF65DF65DF65DFu
 #define GSD_OUR_POSITIONS "log/particles/plugmc/position" /* double [N][3] */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 #include "base/report.h"
 
 /* ---- Fusion and compilation: works without a GPU ---- */
@@ -143,7 +143,7 @@ int gpu_write_numbers(plugmc_context *);
  * is kept and reused by the gpu. */
 int gpu_cells_build(gpu *, const plugmc_system *, const plugmc_view *, double range,
                     const double *elsewhere, plugmc_cells *out);
-/* The same, of particles that a mover holds and sorts (plugmc_mover.fill_cells), whatever positions the view has.
+/* The same, of particles that a mover holds and sorts (PLUGMC_FILLS_CELLS), whatever positions the view has.
  * PLUGMC_UNANSWERED where it does not, or where cells of so many particles are sorted faster here. */
 int gpu_cells_fill(gpu *, const plugmc_system *, const plugmc_view *, double range,
                    const double *elsewhere, const cell_filler *, plugmc_cells *out);

@@ -3,7 +3,7 @@
 #define PLUGMC_GPU_KERNEL_TEXT_H
 
 #include "base/sentence.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* Has it a name, a text and a list of definitions that ends, and does it ask for what there is? */
 bool check_kernel_text(const plugmc_kernel_text *, sentence why);

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* The ions of the first potential with orbitals that tells of some; false: there is none. After prepare of all
  * plugins. */

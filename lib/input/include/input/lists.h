@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* Room for `count` reals, cleared, with NaN behind them; NULL for none. */
 void *list_keep(int64_t count, size_t real_size);

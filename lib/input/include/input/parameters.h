@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "input/ini.h"
-#include "plugmc/plugin.h"
+#include "plugmc/everything.h"
 
 /* Fills `instance` from `section` (NULL: all defaults) by `table`. real_size is 4 or 8. Marks
  * the entries it used. Reports every bad value: not a number, out of range (with the range and

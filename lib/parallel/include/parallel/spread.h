@@ -1,4 +1,4 @@
-/* plugmc_host.spread: one system over several processes. */
+/* PLUGMC_SPREAD: one system over several processes. */
 #ifndef PLUGMC_TEAM_SPREAD_H
 #define PLUGMC_TEAM_SPREAD_H
 

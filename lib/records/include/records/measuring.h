@@ -1,6 +1,6 @@
 /* Observables at an event: they measure, and what they give is recorded.
  *
- * A GPU would have nothing to do while the host waits for what was measured. So those that can (plugmc_observable.launch)
+ * A GPU would have nothing to do while the host waits for what was measured. So those that can (PLUGMC_MEASURES_LATER)
  * only launch what there is to do; the next stretch of sweeps is launched behind it, and only then the
  * host looks at the numbers. */
 #ifndef PLUGMC_RUN_MEASURING_H

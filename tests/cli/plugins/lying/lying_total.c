@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include <plugmc/everything.h>
 
 enum { NONE, CHANGE, SETTLE, REJECTED, FORCE };
 
@@ -75,5 +75,5 @@ static const plugmc_total total = {
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "lying_total", .summary = "waves along x",
-              .reference = "", .instance_size = sizeof(lying_total), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .prepare = prepare, .potential = &potential)
+              .reference = "", PLUGMC_KEYS(lying_total, table), .prepare = prepare,
+              .potential = &potential)

@@ -1,10 +1,10 @@
 /* kept_keeper: one particle after the other, in a configuration of its own.
  *
- * A mover with take and give as it was written for version 1.0 of the interface: all pairs, in double, one
+ * A mover with take and give as it was written for version 2.0 of the interface: all pairs, in double, one
  * box for ever. It draws as the mover serial does in the order `sequential`, so their chains are the same.
  */
 #include <math.h>
-#include <plugmc/plugin.h>
+#include <plugmc/driver.h>
 
 typedef struct keeper {
     real step; /* length */
@@ -98,11 +98,12 @@ static int try_particle(keeper *k, const plugmc_host *host, uint64_t sweep, int3
     return PLUGMC_OK;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
     keeper *k = instance;
     int code = PLUGMC_OK;
-    for (uint64_t s = first; s < first + n; s++) {
+    k->step = (real)sweeps->step[0];
+    for (uint64_t s = sweeps->first; s < sweeps->first + sweeps->n; s++) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         for (int32_t w = 0; w < host->system->walkers; w++)
             for (int64_t i = 0; i < k->n && !code; i++) code = try_particle(k, host, s, w, i);
@@ -116,20 +117,6 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
     (void)host;
     *out = k->counts;
     if (clear) k->counts = (plugmc_counts){0};
-    return PLUGMC_OK;
-}
-
-static double get_step(const void *instance, int32_t move, int32_t rung)
-{
-    (void)move, (void)rung;
-    return (double)((const keeper *)instance)->step;
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                    double step)
-{
-    (void)host, (void)move, (void)rung;
-    ((keeper *)instance)->step = (real)step;
     return PLUGMC_OK;
 }
 
@@ -167,22 +154,24 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(keeper, step, "0.2", 1e-12, 1e12, "length", "largest displacement"),
 };
 
-static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+static const plugmc_move moves[] = {{.name = "displacement",
+                                     .doc = "one particle goes elsewhere",
+                                     .step_unit = "length",
+                                     .step_key = "step"}};
+
+static const plugmc_driver driver = {.size = sizeof driver, .take = take, .give = give};
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_PERIODIC | PLUGMC_RUNS_ON_CPU,
     .changes = PLUGMC_CHANGED_POSITION,
     .follows = PLUGMC_CHANGED_POSITION,
-    .take = take,
     .sweep = sweep,
-    .give = give,
+    .driver = &driver,
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),
     .move_size = sizeof(plugmc_move),
     .counts = counts,
-    .step = get_step,
-    .set_step = set_step,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "kept_keeper",

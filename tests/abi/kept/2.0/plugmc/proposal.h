@@ -36,7 +36,8 @@
                                                     .text_name = PLUGMC_SOURCE, __VA_ARGS__};      \
     PLUGMC_EXPORT const plugmc_plugin *plugmc_plugin_entry(void) { return &plugmc_descriptor; }
 
-#include "plugmc/plugin.h"
+#include "plugmc/mover.h"
+#include "plugmc/trial.h"
 
 #define PLUGMC_PROPOSES(type, function)                                                            \
     PLUGMC_EMBED(plugmc_text, PLUGMC_SOURCE);                                                      \
@@ -45,17 +46,24 @@
         return function((const type *)parameters, trial);                                          \
     }                                                                                              \
     static inline int plugmc_make_trials(const plugmc_host *host, const type *parameters,          \
-                                         int64_t trials, uint64_t first, uint64_t n)               \
+                                         int64_t trials, const plugmc_sweeps *sweeps)              \
     {                                                                                              \
         const plugmc_proposal proposal = {.size = sizeof proposal,                                 \
                                           .trials = trials,                                        \
                                           .parameters = parameters,                                \
                                           .propose = plugmc_propose,                               \
                                           .parameters_size = sizeof *parameters};                  \
-        return host->trials(host->context, &proposal, first, n);                                   \
+        return host->trials(host->context, &proposal, sweeps->first, sweeps->n);                   \
+    }
+/* For a mover's `.sweep = plugmc_sweep`, which makes `trials` of them, an expression with `me`, its struct. */
+#define PLUGMC_SWEEPS(type, trials)                                                                \
+    static int plugmc_sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)  \
+    {                                                                                              \
+        const type *me = (const type *)instance;                                                   \
+        return plugmc_make_trials(host, me, trials, sweeps);                                       \
     }
 #else
-#include "plugmc/energies.h"
+#include "plugmc/trial.h"
 
 #define PLUGMC_PROPOSES(type, function)                                                            \
     PLUGMC_FN int plugmc_propose(const void *parameters, plugmc_trial *trial)                      \

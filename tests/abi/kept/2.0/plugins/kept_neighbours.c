@@ -1,9 +1,10 @@
 /* kept_neighbours: the energy by all pairs, and how many neighbours particles have.
  *
- * An observable as it was written for version 1.0 of the interface: scalars, an array with an axis, and a
+ * An observable as it was written for version 2.0 of the interface: scalars, an array with an axis, and a
  * number derived from means, which has to be that of a scalar.
  */
-#include <plugmc/plugin.h>
+#include <plugmc/facets.h>
+#include <plugmc/observable.h>
 #include <string.h>
 
 enum { MOST = 24 }; /* neighbours */

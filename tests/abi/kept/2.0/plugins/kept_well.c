@@ -1,7 +1,7 @@
 /* kept_well: a hard core in a well with a rim.
  *
  * u(r) = infinite below contact, -epsilon (1 - r^2 / range^2)^2 from there to `range`, 0 beyond. A
- * potential as it was written for version 1.0 of the interface: it is built with the headers kept here,
+ * potential as it was written for version 2.0 of the interface: it is built with the headers kept here,
  * for ever.
  */
 #include <plugmc/potential.h>

@@ -1,10 +1,6 @@
-/* What a change of a configuration does to the energy that is sampled. Part of plugmc/plugin.h.
- *
- * A mover that works with these knows no potential: it says what it would change, is told the change
- * of every term, decides, and says what it took. Where trial moves are made one after the other, the
- * core does all of this (plugmc_host.trials), and the mover only proposes. */
-#ifndef PLUGMC_ENERGIES_H
-#define PLUGMC_ENERGIES_H
+/* A trial move, as a mover proposes it. On a GPU this text stands in front of the mover's. */
+#ifndef PLUGMC_TRIAL_MOVE_H
+#define PLUGMC_TRIAL_MOVE_H
 
 #if !defined(__CUDACC_RTC__)
 #include <stddef.h>
@@ -29,52 +25,6 @@ enum {
 
 enum { PLUGMC_MOST_TOGETHER = 8 }; /* particles of a group */
 enum { PLUGMC_MOST_PLACES = 64 };  /* of a trial */
-
-/* Proposals of one kind: per_walker for each of `walkers` walkers from `first` on, all made to the
- * configuration as it is. For boxes it is one a walker. A total that positions change is asked about one after the
- * other, and about what was taken once more. Arrays are [walkers][per_walker], host memory. Nothing is proposed where `particle` is below 0, or, for an
- * insertion, `species`: its change is 0, and it cannot be taken. */
-typedef struct plugmc_changes {
-    uint32_t size;
-    int32_t kind;
-    int32_t first, walkers;
-    int64_t per_walker;
-    const int32_t *particle, *other;
-    const double (*position)[3]; /* length; wrapped by the core */
-    const struct plugmc_box *box;
-    double *change;     /* out, [walkers][per_walker][terms]: energy of each term after less before,
-                            in the order of plugmc_system.terms, 0 of those only measured; of no
-                            meaning where it is forbidden */
-    int32_t *forbidden; /* out, [walkers][per_walker]: 1 where hard cores overlap or a particle is
-                           where it may not be */
-    double *growth;     /* out, [walkers][per_walker], or NULL: how much -ln p of the configuration
-                           grows, all that multipliers multiply taken together */
-    const int32_t *species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY */
-    int64_t *scaled; /* out, [walkers], or NULL: of PLUGMC_RESCALED, how many centres go with the
-                               box: the N of the weight V^N */
-    int32_t group; /* of PLUGMC_GROUP_*: how many together. Then position, species and particle are
-                               [walkers][per_walker][group]. Where nobody of species s can leave, particle
-                               is -1 - s */
-} plugmc_changes;
-
-/* A decision about what was proposed to all walkers, one change each: plugmc_host.decide. A walker's change is
- * taken with probability min(1, exp(log_factor - growth)), growth that of `changes`, by u < that with
- * u = plugmc_uniform_double(word[0], word[1]) of plugmc_draw(seed, sweep, walker, number,
- * PLUGMC_PURPOSE_ACCEPT, 0). What is forbidden is not. Two walkers that are partners are decided together:
- * their growths and factors are added, and the lower one draws. */
-typedef struct plugmc_decision {
-    uint32_t size;
-    int32_t move; /* in the mover's table: whose counts; a decision of partners counts once */
-    uint64_t sweep;
-    uint32_t number;               /* of the trial */
-    const plugmc_changes *changes; /* of all walkers, as `energies` has answered, with `growth` */
-    const plugmc_changes
-        *also; /* NULL, or changes of another kind in walkers where `changes` proposes
-                                      nothing: somebody comes in here who has left there */
-    const double *log_factor; /* [walkers], or NULL: see plugmc_trial */
-    const int32_t *partner;   /* [walkers], or NULL: each one's partner, or itself */
-    int64_t *taken;           /* out, [walkers]: 0 or -1 */
-} plugmc_decision;
 
 /* Particles of a trial that come or leave together. */
 typedef struct plugmc_group {
@@ -202,28 +152,5 @@ PLUGMC_FN void plugmc_draw_one_place(const plugmc_trial *t, int32_t j, double pl
     one.seed += (uint64_t)j * 0x9e3779b97f4a7c15u;
     plugmc_draw_place(&one, place);
 }
-
-/* Trial moves, one after the other in each walker. A move is taken if its growth, that of -ln p less
- * log_factor, is not above 0, or with probability exp(-growth): u < that with
- * u = plugmc_uniform_double(word[0], word[1]) of
- * plugmc_draw(seed, sweep, walker, number, PLUGMC_PURPOSE_ACCEPT, 0). What is forbidden is not. */
-typedef struct plugmc_proposal {
-    uint32_t size;
-    int32_t move;   /* number of the kind of move in the mover's table: for counts and steps */
-    int64_t trials; /* a walker and sweep; 0: as many as it has particles when the sweep begins */
-    uint32_t
-        from; /* number of the first of them: calls of one sweep that share numbers share draws */
-    const void *parameters; /* of propose */
-    /* Fills in a trial; 0: there is nothing to try, which counts as a trial that is rejected. Called
-     * from several threads, for different walkers. */
-    int (*propose)(const void *parameters, plugmc_trial *);
-    /* Bytes of the parameters, where the mover carries `propose` as a text for a GPU too
-     * (plugmc/proposal.h); 0: trials are made on the CPU. */
-    size_t parameters_size;
-    /* Most places of a trial (plugmc_trial.places). Above 1 the mover's text has to define PLUGMC_SEVERAL_PLACES. */
-    int32_t places;
-    /* Most particles of a group (PLUGMC_GROUP_*). Above 0 the mover's text has to define PLUGMC_GROUPS. */
-    int32_t together;
-} plugmc_proposal;
 
 #endif

@@ -1,4 +1,4 @@
-/* One system over several processes, each with its own GPU or its own processors. Part of plugmc/plugin.h.
+/* One system over several processes, each with its own GPU or its own processors.
  *
  * A run of more processes than walkers is spread: `parts` processes have the same walker. Each holds its state
  * as if it were alone, so potentials, observables and checkpoints need not know. A mover with
@@ -11,10 +11,8 @@
 #ifndef PLUGMC_SPREAD_H
 #define PLUGMC_SPREAD_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "plugmc/gpu.h"
+#include "plugmc/plugin.h"
 
 /* Bytes for another part, and bytes from there; 0: none. */
 typedef struct plugmc_parcel {
@@ -46,5 +44,12 @@ typedef struct plugmc_spread {
     int (*memory)(plugmc_context *, int code, size_t bytes, plugmc_device_pointer *of_parts,
                   plugmc_device_pointer *lost);
 } plugmc_spread;
+
+/* Other processes that have the same walkers, from prepare on; NULL: there are none. */
+#define PLUGMC_SPREAD "plugmc.spread/1"
+static inline const plugmc_spread *plugmc_spread_of(const plugmc_host *host)
+{
+    return (const plugmc_spread *)host->extension(host->context, PLUGMC_SPREAD);
+}
 
 #endif

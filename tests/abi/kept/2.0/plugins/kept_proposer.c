@@ -1,9 +1,10 @@
 /* kept_proposer: one particle after the other, by trials of the core.
  *
- * A mover without take and give as it was written for version 1.0 of the interface. It draws as the mover
+ * A mover without take and give as it was written for version 2.0 of the interface. It draws as the mover
  * serial does in the order `sequential`, so their chains are the same.
  */
-#include <plugmc/plugin.h>
+#include <plugmc/mover.h>
+#include <plugmc/trial.h>
 
 typedef struct proposer {
     real step; /* length */
@@ -23,34 +24,23 @@ static int propose(const void *parameters, plugmc_trial *t)
     return 1;
 }
 
-static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
     const plugmc_proposal proposal = {.size = sizeof proposal,
                                       .trials = host->system->particles,
                                       .parameters = instance,
                                       .propose = propose};
-    return host->trials(host->context, &proposal, first, n);
-}
-
-static double get_step(const void *instance, int32_t move, int32_t rung)
-{
-    (void)move, (void)rung;
-    return (double)((const proposer *)instance)->step;
-}
-
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                    double step)
-{
-    (void)host, (void)move, (void)rung;
-    ((proposer *)instance)->step = (real)step;
-    return PLUGMC_OK;
+    return host->trials(host->context, &proposal, sweeps->first, sweeps->n);
 }
 
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(proposer, step, "0.2", 1e-12, 1e12, "length", "largest displacement"),
 };
 
-static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+static const plugmc_move moves[] = {{.name = "displacement",
+                                     .doc = "one particle goes elsewhere",
+                                     .step_unit = "length",
+                                     .step_key = "step"}};
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
@@ -60,8 +50,6 @@ static const plugmc_mover mover = {
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),
     .move_size = sizeof(plugmc_move),
-    .step = get_step,
-    .set_step = set_step,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "kept_proposer",
