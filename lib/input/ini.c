@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include "base/paths.h"
+#include "base/text.h"
 
 enum {
     LONGEST_NAME = 49,     /* bytes, of a section or key; inih cuts what is longer */
@@ -97,30 +98,11 @@ int ini_read(const char *path, ini_file *out, report *r)
 
 /* ---- Characters ------------------------------------------------------------------------------ */
 
-/* Bytes of the UTF-8 character at s, of which *code is the number; 0 if there is none. */
-static int utf8_character(const unsigned char *s, size_t left, uint32_t *code)
-{
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    int bytes = s[0] < 0x80       ? 1
-                : s[0] >> 5 == 6  ? 2
-                : s[0] >> 4 == 14 ? 3
-                : s[0] >> 3 == 30 ? 4
-                                  : 0;
-    if (bytes == 0 || (size_t)bytes > left) return 0;
-    *code = bytes == 1 ? s[0] : s[0] & (0xffu >> (bytes + 1));
-    for (int i = 1; i < bytes; i++) {
-        if (s[i] >> 6 != 2) return 0;
-        *code = *code << 6 | (s[i] & 0x3f);
-    }
-    bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
-    return *code < least[bytes] || *code > 0x10ffff || surrogate ? 0 : bytes;
-}
-
 /* What is wrong with the characters of a line, NULL if nothing; *code says which. */
 static const char *character_fault(const char *text, size_t length, uint32_t *code)
 {
     for (size_t i = 0; i < length;) {
-        int bytes = utf8_character((const unsigned char *)text + i, length - i, code);
+        int bytes = text_character(text + i, length - i, code);
         if (bytes == 0) {
             *code = (unsigned char)text[i];
             return "is not UTF-8 text";
