@@ -287,34 +287,28 @@ static void lift(const limits *before)
     if (LIMITS_MEMORY) setrlimit(RLIMIT_DATA, &before->data);
 }
 
-/* In this process, where a sound file takes a tenth of the time: true if all is well with it, or there is
- * none. Nothing is said of what is not. */
-static bool look_here(session *session, output_data *found, bool accept, bool *there)
+/* In this process, without what only a run that goes on reads: true if all is well with it, or there is none. */
+static bool glance(session *session, bool results, output_data *found, bool accept, bool *there)
 {
     struct stat info = {0};
     limits before;
-    report unheard = {.hear = hear_nothing}, *heard = session->engine.report;
-    const char *program = child_program;
     if (stat(session->engine.config.run.output, &info)) return true;
-    session->engine.report = &unheard;
-    child_program = NULL;
     limit_to((int64_t)info.st_size, &before);
-    const int code = resume_look(session, found, accept, there);
+    const int code = resume_glance(session, results, found, accept, there);
     lift(&before);
-    child_program = program;
-    session->engine.report = heard;
     if (!code) return true;
     output_free(found);
-    *found = (output_data){0};
     return false;
 }
 
-static void put_results(FILE *out, const session *session, output_data *found)
+/* As a run that goes on would. */
+static int look(session *session, output_data *found, bool accept, bool *there)
 {
+    const int code = resume_look(session, found, accept, there);
     for (int k = 0; k < session->engine.mover_count; k++)
         found->joined |= session->engine.movers[k].mover->joins != 0;
-    if (averages_find(found)) checked(NULL);
-    json_numbers(out, found);
+    if (!code && *there && averages_find(found)) checked(NULL);
+    return code;
 }
 
 static void put_output(FILE *out, const points_asked *a, session *session, bool apart,
@@ -328,8 +322,8 @@ static void put_output(FILE *out, const points_asked *a, session *session, bool 
     int code = 0;
     begin_messages(&said);
     session->engine.report = &r;
-    if (apart || !look_here(session, &found, a->accept_changes, &there))
-        code = resume_look(session, &found, a->accept_changes, &there);
+    if (apart || !glance(session, a->results, &found, a->accept_changes, &there))
+        code = look(session, &found, a->accept_changes, &there);
     hear_prints(&said, progress);
     const bool finished = !code && there && resume_is_finished(session, &found);
     fputs(", \"output\": {\"state\": ", out);
@@ -337,7 +331,7 @@ static void put_output(FILE *out, const points_asked *a, session *session, bool 
     json_text(out, "file", run->output);
     fprintf(out, ", \"code\": %d, \"sweep\": %llu, \"sweeps\": %llu", code,
             (unsigned long long)found.sweep, (unsigned long long)(run->equilibrate + run->sweeps));
-    if (!code && there && a->results) put_results(out, session, &found);
+    if (!code && there && a->results) json_numbers(out, &found);
     put_messages(out, &said);
     fputc('}', out);
     output_free(&found);
