@@ -120,6 +120,35 @@ $(formula '-1/(r-0.3)^2')"
     must check floor.ini
 }
 
+# turned ENERGY: the same by a coupling of -1, of which the formula itself knows nothing
+turned() { printf '%s\ncoupling = -1' "$(formula "-($1)")"; }
+
+# However weak it is: down to 1e-6 kT at a trillionth of the range, which is 3.
+test_weak_poles_where_particles_come_nearest()
+{
+    local energy
+    for energy in -1/r -1e-6/r -1e-12/r -3e-18/r -9e-30/r^2 -1e-30/r^6 '-2e-12/sqrt(r)' '-exp(-r)*1e-15/r' '1-3e-18/r' \
+        '4*log(r)' '-log(r)^2'; do
+        system "$(turned "$energy")"
+        bottomless 23 "nothing keeps them apart"
+    done
+    for energy in -1 '-exp(-r^2)' '-1e5*exp(-r)' 'log(r)' '2.9*log(r)' '-log(r)' 1e-30/r 3e-18/r '-1/(r+0.01)' '-sin(r)/r' \
+        '-(1-exp(-r))/r' '-sqrt(r)' '1e-20*(1/r^12-1/r^6)' '3e-18/r^2-3e-18/r' 'r*log(r)'; do
+        system "$(turned "$energy")"
+        must check floor.ini
+    done
+    for energy in '-1e-3/(r-0.5)' '-1e-9/(r-0.5)' '-1e-11/(r-0.5)' '-1e-25/(r-0.5)^2' '1.5*log(abs(r-0.5))'; do
+        system "[potential hard_sphere]
+$(turned "$energy")"
+        bottomless 24 "nothing keeps them apart"
+    done
+    for energy in '-1/(r-0.49)' '-exp(0.5-r)/r' '-sqrt(abs(r-0.5))' '0.5*log(abs(r-0.5))' '1e-9/(r-0.5)' -10; do
+        system "[potential hard_sphere]
+$(turned "$energy")"
+        must check floor.ini
+    done
+}
+
 # Opposite charges beside a core that one rung leaves out; a ladder of temperatures does not decide.
 test_rungs_without_a_lower_bound()
 {

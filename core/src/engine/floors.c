@@ -7,8 +7,9 @@
  *   if it is low and narrow: half of it is gone within a millionth of the distance. That is a pole, -1 / (r - 1)^2;
  *   a well, however deep, is wider.
  *
- * Likewise where nothing keeps particles apart and the energy still falls at a trillionth of the range. A logarithm
- * falls, too, but never that low. */
+ * Likewise where particles are as near as they come, at contact or at a trillionth of the range. A weak pole there is known
+ * by how the energy falls on the last steps. With x the distance from there, c ln x falls by the same in each decade, and
+ * leaves exp(-U / kT) a weight up to c = d dimensions; what falls faster and faster leaves none. */
 #include "engine/floors.h"
 
 #include <math.h>
@@ -21,6 +22,8 @@ static const double lost = -1e15;    /* kT: a double does not resolve 1 kT there
 static const double low = -1e4;      /* kT */
 static const double narrow = 1e-6;   /* of a distance */
 static const double nearest = 1e-12; /* of the range */
+static const double closest =
+    1e-14; /* of a contact, from there: a hundred times what a double resolves */
 static const double coarse_at =
     1e-3; /* of the range: nearer there are poles at 0 alone, so steps are longer */
 
@@ -103,6 +106,26 @@ static bool end_is_bottomless(pair_on_rung *p, double r, double far)
     return is_bottomless(p, r, far, far);
 }
 
+/* Whether the energy falls for ever where particles come nearest: at each step, of which the latter half is a larger fall
+ * than the former, as it is not where differences of large numbers leave their rounding errors. */
+static bool falls_on(pair_on_rung *p, double range)
+{
+    enum { STEPS = 8, HALF = STEPS / 2 };
+    const double rounding = 1e-12;
+    const bool hard = p->contact > 0;
+    const double unit = hard ? p->contact : range;
+    double u[STEPS + 1];
+    for (int k = 0; k <= STEPS; k++) {
+        p->at = p->contact + unit * nearest * pow(closest / nearest, (double)k / STEPS);
+        u[k] = energy_at(p, p->at);
+        if (!(u[k] < barrier) || (k && !(u[k] < u[k - 1]))) return false;
+    }
+    const double outer = u[0] - u[HALF], inner = u[HALF] - u[STEPS];
+    if (inner <= rounding * fabs(u[STEPS])) return false;
+    const double power = (outer + inner) / log(nearest / closest);
+    return inner > 1.2 * outer || power >= (hard ? 1 : p->system->box.dimension);
+}
+
 static bool has_no_floor(pair_on_rung *p, double range)
 {
     const double end = fmax(p->contact * (1 + narrow * narrow), nearest * range);
@@ -121,7 +144,8 @@ static bool has_no_floor(pair_on_rung *p, double range)
         r[0] = next, u[0] = v;
     }
     if (r[0] > end) return false;
-    return end_is_bottomless(p, end, p->contact > 0 ? end * (1 + narrow) : narrow * range);
+    return end_is_bottomless(p, end, p->contact > 0 ? end * (1 + narrow) : narrow * range) ||
+           falls_on(p, range);
 }
 
 /* ---- Pairs and rungs ------------------------------------------------------------------------- */
