@@ -186,7 +186,10 @@ static bool serve_one(server *v)
     if (!there) _exit(EXIT_INTERNAL);
     verdict answer = {0};
     void *found = NULL;
-    if (!v->store.failed) carry_out(v, &m, name, data, &answer, &found);
+    if (m.what == ASK_FORGIVE)
+        store_forgive(&v->store);
+    else if (!v->store.failed)
+        carry_out(v, &m, name, data, &answer, &found);
     if (m.what > SEND_CLOSE && !send_answer(v, &answer, found)) _exit(EXIT_INTERNAL);
     free(found);
     free(name);

@@ -324,6 +324,18 @@ void *reader_rows(store *s, hid_t parent, const char *name, enum store_type type
     return take_array(s, m, name, shape);
 }
 
+/* Whether it was the child that failed or this process that did not like what it was told. */
+bool reader_forgive(store *s)
+{
+    store_child *w = s->apart;
+    void *none = NULL;
+    if (w->gone) return false;
+    s->failed = w->told = false;
+    s->reason[0] = 0;
+    ask(s, about(ASK_FORGIVE, 0), NULL, &none);
+    return !s->failed;
+}
+
 /* ---- The end -------------------------------------------------------------------------------- */
 
 /* Why the child has not answered. */

@@ -6,6 +6,18 @@
 
 enum { MOST_BYTES_OF_NUMBER = 16, MOST_FILTERS = 32 };
 
+/* ---- What could not be read ----------------------------------------------------------------- */
+
+bool store_forgive(store *s)
+{
+    if (!s->reading || s->error || s->memory_short) return false;
+    if (s->apart) return reader_forgive(s);
+    if (s->file < 0) return false;
+    s->failed = false;
+    s->reason[0] = 0;
+    return true;
+}
+
 /* ---- What is read at all -------------------------------------------------------------------- */
 
 /* Filters from this number on are libraries that HDF5 would have to look for. */
@@ -76,10 +88,10 @@ hid_t store_open_array(store *s, hid_t parent, const char *name)
 
 static hid_t open_attribute(store *s, hid_t object, const char *name)
 {
-    htri_t found = s->failed ? -1 : H5Aexists(object, name);
-    if (found == 0) store_fail(s, "it has no attribute '%s'", name);
-    if (!store_good(s, found)) return -1;
+    if (s->failed) return -1;
+    /* most that are asked for are there */
     hid_t in = H5Aopen(object, name, H5P_DEFAULT);
+    if (in < 0 && H5Aexists(object, name) == 0) store_fail(s, "it has no attribute '%s'", name);
     return store_good(s, in) ? in : -1;
 }
 

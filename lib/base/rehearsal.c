@@ -16,13 +16,16 @@
 
 /* ---- Files that were good ------------------------------------------------------------------- */
 
-/* The last one: a resumed run reads its file more than once. */
+/* The last ones: a resumed run reads its file more than once, and many points have plugins and tables in common. */
+enum { KNOWN = 64 };
+
 typedef struct known {
     char kind[16], detail[256];
     struct stat info;
 } known;
 
-static known last_good;
+static known good[KNOWN];
+static int next_good;
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
@@ -41,8 +44,18 @@ static void describe(known *k, const char *kind, const char *path, const char *d
 
 static bool is_known(const known *k)
 {
-    return k->kind[0] && !strcmp(k->kind, last_good.kind) && !strcmp(k->detail, last_good.detail) &&
-           same_file(&k->info, &last_good.info);
+    for (int i = 0; i < KNOWN && k->kind[0]; i++)
+        if (!strcmp(k->kind, good[i].kind) && !strcmp(k->detail, good[i].detail) &&
+            same_file(&k->info, &good[i].info))
+            return true;
+    return false;
+}
+
+static void remember(const known *k)
+{
+    if (!k->kind[0] || is_known(k)) return;
+    good[next_good] = *k;
+    next_good = (next_good + 1) % KNOWN;
 }
 
 /* ---- The child ------------------------------------------------------------------------------ */
@@ -154,7 +167,7 @@ int rehearse(const char *kind, const char *path, const char *detail, enum exit_c
               &kept); /* if it were ignored, nobody would know how the child ended */
     int code = run_child(arguments, kind, damaged, &found, reason);
     sigaction(SIGCHLD, &kept, NULL);
-    if (!code && strcmp(kind, "load")) last_good = now; /* each of these is opened once */
+    if (!code) remember(&now);
     if (!code && wanted)
         *wanted = found;
     else

@@ -48,9 +48,7 @@ static int shown(const unsigned char *s)
     return length;
 }
 
-/* Whatever a message quotes, a file's or a user's, does not reach the terminal as a command to it: such bytes are
- * shown as \x1b. malloc'ed. */
-static char *printable(const char *text)
+char *report_printable(const char *text)
 {
     char *out = checked(malloc(4 * strlen(text) + 1)), *to = out;
     while (*text) {
@@ -67,24 +65,34 @@ static char *printable(const char *text)
 }
 
 /* One write a message: lines of several processes do not mix. */
-static void print_message(const report *r, const char *file, int line, const char *what,
-                          const char *format, va_list arguments)
+static void print_message(const report *r, const report_message *m)
 {
     char *text = NULL;
     size_t length = 0;
     FILE *f = checked(open_memstream(&text, &length));
-    if (file && line > 0)
-        fprintf(f, "%s:%d: ", file, line);
-    else if (file)
-        fprintf(f, "%s: ", file);
-    fputs(what, f);
-    vfprintf(f, format, arguments);
-    fputc('\n', f);
+    if (m->file && m->line > 0)
+        fprintf(f, "%s:%d: ", m->file, m->line);
+    else if (m->file)
+        fprintf(f, "%s: ", m->file);
+    if (m->kind == REPORT_WARNING) fputs("warning: ", f);
+    fprintf(f, "%s\n", m->text);
     fclose(f);
-    char *safe = printable(text);
+    char *safe = report_printable(text);
     fputs(safe, r->held ? r->held : stderr);
     report_log(r, safe);
     free(safe);
+    free(text);
+}
+
+static void tell(const report *r, report_message m, const char *format, va_list arguments)
+{
+    char *text;
+    checked(vasprintf(&text, format, arguments) < 0 ? NULL : text);
+    m.text = text;
+    if (r->hear)
+        r->hear(r->listener, &m);
+    else
+        print_message(r, &m);
     free(text);
 }
 
@@ -117,7 +125,12 @@ void report_note(const report *r, const char *format, ...)
     va_start(arguments, format);
     checked(vasprintf(&text, format, arguments) < 0 ? NULL : text);
     va_end(arguments);
-    char *line, *safe = printable(text);
+    if (r->hear) {
+        r->hear(r->listener, &(report_message){.kind = REPORT_NOTE, .text = text});
+        free(text);
+        return;
+    }
+    char *line, *safe = report_printable(text);
     checked(asprintf(&line, "%s\n", safe) < 0 ? NULL : line);
     free(safe);
     if (!r->quiet && !r->held) fputs(line, stderr);
@@ -131,7 +144,7 @@ int report_error(report *r, enum exit_code code, const char *file, int line, con
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(r, file, line, "", format, arguments);
+    tell(r, (report_message){REPORT_ERROR, code, file, line, NULL}, format, arguments);
     va_end(arguments);
     if (r->errors++ == 0) r->code = code;
     return code;
@@ -141,7 +154,7 @@ void report_warning(report *r, const char *file, int line, const char *format, .
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(r, file, line, "warning: ", format, arguments);
+    tell(r, (report_message){REPORT_WARNING, 0, file, line, NULL}, format, arguments);
     va_end(arguments);
     r->warnings++;
 }

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include "base/paths.h"
+#include "base/text.h"
 
 enum {
     LONGEST_NAME = 49,     /* bytes, of a section or key; inih cuts what is longer */
@@ -97,30 +98,11 @@ int ini_read(const char *path, ini_file *out, report *r)
 
 /* ---- Characters ------------------------------------------------------------------------------ */
 
-/* Bytes of the UTF-8 character at s, of which *code is the number; 0 if there is none. */
-static int utf8_character(const unsigned char *s, size_t left, uint32_t *code)
-{
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    int bytes = s[0] < 0x80       ? 1
-                : s[0] >> 5 == 6  ? 2
-                : s[0] >> 4 == 14 ? 3
-                : s[0] >> 3 == 30 ? 4
-                                  : 0;
-    if (bytes == 0 || (size_t)bytes > left) return 0;
-    *code = bytes == 1 ? s[0] : s[0] & (0xffu >> (bytes + 1));
-    for (int i = 1; i < bytes; i++) {
-        if (s[i] >> 6 != 2) return 0;
-        *code = *code << 6 | (s[i] & 0x3f);
-    }
-    bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
-    return *code < least[bytes] || *code > 0x10ffff || surrogate ? 0 : bytes;
-}
-
 /* What is wrong with the characters of a line, NULL if nothing; *code says which. */
 static const char *character_fault(const char *text, size_t length, uint32_t *code)
 {
     for (size_t i = 0; i < length;) {
-        int bytes = utf8_character((const unsigned char *)text + i, length - i, code);
+        int bytes = text_character(text + i, length - i, code);
         if (bytes == 0) {
             *code = (unsigned char)text[i];
             return "is not UTF-8 text";
@@ -375,6 +357,17 @@ ini_entry *ini_get(const ini_section *s, const char *key)
     return NULL;
 }
 
+void ini_drop(ini_file *file, const char *kind)
+{
+    int kept = 0;
+    for (int i = 0; i < file->count; i++)
+        if (strcmp(file->sections[i].kind, kind) != 0)
+            file->sections[kept++] = file->sections[i];
+        else
+            free_section(&file->sections[i]);
+    file->count = kept;
+}
+
 const char *ini_source(const ini_file *file, const ini_section *s)
 {
     return s && s->line == 0 ? "--set" : file->path;
@@ -485,24 +478,43 @@ int ini_read_archived(const char *archive, const char *text, ini_file *out, repo
 
 /* ---- --set ----------------------------------------------------------------------------------- */
 
-/* The section an assignment means, made if there is none; -1 after an error. */
+/* The section that a name means: -1 if there is none; -2 if that of the kind alone is not enough, as *last shows. */
+static int section_meant(const ini_file *file, const ini_section *wanted, int *same_kind, int *last)
+{
+    const int found = find_same(file, wanted->kind, wanted->label);
+    *same_kind = 0;
+    *last = -1;
+    for (int i = 0; i < file->count; i++) {
+        if (strcmp(file->sections[i].kind, wanted->kind) != 0) continue;
+        ++*same_kind;
+        *last = i;
+    }
+    if (found >= 0 || *wanted->label) return found;
+    return *same_kind > 1 ? -2 : *last;
+}
+
+ini_entry *ini_at(const ini_file *file, const char *name)
+{
+    int same_kind, last;
+    const char *dot = strrchr(name, '.');
+    if (!dot) return NULL;
+    ini_section wanted = make_section(name, dot, 0);
+    const int found = section_meant(file, &wanted, &same_kind, &last);
+    free_section(&wanted);
+    return found < 0 ? NULL : ini_get(&file->sections[found], dot + 1);
+}
+
+/* The section an assignment means, made if there is none; below 0 after an error. */
 static int target_section(ini_file *file, const char *begin, const char *end, report *r)
 {
     ini_section wanted = make_section(begin, end, 0);
-    int found = find_same(file, wanted.kind, wanted.label), same_kind = 0, last = -1;
+    int same_kind, last, found = section_meant(file, &wanted, &same_kind, &last);
     uint32_t code;
-    for (int i = 0; i < file->count; i++) {
-        if (strcmp(file->sections[i].kind, wanted.kind) != 0) continue;
-        same_kind++;
-        last = i;
-    }
-    if (found < 0 && *wanted.label == 0 && same_kind > 1) {
+    if (found == -2) {
         report_error(r, EXIT_USAGE, "--set", 0,
                      "there are %d [%s ...] sections: name one, as in "
                      "\"%s.KEY=VALUE\"",
                      same_kind, wanted.kind, file->sections[last].name);
-    } else if (found < 0 && *wanted.label == 0 && same_kind == 1) {
-        found = last;
     } else if (found < 0 && (strlen(wanted.name) > LONGEST_NAME || strpbrk(wanted.name, "[];") ||
                              character_fault(wanted.name, strlen(wanted.name), &code))) {
         report_error(r, EXIT_USAGE, "--set", 0, "'%s' cannot be the name of a section",
@@ -526,8 +538,16 @@ static const char *assignment_fault(const char *key, const char *value)
     return NULL;
 }
 
+static char *origin_of(const ini_file *file, int line)
+{
+    char *origin;
+    if ((line ? asprintf(&origin, "%s:%d", file->path, line) : asprintf(&origin, "--set")) < 0)
+        checked(NULL);
+    return origin;
+}
+
 static int set_entry(ini_file *file, const char *section, const char *dot, const char *key,
-                     const char *value, report *r)
+                     const char *value, int line, report *r)
 {
     const char *fault = assignment_fault(key, value);
     if (fault)
@@ -535,23 +555,29 @@ static int set_entry(ini_file *file, const char *section, const char *dot, const
                             excerpt(value).text, fault);
     int index = target_section(file, section, dot, r);
     if (index < 0) return EXIT_USAGE;
-    ini_entry *entry = ini_get(&file->sections[index], key);
+    ini_section *s = &file->sections[index];
+    ini_entry *entry = ini_get(s, key);
+    if (!s->line) s->line = line;
     if (!entry) {
-        ini_section *s = &file->sections[index];
-        append_entry(s, key, value, checked(strdup("--set")), 0);
-        s->entries[s->count - 1].here = true;
+        append_entry(s, key, value, origin_of(file, line), line);
+        s->entries[s->count - 1].here = !line;
         return 0;
     }
     free(entry->value);
     free(entry->origin);
     entry->value = checked(strdup(value));
-    entry->origin = checked(strdup("--set"));
-    entry->line = 0;
-    entry->here = true;
+    entry->origin = origin_of(file, line);
+    entry->line = line;
+    entry->here = !line;
     return 0;
 }
 
 int ini_set(ini_file *file, const char *assignment, report *r)
+{
+    return ini_set_at(file, assignment, 0, r);
+}
+
+int ini_set_at(ini_file *file, const char *assignment, int line, report *r)
 {
     /* Labels may have dots (paths), keys have none: the last one before '=' counts. */
     const char *equal = strchr(assignment, '=');
@@ -562,7 +588,7 @@ int ini_set(ini_file *file, const char *assignment, report *r)
                             "'%s' must read SECTION.KEY=VALUE, as in run.sweeps=1000", assignment);
     char *key = copy_trimmed(dot + 1, equal);
     char *value = copy_trimmed(equal + 1, equal + strlen(equal));
-    int code = set_entry(file, begin, dot, key, value, r);
+    int code = set_entry(file, begin, dot, key, value, line, r);
     free(key);
     free(value);
     return code;

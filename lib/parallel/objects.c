@@ -55,6 +55,9 @@ static const mpi_calls *open_abi(int abi, char *why, size_t size)
                  abis[abi].object);
         return NULL;
     }
+    /* where /sys is not there, as in a chroot, hwloc would say so in each process; MPI asks it where to bind them, and
+       HWLOC_HIDE_ERRORS=0 shows what it says */
+    setenv("HWLOC_HIDE_ERRORS", "2", 0);
     for (int k = 0; k < 3 && abis[abi].libraries[k] && !library; k++)
         library = dlopen(abis[abi].libraries[k], RTLD_NOW | RTLD_GLOBAL);
     if (!library)

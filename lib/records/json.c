@@ -5,87 +5,73 @@
 #include <stdlib.h>
 
 #include "archive/frozen.h"
+#include "base/json_values.h"
 #include "records/numbers.h"
 
-static void put_string(const char *text)
+static void put_name(FILE *out, const char *name)
 {
-    putchar('"');
-    for (; *text; text++) {
-        const unsigned char byte = (unsigned char)*text;
-        if (byte == '"' || byte == '\\')
-            printf("\\%c", byte);
-        else if (byte < ' ')
-            printf("\\u%04x", byte);
-        else
-            putchar(byte);
-    }
-    putchar('"');
+    fputs(", ", out);
+    json_put(out, name);
+    fputs(": ", out);
 }
 
-static void put_name(const char *name)
-{
-    fputs(", ", stdout);
-    put_string(name);
-    fputs(": ", stdout);
-}
-
-static void put_real(double value)
+static void put_real(FILE *out, double value)
 {
     if (isfinite(value))
-        printf("%.17g", value);
+        fprintf(out, "%.17g", value);
     else
-        fputs("null", stdout);
+        fputs("null", out);
 }
 
-void json_real(const char *name, double value)
+void json_real(FILE *out, const char *name, double value)
 {
-    put_name(name);
-    put_real(value);
+    put_name(out, name);
+    put_real(out, value);
 }
 
-void json_text(const char *name, const char *value)
+void json_text(FILE *out, const char *name, const char *value)
 {
-    put_name(name);
-    put_string(value);
+    put_name(out, name);
+    json_put(out, value);
 }
 
-void json_number(const char *name, const estimate *e)
+void json_number(FILE *out, const char *name, const estimate *e)
 {
-    put_name(name);
-    fputs("{\"mean\": ", stdout);
-    put_real(e->samples ? e->mean : NAN);
-    json_real("error", e->samples ? e->error : NAN);
-    printf(", \"error_is_lower_bound\": %s, \"samples\": %lld}",
-           e->converged || isnan(e->error) ? "false" : "true", (long long)e->samples);
+    put_name(out, name);
+    fputs("{\"mean\": ", out);
+    put_real(out, e->samples ? e->mean : NAN);
+    json_real(out, "error", e->samples ? e->error : NAN);
+    fprintf(out, ", \"error_is_lower_bound\": %s, \"samples\": %lld}",
+            e->converged || isnan(e->error) ? "false" : "true", (long long)e->samples);
 }
 
 /* ---- All results --------------------------------------------------------------------------------------- */
 
-static void put_numbers(const output_data *out)
+void json_numbers(FILE *out, const output_data *data)
 {
     int count;
-    number *all = numbers_of(out, &count);
-    fputs(", \"numbers\": [", stdout);
+    number *all = numbers_of(data, &count);
+    fputs(", \"numbers\": [", out);
     for (int i = 0; i < count; i++) {
         const number *n = &all[i];
         char *name;
         checked(asprintf(&name, "%s.%s", n->observable, n->name) < 0 ? NULL : name);
-        fputs(i ? ", {\"name\": " : "{\"name\": ", stdout);
-        put_string(name);
+        fputs(i ? ", {\"name\": " : "{\"name\": ", out);
+        json_put(out, name);
         free(name);
-        json_real("value", n->value);
-        json_real("error", n->error);
-        printf(", \"error_is_lower_bound\": %s",
-               n->converged || isnan(n->error) ? "false" : "true");
-        json_text("unit", n->unit);
+        json_real(out, "value", n->value);
+        json_real(out, "error", n->error);
+        fprintf(out, ", \"error_is_lower_bound\": %s",
+                n->converged || isnan(n->error) ? "false" : "true");
+        json_text(out, "unit", n->unit);
         if (n->samples) {
-            json_real("correlation_time_sweeps", n->correlation_time);
-            printf(", \"correlation_time_is_upper_bound\": %s, \"samples\": %lld",
-                   n->time_is_bound ? "true" : "false", (long long)n->samples);
+            json_real(out, "correlation_time_sweeps", n->correlation_time);
+            fprintf(out, ", \"correlation_time_is_upper_bound\": %s, \"samples\": %lld",
+                    n->time_is_bound ? "true" : "false", (long long)n->samples);
         }
-        putchar('}');
+        fputc('}', out);
     }
-    putchar(']');
+    fputc(']', out);
     free(all);
 }
 
@@ -98,7 +84,7 @@ static void put_frozen(const output_data *out)
     fputs(", \"not_accepted\": [", stdout);
     for (int i = 0; i < count; i++) {
         if (i) fputs(", ", stdout);
-        put_string(frozen_words(&all[i], words));
+        json_put(stdout, frozen_words(&all[i], words));
     }
     putchar(']');
     free(all);
@@ -111,13 +97,13 @@ static void put_moves(const output_data *out)
         for (int32_t r = 0; r < out->moves[i].rungs; r++) {
             const move_record *m = &out->moves[i];
             fputs(i || r ? ", {\"mover\": " : "{\"mover\": ", stdout);
-            put_string(m->mover);
-            json_text("kind", m->name);
+            json_put(stdout, m->mover);
+            json_text(stdout, "kind", m->name);
             if (m->rungs > 1) printf(", \"rung\": %d", r);
             printf(", \"trials\": %llu, \"accepted\": %llu",
                    (unsigned long long)m->counts[r].trials,
                    (unsigned long long)m->counts[r].accepted);
-            if (m->step_unit) json_real("step", m->steps[r]);
+            if (m->step_unit) json_real(stdout, "step", m->steps[r]);
             putchar('}');
         }
     putchar(']');
@@ -128,9 +114,9 @@ void json_results(const records *records, const char *path)
     const output_data *out = &records->output;
     printf("{\"event\": \"results\", \"finished\": %s, \"sweep\": %llu",
            out->finished ? "true" : "false", (unsigned long long)out->sweep);
-    json_text("file", path);
-    json_real("seconds", out->seconds);
-    put_numbers(out);
+    json_text(stdout, "file", path);
+    json_real(stdout, "seconds", out->seconds);
+    json_numbers(stdout, out);
     put_moves(out);
     put_frozen(out);
     puts("}");

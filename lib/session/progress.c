@@ -190,13 +190,13 @@ static void show_object(const progress *p, const moment *m)
     printf("{\"event\": \"progress\", \"phase\": \"%s\", \"sweep\": %llu, \"sweeps\": %llu",
            m->production ? "production" : "equilibration", (unsigned long long)m->sweep,
            (unsigned long long)m->total);
-    json_real("sweeps_per_second", m->rate);
-    json_real("trials_per_second", m->trials);
-    json_real("seconds_left", m->left);
-    json_real("acceptance", m->acceptance);
+    json_real(stdout, "sweeps_per_second", m->rate);
+    json_real(stdout, "trials_per_second", m->trials);
+    json_real(stdout, "seconds_left", m->left);
+    json_real(stdout, "acceptance", m->acceptance);
     for (int i = 0; i < p->shown_count; i++) {
         char *name = name_of(p->shown[i]);
-        json_number(name, &p->found[i]);
+        json_number(stdout, name, &p->found[i]);
         free(name);
     }
     puts("}");

@@ -80,16 +80,37 @@ static int compare_configuration(const session *session, const char *path, const
     return r.code;
 }
 
+static int compare_all(session *session, const output_data *found, bool accept)
+{
+    const char *path = session->engine.config.run.output;
+    const int code = compare_configuration(session, path, found->origin.effective_ini);
+    const char *before = found->origin.history ? found->origin.history : found->origin.provenance;
+    if (code || accept || !before || !resume_is_finished(session, found)) return code;
+    return history_compare_files(session, path, before);
+}
+
 int resume_look(session *session, output_data *found, bool accept, bool *there)
 {
     const char *path = session->engine.config.run.output;
     *there = access(path, F_OK) == 0;
     if (!*there) return 0;
-    int code = output_read(path, found, session->engine.report);
-    if (!code) code = compare_configuration(session, path, found->origin.effective_ini);
-    const char *before = found->origin.history ? found->origin.history : found->origin.provenance;
-    if (code || accept || !before || !resume_is_finished(session, found)) return code;
-    return history_compare_files(session, path, before);
+    const int code = output_read(path, found, session->engine.report);
+    return code ? code : compare_all(session, found, accept);
+}
+
+static void hear_nothing(void *listener, const report_message *m) { (void)listener, (void)m; }
+
+int resume_glance(session *session, bool numbers, output_data *found, bool accept, bool *there)
+{
+    report unheard = {.hear = hear_nothing}, *heard = session->engine.report;
+    const char *path = session->engine.config.run.output;
+    *there = access(path, F_OK) == 0;
+    if (!*there) return 0;
+    session->engine.report = &unheard;
+    int code = output_read_found(path, numbers, found);
+    if (!code) code = compare_all(session, found, accept);
+    session->engine.report = heard;
+    return code;
 }
 
 /* ---- A finished run ------------------------------------------------------------------------- */

@@ -267,12 +267,13 @@ static void take_edges(run_file *run, int64_t row)
     }
 }
 
-/* A store that has failed stays so, and another one is opened. */
+/* Others may be read: by the same reader, unless it has broken down. */
 static bool is_damaged(run_file *run)
 {
     store *s = &run->store;
     if (!s->failed || s->memory_short) return false;
     snprintf(run->why, sizeof run->why, "%.255s", s->reason);
+    if (store_forgive(s)) return true;
     close_store(run);
     open_store(run);
     return true;

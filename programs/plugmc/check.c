@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "run.h"
+#include "points.h"
 #include "program/beside.h"
 #include "cli.h"
 #include "base/crash.h"
@@ -21,11 +22,18 @@
 
 static const char check_help[] =
     "usage: plugmc check FILE.ini [--set SECTION.KEY=VALUE]... [--architecture NN]...\n"
-    "                    [--processes N]\n\n"
+    "                    [--processes N]\n"
+    "       plugmc check FILE.ini --json [--points] [--results] [--set ...]\n\n"
     "Does everything that comes before a run: parses, loads plugins, matches facets, checks\n"
     "ranges, estimates memory, compiles the kernels (for the GPU here, or for sm_NN, which needs\n"
     "no GPU; NN = all: 75, 80, 90, 100 and 120). With --processes it is that of the first of so\n"
-    "many that mpirun or srun would start.\n\n";
+    "many that mpirun or srun would start.\n\n"
+    "--json is for programs: an object on a line of standard output tells whether the file is a run\n"
+    "that can be made, how large it is, and how far its output file has come, if it is there. No\n"
+    "memory is taken, no kernel compiled, and no GPU needed. With --points there is one for each\n"
+    "line of standard input, such as {\"run.seed\": 1, \"box.density\": 0.3}, the values of a point.\n"
+    "--results adds what the output files have found; --accept-changed-plugins has finished ones\n"
+    "count whatever has changed. docs/usage.md names all members.\n\n";
 
 /* As ask_kernel_text. */
 static int next_text(instance *instance, int index, plugmc_kernel_text *out, sentence why)
@@ -133,6 +141,7 @@ int command_check(int argc, char **argv)
     code = beside_check_alone("check");
     if (code) return code;
     signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
+    if (a.json) return points_check(&a);
     report report = {0};
     session session = {.engine.report = &report};
     if (watchdog_begin())

@@ -89,6 +89,36 @@ static int processes_in(const char *text)
     return *text && !*end && number >= 1 && number <= 1000000 ? (int)number : 0;
 }
 
+static const char accept_word[] = "--accept-changed-plugins";
+
+static bool is_of_json(const char *word, arguments *a)
+{
+    const struct {
+        const char *word;
+        bool *given;
+    } all[] = {{"--json", &a->json},
+               {"--points", &a->points},
+               {"--results", &a->results},
+               {accept_word, &a->accept_changes}};
+    for (int i = 0; i < PLUGMC_COUNT(all); i++)
+        if (!strcmp(word, all[i].word)) return *all[i].given = true;
+    return false;
+}
+
+/* Kernels and processes are those of the check in words. */
+static int check_json(const arguments *a)
+{
+    const char *alone = a->points           ? "--points"
+                        : a->results        ? "--results"
+                        : a->accept_changes ? accept_word
+                                            : NULL;
+    const char *apart = a->architecture_count ? "--architecture"
+                        : a->processes        ? "--processes"
+                                              : NULL;
+    if (alone && !a->json) return usage_error("%s goes with --json", alone);
+    return apart && a->json ? usage_error("%s does not go with --json", apart) : 0;
+}
+
 int run_parse(int argc, char **argv, bool check, arguments *a)
 {
     for (int i = 0; i < argc; i++) {
@@ -109,11 +139,13 @@ int run_parse(int argc, char **argv, bool check, arguments *a)
         } else if (check && !strcmp(word, "--processes")) {
             if (!more || (a->processes = processes_in(argv[++i])) < 1)
                 return usage_error("%s needs a number from 1 to 1000000", word);
+        } else if (check && is_of_json(word, a)) {
+            continue;
         } else if (!check && !strcmp(word, "--resume")) {
             a->resume = true;
         } else if (!check && !strcmp(word, "--resume-if-there")) {
             a->if_there = true;
-        } else if (!check && !strcmp(word, "--accept-changed-plugins")) {
+        } else if (!check && !strcmp(word, accept_word)) {
             a->accept_changes = true;
         } else if (!check && (!strcmp(word, "--quiet") || !strcmp(word, "--json"))) {
             if (a->tells) return usage_error("one of --quiet and --json: '%s'", word);
@@ -126,6 +158,7 @@ int run_parse(int argc, char **argv, bool check, arguments *a)
             a->file = word;
         }
     }
+    if (check && check_json(a)) return EXIT_USAGE;
     if (a->resume && a->if_there)
         return usage_error("%s goes with an INI file, not with --resume", "--resume-if-there");
     return a->file ? 0 : usage_error("%s", "which file?");

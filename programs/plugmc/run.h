@@ -9,8 +9,9 @@ enum { MOST_SETS = 64, MOST_ARCHITECTURES = 16 };
 typedef struct arguments {
     const char *file;
     bool resume, if_there, accept_changes, help;
-    int processes; /* of a run that is checked; 0: one */
-    int tells;     /* TELLS_* */
+    bool json, points, results; /* of check: programs/plugmc/points.h */
+    int processes;              /* of a run that is checked; 0: one */
+    int tells;                  /* TELLS_* */
     const char *sets[MOST_SETS];
     int set_count;
     int architectures[MOST_ARCHITECTURES];

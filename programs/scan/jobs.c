@@ -123,7 +123,7 @@ static bool start(scheduler *s, int64_t k)
 {
     point *p = &s->study->points[k];
     char *log_path = study_file(s->study, k, "log"), *ini = study_file(s->study, k, "ini"),
-         why[FILES_WHY];
+         why[FILES_WHY], *text = study_text(s->study, k, s->report);
     int slot = 0, code = 0;
     while (s->jobs[slot].pid) slot++;
     job *job = &s->jobs[slot];
@@ -131,7 +131,9 @@ static bool start(scheduler *s, int64_t k)
     const bool held = job->log < 0 && errno == EWOULDBLOCK;
     if (job->log < 0 && !held)
         fail(s, k, EXIT_OUTPUT, "cannot write %s: %s", log_path, strerror(errno));
-    else if (!held && (code = files_write_text(ini, p->ini, why)))
+    else if (!held && !text)
+        fail(s, k, code = s->report->code, "its values cannot be set");
+    else if (!held && (code = files_write_text(ini, text, why)))
         fail(s, k, code, "cannot write %s: %s", ini, why);
     if (job->log >= 0 && !code) {
         job->pid = start_child(s, p, slot + (s->end - s->first == 1 ? (int)k : 0), ini, job->log);
@@ -143,7 +145,7 @@ static bool start(scheduler *s, int64_t k)
         job->pid = 0;
         if (job->log >= 0) close(job->log);
     }
-    free(log_path), free(ini);
+    free(log_path), free(ini), free(text);
     return !held;
 }
 

@@ -55,7 +55,7 @@ static char *values_of(const study *s, const ini_file *ini, bool paths)
     bool all = true;
     FILE *out = checked(open_memstream(&text, &size));
     for (int i = 0; i < s->key_count && all; i++) {
-        const ini_entry *entry = study_entry(ini, s->keys[i].name);
+        const ini_entry *entry = ini_at(ini, s->keys[i].name);
         all = entry != NULL;
         if (all && paths) write_paths(out, ini->folder, entry->value);
         if (all && !paths) fputs(entry->value, out);

@@ -130,13 +130,19 @@ static void free_section(const ini_section *section)
     ini_free(&alone);
 }
 
+void point_forget(point *p)
+{
+    for (int i = 0; i < p->result_count; i++) free(p->results[i].column), free(p->results[i].unit);
+    for (int i = 0; i < p->file_count; i++) free(p->files[i].key), free(p->files[i].paths);
+    free(p->results), free(p->files), free(p->sentence);
+    *p = (point){.name = p->name};
+}
+
 void study_free(study *s)
 {
     for (int64_t k = 0; s->points && k < s->point_count; k++) {
-        point *p = &s->points[k];
-        for (int i = 0; i < p->result_count; i++)
-            free(p->results[i].column), free(p->results[i].unit);
-        free(p->name), free(p->ini), free(p->sentence), free(p->results);
+        point_forget(&s->points[k]);
+        free(s->points[k].name);
     }
     for (int i = 0; i < s->key_count; i++) {
         free(s->keys[i].label), free(s->keys[i].unit);
@@ -185,14 +191,6 @@ static bool same_target(const ini_file *ini, const char *one, const char *other)
         a.section == b.section && !strcmp(a.key, b.key) && (a.section || !strcmp(a.name, b.name));
     free(a.name), free(b.name);
     return same;
-}
-
-const ini_entry *study_entry(const ini_file *ini, const char *key)
-{
-    target t = find_target(ini, key);
-    const ini_entry *entry = t.section ? ini_get(t.section, t.key) : NULL;
-    free(t.name);
-    return entry;
 }
 
 static bool is_scanned(const char *key) { return strchr(key, '.') != NULL; }
@@ -390,24 +388,13 @@ static void copy_ini(const ini_file *from, ini_file *to)
     }
 }
 
-/* What --set does, but that the value comes from a line of the file. */
-static int assign(const study *s, ini_file *ini, const scanned_key *key, const char *value,
-                  report *r)
+static int assign(ini_file *ini, const char *key, const char *value, int line, report *r)
 {
     char *assignment;
-    if (asprintf(&assignment, "%s=%s", key->name, value) < 0) checked(NULL);
-    int code = ini_set(ini, assignment, r);
+    if (asprintf(&assignment, "%s=%s", key, value) < 0) checked(NULL);
+    const int code = ini_set_at(ini, assignment, line, r);
     free(assignment);
-    if (code) return code;
-    target t = find_target(ini, key->name);
-    ini_section *section = (ini_section *)t.section; /* there is one now */
-    ini_entry *entry = ini_get(section, t.key);
-    if (!section->line) section->line = key->line;
-    free(entry->origin), free(t.name);
-    if (asprintf(&entry->origin, "%s:%d", s->path, key->line) < 0) checked(NULL);
-    entry->line = key->line;
-    entry->here = false;
-    return 0;
+    return code;
 }
 
 /* As [run] reads it, 1e6 too. */
@@ -423,39 +410,45 @@ static bool is_seed(const char *text, unsigned long long *seed)
     return true;
 }
 
-/* Twists are chains of their own, with random numbers of their own: twist t of seed s has the seed s + 2^32 t. What
- * is no seed is refused later. */
-static int assign_seed(const study *s, int64_t k, ini_file *ini, report *r)
+/* The value of [run] seed of a point, and its line; NULL: there is none. */
+static const char *own_seed(const study *s, int64_t k, int *line)
 {
-    const ini_section *run = ini_find(ini, "run");
-    const ini_entry *entry = run ? ini_get(run, "seed") : NULL;
+    const ini_entry *entry = ini_at(&s->ini, "run.seed");
+    for (int i = 0; i < s->key_count; i++)
+        if (same_target(&s->ini, s->keys[i].name, "run.seed")) {
+            *line = s->keys[i].line;
+            return study_value(s, k, &s->keys[i]);
+        }
+    *line = entry ? entry->line : s->twist_section.line;
+    return entry ? entry->value : NULL;
+}
+
+bool study_has_run(const study *s)
+{
+    bool there = ini_find(&s->ini, "run") != NULL;
+    for (int i = 0; i < s->key_count; i++) there |= !strncmp(s->keys[i].name, "run.", 4);
+    return there;
+}
+
+/* What is no seed is refused later. */
+bool study_seed(const study *s, int64_t k, char seed[SEED_TEXT], int *line)
+{
     const int64_t twist = s->twists.count ? k % s->twists.count : 0;
-    char value[32];
-    unsigned long long seed = 1;
-    if (!twist || !run || (entry && !is_seed(entry->value, &seed))) return 0;
-    const scanned_key key = {.name = "run.seed",
-                             .line = entry ? entry->line : s->twist_section.line};
-    snprintf(value, sizeof value, "%llu", seed + ((unsigned long long)twist << 32));
-    return assign(s, ini, &key, value, r);
+    unsigned long long number = 1;
+    const char *own = twist ? own_seed(s, k, line) : NULL;
+    if (!twist || !study_has_run(s) || (own && !is_seed(own, &number))) return false;
+    snprintf(seed, SEED_TEXT, "%llu", number + ((unsigned long long)twist << 32));
+    return true;
 }
 
 int study_assign(const study *s, int64_t k, ini_file *out, report *r)
 {
-    int code = 0;
+    char seed[SEED_TEXT];
+    int code = 0, line;
     copy_ini(&s->ini, out);
     for (int i = 0; i < s->key_count && !code; i++)
-        code = assign(s, out, &s->keys[i], study_value(s, k, &s->keys[i]), r);
-    return code ? code : assign_seed(s, k, out, r);
-}
-
-int study_configure(const study *s, int64_t k, ini_file *out, report *r)
-{
-    int code = study_assign(s, k, out, r);
-    if (code || !ini_find(out, "run")) return code;
-    char *path = study_file(s, k, "h5"), *assignment;
-    if (asprintf(&assignment, "run.output=%s", path) < 0) checked(NULL);
-    code = ini_set(out, assignment, r);
-    free(assignment), free(path);
+        code = assign(out, s->keys[i].name, study_value(s, k, &s->keys[i]), s->keys[i].line, r);
+    if (!code && study_seed(s, k, seed, &line)) code = assign(out, "run.seed", seed, line, r);
     return code;
 }
 
@@ -501,7 +494,7 @@ static void write_entry(FILE *out, const study *s, const char *up, const ini_ent
     fprintf(out, " ; line %d\n", e->line);
 }
 
-char *study_text(const study *s, const ini_file *ini)
+static char *write_ini(const study *s, const ini_file *ini)
 {
     char *text, *up = way_up(s);
     size_t size;
@@ -513,11 +506,23 @@ char *study_text(const study *s, const ini_file *ini)
     for (int i = 0; i < ini->count; i++) {
         const ini_section *section = &ini->sections[i];
         fprintf(out, "\n[%s]\n", section->name);
-        for (int k = 0; k < section->count; k++)
-            if (strcmp(section->name, "run") || strcmp(section->entries[k].key, "output"))
-                write_entry(out, s, up, &section->entries[k]);
+        for (int k = 0; k < section->count; k++) write_entry(out, s, up, &section->entries[k]);
     }
     fclose(out);
     free(up);
     return checked(text);
+}
+
+char *study_text(const study *s, int64_t k, report *r)
+{
+    ini_file ini = {0};
+    const point *p = &s->points[k];
+    const bool good = !study_assign(s, k, &ini, r);
+    for (int i = 0; i < p->file_count && good; i++) {
+        ini_entry *entry = ini_at(&ini, p->files[i].key);
+        if (entry && !entry->file) entry->file = copy_of(p->files[i].paths);
+    }
+    char *text = good ? write_ini(s, &ini) : NULL;
+    ini_free(&ini);
+    return text;
 }

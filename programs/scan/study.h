@@ -40,10 +40,16 @@ typedef struct result {
     bool converged; /* false: the error is a lower bound */
 } result;
 
+/* A key that names files, and their paths, one a line. */
+typedef struct key_files {
+    char *key, *paths;
+} key_files;
+
 /* What a survey (survey.h) finds out is behind `name`. */
 typedef struct point {
     char *name;
-    char *ini; /* text of its INI file */
+    key_files *files;
+    int file_count;
     enum point_state state;
     unsigned long long sweep, sweeps; /* made; asked for, equilibration included */
     char *sentence;                   /* why it failed; NULL: nothing is known */
@@ -83,17 +89,21 @@ enum { MOST_POINTS = 100000 };
 /* Reads a study and names its points. Every error is reported: 0, or the code of the first one. */
 int study_read(const char *path, study *, report *);
 const char *study_value(const study *, int64_t point, const scanned_key *);
-/* What an INI has where --set would put SECTION.KEY, or NULL. */
-const ini_entry *study_entry(const ini_file *, const char *key);
-/* The INI of a study with the values of a point, and the seed of its twist, without a place for its output. */
+/* Twists are chains of their own: twist t of seed s has the seed s + 2^32 t. False: the point has the seed that its INI
+ * says. *line: of the study, where that comes from. */
+enum { SEED_TEXT = 32 };
+bool study_seed(const study *, int64_t point, char seed[SEED_TEXT], int *line);
+/* Frees what a survey has found. */
+void point_forget(point *);
+/* The INI of a study with the values of a point, which have the lines of [scan] that they come from, and the seed of its
+ * twist, without a place for its output. */
 int study_assign(const study *, int64_t point, ini_file *out, report *);
-/* The INI of a point: keys that are scanned have the line of [scan] that they come from, and [run]
- * output is the point's. */
-int study_configure(const study *, int64_t point, ini_file *out, report *);
-/* That INI as a text for FOLDER/NAME.ini, once the core has found out which keys name files: their
+/* That INI as a text for FOLDER/NAME.ini, once a survey has found out which keys name files: their
  * names are relative to the study's folder if they lie in it or below the INI file, else absolute.
- * malloc'ed. */
-char *study_text(const study *, const ini_file *);
+ * malloc'ed; NULL after an error. */
+char *study_text(const study *, int64_t point, report *);
+/* Whether points have a section [run]. */
+bool study_has_run(const study *);
 /* FOLDER/NAME.END, malloc'ed; FOLDER/END without a point (below 0). */
 char *study_file(const study *, int64_t point, const char *end);
 /* "box.packing_fraction = 0.7, run.seed = 1"; malloc'ed. */

@@ -1,26 +1,21 @@
-/* The parent's half of a survey: it reads what the child (surveyor.c) tells, and remembers whom each
- * sentence is about. See survey.h. */
+/* What plugmc check --json tells of the points of a study. See survey.h. */
 #include "survey.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
-#include <signal.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/json_values.h"
 #include "logs.h"
-#include "surveyor.h"
 
 enum { MOST_SENTENCES = 100 };
-/* The first points are looked at by one process; then each of several has some of the others. */
-enum { FEW = 8, EACH = 16, MOST_PARTS = 32 };
 
 /* A sentence about the INI of some points. */
 typedef struct sentence_seen {
@@ -30,9 +25,7 @@ typedef struct sentence_seen {
 
 typedef struct listener {
     study *study;
-    FILE *in;
-    int64_t point; /* that is being told of; -1: none yet */
-    bool opened;   /* what comes is about its output file */
+    int64_t point; /* the next one that is told of */
     int code;      /* of the first INI that is wrong */
     sentence_seen seen[MOST_SENTENCES];
     int seen_count;
@@ -41,25 +34,36 @@ typedef struct listener {
 
 /* ---- Sentences ------------------------------------------------------------------------------- */
 
-static void hear_sentence(listener *l, const char *text)
+/* A message as a run would print it; malloc'ed. */
+static char *sentence_of(const json_value *message)
 {
-    if (l->opened) {
-        point *p = &l->study->points[l->point];
-        if (!p->sentence) p->sentence = checked(strdup(text));
-        return;
-    }
+    char *text, *safe, place[32] = "";
+    const char *file = json_member_text(message, "file");
+    const double line = json_member_number(message, "line");
+    if (line > 0) snprintf(place, sizeof place, ":%.0f", line);
+    if (asprintf(&text, "%s%s%s%s%s", file, place, *file ? ": " : "",
+                 strcmp(json_member_text(message, "kind"), "warning") ? "" : "warning: ",
+                 json_member_text(message, "text")) < 0)
+        checked(NULL);
+    safe = report_printable(text);
+    free(text);
+    return safe;
+}
+
+static void hear_sentence(listener *l, char *text)
+{
     for (int i = 0; i < l->seen_count; i++) {
         sentence_seen *seen = &l->seen[i];
         if (strcmp(seen->text, text) != 0) continue;
         seen->points += seen->last != l->point;
         seen->last = l->point;
+        free(text);
         return;
     }
     if (l->seen_count < MOST_SENTENCES)
-        l->seen[l->seen_count++] =
-            (sentence_seen){checked(strdup(text)), l->point, l->point, l->point >= 0};
+        l->seen[l->seen_count++] = (sentence_seen){text, l->point, l->point, 1};
     else
-        l->further++;
+        l->further++, free(text);
 }
 
 /* Whom it is about, unless that is all. */
@@ -67,7 +71,7 @@ static void tell_sentences(const listener *l, int64_t surveyed)
 {
     for (int i = 0; i < l->seen_count; i++) {
         const sentence_seen *seen = &l->seen[i];
-        const char *name = seen->first < 0 ? "" : l->study->points[seen->first].name;
+        const char *name = l->study->points[seen->first].name;
         fputs(seen->text, stderr);
         if (seen->points == 1 && surveyed > 1)
             fprintf(stderr, " (point %" PRId64 ", %s)", seen->first, name);
@@ -79,55 +83,68 @@ static void tell_sentences(const listener *l, int64_t surveyed)
     if (l->further) fprintf(stderr, "and %" PRId64 " sentences more\n", l->further);
 }
 
-/* ---- Records --------------------------------------------------------------------------------- */
+/* ---- A point --------------------------------------------------------------------------------- */
 
-static void forget(point *p)
+static void hear_device(study *s, point *p, const json_value *device)
 {
-    for (int i = 0; i < p->result_count; i++) free(p->results[i].column), free(p->results[i].unit);
-    free(p->results), free(p->sentence), free(p->ini);
-    *p = (point){.name = p->name};
+    const double gpus = json_member_number(device, "gpus_here"),
+                 threads = json_member_number(device, "threads_here");
+    p->wants_gpu = json_member_flag(device, "takes_gpu");
+    p->own_gpu = json_member(device, "gpu") != NULL;
+    p->own_threads = json_member(device, "threads") != NULL;
+    if (gpus >= 0) s->gpus = (int)gpus;
+    if (threads > 0) s->threads = (int)threads;
 }
 
-static void hear_ini(listener *l, size_t length)
+static void hear_units(study *s, const json_value *units)
 {
-    char *text = checked(calloc(length + 1, 1));
-    if (fread(text, 1, length, l->in) != length) text[0] = 0; /* the child has died: told below */
-    l->study->points[l->point].ini = text;
+    for (int i = 0; i < s->key_count; i++) {
+        scanned_key *key = &s->keys[i];
+        if (!key->unit) key->unit = checked(strdup(json_member_text(units, key->name)));
+    }
 }
 
-static void hear_unit(study *s, char *rest)
+static void hear_files(point *p, const json_value *files)
 {
-    const char *number = strsep(&rest, "\t");
-    const int i = number ? atoi(number) : -1;
-    if (i < 0 || i >= s->key_count || !rest) return;
-    free(s->keys[i].unit);
-    s->keys[i].unit = checked(strdup(rest));
+    const int count = files ? files->count : 0;
+    p->files = checked(calloc((size_t)count + 1, sizeof *p->files));
+    for (int i = 0; i < count; i++) {
+        const json_value *paths = &files->members[i];
+        char *text;
+        size_t size;
+        FILE *out = checked(open_memstream(&text, &size));
+        for (int k = 0; k < paths->count; k++)
+            fprintf(out, "%s%s", k ? "\n" : "", paths->members[k].text);
+        fclose(out);
+        p->files[p->file_count++] = (key_files){checked(strdup(paths->name)), checked(text)};
+    }
 }
 
-static void hear_result(point *p, char *rest)
+static void hear_results(point *p, const json_value *numbers)
 {
-    const char *column = strsep(&rest, "\t"), *unit = strsep(&rest, "\t");
-    const char *there = strsep(&rest, "\t"), *value = strsep(&rest, "\t"),
-               *error = strsep(&rest, "\t"), *converged = strsep(&rest, "\t");
-    if (!converged) return;
-    p->results = checked(realloc(p->results, sizeof *p->results * (size_t)(p->result_count + 1)));
-    p->results[p->result_count++] = (result){.column = checked(strdup(column)),
-                                             .unit = checked(strdup(unit)),
-                                             .there = *there == '1',
-                                             .value = strtod(value, NULL),
-                                             .error = strtod(error, NULL),
-                                             .converged = *converged == '1'};
+    const int count = numbers ? numbers->count : 0;
+    p->results = checked(calloc((size_t)count + 1, sizeof *p->results));
+    for (int i = 0; i < count; i++) {
+        const json_value *number = &numbers->members[i];
+        const double value = json_member_number(number, "value"),
+                     error = json_member_number(number, "error");
+        p->results[p->result_count++] = (result){
+            .column = checked(strdup(json_member_text(number, "name"))),
+            .unit = checked(strdup(json_member_text(number, "unit"))),
+            .there = !isnan(value),
+            .value = value,
+            .error = error,
+            .converged = !isnan(error) && !json_member_flag(number, "error_is_lower_bound")};
+    }
 }
 
 /* A run that ended badly has left a line in its log; one that goes on holds it. */
-static void judge(const study *s, int64_t k, int looked)
+static void judge(const study *s, int64_t k)
 {
     point *p = &s->points[k];
     char *log = study_file(s, k, "log");
     const int code = log_last_code(log);
-    if (looked)
-        p->state = POINT_FAILED;
-    else if (p->state == POINT_FINISHED)
+    if (p->state == POINT_FAILED || p->state == POINT_FINISHED)
         ;
     else if (log_is_held(log))
         p->state = POINT_RUNNING;
@@ -137,190 +154,146 @@ static void judge(const study *s, int64_t k, int looked)
     free(log);
 }
 
-static void hear_record(listener *l, char *record)
+static void hear_output(const study *s, int64_t k, const json_value *output)
 {
-    char *rest = record;
-    const char *word = strsep(&rest, "\t");
-    const char *numbers = rest ? rest : "";
-    point *p = l->point < 0 ? NULL : &l->study->points[l->point];
-    int a = 0, b = 0, c = 0, d = 0;
-    if (!strcmp(word, "machine")) {
-        sscanf(numbers, "%d\t%d", &l->study->gpus, &l->study->threads);
-    } else if (!strcmp(word, "point")) {
-        l->point = atoll(numbers);
-        l->opened = false;
-        forget(&l->study->points[l->point]);
-    } else if (!p) {
-        return;
-    } else if (!strcmp(word, "opened")) {
-        const int code = atoi(numbers);
-        l->opened = true;
-        if (!l->code) l->code = code;
-    } else if (!strcmp(word, "wants")) {
-        sscanf(numbers, "%d\t%d\t%d", &a, &b, &c);
-        p->wants_gpu = a, p->own_gpu = b, p->own_threads = c;
-    } else if (!strcmp(word, "particles")) {
-        p->particles = atoll(numbers);
-    } else if (!strcmp(word, "unit")) {
-        hear_unit(l->study, rest);
-    } else if (!strcmp(word, "ini")) {
-        hear_ini(l, (size_t)atoll(numbers));
-    } else if (!strcmp(word, "result")) {
-        hear_result(p, rest);
-    } else if (!strcmp(word, "looked")) {
-        sscanf(numbers, "%d\t%d\t%d\t%llu\t%llu", &a, &b, &d, &p->sweep, &p->sweeps);
-        p->state = d ? POINT_FINISHED : b ? POINT_INTERRUPTED : POINT_TO_DO;
-        judge(l->study, l->point, a);
-    }
+    static const struct {
+        const char *word;
+        enum point_state state;
+    } states[] = {{"missing", POINT_TO_DO},
+                  {"unfinished", POINT_INTERRUPTED},
+                  {"finished", POINT_FINISHED},
+                  {"unusable", POINT_FAILED}};
+    point *p = &s->points[k];
+    const json_value *messages = json_member(output, "messages");
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(json_member_text(output, "state"), states[i].word)) p->state = states[i].state;
+    p->sweep = (unsigned long long)json_member_number(output, "sweep");
+    p->sweeps = (unsigned long long)json_member_number(output, "sweeps");
+    if (messages && messages->count) p->sentence = sentence_of(&messages->members[0]);
+    hear_results(p, json_member(output, "numbers"));
+    judge(s, k);
 }
 
-static void listen_to(listener *l)
+static void hear_point(listener *l, const json_value *told)
 {
+    study *s = l->study;
+    point *p = &s->points[l->point];
+    const json_value *messages = json_member(told, "messages");
+    point_forget(p);
+    for (int i = 0; messages && i < messages->count; i++)
+        hear_sentence(l, sentence_of(&messages->members[i]));
+    if (!json_member_flag(told, "ok")) {
+        const int code = (int)json_member_number(told, "code");
+        if (!l->code) l->code = code ? code : EXIT_INTERNAL;
+        return;
+    }
+    p->particles = (int64_t)json_member_number(told, "particles");
+    hear_device(s, p, json_member(told, "device"));
+    hear_units(s, json_member(told, "units"));
+    hear_files(p, json_member(told, "files"));
+    hear_output(s, l->point, json_member(told, "output"));
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+static void put_value(FILE *out, int before, const char *key, const char *value, int line)
+{
+    fputs(before ? ", " : "", out);
+    json_put(out, key);
+    fputs(": {\"value\": ", out);
+    json_put(out, value);
+    fprintf(out, ", \"line\": %d}", line);
+}
+
+/* A point as the check reads it, with the lines of the study that its values come from. */
+static void put_point(FILE *out, const study *s, int64_t k)
+{
+    char *output = study_file(s, k, "h5"), seed[SEED_TEXT];
+    int line, count = 0;
+    fputc('{', out);
+    if (study_has_run(s)) put_value(out, count++, "run.output", output, 0);
+    for (int i = 0; i < s->key_count; i++)
+        put_value(out, count++, s->keys[i].name, study_value(s, k, &s->keys[i]), s->keys[i].line);
+    if (study_seed(s, k, seed, &line)) put_value(out, count++, "run.seed", seed, line);
+    fputs("}\n", out);
+    free(output);
+}
+
+/* A file in memory, at its beginning; below 0: there is none. */
+static int points_file(const study *s, int64_t first, int64_t end)
+{
+    const int file = memfd_create("points", MFD_CLOEXEC), own = file < 0 ? -1 : dup(file);
+    FILE *out = own < 0 ? NULL : fdopen(own, "w");
+    if (!out) return -1;
+    for (int64_t k = first; k < end; k++) put_point(out, s, k);
+    const bool written = fclose(out) == 0;
+    lseek(file, 0, SEEK_SET);
+    return written ? file : -1;
+}
+
+/* What the child says, line by line, until it ends. */
+static int listen_to(listener *l, int from, int64_t end)
+{
+    FILE *in = fdopen(from, "r");
     char *line = NULL;
     size_t room = 0;
-    ssize_t length;
-    while ((length = getline(&line, &room, l->in)) > 0) {
-        if (line[length - 1] == '\n') line[--length] = 0;
-        if (line[0] == SURVEY_RECORD)
-            hear_record(l, line + 1);
-        else if (length)
-            hear_sentence(l, line);
+    const char *why = NULL;
+    while (in && !why && l->point < end && getline(&line, &room, in) > 0) {
+        json_value told;
+        why = json_parse(line, &told);
+        if (!why) hear_point(l, &told);
+        json_release(&told);
+        l->point++;
     }
     free(line);
+    if (in) fclose(in);
+    return !in || why;
 }
 
-/* ---- The child ------------------------------------------------------------------------------- */
-
-/* Some of the points, and the process that looks at them; what it tells is a file in memory until it has ended. */
-typedef struct part {
-    int64_t first, end;
-    int told;    /* descriptor; -1: none */
-    pid_t child; /* 0: none */
-} part;
-
-static bool ended_well(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE; }
-
-static int begin_part(const study *s, part *p, bool results, bool first_apart, report *r)
+static int no_child(report *r, int error)
 {
-    const pid_t parent = getpid();
-    fflush(NULL);
-    p->told = memfd_create("survey", MFD_CLOEXEC);
-    p->child = p->told < 0 ? -1 : fork();
-    if (p->child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) _exit(EXIT_INTERRUPTED);
-        dup2(p->told, STDOUT_FILENO);
-        dup2(p->told, STDERR_FILENO);
-        surveyor(s, p->first, p->end, results, first_apart);
-        _exit(EXIT_DONE);
-    }
-    if (p->child > 0) return 0;
-    const int why = errno;
-    if (p->told >= 0) close(p->told);
-    *p = (part){.told = -1};
-    return report_error(r, EXIT_MEMORY, NULL, 0, "there is no child process: %s", strerror(why));
+    return report_error(r, EXIT_MEMORY, NULL, 0, "there is no child process: %s", strerror(error));
 }
 
-static int finish_part(listener *l, part *p, int *status, report *r)
-{
-    *status = child_wait(p->child);
-    p->child = 0;
-    lseek(p->told, 0, SEEK_SET);
-    l->in = fdopen(p->told, "r");
-    if (!l->in) {
-        const int why = errno;
-        close(p->told);
-        return report_error(r, EXIT_MEMORY, NULL, 0,
-                            "not enough memory for the answers of child processes: %s",
-                            strerror(why));
-    }
-    listen_to(l);
-    fclose(l->in);
-    return 0;
-}
-
-/* To the end of the part, or to the point that the child breaks down on. An output file that ends it is read
- * once more, by a process that may break down. */
-static int hear_part(listener *l, part *p, bool results, int *status, report *r)
-{
-    for (bool apart = false;; apart = true) {
-        int code = finish_part(l, p, status, r);
-        if (code) return code;
-        const bool by_output = !ended_well(*status) && l->point >= p->first && l->opened;
-        if (!by_output || (apart && l->point == p->first)) return 0;
-        p->first = l->point;
-        code = begin_part(l->study, p, results, true, r);
-        if (code) return code;
-    }
-}
-
-/* A child that has not come to its end has broken down on a point, or was killed. */
-static int tell_end(const listener *l, int status, report *r)
+static int ask(listener *l, int64_t first, int64_t end, bool results, report *r)
 {
     const study *s = l->study;
-    if (ended_well(status)) return 0;
+    char *words[8] = {(char *)"plugmc", (char *)"check", (char *)s->path, (char *)"--json",
+                      (char *)"--points"};
+    int count = 5, ends[2];
+    pid_t child;
+    if (results) words[count++] = (char *)"--results";
+    if (s->accept_changes) words[count++] = (char *)"--accept-changed-plugins";
+    const int points = points_file(s, first, end);
+    if (points < 0) return no_child(r, errno);
+    if (pipe2(ends, O_CLOEXEC)) {
+        close(points);
+        return no_child(r, errno);
+    }
+    const int error = child_start(&child, (int[]){points, ends[1], STDERR_FILENO}, 3, false, words);
+    close(points), close(ends[1]);
+    if (error) {
+        close(ends[0]);
+        return no_child(r, error);
+    }
+    l->point = first;
+    listen_to(l, ends[0], end);
+    const int status = child_wait(child);
+    if (l->point == end) return 0;
     return report_error(r, WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_INTERNAL, s->path, 0,
-                        "looking at point %" PRId64 " (%s) has ended with %s %d",
-                        l->point < 0 ? 0 : l->point, s->points[l->point < 0 ? 0 : l->point].name,
-                        WIFEXITED(status) ? "code" : "signal",
+                        "plugmc check --json has told of %" PRId64 " of %" PRId64
+                        " points, and ended with %s %d",
+                        l->point - first, end - first, WIFEXITED(status) ? "code" : "signal",
                         WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-}
-
-/* As many as there are processors, but each with work, and all of them with a quarter of the memory if they need
- * what one has needed. */
-static int parts_for(int64_t points)
-{
-    struct rusage one = {0};
-    cpu_set_t set;
-    getrusage(RUSAGE_CHILDREN, &one);
-    const int64_t processors = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set),
-                  pages = sysconf(_SC_PHYS_PAGES), kilobytes = sysconf(_SC_PAGESIZE) / 1024,
-                  room = pages * kilobytes / 4 / (one.ru_maxrss + 1);
-    int64_t parts = (points + EACH - 1) / EACH;
-    if (parts > processors) parts = processors;
-    if (parts > MOST_PARTS) parts = MOST_PARTS;
-    if (parts > room) parts = room;
-    return (int)(parts < 1 ? 1 : parts);
-}
-
-/* Side by side; told in the order of the points. */
-static int survey_rest(listener *l, int64_t first, int64_t end, bool results, int *status,
-                       report *r)
-{
-    part parts[MOST_PARTS];
-    const int count = parts_for(end - first);
-    int code = 0, begun = 0;
-    for (; begun < count && !code; begun++) {
-        parts[begun] = (part){.first = first + (end - first) * begun / count,
-                              .end = first + (end - first) * (begun + 1) / count};
-        code = begin_part(l->study, &parts[begun], results, false, r);
-    }
-    for (int i = 0; i < begun; i++) {
-        const bool go_on = !code && ended_well(*status);
-        if (go_on) {
-            code = hear_part(l, &parts[i], results, status, r);
-        } else if (parts[i].child > 0) {
-            kill(parts[i].child, SIGKILL);
-            child_wait(parts[i].child);
-            close(parts[i].told);
-        }
-    }
-    return code;
 }
 
 int survey(study *s, int64_t first, int64_t end, bool results, report *r)
 {
-    listener l = {.study = s, .point = -1};
-    part few = {.first = first, .end = first + FEW < end ? first + FEW : end};
-    const int64_t rest = few.end;
-    int status = 0, code = begin_part(s, &few, results, false, r);
-    if (!code) code = hear_part(&l, &few, results, &status, r);
-    if (!code && ended_well(status) && rest < end)
-        code = survey_rest(&l, rest, end, results, &status, r);
-    if (code) return code;
-    if (!results || l.code) tell_sentences(&l, end - first);
+    listener l = {.study = s};
+    const int code = ask(&l, first, end, results, r);
+    if (!code && (!results || l.code)) tell_sentences(&l, end - first);
     for (int i = 0; i < l.seen_count; i++) free(l.seen[i].text);
+    if (code) return code;
     if (l.code && !r->code) r->errors++, r->code = l.code;
-    const int broken = tell_end(&l, status, r);
-    return l.code ? l.code : broken;
+    return l.code;
 }

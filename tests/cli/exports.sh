@@ -520,6 +520,14 @@ test_frames_that_cannot_be_read_are_told_and_the_others_given()
     grep -Fq "long.h5: 12 frames of sweeps 258 to 368 of walker 1 cannot be read: it is truncated or damaged" "$err" ||
         fail "expected the first frames"
     grep -Fq "long.h5: 6 frames of sweeps 3018 to 3068 of walker 1 cannot be read: " "$err" || fail "expected the others"
+    # one reader for all of them: it is started as the program beside plugmc-export
+    mkdir bin
+    cp "$(dirname "$PLUGMC")/plugmc-export" bin/
+    printf '#!/bin/bash\necho "$1" >>started\nexec %q "$@"\n' "$PLUGMC" >bin/plugmc
+    chmod +x bin/plugmc
+    bin/plugmc-export long.h5 --to again.csv --walker 1 >"$out" 2>&1
+    cmp part_1.csv again.csv || fail "another table by another reader"
+    [ "$(grep -c '^read$' started)" -le 2 ] || fail "18 damaged frames take $(grep -c '^read$' started) readers"
     diff <(awk -F, '$2 < 258 || ($2 > 368 && $2 < 3018) || $2 > 3068' whole.csv | cut -d, -f2-) \
         <(cut -d, -f2- part_1.csv) >/dev/null || fail "other frames are not those before"
     plugmc export long.h5 --to one.gsd --walker 1 --from 268 --until 268

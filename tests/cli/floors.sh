@@ -109,15 +109,50 @@ test_pole_at_a_distance()
     system "$(formula '1/(r-1)^2')
 coupling = -1"
     bottomless 23 "at r = 1,"
+    # too weak for a minimum on the slope of the others
+    for energy in '-1e-8/(r-1.05)^2' '-1e-10/(r-1.2345)^2' '-1e-12/(r-1.7)^2' '-1e-10/(r-1.23)^4' '-1e-7/abs(r-1.3)'; do
+        system "$(formula "4*(1/r^12-1/r^6) + $energy")"
+        bottomless 20 "nothing keeps them apart"
+    done
     # a pole that is a barrier, wells that are deep or narrow, a logarithm, a jump; poles that nobody reaches
     for energy in '1/(r-1)^2' '-1e6*exp(-(r-1)^2)' '-1e5*exp(-(1e3*(r-1))^2)' 'log(abs(r-1))' \
-        '-1e6*(1-tanh(1e9*(r-1)))'; do
+        '-1e6*(1-tanh(1e9*(r-1)))' '1e-10/(r-1.2345)^2' '-1e-3*(1-tanh(1e9*(r-1)))' '-1e-3*abs(r-1.3)' \
+        '-1e-2*exp(-(1e5*(r-1.2))^2)'; do
         system "$(formula "4*(1/r^12-1/r^6) + $energy")"
         must check floor.ini
     done
     system "[potential hard_sphere]
 $(formula '-1/(r-0.3)^2')"
     must check floor.ini
+}
+
+# turned ENERGY: the same by a coupling of -1, of which the formula itself knows nothing
+turned() { printf '%s\ncoupling = -1' "$(formula "-($1)")"; }
+
+# However weak it is: down to 1e-6 kT at a trillionth of the range, which is 3.
+test_weak_poles_where_particles_come_nearest()
+{
+    local energy
+    for energy in -1/r -1e-6/r -1e-12/r -3e-18/r -9e-30/r^2 -1e-30/r^6 '-2e-12/sqrt(r)' '-exp(-r)*1e-15/r' '1-3e-18/r' \
+        '4*log(r)' '-log(r)^2'; do
+        system "$(turned "$energy")"
+        bottomless 23 "nothing keeps them apart"
+    done
+    for energy in -1 '-exp(-r^2)' '-1e5*exp(-r)' 'log(r)' '2.9*log(r)' '-log(r)' 1e-30/r 3e-18/r '-1/(r+0.01)' '-sin(r)/r' \
+        '-(1-exp(-r))/r' '-sqrt(r)' '1e-20*(1/r^12-1/r^6)' '3e-18/r^2-3e-18/r' 'r*log(r)'; do
+        system "$(turned "$energy")"
+        must check floor.ini
+    done
+    for energy in '-1e-3/(r-0.5)' '-1e-9/(r-0.5)' '-1e-11/(r-0.5)' '-1e-25/(r-0.5)^2' '1.5*log(abs(r-0.5))'; do
+        system "[potential hard_sphere]
+$(turned "$energy")"
+        bottomless 24 "nothing keeps them apart"
+    done
+    for energy in '-1/(r-0.49)' '-exp(0.5-r)/r' '-sqrt(abs(r-0.5))' '0.5*log(abs(r-0.5))' '1e-9/(r-0.5)' -10; do
+        system "[potential hard_sphere]
+$(turned "$energy")"
+        must check floor.ini
+    done
 }
 
 # Opposite charges beside a core that one rung leaves out; a ladder of temperatures does not decide.

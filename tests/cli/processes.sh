@@ -391,6 +391,18 @@ test_slurm_without_mpi()
     [ $status = 3 ] && grep -q '^srun has started 4 processes, but ' "$err" || fail "not refused"
 }
 
+# As in a chroot: the library that MPI asks where to bind processes would speak of it on standard error.
+test_processes_without_sys()
+{
+    local apart="unshare --mount --map-root-user"
+    $apart mount -t tmpfs none /sys 2>/dev/null || skip "no file system can be hidden here"
+    ladder
+    printf '#!/bin/bash\nmount -t tmpfs none /sys\nexec %q "$@"\n' "$PLUGMC" >hidden
+    SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=1 $apart bash hidden run sim.ini >"$out" 2>"$err"
+    status=$?
+    [ $status = 3 ] && [ ! -s "$err" ] || fail "the second task is not silent"
+}
+
 # What a cluster builds by one command, and what doctor says of it.
 test_mpi_that_is_built_again()
 {

@@ -7,8 +7,12 @@
  *   if it is low and narrow: half of it is gone within a millionth of the distance. That is a pole, -1 / (r - 1)^2;
  *   a well, however deep, is wider.
  *
- * Likewise where nothing keeps particles apart and the energy still falls at a trillionth of the range. A logarithm
- * falls, too, but never that low. */
+ * A pole may be too weak for a minimum on a slope; it is looked for where an energy is far below a polynomial through
+ * its neighbours.
+ *
+ * Likewise where particles are as near as they come, at contact or at a trillionth of the range. A weak pole there is known
+ * by how the energy falls on the last steps. With x the distance from there, c ln x falls by the same in each decade, and
+ * leaves exp(-U / kT) a weight up to c = d dimensions; what falls faster and faster leaves none. */
 #include "engine/floors.h"
 
 #include <math.h>
@@ -21,6 +25,8 @@ static const double lost = -1e15;    /* kT: a double does not resolve 1 kT there
 static const double low = -1e4;      /* kT */
 static const double narrow = 1e-6;   /* of a distance */
 static const double nearest = 1e-12; /* of the range */
+static const double closest =
+    1e-14; /* of a contact, from there: a hundred times what a double resolves */
 static const double coarse_at =
     1e-3; /* of the range: nearer there are poles at 0 alone, so steps are longer */
 
@@ -103,14 +109,101 @@ static bool end_is_bottomless(pair_on_rung *p, double r, double far)
     return is_bottomless(p, r, far, far);
 }
 
+/* Whether the energy falls for ever where particles come nearest: at each step, of which the latter half is a larger fall
+ * than the former, as it is not where differences of large numbers leave their rounding errors. */
+static bool falls_on(pair_on_rung *p, double range)
+{
+    enum { STEPS = 8, HALF = STEPS / 2 };
+    const double rounding = 1e-12;
+    const bool hard = p->contact > 0;
+    const double unit = hard ? p->contact : range;
+    double u[STEPS + 1];
+    for (int k = 0; k <= STEPS; k++) {
+        p->at = p->contact + unit * nearest * pow(closest / nearest, (double)k / STEPS);
+        u[k] = energy_at(p, p->at);
+        if (!(u[k] < barrier) || (k && !(u[k] < u[k - 1]))) return false;
+    }
+    const double outer = u[0] - u[HALF], inner = u[HALF] - u[STEPS];
+    if (inner <= rounding * fabs(u[STEPS])) return false;
+    const double power = (outer + inner) / log(nearest / closest);
+    return inner > 1.2 * outer || power >= (hard ? 1 : p->system->box.dimension);
+}
+
+/* Energies on the way inwards, by steps of equal ratio. */
+enum { MOST_STEPS = 2048, REACH = 3 };
+typedef struct inwards {
+    int count;
+    double r[MOST_STEPS], u[MOST_STEPS];
+} inwards;
+
+/* The polynomial through three energies on each side of step k (Lagrange), at r. */
+static double through_neighbours(const inwards *way, int k, double r)
+{
+    double sum = 0;
+    for (int i = k - REACH; i <= k + REACH; i++) {
+        double weight = i == k ? 0 : 1;
+        for (int j = k - REACH; j <= k + REACH && weight != 0; j++)
+            if (j != i && j != k) weight *= (r - way->r[j]) / (way->r[i] - way->r[j]);
+        sum += weight * way->u[i];
+    }
+    return sum;
+}
+
+/* How far an energy is from there, if it is more than rounding; in ln r steps are equal, and weights the same. */
+static double residual(const inwards *way, int k)
+{
+    const double *u = way->u + k, rounding = 1e-13, size = fmax(fabs(u[-REACH]), fabs(u[REACH])),
+                 through = (15 * (u[-1] + u[1]) - 6 * (u[-2] + u[2]) + (u[-3] + u[3])) / 20;
+    return fabs(u[0] - through) > rounding * size ? u[0] - through : 0;
+}
+
+/* Far more below its neighbours than energies some steps away are. */
+static bool sticks_out(const inwards *way, int k)
+{
+    enum { AWAY = 8 };
+    const double more = 30, here = residual(way, k);
+    return here < 0 && here < -more * fabs(residual(way, k - AWAY)) &&
+           here < -more * fabs(residual(way, k + AWAY));
+}
+
+/* The place beside step k where the energy is farthest below its neighbours' polynomial, by golden sections. */
+static double lowest_beside(const pair_on_rung *p, const inwards *way, int k)
+{
+    const double golden = 0.6180339887498949;
+    double left = way->r[k + 1], right = way->r[k - 1];
+    for (int i = 0; i < 80; i++) {
+        const double inner = right - golden * (right - left),
+                     outer = left + golden * (right - left);
+        if (energy_at(p, inner) - through_neighbours(way, k, inner) <
+            energy_at(p, outer) - through_neighbours(way, k, outer))
+            right = outer;
+        else
+            left = inner;
+    }
+    return (left + right) / 2;
+}
+
+/* Poles so weak that they make no minimum on the way, as -1e-10 / (r - 1)^2 on a slope. */
+static bool has_weak_pole(pair_on_rung *p, const inwards *way)
+{
+    enum { EDGE = 8 + REACH };
+    for (int k = EDGE; k < way->count - EDGE; k++) {
+        if (!sticks_out(way, k)) continue;
+        p->at = lowest_beside(p, way, k);
+        if (is_bottomless(p, p->at, p->at * (1 - narrow), p->at * (1 + narrow))) return true;
+    }
+    return false;
+}
+
 static bool has_no_floor(pair_on_rung *p, double range)
 {
     const double end = fmax(p->contact * (1 + narrow * narrow), nearest * range);
+    inwards way = {0};
     double r[2] = {range, range},
            u[2] = {INFINITY, INFINITY}; /* of the last two, the latest first */
     while (r[0] > end && !(u[0] >= barrier && u[0] < INFINITY && r[0] < range)) {
-        const double next = fmax(end, r[0] * (r[0] > coarse_at * range ? 0.995 : 0.9));
-        const double v = energy_at(p, next);
+        const bool fine = r[0] > coarse_at * range;
+        const double next = fmax(end, r[0] * (fine ? 0.995 : 0.9)), v = energy_at(p, next);
         if (v == INFINITY) break;
         if (v < lost && finite_at(p, next) < lost) {
             p->at = next;
@@ -119,9 +212,13 @@ static bool has_no_floor(pair_on_rung *p, double range)
         if (u[0] < u[1] && u[0] <= v && minimum_is_bottomless(p, next, r[1])) return true;
         r[1] = r[0], u[1] = u[0];
         r[0] = next, u[0] = v;
+        if (fine && next > end && way.count < MOST_STEPS)
+            way.r[way.count] = next, way.u[way.count++] = v;
     }
+    if (has_weak_pole(p, &way)) return true;
     if (r[0] > end) return false;
-    return end_is_bottomless(p, end, p->contact > 0 ? end * (1 + narrow) : narrow * range);
+    return end_is_bottomless(p, end, p->contact > 0 ? end * (1 + narrow) : narrow * range) ||
+           falls_on(p, range);
 }
 
 /* ---- Pairs and rungs ------------------------------------------------------------------------- */

@@ -195,6 +195,11 @@ const char *output_state(bool fresh, enum output_found, const char *why, char wo
  * derived values are read where they are NULL. Positions and blobs are always new. */
 int output_read_ini(const char *path, char **user_ini, report *);
 int output_read(const char *path, output_data *, report *);
+/* What lists and tables of many files need, in a fraction of the time: how far the run has come, its configuration and
+ * history; `numbers`: scalars and derived numbers as they were found when the file was written, with no series. `data` is
+ * all zero. Nothing is rehearsed: a damaged file may end this process. EXIT_CHECKPOINT, without a sentence, where it is
+ * better read whole. */
+int output_read_found(const char *path, bool numbers, output_data *data);
 /* The same of a file that is open already, whatever `path` leads to by now. */
 int output_read_open(int fd, const char *path, output_data *, report *);
 /* A path to the file that is open in this process, for it and its children. */

@@ -66,6 +66,9 @@ int store_open_path(store *, const char *path);
 int store_close(store *);
 /* The same; where the file was written goes to *touched, to be freed. */
 int store_close_telling(store *, touched *touched);
+/* After an array or rows of it could not be read: forgets that, so that others can be read. False: this is not enough,
+ * and the file has to be opened again. */
+bool store_forgive(store *);
 /* Lets all that follows fail, for a reason that the caller has found. */
 void store_fail(store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* ... because memory is short. */

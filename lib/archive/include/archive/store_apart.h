@@ -32,7 +32,8 @@ enum send {
     ASK_LABEL,     /* object, name: data, a text with its final zero */
     ASK_DOCUMENT,  /* the same */
     ASK_ARRAY,     /* object, name, type, rank: shape and data */
-    ASK_ROWS       /* the same; first, count */
+    ASK_ROWS,      /* the same; first, count */
+    ASK_FORGIVE    /* nothing: a failure is forgotten if store_forgive can */
 };
 
 /* Followed by the name, with its final zero, and data. */
@@ -76,6 +77,7 @@ void *reader_array(store *, hid_t parent, const char *name, enum store_type, int
                    hsize_t *shape);
 void *reader_rows(store *, hid_t parent, const char *name, enum store_type, int rank, hsize_t first,
                   hsize_t count, hsize_t *shape);
+bool reader_forgive(store *);
 
 /* ---- In the child --------------------------------------------------------------------------- */
 

@@ -26,8 +26,8 @@ typedef struct findings {
  *   plugin      path of the plugin, whose function `rehearse` gets the file
  *   load        ""; the file is a plugin, see plugin/trial.h. EXIT_MEMORY may come without a reason
  *
- * damaged: the code for a file that cannot be read. findings: NULL where nothing comes back; then the
- * last file that was found good is not read again unless it has changed. Without a program to start
+ * damaged: the code for a file that cannot be read. findings: NULL where nothing comes back; then a
+ * file that was found good lately is not read again unless it has changed. Without a program to start
  * (child.h) nothing is rehearsed, and nothing found. */
 int rehearse(const char *kind, const char *path, const char *detail, enum exit_code damaged,
              findings *, char reason[REHEARSAL_REASON]);

@@ -22,9 +22,23 @@ enum exit_code {
     EXIT_PEER = 12         /* another process of the same run is gone */
 };
 
+/* A message, for a program that tells them in a form of its own. */
+enum report_kind { REPORT_NOTE, REPORT_WARNING, REPORT_ERROR };
+
+typedef struct report_message {
+    enum report_kind kind;
+    int code;         /* of an error */
+    const char *file; /* NULL: it is about none */
+    int line;         /* 0: about none */
+    const char *text;
+} report_message;
+
 typedef struct report {
     int errors, warnings;
-    int code;  /* that of the first error; EXIT_DONE without one */
+    int code; /* that of the first error; EXIT_DONE without one */
+    /* Takes the messages instead of the standard error; NULL: they go there. */
+    void (*hear)(void *listener, const report_message *);
+    void *listener;
     FILE *log; /* where all of it is written as well, with the time; NULL: nowhere */
     bool quiet;
     FILE *held; /* of a process that does not speak: messages since it was asked last */
@@ -48,6 +62,10 @@ int report_error(report *, enum exit_code code, const char *file, int line, cons
     __attribute__((format(printf, 5, 6)));
 void report_warning(report *, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Whatever a message quotes, a file's or a user's, does not reach the terminal as a command to it: such bytes, and what
+ * is no UTF-8, are shown as \x1b. malloc'ed. */
+char *report_printable(const char *text);
 
 /* The candidate nearest to `word` (edit distance at most a third of its length), or NULL. */
 const char *nearest_name(const char *word, const char *const *candidates, int count);

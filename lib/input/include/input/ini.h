@@ -52,6 +52,12 @@ int ini_read_archived(const char *archive, const char *text, ini_file *out, repo
  * "mover NAME.trials=4"; the section's label may be left out where the kind is unique.
  * Makes the section or key if it is not there. */
 int ini_set(ini_file *, const char *assignment, report *);
+/* The same for a value that stands in this line of the file, in a form of another program: messages name it. */
+int ini_set_at(ini_file *, const char *assignment, int line, report *);
+/* What an assignment to SECTION.KEY would change; NULL: it is not there. */
+ini_entry *ini_at(const ini_file *, const char *name);
+/* Leaves out all sections of this kind. */
+void ini_drop(ini_file *, const char *kind);
 /* Writes it so that ini_read_archived reads the same sections, keys and values back, with origins
  * as comments. Known file names (ini_entry.file) are written relative to the folder of `archive`
  * if they lie there or below, else as absolute paths; all as they are if that is NULL. */

@@ -4,11 +4,13 @@
 
 #include "records/records.h"
 
-/* On stdout, each behind a comma: a member of the object at hand. What is not finite is null. */
-void json_real(const char *name, double value);
-void json_text(const char *name, const char *value);
+/* Each behind a comma: a member of the object at hand. What is not finite is null. */
+void json_real(FILE *, const char *name, double value);
+void json_text(FILE *, const char *name, const char *value);
 /* {"mean": , "error": , "error_is_lower_bound": , "samples": } */
-void json_number(const char *name, const estimate *);
+void json_number(FILE *, const char *name, const estimate *);
+/* "numbers": a list of all averages and derived numbers. */
+void json_numbers(FILE *, const output_data *);
 /* What print_results prints, as one line {"event": "results", ...}. */
 void json_results(const records *, const char *path);
 #endif

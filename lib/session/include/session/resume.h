@@ -11,6 +11,9 @@ bool resume_may_set(const char *assignment);
  * and compares what it was begun with to what is asked for now; if it is finished, without `accept`, the files that
  * plugins read as well. *there: was there one? Errors are EXIT_CHECKPOINT, a sentence for each key. */
 int resume_look(session *, output_data *found, bool accept, bool *there);
+/* The same for a list or a table of many runs, by output_read_found: nothing is said, and whatever is wrong is the same
+ * code, for which resume_look has the sentence. */
+int resume_glance(session *, bool numbers, output_data *found, bool accept, bool *there);
 /* Has the run in the file made all the sweeps that are asked for? */
 bool resume_is_finished(const session *, const output_data *found);
 /* The table of results of a finished run, from its file. */

@@ -56,7 +56,7 @@ char *key_unit(const session *session, const char *key)
 {
     const ini_file *ini = &session->engine.config.ini;
     const int dimension = session->engine.system.box.dimension;
-    const ini_entry *entry = study_entry(ini, key);
+    const ini_entry *entry = ini_at(ini, key);
     const ini_section *section = entry ? section_of(ini, entry) : NULL;
     if (!section) return checked(strdup(""));
     const char *own = unit_of_input(&session->engine.config.units, dimension, section, entry->key);
