@@ -1,4 +1,4 @@
-/* Errors and warnings on stderr, and the nearest name for those that are misspelt. */
+/* Errors and warnings, on stderr or to a host program, and the nearest name for those that are misspelt. */
 #include "base/report.h"
 
 #include <ctype.h>
@@ -20,13 +20,32 @@ static void put_time(FILE *f)
     fprintf(f, "%s ", text);
 }
 
+/* Whoever hears messages is told where memory is short, whichever thread it is. */
+static void *memory_for(const report *r, void *memory)
+{
+    return r->hears ? memory : checked(memory);
+}
+
+/* A line with its end, which is cut off for whoever hears it. NULL: there was no memory for it. */
+static void say(const report *r, enum report_kind kind, char *line)
+{
+    if (!r->hears) {
+        fputs(line, stderr);
+        return;
+    }
+    const size_t length = line ? strlen(line) : 0;
+    if (length && line[length - 1] == '\n') line[length - 1] = 0;
+    r->hears(r->listener, kind, line ? line : "there is not enough memory for what is to be said");
+}
+
 void report_log(const report *r, const char *text)
 {
-    if (!r->log || ferror(r->log)) return;
+    if (!r->log || ferror(r->log) || !text) return;
     put_time(r->log);
     fputs(text, r->log);
     /* that is no reason to end a run: the log ends, and it is said once */
-    if (fflush(r->log)) fputs("warning: the log can no longer be written\n", stderr);
+    char lost[] = "warning: the log can no longer be written\n";
+    if (fflush(r->log)) say(r, REPORT_WARNING, lost);
 }
 
 /* Bytes of the UTF-8 character at `s`; 0: it is none, or a control character that a terminal obeys. Line ends and
@@ -50,9 +69,10 @@ static int shown(const unsigned char *s)
 
 /* Whatever a message quotes, a file's or a user's, does not reach the terminal as a command to it: such bytes are
  * shown as \x1b. malloc'ed. */
-static char *printable(const char *text)
+static char *printable(const report *r, const char *text)
 {
-    char *out = checked(malloc(4 * strlen(text) + 1)), *to = out;
+    char *out = text ? memory_for(r, malloc(4 * strlen(text) + 1)) : NULL, *to = out;
+    if (!out) return NULL;
     while (*text) {
         const int length = shown((const unsigned char *)text);
         if (length) {
@@ -67,23 +87,26 @@ static char *printable(const char *text)
 }
 
 /* One write a message: lines of several processes do not mix. */
-static void print_message(const report *r, const char *file, int line, const char *what,
+static void print_message(const report *r, enum report_kind kind, const char *file, int line,
                           const char *format, va_list arguments)
 {
     char *text = NULL;
     size_t length = 0;
-    FILE *f = checked(open_memstream(&text, &length));
-    if (file && line > 0)
+    FILE *f = memory_for(r, open_memstream(&text, &length));
+    if (f && file && line > 0)
         fprintf(f, "%s:%d: ", file, line);
-    else if (file)
+    else if (f && file)
         fprintf(f, "%s: ", file);
-    fputs(what, f);
-    vfprintf(f, format, arguments);
-    fputc('\n', f);
-    fclose(f);
-    char *safe = printable(text);
-    fputs(safe, r->held ? r->held : stderr);
+    if (f && kind == REPORT_WARNING) fputs("warning: ", f);
+    if (f) vfprintf(f, format, arguments);
+    if (f) fputc('\n', f);
+    if (f) fclose(f);
+    char *safe = printable(r, text);
     report_log(r, safe);
+    if (r->held && safe)
+        fputs(safe, r->held);
+    else if (!r->held)
+        say(r, kind, safe);
     free(safe);
     free(text);
 }
@@ -106,22 +129,27 @@ void report_let_go(report *r, int rank)
     char *line, *rest;
     if (!r->held || fflush(r->held)) return;
     rest = r->held_text;
-    while ((line = strsep(&rest, "\n")))
-        if (*line) fprintf(stderr, "rank %d: %s\n", rank, line);
+    while ((line = strsep(&rest, "\n"))) {
+        char *told;
+        if (!*line) continue;
+        checked(asprintf(&told, "rank %d: %s\n", rank, line) < 0 ? NULL : told);
+        say(r, REPORT_ERROR, told);
+        free(told);
+    }
 }
 
 void report_note(const report *r, const char *format, ...)
 {
-    char *text;
+    char *text, *line = NULL;
     va_list arguments;
     va_start(arguments, format);
-    checked(vasprintf(&text, format, arguments) < 0 ? NULL : text);
+    if (vasprintf(&text, format, arguments) < 0) text = memory_for(r, NULL);
     va_end(arguments);
-    char *line, *safe = printable(text);
-    checked(asprintf(&line, "%s\n", safe) < 0 ? NULL : line);
+    char *safe = printable(r, text);
+    if (safe && asprintf(&line, "%s\n", safe) < 0) line = memory_for(r, NULL);
     free(safe);
-    if (!r->quiet && !r->held) fputs(line, stderr);
     report_log(r, line);
+    if (!r->quiet && !r->held) say(r, REPORT_NOTE, line);
     free(line);
     free(text);
 }
@@ -131,7 +159,7 @@ int report_error(report *r, enum exit_code code, const char *file, int line, con
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(r, file, line, "", format, arguments);
+    print_message(r, REPORT_ERROR, file, line, format, arguments);
     va_end(arguments);
     if (r->errors++ == 0) r->code = code;
     return code;
@@ -141,7 +169,7 @@ void report_warning(report *r, const char *file, int line, const char *format, .
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(r, file, line, "warning: ", format, arguments);
+    print_message(r, REPORT_WARNING, file, line, format, arguments);
     va_end(arguments);
     r->warnings++;
 }
@@ -158,8 +186,13 @@ short_text excerpt(const char *text)
     return out;
 }
 
+static _Thread_local void (*leaves)(void);
+
+void checked_leaves(void (*leave)(void)) { leaves = leave; }
+
 void *checked(void *memory)
 {
+    if (!memory && leaves) leaves();
     if (!memory) {
         fputs("out of memory\n", stderr);
         leftovers_remove();

@@ -22,9 +22,15 @@ enum exit_code {
     EXIT_PEER = 12         /* another process of the same run is gone */
 };
 
+enum report_kind { REPORT_NOTE, REPORT_WARNING, REPORT_ERROR };
+
 typedef struct report {
     int errors, warnings;
-    int code;  /* that of the first error; EXIT_DONE without one */
+    int code; /* that of the first error; EXIT_DONE without one */
+    /* Of a host program, on whose streams nothing is printed: hears each message, without the end of its line. NULL:
+     * they go to stderr. */
+    void (*hears)(void *listener, enum report_kind, const char *message);
+    void *listener;
     FILE *log; /* where all of it is written as well, with the time; NULL: nowhere */
     bool quiet;
     FILE *held; /* of a process that does not speak: messages since it was asked last */
@@ -59,6 +65,7 @@ typedef struct short_text {
 short_text excerpt(const char *text);
 
 /* For small pieces of memory: returns what it is given, and ends the program with EXIT_MEMORY if
- * that is NULL. */
+ * that is NULL. In a thread that has named a function for it, that is called instead, and must not return. */
 void *checked(void *memory);
+void checked_leaves(void (*leave)(void));
 #endif
