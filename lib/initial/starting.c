@@ -1,5 +1,7 @@
 /* The initial state, which all movers take. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "engine/borrowing.h"
 #include "engine/not_a_number.h"
@@ -69,4 +71,37 @@ int initial_begin(engine *engine)
     code = check_initial_energy(engine, positions);
     if (!code) code = check_totals(engine, positions);
     return code ? code : borrowing_take_all(engine);
+}
+
+static int check_given(engine *engine, double *positions)
+{
+    const plugmc_box *now;
+    const size_t bytes = sizeof *now * (size_t)engine->system.walkers;
+    int code = borrowing_boxes_of(engine, &now);
+    plugmc_box *boxes = code ? NULL : malloc(bytes + 1);
+    if (!code && !boxes)
+        return report_error(engine->report, EXIT_MEMORY, NULL, 0, "no memory for boxes");
+    if (!code)
+        code = initial_check(&engine->config, &engine->system, engine->processes.first_walker,
+                             positions, memcpy(boxes, now, bytes), engine->report);
+    free(boxes);
+    return code ? code : check_energy(engine, positions, "the positions that were given");
+}
+
+int initial_replace(engine *engine, const double *positions)
+{
+    const size_t bytes =
+        3 * sizeof(double) * (size_t)(engine->system.walkers * engine->system.particles);
+    const double *now;
+    double *to, *given = malloc(bytes + 1);
+    if (!given)
+        return report_error(engine->report, EXIT_MEMORY, NULL, 0, "no memory for positions");
+    memcpy(given, positions, bytes);
+    int code = borrowing_positions(engine, PLUGMC_ON_HOST, &now); /* nobody is ahead any more */
+    if (!code) code = check_given(engine, given);
+    if (!code) code = borrowing_write(engine, &to);
+    if (!code) memcpy(to, given, bytes);
+    if (!code && engine->system.changes & PLUGMC_CHANGED_COUNT) code = count_places(engine, given);
+    free(given);
+    return code;
 }
