@@ -37,6 +37,11 @@ install(FILES cmake/PlugmcPlugins.cmake ${CMAKE_CURRENT_BINARY_DIR}/plugmcConfig
 file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
 list(JOIN PLUGMC_COMPILE_OPTIONS " " compile_options)
+set(static_libraries "")
+foreach(library IN LISTS HDF5_C_LIBRARIES) # paths, as HDF5 has several names
+  string(APPEND static_libraries " ${library}")
+endforeach()
+string(APPEND static_libraries " -linih -fopenmp -lm -ldl -lpthread")
 configure_file(cmake/plugmc.pc.in plugmc.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/plugmc.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
