@@ -9,7 +9,10 @@ set(names ${PROJECT_SOURCE_DIR}/lib/embed/names.map)
 add_library(plugmc_shared SHARED ${objects})
 target_include_directories(plugmc_shared INTERFACE ${PROJECT_SOURCE_DIR}/lib/embed/include)
 target_link_libraries(plugmc_shared PRIVATE ${HDF5_C_LIBRARIES} PkgConfig::INIH OpenMP::OpenMP_C m dl)
-target_link_options(plugmc_shared PRIVATE -Wl,--version-script=${names} -Wl,-Bsymbolic -Wl,--no-undefined)
+target_link_options(plugmc_shared PRIVATE -Wl,--version-script=${names} -Wl,-Bsymbolic)
+if(NOT PLUGMC_SANITIZE) # whose names are the program's
+  target_link_options(plugmc_shared PRIVATE -Wl,--no-undefined)
+endif()
 set_target_properties(plugmc_shared PROPERTIES OUTPUT_NAME plugmc LINKER_LANGUAGE C LINK_DEPENDS ${names}
                       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
