@@ -32,5 +32,5 @@ set_target_properties(plugmc_static PROPERTIES OUTPUT_NAME plugmc LINKER_LANGUAG
 add_dependencies(plugmc_static plugmc)
 
 add_custom_target(plugmc_libraries DEPENDS plugmc_shared plugmc_static)
-install(TARGETS plugmc_shared plugmc_static)
+install(TARGETS plugmc_shared plugmc_static OPTIONAL) # which nobody needs to have built for plugmc itself
 install(FILES lib/embed/include/plugmc/engine.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/plugmc)
