@@ -5,6 +5,7 @@
 #include "border.h"
 #include "engine/borrowing.h"
 #include "initial/initial.h"
+#include "parallel/team.h"
 
 /* ---- Names ------------------------------------------------------------------------------------ */
 
@@ -145,17 +146,20 @@ static int replace(plugmc_engine *e, void *argument)
 {
     const replacement *r = argument;
     engine *engine = &e->session.engine;
-    const int64_t wanted = 3 * engine->system.walkers * engine->system.particles;
+    const plugmc_system *system = &engine->system;
     const int k = find_array(e, r->name);
     if (k < 0) return EXIT_USAGE;
-    if (arrays[k].what != PLUGMC_STATE_POSITION)
+    const bool boxes = arrays[k].what == BOXES;
+    const int64_t wanted = system->walkers * (boxes ? 9 : 3 * system->particles);
+    if (!boxes && arrays[k].what != PLUGMC_STATE_POSITION)
         return report_error(&e->report, EXIT_USAGE, NULL, 0,
-                            "'%s' cannot be replaced: positions can", r->name);
+                            "'%s' cannot be replaced: positions and boxes can", r->name);
     if (!r->data || r->numbers != wanted)
         return report_error(&e->report, EXIT_USAGE, NULL, 0,
-                            "positions: %lld numbers are given, and the run has %lld",
+                            "%s: %lld numbers are given, and the run has %lld", r->name,
                             (long long)(r->data ? r->numbers : 0), (long long)wanted);
-    return initial_replace(engine, r->data);
+    return team_agree(boxes ? initial_replace_boxes(engine, r->data)
+                            : initial_replace(engine, r->data));
 }
 
 int plugmc_engine_replace(plugmc_engine *e, const char *name, const double *data, int64_t numbers)

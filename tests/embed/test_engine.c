@@ -259,7 +259,7 @@ static void wrong_positions_are_refused(void **state)
     assert_int_equal(plugmc_engine_replace(e, "positions", wrong, numbers), PLUGMC_ENGINE_INPUT);
     assert_non_null(strstr(plugmc_engine_error(e), "particle 3 (disk) of walker 0 is at (nan"));
     assert_int_equal(plugmc_engine_replace(e, "positions", wrong, 5), PLUGMC_ENGINE_USAGE);
-    assert_int_equal(plugmc_engine_replace(e, "boxes", wrong, 9), PLUGMC_ENGINE_USAGE);
+    assert_int_equal(plugmc_engine_replace(e, "species", wrong, 9), PLUGMC_ENGINE_USAGE);
     double *still = positions_of(e, &numbers);
     assert_same(still, at);
     for (int64_t i = 0; i < numbers; i++) wrong[i] = at[i] + (i % 3 == 0 ? 1000 : 0); /* an image */
@@ -268,6 +268,84 @@ static void wrong_positions_are_refused(void **state)
     good(e, plugmc_engine_sweep(e, 5));
     plugmc_engine_close(e);
     free(at), free(wrong), free(still);
+}
+
+static const char changing[] =
+    "[run]\nsweeps = 40\nseed = 3\nwalkers = 2\nthreads = 1\ndevice = cpu\npressure = 1\n"
+    "temperature = 1\n[box]\ndimension = 3\nlx = 7\n[species a]\ncount = 100\n"
+    "[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 2.5\n"
+    "[mover serial]\nstep = 0.2\n[mover volume]\nstep = 0.05\n";
+
+/* The volume of each walker is that which was given, and energies are those of places that go along. */
+static void boxes_are_replaced(void **state)
+{
+    plugmc_engine_array a;
+    double terms[2], vectors[18], then[2];
+    (void)state;
+    plugmc_engine *e = opened(changing);
+    free(after(e, 20));
+    good(e, plugmc_engine_get(e, "boxes", &a));
+    memcpy(vectors, a.data, sizeof vectors);
+    good(e, plugmc_engine_energies(e, terms, NULL));
+    for (int k = 0; k < 18; k++) vectors[k] *= 1.1;
+    good(e, plugmc_engine_replace(e, "boxes", vectors, 18));
+    good(e, plugmc_engine_get(e, "volumes", &a));
+    assert_true(fabs(((const double *)a.data)[1] - pow(vectors[9], 3)) < 1e-9);
+    good(e, plugmc_engine_energies(e, then, NULL));
+    assert_true(fabs(then[0] - terms[0]) > 1);
+    for (int k = 0; k < 18; k++) vectors[k] /= 1.1;
+    good(e, plugmc_engine_replace(e, "boxes", vectors, 18));
+    good(e, plugmc_engine_energies(e, then, NULL));
+    for (int w = 0; w < 2; w++) assert_true(fabs(then[w] - terms[w]) < 1e-6 * fabs(terms[w]));
+    vectors[0] = 4; /* below twice the range */
+    assert_int_equal(plugmc_engine_replace(e, "boxes", vectors, 18), PLUGMC_ENGINE_INPUT);
+    assert_non_null(strstr(plugmc_engine_error(e), "boxes: that of walker 0 is so small"));
+    vectors[1] = 1;
+    assert_int_equal(plugmc_engine_replace(e, "boxes", vectors, 18), PLUGMC_ENGINE_INPUT);
+    good(e, plugmc_engine_sweep(e, 20));
+    plugmc_engine_close(e);
+    e = opened(liquid_text("cpu", "serial", ""));
+    assert_int_equal(plugmc_engine_replace(e, "boxes", vectors, 18), PLUGMC_ENGINE_INPUT);
+    assert_non_null(strstr(plugmc_engine_error(e), "no mover of this run changes them"));
+    plugmc_engine_close(e);
+}
+
+static const char condensing[] =
+    "[run]\nsweeps = 400\nequilibrate = 100\nseed = 3\nwalkers = 3\nthreads = 1\ndevice = cpu\n"
+    "temperature = 1.5\noutput = run.h5\n[box]\ndimension = 3\nlx = 7\n"
+    "[species a]\ncount = 5\nactivity = 0.15\n[initial]\nstate = random\n"
+    "[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 2.5\n[mover serial]\nstep = 0.5\n"
+    "[mover insert]\nspecies = a\ntrials = 60\n[observable numbers]\nperiod = 10\n";
+
+static void count_growing(void *times, int32_t kind, const char *message)
+{
+    (void)kind;
+    *(int *)times += strstr(message, "was not enough") != NULL;
+}
+
+/* Numbers grow beyond the room there is, several times: the chain is that of the program. */
+static void room_grows(void **state)
+{
+    int times = 0;
+    (void)state;
+    unlink("run.h5");
+    write_text("sim.ini", condensing);
+    assert_int_equal(system(PLUGMC " run sim.ini >/dev/null 2>&1"), 0);
+    plugmc_engine *e = resumed("run.h5");
+    double *theirs = positions_of(e, &numbers);
+    plugmc_engine_close(e);
+    unlink("run.h5");
+    e = opened(condensing);
+    plugmc_engine_messages_to(e, count_growing, &times);
+    good(e, plugmc_engine_sweep(e, 33));
+    good(e, plugmc_engine_sweep(e, 467));
+    const int64_t before = numbers;
+    double *ours = positions_of(e, &numbers);
+    plugmc_engine_close(e);
+    assert_int_equal(numbers, before);
+    assert_same(ours, theirs);
+    assert_true(times > 1);
+    free(ours), free(theirs);
 }
 
 /* ---- What is said ----------------------------------------------------------------------------- */
@@ -455,6 +533,8 @@ int main(void)
         cmocka_unit_test(energies_are_those_that_are_measured),
         cmocka_unit_test(replaced_positions_are_gone_on_from),
         cmocka_unit_test(wrong_positions_are_refused),
+        cmocka_unit_test(boxes_are_replaced),
+        cmocka_unit_test(room_grows),
         cmocka_unit_test(failures_are_told_not_printed),
         cmocka_unit_test(other_failures_have_their_codes),
         cmocka_unit_test(one_at_a_time),

@@ -122,7 +122,7 @@ int plugmc_engine_get(plugmc_engine *, const char *name, plugmc_engine_array *ou
 const char *plugmc_engine_array_name(int32_t k);
 const char *plugmc_engine_species(const plugmc_engine *, int32_t k);
 const char *plugmc_engine_term(const plugmc_engine *, int32_t k);
-/* Other positions, `numbers` in all, as plugmc_engine_get shows them: checked as initial states are, after which the
+/* Other positions or, where movers change rectangular ones, boxes, in which particles keep their fractional coordinates: `numbers` in all, as plugmc_engine_get shows them: checked as initial states are, after which the
  * engine goes on from them. Where they are refused, those that there were stay. Where movers change the numbers of
  * particles, NaN says where nobody is. */
 int plugmc_engine_replace(plugmc_engine *, const char *name, const double *data, int64_t numbers);

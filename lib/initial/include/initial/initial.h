@@ -31,6 +31,8 @@ int initial_check(const config *, const plugmc_system *, int32_t first, double *
                   plugmc_box *boxes, report *);
 /* All movers take these from here on, once they are found good; the run's stay if they are not. An exit code. */
 int initial_replace(engine *, const double *positions);
+/* Other boxes, of lattice vectors [walkers][3][3], into which particles go along with their fractional coordinates. */
+int initial_replace_boxes(engine *, const double *vectors);
 
 enum { LATTICE_AUTO, LATTICE_SQUARE, LATTICE_TRIANGULAR, LATTICE_SC, LATTICE_FCC };
 
