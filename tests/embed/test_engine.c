@@ -1,6 +1,9 @@
 /* libplugmc from outside: all that a host program can ask for, with the header that it has. */
 #include <fcntl.h>
+#include <fenv.h>
+#include <locale.h>
 #include <math.h>
+#include <omp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -521,6 +524,42 @@ static void host_is_interrupted(void **state)
     free(again), free(stopped), free(then);
 }
 
+/* Numbers of the host have a comma, its arithmetic traps, its teams have five threads, and plugmc minds none of it. */
+static void settings_of_the_host_stay(void **state)
+{
+    sigset_t before, now;
+    (void)state;
+    plugmc_engine *e = opened(liquid_text("cpu", "serial", ENERGY));
+    double *plain = after(e, 70);
+    plugmc_engine_close(e);
+    /* where Debian has not made it */
+    const int made = system("localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 >/dev/null 2>&1");
+    if (made >= 0) setenv("LOCPATH", ".", 1);
+    const char *comma = setlocale(LC_ALL, "de_DE.UTF-8");
+    printf("%s\n", comma ? "with commas" : "there is no German here: points it is");
+    feclearexcept(FE_ALL_EXCEPT);
+    feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
+    fesetround(FE_UPWARD);
+    omp_set_num_threads(5);
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    e = opened(liquid_text("cpu", "serial", ENERGY));
+    double *found = after(e, 70);
+    good(e, plugmc_engine_checkpoint(e));
+    plugmc_engine_close(e);
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    assert_int_equal(fegetexcept(), FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
+    assert_int_equal(fegetround(), FE_UPWARD);
+    assert_int_equal(omp_get_max_threads(), 5);
+    for (int s = 1; s < 32; s++) assert_int_equal(sigismember(&now, s), sigismember(&before, s));
+    assert_string_equal(setlocale(LC_ALL, NULL), comma ? comma : "C");
+    fedisableexcept(FE_ALL_EXCEPT);
+    fesetround(FE_TONEAREST);
+    setlocale(LC_ALL, "C");
+    unsetenv("LOCPATH");
+    assert_same(found, plain);
+    free(found), free(plain);
+}
+
 int main(void)
 {
     char folder[] = "/tmp/plugmc-engine-XXXXXX", command[64];
@@ -541,6 +580,7 @@ int main(void)
         cmocka_unit_test(other_threads_are_refused),
         cmocka_unit_test(callback_comes_in_time),
         cmocka_unit_test(host_is_interrupted),
+        cmocka_unit_test(settings_of_the_host_stay),
     };
     if (!mkdtemp(folder) || chdir(folder)) return 1;
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
