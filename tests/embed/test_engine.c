@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 
@@ -560,6 +561,34 @@ static void settings_of_the_host_stay(void **state)
     free(found), free(plain);
 }
 
+/* A signal that would end the host is an error, and the engine goes on. */
+static void files_that_may_not_grow(void **state)
+{
+    struct rlimit before, small;
+    (void)state;
+    plugmc_engine *e = plugmc_engine_new();
+    good(e, plugmc_engine_set(e, "run.csv=table.csv"));
+    good(e, plugmc_engine_set(e, "observable energy.period=1"));
+    good(e, plugmc_engine_open_text(e, "text", liquid_text("cpu", "serial", ENERGY)));
+    good(e, plugmc_engine_sweep(e, 180));
+    good(e, plugmc_engine_checkpoint(e));
+    good(e, plugmc_engine_sweep(e, 10));
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 2000;
+    setrlimit(RLIMIT_FSIZE, &small);
+    const int code = plugmc_engine_checkpoint(e);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(code, PLUGMC_ENGINE_OUTPUT);
+    assert_non_null(strstr(plugmc_engine_error(e), "File too large"));
+    good(e, plugmc_engine_sweep(e, 10));
+    good(e, plugmc_engine_checkpoint(e));
+    plugmc_engine_close(e);
+    e = resumed("run.h5");
+    assert_int_equal(plugmc_engine_sweeps(e), 200);
+    plugmc_engine_close(e);
+}
+
 int main(void)
 {
     char folder[] = "/tmp/plugmc-engine-XXXXXX", command[64];
@@ -581,6 +610,7 @@ int main(void)
         cmocka_unit_test(callback_comes_in_time),
         cmocka_unit_test(host_is_interrupted),
         cmocka_unit_test(settings_of_the_host_stay),
+        cmocka_unit_test(files_that_may_not_grow),
     };
     if (!mkdtemp(folder) || chdir(folder)) return 1;
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
