@@ -1,5 +1,5 @@
-# libplugmc: what lib/embed stands on, in one library, shared and static, of the objects that the programs are made of. Of its names only those
-# of plugmc/engine.h are seen from outside.
+# libplugmc: lib/embed and what it stands on, in one library, shared and static, of the objects that the programs are
+# made of. Of its names only those of plugmc/engine.h are seen from outside.
 set(objects "")
 foreach(library base input statistics formats archive gpu parallel core initial quantum records session embed)
   list(APPEND objects $<TARGET_OBJECTS:plugmc_${library}>)

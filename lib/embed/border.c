@@ -128,7 +128,7 @@ void border_enter(plugmc_engine *e)
     if (kept.inside) return;
     kept.inside = true;
     kept.threads = omp_get_max_threads();
-    if (kept.own_threads) omp_set_num_threads(kept.own_threads);
+    if (e->condition != IS_NEW && kept.own_threads) omp_set_num_threads(kept.own_threads);
     if (!kept.own_locale) kept.own_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     kept.locale = uselocale(kept.own_locale);
     fegetenv(&kept.arithmetic);
@@ -147,7 +147,7 @@ void border_leave(plugmc_engine *e)
     let_signals_go();
     fesetenv(&kept.arithmetic);
     uselocale(kept.locale);
-    kept.own_threads = e->condition == IS_NEW ? 0 : omp_get_max_threads();
+    kept.own_threads = omp_get_max_threads();
     omp_set_num_threads(kept.threads);
 }
 
@@ -155,8 +155,6 @@ void border_leave(plugmc_engine *e)
 
 static int refuse_or_not(plugmc_engine *e, int where)
 {
-    if (!pthread_equal(e->thread, pthread_self()))
-        return border_say(e, EXIT_USAGE, "an engine is called by the thread that has made it");
     if (e->depth && where != OPEN)
         return border_say(e, EXIT_USAGE,
                           "a callback cannot open, close, sweep or set: that is for "
@@ -198,7 +196,8 @@ static int make_call(plugmc_engine *e, border_work *work, void *argument)
 
 int border_cross(plugmc_engine *e, int where, border_work *work, void *argument)
 {
-    if (!e) return EXIT_USAGE;
+    /* messages are those of the thread that has made the engine, which may be at work */
+    if (!e || !pthread_equal(e->thread, pthread_self())) return EXIT_USAGE;
     border_forget_messages(e);
     const int refused = refuse_or_not(e, where);
     if (refused) return refused;

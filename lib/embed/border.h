@@ -8,8 +8,8 @@
 enum { OPEN_ALONE = 1, OPEN = 2, NEW_ALONE = 4, ANY_ALONE = 8 }; /* alone: not in a callback */
 
 typedef int border_work(plugmc_engine *, void *argument);
-/* Makes a call, unless it cannot be made now. The code of `work`, which is kept with its messages; EXIT_MEMORY where it was left
- * because of a failed allocation, and then the engine is torn. */
+/* Makes a call, unless it cannot be made now. The code of `work`, which is kept with its messages; EXIT_MEMORY
+ * where it was left because of a failed allocation, and then the engine is torn. */
 int border_cross(plugmc_engine *, int where, border_work *, void *argument);
 /* Out to the host program for a moment, from within a call, and in again. */
 void border_leave(plugmc_engine *);

@@ -8,8 +8,8 @@
 #include "plugmc/engine.h"
 #include "session/starting.h"
 
-/* Not open yet; open; a call has failed that leaves nothing to go on with; a failed allocation has left a call in the middle of its
- * work, so that nothing of it can be touched any more. */
+/* Not open yet; open; a call has failed that leaves nothing to go on with; a failed allocation has left a call in
+ * the middle of its work, so that nothing of it can be touched any more. */
 enum condition { IS_NEW, IS_OPEN, HAS_FAILED, IS_TORN };
 
 typedef struct heard {
@@ -56,7 +56,8 @@ struct plugmc_engine {
     int depth; /* calls that the thread is in: 2 where a callback makes one */
     told told;
     host_callback callback;
-    bool longer;          /* the run has become longer than its INI file says */
+    int64_t ini_sweeps,
+        told_sweeps;      /* [run] sweeps as it was read, and as the output file has it */
     uint64_t averaged_at; /* sweep of the averages there are */
     bool averaged;
     double *boxes, *volumes, *last; /* room for what is shown */

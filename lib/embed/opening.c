@@ -79,8 +79,8 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The program of this installation or build tree, which tries files and plugins before they are read here, and calls HDF5.
- * malloc'ed; NULL: it is not there. */
+/* The program of this installation or build tree, which tries files and plugins before they are read here, and
+ * calls HDF5. malloc'ed; NULL: it is not there. */
 static char *find_program(void)
 {
     static const char *const beside[] = {"../bin/plugmc", "../../bin/plugmc", "plugmc"};
@@ -122,6 +122,7 @@ static int begin(plugmc_engine *e)
     if (!code && from.there) code = again_lock(e, &from);
     if (!code && team_leads()) code = starting_log(s);
     if (!code) code = starting_make_state(s, &e->asked, &from);
+    e->ini_sweeps = e->told_sweeps = s->engine.config.run.sweeps;
     return code ? code : session_begin(s);
 }
 

@@ -14,19 +14,12 @@
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static uint64_t total(const plugmc_engine *e)
+/* The run is as long as its INI file says, or as it has to be for so many sweeps. */
+static void set_length(plugmc_engine *e, uint64_t sweeps)
 {
-    const run_section *run = &e->session.engine.config.run;
-    return (uint64_t)(run->equilibrate + run->sweeps);
-}
-
-/* The run becomes as long as it has to be. */
-static void make_longer(plugmc_engine *e, uint64_t sweeps)
-{
-    if (sweeps <= total(e)) return;
-    e->session.engine.config.run.sweeps =
-        (int64_t)sweeps - e->session.engine.config.run.equilibrate;
-    e->longer = true;
+    run_section *run = &e->session.engine.config.run;
+    const int64_t production = (int64_t)sweeps - run->equilibrate;
+    run->sweeps = production > e->ini_sweeps ? production : e->ini_sweeps;
 }
 
 static bool callback_is_due(const plugmc_engine *e)
@@ -47,6 +40,7 @@ static bool call_host(plugmc_engine *e)
 static int end_early(plugmc_engine *e, int code)
 {
     stop_forget();
+    set_length(e, e->session.sweep);
     return border_say(e, code, "%s after sweep %llu",
                       code == EXIT_TIME_LIMIT ? "[run] time_limit is reached" : "stopped",
                       (unsigned long long)e->session.sweep);
@@ -64,7 +58,7 @@ static int agree_on_ending(int code, bool *ends)
 static int sweep(plugmc_engine *e, void *argument)
 {
     const uint64_t target = e->session.sweep + (uint64_t) * (const int64_t *)argument;
-    make_longer(e, target);
+    set_length(e, target);
     while (e->session.sweep < target) {
         const uint64_t every = e->callback.function ? e->callback.every : UINT64_MAX,
                        before = e->session.sweep,
@@ -73,7 +67,7 @@ static int sweep(plugmc_engine *e, void *argument)
         int code = session_advance(&e->session, least(due, target), NULL, &ended);
         if (code == SWEEP_GIVEN_UP && ended == ROOM_IS_SHORT) {
             code = again_with_more_room(e);
-            make_longer(e, target);
+            set_length(e, target);
         } else if (!code && ended != EXIT_DONE) {
             return end_early(e, ended);
         }
@@ -142,14 +136,14 @@ static int tell_length(plugmc_engine *e)
 {
     char assignment[64];
     session *s = &e->session;
-    if (!e->longer) return 0;
+    if (s->engine.config.run.sweeps == e->told_sweeps) return 0;
     snprintf(assignment, sizeof assignment, "run.sweeps=%lld",
              (long long)s->engine.config.run.sweeps);
     const int code = ini_set(&s->engine.config.ini, assignment, &e->report);
     if (code) return code;
     free((char *)s->records.output.origin.user_ini);
     s->records.output.origin.user_ini = ini_as_text(&s->engine.config.ini, s->output_path);
-    e->longer = false;
+    e->told_sweeps = s->engine.config.run.sweeps;
     return 0;
 }
 

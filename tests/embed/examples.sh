@@ -1,5 +1,6 @@
 #!/bin/bash
-# examples.sh SOURCE FOLDER LIBRARIES: examples/embed, built as their users would with the library in FOLDER, shared and static, and run.
+# examples.sh SOURCE FOLDER LIBRARIES: examples/embed, built as their users would with the library in FOLDER, shared
+# and static, and run.
 set -eu
 source=$1 folder=$2 libraries=$3
 work=$(mktemp -d)

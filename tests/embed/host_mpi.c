@@ -1,5 +1,5 @@
-/* A host under mpirun: `all` gives the engine its communicator, `half` one of its two groups at a time. It prints what one process
- * would: the positions of all walkers as a hash, and a mean. MPI is the host's before and after. */
+/* A host under mpirun: `all` gives the engine its communicator, `half` one of its two groups at a time. It prints
+ * what one process would: the positions of all walkers as a hash, and a mean. MPI is the host's before and after. */
 #include <inttypes.h>
 #include <mpi.h>
 

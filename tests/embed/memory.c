@@ -1,5 +1,5 @@
-/* What becomes of a host where memory is short, with fail_malloc preloaded: it opens an engine, sweeps, writes, closes, and always comes to
- * its own end, which it shows by its exit code 42. */
+/* What becomes of a host where memory is short, with fail_malloc preloaded: it opens an engine, sweeps, writes,
+ * closes, and always comes to its own end, which it shows by its exit code 42. */
 #include "hosting.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* rounds DEVICE ROUNDS: an engine opened, run and closed, again and again: what the process has is the same after two rounds and
- * after all of them. */
+/* rounds DEVICE ROUNDS: an engine opened, run and closed, again and again: what the process has is the same after
+ * two rounds and after all of them. */
 #include <dlfcn.h>
 
 #include "hosting.h"

@@ -510,8 +510,13 @@ static void host_is_interrupted(void **state)
     assert_int_equal(plugmc_engine_sweep(e, 100000000), PLUGMC_ENGINE_STOPPED);
     const int64_t sweeps = plugmc_engine_sweeps(e);
     assert_true(sweeps > 0 && sweeps < 100000000);
+    unlink("run.h5");
+    good(e, plugmc_engine_checkpoint(
+                e)); /* of a run of so many sweeps, not of those that were asked for */
     double *stopped = after(e, 0), *then = after(e, 20);
     plugmc_engine_close(e);
+    assert_int_equal(system(PLUGMC " run --resume run.h5 2>&1 | grep -q 'this run is finished'"),
+                     0);
     for (int s = 1; s < 32; s++) {
         sigaction(s, NULL, &now);
         assert_ptr_equal((void *)now.sa_handler, (void *)before[s].sa_handler);

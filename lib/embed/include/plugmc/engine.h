@@ -33,8 +33,7 @@ enum plugmc_engine_code {
     PLUGMC_ENGINE_DEVICE = 7,     /* GPU, driver, kernel compiler */
     PLUGMC_ENGINE_MEMORY = 8,
     PLUGMC_ENGINE_INTERNAL = 9, /* a bug in plugmc or a plugin */
-    PLUGMC_ENGINE_STOPPED =
-        10, /* by plugmc_engine_stop: whole sweeps have been made, fewer than asked for */
+    PLUGMC_ENGINE_STOPPED = 10, /* by plugmc_engine_stop: whole sweeps have been made, but fewer */
     PLUGMC_ENGINE_TIME_LIMIT = 11, /* the same by [run] time_limit */
     PLUGMC_ENGINE_PEER = 12        /* MPI has failed */
 };
@@ -48,8 +47,9 @@ const char *plugmc_engine_version(void);
 plugmc_engine *plugmc_engine_new(void);
 /* Before it is opened: another value of a key, "SECTION.KEY=VALUE", as --set of the program. The text is copied. */
 int plugmc_engine_set(plugmc_engine *, const char *assignment);
-/* Before it is opened: the engine's processes are those of a communicator, each of which makes the same calls. The program has
- * initialised MPI, and ends it after the engine is closed. A pointer to an MPI_Comm, or the number that it has in Fortran. */
+/* Before it is opened: the engine's processes are those of a communicator, each of which makes the same calls. The
+ * program has initialised MPI, and ends it after the engine is closed. A pointer to an MPI_Comm, or the number that it
+ * has in Fortran. */
 int plugmc_engine_communicator(plugmc_engine *, const void *mpi_comm);
 int plugmc_engine_communicator_fortran(plugmc_engine *, int32_t mpi_comm);
 
@@ -69,7 +69,7 @@ enum plugmc_engine_message_kind { PLUGMC_ENGINE_NOTE, PLUGMC_ENGINE_WARNING, PLU
 /* The code of the last call that returned one, and why it failed: "sim.ini:12: ..."; "" if it has not. */
 int plugmc_engine_last_code(const plugmc_engine *);
 const char *plugmc_engine_error(const plugmc_engine *);
-/* All messages of the last call that sweeps, opens, writes or replaces; NULL beyond the last. *kind may be NULL. */
+/* All messages of the last call that returned a code; NULL beyond the last. *kind may be NULL. */
 const char *plugmc_engine_message(const plugmc_engine *, int32_t k, int32_t *kind);
 /* Hears each message when it is made. It may call nothing of the engine. */
 typedef void plugmc_engine_hears(void *data, int32_t kind, const char *message);
@@ -78,21 +78,23 @@ int plugmc_engine_messages_to(plugmc_engine *, plugmc_engine_hears *, void *data
 /* ---- Sweeps ----------------------------------------------------------------------------------- */
 
 /* So many more, with what the INI file asks for at their sweeps: steps are tuned in the equilibration, observables
- * measure. The run may become longer than [run] sweeps says. After PLUGMC_ENGINE_STOPPED and
- * PLUGMC_ENGINE_TIME_LIMIT the engine can be used as before. */
+ * measure. The run may become longer than [run] sweeps says. After PLUGMC_ENGINE_STOPPED it goes on with the next call;
+ * after PLUGMC_ENGINE_TIME_LIMIT there are no more sweeps, and all else can be asked for. */
 int plugmc_engine_sweep(plugmc_engine *, int64_t sweeps);
 /* That are done, equilibration included; and how many of them are equilibration, by [run] equilibrate. */
 int64_t plugmc_engine_sweeps(const plugmc_engine *);
 int64_t plugmc_engine_equilibration(const plugmc_engine *);
 /* The call that sweeps, or the next one, ends after the sweeps at hand. Safe in a handler of signals. */
 void plugmc_engine_stop(void);
-/* Called after each sweep whose number is a multiple of `sweeps`, 0: no longer. It may make all calls of the engine
- * but those that sweep, open or close; other than 0, it ends the call that sweeps, which returns PLUGMC_ENGINE_STOPPED. */
+/* Called after each sweep whose number is a multiple of `sweeps`, 0: no longer. It may make all calls of the
+ * engine but those that sweep, open or close; other than 0, it ends the call that sweeps, which returns
+ * PLUGMC_ENGINE_STOPPED. */
 typedef int plugmc_engine_callback(plugmc_engine *, void *data);
 int plugmc_engine_call_every(plugmc_engine *, int64_t sweeps, plugmc_engine_callback *, void *data);
 
 /* Writes [run] output, or the file that was resumed, as it is now: `plugmc run --resume` and plugmc_engine_resume go
- * on with it. Nobody else may write it from then on until the engine is closed. Frames of a trajectory are kept in memory until then. */
+ * on with it. Nobody else may write it from then on until the engine is closed. Frames of a
+ * trajectory are kept in memory until it is called. */
 int plugmc_engine_checkpoint(plugmc_engine *);
 
 /* ---- The configuration ------------------------------------------------------------------------ */
@@ -122,9 +124,10 @@ int plugmc_engine_get(plugmc_engine *, const char *name, plugmc_engine_array *ou
 const char *plugmc_engine_array_name(int32_t k);
 const char *plugmc_engine_species(const plugmc_engine *, int32_t k);
 const char *plugmc_engine_term(const plugmc_engine *, int32_t k);
-/* Other positions or, where movers change rectangular ones, boxes, in which particles keep their fractional coordinates: `numbers` in all, as plugmc_engine_get shows them: checked as initial states are, after which the
- * engine goes on from them. Where they are refused, those that there were stay. Where movers change the numbers of
- * particles, NaN says where nobody is. */
+/* Other positions, or other boxes where movers change rectangular ones: `numbers` in all, as plugmc_engine_get
+ * shows them. They are checked as initial states are, and the engine goes on from them; where they are refused,
+ * those that there were stay. Where movers change the numbers of particles, NaN says where nobody is. In another
+ * box particles keep their fractional coordinates. */
 int plugmc_engine_replace(plugmc_engine *, const char *name, const double *data, int64_t numbers);
 
 /* ---- Energies and measurements ---------------------------------------------------------------- */
@@ -141,8 +144,8 @@ typedef struct plugmc_engine_quantity {
     int64_t shape[4], length; /* of one measurement; numbers of it */
     int64_t samples;          /* 0 of what is derived */
     int64_t walkers;          /* that are measured */
-    const double
-        *last; /* the last measurement [walkers][length]; NULL: there is none, or it is not kept */
+    /* The last measurement [walkers][length]; NULL: there is none, or it is not kept, as of arrays on ladders. */
+    const double *last;
     const double *mean, *error; /* [length]; NULL: not known yet */
     double correlation_time;    /* of a number, in sweeps; NaN: not known */
 } plugmc_engine_quantity;
