@@ -16,7 +16,7 @@ install(FILES share/plugmc.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-comple
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
         FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg" PATTERN man EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-        FILES_MATCHING PATTERN "*.ini" PATTERN "*.md" PATTERN "*.xyz")
+        FILES_MATCHING PATTERN "*.ini" PATTERN "*.md" PATTERN "*.xyz" PATTERN "*.c" PATTERN "*.f90")
 install(FILES sim.ini DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
@@ -37,6 +37,11 @@ install(FILES cmake/PlugmcPlugins.cmake ${CMAKE_CURRENT_BINARY_DIR}/plugmcConfig
 file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
 list(JOIN PLUGMC_COMPILE_OPTIONS " " compile_options)
+set(static_libraries "")
+foreach(library IN LISTS HDF5_C_LIBRARIES) # paths, as HDF5 has several names
+  string(APPEND static_libraries " ${library}")
+endforeach()
+string(APPEND static_libraries " -linih -fopenmp -lm -ldl -lpthread")
 configure_file(cmake/plugmc.pc.in plugmc.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/plugmc.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -14,6 +14,7 @@ function(plugmc_library name)
   set(folder ${PROJECT_SOURCE_DIR}/lib/${name})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c)
   add_library(plugmc_${name} STATIC ${sources})
+  set_target_properties(plugmc_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON) # libplugmc.so has it, too
   target_include_directories(plugmc_${name} PUBLIC ${folder}/include PRIVATE ${folder})
   target_compile_definitions(plugmc_${name} PRIVATE _GNU_SOURCE PLUGMC_VERSION="${PROJECT_VERSION}"
                              ${arg_DEFINITIONS})

@@ -42,3 +42,15 @@ void leftovers_remove(void)
     leftovers_hold();
     for (int i = 0; i < count; i++) unlink(paths[i]);
 }
+
+void leftovers_clear(void)
+{
+    leftovers_hold();
+    while (count) {
+        unlink(paths[--count]);
+        free(paths[count]);
+    }
+    free(paths);
+    paths = NULL;
+    leftovers_let_go();
+}

@@ -148,13 +148,23 @@ static int run_child(char *const arguments[], const char *kind, enum exit_code d
                  strerror(listening));
         return EXIT_MEMORY;
     }
+    if (status < 0) {
+        snprintf(reason, REHEARSAL_REASON,
+                 "somebody else in this process has waited for the child process that reads it");
+        return EXIT_INTERNAL;
+    }
     return judge(status, kind, found, damaged, reason);
+}
+
+static bool is_ignored(const struct sigaction *a)
+{
+    return a->sa_flags & SA_NOCLDWAIT || (!(a->sa_flags & SA_SIGINFO) && a->sa_handler == SIG_IGN);
 }
 
 int rehearse(const char *kind, const char *path, const char *detail, enum exit_code damaged,
              findings *wanted, char reason[REHEARSAL_REASON])
 {
-    struct sigaction kept, plain = {.sa_handler = SIG_DFL};
+    struct sigaction before, plain = {.sa_handler = SIG_DFL};
     findings found = {0};
     known now;
     reason[0] = 0;
@@ -163,11 +173,12 @@ int rehearse(const char *kind, const char *path, const char *detail, enum exit_c
     if (!wanted && is_known(&now)) return EXIT_DONE;
     char *const arguments[] = {(char *)"plugmc", (char *)"rehearse", (char *)kind,
                                (char *)path,     (char *)detail,     NULL};
-    sigaction(SIGCHLD, &plain,
-              &kept); /* if it were ignored, nobody would know how the child ended */
+    /* where it is ignored nobody knows how a child has ended */
+    const bool ignored = sigaction(SIGCHLD, NULL, &before) == 0 && is_ignored(&before);
+    if (ignored) sigaction(SIGCHLD, &plain, NULL);
     int code = run_child(arguments, kind, damaged, &found, reason);
-    sigaction(SIGCHLD, &kept, NULL);
-    if (!code) remember(&now);
+    if (ignored) sigaction(SIGCHLD, &before, NULL);
+    if (!code && strcmp(kind, "load")) remember(&now); /* each of these is opened once */
     if (!code && wanted)
         *wanted = found;
     else

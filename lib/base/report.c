@@ -1,4 +1,4 @@
-/* Errors and warnings on stderr, and the nearest name for those that are misspelt. */
+/* Errors and warnings, on stderr or to a host program, and the nearest name for those that are misspelt. */
 #include "base/report.h"
 
 #include <ctype.h>
@@ -20,13 +20,24 @@ static void put_time(FILE *f)
     fprintf(f, "%s ", text);
 }
 
+/* Whoever hears messages is told where memory is short, whichever thread it is. */
+static void *memory_for(const report *r, void *memory)
+{
+    return r->hear ? memory : checked(memory);
+}
+
 void report_log(const report *r, const char *text)
 {
-    if (!r->log || ferror(r->log)) return;
+    if (!r->log || ferror(r->log) || !text) return;
     put_time(r->log);
     fputs(text, r->log);
     /* that is no reason to end a run: the log ends, and it is said once */
-    if (fflush(r->log)) fputs("warning: the log can no longer be written\n", stderr);
+    const char *lost = "the log can no longer be written";
+    if (!fflush(r->log)) return;
+    if (r->hear)
+        r->hear(r->listener, &(report_message){.kind = REPORT_WARNING, .text = lost});
+    else
+        fprintf(stderr, "warning: %s\n", lost);
 }
 
 /* Bytes of the UTF-8 character at `s`; 0: it is none, or a control character that a terminal obeys. Line ends and
@@ -48,9 +59,12 @@ static int shown(const unsigned char *s)
     return length;
 }
 
-char *report_printable(const char *text)
+/* Whatever a message quotes, a file's or a user's, does not reach the terminal as a command to it: such bytes are
+ * shown as \x1b. malloc'ed. */
+static char *printable(const report *r, const char *text)
 {
-    char *out = checked(malloc(4 * strlen(text) + 1)), *to = out;
+    char *out = text ? memory_for(r, malloc(4 * strlen(text) + 1)) : NULL, *to = out;
+    if (!out) return NULL;
     while (*text) {
         const int length = shown((const unsigned char *)text);
         if (length) {
@@ -64,12 +78,15 @@ char *report_printable(const char *text)
     return out;
 }
 
-/* One write a message: lines of several processes do not mix. */
-static void print_message(const report *r, const report_message *m)
+char *report_printable(const char *text) { return printable(&(report){0}, text); }
+
+/* "FILE:LINE: warning: text" with the end of a line. NULL: there was no memory for it. */
+char *report_line(const report *r, const report_message *m)
 {
     char *text = NULL;
     size_t length = 0;
-    FILE *f = checked(open_memstream(&text, &length));
+    FILE *f = m->text ? memory_for(r, open_memstream(&text, &length)) : NULL;
+    if (!f) return NULL;
     if (m->file && m->line > 0)
         fprintf(f, "%s:%d: ", m->file, m->line);
     else if (m->file)
@@ -77,22 +94,25 @@ static void print_message(const report *r, const report_message *m)
     if (m->kind == REPORT_WARNING) fputs("warning: ", f);
     fprintf(f, "%s\n", m->text);
     fclose(f);
-    char *safe = report_printable(text);
-    fputs(safe, r->held ? r->held : stderr);
-    report_log(r, safe);
-    free(safe);
+    char *safe = printable(r, text);
     free(text);
+    return safe;
 }
 
+/* One write a message: lines of several processes do not mix. */
 static void tell(const report *r, report_message m, const char *format, va_list arguments)
 {
     char *text;
-    checked(vasprintf(&text, format, arguments) < 0 ? NULL : text);
-    m.text = text;
-    if (r->hear)
+    m.text = text = vasprintf(&text, format, arguments) < 0 ? memory_for(r, NULL) : text;
+    char *line = r->log || !r->hear || r->held ? report_line(r, &m) : NULL;
+    report_log(r, line);
+    if (r->held && line)
+        fputs(line, r->held);
+    else if (!r->held && r->hear)
         r->hear(r->listener, &m);
-    else
-        print_message(r, &m);
+    else if (line)
+        fputs(line, stderr);
+    free(line);
     free(text);
 }
 
@@ -114,29 +134,38 @@ void report_let_go(report *r, int rank)
     char *line, *rest;
     if (!r->held || fflush(r->held)) return;
     rest = r->held_text;
-    while ((line = strsep(&rest, "\n")))
-        if (*line) fprintf(stderr, "rank %d: %s\n", rank, line);
+    while ((line = strsep(&rest, "\n"))) {
+        char *told;
+        if (!*line) continue;
+        checked(asprintf(&told, "rank %d: %s", rank, line) < 0 ? NULL : told);
+        if (r->hear)
+            r->hear(r->listener, &(report_message){.kind = REPORT_ERROR, .text = told});
+        else
+            fprintf(stderr, "%s\n", told);
+        free(told);
+    }
 }
 
-void report_note(const report *r, const char *format, ...)
+static void note_in_log(const report *r, const char *format, va_list arguments)
 {
-    char *text;
-    va_list arguments;
-    va_start(arguments, format);
-    checked(vasprintf(&text, format, arguments) < 0 ? NULL : text);
-    va_end(arguments);
-    if (r->hear) {
-        r->hear(r->listener, &(report_message){.kind = REPORT_NOTE, .text = text});
-        free(text);
-        return;
-    }
-    char *line, *safe = report_printable(text);
-    checked(asprintf(&line, "%s\n", safe) < 0 ? NULL : line);
-    free(safe);
-    if (!r->quiet && !r->held) fputs(line, stderr);
+    char *text, *line;
+    if (vasprintf(&text, format, arguments) < 0) text = memory_for(r, NULL);
+    line = report_line(r, &(report_message){.kind = REPORT_NOTE, .text = text});
     report_log(r, line);
     free(line);
     free(text);
+}
+
+/* Said by one process alone. */
+void report_note(const report *r, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!r->quiet && !r->held)
+        tell(r, (report_message){.kind = REPORT_NOTE}, format, arguments);
+    else if (r->log)
+        note_in_log(r, format, arguments);
+    va_end(arguments);
 }
 
 int report_error(report *r, enum exit_code code, const char *file, int line, const char *format,
@@ -171,8 +200,13 @@ short_text excerpt(const char *text)
     return out;
 }
 
+static _Thread_local void (*leaves)(void);
+
+void checked_leaves(void (*leave)(void)) { leaves = leave; }
+
 void *checked(void *memory)
 {
+    if (!memory && leaves) leaves();
     if (!memory) {
         fputs("out of memory\n", stderr);
         leftovers_remove();

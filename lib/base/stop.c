@@ -50,14 +50,20 @@ static void take(int number)
     sigaction(number, &action, NULL);
 }
 
+void stop_forget(void)
+{
+    first_signal = 0;
+    given_up = 0;
+    interrupted_at = 0;
+    slow = false;
+    sem_init(&news, 0, 0);
+}
+
 void stop_take_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
     struct sigaction hangup;
-    first_signal = 0;
-    given_up = 0;
-    interrupted_at = 0;
-    sem_init(&news, 0, 0);
+    stop_forget();
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) take(numbers[i]);
     if (sigaction(SIGHUP, NULL, &hangup) || hangup.sa_handler != SIG_IGN) take(SIGHUP);
 }

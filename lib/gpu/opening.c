@@ -89,6 +89,7 @@ static driver_result open_device(gpu *g, int index)
         result = api->device_attribute(&shared, DRIVER_SHARED_PER_BLOCK_OPTIN, g->chip.handle);
     if (!result) result = api->device_memory(&g->chip.memory, g->chip.handle);
     if (!result) result = api->context_retain(&g->context, g->chip.handle);
+    if (!result) result = api->context_now(&g->before);
     if (!result) result = api->context_set(g->context);
     if (!result) result = api->stream_create(&g->stream, DRIVER_STREAM_NON_BLOCKING);
     gpu_serve(g, 10 * major + minor, processors, shared);
@@ -152,10 +153,20 @@ void gpu_close(gpu *g)
     for (int i = 0; i < g->held.allocation_count; i++) g->api.release(g->held.allocations[i].at);
     free(g->held.allocations);
     if (g->stream) g->api.stream_destroy(g->stream);
-    if (g->context) g->api.context_release(g->chip.handle);
+    if (g->context) {
+        g->api.context_set(g->before);
+        g->api.context_release(g->chip.handle);
+    }
     nvrtc_close(g->compiler);
     free(g);
 }
+
+void gpu_enter(gpu *g)
+{
+    if (g->api.context_now(&g->before) == 0) g->api.context_set(g->context);
+}
+
+void gpu_leave(gpu *g) { g->api.context_set(g->before); }
 
 void gpu_describe(FILE *out, const gpu *g)
 {

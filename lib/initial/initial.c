@@ -16,6 +16,7 @@ typedef struct source {
     double *positions; /* [walkers][particles][3] */
     plugmc_box *boxes; /* [walkers]; NULL: the system's */
     report *report;
+    bool given; /* by a host program: nothing of the INI file is about them */
 } source;
 
 static int from_lattice(const source *);
@@ -80,7 +81,7 @@ static int initial_places(const config *config, const plugmc_system *system, int
                           double *positions, plugmc_box *boxes, report *report)
 {
     contacts contacts;
-    source source = {config, system, before, &contacts, positions, boxes, report};
+    source source = {config, system, before, &contacts, positions, boxes, report, false};
     if (contacts_make(system, &contacts))
         return report_error(report, EXIT_MEMORY, NULL, 0,
                             "not enough memory for the initial state");
@@ -276,7 +277,8 @@ static int find_overlap_of(const source *s, int32_t walker, overlap *out)
 static int check_overlaps(const source *s)
 {
     const plugmc_system *system = s->system;
-    const char *path = s->config->ini.path;
+    const char *path = s->given ? NULL : s->config->ini.path,
+               *what = s->given ? "positions:" : "[initial]";
     const int line = config_line(s->config, "initial", "state");
     overlap *found = calloc((size_t)system->walkers, sizeof *found);
     int *result = calloc((size_t)system->walkers, sizeof *result);
@@ -291,17 +293,17 @@ static int check_overlaps(const source *s)
         if (result[w] == 1 && o->j >= 0)
             code = report_error(
                 s->report, EXIT_INPUT, path, line,
-                "[initial] particles %lld (%s) and %lld (%s) of walker %d overlap: "
+                "%s particles %lld (%s) and %lld (%s) of walker %d overlap: "
                 "they are %.10g apart, their contact distance is %.10g",
-                (long long)o->i, plugmc_species_at(system, species_of(system, o->i))->name,
+                what, (long long)o->i, plugmc_species_at(system, species_of(system, o->i))->name,
                 (long long)o->j, plugmc_species_at(system, species_of(system, o->j))->name,
                 s->first + w, o->distance, o->contact);
         else if (result[w] == 1) {
             const double *at = walker_positions(s, w) + 3 * o->i;
             code = report_error(s->report, EXIT_INPUT, path, line,
-                                "[initial] particle %lld (%s) of walker %d is at (%g, %g, %g), "
+                                "%s particle %lld (%s) of walker %d is at (%g, %g, %g), "
                                 "outside of the domain or where a potential forbids it",
-                                (long long)o->i,
+                                what, (long long)o->i,
                                 plugmc_species_at(system, species_of(system, o->i))->name,
                                 s->first + w, at[0], at[1], at[2]);
         }
@@ -311,4 +313,58 @@ static int check_overlaps(const source *s)
     if (code == EXIT_MEMORY)
         report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory to look for overlaps");
     return code;
+}
+
+/* ---- Given by a host program ---- */
+
+/* Where nobody has to be, a place is NaN; where numbers change, somebody may be. */
+static int check_place(const source *s, int32_t walker, int64_t i, const plugmc_box *box)
+{
+    const plugmc_system *system = s->system;
+    double *at = walker_positions(s, walker) + 3 * i;
+    const bool finite = isfinite(at[0]) && isfinite(at[1]) && isfinite(at[2]),
+               nobody = isnan(at[0]) && isnan(at[1]) && isnan(at[2]);
+    if (nobody && system->changes & PLUGMC_CHANGED_COUNT) return 0;
+    if (!finite || far_away(box, at))
+        return report_error(s->report, EXIT_INPUT, NULL, 0,
+                            "positions: particle %lld (%s) of walker %d is at (%g, %g, %g), which "
+                            "is no place in its box",
+                            (long long)i, plugmc_species_at(system, species_of(system, i))->name,
+                            s->first + walker, at[0], at[1], at[2]);
+    if (box->dimension == 2 && at[2] != 0)
+        return report_error(s->report, EXIT_INPUT, NULL, 0,
+                            "positions: particle %lld of walker %d has z = %g: in two dimensions "
+                            "it is 0",
+                            (long long)i, s->first + walker, at[2]);
+    if (box->domain == PLUGMC_DOMAIN_PERIODIC) plugmc_wrap(box, at);
+    return 0;
+}
+
+/* Of each species those who are there come first. */
+static int check_order(const source *s, int32_t walker)
+{
+    const plugmc_system *system = s->system;
+    const double *at = walker_positions(s, walker);
+    for (int32_t k = 0; k < system->species_count; k++)
+        for (int64_t i = system->first[k] + 1; i < system->first[k + 1]; i++)
+            if (isnan(at[3 * (i - 1)]) && !isnan(at[3 * i]))
+                return report_error(s->report, EXIT_INPUT, NULL, 0,
+                                    "positions: particle %lld (%s) of walker %d is there and %lld "
+                                    "before it is not: those who are there come first",
+                                    (long long)i, plugmc_species_at(system, k)->name,
+                                    s->first + walker, (long long)(i - 1));
+    return 0;
+}
+
+int initial_check(const config *config, const plugmc_system *system, int32_t first,
+                  double *positions, plugmc_box *boxes, report *report)
+{
+    const source s = {config, system, first, NULL, positions, boxes, report, true};
+    int code = 0;
+    for (int32_t w = 0; w < system->walkers && !code; w++) {
+        for (int64_t i = 0; i < system->particles && !code; i++)
+            code = check_place(&s, w, i, &boxes[w]);
+        if (!code) code = check_order(&s, w);
+    }
+    return code ? code : check_overlaps(&s);
 }

@@ -1,5 +1,7 @@
 /* The initial state, which all movers take. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "engine/borrowing.h"
 #include "engine/not_a_number.h"
@@ -69,4 +71,121 @@ int initial_begin(engine *engine)
     code = check_initial_energy(engine, positions);
     if (!code) code = check_totals(engine, positions);
     return code ? code : borrowing_take_all(engine);
+}
+
+static int check_given(engine *engine, double *positions)
+{
+    const plugmc_box *now;
+    const size_t bytes = sizeof *now * (size_t)engine->system.walkers;
+    int code = borrowing_boxes_of(engine, &now);
+    plugmc_box *boxes = code ? NULL : malloc(bytes + 1);
+    if (!code && !boxes)
+        return report_error(engine->report, EXIT_MEMORY, NULL, 0, "no memory for boxes");
+    if (!code)
+        code = initial_check(&engine->config, &engine->system, engine->processes.first_walker,
+                             positions, memcpy(boxes, now, bytes), engine->report);
+    free(boxes);
+    return code ? code : check_energy(engine, positions, "the positions that were given");
+}
+
+int initial_replace(engine *engine, const double *positions)
+{
+    const size_t bytes =
+        3 * sizeof(double) * (size_t)(engine->system.walkers * engine->system.particles);
+    const double *now;
+    double *to, *given = malloc(bytes + 1);
+    if (!given)
+        return report_error(engine->report, EXIT_MEMORY, NULL, 0, "no memory for positions");
+    memcpy(given, positions, bytes);
+    int code = borrowing_positions(engine, PLUGMC_ON_HOST, &now); /* nobody is ahead any more */
+    if (!code) code = check_given(engine, given);
+    if (!code) code = borrowing_write(engine, &to);
+    if (!code) memcpy(to, given, bytes);
+    if (!code && engine->system.changes & PLUGMC_CHANGED_COUNT) code = count_places(engine, given);
+    free(given);
+    return code;
+}
+
+/* ---- Other boxes ------------------------------------------------------------------------------- */
+
+static int refuse_box(const engine *engine, int32_t w, const char *why)
+{
+    return report_error(engine->report, EXIT_INPUT, NULL, 0, "boxes: that of walker %d %s",
+                        engine->processes.first_walker + w, why);
+}
+
+/* A rectangular one with other edges. */
+static int change_box(const engine *engine, int32_t w, const double *vectors, plugmc_box *box)
+{
+    for (int k = 0; k < 9; k++) {
+        const bool edge = k % 4 == 0, flat = box->dimension == 2 && k == 8;
+        if (!isfinite(vectors[k]) || (edge && !(vectors[k] > 0)) || (!edge && vectors[k] != 0) ||
+            (flat && vectors[k] != 1))
+            return refuse_box(engine, w,
+                              "has no such vectors: edges are above 0, all else is 0, and in two "
+                              "dimensions the third edge is 1");
+    }
+    for (int d = 0; d < 3; d++) box->length[d] = vectors[4 * d];
+    box->volume = box->length[0] * box->length[1] * (box->dimension == 3 ? box->length[2] : 1);
+    box_finish(box);
+    if (hamiltonian_finds_box_too_small(&engine->current.hamiltonian, box))
+        return refuse_box(engine, w,
+                          "is so small that the range of a potential is more than half of it");
+    return 0;
+}
+
+/* Boxes and places as they would be. */
+static int try_boxes(engine *engine, const double *vectors, plugmc_box *boxes, double *positions)
+{
+    const plugmc_system *system = &engine->system;
+    const plugmc_box *now;
+    const double *at;
+    int code = borrowing_positions(engine, PLUGMC_ON_HOST, &at);
+    if (!code) code = borrowing_boxes_of(engine, &now);
+    for (int32_t w = 0; w < system->walkers && !code; w++) {
+        boxes[w] = now[w];
+        code = change_box(engine, w, vectors + 9 * w, &boxes[w]);
+        for (int64_t i = 0; i < 3 * system->particles && !code; i++) {
+            const int64_t k = 3 * w * system->particles + i;
+            positions[k] = at[k] / now[w].length[i % 3] * boxes[w].length[i % 3];
+        }
+    }
+    return code ? code
+                : initial_check(&engine->config, system, engine->processes.first_walker, positions,
+                                boxes, engine->report);
+}
+
+static int write_boxes(engine *engine, const plugmc_box *boxes, const double *positions)
+{
+    const plugmc_system *system = &engine->system;
+    const plugmc_state *state = &engine->current.state.face;
+    const size_t walkers = (size_t)system->walkers;
+    void *box = NULL;
+    double *at;
+    int code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_WRITE, &box, NULL);
+    code = context_exit_code(&engine_asking(engine)->context, code, "writing boxes");
+    if (!code) code = borrowing_write(engine, &at);
+    if (code) return code;
+    memcpy(box, boxes, walkers * sizeof *boxes);
+    memcpy(at, positions, 3 * walkers * (size_t)system->particles * sizeof *at);
+    return 0;
+}
+
+int initial_replace_boxes(engine *engine, const double *vectors)
+{
+    const plugmc_system *system = &engine->system;
+    const size_t walkers = (size_t)system->walkers;
+    if (!(system->changes & PLUGMC_CHANGED_BOX) || system->box.oblique)
+        return report_error(engine->report, EXIT_INPUT, NULL, 0,
+                            system->box.oblique ? "boxes: oblique ones cannot be replaced"
+                                                : "boxes: no mover of this run changes them");
+    plugmc_box *boxes = calloc(walkers, sizeof *boxes);
+    double *positions = malloc(3 * walkers * (size_t)system->particles * sizeof *positions + 1);
+    int code = boxes && positions
+                   ? 0
+                   : report_error(engine->report, EXIT_MEMORY, NULL, 0, "no memory for boxes");
+    if (!code) code = try_boxes(engine, vectors, boxes, positions);
+    if (!code) code = write_boxes(engine, boxes, positions);
+    free(boxes), free(positions);
+    return code;
 }

@@ -48,3 +48,12 @@ bool list_put_behind(const plugmc_list *list, double number)
     }
     return false;
 }
+
+void lists_forget(void)
+{
+    while (all) {
+        kept *next = all->next;
+        free(all);
+        all = next;
+    }
+}

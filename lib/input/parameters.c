@@ -436,16 +436,26 @@ static plugmc_list list_of(const plugmc_parameter *p, size_t real_size, const va
 }
 
 /* Kept in a list, so that a checker of leaks finds them, and each text once. */
+typedef struct kept_text {
+    struct kept_text *next;
+    char words[];
+} kept_text;
+static kept_text *kept;
+
+void texts_forget(void)
+{
+    while (kept) {
+        kept_text *next = kept->next;
+        free(kept);
+        kept = next;
+    }
+}
+
 const char *keep_text(const char *words)
 {
-    typedef struct text {
-        struct text *next;
-        char words[];
-    } text;
-    static text *kept;
-    for (const text *t = kept; t; t = t->next)
+    for (const kept_text *t = kept; t; t = t->next)
         if (strcmp(t->words, words) == 0) return t->words;
-    text *t = checked(malloc(sizeof *t + strlen(words) + 1));
+    kept_text *t = checked(malloc(sizeof *t + strlen(words) + 1));
     strcpy(t->words, words);
     t->next = kept;
     kept = t;

@@ -12,6 +12,6 @@ int team_join(report *r, int code)
 void team_leave(void)
 {
     if (!team_has_met()) return;
-    liveness_end();
+    if (!team_is_guest()) liveness_end();
     team_part();
 }

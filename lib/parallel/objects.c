@@ -1,11 +1,11 @@
 #include "objects.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/own_folder.h"
 #include "base/trust.h"
 #include "base/report.h"
 
@@ -20,17 +20,14 @@ static const struct {
 /* In $PLUGMC_MPI_PATH, beside the program, in an installation. malloc'ed; NULL if it is nowhere. */
 static char *find_object(int abi)
 {
-    char program[PATH_MAX], *path;
-    const char *given = getenv("PLUGMC_MPI_PATH");
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = 0;
-    char *slash = strrchr(program, '/');
-    if (slash) *slash = 0;
+    const char *given = getenv("PLUGMC_MPI_PATH"), *own = own_folder();
+    char *path;
     const struct {
         const char *folder, *below;
     } places[] = {{given, ""},
-                  {program, "/mpi"},
-                  {program, "/../lib/plugmc/mpi"},
+                  {own, "/mpi"},
+                  {own, "/plugmc/mpi"},
+                  {own, "/../lib/plugmc/mpi"},
                   {PLUGMC_PLUGIN_FOLDER, "/mpi"}};
     for (size_t k = 0; k < sizeof places / sizeof places[0]; k++) {
         if (!places[k].folder || !*places[k].folder) continue;
@@ -84,6 +81,20 @@ const mpi_calls *objects_open(int first, char *why, size_t size)
     const mpi_calls *calls = open_abi(first, why, size);
     char other[512];
     return calls ? calls : open_abi(!first, other, sizeof other);
+}
+
+const mpi_calls *objects_open_loaded(char *why, size_t size)
+{
+    for (int abi = 0; abi < ABIS; abi++)
+        for (int k = 0; k < 3 && abis[abi].libraries[k]; k++) {
+            void *there = dlopen(abis[abi].libraries[k], RTLD_NOW | RTLD_NOLOAD);
+            if (!there) continue;
+            dlclose(there);
+            return open_abi(abi, why, size);
+        }
+    snprintf(why, size, "this program has loaded no libmpi that plugmc knows (%s, %s)",
+             abis[ABI_OPEN_MPI].libraries[0], abis[ABI_MPICH].libraries[0]);
+    return NULL;
 }
 
 void objects_describe(FILE *out)

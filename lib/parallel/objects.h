@@ -11,5 +11,7 @@ enum { ABI_OPEN_MPI, ABI_MPICH, ABIS };
 /* Opens libmpi, for all to see, and the object that belongs to it: those of `first`, or else of the other ABI.
  * NULL with the reason. They stay open. */
 const mpi_calls *objects_open(int first, char *why, size_t size);
+/* The same for the libmpi that this process has loaded already. */
+const mpi_calls *objects_open_loaded(char *why, size_t size);
 void objects_describe(FILE *);
 #endif

@@ -13,6 +13,7 @@
 static team now = {0, 1, 0, 1, 0, 1};
 static const mpi_calls *mpi; /* NULL: this process is alone */
 static report *speaker;
+static bool guest; /* the communicator is that of a host program */
 static int broken; /* a code that all have agreed on; 0: none */
 
 const team *team_now(void) { return &now; }
@@ -84,7 +85,7 @@ int team_meet(report *r, int code)
     if (launcher < 0) return code;
     mpi = objects_open(launchers[launcher].abi, why, sizeof why);
     if (!mpi) return alone(code, why);
-    if (mpi->join(&now.rank, &now.ranks, &now.local_rank, &now.local_ranks)) {
+    if (mpi->join(NULL, &now.rank, &now.ranks, &now.local_rank, &now.local_ranks)) {
         mpi = NULL;
         return alone(code, "MPI cannot be initialised");
     }
@@ -102,6 +103,29 @@ int team_meet(report *r, int code)
     return team_agree(code);
 }
 
+int team_be_guest(report *r, const void *mpi_comm, int32_t fortran)
+{
+    const mpi_host host = {mpi_comm, fortran};
+    char why[1024] = "";
+    speaker = r;
+    broken = 0;
+    mpi = objects_open_loaded(why, sizeof why);
+    if (!mpi)
+        return report_error(r, EXIT_INPUT, NULL, 0, "the communicator cannot be used: %s", why);
+    if (mpi->join(&host, &now.rank, &now.ranks, &now.local_rank, &now.local_ranks)) {
+        now = (team){0, 1, 0, 1, 0, 1};
+        mpi = NULL;
+        return report_error(r, EXIT_INPUT, NULL, 0,
+                            "the communicator cannot be used: it is none of a program that has "
+                            "initialised MPI and not ended it");
+    }
+    guest = true;
+    report_hold(r, now.rank > 0);
+    return 0;
+}
+
+bool team_is_guest(void) { return guest; }
+
 void team_imagine(int32_t ranks) { now = (team){0, ranks, 0, 1, 0, 1}; }
 
 bool team_has_met(void) { return mpi != NULL; }
@@ -111,6 +135,8 @@ void team_part(void)
     mpi->leave();
     mpi = NULL;
     now = (team){0, 1, 0, 1, 0, 1};
+    broken = 0;
+    guest = false;
 }
 
 void team_divide(int32_t parts)

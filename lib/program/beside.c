@@ -9,22 +9,16 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/own_folder.h"
 #include "program/standard_streams.h"
 #include "base/crash.h"
 #include "base/report.h"
 #include "parallel/team.h"
 
-enum { LONGEST_PATH = 4096 };
-
 char *beside_path(const char *name)
 {
-    char own[LONGEST_PATH];
-    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length <= 0) return NULL;
-    own[length] = 0;
-    *strrchr(own, '/') = 0; /* the kernel gives an absolute path */
     char *path;
-    return asprintf(&path, "%s/%s", own, name) < 0 ? NULL : path;
+    return !own_folder() || asprintf(&path, "%s/%s", own_folder(), name) < 0 ? NULL : path;
 }
 
 int beside_run(const char *name, int count, char **arguments)

@@ -55,6 +55,11 @@ static uint64_t tuning_interval(const session *session)
 
 /* ---- The loop ---------------------------------------------------------------------------------------------- */
 
+static uint64_t total_sweeps(const session *session)
+{
+    return (uint64_t)(session->engine.config.run.equilibrate + session->engine.config.run.sweeps);
+}
+
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t next_multiple(uint64_t n, uint64_t period) { return (n / period + 1) * period; }
 
@@ -62,7 +67,7 @@ static uint64_t next_multiple(uint64_t n, uint64_t period) { return (n / period 
 static uint64_t next_event(const session *session, uint64_t sweep)
 {
     uint64_t equilibrate = (uint64_t)session->engine.config.run.equilibrate;
-    uint64_t event = equilibrate + (uint64_t)session->engine.config.run.sweeps;
+    uint64_t event = UINT64_MAX;
     if (sweep < equilibrate) {
         event = equilibrate;
         if (moves_are_tuned(&session->engine))
@@ -159,8 +164,18 @@ static bool checkpoint_is_due(const session *session, double since)
                                (size_t)session->engine.system.particles *
                                (size_t)session->records.output.trajectory.frame_count;
     const double period = session->engine.config.run.checkpoint;
+    if (session->embedded) return false;
     return (period > 0 && since >= period && !writing_goes_on(session)) ||
            frame_bytes > FRAME_BYTES * (1 + (size_t)session->failed_writes);
+}
+
+/* Sweeps that are given up, or for which room is short. A host program is not stopped in a sweep. */
+static bool may_go_back(const session *session)
+{
+    bool may = !session->embedded;
+    for (int32_t s = 0; s < session->engine.system.species_count; s++)
+        may |= plugmc_species_at(&session->engine.system, s)->grows != 0;
+    return may;
 }
 
 static void say_slow(const session *session, double seconds, uint64_t left)
@@ -201,86 +216,131 @@ static int agree_on_turn(int code, turn *t)
 }
 
 /* All: what has to be done before the next stretch, and how long that is. */
-static int begin_turn(session *session, turn *t, uint64_t sweep, double begin,
-                      double *last_checkpoint)
+static int begin_turn(session *session, turn *t)
 {
+    course *c = &session->course;
     int code = agree_on_turn(saving_look(session), t);
     if (!code)
-        pace_add(&session->records.output.pace, sweep, session->seconds_base + now() - begin,
-                 false);
+        pace_add(&session->records.output.pace, session->sweep,
+                 session->seconds_base + now() - c->begin, false);
     if (!code && (t->checkpoint || t->snapshot || t->reason != EXIT_DONE))
         code = measuring_finish(&session->records);
     if (code || t->reason != EXIT_DONE) return code;
     if (t->checkpoint) {
-        code = checkpoint(session, sweep, now() - begin);
-        *last_checkpoint = now();
+        code = checkpoint(session, session->sweep, now() - c->begin);
+        c->last_checkpoint = now();
     }
-    return !code && t->snapshot ? snapshot_take(session, sweep, now() - begin) : code;
+    return !code && t->snapshot ? snapshot_take(session, session->sweep, now() - c->begin) : code;
 }
 
-/* Sweeps until the end or until told to stop. *sweep: how many are done, of which the state is that
- * of the last snapshot if *ended says that the last stretch was given up. */
-static int sweep_to_end(session *session, double begin, progress *progress, uint64_t *sweep,
-                        int *ended)
+/* What this process would do in the next stretch, up to the next event or so many sweeps. */
+static turn next_turn(const session *session, uint64_t until)
 {
-    const run_section *run = &session->engine.config.run;
-    const uint64_t total = (uint64_t)(run->equilibrate + run->sweeps), first = *sweep;
-    uint64_t stretch = 1; /* sweeps a call, doubled while they take less than a quarter second */
-    double expected = INFINITY, last_checkpoint = begin; /* expected: seconds a sweep */
-    thread_choice threads;
-    /* on a GPU, and where the user says how many, there is nothing to choose */
-    thread_choice_begin(
-        &threads, session->engine.device.gpu || run->threads ? 1 : session->engine.system.threads,
-        threads_left(""), begin);
+    const course *c = &session->course;
+    const bool later = session->sweep > c->first || session->embedded;
+    turn t = {.sweeps = (int64_t)thread_choice_sweeps(&c->threads,
+                                                      least(until - session->sweep, c->stretch))};
+    if (later) t.reason = reason_to_end(&session->engine.config.run, session->limit_from);
+    if (later) t.checkpoint = checkpoint_is_due(session, now() - c->last_checkpoint);
+    t.snapshot = !t.checkpoint && may_go_back(session) && snapshot_is_due(session);
+    return t;
+}
+
+/* So many sweeps, and what they took. */
+static int make_stretch(session *session, uint64_t n)
+{
+    course *c = &session->course;
+    const double start = now(), cpu = cpu_time();
+    int code = sweep_watched(session, session->sweep, n, c->expected * (double)n);
+    if (!code) code = measuring_finish(&session->records); /* of the event before */
+    const double took = now() - start;
+    thread_choice_took(&c->threads, n, took, cpu_time() - cpu, now());
+    if (thread_choice_looks(&c->threads, now()))
+        thread_choice_saw(&c->threads, threads_left(""), now());
+    if (c->threads.most > 1) session->engine.system.threads = c->threads.now;
+    if (code || room_is_short(session)) return code;
+    c->expected = took / (double)n;
+    session->sweep += n;
+    if (took < 0.25 && n == c->stretch && c->stretch < 1 << 30) c->stretch *= 2;
+    if (took > 0.5 && c->stretch > 1) c->stretch /= 2;
+    return 0;
+}
+
+/* Sweeps until so many are done or until told to stop: session_advance. */
+static int sweep_until(session *session, uint64_t until, progress *shown, int *ended)
+{
+    const uint64_t total = total_sweeps(session);
     int code = 0;
-    while (!code && *sweep < total) {
-        const uint64_t event = next_event(session, *sweep);
-        turn t = {.sweeps =
-                      (int64_t)thread_choice_sweeps(&threads, least(event - *sweep, stretch))};
-        if (*sweep > first) t.reason = reason_to_end(run, session->limit_from);
-        if (*sweep > first) t.checkpoint = checkpoint_is_due(session, now() - last_checkpoint);
-        t.snapshot = !t.checkpoint && snapshot_is_due(session);
-        code = begin_turn(session, &t, *sweep, begin, &last_checkpoint);
+    while (!code && session->sweep < until) {
+        const uint64_t event = next_event(session, session->sweep);
+        const bool first = session->sweep == session->course.first;
+        turn t = next_turn(session, least(event, until));
+        code = begin_turn(session, &t);
         *ended = (int)t.reason;
         if (code || *ended != EXIT_DONE) break;
-        const uint64_t n = (uint64_t)t.sweeps;
-        const double start = now(), cpu = cpu_time();
-        code = sweep_watched(session, *sweep, n, expected * (double)n);
-        if (!code) code = measuring_finish(&session->records); /* of the event before */
-        const double took = now() - start;
-        thread_choice_took(&threads, n, took, cpu_time() - cpu, now());
-        if (thread_choice_looks(&threads, now()))
-            thread_choice_saw(&threads, threads_left(""), now());
-        if (threads.most > 1) session->engine.system.threads = threads.now;
+        code = make_stretch(session, (uint64_t)t.sweeps);
         if (code) break;
         if (room_is_short(session)) {
             *ended = ROOM_IS_SHORT;
             return SWEEP_GIVEN_UP;
         }
-        expected = took / (double)n;
-        if (*sweep == first) {
-            watchdog_first_sweep_done();
-            say_slow(session, expected, total - first - n);
-        }
-        *sweep += n;
-        if (took < 0.25 && n == stretch && stretch < 1 << 30) stretch *= 2;
-        if (took > 0.5 && stretch > 1) stretch /= 2;
-        if (*sweep == event) code = handle_events(session, *sweep);
-        if (!code && *sweep < total && team_leads())
-            progress_show(progress, session, *sweep, false);
+        if (first) watchdog_first_sweep_done();
+        if (first && shown) say_slow(session, session->course.expected, total - session->sweep);
+        if (session->sweep == event) code = handle_events(session, session->sweep);
+        if (!code && session->sweep < total && shown)
+            progress_show(shown, session, session->sweep, false);
     }
+    return code;
+}
+
+int session_begin(session *session)
+{
+    course *c = &session->course;
+    session->sweep = session->records.output.sweep;
+    *c = (course){.first = session->sweep, .stretch = 1, .expected = INFINITY, .begin = now()};
+    c->last_checkpoint = c->begin;
+    if (session->limit_from == 0) session->limit_from = c->begin;
+    /* on a GPU, and where the user says how many, there is nothing to choose */
+    thread_choice_begin(&c->threads,
+                        session->engine.device.gpu || session->engine.config.run.threads
+                            ? 1
+                            : session->engine.system.threads,
+                        threads_left(""), c->begin);
+    int code = 0;
+    if (session->engine.config.run.equilibrate == 0 && session->sweep == 0)
+        code = handle_events(session, 0);
+    return team_agree(code);
+}
+
+int session_advance(session *session, uint64_t until, progress *shown, int *ended)
+{
+    *ended = EXIT_DONE;
+    int code = sweep_until(session, until, shown, ended);
+    const bool short_of_room = *ended == ROOM_IS_SHORT;
     if (!code) code = measuring_finish(&session->records);
-    code = team_agree(code);
-    if (code == SWEEP_GIVEN_UP) {
-        turn t = {.reason = reason_to_end(run, session->limit_from)};
+    code = short_of_room ? code : team_agree(code);
+    if (code == SWEEP_GIVEN_UP && !short_of_room) {
+        turn t = {.reason = reason_to_end(&session->engine.config.run, session->limit_from)};
         team_goes_on();
         const int lost = agree_on_turn(0, &t);
         *ended = (int)t.reason;
         if (lost) code = lost;
     }
-    if (threads.most > 1) session->engine.system.threads = threads.most;
-    say_threads(session, &threads);
+    if (session->course.threads.most > 1)
+        session->engine.system.threads = session->course.threads.most;
     return code;
+}
+
+int session_checkpoint(session *session)
+{
+    const int code = checkpoint_last(session, session->sweep, now() - session->course.begin);
+    return team_agree(code);
+}
+
+int session_save_for_room(session *session)
+{
+    go_back(session);
+    return checkpoint_given_up(session);
 }
 
 /* The ensemble ends where there is room for no more, which nobody may have meant, unless its numbers are
@@ -301,40 +361,49 @@ static void say_who_had_no_room(const session *session)
         species->name, species->name, (long long)species->most);
 }
 
-int session_run(session *session)
+/* What is found is told, and a run that was told to end says how it goes on. */
+static int conclude(session *session, int code, int ended)
 {
-    const run_section *run = &session->engine.config.run;
-    const double begin = now();
-    if (session->limit_from == 0) session->limit_from = begin;
-    uint64_t sweep = session->records.output.sweep;
-    int ended = EXIT_DONE;
-    progress progress;
-    int code = team_leads() ? progress_begin(&progress, session, begin) : 0;
-    code = team_agree(code);
-    if (code) return code;
-    watchdog_guard(run->time_limit > 0 ? session->limit_from + run->time_limit : INFINITY,
-                   save_and_leave, session);
-    if (run->equilibrate == 0 && sweep == 0) code = handle_events(session, 0);
-    code = team_agree(code);
-    if (!code) code = sweep_to_end(session, begin, &progress, &sweep, &ended);
-    watchdog_end();
-    if (team_leads()) progress_end(&progress);
-    const bool given_up = code == SWEEP_GIVEN_UP;
-    if (code && !given_up) return code;
-    if (ended == ROOM_IS_SHORT) {
-        go_back(session);
-        code = checkpoint_given_up(session);
-        return code ? code : ROOM_IS_SHORT;
-    }
-    say_who_had_no_room(session);
-    if (given_up) sweep = go_back(session);
-    if (team_leads()) progress_show(&progress, session, sweep, true);
-    code = given_up ? checkpoint_given_up(session) : checkpoint_last(session, sweep, now() - begin);
     code = team_agree(code);
     if (session->records.averaged && session->tells == TELLS_JSON)
         json_results(&session->records, session->output_path);
     else if (session->records.averaged)
         print_results(&session->records, session->output_path);
     if (code || ended == EXIT_DONE) return code;
-    return say_stopped(session, ended == EXIT_TIME_LIMIT, sweep);
+    return say_stopped(session, ended == EXIT_TIME_LIMIT, session->sweep);
+}
+
+int session_run(session *session)
+{
+    const run_section *run = &session->engine.config.run;
+    int ended = EXIT_DONE;
+    progress progress;
+    int code = team_leads() ? progress_begin(&progress, session, now()) : 0;
+    code = team_agree(code);
+    if (code) return code;
+    const double from = session->limit_from == 0 ? now() : session->limit_from;
+    watchdog_guard(run->time_limit > 0 ? from + run->time_limit : INFINITY, save_and_leave,
+                   session);
+    code = session_begin(session);
+    if (!code)
+        code = session_advance(session, total_sweeps(session), team_leads() ? &progress : NULL,
+                               &ended);
+    if (code != SWEEP_GIVEN_UP || ended != ROOM_IS_SHORT)
+        say_threads(session, &session->course.threads);
+    watchdog_end();
+    if (team_leads()) progress_end(&progress);
+    const bool given_up = code == SWEEP_GIVEN_UP;
+    if (code && !given_up) return code;
+    if (ended == ROOM_IS_SHORT) {
+        code = session_save_for_room(session);
+        return code ? code : ROOM_IS_SHORT;
+    }
+    say_who_had_no_room(session);
+    if (given_up) session->sweep = go_back(session);
+    if (team_leads()) progress_show(&progress, session, session->sweep, true);
+    return conclude(session,
+                    given_up
+                        ? checkpoint_given_up(session)
+                        : checkpoint_last(session, session->sweep, now() - session->course.begin),
+                    ended);
 }

@@ -280,9 +280,26 @@ static int conclude(session *session, const written *w, bool last)
     return code ? code : table;
 }
 
+/* Somebody asks for it, and hears at once what has become of it. */
+static int save_for_host(session *session)
+{
+    written w;
+    char words[OUTPUT_WHY];
+    write_all(session->output_path, session->csv_path, session->in_file, &session->records.output,
+              &w);
+    if (!w.code) return conclude(session, &w, true);
+    if (w.code == EXIT_INTERNAL)
+        return report_error(session->engine.report, w.code, NULL, 0, "%s", w.why);
+    say_what_was_there(session, &w);
+    return report_error(session->engine.report, w.code, NULL, 0, "cannot write %s: %s (%s)",
+                        session->output_path, w.why,
+                        output_state(!session->in_file, w.found, w.why_found, words));
+}
+
 int save(session *session, bool last)
 {
     written w;
+    if (session->embedded) return save_for_host(session);
     int code = saving_wait(session);
     if (code || (!last && writing_begin(session, write_all))) return code;
     if (last)

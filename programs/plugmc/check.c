@@ -147,8 +147,8 @@ int command_check(int argc, char **argv)
     if (watchdog_begin())
         return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the plugins");
     if (a.processes) team_imagine(a.processes);
-    code = run_read_configuration(&session, &a, &(output_data){0});
-    if (!code) code = run_probe(&session, session.engine.config.run.output, "[run] output");
+    code = starting_read(&session, &a.asked, &(output_data){0});
+    if (!code) code = starting_probe(&session, session.engine.config.run.output, "[run] output");
     if (!code && a.architecture_count) {
         char why[512];
         nvrtc *nvrtc = nvrtc_open(why);
@@ -157,7 +157,7 @@ int command_check(int argc, char **argv)
         for (int i = 0; i < a.architecture_count && !code; i++)
             code = compile_all(&session, nvrtc, a.architectures[i]);
     }
-    if (!code) code = run_prepare(&session);
+    if (!code) code = starting_prepare(&session);
     if (!code) code = try_totals(&session);
     if (!code) {
         double positions =
@@ -175,7 +175,7 @@ int command_check(int argc, char **argv)
         if (!session.engine.device.gpu)
             printf("runs on the CPU (%s)\n", session.engine.device.why_no_gpu);
         pair_table_write(stdout, &session.engine, "");
-        printf("%s: ready to run\n", a.file);
+        printf("%s: ready to run\n", a.asked.file);
     }
     session_close(&session);
     watchdog_end();

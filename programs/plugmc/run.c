@@ -1,40 +1,17 @@
 /* plugmc run. */
-#include <errno.h>
-#include <fcntl.h>
-#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "program/beside.h"
 #include "cli.h"
 #include "run.h"
-#include "session/own_files.h"
-#include "session/resume.h"
-#include "session/same_input.h"
-#include "base/crash.h"
-#include "energy/on_device.h"
-#include "plugin/answers.h"
-#include "session/advice.h"
-#include "archive/averages.h"
-#include "engine/device_choice.h"
-#include "engine/borrowing.h"
-#include "quantum/free_numbers_on_device.h"
-#include "session/history.h"
-#include "engine/pair_table.h"
-#include "session/progress.h"
-#include "engine/refusals.h"
-#include "session/room.h"
-#include "session/saving.h"
-#include "session/session.h"
-#include "engine/total_check.h"
 #include "engine/watchdog.h"
-#include "engine/share.h"
-#include "parallel/spread.h"
 #include "parallel/team.h"
-#include "initial/initial.h"
+#include "session/resume.h"
+#include "session/room.h"
+#include "session/same_input.h"
+#include "session/saving.h"
 
 const char exit_code_help[] =
     "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 checkpoint, 7 GPU or\n"
@@ -99,7 +76,7 @@ static bool is_of_json(const char *word, arguments *a)
     } all[] = {{"--json", &a->json},
                {"--points", &a->points},
                {"--results", &a->results},
-               {accept_word, &a->accept_changes}};
+               {accept_word, &a->asked.accept_changes}};
     for (int i = 0; i < PLUGMC_COUNT(all); i++)
         if (!strcmp(word, all[i].word)) return *all[i].given = true;
     return false;
@@ -110,7 +87,7 @@ static int check_json(const arguments *a)
 {
     const char *alone = a->points           ? "--points"
                         : a->results        ? "--results"
-                        : a->accept_changes ? accept_word
+                        : a->asked.accept_changes ? accept_word
                                             : NULL;
     const char *apart = a->architecture_count ? "--architecture"
                         : a->processes        ? "--processes"
@@ -121,6 +98,7 @@ static int check_json(const arguments *a)
 
 int run_parse(int argc, char **argv, bool check, arguments *a)
 {
+    a->asked.sets = a->sets;
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         bool more = i + 1 < argc;
@@ -130,8 +108,8 @@ int run_parse(int argc, char **argv, bool check, arguments *a)
         }
         if (!strcmp(word, "--set")) {
             if (!more) return usage_error("%s needs SECTION.KEY=VALUE", word);
-            if (a->set_count == MOST_SETS) return usage_error("too many %s", word);
-            a->sets[a->set_count++] = argv[++i];
+            if (a->asked.set_count == MOST_SETS) return usage_error("too many %s", word);
+            a->sets[a->asked.set_count++] = argv[++i];
         } else if (check && !strcmp(word, "--architecture")) {
             if (!more || a->architecture_count + 5 > MOST_ARCHITECTURES)
                 return usage_error("%s needs a number", word);
@@ -142,291 +120,70 @@ int run_parse(int argc, char **argv, bool check, arguments *a)
         } else if (check && is_of_json(word, a)) {
             continue;
         } else if (!check && !strcmp(word, "--resume")) {
-            a->resume = true;
+            a->asked.resume = true;
         } else if (!check && !strcmp(word, "--resume-if-there")) {
-            a->if_there = true;
+            a->asked.if_there = true;
         } else if (!check && !strcmp(word, accept_word)) {
-            a->accept_changes = true;
+            a->asked.accept_changes = true;
         } else if (!check && (!strcmp(word, "--quiet") || !strcmp(word, "--json"))) {
             if (a->tells) return usage_error("one of --quiet and --json: '%s'", word);
             a->tells = word[2] == 'q' ? TELLS_LITTLE : TELLS_JSON;
         } else if (word[0] == '-') {
             return usage_error("unknown option '%s'", word);
-        } else if (a->file) {
+        } else if (a->asked.file) {
             return usage_error("more than one file: '%s'", word);
         } else {
-            a->file = word;
+            a->asked.file = word;
         }
     }
     if (check && check_json(a)) return EXIT_USAGE;
-    if (a->resume && a->if_there)
+    if (a->asked.resume && a->asked.if_there)
         return usage_error("%s goes with an INI file, not with --resume", "--resume-if-there");
-    return a->file ? 0 : usage_error("%s", "which file?");
-}
-
-/* What could be read of a file is interpreted even after errors, so that all of them are told at
- * once; of a file that cannot be read at all, that one is enough. */
-int run_read_configuration(session *session, const arguments *a, output_data *found)
-{
-    int code;
-    if (a->resume) {
-        code = output_read(a->file, found, session->engine.report);
-        if (!code)
-            code = ini_read_archived(a->file, found->origin.user_ini, &session->engine.config.ini,
-                                     session->engine.report);
-    } else {
-        code = ini_read(a->file, &session->engine.config.ini, session->engine.report);
-    }
-    for (int i = 0; i < a->set_count && !code; i++) {
-        if (a->resume && !resume_may_set(a->sets[i]))
-            return usage_error("--set %s would change a run that is resumed", a->sets[i]);
-        code = ini_set(&session->engine.config.ini, a->sets[i], session->engine.report);
-    }
-    if (code && !session->engine.config.ini.count) return code;
-    int reading = config_read(&session->engine.config, session->engine.report);
-    if (a->resume) room_of_file(&session->engine.config, found);
-    for (int s = 0; s < session->engine.config.species_count && a->room; s++)
-        if (a->room[s] > session->engine.config.species[s].room)
-            session->engine.config.species[s].room = a->room[s];
-    int opening = session_open(session);
-    if (!code) code = reading ? reading : opening;
-    return code || !ini_find(&session->engine.config.ini, "run") ? code : own_files_check(session);
-}
-
-/* Before hours are spent: can everything be written? */
-int run_probe(const session *session, const char *output, const char *key)
-{
-    const char *csv = session->engine.config.run.csv;
-    int code = output_probe(output, key, session->engine.report);
-    return code || !csv || !*csv ? code : output_probe(csv, "[run] csv", session->engine.report);
-}
-
-int run_prepare(session *session)
-{
-    if (!session->engine.report->quiet) watchdog_doing("taking memory and compiling kernels");
-    int code = session_prepare(session);
-    if (!code) code = progress_find(&(progress){0}, session);
-    if (!code && !session->before) advise(session); /* of a run that goes on it has been said */
-    return code;
-}
-
-/* Why so many threads. */
-static const char *threads_of(const session *session, char words[240])
-{
-    char offer[160];
-    threads_why(&session->engine.device.offer, offer);
-    if (session->engine.config.run.threads)
-        snprintf(words, 240, "[run] threads, of %s", offer);
-    else if (team_now()->local_ranks > 1)
-        snprintf(words, 240, "%d processes on this host, %s", team_now()->local_ranks, offer);
-    else if (session->engine.system.threads < session->engine.device.offer.threads)
-        snprintf(words, 240, "more do not pay for so few particles, of %s", offer);
-    else
-        snprintf(words, 240, "%s%s", offer,
-                 session->engine.system.threads > 1 ? ", one where that is faster" : "");
-    return words;
-}
-
-static void say_where(const session *session)
-{
-    char words[240];
-    const team *t = team_now();
-    if (t->parts > 1)
-        report_note(session->engine.report,
-                    "%d processes, each of %d walker%s is spread over %d%s%s; of the first:",
-                    t->ranks, session->engine.processes.all_walkers,
-                    session->engine.processes.all_walkers > 1 ? "s" : "", t->parts,
-                    session->engine.device.gpu ? ", GPU to GPU by " : "",
-                    session->engine.device.gpu ? spread_way() : "");
-    else if (t->ranks > 1)
-        report_note(session->engine.report,
-                    "%d processes share %d walkers; of the first:", t->ranks,
-                    session->engine.processes.all_walkers);
-    if (session->engine.device.gpu) {
-        char *text;
-        size_t size;
-        FILE *out = checked(open_memstream(&text, &size));
-        gpu_describe(out, session->engine.device.gpu);
-        fclose(out);
-        report_note(session->engine.report, "on %.*s%s", (int)strcspn(text, "\n"), text,
-                    gain_words(&session->engine, words));
-        free(text);
-    } else {
-        report_note(session->engine.report, "on the CPU, %d thread%s (%s; %s)",
-                    session->engine.system.threads, session->engine.system.threads == 1 ? "" : "s",
-                    threads_of(session, words), session->engine.device.why_no_gpu);
-    }
-}
-
-/* What is gone on with; `there` is false for a new run. */
-typedef struct origin {
-    bool there, if_there;
-    char stamp[STAMP_SIZE]; /* of what was compared */
-} origin;
-
-/* Between looking at the file and locking it another run may have come and gone. */
-static int check_unchanged(const session *session, const char *path, const origin *from)
-{
-    bool same = from->there ? strcmp(session->records.output.file.stamp, from->stamp) == 0
-                            : !from->if_there || access(path, F_OK);
-    if (same) return 0;
-    return report_error(
-        session->engine.report, EXIT_OUTPUT, NULL, 0,
-        "cannot write %s: another run has just written it; the same command goes on "
-        "with that",
-        path);
-}
-
-/* The first file of this run, with its initial state; of a resumed run this was done when its file
- * was read. */
-static int rehearse_output(session *session)
-{
-    output_data first = session->records.output;
-    const double *here;
-    void *all = NULL;
-    int code = borrowing_positions(&session->engine, PLUGMC_ON_HOST, &here);
-    code = team_gather(code, here,
-                       3 * sizeof *here * (size_t)session->engine.system.walkers *
-                           (size_t)session->engine.system.particles,
-                       &all);
-    first.positions = all;
-    if (!code && all && averages_find(&first))
-        code = report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
-                            "no memory for the averages of the run");
-    if (!code && all) code = output_rehearse(session->output_path, &first, session->engine.report);
-    free(all);
-    return code;
+    return a->asked.file ? 0 : usage_error("%s", "which file?");
 }
 
 /* Smaller files are copied for each checkpoint in less time than is worth a second one on the disk. */
 enum { LEAST_SPARE = 16 << 20 };
 
-/* Fewer threads where not all are allowed. */
-static void count_threads(session *session)
-{
-    int error;
-    const int wanted = session->engine.system.threads,
-              there = wanted > 1 ? threads_startable(wanted, &error) : wanted;
-    if (there == wanted) return;
-    session->engine.system.threads = there;
-    omp_set_num_threads(there);
-    report_warning(session->engine.report, NULL, 0,
-                   "%d threads cannot be started here (%s; ulimit -u says how many processes and "
-                   "threads a user may have): the run has %d",
-                   wanted, strerror(error), there);
-}
-
 /* The run itself, its output locked. */
-static int run_locked(session *session, const char *path, const origin *from, bool again)
+static int run_locked(session *session, const asked *a, const origin *from)
 {
-    const char *csv = session->engine.config.run.csv;
-    output_lock output = {0}, table = {0};
-    const bool leads = team_leads();
-    identity_make(session->records.output.file.identity);
-    int code = leads ? output_lock_take(&output, path, session->records.output.file.identity,
-                                        session->engine.report)
-                     : 0;
-    if (!code && leads && csv && *csv)
-        code = output_lock_take(&table, csv, session->records.output.file.identity,
-                                session->engine.report);
-    if (!code && leads && !from->there) code = check_unchanged(session, path, from);
-    code = team_agree(code);
-    if (!code) code = share_threads(&session->engine);
-    if (!code) count_threads(session);
-    if (!code) code = run_prepare(session);
-    if (!code && !again) say_where(session);
-    if (!code && !session->engine.report->quiet)
-        watchdog_doing(from->there ? "taking up the state" : "making the initial state");
-    if (!code) code = from->there ? session_resume(session, path) : initial_begin(&session->engine);
-    if (!code && leads && from->there) code = check_unchanged(session, path, from);
-    code = team_agree(code);
-    if (!code && !session->engine.report->quiet)
-        watchdog_doing("writing a first file to see that it can be");
-    if (!code && !from->there) code = team_agree(rehearse_output(session));
+    own_locks locks = {0};
+    int code = team_agree(starting_lock(session, &locks, from));
+    if (!code) code = starting_make_state(session, a, from);
+    if (!code && !from->there) code = starting_rehearse(session);
     session->spare.least = LEAST_SPARE;
     session->records.output.file.spare = &session->spare;
     if (!code) code = team_agree(session_run(session));
     saving_wait(session);
     spare_drop(&session->spare);
-    output_lock_release(&table);
-    output_lock_release(&output);
+    starting_unlock(&locks);
     return code;
 }
 
-/* A pipe that nobody reads is an error; what is there already stays. */
-static int open_log(session *session)
-{
-    const char *path = session->engine.config.run.log;
-    if (!path || !*path || session->engine.report->log) return 0;
-    const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
-    session->engine.report->log = fd < 0 ? NULL : fdopen(fd, "a");
-    if (!session->engine.report->log)
-        return report_error(session->engine.report, EXIT_OUTPUT, NULL, 0,
-                            "cannot write %s: %s; [run] log names it", path, strerror(errno));
-    char *line;
-    checked(asprintf(&line, "%s\n", session->command) < 0 ? NULL : line);
-    report_log(session->engine.report, line);
-    free(line);
-    return 0;
-}
-
-/* Whether the output file is there: as rank 0 sees it. */
-static int look(session *session, output_data *found, bool accept, bool *there)
-{
-    int64_t seen = 0;
-    int code = resume_look(session, found, accept, there);
-    seen = *there;
-    code = team_spread(code, &seen, sizeof seen);
-    if (!code && *there != (seen != 0))
-        code = report_error(
-            session->engine.report, EXIT_INPUT, NULL, 0,
-            "rank %d %s the file %s, which rank 0 %s: all processes need the same folder",
-            team_now()->rank, *there ? "sees" : "does not see", session->engine.config.run.output,
-            seen ? "sees" : "does not see");
-    return team_agree(code);
-}
-
 /* A new run, one that goes on, or one that is finished. */
-static int run(session *session, const arguments *a, output_data *found)
+static int run(session *session, const asked *a, output_data *found)
 {
-    origin from = {.there = a->resume, .if_there = a->if_there};
+    origin from;
     if (a->resume) watchdog_resumes(a->file);
-    int code = team_join(session->engine.report, run_read_configuration(session, a, found));
+    int code = team_join(session->engine.report, starting_read(session, a, found));
     if (!code) code = same_input(session);
-    if (!code && a->if_there) code = look(session, found, a->accept_changes, &from.there);
+    if (!code) code = starting_find(session, a, found, &from);
     if (code) return code;
-    const char *path = a->resume ? a->file : session->engine.config.run.output;
-    if (from.there) watchdog_resumes(path);
-    if (from.there && resume_is_finished(session, found))
-        return team_leads() ? resume_print_again(session, path, found) : EXIT_DONE;
-    if (from.there) {
-        session->before =
-            keep_text(found->origin.history ? found->origin.history : found->origin.provenance);
-        session->resumed_at = found->sweep;
-        session->output_path = path;
-        strcpy(from.stamp, found->file.stamp);
-        code = history_compare(session, path, session->before, a->accept_changes);
-        output_free(found); /* it is read again when it is locked */
-    }
-    if (!code && team_leads()) code = run_probe(session, path, a->resume ? NULL : "[run] output");
-    if (!code && team_leads()) code = open_log(session);
+    if (from.finished)
+        return team_leads() ? resume_print_again(session, from.path, found) : EXIT_DONE;
+    if (from.there) code = starting_go_on(session, a, found, &from);
+    if (!code && team_leads())
+        code = starting_probe(session, from.path, a->resume ? NULL : "[run] output");
+    if (!code && team_leads()) code = starting_log(session);
     code = team_agree(code);
-    return code ? code : run_locked(session, path, &from, a->again);
+    return code ? code : run_locked(session, a, &from);
 }
 
-/* The same command goes on with the file of the run, which has been saved, with the room that it has come to need. */
-static void begin_again_with(arguments *a, session *session)
+static int watch(report *report)
 {
-    const int n = session->engine.config.species_count;
-    int64_t *room = checked(calloc((size_t)n + 1, sizeof *room));
-    room_more(session, room);
-    for (int s = 0; s < n; s++)
-        if (session->engine.config.species[s].room > room[s])
-            room[s] = session->engine.config.species[s].room;
-    free(a->room);
-    a->room = room;
-    a->again = true;
-    a->if_there = !a->resume;
+    if (!watchdog_begin()) return 0;
+    return report_error(report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
 }
 
 int command_run(int argc, char **argv)
@@ -442,32 +199,21 @@ int command_run(int argc, char **argv)
     report report = {.quiet = a.tells != TELLS_ALL};
     output_data found = {0};
     team_expect(&report);
-    if (watchdog_begin())
-        return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
+    code = watch(&report);
+    if (code) return code;
     char *command = resume_command_line(argc, argv);
     session session = {.engine.report = &report, .command = command, .tells = a.tells};
-    while ((code = run(&session, &a, &found)) == ROOM_IS_SHORT) {
-        const double limit_from = session.limit_from;
+    while (!code && (code = run(&session, &a.asked, &found)) == ROOM_IS_SHORT) {
         watchdog_end();
-        begin_again_with(&a, &session);
-        session_close(&session);
-        output_free(&found);
-        found = (output_data){0};
-        session = (struct session){.engine.report = &report,
-                                   .command = command,
-                                   .tells = a.tells,
-                                   .limit_from = limit_from};
-        if (watchdog_begin()) {
-            code = report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
-            break;
-        }
+        starting_again(&a.asked, &session, &found);
+        code = watch(&report);
     }
     watchdog_end();
     team_leave();
     if (report.log) fclose(report.log);
     session_close(&session);
     output_free(&found);
-    free(a.room);
+    free(a.asked.room);
     free(command);
     return code;
 }

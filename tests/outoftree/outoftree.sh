@@ -53,6 +53,10 @@ step_install() {
     ! grep -rlE --include=plugmc.pc --include='*.cmake' "(^|[^[:alnum:]_.})-])$name/" "$prefix" &&
         ! grep -rlF --include=plugmc.pc --include='*.cmake' -e "$work/first" "$prefix" ||
         fail "these files name the source or the first place of the installation"
+    # a host of the library
+    cc "$source/examples/embed/sweeps.c" $(pkg-config --cflags-only-I --libs plugmc) -o "$work/host"
+    LD_LIBRARY_PATH=$(pkg-config --variable=libdir plugmc) "$work/host" | grep '^energy.energy = -' ||
+        fail "a program with the installed library does not run"
     for file in share/plugmc/bench/hard_disk.ini share/man/man1/plugmc.1; do
         [ -f "$prefix/$file" ] || fail "$file is not installed"
     done

@@ -463,6 +463,11 @@ static void describe(const engine *engine, const culprit *c, char *out, size_t r
 
 int check_initial_energy(engine *engine, const double *positions)
 {
+    return check_energy(engine, positions, "the initial state");
+}
+
+int check_energy(engine *engine, const double *positions, const char *where)
+{
     const culprit c = look(engine, positions, -1, -1, 1);
     char what[400];
     crash_called();
@@ -470,7 +475,7 @@ int check_initial_energy(engine *engine, const double *positions)
     const plugmc_context *owner = &owner_of(engine, c.term)->context;
     describe(engine, &c, what, sizeof what);
     return report_error(engine->report, isinf(c.value) ? EXIT_INPUT : EXIT_INTERNAL, owner->file,
-                        owner->line, "[%s] %s in the initial state", owner->section, what);
+                        owner->line, "[%s] %s in %s", owner->section, what, where);
 }
 
 /* Particle `i` of a walker alone, in the place where it is. */

@@ -188,6 +188,7 @@ void watchdog_doing(const char *what)
 
 void watchdog_guard(double limit, int (*save)(void *, bool), void *argument)
 {
+    if (!dog.running) return;
     pthread_mutex_lock(&dog.core);
     pthread_mutex_lock(&dog.phase);
     dog.begin = stop_clock();

@@ -2,12 +2,11 @@
 #include "plugin/search.h"
 
 #include <dirent.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/own_folder.h"
 #include "input/config.h"
 #include "plugin/descriptor.h"
 
@@ -30,20 +29,11 @@ static void add_folder(folders *f, char *path)
 /* The folder of plugins that belongs to the program; NULL if there is none. */
 static char *folder_of_program(void)
 {
-    struct stat status;
-    char program[PATH_MAX], *folder = NULL;
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0) return NULL;
-    program[length] = 0;
-    *strrchr(program, '/') = 0;
-    /* a build tree; an installation, wherever it was moved */
-    static const char *const beside[] = {"plugins", "../lib/plugmc"};
-    for (int i = 0; i < 2; i++) {
-        if (asprintf(&folder, "%s/%s", program, beside[i]) < 0) checked(NULL);
-        if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) return folder;
-        free(folder);
-    }
-    return NULL;
+    /* a build tree; an installation, wherever it was moved, of a library and of a program */
+    static const char *const beside[] = {"plugins/.", "plugmc/.", "../lib/plugmc/.", NULL};
+    char *folder = own_place(beside);
+    if (folder) folder[strlen(folder) - 2] = 0;
+    return folder;
 }
 
 static folders search_path(void)

@@ -1,6 +1,7 @@
 /* MPI as the core uses it: see mpi_calls.h. Compiled by mpicc, whatever MPI that is of. */
 #include "mpi_calls.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include <mpi.h>
@@ -12,19 +13,40 @@ static char library[MPI_MAX_LIBRARY_VERSION_STRING];
 static mpi_calls calls;
 static int own_rank, rank_count;
 
-static int join(int32_t *rank, int32_t *ranks, int32_t *local_rank, int32_t *local_ranks)
+static MPI_Comm all = MPI_COMM_NULL; /* the processes of the run */
+static bool is_guest;                /* in a program that has initialised MPI itself */
+
+/* A communicator of our own, in which no message of the host's is met. */
+static int join_host(const mpi_host *host)
+{
+    int begun = 0, ended = 0;
+    if (MPI_Initialized(&begun) || !begun || MPI_Finalized(&ended) || ended) return 1;
+    const MPI_Comm theirs = host->communicator ? *(const MPI_Comm *)host->communicator
+                                               : MPI_Comm_f2c((MPI_Fint)host->fortran);
+    if (theirs == MPI_COMM_NULL) return 1;
+    return MPI_Comm_dup(theirs, &all) != 0;
+}
+
+static int join_world(void)
+{
+    int provided;
+    all = MPI_COMM_WORLD;
+    return MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != 0;
+}
+
+static int join(const mpi_host *host, int32_t *rank, int32_t *ranks, int32_t *local_rank,
+                int32_t *local_ranks)
 {
     MPI_Comm here;
-    int provided, length, at, of;
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided)) return 1;
+    int length, at, of;
+    is_guest = host != NULL;
+    if (host ? join_host(host) : join_world()) return 1;
     if (MPI_Get_library_version(library, &length)) return 1;
     for (char *c = library; *c; c++)
         if (*c == '\n' || *c == ',') *c = 0; /* the rest tells of its building */
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (MPI_Comm_rank(MPI_COMM_WORLD, &own_rank) || MPI_Comm_size(MPI_COMM_WORLD, &rank_count))
-        return 1;
-    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, own_rank, MPI_INFO_NULL, &here))
-        return 1;
+    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    if (MPI_Comm_rank(all, &own_rank) || MPI_Comm_size(all, &rank_count)) return 1;
+    if (MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, own_rank, MPI_INFO_NULL, &here)) return 1;
     if (MPI_Comm_rank(here, &at) || MPI_Comm_size(here, &of) || MPI_Comm_free(&here)) return 1;
     *rank = own_rank, *ranks = rank_count, *local_rank = at, *local_ranks = of;
     return 0;
@@ -32,7 +54,7 @@ static int join(int32_t *rank, int32_t *ranks, int32_t *local_rank, int32_t *loc
 
 static int reduce(int64_t *values, int n, MPI_Op operation)
 {
-    return MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, operation, MPI_COMM_WORLD) != 0;
+    return MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, operation, all) != 0;
 }
 
 static int largest(int64_t *values, int n) { return reduce(values, n, MPI_MAX); }
@@ -42,7 +64,7 @@ static int spread(void *data, size_t bytes)
 {
     for (char *at = data; bytes;) {
         const int piece = bytes < PIECE ? (int)bytes : PIECE;
-        if (MPI_Bcast(at, piece, MPI_BYTE, 0, MPI_COMM_WORLD)) return 1;
+        if (MPI_Bcast(at, piece, MPI_BYTE, 0, all)) return 1;
         at += piece, bytes -= (size_t)piece;
     }
     return 0;
@@ -52,7 +74,7 @@ static int send(const char *at, size_t bytes)
 {
     while (bytes) {
         const int piece = bytes < PIECE ? (int)bytes : PIECE;
-        if (MPI_Send(at, piece, MPI_BYTE, 0, TAG, MPI_COMM_WORLD)) return 1;
+        if (MPI_Send(at, piece, MPI_BYTE, 0, TAG, all)) return 1;
         at += piece, bytes -= (size_t)piece;
     }
     return 0;
@@ -62,7 +84,7 @@ static int receive(char *at, size_t bytes, int from)
 {
     while (bytes) {
         const int piece = bytes < PIECE ? (int)bytes : PIECE;
-        if (MPI_Recv(at, piece, MPI_BYTE, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE)) return 1;
+        if (MPI_Recv(at, piece, MPI_BYTE, from, TAG, all, MPI_STATUS_IGNORE)) return 1;
         at += piece, bytes -= (size_t)piece;
     }
     return 0;
@@ -88,10 +110,9 @@ static MPI_Request *begin(MPI_Request *request, int rank, const void *send, void
 {
     for (size_t done = 0; done < bytes; done += PIECE) {
         const int piece = bytes - done < PIECE ? (int)(bytes - done) : PIECE;
-        const int failed = send ? MPI_Isend((const char *)send + done, piece, MPI_BYTE, rank, TAG,
-                                            MPI_COMM_WORLD, request)
-                                : MPI_Irecv((char *)receive + done, piece, MPI_BYTE, rank, TAG,
-                                            MPI_COMM_WORLD, request);
+        const int failed =
+            send ? MPI_Isend((const char *)send + done, piece, MPI_BYTE, rank, TAG, all, request)
+                 : MPI_Irecv((char *)receive + done, piece, MPI_BYTE, rank, TAG, all, request);
         if (failed) return NULL;
         request++;
     }
@@ -113,7 +134,7 @@ static int deliver(const mpi_parcel *parcels, int n)
     return failed;
 }
 
-static int leave(void) { return MPI_Finalize() != 0; }
+static int leave(void) { return (is_guest ? MPI_Comm_free(&all) : MPI_Finalize()) != 0; }
 
 __attribute__((visibility("default"))) const mpi_calls *plugmc_mpi_calls(void)
 {

@@ -1,6 +1,6 @@
 /* What the core asks of MPI. mpi_calls.c is compiled once for each ABI of MPI (Open MPI's libmpi.so.40, and
  * libmpi.so.12 of MPICH, Intel and Cray) into an object of its own; the core opens the one that fits the
- * launcher, so that the program itself runs where there is no MPI. All calls but `join` are collective: made by
+ * launcher, or the MPI of a host program, so that plugmc itself runs where there is no MPI. All calls but `join` are collective: made by
  * every process, in the same order, from the main thread. They return 0, or 1 if MPI has failed. */
 #ifndef PLUGMC_MPI_CALLS_H
 #define PLUGMC_MPI_CALLS_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PLUGMC_MPI_CALLS = 2 }; /* the version of this list */
+enum { PLUGMC_MPI_CALLS = 3 }; /* the version of this list */
 
 /* What goes to another rank, and what comes from it; 0 bytes: nothing does. */
 typedef struct mpi_parcel {
@@ -18,11 +18,19 @@ typedef struct mpi_parcel {
     size_t send_bytes, receive_bytes;
 } mpi_parcel;
 
+/* The communicator of a program that has initialised MPI itself. */
+typedef struct mpi_host {
+    const void *communicator; /* MPI_Comm *; NULL: it is */
+    int32_t fortran;          /* this one, as Fortran has it */
+} mpi_host;
+
 typedef struct mpi_calls {
     int32_t version;
     const char *library; /* what MPI says that it is; after join */
-    /* Rank, how many there are; the same among the processes of this host. */
-    int (*join)(int32_t *rank, int32_t *ranks, int32_t *local_rank, int32_t *local_ranks);
+    /* Rank, how many there are; the same among the processes of this host. NULL: of all processes, MPI is initialised
+     * here, and ended by `leave`. */
+    int (*join)(const mpi_host *, int32_t *rank, int32_t *ranks, int32_t *local_rank,
+                int32_t *local_ranks);
     /* Each of n numbers becomes the largest, or the sum, of those of all processes, everywhere. */
     int (*largest)(int64_t *values, int n);
     int (*sum)(int64_t *values, int n);

@@ -15,6 +15,8 @@ void leftovers_let_go(void);
 bool leftovers_add(const char *path);
 void leftovers_forget(const char *path);
 
+/* Removes all, and forgets them: whoever would have done so has been left in the middle of his work. */
+void leftovers_clear(void);
 /* Removes all. Whoever holds the list from then on waits for the end of the process. */
 void leftovers_remove(void);
 #endif

@@ -22,7 +22,7 @@ enum exit_code {
     EXIT_PEER = 12         /* another process of the same run is gone */
 };
 
-/* A message, for a program that tells them in a form of its own. */
+/* A message, for whoever tells them in a form of its own. */
 enum report_kind { REPORT_NOTE, REPORT_WARNING, REPORT_ERROR };
 
 typedef struct report_message {
@@ -30,13 +30,13 @@ typedef struct report_message {
     int code;         /* of an error */
     const char *file; /* NULL: it is about none */
     int line;         /* 0: about none */
-    const char *text;
+    const char *text; /* NULL: there was no memory for it */
 } report_message;
 
 typedef struct report {
     int errors, warnings;
     int code; /* that of the first error; EXIT_DONE without one */
-    /* Takes the messages instead of the standard error; NULL: they go there. */
+    /* Takes the messages, and those that memory is short, instead of the standard error; NULL: they go there. */
     void (*hear)(void *listener, const report_message *);
     void *listener;
     FILE *log; /* where all of it is written as well, with the time; NULL: nowhere */
@@ -46,6 +46,9 @@ typedef struct report {
     size_t held_length;
 } report;
 
+/* A message as it is printed, with the end of its line. malloc'ed; NULL: there was no memory for it, which ends the
+ * program unless somebody hears its messages. */
+char *report_line(const report *, const report_message *);
 /* What is neither: prints the sentence to stderr, unless quiet. */
 void report_note(const report *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Of many processes one speaks (parallel/team.h): what the others say is kept back, and notes are not said at all. */
@@ -77,6 +80,7 @@ typedef struct short_text {
 short_text excerpt(const char *text);
 
 /* For small pieces of memory: returns what it is given, and ends the program with EXIT_MEMORY if
- * that is NULL. */
+ * that is NULL. In a thread that has named a function for it, that is called instead, and must not return. */
 void *checked(void *memory);
+void checked_leaves(void (*leave)(void));
 #endif

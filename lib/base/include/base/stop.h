@@ -11,9 +11,11 @@
 void stop_take_signals(void);
 /* SIGPIPE, too: until there is something to save, it is of no concern that nobody reads messages. */
 void stop_take_broken_pipes(void);
+/* Nothing was noted so far. */
+void stop_forget(void);
 /* The first signal that was noted; 0 if none was. */
 int stop_signal(void);
-/* As if it had come here: another process of the run has got it. */
+/* As if it had come here: another process of the run has got it. Safe in a handler of signals. */
 void stop_as_if(int signal);
 
 /* Waits for a signal, for stop_wake, or until `deadline` (seconds of stop_clock; INFINITY: for

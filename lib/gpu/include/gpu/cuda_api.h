@@ -64,6 +64,7 @@ typedef struct driver_shared {
     X(context_retain, "cuDevicePrimaryCtxRetain", (driver_context *, driver_device))               \
     X(context_release, "cuDevicePrimaryCtxRelease_v2", (driver_device))                            \
     X(context_set, "cuCtxSetCurrent", (driver_context))                                            \
+    X(context_now, "cuCtxGetCurrent", (driver_context *))                                          \
     X(stream_create, "cuStreamCreate", (driver_stream *, unsigned flags))                          \
     X(stream_destroy, "cuStreamDestroy_v2", (driver_stream))                                       \
     X(stream_synchronize, "cuStreamSynchronize", (driver_stream))                                  \

@@ -127,7 +127,7 @@ struct gpu {
     nvrtc *compiler;
     bool fast_math;
     gpu_chip chip;
-    driver_context context;
+    driver_context context, before; /* of this thread, and what it had before it came in */
     driver_stream stream;
     plugmc_gpu services;
     const plugmc_system *system;

@@ -62,6 +62,10 @@ typedef struct gpu gpu;
  * driver, no GPU, driver too old for this NVRTC, ... */
 gpu *gpu_open(int index, bool fast_math, char why[512]);
 void gpu_close(gpu *);
+/* In a host program, which may use GPUs itself: this one is that of the thread from here on, and then what was before
+ * is again, as after gpu_close. */
+void gpu_enter(gpu *);
+void gpu_leave(gpu *);
 /* Services for plugins, bound to a context (report) and a system. */
 const plugmc_gpu *gpu_services(gpu *);
 void gpu_bind(gpu *, const plugmc_system *, report *);

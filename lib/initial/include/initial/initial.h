@@ -25,6 +25,15 @@ int initial_begin(engine *);
 int initial_state(const config *, const plugmc_system *, int32_t first, double *positions,
                   plugmc_box *boxes, report *);
 
+/* Positions [walkers][particles][3] that somebody gives for those there are, in boxes [walkers]: wrapped, and checked as
+ * initial states are. NaN where nobody is. */
+int initial_check(const config *, const plugmc_system *, int32_t first, double *positions,
+                  plugmc_box *boxes, report *);
+/* All movers take these from here on, once they are found good; the run's stay if they are not. An exit code. */
+int initial_replace(engine *, const double *positions);
+/* Other boxes, of lattice vectors [walkers][3][3], into which particles go along with their fractional coordinates. */
+int initial_replace_boxes(engine *, const double *vectors);
+
 enum { LATTICE_AUTO, LATTICE_SQUARE, LATTICE_TRIANGULAR, LATTICE_SC, LATTICE_FCC };
 
 /* `n` sites [n][3] of a lattice in the box, as far apart as such a lattice allows; where it has

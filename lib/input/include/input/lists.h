@@ -14,4 +14,6 @@ void *list_keep(int64_t count, size_t real_size);
 /* Behind the end of a list that was kept stands this number from now on. False, and nothing is written,
  * where it is another list. */
 bool list_put_behind(const plugmc_list *, double number);
+/* All lists are forgotten: nobody has them any more. */
+void lists_forget(void);
 #endif

@@ -27,8 +27,9 @@ const char *parameters_path(const ini_section *, ini_entry *);
 /* Bytes of the field of a parameter. */
 size_t parameter_bytes(const plugmc_parameter *, size_t real_size);
 
-/* A copy that lives as long as the program. Main thread only. */
+/* A copy that lives as long as the program, or until nobody has any of them any more. Main thread only. */
 const char *keep_text(const char *);
+void texts_forget(void);
 
 /* Reports every entry of `section` that nobody used: "sim.ini:12: [potential] unknown key
  * 'diametr'; did you mean 'diameter'?". `extra` are further known keys, NULL at the end. */

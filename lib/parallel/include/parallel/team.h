@@ -37,6 +37,11 @@ bool team_has_met(void);
 /* Opens the MPI that fits the launcher and finds the others; `code` as of the calls below. EXIT_INPUT if the
  * launcher started several that MPI does not bring together. */
 int team_join(report *, int code);
+/* All: those of a communicator of the program that has opened plugmc, with the MPI that it has loaded. Nobody is watched
+ * (parallel/liveness.h): what becomes of processes is for that program. team_leave lets go of it. */
+int team_be_guest(report *, const void *mpi_comm,
+                  int32_t fortran); /* mpi_comm NULL: as Fortran has it */
+bool team_is_guest(void);
 /* From here on `parts` ranks in a row, of which there are several times as many, have the same walkers. */
 void team_divide(int32_t parts);
 /* Ends this process at once, whose GPU has failed, which has been said: others may wait for it where no code of it is
