@@ -24,6 +24,15 @@ for plugin ABI 9.9, but this plugmc has 2.0: build it again with the headers of 
         run sim.ini
 }
 
+test_plugin_of_a_former_abi()
+{
+    disks
+    with_plugin "$BAD_PLUGINS/former_abi.so"
+    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/former_abi.so': $BAD_PLUGINS/former_abi.so is built \
+for plugin ABI 1.0, but this plugmc has 2.0: build it again with the headers of this plugmc" \
+        run sim.ini
+}
+
 test_library_that_is_no_plugin()
 {
     disks
