@@ -304,12 +304,12 @@ int points_check(const arguments *arguments)
 {
     report r = {0};
     point alone = {0};
-    points_asked a = {.file = arguments->file,
+    points_asked a = {.file = arguments->asked.file,
                       .of_study = arguments->points,
                       .results = arguments->results,
-                      .accept_changes = arguments->accept_changes,
-                      .sets = arguments->sets,
-                      .set_count = arguments->set_count};
+                      .accept_changes = arguments->asked.accept_changes,
+                      .sets = arguments->asked.sets,
+                      .set_count = arguments->asked.set_count};
     int code = 0;
     if (arguments->points)
         code = read_points(&a, &r);

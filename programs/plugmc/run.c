@@ -85,10 +85,10 @@ static bool is_of_json(const char *word, arguments *a)
 /* Kernels and processes are those of the check in words. */
 static int check_json(const arguments *a)
 {
-    const char *alone = a->points           ? "--points"
-                        : a->results        ? "--results"
+    const char *alone = a->points                 ? "--points"
+                        : a->results              ? "--results"
                         : a->asked.accept_changes ? accept_word
-                                            : NULL;
+                                                  : NULL;
     const char *apart = a->architecture_count ? "--architecture"
                         : a->processes        ? "--processes"
                                               : NULL;
