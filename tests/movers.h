@@ -64,6 +64,13 @@ static inline int bench_trials(plugmc_context *context, const plugmc_proposal *p
     return code;
 }
 
+/* None: the movers that ask for some are tested in runs. */
+static inline const void *bench_extension(plugmc_context *context, const char *name)
+{
+    (void)context, (void)name;
+    return NULL;
+}
+
 /* Positions without cell lists. */
 static inline int bench_view(plugmc_context *context, const double *positions, int32_t on_device,
                              plugmc_view *out)
@@ -180,6 +187,7 @@ static inline void bench_begin(bench *b, int dimension, const double length[3], 
                             .rehearse = bench_rehearse,
                             .stopping = bench_stopping,
                             .not_a_number = bench_not_a_number,
+                            .extension = bench_extension,
                             .trials = bench_trials};
 }
 
@@ -218,6 +226,9 @@ static inline void bench_potential(bench *b, const char *name, const char *setti
 /* As the core does it: calls prepare and, if the mover has no configuration of its own, makes one. */
 static inline int mover_prepare(bench *b, test_mover *mover)
 {
+    for (int r = 0; r < BENCH_RUNGS && mover->calls->move_count; r++)
+        mover->steps[r] =
+            parameter_real(mover->plugin, mover->instance, mover->calls->moves[0].step_key);
     const int code =
         mover->plugin->prepare ? mover->plugin->prepare(mover->instance, &b->host) : PLUGMC_OK;
     mover->core = NULL;
@@ -237,8 +248,6 @@ static inline int mover_try(bench *b, test_mover *out, const char *name, const c
     out->calls = out->plugin->mover;
     out->instance = bench_allocate(b->host.context, out->plugin->instance_size);
     set_parameters(out->plugin, out->instance, settings);
-    for (int r = 0; r < BENCH_RUNGS && out->calls->move_count; r++)
-        out->steps[r] = parameter_real(out->plugin, out->instance, out->calls->moves[0].step_key);
     int code = out->plugin->configure ? out->plugin->configure(out->instance, &b->host) : PLUGMC_OK;
     return code ? code : mover_prepare(b, out);
 }

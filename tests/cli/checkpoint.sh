@@ -68,9 +68,9 @@ test_checkpoint_of_another_version()
 test_resume_cannot_change_the_chain()
 {
     checkpointed
-    refused 2 "plugmc: --set run.seed=4 would change a run that is resumed; see --help" \
+    refused 2 "--set run.seed=4 would change a run that is resumed" \
         run --resume sim.h5 --set run.seed=4
-    refused 2 "plugmc: --set mover.step=0.1 would change a run that is resumed; see --help" \
+    refused 2 "--set mover.step=0.1 would change a run that is resumed" \
         run --resume sim.h5 --set mover.step=0.1
 }
 

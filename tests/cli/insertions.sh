@@ -86,7 +86,7 @@ test_insertions_that_are_refused()
 {
     liquid
     change 's/^species = b/species = c/'
-    wrong 21 "[observable widom] there is no [species c]"
+    wrong 21 "[observable widom] species = c: there is no such species"
     liquid
     change 's/^lx = .*/shape = sphere\nradius = 6/; s/^insertions/drawn = cells\n&/'
     printf '%s\n' '[initial]' 'state = random' >>sim.ini

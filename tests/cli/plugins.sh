@@ -175,7 +175,7 @@ test_view_of_another_size()
     done
     plugmc run sim.ini --set "observable framed.unset=yes"
     expect_exit 9
-    grep -Fq "[observable framed] a view of 0 bytes is asked for: a plugin says its size, 112 at least, before" "$err" ||
+    grep -Fq "[observable framed] a view of 0 bytes is asked for: a plugin says its size, 120 at least, before" "$err" ||
         fail "expected what the plugin has to do"
 }
 

@@ -1261,7 +1261,7 @@ case_faults_of_weights_are_seen()
     run
     weights_caught transition_matrix $law
     volumes_between umbrella 'strength = 0.5' 'center = 6'
-    plant umbrella 's|^ *(void)instance, (void)host, (void)first, (void)n;|((umbrella *)instance)->m.states.weight[0] += first % 2 ? 1 : -1;\n&|'
+    plant umbrella 's|^ *(void)instance, (void)host, (void)sweeps;|((umbrella *)instance)->m.states.weight[0] += sweeps->first % 2 ? 1 : -1;\n&|'
     run
     weights_caught umbrella bins particles=4 pressure=1.5 least=1 most=9 bins=16
     volumes_between umbrella
@@ -1282,7 +1282,7 @@ case_faults_of_weights_of_energies_are_seen()
     run
     weights_caught transition_matrix $law
     energies_between umbrella
-    plant umbrella 's|^ *(void)instance, (void)host, (void)first, (void)n;|((umbrella *)instance)->m.states.weight[12] += first % 2 ? 1 : -1;\n&|'
+    plant umbrella 's|^ *(void)instance, (void)host, (void)sweeps;|((umbrella *)instance)->m.states.weight[12] += sweeps->first % 2 ? 1 : -1;\n&|'
     run
     weights_caught umbrella $law
 }
@@ -1334,7 +1334,7 @@ case_small_faults_of_volume_are_seen()
     run
     caught box_size/volume volume particles=100
     gas 2 2 3 0.2 1
-    plant volume 's/^ *if (!code) code = host->energies.*/&\nfor (int32_t w = 0; w < system->walkers; w++) v->forbidden[w] = 0;/'
+    plant volume 's/^ *if (!code) code = plugmc_hamiltonian_of(host)->energies.*/&\nfor (int32_t w = 0; w < system->walkers; w++) v->forbidden[w] = 0;/'
     run
     caught box_size/volume volume dimension=2 core=1 pressure=0.2
     charges 2 6 coulomb 'pressure = 0.2'
@@ -1394,7 +1394,7 @@ case_faults_of_exchange_are_seen()
     run
     on_rungs caught energy/energy well kT 0.1,0.5
     # multipliers change hands, rungs do not
-    plant exchange 's/code = host->exchange_rungs(\(.*\));/{\nvoid *rungs;\ncode = host->exchange_rungs(\1);\nhost->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, \&rungs, NULL);\nint32_t *of = rungs, own = of[a[i]];\nof[a[i]] = of[b[i]], of[b[i]] = own;\n}/'
+    plant exchange 's/code = plugmc_rungs_of(host)->exchange_rungs(\(.*\));/{\nvoid *rungs;\ncode = plugmc_rungs_of(host)->exchange_rungs(\1);\nhost->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, \&rungs, NULL);\nint32_t *of = rungs, own = of[a[i]];\nof[a[i]] = of[b[i]], of[b[i]] = own;\n}/'
     run
     on_rungs caught energy/energy well kT 0.1,0.5
     # of every second pair nobody asks
@@ -1405,7 +1405,7 @@ case_faults_of_exchange_are_seen()
     every=20 walkers=18
     gas 2 2 3 1 1
     ladder run.pressure 1 0.5 0.2
-    behind 'void *all;\nsize_t row;\nconst double *xa, *xb;\nconst int v = host->system->term_count;\nhost->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, \&all, \&row);\nhost->energy(host->context, a[0], \&xa), host->energy(host->context, b[0], \&xb);\ngrowth += (((double *)((char *)all + a[0] * row))[v] - ((double *)((char *)all + b[0] * row))[v]) * (xa[v] - xb[v]);'
+    behind 'void *all;\nsize_t row;\nconst double *xa, *xb;\nconst int v = host->system->term_count;\nhost->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, \&all, \&row);\nplugmc_hamiltonian_of(host)->energy(host->context, a[0], \&xa), plugmc_hamiltonian_of(host)->energy(host->context, b[0], \&xb);\ngrowth += (((double *)((char *)all + a[0] * row))[v] - ((double *)((char *)all + b[0] * row))[v]) * (xa[v] - xb[v]);'
     run
     on_rungs caught box_size/volume volume pressure 1,0.5,0.2 dimension=2 core=1
 }

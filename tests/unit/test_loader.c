@@ -52,7 +52,7 @@ static void compile(const char *name, const char *source)
     "    PLUGMC_REAL_KEY(thing, a, \"1\", 0, 2, \"\", \"a\")};\n"                                  \
     "static const plugmc_parameter wide[] = {\n"                                                   \
     "    PLUGMC_REAL_KEY(thing, period, \"1\", 0, 2, \"\", \"p\")};\n"                             \
-    "\n"                                                                                           \
+    "static const plugmc_observable half = {.size = sizeof half, .quantity = quantity};\n"         \
     "static const plugmc_observable small = {.size = 8, .quantity = quantity,\n"                   \
     "                                        .measure = measure};\n"                               \
     "static const plugmc_observable both = {.size = sizeof both, .quantity = quantity,\n"          \
@@ -60,8 +60,8 @@ static void compile(const char *name, const char *source)
     "static const plugmc_observable moody = {.size = sizeof moody, .quantity = quantity,\n"        \
     "                                        .measure = measure, .hangs_on = 3};\n"
 #define OBSERVABLE                                                                                 \
-    ".name = \"good\", .summary = \"s\", .reference = \"\","                                       \
-    "PLUGMC_KEYS(thing, table),"                                                                   \
+    ".kind = PLUGMC_OBSERVABLE, .name = \"good\", .summary = \"s\", .reference = \"\","            \
+    ".instance_size = sizeof(thing), .parameters = table, .parameter_count = PLUGMC_COUNT(table)," \
     ".observable = &both"
 #define PLUGIN(fields) HEAD "PLUGMC_PLUGIN(" OBSERVABLE fields ")\n"
 
@@ -77,8 +77,6 @@ static void compile(const char *name, const char *source)
         "#define ANY(member) .member = (void *)energy\n"                                            \
         "static const plugmc_free sumless = {.size = sizeof sumless, .functions = 1, ANY(count),\n" \
         "    ANY(number), ANY(get), ANY(set), ANY(derivatives), ANY(at_places)};\n"                 \
-        "static const plugmc_potential free_one = {.size = sizeof free_one, .field = &field,\n"     \
-        "    .free = &sumless};\n"                                                                  \
         "static const plugmc_plugin single = {PLUGMC_PLUGIN_HEAD, .kind = PLUGMC_POTENTIAL,\n"      \
         "    .name = \"p\", .potential = &potential " single_fields "};\n"                          \
         "PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = \"p\", .potential = &potential " fields    \
@@ -211,8 +209,8 @@ static void heads_that_do_not_fit_are_refused(void **state)
         {", .magic = 7", "its magic number is 0x00000007, expected 0x434d4750"},
         {", .size = 20", "has a descriptor of 20 bytes: expected at least"},
         {", .size = 8", "has a descriptor of 8 bytes: expected at least"},
-        {", .abi_major = 2", "is built for plugin ABI 2.0, but this plugmc has 1.0"},
-        {", .abi_minor = 9", "is built for plugin ABI 1.9, but this plugmc has 1.0"},
+        {", .abi_major = 1", "is built for plugin ABI 1.0, but this plugmc has 2.0"},
+        {", .abi_minor = 9", "is built for plugin ABI 2.9, but this plugmc has 2.0"},
         {", .real_size = 4", "has reals of 4 bytes where 8 are expected"},
         {", .kind = 9", "is of kind 9: expected 1 (potential), 2 (mover) or 3 (observable)"},
         {", .name = NULL", "has no name in its descriptor"},
@@ -235,8 +233,7 @@ static void bodies_that_do_not_fit_are_refused(void **state)
         {", .parameters = NULL", "its table of parameters has 1 entries"},
         {", .parameters = wide", "has a parameter 'period': that key belongs to the core"},
         {", .observable = NULL", "has no observable functions"},
-        {", PLUGMC_OBSERVABLE_WITH(.quantity = quantity)",
-         "lacks the observable function 'measure'"},
+        {", .observable = &half", "lacks the observable function 'measure'"},
         {", .observable = &small", "has a table of observable functions of 8 bytes"},
         {", .observable = &moody", "depends on what this plugmc does not know (hangs_on = 3)"},
         {", .kind = PLUGMC_MOVER", "has no mover functions"},
@@ -266,7 +263,7 @@ static void potentials_need_facets_and_a_single_precision_half(void **state)
     assert_refused("q", 0, "a potential with 0 parameters for a potential with 1");
     compile("q", POTENTIAL(", .potential = &empty", ""));
     assert_refused("q", 0, "is a potential without any facet");
-    compile("q", POTENTIAL(", .potential = &free_one", ""));
+    compile("q", POTENTIAL(", PLUGMC_OFFERS({PLUGMC_FREE_NUMBERS, &sumless})", ""));
     assert_refused("q", 0, "lacks the free function 'sums'");
 }
 

@@ -17,8 +17,12 @@ typedef struct plugmc_box {
     int32_t oblique;     /* 1: periodic, a parallelepiped; `length` then holds |a|, |b|, |c| */
     double vector[3][3]; /* periodic: lattice vectors a, b, c as rows, whatever the shape */
     double inverse[3]
-                  [3];  /* of that matrix: fractional coordinate d of r: sum_e r_e inverse[e][d] */
-    double reserved[6]; /* 0; room to grow, since boxes are members of other structs */
+                  [3]; /* of that matrix: fractional coordinate d of r: sum_e r_e inverse[e][d] */
+    /* 1: no images along this axis of a rectangular box, as across a slit; 0 in all boxes of this version. Loops of pair
+     * potentials that are compiled today take it already (plugmc_images_of). */
+    int32_t closed[3];
+    int32_t unused;
+    double reserved[4]; /* 0; room to grow, since boxes are members of other structs */
 } plugmc_box;
 
 /* ---- Places --------------------------------------------------------------------------------- */
@@ -140,6 +144,9 @@ PLUGMC_FN int plugmc_images_of(const plugmc_box *box, int periodic, plugmc_image
     for (int d = 0; d < 3; d++) {
         out->length[d] = (real)box->length[d];
         out->inverse_length[d] = 1 / out->length[d];
+#if PLUGMC_HOST
+        if (box->closed[d]) out->inverse_length[d] = 0;
+#endif
         for (int e = 0; e < 3; e++) {
             out->vector[d][e] = (real)box->vector[d][e];
             out->inverse[d][e] = (real)box->inverse[d][e];

@@ -37,7 +37,7 @@ typedef struct plugmc_changes {
                                is -1 - s */
 } plugmc_changes;
 
-/* A decision about what was proposed to all walkers, one change each: plugmc_host.decide. A walker's change is
+/* A decision about what was proposed to all walkers, one change each: plugmc_hamiltonian.decide. A walker's change is
  * taken with probability min(1, exp(log_factor - growth)), growth that of `changes`, by u < that with
  * u = plugmc_uniform_double(word[0], word[1]) of plugmc_draw(seed, sweep, walker, number,
  * PLUGMC_PURPOSE_ACCEPT, 0). What is forbidden is not. Two walkers that are partners are decided together:

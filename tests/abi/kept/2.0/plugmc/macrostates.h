@@ -1,7 +1,7 @@
 /* Macrostates: bins of how many particles there are, how large the box is, or how much energy there is, with a
  * weight for each.
  *
- * A mover that declares them (plugmc_host.declare) steers all others: the weight of the bin in which a
+ * A mover that declares them (PLUGMC_MACROSTATES) steers all others: the weight of the bin in which a
  * walker is comes on top of its -ln p, so that states are visited that would hardly ever come by
  * themselves. The core keeps the books of every trial that may lead from one bin to another; what
  * follows from these books, and new weights, are the mover's business. */

@@ -45,6 +45,13 @@ typedef struct plugmc_counts {
     uint64_t trials, accepted;
 } plugmc_counts;
 
+/* The one of a mover of single particles, whose section has `step` and `target_acceptance`. */
+#define PLUGMC_DISPLACEMENT                                                                        \
+    {                                                                                              \
+        .name = "displacement", .doc = "one particle goes elsewhere", .step_unit = "length",       \
+        .step_key = "step", .target_key = "target_acceptance"                                      \
+    }
+
 /* What `sweep` is asked to do. */
 typedef struct plugmc_sweeps {
     uint32_t size;

@@ -3,6 +3,7 @@
 #define PLUGMC_OBSERVABLE_H
 
 #include "plugmc/plugin.h"
+#include "plugmc/state.h"
 #include "plugmc/view.h"
 
 enum { PLUGMC_MOST_RANK = 4 };

@@ -318,6 +318,18 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
     PLUGMC_EXPORT const plugmc_plugin *plugmc_plugin_entry(void) { return &plugmc_descriptor; }
 #endif
 
+/* The number of a species that `key` of the plugin's section names. A code, with a sentence if there is none. */
+static inline int plugmc_find_species(const plugmc_host *host, const char *key, const char *name,
+                                      int32_t *number)
+{
+    const int32_t n = host->system->species_count;
+    for (*number = 0; *number < n; ++*number)
+        if (!__builtin_strcmp(plugmc_species_at(host->system, *number)->name, name))
+            return PLUGMC_OK;
+    return (host->fail)(host->context, PLUGMC_ERROR_INPUT, "%s = %s: there is no such species", key,
+                        name);
+}
+
 /* What a plugin offers under a name; NULL: nothing. */
 static inline const void *plugmc_offered(const plugmc_plugin *plugin, const char *name)
 {

@@ -55,7 +55,7 @@
                                           .parameters_size = sizeof *parameters};                  \
         return host->trials(host->context, &proposal, sweeps->first, sweeps->n);                   \
     }
-/* For a mover's `.sweep = plugmc_sweep`, which makes `trials` of them, an expression with `me`, its struct. */
+/* For a mover's `.sweep = plugmc_sweep`, which makes `trials` of them, in terms of `me`, its struct. */
 #define PLUGMC_SWEEPS(type, trials)                                                                \
     static int plugmc_sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)  \
     {                                                                                              \

@@ -2,12 +2,12 @@
  *
  * A run of more processes than walkers is spread: `parts` processes have the same walker. Each holds its state
  * as if it were alone, so potentials, observables and checkpoints need not know. A mover with
- * PLUGMC_SPREADS (plugmc_host.spread) sweeps a part of the particles in each process, and brings what others have
+ * PLUGMC_SPREADS (PLUGMC_SPREAD) sweeps a part of the particles in each process, and brings what others have
  * swept from there: around its own part when it needs it, all of it before it gives, archives or reports an energy
  * that is not a number. These callbacks, and sweep, take and counts, are made by all processes alike; counts are added over them.
  *
  * An observable that says how far it reaches measures, in each process, the particles of its part alone
- * (plugmc_observable.reach, plugmc_mover.give_share). */
+ * (PLUGMC_MEASURES_SHARES, PLUGMC_GIVES_SHARES). */
 #ifndef PLUGMC_SPREAD_H
 #define PLUGMC_SPREAD_H
 

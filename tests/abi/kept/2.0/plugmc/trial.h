@@ -23,16 +23,14 @@ enum {
     PLUGMC_GROUP_REMOVED
 };
 
-enum { PLUGMC_MOST_TOGETHER = 8 }; /* particles of a group */
+enum { PLUGMC_MOST_TOGETHER = 8 }; /* room for particles of a group, at least */
 enum { PLUGMC_MOST_PLACES = 64 };  /* of a trial */
 
 /* Particles of a trial that come or leave together. */
 typedef struct plugmc_group {
-    int32_t n;
-    int32_t members
-        [PLUGMC_MOST_TOGETHER]; /* [n] species that come, or particles that leave: see plugmc_changes */
-    double places[PLUGMC_MOST_TOGETHER]
-                 [3]; /* [n] of those that come, length; wrapped by the core */
+    int32_t n, capacity; /* how many; for how many there is room */
+    int32_t *members;    /* [n] species that come, or particles that leave: see plugmc_changes */
+    double (*places)[3]; /* [n] of those that come, length; wrapped by the core */
 } plugmc_group;
 
 /* A trial move of one walker as a mover proposes it. */
@@ -77,48 +75,6 @@ PLUGMC_FN int64_t plugmc_one_of_all(const plugmc_trial *t, int64_t k)
     int64_t s = 0;
     for (; k >= t->count[s]; s++) k -= t->count[s];
     return t->first[s] + k;
-}
-
-/* Those of a species within `radius` (length) of a place in a periodic, rectangular box, but for skip [skips]: returns how
- * many they are. If they are more than `wanted`, *who is the one before whom so many come, by their numbers. On a
- * GPU the threads of a warp share this, so all of them have to ask for the same. */
-PLUGMC_FN int64_t plugmc_those_near(const plugmc_trial *t, int32_t species, const double place[3],
-                                    double radius, const int32_t *skip, int32_t skips,
-                                    int64_t wanted, int32_t *who)
-{
-    const int64_t end = t->first[species] + t->count[species];
-    const double *length = t->box->length;
-    int64_t met = 0;
-#ifdef __CUDACC_RTC__
-    const int lanes = 32, lane = (int)(threadIdx.x % 32);
-#else
-    const int lanes = 1, lane = 0;
-#endif
-    for (int64_t begin = t->first[species]; begin < end; begin += lanes) {
-        const int64_t i = begin + lane;
-        int near = 0;
-        if (i < end) {
-            const double x = plugmc_nearest_image(t->x[i] - place[0], length[0]),
-                         y = plugmc_nearest_image(t->y[i] - place[1], length[1]),
-                         z = t->dimension == 3 ? plugmc_nearest_image(t->z[i] - place[2], length[2])
-                                               : 0;
-            near = x * x + y * y + z * z <= radius * radius;
-            for (int32_t k = 0; k < skips; k++) near &= skip[k] != i;
-        }
-#ifdef __CUDACC_RTC__
-        uint32_t all = __ballot_sync(0xffffffffu, near);
-        const int64_t here = __popc(all);
-        if (wanted >= met && wanted < met + here) {
-            for (int64_t k = met; k < wanted; k++) all &= all - 1; /* the lowest bit goes */
-            *who = (int32_t)(begin + __ffs(all) - 1);
-        }
-        met += here;
-#else
-        if (near && met == wanted) *who = (int32_t)i;
-        met += near;
-#endif
-    }
-    return met;
 }
 
 /* A place drawn uniformly in a box or sphere: with D(k) = plugmc_draw(seed, sweep, walker, number,

@@ -44,7 +44,7 @@ typedef struct plugmc_view {
      * They are valid until the callback returns. */
     int (*inverses)(const struct plugmc_view *, struct plugmc_inverses *out);
     /* Which particles are yours to measure, where several processes have this walker and the observable has said how
-     * far it reaches (plugmc_observable.reach): others may be at NaN, as nobody, and are then in no cell, while
+     * far it reaches (PLUGMC_MEASURES_SHARES): others may be at NaN, as nobody, and are then in no cell, while
      * `count` is of all. Else all are yours. See plugmc_share_of. */
     plugmc_share share;
     /* Of a view that a potential's total facet is asked about: only the first so many walkers are meant; 0: all. What is

@@ -84,7 +84,7 @@ static inline const plugmc_free *plugmc_free_of(const plugmc_plugin *potential)
 
 /* H Psi / Psi of Psi = determinants of the orbitals of one potential times exp(-U/2), U the energy over kT
  * of all sampled pairs and fields (W. M. C. Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod. Phys. 73,
- * 33 (2001)). One plugin of a run gives them, of whatever kind; others ask plugmc_host.local_energy. Hartree
+ * 33 (2001)). One plugin of a run gives them, of whatever kind; others ask PLUGMC_LOCAL_ENERGIES. Hartree
  * atomic units, of the whole cell. */
 
 /* What a local energy consists of, in this order; real parts. */
