@@ -506,6 +506,7 @@ static void host_is_interrupted(void **state)
     sigaction(SIGALRM, &action, NULL);
     for (int s = 1; s < 32; s++) sigaction(s, NULL, &before[s]);
     plugmc_engine *e = opened(liquid_text("cpu", "serial", ENERGY));
+    free(after(e, 180)); /* all that [run] asks for */
     setitimer(ITIMER_REAL, &soon, NULL);
     assert_int_equal(plugmc_engine_sweep(e, 100000000), PLUGMC_ENGINE_STOPPED);
     const int64_t sweeps = plugmc_engine_sweeps(e);
