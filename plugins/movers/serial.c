@@ -46,14 +46,6 @@ PLUGMC_PROPOSES(serial, propose)
 
 PLUGMC_SWEEPS(serial, 0) /* as many as there are particles */
 
-static int speed(const void *instance, const plugmc_system *system, plugmc_speed *out)
-{
-    (void)instance;
-    out->seconds = seconds_one_by_one(system);
-    out->trials = (double)(system->particles * system->walkers);
-    return PLUGMC_OK;
-}
-
 static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(serial, order, "random", "random|sequential",
                       "which particle moves: a random one each time, or one after the other"),
@@ -75,5 +67,5 @@ PLUGMC_PLUGIN(
             .sweep = plugmc_sweep,
             .good_for =
                 "all systems but electrons, numbers of particles that change, and many walkers on a GPU",
-            .same_moves = "brush checkerboard", .speed = speed))
+            .same_moves = "brush checkerboard", .speed = speed_one_by_one))
 #endif

@@ -37,6 +37,16 @@ static inline double seconds_one_by_one(const plugmc_system *system)
     return (4e-7 + 2 * 7e-9 * particles_near(system)) / least_of(system->threads, system->walkers);
 }
 
+/* plugmc_mover.speed of that, where a sweep has as many trial moves as there are particles. */
+static inline int speed_one_by_one(const void *instance, const plugmc_system *system,
+                                   plugmc_speed *out)
+{
+    (void)instance;
+    out->seconds = seconds_one_by_one(system);
+    out->trials = (double)(system->particles * system->walkers);
+    return PLUGMC_OK;
+}
+
 /* A group of trial moves side by side, with all particles of the system. */
 static inline double seconds_in_groups(const plugmc_system *system, int in_double)
 {
