@@ -299,24 +299,10 @@ void checkpoint_write(store *s, const output_data *data, const char *stamp, bool
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static int64_t read_integer(store *s, hid_t group, const char *name)
-{
-    int64_t value = 0;
-    store_get_attribute(s, group, name, STORE_INT64, &value);
-    return value;
-}
-
 static uint64_t read_natural(store *s, hid_t group, const char *name)
 {
     uint64_t value = 0;
     store_get_attribute(s, group, name, STORE_UINT64, &value);
-    return value;
-}
-
-static double read_real(store *s, hid_t group, const char *name)
-{
-    double value = 0;
-    store_get_attribute(s, group, name, STORE_DOUBLE, &value);
     return value;
 }
 

@@ -7,20 +7,6 @@
 
 #include "archive/parts.h"
 
-static int64_t read_integer(store *s, hid_t group, const char *name)
-{
-    int64_t value = 0;
-    store_get_attribute(s, group, name, STORE_INT64, &value);
-    return value;
-}
-
-static double read_real(store *s, hid_t group, const char *name)
-{
-    double value = 0;
-    store_get_attribute(s, group, name, STORE_DOUBLE, &value);
-    return value;
-}
-
 static void read_quantity(store *s, hid_t group, output_data *data)
 {
     if (read_integer(s, group, "length") != 1) return;

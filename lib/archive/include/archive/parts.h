@@ -50,4 +50,19 @@ void origin_check_stamp(store *, const output_data *);
 
 /* "label/name" with what a path may not hold as %XX; to be freed, NULL without memory. */
 char *record_path(const char *observable, const char *name);
+
+/* Attributes, which are numbers; 0 where the store has failed. */
+static inline int64_t read_integer(store *s, hid_t group, const char *name)
+{
+    int64_t value = 0;
+    store_get_attribute(s, group, name, STORE_INT64, &value);
+    return value;
+}
+
+static inline double read_real(store *s, hid_t group, const char *name)
+{
+    double value = 0;
+    store_get_attribute(s, group, name, STORE_DOUBLE, &value);
+    return value;
+}
 #endif

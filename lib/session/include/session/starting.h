@@ -52,7 +52,7 @@ int starting_make_state(session *, const asked *, const origin *);
 /* All: a first file is written and removed again. */
 int starting_rehearse(session *);
 
-/* After ROOM_IS_SHORT, where the run has been saved: closes the session, which becomes one to be started from `asked`
- * as before. */
+/* After ROOM_IS_SHORT, where the run has been saved: all that it holds is given back, and the same command begins it
+ * again from its file, with more room. */
 void starting_again(asked *, session *, output_data *found);
 #endif
