@@ -1,11 +1,12 @@
-/* Fusion: one translation unit from a mover's device text and the texts of all sampled potentials.
+/* Fusion: one translation unit from the GPU source of a mover and those of all sampled potentials.
  *
- *     definitions fixed for the run      PLUGMC_DIMENSION, box edges, the mover's own, ...
+ *     definitions fixed for the run      PLUGMC_DIMENSION, the mover's own, ...
  *     plugmc/device.h, plugmc/potential.h
- *     namespace plugmc_p0 { text of the first potential; its parameters as constants }
+ *     namespace plugmc_p0 { source of the first potential; its parameters as constants }
  *     namespace plugmc_p1 { ... }
- *     species, contact distances, sums over the potentials (plugmc/fused.h)
- *     the mover's text
+ *     numbers of the box, of species, contact distances; lists of the potentials
+ *     plugmc/fused.h: sums over the potentials
+ *     the mover's source
  *
  * #line directives keep the author's file and line in every message of the compiler. Numbers are
  * written as hexadecimal floats, so that they are exact, and by value, so that they fold. */
@@ -16,75 +17,28 @@
 #include "base/crash.h"
 #include "fusion.h"
 
-/* m.NAME[d] of plugmc_images, as statements. */
-static void put_images_of(const fusion *f, const char *name, const double m[3])
+/* #define NAME number, number, ... */
+static void put_constants(const fusion *f, const char *name, const double *values, int n)
 {
-    for (int d = 0; d < 3; d++) {
-        fprintf(f->out, "    m.%s[%d] = ", name, d);
-        fuse_number(f, m[d]);
-        fputs(";\n", f->out);
+    fprintf(f->out, "#define %s ", name);
+    for (int k = 0; k < n; k++) {
+        fuse_number(f, values[k]);
+        fputs(k + 1 < n ? ", " : "\n", f->out);
     }
 }
 
-/* The minimum image is plugmc/box.h's: in a box that nobody changes its numbers are constants. */
-static void put_separated(const fusion *f)
-{
-    const plugmc_box *box = &f->system->box;
-    const bool periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
-    fputs("PLUGMC_FN plugmc_images plugmc_images_of_walker(const plugmc_box *boxes, int w)\n"
-          "{\n    plugmc_images m = {};\n",
-          f->out);
-    if (f->system->changes & PLUGMC_CHANGED_BOX) {
-        fputs("    plugmc_images_of(boxes + w, 1, &m);\n", f->out);
-    } else if (periodic) {
-        double over[3]; /* the division of plugmc_images_of, in its precision */
-        for (int d = 0; d < 3; d++)
-            over[d] = f->in_double ? 1 / box->length[d] : (double)(1 / (float)box->length[d]);
-        put_images_of(f, "length", box->length);
-        put_images_of(f, "inverse_length", over);
-        for (int d = 0; d < 3 && box->oblique; d++) {
-            put_images_of(f, (const char *[]){"vector[0]", "vector[1]", "vector[2]"}[d],
-                          box->vector[d]);
-            put_images_of(f, (const char *[]){"inverse[0]", "inverse[1]", "inverse[2]"}[d],
-                          box->inverse[d]);
-        }
-    }
-    fprintf(
-        f->out,
-        "    return m;\n}\n"
-        "PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z, plugmc_images m)\n"
-        "{\n    return plugmc_separate(x, y, z, &m, %s);\n}\n"
-        "#if !PLUGMC_BOX_CHANGES\n"
-        "PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z)\n"
-        "{\n    return plugmc_separated(x, y, z, plugmc_images_of_walker(0, 0));\n}\n"
-        "#endif\n",
-        !periodic      ? "PLUGMC_IMAGES_NONE"
-        : box->oblique ? "PLUGMC_IMAGES_OBLIQUE"
-                       : "PLUGMC_IMAGES_RECTANGULAR");
-}
-
-static void put_constants(const fusion *f, const char *name, const double values[3])
-{
-    fprintf(f->out, "static constexpr real %s[3] = {", name);
-    for (int d = 0; d < 3; d++) {
-        fuse_number(f, values[d]);
-        fputs(d < 2 ? ", " : "};\n", f->out);
-    }
-}
-
+/* The numbers of a box that nobody changes; the division is that of plugmc_images_of, in its precision. */
 static void put_box(const fusion *f)
 {
+    const plugmc_box *box = &f->system->box;
     double over[3];
     for (int d = 0; d < 3; d++)
-        over[d] = f->in_double ? 1 / f->system->box.length[d]
-                               : (double)(1 / (float)f->system->box.length[d]);
-    fputs("#if !PLUGMC_BOX_CHANGES\n", f->out);
-    put_constants(f, "plugmc_edge", f->system->box.length);
-    put_constants(f, "plugmc_inverse_edge", over);
-    fputs("#endif\nstatic constexpr real plugmc_radius = ", f->out);
-    fuse_number(f, f->system->box.radius);
-    fputs(";\n", f->out);
-    put_separated(f);
+        over[d] = f->in_double ? 1 / box->length[d] : (double)(1 / (float)box->length[d]);
+    put_constants(f, "PLUGMC_RADIUS", &box->radius, 1);
+    put_constants(f, "PLUGMC_EDGES", box->length, 3);
+    put_constants(f, "PLUGMC_INVERSE_EDGES", over, 3);
+    put_constants(f, "PLUGMC_VECTORS", box->vector[0], 9);
+    put_constants(f, "PLUGMC_INVERSES", box->inverse[0], 9);
 }
 
 /* The square is taken term by term as on the CPU: the largest square, not that of the largest. */
@@ -123,223 +77,22 @@ static void put_species(const fusion *f)
     for (int k = 0; k < n * n; k++) values[k] = contact_square(f, k / n, k % n);
     fuse_table(f, "plugmc_species_contact", values, n * n);
     free(values);
-    fprintf(f->out,
-            "PLUGMC_FN plugmc_site plugmc_site_of_species(int species)\n{\n"
-            "    plugmc_site a;\n"
-            "    a.charge = plugmc_species_charge(species);\n"
-            "    a.diameter = plugmc_species_diameter(species);\n"
-            "    a.species = PLUGMC_SPECIES == 1 ? 0 : species;\n"
-            "    return a;\n}\n"
-            "PLUGMC_FN real plugmc_contact_square(int a, int b)\n{\n"
-            "    return plugmc_species_contact(a * %d + b);\n}\n",
-            n);
 }
 
-/* What the functions of pairs take, and what they ask a potential. */
-static const char *pair_type(const fusion *f)
+/* The lists of potentials that plugmc/fused.h goes through. */
+static void put_lists_of_terms(const fusion *f)
 {
-    return f->places ? "plugmc_placed" : "plugmc_separation";
-}
-
-/* One line for each term with an energy; @ stands for its index in plugmc_sums, # for its
- * namespace, $ for its place in the system. */
-static void put_for_energies(const fusion *f, const char *line)
-{
+    fputs("#define PLUGMC_FOR_ENERGIES(DO)", f->out);
     for (int i = 0, energy = 0; i < f->count; i++) {
         const fused_term *t = &f->terms[i];
-        if (!t->pair || !(t->pair->functions & PLUGMC_PAIR_ENERGY)) continue;
-        for (const char *c = line; *c; c++) {
-            if (*c == '@')
-                fprintf(f->out, "%d", energy);
-            else if (*c == '#')
-                fprintf(f->out, "plugmc_p%d", t->index);
-            else if (*c == '$')
-                fprintf(f->out, "%d", t->index);
-            else
-                fputc(*c, f->out);
-        }
-        energy++;
+        if (t->pair && t->pair->functions & PLUGMC_PAIR_ENERGY)
+            fprintf(f->out, " DO(%d, %d, plugmc_p%d)", energy++, t->index, t->index);
     }
-}
-
-/* Sums of many pairs: partial sums in real are emptied into these now and then. */
-static void put_double_sums(const fusion *f)
-{
-    fputs("typedef struct plugmc_double_sums {\n"
-          "    double term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];\n} "
-          "plugmc_double_sums;\n"
-          "PLUGMC_FN void plugmc_sums_empty(plugmc_sums *from, plugmc_double_sums *to)\n{\n",
-          f->out);
-    put_for_energies(f, "    to->term[@] += (double)from->term[@];\n    from->term[@] = 0;\n");
-    fputs(
-        "}\nPLUGMC_FN double plugmc_double_sums_total(const plugmc_double_sums *s, plugmc_site a)\n"
-        "{\n    double total = 0;\n",
-        f->out);
-    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
-                        "    total += s->term[@] * (double)#::plugmc_probe_factor(&p@, a);\n");
-    fputs("    return total;\n}\n"
-          "PLUGMC_FN void plugmc_double_sums_by_term(const plugmc_double_sums *s, plugmc_site a, "
-          "double *energy)\n{\n",
-          f->out);
-    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
-                        "    energy[$] += s->term[@] * (double)#::plugmc_probe_factor(&p@, a);\n");
-    fputs("}\n", f->out);
-}
-
-static void put_derivatives(const fusion *f)
-{
-    fprintf(f->out,
-            "PLUGMC_FN void plugmc_pair_derivatives(%s r, plugmc_site a, plugmc_site b, "
-            "real *energy, real *first, real *second)\n{\n    *energy = *first = *second = 0;\n",
-            pair_type(f));
-    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
-                        "    const real f@ = #::plugmc_probe_factor(&p@, a);\n"
-                        "    real u@, v@;\n    #::plugmc_pair_slopes(&p@, r, a, b, &u@, &v@);\n"
-                        "    *energy += f@ * #::PLUGMC_PAIR_TERM(&p@, r, a, b);\n"
-                        "    *first += f@ * u@;\n    *second += f@ * v@;\n");
-    fprintf(f->out,
-            "}\nPLUGMC_FN void plugmc_pair_derivatives_weighted(%s r, plugmc_site a, "
-            "plugmc_site b, const double *multipliers, real *energy, real *first, real *second)\n"
-            "{\n    *energy = *first = *second = 0;\n",
-            pair_type(f));
-    put_for_energies(
-        f, "    const #::parameters p@ = #::plugmc_parameters();\n"
-           "    if (multipliers[$] != 0) { /* else it may be infinite */\n"
-           "        const real f@ = #::plugmc_probe_factor(&p@, a) * (real)multipliers[$];\n"
-           "        real u@, v@;\n        #::plugmc_pair_slopes(&p@, r, a, b, &u@, &v@);\n"
-           "        *energy += f@ * #::PLUGMC_PAIR_TERM(&p@, r, a, b);\n"
-           "        *first += f@ * u@;\n        *second += f@ * v@;\n    }\n");
-    fputs(
-        "}\nPLUGMC_FN void plugmc_placed_derivatives(plugmc_placed r, plugmc_site a, plugmc_site b, "
-        "real gradient[3], real *laplacian)\n{\n"
-        "    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;\n",
-        f->out);
-    if (f->places)
-        put_for_energies(
-            f, "    const #::parameters p@ = #::plugmc_parameters();\n    real g@[3], l@;\n"
-               "    #::plugmc_placed_slopes(&p@, r.at, r, a, b, g@, &l@);\n"
-               "    for (int d = 0; d < 3; d++) gradient[d] += g@[d];\n    *laplacian += l@;\n");
-    fputs("}\n", f->out);
-}
-
-/* Separations alone are not enough for some potential: a text that gives them is told by the compiler. */
-static void forbid_separations(const fusion *f)
-{
-    fputs("PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *, plugmc_separation, plugmc_site, "
-          "plugmc_site) = delete;\n"
-          "PLUGMC_FN void plugmc_sums_add_change(plugmc_sums *, plugmc_separation, "
-          "plugmc_separation, plugmc_site, plugmc_site) = delete;\n"
-          "PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation, plugmc_site, plugmc_site, "
-          "real *, real *, real *) = delete;\n"
-          "PLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_separation, plugmc_site, "
-          "plugmc_site, const double *, real *, real *, real *) = delete;\n",
-          f->out);
-}
-
-static void put_sums(const fusion *f)
-{
-    fputs("struct plugmc_placed : plugmc_separation {\n    plugmc_position at;\n};\n"
-          "PLUGMC_FN plugmc_placed plugmc_place(real x, real y, real z, plugmc_separation s)\n{\n"
-          "    plugmc_placed r;\n    (plugmc_separation &)r = s;\n    r.at.x = x;\n"
-          "    r.at.y = y;\n    r.at.z = z;\n    return r;\n}\n",
-          f->out);
-    fprintf(f->out, "#define PLUGMC_PAIR_TERM(p, r, a, b) %s\n",
-            f->places ? "plugmc_placed_term(p, (r).at, r, a, b)" : "plugmc_pair_term(p, r, a, b)");
-    fputs("typedef struct plugmc_sums {\n"
-          "    real term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];\n} plugmc_sums;\n"
-          "PLUGMC_FN void plugmc_sums_clear(plugmc_sums *s)\n{\n    *s = plugmc_sums();\n}\n",
-          f->out);
-    fprintf(f->out,
-            "PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *s, %s r, "
-            "plugmc_site a, plugmc_site b)\n{\n",
-            pair_type(f));
-    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
-                        "    s->term[@] += #::PLUGMC_PAIR_TERM(&p@, r, a, b);\n");
-    fprintf(f->out,
-            "}\nPLUGMC_FN void plugmc_sums_add_change(plugmc_sums *s, %s from, "
-            "%s to, plugmc_site a, plugmc_site b)\n{\n",
-            pair_type(f), pair_type(f));
-    put_for_energies(
-        f,
-        f->places
-            ? "    const #::parameters p@ = #::plugmc_parameters();\n"
-              "    s->term[@] += #::plugmc_placed_difference(&p@, from.at, from, to.at, to, a, b);\n"
-            : "    const #::parameters p@ = #::plugmc_parameters();\n"
-              "    s->term[@] += #::plugmc_pair_difference(&p@, from, to, a, b);\n");
-    fputs("}\nPLUGMC_FN real plugmc_sums_total(const plugmc_sums *s, plugmc_site a)\n{\n"
-          "    real total = 0;\n",
-          f->out);
-    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
-                        "    total += s->term[@] * #::plugmc_probe_factor(&p@, a);\n");
-    fputs(
-        "    return total;\n}\nPLUGMC_FN real plugmc_sums_weighted(const plugmc_sums *s, plugmc_site "
-        "a, const double *multipliers)\n{\n    real total = 0;\n",
-        f->out);
-    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
-                        "    if (multipliers[$] != 0) /* else it may be infinite */\n"
-                        "        total += s->term[@] * #::plugmc_probe_factor(&p@, a) * "
-                        "(real)multipliers[$];\n");
-    fputs("    return total;\n}\n", f->out);
-    put_double_sums(f);
-    put_derivatives(f);
-    if (f->places) forbid_separations(f);
-}
-
-/* One line for each term with a field; @ stands for its place in the system, # for its namespace. */
-static void put_for_fields(const fusion *f, const char *line)
-{
-    for (int i = 0; i < f->count; i++) {
-        if (!f->terms[i].field) continue;
-        for (const char *c = line; *c; c++) {
-            if (*c == '#')
-                fprintf(f->out, "plugmc_p%d", f->terms[i].index);
-            else if (*c == '@')
-                fprintf(f->out, "%d", f->terms[i].index);
-            else
-                fputc(*c, f->out);
-        }
-    }
-}
-
-#define FIELD_PARAMETERS "    const #::parameters p@ = #::plugmc_parameters();\n"
-
-static void put_fields(const fusion *f)
-{
-    fputs("PLUGMC_FN real plugmc_fields(plugmc_position r, plugmc_site a, int *outside)\n{\n"
-          "    real total = 0;\n",
-          f->out);
-    put_for_fields(f, FIELD_PARAMETERS "    total += #::plugmc_field_term(&p@, r, a, outside);\n");
-    fputs("    return total;\n}\n"
-          "PLUGMC_FN real plugmc_fields_weighted(plugmc_position r, plugmc_site a, int *outside, "
-          "const double *multipliers)\n{\n    real total = 0;\n",
-          f->out);
-    put_for_fields(f, FIELD_PARAMETERS
-                   "    const real u@ = #::plugmc_field_term(&p@, r, a, outside);\n"
-                   "    if (multipliers[@] != 0) total += u@ * (real)multipliers[@];\n");
-    fputs("    return total;\n}\n"
-          "PLUGMC_FN void plugmc_fields_by_term(plugmc_position r, plugmc_site a, int *outside, "
-          "double *energy)\n{\n",
-          f->out);
-    put_for_fields(f, FIELD_PARAMETERS
-                   "    energy[@] += (double)#::plugmc_field_term(&p@, r, a, outside);\n");
-    fputs("}\nPLUGMC_FN void plugmc_fields_derivatives(plugmc_position r, plugmc_site a, "
-          "real gradient[3], real *laplacian)\n{\n"
-          "    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;\n",
-          f->out);
-    put_for_fields(f, FIELD_PARAMETERS
-                   "    real g@[3], l@;\n    #::plugmc_field_slopes(&p@, r, a, g@, &l@);\n"
-                   "    gradient[0] += g@[0];\n    gradient[1] += g@[1];\n"
-                   "    gradient[2] += g@[2];\n    *laplacian += l@;\n");
-    fputs("}\nPLUGMC_FN void plugmc_fields_derivatives_weighted(plugmc_position r, plugmc_site a, "
-          "const double *multipliers, real gradient[3], real *laplacian)\n{\n"
-          "    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;\n",
-          f->out);
-    put_for_fields(f, FIELD_PARAMETERS
-                   "    real g@[3], l@;\n    #::plugmc_field_slopes(&p@, r, a, g@, &l@);\n"
-                   "    const real m@ = (real)multipliers[@];\n    if (m@ != 0) {\n"
-                   "        gradient[0] += m@ * g@[0];\n        gradient[1] += m@ * g@[1];\n"
-                   "        gradient[2] += m@ * g@[2];\n        *laplacian += m@ * l@;\n    }\n");
-    fputs("}\n", f->out);
+    fputs("\n#define PLUGMC_FOR_FIELDS(DO)", f->out);
+    for (int i = 0; i < f->count; i++)
+        if (f->terms[i].field)
+            fprintf(f->out, " DO(%d, plugmc_p%d)", f->terms[i].index, f->terms[i].index);
+    fputs("\n", f->out);
 }
 
 /* ---- All of it ---- */
@@ -387,9 +140,9 @@ static void put_fusion(fusion *f)
     for (int i = 0; i < f->count; i++) fuse_term(f, &f->terms[i]);
     put_box(f);
     put_species(f);
-    put_sums(f);
-    put_fields(f);
+    put_lists_of_terms(f);
     if (f->kernel->fuse & PLUGMC_FUSE_FREE) fuse_free_put(f->out, f->system);
+    fputs("#include \"plugmc/fused.h\"\n", f->out);
 }
 
 char *fuse(const plugmc_system *system, const plugmc_kernel_text *kernel)

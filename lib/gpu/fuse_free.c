@@ -1,4 +1,4 @@
-/* The part of a fused text that adds up derivatives by free numbers (plugmc/free.h). */
+/* Sums of derivatives by free numbers (plugmc/free.h) in fused kernels. */
 #include "base/crash.h"
 #include "gpu/gpu.h"
 
@@ -24,44 +24,19 @@ int64_t fuse_free_sums(const plugmc_system *system, int index)
     return sums;
 }
 
-/* One line for each term with that function; @ stands for its place in the system, # for its namespace, $ for its
- * first sum. */
-static void put_for_each(FILE *out, const plugmc_system *system, int function, const char *line)
+static void put_list(FILE *out, const plugmc_system *system, const char *name, int function)
 {
+    fprintf(out, "#define %s(DO)", name);
     for (int i = 0; i < system->term_count; i++) {
         const plugmc_free *facet = fuse_free_of(plugmc_term_at(system, i));
-        if (!facet || !(facet->functions & function)) continue;
-        for (const char *c = line; *c; c++) {
-            if (*c == '#')
-                fprintf(out, "plugmc_p%d", i);
-            else if (*c == '@')
-                fprintf(out, "%d", i);
-            else if (*c == '$')
-                fprintf(out, "%lld", (long long)fuse_free_sums(system, i));
-            else
-                fputc(*c, out);
-        }
+        if (facet && facet->functions & function)
+            fprintf(out, " DO(%lld, plugmc_p%d)", (long long)fuse_free_sums(system, i), i);
     }
+    fputs("\n", out);
 }
 
 void fuse_free_put(FILE *out, const plugmc_system *system)
 {
-    fputs("PLUGMC_FN plugmc_tally plugmc_tally_from(plugmc_tally t, int32_t first)\n{\n"
-          "    if (t.values) t.values += first * t.stride;\n"
-          "    if (t.kinetic) t.kinetic += first * t.stride;\n    return t;\n}\n"
-          "PLUGMC_FN void plugmc_pair_numbers(plugmc_placed s, plugmc_site a, plugmc_site b, "
-          "const plugmc_tally &t)\n{\n",
-          out);
-    put_for_each(out, system, PLUGMC_FREE_PAIR,
-                 "    const #::parameters p@ = #::plugmc_parameters();\n"
-                 "    const plugmc_tally t@ = plugmc_tally_from(t, $);\n"
-                 "    #::pair_numbers(&p@, s.at, s, a, b, &t@);\n");
-    fputs("}\nPLUGMC_FN void plugmc_field_numbers(plugmc_position r, plugmc_site a, "
-          "const plugmc_tally &t)\n{\n",
-          out);
-    put_for_each(out, system, PLUGMC_FREE_FIELD,
-                 "    const #::parameters p@ = #::plugmc_parameters();\n"
-                 "    const plugmc_tally t@ = plugmc_tally_from(t, $);\n"
-                 "    #::field_numbers(&p@, r, a, &t@);\n");
-    fputs("}\n", out);
+    put_list(out, system, "PLUGMC_FOR_PAIR_NUMBERS", PLUGMC_FREE_PAIR);
+    put_list(out, system, "PLUGMC_FOR_FIELD_NUMBERS", PLUGMC_FREE_FIELD);
 }

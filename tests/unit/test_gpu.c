@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "scratch.h"
-#include "fused_system.h"
+#include "fused_values.h"
 #include "on_gpu.h"
 #include "engine/services.h"
 #include "system/system.h"
@@ -244,13 +244,6 @@ static void wrong_calls_are_named(void **state)
 
 /* ---- Fused potentials ---- */
 
-static double lj_energy(const lj_double *p, double r2)
-{
-    double q = p->sigma * p->sigma / r2;
-    double s = pow(q, (double)p->power);
-    return r2 < p->cutoff * p->cutoff ? 4 * p->epsilon * s * (s - 1) : 0;
-}
-
 /* Runs mover_text for a pair of species. */
 static void run_probe(const plugmc_system *system, bool in_double, const double at[6], int a, int b,
                       double values[16])
@@ -278,32 +271,14 @@ static void fused_potentials_agree_with_the_host(void **state)
 {
     (void)state;
     const plugmc_term terms[] = {LJ_TERM, CORE_TERM, LJ_TERM, SMALL_CORE_TERM};
-    const double at[6] = {0.9, -1.1, 0.6, 1.3, 0.8, -0.4};
-    const double to = 0.81 + 1.21 + 0.36, from = 1.69 + 0.64 + 0.16;
     for (int in_double = 0; in_double < 2; in_double++)
         for (int species = 1; species <= 3; species++)
             for (int pair = 0; pair < species * species; pair++) {
                 plugmc_system s = make_system(3, species, PLUGMC_DOMAIN_PERIODIC, terms, 4);
-                int a = pair / species, b = pair % species;
-                const plugmc_species *sa = &three_species[a], *sb = &three_species[b];
-                double v[16], tolerance = in_double ? 1e-14 : 2e-6;
-                run_probe(&s, in_double, at, a, b, v);
-                double charges = sa->charge * sb->charge;
-                double energy = 2 * charges * lj_energy(&lj_of_double, to);
-                double before = 2 * charges * lj_energy(&lj_of_double, from);
-                assert_close(v[0], energy, tolerance, 0);
-                assert_close(v[1], energy - before, tolerance, tolerance * fabs(before));
-                plugmc_particle pa = {.diameter = sa->diameter}, pb = {.diameter = sb->diameter};
-                double contact = in_double ? core_contact_double(&core_of_double, &pa, &pb)
-                                           : core_contact_single(&core_of_single, &pa, &pb);
-                /* to the last bit: hard particles have the same chain on CPU and GPU */
-                assert_true(v[2] == (in_double ? contact * contact
-                                               : (double)((float)contact * (float)contact)));
-                assert_close(v[3], 2 * 0.25 * 0.6, tolerance, 0);
-                assert_true(v[4] == 0 && v[5] == sa->charge && v[6] == sb->diameter && v[7] == b);
-                for (int d = 0; d < 3; d++) assert_close(v[8 + d], 1, tolerance, 0);
-                assert_true(v[11] == 0 && v[12] == 2 * (2 + 10 + 200) && v[13] == 13);
-                assert_true(v[14] == species && v[15] == 1);
+                const int a = pair / species, b = pair % species;
+                double v[16];
+                run_probe(&s, in_double, fused_at, a, b, v);
+                assert_fused_values(v, in_double, species, a, b);
             }
     gpu_bind(device, NULL, &device_messages);
 }
