@@ -286,8 +286,8 @@ static inline double *random_places(const bench *b)
         double *x = positions + 3 * n * w;
         columns c = columns_of(b, x);
         for (int64_t i = 0, attempt = 0; i < n; attempt++) {
-            const plugmc_random u = plugmc_draw(7, (uint64_t)attempt, (uint32_t)w, (uint32_t)i,
-                                                PLUGMC_PURPOSE_INITIAL, 0);
+            const plugmc_random u = plugmc_draw((plugmc_seed){7}, (uint64_t)attempt, (uint32_t)w,
+                                                (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
             double r[3] = {0, 0, 0};
             for (int d = 0; d < box->dimension; d++)
                 for (int e = 0; e < box->dimension; e++)
@@ -309,7 +309,8 @@ static inline void direction(uint32_t i, double v[3])
 {
     double square = 2;
     for (uint32_t draw = 0; square > 1; draw++) {
-        const plugmc_random u = plugmc_draw(5, 0, 0, i, PLUGMC_PURPOSE_INITIAL, draw);
+        const plugmc_random u =
+            plugmc_draw((plugmc_seed){5}, 0, 0, i, PLUGMC_PURPOSE_INITIAL, draw);
         square = 0;
         for (int d = 0; d < 3; d++) {
             v[d] = u.word[d] * 0x1p-31 - 1;

@@ -176,7 +176,8 @@ static inline void bench_lattice(const bench *b, int side, double noise, double 
     for (int64_t i = 0; i < b->system.particles * b->system.walkers; i++) {
         const int64_t site = i % b->system.particles;
         const int64_t at[3] = {site % side, site / side % side, site / side / side};
-        const plugmc_random r = plugmc_draw(99, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
+        const plugmc_random r =
+            plugmc_draw((plugmc_seed){99}, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
         double f[3];
         for (int d = 0; d < 3; d++) {
             f[d] = ((double)at[d] + 0.5) / side + noise * (r.word[d] * 0x1p-32 - 0.5);

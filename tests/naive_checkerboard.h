@@ -329,11 +329,12 @@ static inline void naive_displacement(const naive *v, uint64_t sweep, uint32_t c
     for (int a = 0; a < naive_dimension(v); a++)
         step[a] = (float)(v->step / (v->system->box.length[a] / v->cells[a]));
     if (naive_dimension(v) == 2) {
-        plugmc_random r = plugmc_draw(seed, sweep, w, cell, PLUGMC_PURPOSE_TRIAL, t / 4);
+        plugmc_random r =
+            plugmc_draw((plugmc_seed){seed}, sweep, w, cell, PLUGMC_PURPOSE_TRIAL, t / 4);
         cb_displacement_2(r.word[t % 4], step[0], step[1], &x[0], &x[1]);
     } else {
-        cb_displacement_3(plugmc_draw(seed, sweep, w, cell, PLUGMC_PURPOSE_TRIAL, t), step[0],
-                          step[1], step[2], &x[0], &x[1], &x[2]);
+        cb_displacement_3(plugmc_draw((plugmc_seed){seed}, sweep, w, cell, PLUGMC_PURPOSE_TRIAL, t),
+                          step[0], step[1], step[2], &x[0], &x[1], &x[2]);
     }
     for (int a = 0; a < 3; a++) d[a] = (int64_t)((double)x[a] * CB_QUANTA);
 }

@@ -196,7 +196,8 @@ static inline void bench_free(bench *b)
 /* In [0, 1); Philox, its own counter for each test. */
 static inline double uniform(bench *b)
 {
-    plugmc_random r = plugmc_draw(20240607, b->random++, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
+    plugmc_random r =
+        plugmc_draw((plugmc_seed){20240607}, b->random++, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
     return plugmc_uniform_double(r.word[0], r.word[1]);
 }
 

@@ -45,7 +45,7 @@ static inline void quantum_sphere(bench *b, double radius, int walkers, uint64_t
 
 static inline double random_number(uint64_t seed, uint32_t index)
 {
-    plugmc_random u = plugmc_draw(seed, 0, 0, index, PLUGMC_PURPOSE_INITIAL, 0);
+    plugmc_random u = plugmc_draw((plugmc_seed){seed}, 0, 0, index, PLUGMC_PURPOSE_INITIAL, 0);
     return plugmc_uniform_double(u.word[0], u.word[1]);
 }
 

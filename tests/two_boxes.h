@@ -82,7 +82,7 @@ static inline void place_in(const example *e, const plugmc_box *box, int w, doub
     for (int i = 0; i < n; i++) {
         const int site[3] = {i * 7 % n % side, i * 7 % n / side % side, i * 7 % n / side / side};
         const plugmc_random draw =
-            plugmc_draw(8, (uint64_t)w, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
+            plugmc_draw((plugmc_seed){8}, (uint64_t)w, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
         for (int k = 0; k < 3; k++) r[3 * i + k] = 0;
         for (int d = 0; d < e->dimension; d++) {
             const double f = (site[d] + 0.5 + (draw.word[d] * 0x1p-32 - 0.5) / 3) / side;

@@ -103,7 +103,8 @@ typedef struct widom_run {
 
 static inline double widom_number(uint32_t i, uint32_t walker, int d)
 {
-    return (plugmc_draw(5, 0, walker, i, PLUGMC_PURPOSE_INITIAL, 0).word[d] + 0.5) * 0x1p-32;
+    return (plugmc_draw((plugmc_seed){5}, 0, walker, i, PLUGMC_PURPOSE_INITIAL, 0).word[d] + 0.5) *
+           0x1p-32;
 }
 
 /* A jittered lattice of as many sites as are needed, in an order that mixes the species; in a ball anywhere.

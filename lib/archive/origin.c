@@ -28,7 +28,7 @@ void origin_write(store *s, const output_data *data, const char *stamp)
     if (data->origin.history) store_document(s, group, "history", data->origin.history);
     store_document(s, group, "identity", stamp);
     write_species_names(s, group, data->system);
-    store_attribute(s, group, "seed", STORE_UINT64, &data->system->seed);
+    store_attribute(s, group, "seed", STORE_UINT64, &data->system->seed.key);
     store_label(s, group, "version", PLUGMC_VERSION);
     store_leave(s, group);
 }

@@ -75,8 +75,8 @@ void fuse_line(FILE *out, const char *file)
 void fuse_defines(const fusion *f)
 {
     fprintf(f->out, "#define PLUGMC_REAL %s\n", f->in_double ? "double" : "float");
-    if (plugmc_first_walker)
-        fprintf(f->out, "#define PLUGMC_FIRST_WALKER %u\n", plugmc_first_walker);
+    if (f->system && f->system->seed.first_walker)
+        fprintf(f->out, "#define PLUGMC_FIRST_WALKER %u\n", f->system->seed.first_walker);
     if (PLUGMC_HAS(f->kernel, contract) && f->kernel->contract)
         fputs("#define PLUGMC_CONTRACTED 1\n",
               f->out); /* another text: another entry of the cache */

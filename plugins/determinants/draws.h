@@ -18,7 +18,8 @@ enum { VMC_MOST_FACTORED = VMC_PANEL_THREADS * VMC_PANEL_ROWS, VMC_MOVED = 2 * V
 
 /* What a displacement depends on; vmc.h says how. */
 typedef struct vmc_draws {
-    uint64_t seed, sweep;
+    plugmc_seed seed;
+    uint64_t sweep;
     double step;                        /* length */
     int32_t moves;                      /* VMC_GAUSSIAN, ... */
     int32_t walker;                     /* first one of the launch */

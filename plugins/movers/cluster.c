@@ -174,7 +174,8 @@ static double number_of_pair(const plugmc_host *host, uint64_t s, uint32_t w, ui
 {
     const plugmc_random first =
         plugmc_draw(host->seed, s, w, i < j ? i : j, PLUGMC_PURPOSE_ACCEPT, 0);
-    const uint64_t own = (uint64_t)first.word[0] << 32 | first.word[1];
+    const plugmc_seed own = {.key = (uint64_t)first.word[0] << 32 | first.word[1],
+                             .first_walker = host->seed.first_walker};
     const plugmc_random second = plugmc_draw(own, s, w, i < j ? j : i, PLUGMC_PURPOSE_ACCEPT, 0);
     return plugmc_uniform_double(second.word[0], second.word[1]);
 }

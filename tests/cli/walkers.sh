@@ -159,15 +159,3 @@ pairs_of_boxes()
     [ -s all.txt ] && cmp all.txt some.txt || fail "another chain"
 }
 test_pairs_of_boxes_of_some_walkers() { pairs_of_boxes; }
-
-# A plugin of before plugmc_draw knew of numbers would draw what another run draws.
-test_plugin_that_knows_no_numbers()
-{
-    particles 20 hard_sphere <<-END
-	[mover without_numbers]
-	END
-    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
-    must run sim.ini
-    refused 4 "sim.ini:17: [mover without_numbers] draws the numbers of walker 0 whatever the first walker is, and \
-run.first_walker is 2: build it again" run sim.ini --set run.first_walker=2
-}

@@ -230,7 +230,7 @@ static void oscillators_are_exact(void **state)
         double sum = -6;
         for (uint32_t draw = 0; draw < 3; draw++) {
             const plugmc_random random =
-                plugmc_draw(8, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, draw);
+                plugmc_draw((plugmc_seed){8}, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, draw);
             for (int w = 0; w < 4; w++) sum += random.word[w] * 0x1p-32;
         }
         r[i] = 10 + 0.5 * sum;
@@ -283,7 +283,8 @@ static void place_salt(const bench *b, double *positions)
     for (int site = 0; site < 512; site++) {
         const int at[3] = {site % 8, site / 8 % 8, site / 64};
         const int i = next[(at[0] + at[1] + at[2]) % 2]++;
-        const plugmc_random r = plugmc_draw(3, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
+        const plugmc_random r =
+            plugmc_draw((plugmc_seed){3}, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
         for (int d = 0; d < 3; d++)
             positions[3 * i + d] =
                 b->system.box.length[d] * (at[d] + 0.5 + 0.1 * (r.word[d] * 0x1p-32 - 0.5)) / 8;

@@ -9,7 +9,7 @@
 
 static double uniform(uint32_t index, uint32_t draw)
 {
-    plugmc_random r = plugmc_draw(71, 0, 0, index, PLUGMC_PURPOSE_INITIAL, draw);
+    plugmc_random r = plugmc_draw((plugmc_seed){71}, 0, 0, index, PLUGMC_PURPOSE_INITIAL, draw);
     return plugmc_uniform_double(r.word[0], r.word[1]);
 }
 

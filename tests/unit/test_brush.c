@@ -349,7 +349,7 @@ static void rounding_stays_in_an_oblique_box(void **state)
         double f[3];
         for (int d = 0; d < 3; d++) {
             const uint32_t word =
-                plugmc_draw(3, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0).word[d];
+                plugmc_draw((plugmc_seed){3}, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0).word[d];
             f[d] = word % 3 == 0 ? 0 : word % 3 == 1 ? 1 - 0x1p-53 : word * 0x1p-32;
         }
         for (int d = 0; d < 3; d++)
@@ -564,7 +564,7 @@ static void an_energy_that_is_no_number_ends_the_run(void **state)
                                                        .sampled = 1};
         double *x = bench_positions(&b);
         for (int i = 0; i < 240; i++)
-            x[i] = plugmc_draw(1, 0, 0, (uint32_t)i, 1, 0).word[0] * 4 * 0x1p-32;
+            x[i] = plugmc_draw((plugmc_seed){1}, 0, 0, (uint32_t)i, 1, 0).word[0] * 4 * 0x1p-32;
         test_mover mover = brush_with(&b, "double", 16, 1);
         mover_load(&b, &mover, x);
         const int code = mover_sweeps(&mover, &b.host, 0, 20);

@@ -17,7 +17,7 @@ static small points(int dimension, int shape, int64_t n, int walkers)
     for (int64_t i = 0; i < n * walkers; i++) {
         double *r = &s.positions[3 * i], r2 = INFINITY;
         for (uint32_t draw = 0; shape == SPHERE ? r2 > 6.25 : draw == 0; draw++) {
-            plugmc_random random = plugmc_draw(1, 0, 0, (uint32_t)i, 0, draw);
+            plugmc_random random = plugmc_draw((plugmc_seed){1}, 0, 0, (uint32_t)i, 0, draw);
             r2 = 0;
             for (int d = 0; d < dimension; d++) {
                 double u = plugmc_uniform_double(random.word[d], random.word[3]);

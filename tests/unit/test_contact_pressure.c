@@ -56,7 +56,7 @@ static void look(const meter *m, const double *positions, double *values)
 static double uniform(uint64_t *state)
 {
     const uint64_t n = (*state)++;
-    const plugmc_random r = plugmc_draw(5, n, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
+    const plugmc_random r = plugmc_draw((plugmc_seed){5}, n, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
     return plugmc_uniform_double(r.word[0], r.word[1]);
 }
 

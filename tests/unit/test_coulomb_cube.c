@@ -10,7 +10,8 @@ static const double edge = 5;
 
 static double uniform_of(uint64_t *state)
 {
-    plugmc_random r = plugmc_draw(20261126, ++*state, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
+    plugmc_random r =
+        plugmc_draw((plugmc_seed){20261126}, ++*state, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
     return plugmc_uniform_double(r.word[0], r.word[1]);
 }
 

@@ -36,7 +36,8 @@ typedef struct random_source {
 
 static double normal(random_source *s)
 {
-    plugmc_random r = plugmc_draw(20250101, s->counter++, 0, 0, PLUGMC_PURPOSE_OBSERVABLE, 0);
+    plugmc_random r =
+        plugmc_draw((plugmc_seed){20250101}, s->counter++, 0, 0, PLUGMC_PURPOSE_OBSERVABLE, 0);
     double u = plugmc_uniform_double(r.word[0], r.word[1]) + 0x1p-54;
     return sqrt(-2 * log(u)) * cos(2 * M_PI * plugmc_uniform_double(r.word[2], r.word[3]));
 }

@@ -30,7 +30,8 @@ static sum ions(bench *b, int64_t cations, int64_t anions, uint32_t changes)
 
 static double uniform_of(uint64_t *state)
 {
-    plugmc_random r = plugmc_draw(20261123, ++*state, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
+    plugmc_random r =
+        plugmc_draw((plugmc_seed){20261123}, ++*state, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
     return plugmc_uniform_double(r.word[0], r.word[1]);
 }
 

@@ -64,7 +64,8 @@ static double pressure_of(const meter *m, const double *means)
 
 static double uniform(uint64_t *state)
 {
-    const plugmc_random r = plugmc_draw(5, (*state)++, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
+    const plugmc_random r =
+        plugmc_draw((plugmc_seed){5}, (*state)++, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
     return plugmc_uniform_double(r.word[0], r.word[1]);
 }
 

@@ -45,7 +45,8 @@ static void random_places(const bench *b, uint64_t sample, double *positions)
 {
     const plugmc_box *box = &b->system.box;
     for (int64_t i = 0; i < b->system.particles * b->system.walkers; i++) {
-        const plugmc_random r = plugmc_draw(4, sample, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
+        const plugmc_random r =
+            plugmc_draw((plugmc_seed){4}, sample, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
         for (int e = 0; e < 3; e++) {
             positions[3 * i + e] = 0;
             for (int d = 0; d < box->dimension; d++)

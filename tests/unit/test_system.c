@@ -240,7 +240,7 @@ static void the_nearest_image_in_an_oblique_box_is_the_nearest(void **state)
         plugmc_images images;
         assert_int_equal(plugmc_images_of(box, 1, &images), PLUGMC_IMAGES_OBLIQUE);
         for (uint32_t n = 0; n < 3000; n++) {
-            const plugmc_random u = plugmc_draw(7, k, n, 0, 0, 0);
+            const plugmc_random u = plugmc_draw((plugmc_seed){7}, k, n, 0, 0, 0);
             for (int d = 0; d < 3; d++) f[d] = 2 * (u.word[d] + 0.5) * 0x1p-32 - 1;
             for (int d = 0; d < 3; d++) r[d] = f[0] * v[d] + f[1] * v[3 + d] + f[2] * v[6 + d];
             const plugmc_separation found =

@@ -125,7 +125,8 @@ static void make_boxes(const sum *s, plugmc_box boxes[WALKERS])
 
 static double uniform(uint64_t *state)
 {
-    plugmc_random r = plugmc_draw(20240607, ++*state, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
+    plugmc_random r =
+        plugmc_draw((plugmc_seed){20240607}, ++*state, 0, 0, PLUGMC_PURPOSE_INITIAL, 0);
     return plugmc_uniform_double(r.word[0], r.word[1]);
 }
 

@@ -12,7 +12,8 @@ enum { SAMPLES = 640, LENGTH = 3 };
 
 static double uniform(uint64_t seed, uint32_t index)
 {
-    const plugmc_random u = plugmc_draw(seed, 0, 0, index, PLUGMC_PURPOSE_INITIAL, 0);
+    const plugmc_random u =
+        plugmc_draw((plugmc_seed){seed}, 0, 0, index, PLUGMC_PURPOSE_INITIAL, 0);
     return plugmc_uniform_double(u.word[0], u.word[1]);
 }
 

@@ -13,8 +13,8 @@ static void draw_place(const plugmc_box *box, uint64_t seed, uint64_t sweep, int
 {
     r[0] = r[1] = r[2] = 0;
     for (uint32_t draw = 0; draw < 256; draw++) {
-        const plugmc_random u =
-            plugmc_draw(seed, sweep, (uint32_t)walker, k, PLUGMC_PURPOSE_OBSERVABLE, draw);
+        const plugmc_random u = plugmc_draw((plugmc_seed){seed}, sweep, (uint32_t)walker, k,
+                                            PLUGMC_PURPOSE_OBSERVABLE, draw);
         double f[3] = {0, 0, 0}, square = 0;
         for (int d = 0; d < box->dimension; d++) f[d] = (u.word[d] + 0.5) / 4294967296.0;
         if (box->domain == PLUGMC_DOMAIN_PERIODIC) {

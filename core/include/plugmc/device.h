@@ -158,40 +158,39 @@ PLUGMC_FN plugmc_random plugmc_philox(uint32_t c0, uint32_t c1, uint32_t c2, uin
     return out;
 }
 
-/* Number of the first walker here among those of all runs, or processes, that belong together: plugmc_draw
- * adds it, so that no two of them draw the same. The core sets it in every plugin. A weak symbol, since each
- * file that includes this has it, and one is left when they are linked. In texts for a GPU it is a constant:
- * as a variable it made sweeps of hard disks 4.7 % slower. */
-#ifdef __CUDACC_RTC__
-#ifndef PLUGMC_FIRST_WALKER
-#define PLUGMC_FIRST_WALKER 0
-#endif
-enum { plugmc_first_walker = PLUGMC_FIRST_WALKER };
-#else
-__attribute__((weak, visibility("hidden"))) uint32_t plugmc_first_walker;
-#endif
+/* What the random numbers of a plugin begin with. first_walker is the number of the first walker here among those of
+ * all runs, or processes, that belong together, so that no two of them draw the same. In GPU source it is a constant: as
+ * a variable it made sweeps of hard disks 4.7 % slower. */
+typedef struct plugmc_seed {
+    uint64_t key; /* [run] seed, for the first mover, potentials and observables */
+    uint32_t first_walker;
+    uint32_t unused;
+} plugmc_seed;
 
-/* The numbers of one use.
- *   seed     of the run
+/* The numbers of one use, where `number` counts something that does not depend on how walkers are divided among
+ * processes: a decision about the k-th walker of each of two rungs.
  *   sweep    below 2^48
- *   walker   index of the configuration, here
  *   index    particle, cell or 0
  *   purpose  one of PLUGMC_PURPOSE_*
- *   draw     below 256: the how-manieth block of this use */
-PLUGMC_FN plugmc_random plugmc_draw(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t index,
-                                    uint32_t purpose, uint32_t draw)
-{
-    return plugmc_philox(index, (uint32_t)sweep,
-                         ((uint32_t)(sweep >> 32) << 16) | (purpose << 8) | draw,
-                         plugmc_first_walker + walker, (uint32_t)seed, (uint32_t)(seed >> 32));
-}
-
-/* Numbers of what belongs to no walker alone, as a decision about the k-th walker of each of two rungs: they do not
- * hang on how walkers are divided among processes. */
-PLUGMC_FN plugmc_random plugmc_draw_of_all(uint64_t seed, uint64_t sweep, uint32_t k,
+ *   draw     below 256: number of the block of this use */
+PLUGMC_FN plugmc_random plugmc_draw_of_all(plugmc_seed seed, uint64_t sweep, uint32_t number,
                                            uint32_t index, uint32_t purpose, uint32_t draw)
 {
-    return plugmc_draw(seed, sweep, k - plugmc_first_walker, index, purpose, draw);
+    return plugmc_philox(index, (uint32_t)sweep,
+                         ((uint32_t)(sweep >> 32) << 16) | (purpose << 8) | draw, number,
+                         (uint32_t)seed.key, (uint32_t)(seed.key >> 32));
+}
+
+/* The numbers of one use in a walker: the index of the configuration, here. */
+PLUGMC_FN plugmc_random plugmc_draw(plugmc_seed seed, uint64_t sweep, uint32_t walker,
+                                    uint32_t index, uint32_t purpose, uint32_t draw)
+{
+#ifndef __CUDACC_RTC__
+    walker += seed.first_walker;
+#elif defined PLUGMC_FIRST_WALKER
+    walker += PLUGMC_FIRST_WALKER;
+#endif
+    return plugmc_draw_of_all(seed, sweep, walker, index, purpose, draw);
 }
 
 /* An integer in [0, n) from 32 random bits, by multiplication; the bias is below n / 2^32. */
@@ -213,8 +212,8 @@ PLUGMC_FN double plugmc_uniform_double(uint32_t high, uint32_t low)
  *     v[d] = (word[d] + 0.5) / 2^31 - 1,    d < dimension,
  * numbers that are symmetric about 0, so that a move and its reverse are equally likely. Movers
  * that take it for the same sweep, walker and index make the same trial moves. */
-PLUGMC_FN void plugmc_draw_in_ball(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t index,
-                                   int32_t dimension, double v[3])
+PLUGMC_FN void plugmc_draw_in_ball(plugmc_seed seed, uint64_t sweep, uint32_t walker,
+                                   uint32_t index, int32_t dimension, double v[3])
 {
     double square = 2;
     v[0] = v[1] = v[2] = 0;

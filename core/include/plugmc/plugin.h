@@ -109,10 +109,10 @@ typedef struct plugmc_system {
     int32_t term_count;
     uint32_t term_size; /* bytes from one term to the next: see plugmc_term_at */
     const plugmc_term *terms;
-    uint64_t seed;   /* of the run; plugins use that of plugmc_host */
-    double range;    /* largest range of the pair terms sampled; INFINITY if one has none */
-    int32_t threads; /* on the CPU; after prepare there may be fewer for a while, never more */
-    int32_t rungs;   /* of the ladder; 1: there is none */
+    plugmc_seed seed; /* of the run; plugins use that of plugmc_host */
+    double range;     /* largest range of the pair terms sampled; INFINITY if one has none */
+    int32_t threads;  /* on the CPU; after prepare there may be fewer for a while, never more */
+    int32_t rungs;    /* of the ladder; 1: there is none */
     /* k_B T in the unit of energy of the potentials, of which -ln p = U / kT; NaN where walkers differ
      * (state.h: PLUGMC_STATE_MULTIPLIER), which a mover has to follow. */
     double temperature;
@@ -215,7 +215,7 @@ typedef struct plugmc_host {
     int (*not_a_number)(plugmc_context *, const plugmc_not_a_number *);
     /* Seed of this plugin's random numbers. Of the first mover, of potentials and of observables it is
      * that of the run; further movers have others, so that none changes the numbers of another. */
-    uint64_t seed;
+    plugmc_seed seed;
     int64_t every; /* a mover's: it acts in sweeps s where this divides s + 1; else 1 */
     /* An extension that the core has; NULL: it has none of this name. */
     const void *(*extension)(plugmc_context *, const char *name);
@@ -281,7 +281,6 @@ typedef struct plugmc_plugin {
      * child process (plugmc_host.rehearse), without an instance; of the host there are only fail,
      * warn and allocate. */
     int (*rehearse)(const plugmc_host *, const char *path);
-    uint32_t *first_walker; /* what plugmc_draw adds to walkers. Set by PLUGMC_PLUGIN. */
 } plugmc_plugin;
 
 typedef const plugmc_plugin *plugmc_entry(void);
@@ -300,7 +299,7 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
 #define PLUGMC_PLUGIN_HEAD                                                                         \
     .magic = PLUGMC_MAGIC, .size = sizeof(plugmc_plugin), .abi_major = PLUGMC_ABI_MAJOR,           \
     .abi_minor = PLUGMC_NEEDS_MINOR, .real_size = sizeof(real),                                    \
-    .parameter_size = sizeof(plugmc_parameter), .first_walker = &plugmc_first_walker
+    .parameter_size = sizeof(plugmc_parameter)
 
 /* What an instance is: a struct, and the table of its keys. */
 #define PLUGMC_KEYS(type, table)                                                                   \

@@ -38,7 +38,8 @@ typedef struct plugmc_trial {
     uint32_t size;
     /* given */
     uint32_t walker; /* for plugmc_draw */
-    uint64_t seed, sweep;
+    plugmc_seed seed;
+    uint64_t sweep;
     uint32_t number; /* of the trial in the sweep, from plugmc_proposal.from */
     int32_t dimension;
     int64_t particles;       /* that are there: see plugmc_one_of_all */
@@ -105,7 +106,7 @@ PLUGMC_FN void plugmc_draw_place(const plugmc_trial *t, double place[3])
 PLUGMC_FN void plugmc_draw_one_place(const plugmc_trial *t, int32_t j, double place[3])
 {
     plugmc_trial one = *t;
-    one.seed += (uint64_t)j * 0x9e3779b97f4a7c15u;
+    one.seed.key += (uint64_t)j * 0x9e3779b97f4a7c15u;
     plugmc_draw_place(&one, place);
 }
 

@@ -20,7 +20,8 @@ typedef struct trials_places {
 
 /* Trials `begin` ... `begin` + `count` - 1 of a call, `a_sweep` in each sweep. */
 typedef struct trials_call {
-    uint64_t seed, sweep; /* of the first trial of the call */
+    plugmc_seed seed;
+    uint64_t sweep; /* of the first trial of the call */
     uint64_t begin, count, a_sweep;
     uint32_t from;
     int32_t move;              /* of all of them */

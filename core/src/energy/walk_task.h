@@ -23,7 +23,8 @@ typedef struct walk_task {
 
 /* Trials up to number `end` of a call of so many sweeps, `a_sweep` in each; 0: as many as particles. */
 typedef struct walk_call {
-    uint64_t seed, sweep; /* of the first trial of the call */
+    plugmc_seed seed;
+    uint64_t sweep; /* of the first trial of the call */
     uint64_t end, sweeps, a_sweep;
     uint32_t from;
     int32_t move, moves;       /* of the proposal; kinds of the mover */

@@ -36,7 +36,6 @@ int engine_open(engine *engine)
     int loading = load_instances(engine);
     if (!code) code = loading;
     if (!code) code = share_walkers(engine);
-    if (!code) code = share_numbers(engine);
     if (!code) code = configure_instances(engine);
     if (!code)
         code = ladder_build(&engine->ladder, &engine->config, engine->processes.all_walkers,
@@ -102,7 +101,6 @@ static int load_instances(engine *engine)
 {
     const config *config = &engine->config;
     int first_error = 0;
-    plugmc_first_walker = (uint32_t)config->run.first_walker;
     engine->instance_count = config->plugin_count;
     engine->instances =
         checked(calloc((size_t)config->plugin_count + 1, sizeof *engine->instances));

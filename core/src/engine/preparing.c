@@ -24,15 +24,15 @@ static bool runs_on_gpu(const plugmc_plugin *plugin)
 
 /* The first mover has the seed of the run, mover number k that seed and k stirred into another key,
  * by the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), which is one to one. */
-static uint64_t seed_of(const engine *engine, const instance *instance)
+static plugmc_seed seed_of(const engine *engine, const instance *instance)
 {
     uint64_t k = 0;
     while ((int)k < engine->mover_count && engine->movers[k].instance != instance) k++;
     if (!k || (int)k == engine->mover_count) return engine->system.seed;
-    uint64_t z = engine->system.seed + k * 0x9e3779b97f4a7c15u;
+    uint64_t z = engine->system.seed.key + k * 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return (plugmc_seed){.key = z ^ (z >> 31), .first_walker = engine->system.seed.first_walker};
 }
 
 /* Potentials with orbitals come before others, which may ask them where their ions are. */

@@ -390,7 +390,7 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .abi_major = PLUGMC_ABI_MAJOR,
                          .abi_minor = PLUGMC_ABI_MINOR,
                          .context = context,
-                         .seed = system ? system->seed : 0,
+                         .seed = system ? system->seed : (plugmc_seed){0},
                          .every = 1,
                          .fail = host_fail,
                          .warn = host_warn,

@@ -89,34 +89,8 @@ int share_walkers(engine *engine)
                   end = (int64_t)units * (at + 1) / of * unit;
     engine->processes.first_walker = (int32_t)begin;
     engine->system.walkers = (int32_t)(end - begin);
-    plugmc_first_walker = (uint32_t)(config->run.first_walker + begin);
+    engine->system.seed.first_walker = (uint32_t)(config->run.first_walker + begin);
     return check_movers(engine);
-}
-
-/* Its draws are those of the walkers of this run. */
-static int number(const engine *engine, const instance *instance, const char *source)
-{
-    const plugmc_plugin *halves[] = {instance->plugin, instance->plugin->single};
-    for (int k = 0; k < 2; k++) {
-        if (halves[k] && halves[k]->first_walker)
-            *halves[k]->first_walker = plugmc_first_walker;
-        else if (halves[k] && plugmc_first_walker)
-            return report_error(engine->report, EXIT_PLUGIN, source,
-                                instance->section->section->line,
-                                "[%s] draws the numbers of walker 0 whatever the first walker is, "
-                                "and run.first_walker is %u: build it again",
-                                instance->section->section->name, plugmc_first_walker);
-    }
-    return PLUGMC_OK;
-}
-
-int share_numbers(engine *engine)
-{
-    int code = 0;
-    for (int i = 0; i < engine->instance_count && !code; i++)
-        if (engine->instances[i].plugin)
-            code = number(engine, &engine->instances[i], engine->instances[i].context.file);
-    return code;
 }
 
 /* Which processors of which machine this process may run on, as a number (FNV-1a). */

@@ -4,11 +4,9 @@
 
 #include "engine/engine.h"
 
-/* After the plugins are loaded: system.walkers, first_walker and the numbers that draws go by become those of this
+/* After the plugins are loaded: system.walkers and first_walker, and that of the seed, become those of this
  * process. EXIT_INPUT where there is nothing for one of them, or a mover ties walkers that would be apart. */
 int share_walkers(engine *);
-/* Then each plugin draws by the numbers of the walkers that are here. An exit code. */
-int share_numbers(engine *);
 /* All, before anything is prepared: processes that may run on the same processors share them. */
 int share_threads(engine *);
 /* Once the system is complete: engine->processes.whole is it with the walkers of all. */

@@ -57,7 +57,8 @@ int system_build(const config *config, plugmc_system *system, report *report)
     *system = (plugmc_system){
         .size = sizeof *system,
         .walkers = (int32_t)config->run.walkers,
-        .seed = (uint64_t)config->run.seed,
+        .seed = {.key = (uint64_t)config->run.seed,
+                 .first_walker = (uint32_t)config->run.first_walker},
         .threads = config->run.threads > 0 ? (int32_t)config->run.threads : omp_get_max_threads(),
         .rungs = 1,
         .temperature = 1,

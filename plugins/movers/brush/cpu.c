@@ -195,7 +195,7 @@ static void propose(const sequential *me, arrays *a, int32_t w, uint64_t sweep, 
 {
     const plugmc_particle old = particle_at(me, a, i);
     plugmc_particle new = old;
-    const uint64_t seed = me->seed;
+    const plugmc_seed seed = me->seed;
     double to[3] = {old.x, old.y, old.z}, change = 0;
     int64_t forbidden = 0, unused = 0;
     const brush_walker *of = &me->of[w];

@@ -184,7 +184,7 @@ int sequential_prepare_device(sequential *me, const plugmc_host *host, const dev
 
 int sequential_propose(sequential *me, const plugmc_host *host)
 {
-    unsigned long long seed = host->seed;
+    plugmc_seed seed = host->seed;
     const uint32_t grid[3] = {(uint32_t)(me->system->particles + 255) / 256,
                               (uint32_t)me->system->walkers, 1};
     const uint32_t block[3] = {256, 1, 1};

@@ -59,7 +59,7 @@ typedef struct sequential {
 
     const plugmc_system *system;
     const plugmc_spread *spread; /* NULL: this process alone sweeps its walkers, all of each */
-    uint64_t seed;               /* of its random draws */
+    plugmc_seed seed;            /* of its random draws */
     brush_domain domain;         /* at the start: whether it is periodic, and oblique, stays */
     term *terms;
     int term_count, hard_count; /* the first ones have no pair energy */

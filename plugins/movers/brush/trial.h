@@ -61,8 +61,8 @@ PLUGMC_FN void brush_round(const brush_domain *b, double r[3])
 }
 
 /* `to` holds the old place and gets the new one. Returns 1 if that is in the domain. */
-PLUGMC_FN int brush_displace(const brush_domain *b, uint64_t seed, uint64_t sweep, uint32_t walker,
-                             uint32_t trial, double step, double to[3])
+PLUGMC_FN int brush_displace(const brush_domain *b, plugmc_seed seed, uint64_t sweep,
+                             uint32_t walker, uint32_t trial, double step, double to[3])
 {
     double v[3];
     plugmc_draw_in_ball(seed, sweep, walker, trial, b->dimension, v);
@@ -73,7 +73,7 @@ PLUGMC_FN int brush_displace(const brush_domain *b, uint64_t seed, uint64_t swee
 }
 
 /* -ln u: a change of energy below kT times that is accepted. */
-PLUGMC_FN double brush_threshold(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t trial)
+PLUGMC_FN double brush_threshold(plugmc_seed seed, uint64_t sweep, uint32_t walker, uint32_t trial)
 {
     plugmc_random random = plugmc_draw(seed, sweep, walker, trial, PLUGMC_PURPOSE_ACCEPT, 0);
     return -log(plugmc_uniform_double(random.word[0], random.word[1]));

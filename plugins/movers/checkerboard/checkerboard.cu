@@ -149,7 +149,7 @@ PLUGMC_FN int cb_species(uint32_t id)
 
 /* One thread a sweep of the batch, one block a walker: what will be done, and where the cells
  * will be afterwards (origin, in quanta, not yet reduced to the box). */
-extern "C" __global__ void cb_plan_batch(uint64_t seed, const uint64_t *base, cb_plan *plans,
+extern "C" __global__ void cb_plan_batch(plugmc_seed seed, const uint64_t *base, cb_plan *plans,
                                          long long *origin)
 {
     uint32_t k = threadIdx.x, walker = blockIdx.x;
@@ -259,7 +259,7 @@ PLUGMC_FN void cb_count_of(const cb_walker *walkers, int walker, uint32_t trials
 
 #if CB_CAP <= 8
 /* Slots in the order of the trials, 4 bits each: a random permutation of the first n. */
-PLUGMC_FN uint32_t cb_order(uint64_t seed, uint64_t sweep, int walker, uint32_t cell, int n)
+PLUGMC_FN uint32_t cb_order(plugmc_seed seed, uint64_t sweep, int walker, uint32_t cell, int n)
 {
     uint32_t order = 0x76543210u;
     plugmc_random r;

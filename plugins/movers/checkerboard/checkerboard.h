@@ -65,7 +65,7 @@ typedef struct checkerboard {
 
     /* geometry */
     const plugmc_system *system;
-    uint64_t seed; /* of its random draws */
+    plugmc_seed seed; /* of its random draws */
     int dimension, walkers, species, capacity, ids, energies;
     int near; /* room for particles within the range of a cell, on the GPU */
     int wide; /* many are expected there: a warp takes a cell, and energies are added in its order */

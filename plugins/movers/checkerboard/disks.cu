@@ -62,7 +62,7 @@ typedef struct cb_choice {
     uint32_t order; /* drawn from 2, 3 and 4 numbers: bit 0, bits 1 and 2, bits 3 and 4 */
 } cb_choice;
 
-PLUGMC_FN cb_choice cb_choose(uint64_t seed, uint64_t sweep, int walker, uint32_t cell,
+PLUGMC_FN cb_choice cb_choose(plugmc_seed seed, uint64_t sweep, int walker, uint32_t cell,
                               const float *step)
 {
     cb_choice choice;
@@ -219,7 +219,7 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, cb_w
  * three slots of the rows below and above, and of the columns in between, which neighbouring
  * threads share. A fourth disk in a neighbouring cell is rare and read from memory. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
-    cb_subsweep(uint64_t seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
+    cb_subsweep(plugmc_seed seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
                 int part, const cb_walker *walkers, cb_vector *coordinate, const uint32_t *id,
                 const uint8_t *count, unsigned long long *counts, int *overflow CB_WINDOW)
 {
@@ -493,7 +493,7 @@ PLUGMC_FN void cb_write_shifted(const cb_region *region, const cb_patch *patch, 
 }
 
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
-    cb_sweep(uint64_t seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
+    cb_sweep(plugmc_seed seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
              const cb_walker *walkers, const cb_vector *from, const uint32_t *from_id,
              const uint8_t *from_count, cb_vector *__restrict__ to, uint32_t *__restrict__ to_id,
              uint8_t *__restrict__ to_count, unsigned long long *counts, int *overflow)

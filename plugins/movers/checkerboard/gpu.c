@@ -193,7 +193,7 @@ static void swap_on_device(checkerboard *me)
 /* Sweep i of a batch of n, block by block. */
 static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int i)
 {
-    uint64_t seed = me->seed;
+    plugmc_seed seed = me->seed;
     const uint32_t block[3] = {(uint32_t)block_size(me), 1, 1};
     const uint32_t patches[3] = {blocks_for(me->m[0], me->patch.x),
                                  blocks_for(me->m[1], me->patch.y), (uint32_t)me->walkers};
@@ -221,7 +221,7 @@ static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int 
 static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, int i, int at)
 {
     const plugmc_gpu *gpu = host->gpu;
-    uint64_t seed = me->seed;
+    plugmc_seed seed = me->seed;
     const int threads = block_size(me);
     const uint32_t block[3] = {(uint32_t)threads, 1, 1};
     const int row = me->dimension == 3 ? me->m[1] : 1; /* rows of a layer */
@@ -274,7 +274,8 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
 static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
 {
     const plugmc_gpu *gpu = host->gpu;
-    uint64_t seed = me->seed, advance = (uint64_t)n;
+    plugmc_seed seed = me->seed;
+    uint64_t advance = (uint64_t)n;
     const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
     const uint32_t one[3] = {1, 1, 1};
     void *plan[] = {&seed, &me->d_base, &me->d_plans, &me->d_origin};
@@ -289,7 +290,8 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
 static int launch_spread(checkerboard *me, const plugmc_host *host, uint64_t first, int n)
 {
     const plugmc_gpu *gpu = host->gpu;
-    uint64_t seed = me->seed, advance = (uint64_t)n;
+    plugmc_seed seed = me->seed;
+    uint64_t advance = (uint64_t)n;
     const uint32_t one[3] = {1, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
     void *plan[] = {&seed, &me->d_base, &me->d_plans, &me->d_origin};
     void *advance_by[] = {&me->d_base, &advance};

@@ -77,7 +77,7 @@ typedef struct cb_head {
         reach; /* cell edge in x; of the others to it; square of the range */
 } cb_head;
 
-PLUGMC_FN cb_plan cb_make_plan(uint64_t seed, uint64_t sweep, uint32_t walker, int dimension,
+PLUGMC_FN cb_plan cb_make_plan(plugmc_seed seed, uint64_t sweep, uint32_t walker, int dimension,
                                int shuffle, int shift)
 {
     cb_plan plan;

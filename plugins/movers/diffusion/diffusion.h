@@ -73,7 +73,7 @@ typedef struct diffusion {
     int32_t nonlocal;
 
     const plugmc_system *system;
-    uint64_t seed;
+    plugmc_seed seed;
     int32_t threads;
     const plugmc_term *orbitals;
     int is_complex;

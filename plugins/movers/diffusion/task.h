@@ -31,7 +31,8 @@ typedef struct dmc_move {
 /* Electron `own` of a spin, in all walkers. Matrices are of double or of re, im; `row` doubles lie between rows of
  * orbitals. */
 typedef struct dmc_task {
-    uint64_t seed, sweep;
+    plugmc_seed seed;
+    uint64_t sweep;
     double tau, drift_limit;
     double vector[3][3], inverse[3][3]; /* of the box, as in plugmc_box */
     int32_t periodic, crosses;          /* crosses: a real Psi may change its sign */

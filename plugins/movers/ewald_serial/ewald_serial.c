@@ -52,7 +52,7 @@ typedef struct ewald_serial {
     real step, target_acceptance; /* parameters: length, 1 */
 
     const plugmc_system *system;
-    uint64_t seed; /* of its random draws */
+    plugmc_seed seed; /* of its random draws */
     es_task task;
     double *constant; /* [terms] kT: of the sums over waves */
     uint32_t *term;   /* [waves]: of which term */

@@ -29,7 +29,8 @@ typedef struct es_rung {
 
 /* What changes from batch to batch; kept by the device. */
 typedef struct es_plan {
-    uint64_t seed, sweep;
+    plugmc_seed seed;
+    uint64_t sweep;
     double step;    /* length, of walkers that are alike */
     uint32_t first; /* particle of the batch */
     uint32_t unused;

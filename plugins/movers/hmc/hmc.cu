@@ -39,7 +39,8 @@ typedef struct hmc_rung {
 
 /* What changes from call to call. */
 typedef struct hmc_plan {
-    uint64_t seed, sweep;
+    plugmc_seed seed;
+    uint64_t sweep;
     double half_step; /* in time, of walkers that are alike */
     uint64_t lost;    /* 1 + the sweep in which a force or an energy was not a number; 0: none. Then
                          nobody moves any more, so that it is found */

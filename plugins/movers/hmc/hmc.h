@@ -21,7 +21,7 @@ typedef struct hmc {
     int32_t precision, check_reversal;
 
     const plugmc_system *system;
-    uint64_t seed; /* of its random draws */
+    plugmc_seed seed; /* of its random draws */
     int dimension;
     plugmc_box *box; /* [walkers]: as they were taken */
     double reach;    /* of the sampled pairs, length; 0 without any */

@@ -136,7 +136,7 @@ PLUGMC_FN void hmc_sincos(double t, double *sine, double *cosine)
 }
 
 /* Momenta of a particle of this mass, kT = 1. */
-PLUGMC_FN void hmc_momentum(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t particle,
+PLUGMC_FN void hmc_momentum(plugmc_seed seed, uint64_t sweep, uint32_t walker, uint32_t particle,
                             int32_t dimension, double mass, int64_t momentum[3])
 {
     plugmc_random random = plugmc_draw(seed, sweep, walker, particle, PLUGMC_PURPOSE_TRIAL, 0);

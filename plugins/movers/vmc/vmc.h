@@ -91,7 +91,7 @@ typedef struct vmc {
 
     int64_t delayed; /* electrons of a block: `block`, or what 0 stands for */
     const plugmc_system *system;
-    uint64_t seed; /* of its random draws */
+    plugmc_seed seed; /* of its random draws */
     const vmc_engine *engine;
     int (*one_sweep)(struct vmc *, const plugmc_host *, uint64_t sweep);
     const plugmc_term *orbitals;

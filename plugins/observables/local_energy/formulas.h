@@ -231,7 +231,7 @@ PLUGMC_FN int is_visited(const ion_potentials *v, int64_t c, const double r[3], 
 }
 
 /* How the points around the ion of a visit are rotated; `walker` of the run. */
-PLUGMC_FN void visit_rotation(const ion_potentials *v, uint64_t seed, uint64_t sweep,
+PLUGMC_FN void visit_rotation(const ion_potentials *v, plugmc_seed seed, uint64_t sweep,
                               int32_t walker, const visit *at, double m[3][3])
 {
     const plugmc_random random =
@@ -359,7 +359,8 @@ enum {
 
 /* Walkers that are measured together, and the electrons of one spin of them. */
 typedef struct walkers_task {
-    uint64_t seed, sweep;
+    plugmc_seed seed;
+    uint64_t sweep;
     int32_t first_walker, walkers;
     int32_t particles;             /* of a walker, both spins */
     int32_t down;                  /* number of the first electron of species 1 */

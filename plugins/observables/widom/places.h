@@ -12,7 +12,8 @@
 enum { WIDOM_HOPELESS, WIDOM_OVERLAP, WIDOM_SQUARES };
 
 typedef struct widom_places {
-    uint64_t seed, sweep;
+    plugmc_seed seed;
+    uint64_t sweep;
     double reach;      /* of what is near, length; 0: there is nothing near */
     int32_t count[3];  /* cells, as in plugmc_cells */
     int32_t strata[3]; /* of a cell, along each direction */

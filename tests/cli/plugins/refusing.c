@@ -3,7 +3,8 @@
 
 typedef struct refusing {
     const plugmc_system *system;
-    uint64_t seed, trials, drawn;
+    plugmc_seed seed;
+    uint64_t trials, drawn;
     double sum; /* of coordinates: the state is read */
 } refusing;
 
