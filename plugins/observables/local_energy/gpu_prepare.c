@@ -188,12 +188,9 @@ int gpu_prepare(local_energy *le, const plugmc_host *host)
     const plugmc_system *system = le->system;
     local_energy_gpu *g = le->gpu = host->allocate(host->context, sizeof *g);
     const double electrons = (double)system->particles;
+    const int64_t most = le->wave.most;
     double charge = 0;
-    int64_t most = 0;
     if (!g) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the GPU");
-    for (int spin = 0; spin < system->species_count; spin++)
-        if (plugmc_species_at(system, spin)->count > most)
-            most = plugmc_species_at(system, spin)->count;
     g->far_warps = (le->sums.waves + LE_WARP - 1) / LE_WARP;
     g->group = choose_group(le, most);
     g->task = (walkers_task){
