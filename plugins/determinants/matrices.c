@@ -71,8 +71,8 @@ static int factorise_by_panels(matrices *m, const plugmc_host *host, int32_t n, 
 static int factorise(matrices *m, const plugmc_host *host, int32_t n, int32_t walkers)
 {
     if (has_panels(n)) return factorise_by_panels(m, host, n, walkers);
-    const int status = m->factor(m->blas, n, AT(m->factor_list, double *const), n,
-                                 AT(m->pivots, int), AT(m->info, int), walkers);
+    const int status = m->blas.factor(m->blas.handle, n, AT(m->factor_list, double *const), n,
+                                      AT(m->pivots, int), AT(m->info, int), walkers);
     return status ? blas_fault(host, "factorise matrices", status) : PLUGMC_OK;
 }
 
@@ -97,8 +97,8 @@ static int solve(matrices *m, const plugmc_host *host, int32_t n, int32_t walker
 {
     enum { LEFT = 0, LOWER = 0, UPPER = 1, NOT_UNIT = 0, UNIT = 1 }; /* of cuBLAS */
     const double one[2] = {1, 0};
-    const int status = m->solve(
-        m->blas, LEFT, upper ? UPPER : LOWER, KEEP_AS_IS, upper ? NOT_UNIT : UNIT, n, n, one,
+    const int status = m->blas.solve(
+        m->blas.handle, LEFT, upper ? UPPER : LOWER, KEEP_AS_IS, upper ? NOT_UNIT : UNIT, n, n, one,
         AT(m->factor_list, const double *const), n, AT(m->inverse_list, double *const), n, walkers);
     return status ? blas_fault(host, "invert matrices", status) : PLUGMC_OK;
 }
@@ -160,9 +160,9 @@ static int multiply(const matrices *m, const plugmc_host *host, gemm_batched *ge
                     int32_t walkers)
 {
     const double scales[2] = {scale, 0}, keeps[2] = {keep, 0}; /* complex ones, if they are */
-    const int status = gemm(m->blas, how_a, how_b, (int)rows, (int)columns, (int)inner, scales,
-                            AT(a, const double), (int)lda, stride_a, AT(b, const double), (int)ldb,
-                            stride_b, keeps, AT(c, double), (int)ldc, stride_c, walkers);
+    const int status = gemm(m->blas.handle, how_a, how_b, (int)rows, (int)columns, (int)inner,
+                            scales, AT(a, const double), (int)lda, stride_a, AT(b, const double),
+                            (int)ldb, stride_b, keeps, AT(c, double), (int)ldc, stride_c, walkers);
     return status ? blas_fault(host, "multiply matrices", status) : PLUGMC_OK;
 }
 
@@ -172,8 +172,8 @@ int matrices_multiply(const matrices *m, const plugmc_host *host, int how_a, int
                       int64_t stride_b, double keep, device_pointer c, int64_t ldc,
                       int64_t stride_c, int32_t walkers)
 {
-    return multiply(m, host, m->gemm, how_a, how_b, rows, columns, inner, scale, a, lda, stride_a,
-                    b, ldb, stride_b, keep, c, ldc, stride_c, walkers);
+    return multiply(m, host, m->blas.gemm, how_a, how_b, rows, columns, inner, scale, a, lda,
+                    stride_a, b, ldb, stride_b, keep, c, ldc, stride_c, walkers);
 }
 
 int matrices_multiply_real(const matrices *m, const plugmc_host *host, int how_a, int how_b,
@@ -182,7 +182,7 @@ int matrices_multiply_real(const matrices *m, const plugmc_host *host, int how_a
                            int64_t ldb, int64_t stride_b, double keep, device_pointer c,
                            int64_t ldc, int64_t stride_c, int32_t walkers)
 {
-    return multiply(m, host, m->gemm_real, how_a, how_b, rows, columns, inner, scale, a, lda,
+    return multiply(m, host, m->blas.gemm_real, how_a, how_b, rows, columns, inner, scale, a, lda,
                     stride_a, b, ldb, stride_b, keep, c, ldc, stride_c, walkers);
 }
 
@@ -214,13 +214,13 @@ static int open_blas(matrices *m, const plugmc_host *host, int is_complex)
         void *place;
         const char *name;
     } functions[] = {
-        {&m->create, "cublasCreate_v2"},
-        {&m->destroy, "cublasDestroy_v2"},
-        {&m->set_stream, "cublasSetStream_v2"},
-        {&m->gemm, is_complex ? "cublasZgemmStridedBatched" : "cublasDgemmStridedBatched"},
-        {&m->gemm_real, "cublasDgemmStridedBatched"},
-        {&m->factor, is_complex ? "cublasZgetrfBatched" : "cublasDgetrfBatched"},
-        {&m->solve, is_complex ? "cublasZtrsmBatched" : "cublasDtrsmBatched"},
+        {&m->blas.create, "cublasCreate_v2"},
+        {&m->blas.destroy, "cublasDestroy_v2"},
+        {&m->blas.set_stream, "cublasSetStream_v2"},
+        {&m->blas.gemm, is_complex ? "cublasZgemmStridedBatched" : "cublasDgemmStridedBatched"},
+        {&m->blas.gemm_real, "cublasDgemmStridedBatched"},
+        {&m->blas.factor, is_complex ? "cublasZgetrfBatched" : "cublasDgetrfBatched"},
+        {&m->blas.solve, is_complex ? "cublasZtrsmBatched" : "cublasDtrsmBatched"},
     };
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         void *found = dlsym(library, functions[i].name);
@@ -229,8 +229,8 @@ static int open_blas(matrices *m, const plugmc_host *host, int is_complex)
                               functions[i].name);
         memcpy(functions[i].place, &found, sizeof found);
     }
-    int status = m->create(&m->blas);
-    if (!status) status = m->set_stream(m->blas, host->gpu->stream(host->context));
+    int status = m->blas.create(&m->blas.handle);
+    if (!status) status = m->blas.set_stream(m->blas.handle, host->gpu->stream(host->context));
     return status ? blas_fault(host, "start", status) : PLUGMC_OK;
 }
 
@@ -300,6 +300,6 @@ int matrices_prepare(matrices *m, const plugmc_host *host, const plugmc_kernel_t
 
 void matrices_release(matrices *m)
 {
-    if (m->blas) m->destroy(m->blas);
-    m->blas = NULL;
+    if (m->blas.handle) m->blas.destroy(m->blas.handle);
+    m->blas.handle = NULL;
 }

@@ -20,16 +20,20 @@ typedef int factor_batched(void *, int, double *const *, int, int *, int *, int)
 typedef int solve_batched(void *, int, int, int, int, int, int, const double *,
                           const double *const *, int, double *const *, int, int);
 
-/* Memory for walkers that are dealt with together, and for matrices up to a size. */
-typedef struct matrices {
-    void *blas;
+/* cuBLAS, which is loaded when it is wanted. */
+typedef struct cublas {
+    void *handle;
     int (*create)(void **);
     int (*destroy)(void *);
     int (*set_stream)(void *, void *);
     gemm_batched *gemm, *gemm_real;
     factor_batched *factor;
     solve_batched *solve; /* with a triangular matrix */
+} cublas;
 
+/* Memory for walkers that are dealt with together, and for matrices up to a size. */
+typedef struct matrices {
+    cublas blas;
     plugmc_kernel *transpose, *determinant, *permutation, *trace, *residual, *compare, *panel,
         *beside;
     int64_t number; /* bytes of a number */

@@ -125,16 +125,16 @@ static int count_on_device(const pair_histogram *h, const plugmc_host *host, pai
     const uint32_t walkers = (uint32_t)h->system->walkers, block[3] = {PAIR_BLOCK, 1, 1};
     const uint32_t tiles = (t->points + PAIR_BLOCK - 1) / PAIR_BLOCK;
     choose_copies(gpu, t);
-    int code = gpu->fill(host->context, h->device_counts, 0, h->count_bytes);
-    if (!code && h->device_scales)
-        code = gpu->upload(host->context, h->device_scales, h->scales, walkers * sizeof *h->scales);
+    int code = gpu->fill(host->context, h->gpu.counts, 0, h->count_bytes);
+    if (!code && h->gpu.scales)
+        code = gpu->upload(host->context, h->gpu.scales, h->scales, walkers * sizeof *h->scales);
     if (!code)
-        code = gpu->launch(host->context, h->place_points, (uint32_t[3]){tiles, walkers, 1}, block,
-                           0, (void *[]){t});
+        code = gpu->launch(host->context, h->gpu.place_points, (uint32_t[3]){tiles, walkers, 1},
+                           block, 0, (void *[]){t});
     const uint32_t shared = (uint32_t)(t->copies * t->copy_size) * (uint32_t)sizeof(uint32_t);
     if (!code && h->in_cells)
-        code = gpu->launch(host->context, h->in_cells_kernel, (uint32_t[3]){tiles, walkers, 1},
-                           block, shared, (void *[]){t});
+        code = gpu->launch(host->context, h->gpu.in_cells, (uint32_t[3]){tiles, walkers, 1}, block,
+                           shared, (void *[]){t});
     if (!code && !h->in_cells) {
         /* enough blocks to fill the GPU, and counts of a block that fit in 32 bits */
         enum { BLOCKS_A_MULTIPROCESSOR = 64, POINTS_A_BLOCK = 1 << 22 };
@@ -142,10 +142,10 @@ static int count_on_device(const pair_histogram *h, const plugmc_host *host, pai
             (uint32_t)gpu->multiprocessors * BLOCKS_A_MULTIPROCESSOR / (tiles * walkers) + 1;
         parts = parts > tiles / 2 + 1 ? tiles / 2 + 1 : parts;
         parts = parts < t->points / POINTS_A_BLOCK + 1 ? t->points / POINTS_A_BLOCK + 1 : parts;
-        code = gpu->launch(host->context, h->all_pairs_kernel, (uint32_t[3]){tiles, parts, walkers},
+        code = gpu->launch(host->context, h->gpu.all_pairs, (uint32_t[3]){tiles, parts, walkers},
                            block, shared, (void *[]){t});
     }
-    return code ? code : gpu->download(host->context, h->counts, h->device_counts, h->count_bytes);
+    return code ? code : gpu->download(host->context, h->counts, h->gpu.counts, h->count_bytes);
 }
 
 /* ---- One measurement ----------------------------------------------------------------------- */
@@ -207,12 +207,12 @@ static pair_task task_of(const pair_histogram *h, const plugmc_view *view,
     for (int32_t w = 0; w < system->walkers; w++) set_scale(&view->box[w], cells, &h->scales[w]);
     if (box->dimension == 2) t.count[2] = 1;
     if (view->on_device) {
-        t.species = (const uint16_t *)(uintptr_t)h->device_species;
-        t.row = (const int32_t *)(uintptr_t)h->device_row;
-        t.fixed = (uint32_t *)(uintptr_t)h->device_fixed;
-        t.counts = (unsigned long long *)(uintptr_t)h->device_counts;
+        t.species = (const uint16_t *)(uintptr_t)h->gpu.species;
+        t.row = (const int32_t *)(uintptr_t)h->gpu.row;
+        t.fixed = (uint32_t *)(uintptr_t)h->gpu.fixed;
+        t.counts = (unsigned long long *)(uintptr_t)h->gpu.counts;
         t.references = t.counts + sum_words;
-        t.scales = (const pair_scale *)(uintptr_t)h->device_scales;
+        t.scales = (const pair_scale *)(uintptr_t)h->gpu.scales;
         t.scale = h->scales[0];
     }
     return t;
@@ -532,21 +532,21 @@ static int prepare_device(pair_histogram *h, const plugmc_host *host)
                           gpu->shared_per_block);
     plugmc_kernel_text text = {.size = sizeof text};
     pair_histogram_kernel_text(NULL, host, 0, &text);
-    int code = gpu->kernel(host->context, &text, "place_points", &h->place_points);
-    if (!code) code = gpu->kernel(host->context, &text, "in_cells", &h->in_cells_kernel);
-    if (!code) code = gpu->kernel(host->context, &text, "all_pairs", &h->all_pairs_kernel);
-    if (!code) code = gpu->allocate(host->context, species, &h->device_species);
-    if (!code) code = gpu->allocate(host->context, row, &h->device_row);
+    int code = gpu->kernel(host->context, &text, "place_points", &h->gpu.place_points);
+    if (!code) code = gpu->kernel(host->context, &text, "in_cells", &h->gpu.in_cells);
+    if (!code) code = gpu->kernel(host->context, &text, "all_pairs", &h->gpu.all_pairs);
+    if (!code) code = gpu->allocate(host->context, species, &h->gpu.species);
+    if (!code) code = gpu->allocate(host->context, row, &h->gpu.row);
     if (!code)
         code = gpu->allocate(host->context,
                              (size_t)system->walkers * FIXED_PARTS * particles * sizeof *h->fixed,
-                             &h->device_fixed);
-    if (!code) code = gpu->allocate(host->context, h->count_bytes, &h->device_counts);
+                             &h->gpu.fixed);
+    if (!code) code = gpu->allocate(host->context, h->count_bytes, &h->gpu.counts);
     if (!code && boxes_change(system))
         code = gpu->allocate(host->context, (size_t)system->walkers * sizeof *h->scales,
-                             &h->device_scales);
-    if (!code) code = gpu->upload(host->context, h->device_species, h->species, species);
-    if (!code) code = gpu->upload(host->context, h->device_row, h->row, row);
+                             &h->gpu.scales);
+    if (!code) code = gpu->upload(host->context, h->gpu.species, h->species, species);
+    if (!code) code = gpu->upload(host->context, h->gpu.row, h->row, row);
     return code;
 }
 

@@ -48,6 +48,13 @@ enum { PAIR_AUTO, PAIR_CELLS, PAIR_ALL }; /* method */
 #define PAIR_HISTOGRAM_MARGIN                                                                      \
     "particles this near to its surface are no references; 0: r_max, and what walls keep free"
 
+/* On the device. */
+typedef struct pair_histogram_gpu {
+    plugmc_kernel *place_points, *in_cells, *all_pairs;
+    plugmc_device_pointer row, species, fixed, counts;
+    plugmc_device_pointer scales; /* 0 where nobody changes boxes */
+} pair_histogram_gpu;
+
 typedef struct pair_histogram {
     const plugmc_system *system;
     double range, margin; /* length */
@@ -67,9 +74,7 @@ typedef struct pair_histogram {
     unsigned long long *counts; /* [walkers][rows + 1][bins], then references [walkers][species] */
     size_t count_bytes;         /* of both */
     struct pair_scale *scales;  /* [walkers], of the moment */
-    plugmc_kernel *place_points, *in_cells_kernel, *all_pairs_kernel;
-    plugmc_device_pointer device_row, device_species, device_fixed, device_counts;
-    plugmc_device_pointer device_scales; /* 0 where nobody changes boxes */
+    pair_histogram_gpu gpu;
 } pair_histogram;
 
 /* wanted [species][species], symmetric: the pairs that are counted; NULL: all.

@@ -25,8 +25,8 @@ int walk_orbitals(const diffusion *d, const plugmc_host *host, int spin, int64_t
 {
     (void)host, (void)spin;
     assert_int_equal(slopes, 0);
-    assert_true(points <= d->room);
-    for (int64_t k = 0; k < points; k++) d->values[k] = phi(d->points[3 * k]);
+    assert_true(points <= d->batch.room);
+    for (int64_t k = 0; k < points; k++) d->batch.values[k] = phi(d->batch.points[3 * k]);
     return PLUGMC_OK;
 }
 
@@ -112,14 +112,14 @@ static void run(long seen[PLACES + 1][PLACES + 1])
         .walkers = WALKERS, .particles = 2, .species_count = 2, .first = first};
     diffusion d = {.system = &system,
                    .seed = 1,
-                   .tau = TAU,
+                   .set.tau = TAU,
                    .threads = 1,
-                   .numbers = 1,
+                   .wave.numbers = 1,
                    .walkers = walkers,
-                   .points = points,
-                   .values = values,
-                   .room = 2, /* so that three places take two calls */
-                   .copies = copies};
+                   .batch.points = points,
+                   .batch.values = values,
+                   .batch.room = 2, /* so that three places take two calls */
+                   .population.copies = copies};
     list_places(places);
     for (int s = 0; s < SWEEPS; s++) {
         for (int w = 0; w < WALKERS; w++) {

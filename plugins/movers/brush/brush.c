@@ -52,7 +52,7 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
     const uint64_t first = sweeps->first, n = sweeps->n;
     sequential *me = instance;
     TRY(walkers_take_steps(me, host, sweeps));
-    me->sweeps_since += n;
+    me->now.sweeps_since += n;
     sequential_count(me, n);
     return host->gpu ? sweep_on_device(me, host, first, n) : cpu_sweep(me, host, first, n);
 }
@@ -86,7 +86,7 @@ static int launch_sweep(sequential *me, const plugmc_host *host)
     const uint32_t block[3] = {BLOCK, 1, 1};
     void *arguments[] = {&me->d};
     TRY(sequential_propose(me, host));
-    return host->gpu->launch(host->context, me->k_sweep, grid, block,
+    return host->gpu->launch(host->context, me->kernels.sweep, grid, block,
                              (uint32_t)shared_bytes(me, me->system), arguments);
 }
 
@@ -95,16 +95,17 @@ static int sweep_on_device(sequential *me, const plugmc_host *host, uint64_t fir
     const plugmc_gpu *gpu = host->gpu;
     const uint64_t last = first + n - 1;
     TRY(gpu->upload(host->context, me->d.sweep, &first, sizeof first));
-    if (!me->graph && n >= RECORDED) {
+    if (!me->kernels.graph && n >= RECORDED) {
         TRY(gpu->graph_begin(host->context));
         int code = PLUGMC_OK;
         for (int i = 0; i < RECORDED && !code; i++) code = launch_sweep(me, host);
-        int ended = gpu->graph_end(host->context, &me->graph);
+        int ended = gpu->graph_end(host->context, &me->kernels.graph);
         TRY(code ? code : ended);
     }
     for (; n > 0; n -= n < RECORDED ? 1 : RECORDED) {
         TRY(parts_agree(me, host, host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK));
-        TRY(n < RECORDED ? launch_sweep(me, host) : gpu->graph_launch(host->context, me->graph));
+        TRY(n < RECORDED ? launch_sweep(me, host)
+                         : gpu->graph_launch(host->context, me->kernels.graph));
     }
     if (me->spread) TRY(parts_agree(me, host, gpu->synchronize(host->context)));
     return sequential_check_device(me, host, last);
@@ -113,7 +114,7 @@ static int sweep_on_device(sequential *me, const plugmc_host *host, uint64_t fir
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     sequential *me = instance;
-    if (!me->define_count) {
+    if (!me->kernels.define_count) {
         const int panel = panel_of(me, host->system);
         parts_find(me, host);
         sequential_define(me, "BRUSH_PANEL", panel);
@@ -141,7 +142,7 @@ static int prepare_on_device(sequential *me, const plugmc_host *host)
     if (d->blocks < 2) d->blocks = 2;
     TRY(parts_prepare(me, host));
     if (!kernel_text(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
-    TRY(host->gpu->kernel(host->context, &text, "brush_sweep", &me->k_sweep));
+    TRY(host->gpu->kernel(host->context, &text, "brush_sweep", &me->kernels.sweep));
     return sequential_prepare_device(me, host, texts);
 }
 

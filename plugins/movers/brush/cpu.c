@@ -111,8 +111,8 @@ static int64_t handful_overlaps(const sequential *me, int32_t w, handful *h,
     for (int t = 0; t < me->hard_count; t++)
         if (me->terms[t].pair)
             overlaps +=
-                me->terms[t].pair->change(me->terms[t].instance, &me->box[w], me->domain.periodic,
-                                          probe, moved, &others, &unused);
+                me->terms[t].pair->change(me->terms[t].instance, &me->now.box[w],
+                                          me->domain.periodic, probe, moved, &others, &unused);
     h->n = 0;
     return overlaps;
 }
@@ -155,15 +155,16 @@ int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t 
     for (int32_t w = 0; w < system->walkers; w++) {
         group *g = &me->groups[shared ? omp_get_thread_num() : 0];
         g->lost = -1;
-        me->accepted[w] = 0;
+        me->now.accepted[w] = 0;
         for (uint64_t s = first; s < first + n && g->lost < 0; s++) {
-            sweep_walker(me, host, g, w, s, shared ? 1 : threads, &me->accepted[w], &me->energy[w]);
+            sweep_walker(me, host, g, w, s, shared ? 1 : threads, &me->now.accepted[w],
+                         &me->now.energy[w]);
 #pragma omp critical(brush_lost)
             if (g->lost >= 0) where.walker = w, where.particle = g->lost, where.sweep = s;
         }
     }
     for (int32_t w = 0; w < system->walkers; w++)
-        me->counts[me->on_rung[w]].accepted += me->accepted[w];
+        me->counts[me->now.on_rung[w]].accepted += me->now.accepted[w];
     if (where.walker >= 0) return host->not_a_number(host->context, &where);
     return host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK;
 }
@@ -198,7 +199,7 @@ static void propose(const sequential *me, arrays *a, int32_t w, uint64_t sweep, 
     const plugmc_seed seed = me->seed;
     double to[3] = {old.x, old.y, old.z}, change = 0;
     int64_t forbidden = 0, unused = 0;
-    const brush_walker *of = &me->of[w];
+    const brush_walker *of = &me->now.of[w];
     if (!brush_displace(&of->domain, seed, sweep, (uint32_t)w, (uint32_t)i, of->step, to))
         forbidden = 1;
     new.x = to[0], new.y = to[1], new.z = to[2];
@@ -217,11 +218,11 @@ static void propose(const sequential *me, arrays *a, int32_t w, uint64_t sweep, 
 static int add_change(const sequential *me, int32_t w, const term *t, const plugmc_particle *probe,
                       const double moved[3], const plugmc_particles *others, double *change)
 {
-    double own = 0, *sum = me->weight ? &own : change;
-    const int64_t overlaps =
-        t->pair->change(t->instance, &me->box[w], me->domain.periodic, probe, moved, others, sum);
+    double own = 0, *sum = me->now.weight ? &own : change;
+    const int64_t overlaps = t->pair->change(t->instance, &me->now.box[w], me->domain.periodic,
+                                             probe, moved, others, sum);
     const double weight = weight_of(me, w, t);
-    if (me->weight && weight != 0) *change += weight * own;
+    if (me->now.weight && weight != 0) *change += weight * own;
     return overlaps > 0;
 }
 
@@ -252,7 +253,7 @@ static void add_outside(const sequential *me, const arrays *a, int64_t begin, in
 /* What a term's energy of one pair counts; hard cores are not multiplied. */
 static double weighed(const sequential *me, int32_t w, const term *t, double energy)
 {
-    if (!me->weight || (energy == INFINITY && t->pair->functions & PLUGMC_PAIR_CONTACT))
+    if (!me->now.weight || (energy == INFINITY && t->pair->functions & PLUGMC_PAIR_CONTACT))
         return energy;
     const double weight = weight_of(me, w, t);
     return weight == 0 ? 0 : weight * energy;
@@ -276,7 +277,7 @@ static void add_inside(const sequential *me, const arrays *a, const group *g, in
         for (int outcome = 0; outcome < 2; outcome++) {
             const plugmc_particles *others = outcome ? &new : &old;
             void *sum = outcome ? g->accepted : g->rejected;
-            me->terms[t].pair->changes(me->terms[t].instance, &me->box[a->walker],
+            me->terms[t].pair->changes(me->terms[t].instance, &me->now.box[a->walker],
                                        me->domain.periodic, &probe, moved, others, one_term);
             for (int64_t j = 0; j < others->n; j++) {
                 const double before = get(me, sum, row + j);
@@ -383,7 +384,7 @@ static grid grid_of(const plugmc_system *system, const plugmc_box *box, double r
 static void set_box(sequential *me, arrays *a)
 {
     const plugmc_system *system = me->system;
-    const plugmc_box *box = &me->box[a->walker];
+    const plugmc_box *box = &me->now.box[a->walker];
     const double margin = contact_margin(system, box, me->precision);
     /* a hair more, for what float makes of distances */
     a->grid = grid_of(system, box, largest_contact(system) * margin * (1 + 1e-6));

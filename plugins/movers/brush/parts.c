@@ -75,16 +75,16 @@ int parts_prepare(sequential *me, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "this program cannot share memory among GPUs");
     divide(me, begin);
-    TRY(me->spread->memory(host->context, PLUGMC_OK, begin[ARRAYS], of_parts, &d->lost));
+    TRY(me->spread->memory(host->context, PLUGMC_OK, begin[ARRAYS], of_parts, &d->parts.lost));
     d->part = me->spread->part;
     d->place = of_parts[d->part] + begin[PLACES];
-    d->mail = of_parts[0] + begin[MAIL];
-    d->mail_sum = of_parts[0] + begin[MAIL_SUM];
-    d->mail_hit = of_parts[0] + begin[MAIL_HIT];
-    TRY(upload_addresses(me, host, of_parts, begin[PLACES], &d->places));
-    TRY(upload_addresses(me, host, of_parts, begin[NEWS], &d->news));
-    TRY(host->gpu->allocate(host->context, sizeof(uint64_t), &d->turn));
-    return host->gpu->allocate(host->context, sizeof(int32_t), &d->gone);
+    d->parts.mail = of_parts[0] + begin[MAIL];
+    d->parts.mail_sum = of_parts[0] + begin[MAIL_SUM];
+    d->parts.mail_hit = of_parts[0] + begin[MAIL_HIT];
+    TRY(upload_addresses(me, host, of_parts, begin[PLACES], &d->parts.places));
+    TRY(upload_addresses(me, host, of_parts, begin[NEWS], &d->parts.news));
+    TRY(host->gpu->allocate(host->context, sizeof(uint64_t), &d->parts.turn));
+    return host->gpu->allocate(host->context, sizeof(int32_t), &d->parts.gone);
 }
 
 /* ---- A fresh energy ------------------------------------------------------------------------------ */

@@ -112,7 +112,7 @@ static int64_t overlaps_with(const sequential *me, int32_t w, const plugmc_parti
         const plugmc_term *of = me->terms[t].of;
         if (me->terms[t].pair)
             overlaps += of->plugin->potential->pair->energy(
-                of->instance, &me->box[w], me->domain.periodic, p, &others, &unused);
+                of->instance, &me->now.box[w], me->domain.periodic, p, &others, &unused);
     }
     return overlaps;
 }
@@ -124,11 +124,11 @@ static int is_free(const sequential *me, const plugmc_cells *cells, int32_t w, i
 {
     const uint32_t *start = cells->start + w * (cells->cells + 1);
     const uint32_t *order = cells->order + w * me->system->particles;
-    const double *length = me->box[w].length;
+    const double *length = me->now.box[w].length;
     const grid g = {
         {cells->count[0], cells->count[1], cells->count[2]},
         {length[0] / cells->count[0], length[1] / cells->count[1], length[2] / cells->count[2]},
-        me->domain.periodic ? 0 : -me->box[w].radius,
+        me->domain.periodic ? 0 : -me->now.box[w].radius,
         cells->cells};
     const double r[3] = {p->x, p->y, p->z};
     int64_t around[27], overlaps = 0;
@@ -164,7 +164,7 @@ static int fits(const sequential *me, const plugmc_cells *cells, int32_t w, int6
 static int find_place(const sequential *me, const plugmc_cells *cells, int32_t w, int64_t i,
                       double *positions)
 {
-    const brush_domain *domain = &me->of[w].domain;
+    const brush_domain *domain = &me->now.of[w].domain;
     const double q = domain->quantum;
     double *here = positions + 3 * i, r[3];
     const int flat = me->domain.dimension == 2;
@@ -198,7 +198,8 @@ int part_touching(const sequential *me, const plugmc_host *host, const char *rou
     plugmc_view view = {.size = sizeof view};
     plugmc_cells cells = {.size = sizeof cells};
     double quantum = 0;
-    for (int32_t w = 0; w < system->walkers; w++) quantum = fmax(quantum, me->of[w].domain.quantum);
+    for (int32_t w = 0; w < system->walkers; w++)
+        quantum = fmax(quantum, me->now.of[w].domain.quantum);
     if (contact > 0) {
         TRY(host->view(host->context, positions, 0, &view));
         TRY(view.cells(&view, contact + 4 * FARTHEST_QUANTA * quantum, &cells));
@@ -211,6 +212,6 @@ int part_touching(const sequential *me, const plugmc_host *host, const char *rou
                     host->context, PLUGMC_ERROR_INPUT,
                     "particle %lld of walker %d overlaps, or is where it may not be, when "
                     "places are rounded to %g: use precision = double",
-                    (long long)i, w, me->of[w].domain.quantum);
+                    (long long)i, w, me->now.of[w].domain.quantum);
     return PLUGMC_OK;
 }

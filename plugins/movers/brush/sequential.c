@@ -60,8 +60,9 @@ int sequential_prepare(sequential *me, const plugmc_host *host)
     me->seed = host->seed;
     me->real_size = me->precision == SINGLE ? sizeof(float) : sizeof(double);
     me->domain = domain_of(&host->system->box, me->precision);
-    me->energy = host->allocate(host->context, (size_t)host->system->walkers * sizeof *me->energy);
-    if (!me->energy)
+    me->now.energy =
+        host->allocate(host->context, (size_t)host->system->walkers * sizeof *me->now.energy);
+    if (!me->now.energy)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
     warn_of_rounding(me, host);
     TRY(walkers_prepare(me, host));
@@ -78,28 +79,29 @@ void sequential_count(sequential *me, uint64_t n)
 {
     if (me->spread && me->spread->part > 0) return; /* the first one counts those of all */
     for (int32_t w = 0; w < me->system->walkers; w++)
-        me->counts[me->on_rung[w]].trials += n * (uint64_t)me->system->particles;
+        me->counts[me->now.on_rung[w]].trials += n * (uint64_t)me->system->particles;
 }
 
 /* ---- On the device --------------------------------------------------------------------------- */
 
 void sequential_define(sequential *me, const char *name, int number)
 {
-    char *text = me->defines[me->define_count];
-    snprintf(text, sizeof me->defines[0], "%s=%d", name, number);
-    me->define_list[me->define_count++] = text;
+    char *text = me->kernels.defines[me->kernels.define_count];
+    snprintf(text, sizeof me->kernels.defines[0], "%s=%d", name, number);
+    me->kernels.define_list[me->kernels.define_count++] = text;
 }
 
 /* Numbers that all texts need; BRUSH_MARGIN is a factor on squares. */
 static void define_common(sequential *me, const plugmc_host *host)
 {
-    char *stored = me->defines[me->define_count++], *margin = me->defines[me->define_count++];
-    snprintf(stored, sizeof me->defines[0], "BRUSH_STORED=%s",
+    char *stored = me->kernels.defines[me->kernels.define_count++],
+         *margin = me->kernels.defines[me->kernels.define_count++];
+    snprintf(stored, sizeof me->kernels.defines[0], "BRUSH_STORED=%s",
              me->precision == SINGLE ? "float" : "double");
-    snprintf(margin, sizeof me->defines[0], "BRUSH_MARGIN=%.17g",
+    snprintf(margin, sizeof me->kernels.defines[0], "BRUSH_MARGIN=%.17g",
              pow(contact_margin(host->system, &host->system->box, me->precision), 2));
-    me->define_list[me->define_count - 2] = stored;
-    me->define_list[me->define_count - 1] = margin;
+    me->kernels.define_list[me->kernels.define_count - 2] = stored;
+    me->kernels.define_list[me->kernels.define_count - 1] = margin;
     if (me->precision == DOUBLE) sequential_define(me, "BRUSH_DOUBLE", 1);
     sequential_define(me, "BRUSH_BY_WALKER", by_walker(host->system));
 }
@@ -108,17 +110,17 @@ int sequential_kernel_text(sequential *me, const plugmc_host *host, const device
                            int index, plugmc_kernel_text *out)
 {
     if (index >= TEXTS) return 0;
-    if (!me->texts[0]) {
+    if (!me->kernels.texts[0]) {
         define_common(me, host);
         for (int k = 0; k < TEXTS; k++) {
-            me->texts[k] = join_texts(host, texts[k].part);
-            if (!me->texts[k]) return 0;
+            me->kernels.texts[k] = join_texts(host, texts[k].part);
+            if (!me->kernels.texts[k]) return 0;
         }
     }
     plugmc_set_text(out, &(plugmc_kernel_text){
                              .name = texts[index].name,
-                             .text = me->texts[index],
-                             .defines = me->define_list,
+                             .text = me->kernels.texts[index],
+                             .defines = me->kernels.define_list,
                              .fuse = PLUGMC_FUSE_SAMPLED,
                              .double_precision = texts[index].in_double || me->precision == DOUBLE,
                              .contract = texts[index].contract,
@@ -151,10 +153,10 @@ static int allocate_on_device(sequential *me, const plugmc_host *host)
                   {&d->step, 8},
                   {&me->d_positions, 3 * n * walkers * 8},
                   {&me->d_rows, n * walkers * 8},
-                  {&d->walker, walkers * sizeof *me->of},
-                  {&d->weight, walkers * ((size_t)me->system->term_count + 1) * 8},
-                  {&d->margin, walkers * 8},
-                  {&d->boxes, walkers * sizeof *me->box}};
+                  {&d->now.each, walkers * sizeof *me->now.of},
+                  {&d->now.weight, walkers * ((size_t)me->system->term_count + 1) * 8},
+                  {&d->now.margin, walkers * 8},
+                  {&d->now.boxes, walkers * sizeof *me->now.box}};
     for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++)
         if (!*wanted[k].to) /* places that others write are there */
             TRY(host->gpu->allocate(host->context, wanted[k].bytes, wanted[k].to));
@@ -167,9 +169,9 @@ int sequential_prepare_device(sequential *me, const plugmc_host *host, const dev
         int text;
         const char *name;
         plugmc_kernel **to;
-    } kernels[] = {{TEXT_PROPOSE, "brush_propose", &me->k_propose},
-                   {TEXT_PROPOSE, "brush_store", &me->k_store},
-                   {TEXT_ENERGY, "brush_energy", &me->k_energy}};
+    } kernels[] = {{TEXT_PROPOSE, "brush_propose", &me->kernels.propose},
+                   {TEXT_PROPOSE, "brush_store", &me->kernels.store},
+                   {TEXT_ENERGY, "brush_energy", &me->kernels.energy}};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
         plugmc_kernel_text text = {.size = sizeof text};
         if (!sequential_kernel_text(me, host, texts, kernels[k].text, &text))
@@ -189,7 +191,7 @@ int sequential_propose(sequential *me, const plugmc_host *host)
                               (uint32_t)me->system->walkers, 1};
     const uint32_t block[3] = {256, 1, 1};
     void *arguments[] = {&me->d, &me->domain, &seed};
-    return host->gpu->launch(host->context, me->k_propose, grid, block, 0, arguments);
+    return host->gpu->launch(host->context, me->kernels.propose, grid, block, 0, arguments);
 }
 
 /* What the device has added up since it was last asked. */
@@ -206,8 +208,8 @@ static int take_sums(sequential *me, const plugmc_host *host)
     if (!code) code = gpu->fill(host->context, me->d.accepted, 0, bytes);
     if (!code) code = gpu->fill(host->context, me->d.energy, 0, bytes);
     for (int32_t w = 0; w < walkers && !code; w++) {
-        me->energy[w] += (double)energy[w] / unit[me->precision];
-        me->counts[me->on_rung[w]].accepted += (uint64_t)accepted[w];
+        me->now.energy[w] += (double)energy[w] / unit[me->precision];
+        me->counts[me->now.on_rung[w]].accepted += (uint64_t)accepted[w];
     }
     free(energy);
     return code;
@@ -261,12 +263,12 @@ static double pairs_of_all(const sequential *me, int32_t w, const double *positi
         for (int t = 0; t < me->term_count; t++) {
             const plugmc_term *of = me->terms[t].of;
             const double weight = weight_of(me, w, &me->terms[t]);
-            double own = 0, *sum = me->weight ? &own : &rows[i];
+            double own = 0, *sum = me->now.weight ? &own : &rows[i];
             if (!me->terms[t].pair || !(me->terms[t].pair->functions & PLUGMC_PAIR_ENERGY))
                 continue;
-            of->plugin->potential->pair->energy(of->instance, &me->box[w], me->domain.periodic,
+            of->plugin->potential->pair->energy(of->instance, &me->now.box[w], me->domain.periodic,
                                                 &probe, &others, sum);
-            if (me->weight && weight != 0) rows[i] += weight * own;
+            if (me->now.weight && weight != 0) rows[i] += weight * own;
         }
     }
     for (int64_t i = 0; i < n; i++) sum += rows[i];
@@ -290,10 +292,10 @@ static int fresh_energy(sequential *me, const plugmc_host *host, double *energy)
         const uint32_t block[3] = {ENERGY_BLOCK, 1, 1};
         energy_share own = share_of_energy(me, me->spread ? me->spread->part : 0);
         const uint32_t grid[3] = {(uint32_t)own.count, (uint32_t)walkers, 1};
-        void *arguments[] = {&me->d.place, &me->d.particles, &me->d.padded, &me->d_rows,
-                             &me->d.boxes, &me->d.weight,    &own.first};
+        void *arguments[] = {&me->d.place,     &me->d.particles,  &me->d.padded, &me->d_rows,
+                             &me->d.now.boxes, &me->d.now.weight, &own.first};
         if (own.count)
-            code = host->gpu->launch(host->context, me->k_energy, grid, block, 0, arguments);
+            code = host->gpu->launch(host->context, me->kernels.energy, grid, block, 0, arguments);
         if (!code) code = write_positions(me, host, (double *)(uintptr_t)me->d_positions);
         if (!code)
             code = host->gpu->download(host->context, rows, me->d_rows, n * walkers * sizeof *rows);
@@ -324,9 +326,9 @@ static int refresh_energy(sequential *me, const plugmc_host *host)
     double *fresh = malloc(walkers * sizeof *fresh);
     int code = fresh ? fresh_energy(me, host, fresh)
                      : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
-    for (size_t w = 0; w < walkers && !code; w++) me->energy[w] = fresh[w];
-    me->energy_known = 1;
-    me->sweeps_since = 0;
+    for (size_t w = 0; w < walkers && !code; w++) me->now.energy[w] = fresh[w];
+    me->now.energy_known = 1;
+    me->now.sweeps_since = 0;
     free(fresh);
     return code;
 }
@@ -335,9 +337,9 @@ int sequential_running_energy(void *instance, const plugmc_host *host, double *e
 {
     sequential *me = instance;
     TRY(take_sums(me, host));
-    if (!me->energy_known || (me->refresh > 0 && me->sweeps_since >= (uint64_t)me->refresh))
+    if (!me->now.energy_known || (me->refresh > 0 && me->now.sweeps_since >= (uint64_t)me->refresh))
         TRY(refresh_energy(me, host));
-    memcpy(energy, me->energy, (size_t)me->system->walkers * sizeof *energy);
+    memcpy(energy, me->now.energy, (size_t)me->system->walkers * sizeof *energy);
     return PLUGMC_OK;
 }
 
@@ -372,7 +374,7 @@ int sequential_take(void *instance, const plugmc_host *host, const plugmc_state 
     double *positions;
     TRY(take_sums(me, host)); /* of the rungs on which they were made */
     int code = walkers_take(me, host, state, changed);
-    me->energy_known = 0;
+    me->now.energy_known = 0;
     if (code || !(changed & ~(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG))) return code;
     if (!host->gpu && system->changes & PLUGMC_CHANGED_BOX) cpu_boxes(me);
     code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
@@ -384,7 +386,7 @@ int sequential_take(void *instance, const plugmc_host *host, const plugmc_state 
     for (size_t i = 0; i < count && !code; i++) {
         double *r = &places[3 * i];
         memcpy(r, &positions[3 * i], 3 * sizeof *r);
-        const brush_domain *domain = &me->of[i / (size_t)system->particles].domain;
+        const brush_domain *domain = &me->now.of[i / (size_t)system->particles].domain;
         brush_wrap(domain, r);
         brush_round(domain, r);
         rounded[i] = memcmp(r, &positions[3 * i], 3 * sizeof *r) != 0;
@@ -415,7 +417,7 @@ static int write_positions(sequential *me, const plugmc_host *host, double *posi
         const uint32_t block[3] = {256, 1, 1};
         plugmc_device_pointer to = (plugmc_device_pointer)(uintptr_t)positions;
         void *arguments[] = {&me->d, &to};
-        return host->gpu->launch(host->context, me->k_store, grid, block, 0, arguments);
+        return host->gpu->launch(host->context, me->kernels.store, grid, block, 0, arguments);
     }
     cpu_store(me, positions);
     return PLUGMC_OK;
@@ -430,10 +432,10 @@ double sequential_fields(const sequential *me, int32_t w, const plugmc_particle 
     const plugmc_particles one = {1, &p->x, &p->y, &p->z, &p->charge, &p->diameter, &p->species};
     for (int t = 0; t < me->term_count; t++) {
         const double weight = weight_of(me, w, &me->terms[t]);
-        double own = 0, *sum = me->weight ? &own : &energy;
+        double own = 0, *sum = me->now.weight ? &own : &energy;
         if (!me->terms[t].field) continue;
         *forbidden += me->terms[t].field->energy(me->terms[t].of->instance, &one, sum);
-        if (me->weight && weight != 0) energy += weight * own;
+        if (me->now.weight && weight != 0) energy += weight * own;
     }
     return energy;
 }
@@ -483,7 +485,9 @@ int sequential_archive(void *instance, const plugmc_host *host, plugmc_archive *
 {
     sequential *me = instance;
     TRY(take_sums(me, host)); /* when reading: so that nothing from before is added later */
-    TRY(plugmc_archive_walkers(archive, "energy", me->energy, sizeof *me->energy));
-    TRY(archive->bytes(archive, "energy_known", &me->energy_known, sizeof me->energy_known));
-    return archive->bytes(archive, "sweeps_since", &me->sweeps_since, sizeof me->sweeps_since);
+    TRY(plugmc_archive_walkers(archive, "energy", me->now.energy, sizeof *me->now.energy));
+    TRY(archive->bytes(archive, "energy_known", &me->now.energy_known,
+                       sizeof me->now.energy_known));
+    return archive->bytes(archive, "sweeps_since", &me->now.sweeps_since,
+                          sizeof me->now.sweeps_since);
 }

@@ -34,14 +34,24 @@ typedef struct handful {
     int32_t species[HANDFUL];
 } handful;
 
+/* Where walkers differ, [walkers]. */
+typedef struct device_walkers {
+    plugmc_device_pointer each, weight, margin, boxes;
+} device_walkers;
+
+/* Where a system is spread: what all parts write into. */
+typedef struct device_parts {
+    plugmc_device_pointer turn, places, news, mail, mail_sum, mail_hit, gone, lost;
+} device_parts;
+
 /* Mirrors brush_state of state.h. */
 typedef struct device_state {
     plugmc_device_pointer place, before, moved, trial, sum, hit, done, decided, ticket, role,
-        failed, accepted, energy, sweep, step, walker, weight, margin, boxes;
+        failed, accepted, energy, sweep, step;
+    device_walkers now;
     int32_t particles, padded, panels, walkers, interval, intervals, blocks;
-    /* where a system is spread */
-    int32_t part;
-    plugmc_device_pointer turn, places, news, mail, mail_sum, mail_hit, gone, lost;
+    int32_t part; /* where a system is spread */
+    device_parts parts;
 } device_state;
 
 /* A device text of a mover: files one after the other. */
@@ -51,6 +61,29 @@ typedef struct device_text {
     int contract;               /* a * b + c may be rounded once */
 } device_text;
 enum { TEXT_PROPOSE, TEXT_SWEEP, TEXT_ENERGY, TEXTS }; /* of every mover */
+
+/* Walkers as they are. */
+typedef struct each_walker {
+    int32_t *on_rung;   /* [walkers] */
+    plugmc_box *box;    /* [walkers] */
+    brush_walker *of;   /* [walkers] */
+    double *margin;     /* [walkers]: factor on squares of contact distances */
+    double *weight;     /* [walkers][terms]: what energies count by; NULL: 1 for all */
+    uint64_t *accepted; /* [walkers]: on the CPU, in one call */
+    double *energy;     /* [walkers]: running, kT; on a GPU without what the device has added */
+    int32_t energy_known;
+    uint64_t sweeps_since; /* the energy was summed afresh */
+} each_walker;
+
+/* Kernels, and what their texts are compiled with. */
+typedef struct sequential_kernels {
+    plugmc_kernel *propose, *sweep, *store, *energy;
+    plugmc_graph *graph;
+    char *texts[TEXTS];
+    char defines[10][48];
+    const char *define_list[11];
+    int define_count;
+} sequential_kernels;
 
 typedef struct sequential {
     int32_t precision;
@@ -64,19 +97,10 @@ typedef struct sequential {
     term *terms;
     int term_count, hard_count; /* the first ones have no pair energy */
     size_t real_size;           /* of places and of the energies of pairs */
-    /* Walkers as they are. */
     int32_t rungs;
-    int32_t *on_rung;      /* [walkers] */
     real *steps;           /* [rungs] length */
-    plugmc_box *box;       /* [walkers] */
-    brush_walker *of;      /* [walkers] */
-    double *margin;        /* [walkers]: factor on squares of contact distances */
-    double *weight;        /* [walkers][terms]: what energies count by; NULL: 1 for all */
-    uint64_t *accepted;    /* [walkers]: on the CPU, in one call */
     plugmc_counts *counts; /* [rungs] */
-    double *energy;        /* [walkers]: running, kT; on a GPU without what the device has added */
-    int32_t energy_known;
-    uint64_t sweeps_since; /* the energy was summed afresh */
+    each_walker now;
 
     /* On the CPU. */
     int64_t group;          /* group_size, at most N */
@@ -86,12 +110,7 @@ typedef struct sequential {
     /* On the GPU. */
     device_state d;
     plugmc_device_pointer d_positions, d_rows;
-    plugmc_kernel *k_propose, *k_sweep, *k_store, *k_energy;
-    plugmc_graph *graph;
-    char *texts[TEXTS];
-    char defines[10][48];
-    const char *define_list[11];
-    int define_count;
+    sequential_kernels kernels;
 } sequential;
 
 #define TRY(call)                                                                                  \
@@ -154,10 +173,10 @@ int walkers_upload(const sequential *, const plugmc_host *);
 /* What a term counts by in walker w. */
 static inline double weight_of(const sequential *me, int32_t w, const term *t)
 {
-    if (!me->weight) return 1;
+    if (!me->now.weight) return 1;
     const int64_t k =
         ((const char *)t->of - (const char *)me->system->terms) / me->system->term_size;
-    return me->weight[w * me->system->term_count + k];
+    return me->now.weight[w * me->system->term_count + k];
 }
 
 /* ---- parts.c: one system over several GPUs ------------------------------------------------------- */

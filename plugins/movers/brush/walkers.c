@@ -6,34 +6,36 @@
 
 static void set_box(sequential *me, int32_t w, const plugmc_box *box)
 {
-    me->box[w] = *box;
-    me->of[w].domain = domain_of(box, me->precision);
-    me->margin[w] = pow(contact_margin(me->system, box, me->precision), 2);
+    me->now.box[w] = *box;
+    me->now.of[w].domain = domain_of(box, me->precision);
+    me->now.margin[w] = pow(contact_margin(me->system, box, me->precision), 2);
 }
 
 static void set_rungs(sequential *me)
 {
     for (int32_t w = 0; w < me->system->walkers; w++) {
-        const int32_t rung = me->on_rung[w];
-        me->of[w].step = (double)me->steps[rung];
-        me->of[w].kT = me->rungs > 1 || me->system->weighted ? me->system->temperatures[rung]
-                                                             : me->system->temperature;
+        const int32_t rung = me->now.on_rung[w];
+        me->now.of[w].step = (double)me->steps[rung];
+        me->now.of[w].kT = me->rungs > 1 || me->system->weighted ? me->system->temperatures[rung]
+                                                                 : me->system->temperature;
     }
 }
 
 int walkers_upload(const sequential *me, const plugmc_host *host)
 {
     const size_t walkers = (size_t)me->system->walkers, terms = (size_t)me->system->term_count;
-    if (!host->gpu || !me->d.walker) return PLUGMC_OK;
-    int code = host->gpu->upload(host->context, me->d.walker, me->of, walkers * sizeof *me->of);
+    if (!host->gpu || !me->d.now.each) return PLUGMC_OK;
+    int code =
+        host->gpu->upload(host->context, me->d.now.each, me->now.of, walkers * sizeof *me->now.of);
     if (!code)
-        code = host->gpu->upload(host->context, me->d.margin, me->margin,
-                                 walkers * sizeof *me->margin);
+        code = host->gpu->upload(host->context, me->d.now.margin, me->now.margin,
+                                 walkers * sizeof *me->now.margin);
     if (!code)
-        code = host->gpu->upload(host->context, me->d.boxes, me->box, walkers * sizeof *me->box);
-    if (!code && me->weight && terms)
-        code = host->gpu->upload(host->context, me->d.weight, me->weight,
-                                 walkers * terms * sizeof *me->weight);
+        code = host->gpu->upload(host->context, me->d.now.boxes, me->now.box,
+                                 walkers * sizeof *me->now.box);
+    if (!code && me->now.weight && terms)
+        code = host->gpu->upload(host->context, me->d.now.weight, me->now.weight,
+                                 walkers * terms * sizeof *me->now.weight);
     return code;
 }
 
@@ -42,17 +44,17 @@ int walkers_prepare(sequential *me, const plugmc_host *host)
     const plugmc_system *system = me->system;
     const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
     me->rungs = system->rungs > 1 ? system->rungs : 1;
-    me->box = host->allocate(host->context, walkers * sizeof *me->box);
-    me->of = host->allocate(host->context, walkers * sizeof *me->of);
-    me->margin = host->allocate(host->context, walkers * sizeof *me->margin);
-    me->on_rung = host->allocate(host->context, walkers * sizeof *me->on_rung);
-    me->accepted = host->allocate(host->context, walkers * sizeof *me->accepted);
+    me->now.box = host->allocate(host->context, walkers * sizeof *me->now.box);
+    me->now.of = host->allocate(host->context, walkers * sizeof *me->now.of);
+    me->now.margin = host->allocate(host->context, walkers * sizeof *me->now.margin);
+    me->now.on_rung = host->allocate(host->context, walkers * sizeof *me->now.on_rung);
+    me->now.accepted = host->allocate(host->context, walkers * sizeof *me->now.accepted);
     me->steps = host->allocate(host->context, (size_t)me->rungs * sizeof *me->steps);
     me->counts = host->allocate(host->context, (size_t)me->rungs * sizeof *me->counts);
     if (system->weighted)
-        me->weight = host->allocate(host->context, walkers * terms * sizeof *me->weight);
-    if (!me->box || !me->of || !me->margin || !me->on_rung || !me->accepted || !me->steps ||
-        !me->counts || (system->weighted && !me->weight))
+        me->now.weight = host->allocate(host->context, walkers * terms * sizeof *me->now.weight);
+    if (!me->now.box || !me->now.of || !me->now.margin || !me->now.on_rung || !me->now.accepted ||
+        !me->steps || !me->counts || (system->weighted && !me->now.weight))
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
     for (int32_t w = 0; w < system->walkers; w++) set_box(me, w, &system->box);
     for (int32_t r = 0; r < me->rungs; r++) me->steps[r] = me->step;
@@ -77,9 +79,9 @@ static int take_rungs(sequential *me, const plugmc_state *state)
     TRY(state->array(state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &rows, &row));
     for (int32_t w = 0; w < me->system->walkers; w++) {
         const double *m = (const double *)((const char *)rows + (size_t)w * row);
-        me->on_rung[w] = ((const int32_t *)rungs)[w];
-        for (int64_t t = 0; t < terms && me->weight; t++)
-            me->weight[w * terms + t] = m[t] * me->system->temperatures[me->on_rung[w]];
+        me->now.on_rung[w] = ((const int32_t *)rungs)[w];
+        for (int64_t t = 0; t < terms && me->now.weight; t++)
+            me->now.weight[w * terms + t] = m[t] * me->system->temperatures[me->now.on_rung[w]];
     }
     set_rungs(me);
     return PLUGMC_OK;

@@ -27,7 +27,7 @@ static int prepare(void *instance, const plugmc_host *host)
 {
     checkerboard *me = (checkerboard *)instance;
     if (!me->system) TRY(geometry(me, host));
-    me->origin = (int64_t *)host->allocate(host->context, sizeof(int64_t) * 3 * me->walkers);
+    me->origin = (int64_t *)host->allocate(host->context, sizeof(int64_t) * 3 * me->cells.walkers);
     if (!me->origin || !allocate_store(me, &me->now) || !allocate_store(me, &me->next))
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the cells (%.0f MiB)",
                           2 * (double)(coordinate_bytes(me) + id_bytes(me)) / 1048576);
@@ -38,15 +38,15 @@ static int prepare(void *instance, const plugmc_host *host)
  * after every take, nobody would ever leave a cell where each sweep is followed by one. */
 static int take_on_host(checkerboard *me, const plugmc_host *host, const plugmc_state *state)
 {
-    const int slots = me->capacity;
+    const int slots = me->cells.capacity;
     double *positions;
     if (host->gpu)
-        TRY(host->gpu->download(host->context, me->origin, me->d_origin,
-                                sizeof(int64_t) * 3 * me->walkers));
+        TRY(host->gpu->download(host->context, me->origin, me->device.origin,
+                                sizeof(int64_t) * 3 * me->cells.walkers));
     TRY(plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions));
     TRY(load_cells(me, host, positions));
     if (!host->gpu) return PLUGMC_OK;
-    if (me->capacity != slots) TRY(rebuild_on_device(me, host));
+    if (me->cells.capacity != slots) TRY(rebuild_on_device(me, host));
     return upload_state(me, host);
 }
 
@@ -59,7 +59,7 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
     double *positions;
     TRY(take_conditions(me, state, changed));
     if (!(changed & ~(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG))) return PLUGMC_OK;
-    if (me->boxes_change && changed & PLUGMC_CHANGED_BOX) TRY(fit_cells(me, host, &laid_out));
+    if (me->each.boxes_change && changed & PLUGMC_CHANGED_BOX) TRY(fit_cells(me, host, &laid_out));
     if (laid_out && host->gpu) TRY(rebuild_on_device(me, host));
     me->taken = 1;
     if (host->gpu && again) { /* the first time nothing is there yet */
@@ -73,9 +73,9 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 {
     uint64_t first = sweeps->first, n = sweeps->n;
     checkerboard *me = (checkerboard *)instance;
-    if (plugmc_take_steps(sweeps, me->system->rungs, me->steps)) set_steps(me);
+    if (plugmc_take_steps(sweeps, me->system->rungs, me->each.steps)) set_steps(me);
     while (n > 0) {
-        uint64_t some = n < CHUNK || me->bounded ? n : CHUNK;
+        uint64_t some = n < CHUNK || me->cells.bounded ? n : CHUNK;
         TRY(host->gpu ? sweep_on_gpu(me, host, first, some) : sweep_or_grow(me, host, first, some));
         if (stops_here(me, host)) return PLUGMC_STOPPED; /* it may have been cut short */
         first += some;
@@ -89,7 +89,7 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
     checkerboard *me = (checkerboard *)instance;
     const int side = host->gpu ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST;
     /* places where nobody is stay what they are */
-    const int access = me->counts_change ? PLUGMC_READ | PLUGMC_WRITE : PLUGMC_WRITE;
+    const int access = me->each.counts_change ? PLUGMC_READ | PLUGMC_WRITE : PLUGMC_WRITE;
     double *positions;
     TRY(bring_all(me, host));
     TRY(plugmc_state_positions(state, side, access, &positions));
@@ -114,55 +114,58 @@ static int take_shape(checkerboard *me, const plugmc_host *host, const int32_t s
 {
     int odd = 0, same = 1;
     for (int a = 0; a < 3; a++) {
-        const int least = a < me->dimension ? 2 : 1, most = a < me->dimension ? 1 << 15 : 1;
+        const int least = a < me->cells.dimension ? 2 : 1,
+                  most = a < me->cells.dimension ? 1 << 15 : 1;
         odd |= shape[a] < least || shape[a] > most || shape[a] % least;
-        same &= shape[a] == me->m[a];
+        same &= shape[a] == me->cells.m[a];
     }
-    if (shape[4] != me->ids || (!same && (odd || !me->boxes_change)))
+    if (shape[4] != me->cells.ids || (!same && (odd || !me->each.boxes_change)))
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "the stored cells are %d x %d x %d, those of this run %d x %d x %d",
-                          shape[0], shape[1], shape[2], me->m[0], me->m[1], me->m[2]);
-    *laid_out = me->boxes_change && (!same || shape[3] != me->capacity);
+                          shape[0], shape[1], shape[2], me->cells.m[0], me->cells.m[1],
+                          me->cells.m[2]);
+    *laid_out = me->each.boxes_change && (!same || shape[3] != me->cells.capacity);
     if (*laid_out && shape[3] >= 1 && shape[3] <= most_slots(me)) {
-        memcpy(me->m, shape, sizeof me->m);
-        me->capacity = shape[3];
+        memcpy(me->cells.m, shape, sizeof me->cells.m);
+        me->cells.capacity = shape[3];
         set_units(me);
         return lay_out(me, host);
     }
-    while (me->capacity < shape[3]) TRY(grow(me, host));
-    if (me->capacity != shape[3])
+    while (me->cells.capacity < shape[3]) TRY(grow(me, host));
+    if (me->cells.capacity != shape[3])
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "the stored cells have %d slots, those of this run %d", shape[3],
-                          me->capacity);
+                          me->cells.capacity);
     return PLUGMC_OK;
 }
 
 static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
 {
     checkerboard *me = (checkerboard *)instance;
-    int32_t shape[5] = {me->m[0], me->m[1], me->m[2], me->capacity, me->ids};
+    int32_t shape[5] = {me->cells.m[0], me->cells.m[1], me->cells.m[2], me->cells.capacity,
+                        me->cells.ids};
     if (!a->reading) TRY(bring_all(me, host));
     if (host->gpu && !a->reading) TRY(download_state(me, host));
     if (!a->reading) normalise(me, &me->now);
-    if (!me->ids) memset(me->now.id, 0, id_bytes(me)); /* of no meaning then */
+    if (!me->cells.ids) memset(me->now.id, 0, id_bytes(me)); /* of no meaning then */
     TRY(a->bytes(a, "shape", shape, sizeof shape));
-    int slots = me->capacity, laid_out = 0;
+    int slots = me->cells.capacity, laid_out = 0;
     if (a->reading) TRY(take_shape(me, host, shape, &laid_out));
-    const size_t walkers = me->walkers;
+    const size_t walkers = me->cells.walkers;
     TRY(plugmc_archive_walkers(a, "coordinate", me->now.coordinate,
                                coordinate_bytes(me) / walkers));
     TRY(plugmc_archive_walkers(a, "id", me->now.id, id_bytes(me) / walkers));
     TRY(plugmc_archive_walkers(a, "count", me->now.count, count_bytes(me) / walkers));
     TRY(plugmc_archive_walkers(a, "origin", me->origin, 3 * sizeof *me->origin));
     if (!host->gpu || !a->reading) return PLUGMC_OK;
-    if (laid_out || me->capacity != slots) TRY(rebuild_on_device(me, host));
+    if (laid_out || me->cells.capacity != slots) TRY(rebuild_on_device(me, host));
     return upload_state(me, host);
 }
 
 /* A step that prepare takes is below half of a cell. */
 static double limit(const void *instance, int32_t rung, double step)
 {
-    const double narrowest = ((const checkerboard *)instance)->narrowest;
+    const double narrowest = ((const checkerboard *)instance)->cells.narrowest;
     (void)rung;
     return step < 0.5 * narrowest ? step : 0.49 * narrowest;
 }
@@ -179,8 +182,9 @@ static void release(void *instance)
 /* Cells in each direction before anything is prepared, as geometry.c makes them. */
 static int cells_expected(const checkerboard *me, const plugmc_system *system, double m[3])
 {
-    const double range = (double)me->cell > 0 ? (double)me->cell : system->range;
-    const int disks = system->box.dimension == 2 && !pairs_have_energies(system) && !(me->cell > 0);
+    const double range = (double)me->set.cell > 0 ? (double)me->set.cell : system->range;
+    const int disks =
+        system->box.dimension == 2 && !pairs_have_energies(system) && !(me->set.cell > 0);
     m[0] = m[1] = m[2] = 2;
     for (int a = 0; a < system->box.dimension && range > 0; a++) {
         m[a] = 2 * floor(system->box.length[a] / (2 * range));
@@ -196,7 +200,7 @@ static int speed(const void *instance, const plugmc_system *system, plugmc_speed
 {
     const checkerboard *me = instance;
     const int dimension = system->box.dimension;
-    const double r = system->range, trials = (double)me->trials;
+    const double r = system->range, trials = (double)me->set.trials;
     double m[3], w = 0;
     if (!cells_expected(me, system, m)) return PLUGMC_UNANSWERED;
     for (int a = 0; a < dimension; a++) w = fmax(w, system->box.length[a] / m[a]);
@@ -214,26 +218,28 @@ static int speed(const void *instance, const plugmc_system *system, plugmc_speed
 
 /* ---- Table ---------------------------------------------------------------------------------------- */
 
+_Static_assert(offsetof(checkerboard, set) == 0, "keys are told of checkerboard_settings");
+
 static const plugmc_parameter table[] = {
-    PLUGMC_INTEGER_KEY(checkerboard, trials, "4", 1, 1024, "",
+    PLUGMC_INTEGER_KEY(checkerboard_settings, trials, "4", 1, 1024, "",
                        "trial moves a cell and sub-sweep, n_M of the paper"),
-    PLUGMC_REAL_KEY(checkerboard, step, "0.16", 1e-9, 1e9, "length",
+    PLUGMC_REAL_KEY(checkerboard_settings, step, "0.16", 1e-9, 1e9, "length",
                     "radius of the disk or ball in which a trial displacement is uniform"),
-    PLUGMC_REAL_KEY(checkerboard, target_acceptance, "0", 0, 0.95, "",
+    PLUGMC_REAL_KEY(checkerboard_settings, target_acceptance, "0", 0, 0.95, "",
                     "acceptance to which the step is tuned during equilibration; 0: step is kept"),
-    PLUGMC_REAL_KEY(checkerboard, cell, "0", 0, 1e9, "length",
+    PLUGMC_REAL_KEY(checkerboard_settings, cell, "0", 0, 1e9, "length",
                     "smallest edge of a cell, at least the range of the potential; 0: chosen so "
                     "that sweeps are fast"),
-    PLUGMC_FLAG_KEY(checkerboard, shuffle_particles, "yes",
+    PLUGMC_FLAG_KEY(checkerboard_settings, shuffle_particles, "yes",
                     "visit the particles of a cell in random order; without it sampling is wrong"),
-    PLUGMC_FLAG_KEY(checkerboard, shuffle_sets, "yes",
+    PLUGMC_FLAG_KEY(checkerboard_settings, shuffle_sets, "yes",
                     "visit the checkerboard sets in random order; detailed balance needs it"),
-    PLUGMC_FLAG_KEY(checkerboard, shift_cells, "yes",
+    PLUGMC_FLAG_KEY(checkerboard_settings, shift_cells, "yes",
                     "shift the cells at random after each sweep; without it sampling is wrong"),
-    PLUGMC_FLAG_KEY(checkerboard, identities, "yes",
+    PLUGMC_FLAG_KEY(checkerboard_settings, identities, "yes",
                     "keep particle numbers; without them particles of one species are numbered by "
                     "cell, and sweeps move less memory"),
-    PLUGMC_INTEGER_KEY(checkerboard, exchange_every, "0", 0, BATCH, "",
+    PLUGMC_INTEGER_KEY(checkerboard_settings, exchange_every, "0", 0, BATCH, "",
                        "where several processes sweep one system: sweeps for which each brings "
                        "cells of others at once; 0: chosen"),
 };

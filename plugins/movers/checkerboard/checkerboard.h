@@ -56,16 +56,16 @@ typedef struct conditions {
     int32_t rung;
 } conditions;
 
-typedef struct checkerboard {
-    /* parameters */
+/* Parameters. */
+typedef struct checkerboard_settings {
     int64_t trials;
     real step, target_acceptance, cell;
     int32_t shuffle_particles, shuffle_sets, shift_cells, identities;
     int64_t exchange_every;
+} checkerboard_settings;
 
-    /* geometry */
-    const plugmc_system *system;
-    plugmc_seed seed; /* of its random draws */
+/* Cells, and how they lie in memory. */
+typedef struct cell_grid {
     int dimension, walkers, species, capacity, ids, energies;
     int near; /* room for particles within the range of a cell, on the GPU */
     int wide; /* many are expected there: a warp takes a cell, and energies are added in its order */
@@ -74,10 +74,10 @@ typedef struct checkerboard {
     double narrowest;            /* cell edge in the box that the run begins with */
     int half, row;               /* cells in half a row, its stride in words */
     int64_t plane, axis, walker; /* words of a slot, of an axis, of a walker */
-    double *distance;            /* [species][species]: of contact */
-    float *charge, *diameter;    /* [species] */
+} cell_grid;
 
-    /* of walkers and rungs */
+/* Walkers and rungs as they are. */
+typedef struct each_walker {
     conditions *of;       /* [walkers] */
     conditions *proposed; /* [walkers]: in other boxes */
     double *multiplier;   /* [walkers][terms] */
@@ -86,6 +86,61 @@ typedef struct checkerboard {
     int counts_change;    /* and numbers of particles: some places are NaN, where nobody is */
     int resized;          /* cells have been fitted to boxes that may have changed */
     int alike; /* all walkers have the same conditions for ever, and every energy counts alike */
+} each_walker;
+
+/* Other processes that have the same walker: domains.c. */
+typedef struct other_processes {
+    const plugmc_spread *spread; /* NULL: there are none */
+    int at_once;                 /* sweeps for which cells of others are brought at once, at most */
+    int apart;                   /* cells of others are not here as they are there */
+    cb_window windows[BATCH][CB_WINDOWS]; /* of the sweeps for which they are brought */
+} other_processes;
+
+/* Memory of the device. */
+typedef struct device_arrays {
+    device_store now, next, snapshot;
+    plugmc_device_pointer origin, plans, base, conditions, counts, trouble, offset;
+    plugmc_device_pointer saved_origin, saved_counts; /* of the snapshot */
+    plugmc_device_pointer widths; /* double [3]: of the cells of the first walker */
+    /* Conditions, and an answer a walker; 0 until a box is proposed. */
+    plugmc_device_pointer proposed;
+    void *packed, *uploaded; /* conditions for the device, and as they are there */
+    int all_there;           /* `uploaded` holds */
+} device_arrays;
+
+typedef struct sweep_kernels {
+    plugmc_kernel *enter, *fill, *touch; /* NULL until they are needed */
+    plugmc_kernel *count, *place;        /* and these */
+    plugmc_kernel *plan, *advance, *subsweep, *shift, *sweep, *number, *store;
+} sweep_kernels;
+
+/* Sweeps that the device makes without the host. */
+typedef struct graphs {
+    plugmc_graph *whole[2]; /* of BATCH sweeps, starting from either store */
+    /* Of fewer, an even number, where a call asks for that many again and again. */
+    plugmc_graph *few[2];
+    uint64_t few_sweeps, asked_before;
+    int counts_on; /* 1: `base`, the number of the sweep that comes on the device, is next_sweep */
+    uint64_t next_sweep;
+    int swapped; /* which store is `now`: index into `whole` */
+} graphs;
+
+/* What the text of the kernels is made of. */
+typedef struct kernel_source {
+    char defines_text[31][48];
+    const char *defines[34], *contact_table, *first_table, *text[3];
+} kernel_source;
+
+typedef struct checkerboard {
+    checkerboard_settings set; /* first: the table of keys counts from here */
+
+    const plugmc_system *system;
+    plugmc_seed seed; /* of its random draws */
+    cell_grid cells;
+    double *distance;         /* [species][species]: of contact */
+    float *charge, *diameter; /* [species] */
+    each_walker each;
+    other_processes others;
 
     /* state */
     store now, next;
@@ -93,37 +148,15 @@ typedef struct checkerboard {
     plugmc_counts *counts, *saved_counts; /* [rungs] */
     uint64_t lost;                        /* sweep in which a change of energy was not a number */
 
-    /* other processes that have the same walker: domains.c */
-    const plugmc_spread *spread; /* NULL: there are none */
-    int at_once;                 /* sweeps for which cells of others are brought at once, at most */
-    int apart;                   /* cells of others are not here as they are there */
-    cb_window windows[BATCH][CB_WINDOWS]; /* of the sweeps for which they are brought */
-
     /* GPU */
-    device_store on_now, on_next, snapshot;
+    device_arrays device;
     cb_trouble trouble; /* as it was when positions were given last, where nothing can fail */
     int looked;
-    plugmc_device_pointer d_origin, d_plans, d_base, d_conditions, d_counts, d_trouble, d_offset;
-    plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
-    plugmc_device_pointer d_widths; /* double [3]: of the cells of the first walker */
-    plugmc_device_pointer
-        d_proposed;          /* conditions, and an answer a walker; 0 until a box is proposed */
-    void *packed, *uploaded; /* conditions for the device, and as they are there */
-    int all_there;           /* `uploaded` holds */
-    int taken;               /* positions have been taken */
-    plugmc_kernel *k_enter, *k_fill, *k_touch; /* NULL until they are needed */
-    plugmc_kernel *k_count, *k_place;          /* and these */
-    plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_sweep, *k_number, *k_store;
+    int taken; /* positions have been taken */
+    sweep_kernels kernels;
     patch patch;
-    plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
-    plugmc_graph
-        *few[2]; /* of fewer, an even number, where a call asks for that many again and again */
-    uint64_t few_sweeps, asked_before;
-    int counts_on; /* 1: d_base, the number of the sweep that comes on the device, is next_sweep */
-    uint64_t next_sweep;
-    int swapped; /* which store is `now`: index into graph */
-    char defines_text[31][48];
-    const char *defines[34], *contact_table, *first_table, *text[3];
+    graphs graphs;
+    kernel_source source;
 } checkerboard;
 
 /* Does a step of a sequence of calls unless one before has failed. */
@@ -136,7 +169,7 @@ typedef struct checkerboard {
 /* Where a cell is in a slot of a walker. */
 static inline int64_t word_of(const checkerboard *me, int x, int y, int z)
 {
-    return (((int64_t)z * me->m[1] + y) * 2 + (x & 1)) * me->row + PAD + (x >> 1);
+    return (((int64_t)z * me->cells.m[1] + y) * 2 + (x & 1)) * me->cells.row + PAD + (x >> 1);
 }
 
 /* Loops over lanes carry nothing from one lane to the next. The word for it keeps the compiler from
@@ -213,8 +246,8 @@ int stops_here(const checkerboard *, const plugmc_host *);
 
 static inline cb_plan plan_of(const checkerboard *me, uint64_t sweep, int walker)
 {
-    return cb_make_plan(me->seed, sweep, (uint32_t)walker, me->dimension, me->shuffle_sets,
-                        me->shift_cells);
+    return cb_make_plan(me->seed, sweep, (uint32_t)walker, me->cells.dimension,
+                        me->set.shuffle_sets, me->set.shift_cells);
 }
 
 /* ---- store.c: the memory of cells on the host ------------------------------------------------- */
@@ -240,7 +273,7 @@ int grow(checkerboard *, const plugmc_host *);
 /* Whether touching particles are parted when they are taken: see part_touching. */
 static inline int parts_touching(const checkerboard *me)
 {
-    return !me->boxes_change && !me->counts_change;
+    return !me->each.boxes_change && !me->each.counts_change;
 }
 
 int load_cells(checkerboard *, const plugmc_host *, const double *positions);

@@ -5,13 +5,14 @@
 static void set_units_of(const checkerboard *me, conditions *of)
 {
     const double range = me->system->range;
-    for (int a = 0; a < 3; a++) of->width[a] = a < me->dimension ? of->length[a] / me->m[a] : 1;
+    for (int a = 0; a < 3; a++)
+        of->width[a] = a < me->cells.dimension ? of->length[a] / me->cells.m[a] : 1;
     of->scale = (float)of->width[0];
     /* the margin covers the rounding of distances to the cell */
     of->reach = (float)(range * range / (of->width[0] * of->width[0]) * 1.00001);
     for (int a = 0; a < 3; a++)
-        of->ratio[a] = a < me->dimension ? (float)(of->width[a] / of->width[0]) : 1;
-    for (int pair = 0; pair < me->species * me->species; pair++) {
+        of->ratio[a] = a < me->cells.dimension ? (float)(of->width[a] / of->width[0]) : 1;
+    for (int pair = 0; pair < me->cells.species * me->cells.species; pair++) {
         /* A margin of 2^-22 covers the rounding of r^2 in float: what passes for apart is
          * apart in exact arithmetic. */
         const double c = me->distance[pair] / of->width[0];
@@ -22,10 +23,10 @@ static void set_units_of(const checkerboard *me, conditions *of)
 /* In cells that have become narrow the step is what fits into half of one, for as long as they are. */
 void set_steps(checkerboard *me)
 {
-    for (int w = 0; w < me->walkers; w++) {
-        conditions *of = &me->of[w];
-        double step = (double)me->steps[of->rung], narrowest = of->width[0];
-        for (int a = 1; a < me->dimension; a++) narrowest = fmin(narrowest, of->width[a]);
+    for (int w = 0; w < me->cells.walkers; w++) {
+        conditions *of = &me->each.of[w];
+        double step = (double)me->each.steps[of->rung], narrowest = of->width[0];
+        for (int a = 1; a < me->cells.dimension; a++) narrowest = fmin(narrowest, of->width[a]);
         if (!(step < 0.5 * narrowest)) step = 0.49 * narrowest;
         for (int a = 0; a < 3; a++) of->step[a] = (float)(step / of->width[a]);
     }
@@ -33,7 +34,7 @@ void set_steps(checkerboard *me)
 
 void set_units(checkerboard *me)
 {
-    for (int w = 0; w < me->walkers; w++) set_units_of(me, &me->of[w]);
+    for (int w = 0; w < me->cells.walkers; w++) set_units_of(me, &me->each.of[w]);
     set_steps(me);
 }
 
@@ -46,28 +47,30 @@ static void set_box(conditions *of, const plugmc_box *box)
 int begin_conditions(checkerboard *me, const plugmc_host *host)
 {
     const plugmc_system *system = me->system;
-    const size_t walkers = (size_t)me->walkers, rungs = (size_t)system->rungs,
-                 pairs = (size_t)(me->species * me->species);
-    me->alike = !system->weighted && system->rungs == 1 && !me->boxes_change;
-    me->of = (conditions *)host->allocate(host->context, sizeof *me->of * 2 * walkers);
-    me->proposed = me->of + walkers;
-    me->multiplier = (double *)host->allocate(host->context, sizeof *me->multiplier * walkers *
-                                                                 (size_t)system->term_count);
-    me->steps = (real *)host->allocate(host->context, sizeof *me->steps * rungs);
+    const size_t walkers = (size_t)me->cells.walkers, rungs = (size_t)system->rungs,
+                 pairs = (size_t)(me->cells.species * me->cells.species);
+    me->each.alike = !system->weighted && system->rungs == 1 && !me->each.boxes_change;
+    me->each.of = (conditions *)host->allocate(host->context, sizeof *me->each.of * 2 * walkers);
+    me->each.proposed = me->each.of + walkers;
+    me->each.multiplier = (double *)host->allocate(
+        host->context, sizeof *me->each.multiplier * walkers * (size_t)system->term_count);
+    me->each.steps = (real *)host->allocate(host->context, sizeof *me->each.steps * rungs);
     me->counts = (plugmc_counts *)host->allocate(host->context, counts_bytes(me));
     me->saved_counts = (plugmc_counts *)host->allocate(host->context, counts_bytes(me));
     float *contact = (float *)host->allocate(host->context, sizeof *contact * 2 * walkers * pairs);
-    if (!me->of || !me->multiplier || !me->steps || !me->counts || !me->saved_counts || !contact)
+    if (!me->each.of || !me->each.multiplier || !me->each.steps || !me->counts ||
+        !me->saved_counts || !contact)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
-                          me->walkers);
-    for (int w = 0; w < me->walkers; w++) {
-        me->of[w].contact = contact + (size_t)w * pairs;
-        me->proposed[w].contact = contact + (size_t)(w + me->walkers) * pairs;
+                          me->cells.walkers);
+    for (int w = 0; w < me->cells.walkers; w++) {
+        me->each.of[w].contact = contact + (size_t)w * pairs;
+        me->each.proposed[w].contact = contact + (size_t)(w + me->cells.walkers) * pairs;
         if (system->weighted)
-            me->of[w].multiplier = me->multiplier + (size_t)w * (size_t)system->term_count;
-        set_box(&me->of[w], &system->box);
+            me->each.of[w].multiplier =
+                me->each.multiplier + (size_t)w * (size_t)system->term_count;
+        set_box(&me->each.of[w], &system->box);
     }
-    for (size_t r = 0; r < rungs; r++) me->steps[r] = me->step;
+    for (size_t r = 0; r < rungs; r++) me->each.steps[r] = me->set.step;
     return PLUGMC_OK;
 }
 
@@ -75,7 +78,7 @@ static int take_rungs(checkerboard *me, const plugmc_state *state)
 {
     void *rung;
     TRY(state->array(state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ, &rung, NULL));
-    for (int w = 0; w < me->walkers; w++) me->of[w].rung = ((const int32_t *)rung)[w];
+    for (int w = 0; w < me->cells.walkers; w++) me->each.of[w].rung = ((const int32_t *)rung)[w];
     return PLUGMC_OK;
 }
 
@@ -85,9 +88,9 @@ static int take_multipliers(checkerboard *me, const plugmc_state *state)
     void *rows;
     size_t row;
     TRY(state->array(state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &rows, &row));
-    for (size_t w = 0; w < (size_t)me->walkers; w++)
-        memcpy(me->multiplier + w * terms, (const char *)rows + w * row,
-               terms * sizeof *me->multiplier);
+    for (size_t w = 0; w < (size_t)me->cells.walkers; w++)
+        memcpy(me->each.multiplier + w * terms, (const char *)rows + w * row,
+               terms * sizeof *me->each.multiplier);
     return PLUGMC_OK;
 }
 
@@ -95,7 +98,8 @@ static int take_boxes(checkerboard *me, const plugmc_state *state)
 {
     void *boxes;
     TRY(state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL));
-    for (int w = 0; w < me->walkers; w++) set_box(&me->of[w], (const plugmc_box *)boxes + w);
+    for (int w = 0; w < me->cells.walkers; w++)
+        set_box(&me->each.of[w], (const plugmc_box *)boxes + w);
     return PLUGMC_OK;
 }
 
@@ -104,16 +108,16 @@ int take_conditions(checkerboard *me, const plugmc_state *state, uint32_t change
     if (me->system->rungs > 1 && changed & PLUGMC_CHANGED_RUNG) TRY(take_rungs(me, state));
     if (me->system->weighted && changed & PLUGMC_CHANGED_MULTIPLIER)
         TRY(take_multipliers(me, state));
-    if (me->boxes_change && changed & PLUGMC_CHANGED_BOX) TRY(take_boxes(me, state));
+    if (me->each.boxes_change && changed & PLUGMC_CHANGED_BOX) TRY(take_boxes(me, state));
     set_steps(me);
     return PLUGMC_OK;
 }
 
 void propose_box(checkerboard *me, int w, const plugmc_box *box)
 {
-    conditions *of = &me->proposed[w];
+    conditions *of = &me->each.proposed[w];
     float *contact = of->contact;
-    *of = me->of[w];
+    *of = me->each.of[w];
     of->contact = contact;
     set_box(of, box);
     set_units_of(me, of);
@@ -121,37 +125,38 @@ void propose_box(checkerboard *me, int w, const plugmc_box *box)
 
 void take_box(checkerboard *me, int w, const plugmc_box *box)
 {
-    set_box(&me->of[w], box);
-    set_units_of(me, &me->of[w]);
+    set_box(&me->each.of[w], box);
+    set_units_of(me, &me->each.of[w]);
 }
 
 /* ---- For kernels -------------------------------------------------------------------------------- */
 
 static size_t contact_bytes(const checkerboard *me)
 {
-    return me->boxes_change ? sizeof(float) * (size_t)(me->species * me->species) : 0;
+    return me->each.boxes_change ? sizeof(float) * (size_t)(me->cells.species * me->cells.species)
+                                 : 0;
 }
 
 /* Of a walker on the device, see cb_walker in checkerboard.cu. */
 static size_t packed_bytes(const checkerboard *me)
 {
-    if (me->alike) return 3 * sizeof(float);
+    if (me->each.alike) return 3 * sizeof(float);
     return sizeof(cb_head) + sizeof(double) * (size_t)me->system->term_count +
            (contact_bytes(me) + 7) / 8 * 8;
 }
 
 size_t conditions_bytes(const checkerboard *me)
 {
-    return packed_bytes(me) * (size_t)(me->alike ? 1 : me->walkers);
+    return packed_bytes(me) * (size_t)(me->each.alike ? 1 : me->cells.walkers);
 }
 
 void pack_conditions(const checkerboard *me, const conditions *all, void *packed)
 {
-    if (me->alike) {
+    if (me->each.alike) {
         memcpy(packed, all[0].step, conditions_bytes(me));
         return;
     }
-    for (int w = 0; w < me->walkers; w++) {
+    for (int w = 0; w < me->cells.walkers; w++) {
         const conditions *of = &all[w];
         char *to = (char *)packed + (size_t)w * packed_bytes(me);
         const size_t multipliers = sizeof(double) * (size_t)me->system->term_count;

@@ -4,9 +4,10 @@
 /* The sweep is number `at` of those for which cells of others are here. Returns 1 if a change of energy was not a number. */
 static int subsweep(checkerboard *me, uint64_t number, int at, const cb_plan *plans, int part)
 {
-    const int layers = me->m[me->dimension - 1], active = window_of(me, plans, at, part).active;
-    const int rows_y = me->dimension == 3 ? me->m[1] / 2 : 1; /* of a layer */
-    const int rows = rows_y * active, tasks = rows * me->walkers;
+    const int layers = me->cells.m[me->cells.dimension - 1],
+              active = window_of(me, plans, at, part).active;
+    const int rows_y = me->cells.dimension == 3 ? me->cells.m[1] / 2 : 1; /* of a layer */
+    const int rows = rows_y * active, tasks = rows * me->cells.walkers;
     const int rungs = me->system->rungs;
     uint64_t trials[rungs], accepted[rungs];
     int lost = 0;
@@ -17,16 +18,16 @@ static int subsweep(checkerboard *me, uint64_t number, int at, const cb_plan *pl
     for (int i = 0; i < tasks; i++) {
         int w = i / rows, r = i % rows, set = plans[w].set[part];
         const cb_window window = window_of(me, &plans[w], at, part);
-        const int layer = cb_layer(window, r / rows_y, layers), flat = me->dimension == 2;
+        const int layer = cb_layer(window, r / rows_y, layers), flat = me->cells.dimension == 2;
         row_task task = {number, w, set & 1, flat ? layer : 2 * (r % rows_y) + (set >> 1 & 1),
                          flat ? 0 : layer};
         row_result row = update_row(me, &me->now, task);
         const int counts = cb_counts(window, layer);
-        trials[me->of[w].rung] += counts ? row.counts.trials : 0;
-        accepted[me->of[w].rung] += counts ? row.counts.accepted : 0;
+        trials[me->each.of[w].rung] += counts ? row.counts.trials : 0;
+        accepted[me->each.of[w].rung] += counts ? row.counts.accepted : 0;
         lost |= row.lost;
         refresh_images(me, &me->now, w,
-                       (((int64_t)task.z * me->m[1] + task.y) * 2 + task.x0) * me->row);
+                       (((int64_t)task.z * me->cells.m[1] + task.y) * 2 + task.x0) * me->cells.row);
     }
     for (int rung = 0; rung < rungs; rung++) {
         me->counts[rung].trials += trials[rung];
@@ -43,14 +44,15 @@ static int subsweep(checkerboard *me, uint64_t number, int at, const cb_plan *pl
 static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb_plan *p,
                                     int64_t here, int64_t there)
 {
-    const float *from = me->now.coordinate + walker * me->walker;
-    float *to = me->next.coordinate + walker * me->walker;
-    const uint32_t *from_id = me->now.id + walker * me->axis;
-    uint32_t *to_id = me->next.id + walker * me->axis;
-    const uint8_t *from_count = me->now.count + walker * me->plane;
-    uint8_t *to_count = me->next.count + walker * me->plane;
+    const float *from = me->now.coordinate + walker * me->cells.walker;
+    float *to = me->next.coordinate + walker * me->cells.walker;
+    const uint32_t *from_id = me->now.id + walker * me->cells.axis;
+    uint32_t *to_id = me->next.id + walker * me->cells.axis;
+    const uint8_t *from_count = me->now.count + walker * me->cells.plane;
+    uint8_t *to_count = me->next.count + walker * me->cells.plane;
     const float s = (float)(p->sign * p->quanta) * CB_QUANTUM, edge = p->sign > 0 ? 1.0f : -1.0f;
-    const int half = me->half, dim = me->dimension, capacity = me->capacity, ids = me->ids;
+    const int half = me->cells.half, dim = me->cells.dimension, capacity = me->cells.capacity,
+              ids = me->cells.ids;
     int largest = 0;
     for (int q0 = 0; q0 < half; q0 += LANES) {
         float cell[3][MOST][LANES];
@@ -67,8 +69,9 @@ static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb
                 uint32_t id[LANES];
                 int32_t slot[LANES]; /* where it goes; -1: elsewhere */
                 for (int a = 0; a < dim; a++)
-                    memcpy(v[a], from + a * me->axis + k * me->plane + word, sizeof v[a]);
-                if (ids) memcpy(id, from_id + k * me->plane + word, sizeof id);
+                    memcpy(v[a], from + a * me->cells.axis + k * me->cells.plane + word,
+                           sizeof v[a]);
+                if (ids) memcpy(id, from_id + k * me->cells.plane + word, sizeof id);
                 float *along = v[p->axis];
                 EACH_LANE(l) {
                     const float c = along[l] - s;
@@ -99,13 +102,13 @@ static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb
             }
         }
         for (int k = 0; k < capacity; k++) {
-            const int64_t at = k * me->plane + here + q0;
+            const int64_t at = k * me->cells.plane + here + q0;
             if (k >= used)
                 EACH_LANE(l) cell[0][k][l] = PLUGMC_NOWHERE;
             memcpy(to + at, cell[0][k], sizeof cell[0][k]);
             if (k >= used) continue;
             for (int a = 1; a < dim; a++)
-                memcpy(to + a * me->axis + at, cell[a][k], sizeof cell[a][k]);
+                memcpy(to + a * me->cells.axis + at, cell[a][k], sizeof cell[a][k]);
             if (ids) memcpy(to_id + at, number[k], sizeof number[k]);
         }
         for (int l = 0; l < LANES && q0 + l < half; l++) {
@@ -120,27 +123,27 @@ static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb
 static int shift(checkerboard *me, int at, const cb_plan *plans)
 {
     const cb_window window = window_of(me, plans, at, CB_OF_SHIFT);
-    const int rows_y = me->dimension == 3 ? me->m[1] : 1; /* of a layer */
-    const int rows = window.active * rows_y, tasks = rows * me->walkers;
+    const int rows_y = me->cells.dimension == 3 ? me->cells.m[1] : 1; /* of a layer */
+    const int rows = window.active * rows_y, tasks = rows * me->cells.walkers;
     int overflow = 0;
 #pragma omp parallel for schedule(static) reduction(| : overflow) num_threads(me->system->threads)
     for (int i = 0; i < tasks; i++) {
         const int w = i / rows;
-        const int row = (window.first * rows_y + i % rows) % (me->m[1] * me->m[2]);
-        const int y = row % me->m[1], z = row / me->m[1];
+        const int row = (window.first * rows_y + i % rows) % (me->cells.m[1] * me->cells.m[2]);
+        const int y = row % me->cells.m[1], z = row / me->cells.m[1];
         const cb_plan *p = &plans[w];
         int ny = y, nz = z;
-        if (p->axis == 1) ny = (y + p->sign + me->m[1]) % me->m[1];
-        if (p->axis == 2) nz = (z + p->sign + me->m[2]) % me->m[2];
+        if (p->axis == 1) ny = (y + p->sign + me->cells.m[1]) % me->cells.m[1];
+        if (p->axis == 2) nz = (z + p->sign + me->cells.m[2]) % me->cells.m[2];
         for (int parity = 0; parity < 2; parity++) {
-            const int64_t half_rows = (int64_t)(z * me->m[1] + y) * 2;
-            const int64_t here = (half_rows + parity) * me->row;
-            int64_t there = ((int64_t)(nz * me->m[1] + ny) * 2 + parity) * me->row;
+            const int64_t half_rows = (int64_t)(z * me->cells.m[1] + y) * 2;
+            const int64_t here = (half_rows + parity) * me->cells.row;
+            int64_t there = ((int64_t)(nz * me->cells.m[1] + ny) * 2 + parity) * me->cells.row;
             if (p->axis == 0) /* the other half row, whose images close the circle */
-                there = (half_rows + 1 - parity) * me->row +
+                there = (half_rows + 1 - parity) * me->cells.row +
                         (p->sign > 0 ? (parity ? 1 : 0) : (parity ? 0 : -1));
             int filled = shift_row(me, w, p, here + PAD, there + PAD);
-            overflow |= filled > me->capacity;
+            overflow |= filled > me->cells.capacity;
             refresh_images(me, &me->next, w, here);
         }
     }
@@ -168,9 +171,9 @@ static int make_trials(checkerboard *me, const plugmc_host *host, const cb_plan 
                        int at, enum outcome *outcome)
 {
     int64_t lost = 0;
-    for (int part = 0; part < 1 << me->dimension && !lost && !stops_here(me, host); part++)
+    for (int part = 0; part < 1 << me->cells.dimension && !lost && !stops_here(me, host); part++)
         lost = subsweep(me, s, at, plans, part);
-    if (me->energies) TRY(of_all(me, host, &lost, 1));
+    if (me->cells.energies) TRY(of_all(me, host, &lost, 1));
     *outcome = lost ? LOST : MADE;
     return PLUGMC_OK;
 }
@@ -181,18 +184,18 @@ static int sweep_on_host(checkerboard *me, const plugmc_host *host, cb_plan *pla
 {
     *outcome = MADE;
     for (uint64_t s = first; s < first + n && *outcome == MADE && !stops_here(me, host); s++) {
-        const uint64_t left = first + n - s, most = (uint64_t)me->at_once;
+        const uint64_t left = first + n - s, most = (uint64_t)me->others.at_once;
         const int at = (int)((s - first) % most);
         int64_t overflow = 0;
-        for (int w = 0; w < me->walkers; w++) plans[w] = plan_of(me, s, w);
+        for (int w = 0; w < me->cells.walkers; w++) plans[w] = plan_of(me, s, w);
         if (at == 0) TRY(bring_around(me, host, s, (int)(left < most ? left : most)));
         me->lost = s;
         TRY(make_trials(me, host, plans, s, at, outcome));
-        if (!me->shift_cells || *outcome == LOST) continue;
+        if (!me->set.shift_cells || *outcome == LOST) continue;
         overflow = shift(me, at, plans);
-        if (!me->bounded) TRY(of_all(me, host, &overflow, 1));
+        if (!me->cells.bounded) TRY(of_all(me, host, &overflow, 1));
         *outcome = overflow ? OVERFLOWED : MADE;
-        for (int w = 0; w < me->walkers; w++)
+        for (int w = 0; w < me->cells.walkers; w++)
             me->origin[3 * w + plans[w].axis] += plans[w].sign * plans[w].quanta;
     }
     return PLUGMC_OK;
@@ -212,12 +215,12 @@ static int sweep_with_copy(checkerboard *me, const plugmc_host *host, cb_plan *p
     store copy;
     if (!allocate_store(me, &copy)) return no_copy(host);
     memcpy(me->saved_counts, me->counts, counts_bytes(me));
-    memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
+    memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->cells.walkers);
     copy_store(me, &copy, &me->now);
     int code;
     while (!(code = sweep_on_host(me, host, plans, first, n, &outcome)) && outcome == OVERFLOWED) {
         copy_store(me, &me->now, &copy);
-        memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->walkers);
+        memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->cells.walkers);
         memcpy(me->counts, me->saved_counts, counts_bytes(me));
         code = grow(me, host);
         if (code) break;
@@ -240,18 +243,19 @@ static int sweep_bounded(checkerboard *me, const plugmc_host *host, cb_plan *pla
     TRY(sweep_on_host(me, host, plans, first, n, &outcome));
     if (outcome == OVERFLOWED)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "a cell holds more than %d hard particles: they overlap", me->capacity);
+                          "a cell holds more than %d hard particles: they overlap",
+                          me->cells.capacity);
     return outcome == LOST ? report_lost(me, host) : PLUGMC_OK;
 }
 
 int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
-    cb_plan *plans = malloc(sizeof *plans * (size_t)me->walkers);
-    int64_t *origin = malloc(sizeof *origin * 3 * (size_t)me->walkers);
+    cb_plan *plans = malloc(sizeof *plans * (size_t)me->cells.walkers);
+    int64_t *origin = malloc(sizeof *origin * 3 * (size_t)me->cells.walkers);
     int code;
     if (!plans || !origin)
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the plans of sweeps");
-    else if (!me->bounded)
+    else if (!me->cells.bounded)
         code = sweep_with_copy(me, host, plans, origin, first, n);
     else
         code = sweep_bounded(me, host, plans, first, n);

@@ -11,21 +11,21 @@
 #include "checkerboard.h"
 
 /* Layers of a box. */
-static int layers(const checkerboard *me) { return me->m[me->dimension - 1]; }
+static int layers(const checkerboard *me) { return me->cells.m[me->cells.dimension - 1]; }
 
 static int on_ring(int layer, int m) { return (layer % m + m) % m; }
 
 static domain domain_of(const checkerboard *me, int part)
 {
     const int64_t m = layers(me);
-    const int first = (int)(m * part / me->spread->parts),
-              end = (int)(m * (part + 1) / me->spread->parts);
+    const int first = (int)(m * part / me->others.spread->parts),
+              end = (int)(m * (part + 1) / me->others.spread->parts);
     return (domain){first, end - first};
 }
 
 domain own_domain(const checkerboard *me)
 {
-    return me->spread ? domain_of(me, me->spread->part) : (domain){0, layers(me)};
+    return me->others.spread ? domain_of(me, me->others.spread->part) : (domain){0, layers(me)};
 }
 
 /* So many sweeps that a hundredth or two of all layers are swept twice for them. A GPU has swept two hundred rows of
@@ -33,23 +33,23 @@ domain own_domain(const checkerboard *me)
 static int sweeps_at_once(const checkerboard *me, const plugmc_host *host)
 {
     enum { ENOUGH = 8, DOMAIN = 40, OF_DISKS = 8 };
-    const int around = (1 << me->dimension) + 1,
+    const int around = (1 << me->cells.dimension) + 1,
               domain = host->gpu && tiled(me) ? OF_DISKS : DOMAIN;
-    const int n = layers(me) / me->spread->parts / (domain * around);
+    const int n = layers(me) / me->others.spread->parts / (domain * around);
     return n < 1 ? 1 : n < ENOUGH ? n : ENOUGH;
 }
 
 int check_domains(checkerboard *me, const plugmc_host *host)
 {
-    me->spread = plugmc_spread_of(host);
-    me->at_once = me->exchange_every > 0 ? (int)me->exchange_every : 1;
-    if (!me->spread) return PLUGMC_OK;
-    if (!me->exchange_every) me->at_once = sweeps_at_once(me, host);
-    if (layers(me) >= me->spread->parts) return PLUGMC_OK;
+    me->others.spread = plugmc_spread_of(host);
+    me->others.at_once = me->set.exchange_every > 0 ? (int)me->set.exchange_every : 1;
+    if (!me->others.spread) return PLUGMC_OK;
+    if (!me->set.exchange_every) me->others.at_once = sweeps_at_once(me, host);
+    if (layers(me) >= me->others.spread->parts) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
                       "the box has %d layers of cells along its last edge, which cannot be divided "
                       "among %d processes: start %d at most",
-                      layers(me), me->spread->parts, layers(me));
+                      layers(me), me->others.spread->parts, layers(me));
 }
 
 /* ---- What sweeps need ---------------------------------------------------------------------------- */
@@ -60,18 +60,18 @@ int check_domains(checkerboard *me, const plugmc_host *host)
 static void look_around(const checkerboard *me, domain own, uint64_t first, int n,
                         cb_window (*windows)[CB_WINDOWS], int *before, int *behind)
 {
-    const int axis = me->dimension - 1, m = layers(me), end = own.first + own.layers;
+    const int axis = me->cells.dimension - 1, m = layers(me), end = own.first + own.layers;
     int low = own.first, high = end - 1;
     for (int i = n - 1; i >= 0; i--) {
         const cb_plan plan = plan_of(me, first + (uint64_t)i, 0);
         const int all = high - low + 1;
         windows[i][CB_OF_SHIFT] =
             (cb_window){on_ring(low, m), all < m ? all : m, own.first, own.layers};
-        if (me->shift_cells && plan.axis == axis) {
+        if (me->set.shift_cells && plan.axis == axis) {
             low -= plan.sign < 0;
             high += plan.sign > 0;
         }
-        for (int part = (1 << me->dimension) - 1; part >= 0; part--) {
+        for (int part = (1 << me->cells.dimension) - 1; part >= 0; part--) {
             const int parity = plan.set[part] >> axis & 1;
             const int least = low + ((low ^ parity) & 1), last = high - ((high ^ parity) & 1);
             const int active = (last - least) / 2 + 1;
@@ -88,9 +88,9 @@ static void look_around(const checkerboard *me, domain own, uint64_t first, int 
 cb_window window_of(const checkerboard *me, const cb_plan *plan, int sweep, int part)
 {
     const int m = layers(me);
-    if (me->spread) return me->windows[sweep][part];
+    if (me->others.spread) return me->others.windows[sweep][part];
     if (part == CB_OF_SHIFT) return (cb_window){0, m, 0, m};
-    return (cb_window){plan->set[part] >> (me->dimension - 1) & 1, m / 2, 0, m};
+    return (cb_window){plan->set[part] >> (me->cells.dimension - 1) & 1, m / 2, 0, m};
 }
 
 /* ---- Which layers go where ----------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ typedef struct piece {
 
 static int owner_of(const checkerboard *me, int layer)
 {
-    int owner = (int)((int64_t)layer * me->spread->parts / layers(me));
+    int owner = (int)((int64_t)layer * me->others.spread->parts / layers(me));
     while (layer >= domain_of(me, owner).first + domain_of(me, owner).layers) owner++;
     return owner;
 }
@@ -111,7 +111,7 @@ static int owner_of(const checkerboard *me, int layer)
  * the end. */
 static piece *add_pieces(const checkerboard *me, int reader, int first, int n, piece *next)
 {
-    const int own = me->spread->part;
+    const int own = me->others.spread->part;
     int last_owner = -1, last_layer = -1;
     for (int k = 0; k < n; k++) {
         const int layer = on_ring(first + k, layers(me)), owner = owner_of(me, layer);
@@ -137,13 +137,14 @@ static int find_pieces(checkerboard *me, purpose to, piece *pieces)
 {
     cb_window of_others[BATCH][CB_WINDOWS];
     piece *next = pieces;
-    for (int part = 0; part < me->spread->parts; part++) {
+    for (int part = 0; part < me->others.spread->parts; part++) {
         const domain d = domain_of(me, part);
         const int others = layers(me) - d.layers;
         int before = to.depth, behind = to.depth;
         if (to.n)
-            look_around(me, d, to.first, to.n, part == me->spread->part ? me->windows : of_others,
-                        &before, &behind);
+            look_around(me, d, to.first, to.n,
+                        part == me->others.spread->part ? me->others.windows : of_others, &before,
+                        &behind);
         if (before + behind > others) before = 0, behind = others;
         next = add_pieces(me, part, d.first - before, before, next);
         next = add_pieces(me, part, d.first + d.layers, behind, next);
@@ -163,12 +164,12 @@ static plugmc_parcel parcel_of(const piece *p, void *at, size_t bytes)
 
 /* ---- On the CPU ---------------------------------------------------------------------------------- */
 
-static int64_t words_of_layer(const checkerboard *me) { return me->plane / layers(me); }
+static int64_t words_of_layer(const checkerboard *me) { return me->cells.plane / layers(me); }
 
 static size_t bytes_of_layer(const checkerboard *me)
 {
-    const size_t slot = (size_t)me->dimension * sizeof(float) + sizeof(uint32_t);
-    return (size_t)words_of_layer(me) * ((size_t)me->capacity * slot + 1);
+    const size_t slot = (size_t)me->cells.dimension * sizeof(float) + sizeof(uint32_t);
+    return (size_t)words_of_layer(me) * ((size_t)me->cells.capacity * slot + 1);
 }
 
 /* Between the store and a buffer; returns what is behind it. */
@@ -182,10 +183,10 @@ static void copy_piece(const checkerboard *me, const piece *p, char *buffer)
 {
     const int64_t first = p->first * words_of_layer(me);
     const size_t words = (size_t)(p->layers * words_of_layer(me));
-    for (int k = 0; k < me->capacity; k++) {
-        const int64_t at = k * me->plane + first;
-        for (int a = 0; a < me->dimension; a++)
-            buffer = copy_words(me->now.coordinate + a * me->axis + at, buffer,
+    for (int k = 0; k < me->cells.capacity; k++) {
+        const int64_t at = k * me->cells.plane + first;
+        for (int a = 0; a < me->cells.dimension; a++)
+            buffer = copy_words(me->now.coordinate + a * me->cells.axis + at, buffer,
                                 sizeof(float) * words, p->comes);
         buffer = copy_words(me->now.id + at, buffer, sizeof(uint32_t) * words, p->comes);
     }
@@ -205,7 +206,7 @@ static int exchange_on_host(checkerboard *me, const plugmc_host *host, int code,
             parcel_of(&pieces[k], buffer + at, (size_t)pieces[k].layers * bytes_of_layer(me));
         if (!pieces[k].comes) copy_piece(me, &pieces[k], buffer + at);
     }
-    code = me->spread->deliver(host->context, code, 0, parcels, n);
+    code = me->others.spread->deliver(host->context, code, 0, parcels, n);
     for (int k = 0; k < n && !code; k++)
         if (pieces[k].comes) copy_piece(me, &pieces[k], (char *)parcels[k].receive);
     free(buffer);
@@ -219,13 +220,13 @@ static int exchange_on_device(checkerboard *me, const plugmc_host *host, int cod
                               const piece *pieces, int n, plugmc_parcel *parcels)
 {
     const size_t cells = (size_t)device_cells(me) / (size_t)layers(me); /* with padding */
-    const size_t slots = cells * (size_t)me->capacity;
+    const size_t slots = cells * (size_t)me->cells.capacity;
     const struct {
         plugmc_device_pointer at;
         size_t layer; /* bytes */
-    } arrays[] = {{me->on_now.count, cells},
-                  {me->on_now.coordinate, slots * sizeof(float) * (size_t)vector_floats(me)},
-                  {me->on_now.id, slots * sizeof(uint32_t)}};
+    } arrays[] = {{me->device.now.count, cells},
+                  {me->device.now.coordinate, slots * sizeof(float) * (size_t)vector_floats(me)},
+                  {me->device.now.id, slots * sizeof(uint32_t)}};
     plugmc_parcel *next = parcels;
     for (int k = 0; k < n; k++)
         for (int i = 0; i < (device_ids(me) ? 3 : 2); i++) {
@@ -234,7 +235,7 @@ static int exchange_on_device(checkerboard *me, const plugmc_host *host, int cod
             *next++ = parcel_of(&pieces[k], (void *)(uintptr_t)at,
                                 (size_t)pieces[k].layers * arrays[i].layer);
         }
-    return me->spread->deliver(host->context, code, 1, parcels, (int32_t)(next - parcels));
+    return me->others.spread->deliver(host->context, code, 1, parcels, (int32_t)(next - parcels));
 }
 
 /* ---- Both ---------------------------------------------------------------------------------------- */
@@ -242,7 +243,7 @@ static int exchange_on_device(checkerboard *me, const plugmc_host *host, int cod
 static int bring(checkerboard *me, const plugmc_host *host, int code, purpose to)
 {
     enum { ARRAYS = 3 }; /* of a store */
-    const size_t most = 4 * (size_t)me->spread->parts + 4;
+    const size_t most = 4 * (size_t)me->others.spread->parts + 4;
     piece *pieces = (piece *)malloc(most * sizeof *pieces);
     plugmc_parcel *parcels = (plugmc_parcel *)malloc(most * ARRAYS * sizeof *parcels);
     if (!pieces || !parcels) {
@@ -259,17 +260,17 @@ static int bring(checkerboard *me, const plugmc_host *host, int code, purpose to
 
 int bring_around(checkerboard *me, const plugmc_host *host, uint64_t first, int n)
 {
-    if (!me->spread) return PLUGMC_OK;
-    me->apart = 1; /* once they have been swept */
+    if (!me->others.spread) return PLUGMC_OK;
+    me->others.apart = 1; /* once they have been swept */
     return bring(me, host, host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK,
                  (purpose){.first = first, .n = n});
 }
 
 int bring_all(checkerboard *me, const plugmc_host *host)
 {
-    if (!me->apart) return PLUGMC_OK;
+    if (!me->others.apart) return PLUGMC_OK;
     TRY(bring(me, host, PLUGMC_OK, (purpose){.depth = layers(me)}));
-    me->apart = 0;
+    me->others.apart = 0;
     return PLUGMC_OK;
 }
 
@@ -278,10 +279,10 @@ domain all_layers(const checkerboard *me) { return (domain){0, layers(me)}; }
 /* Where layer `first` begins, as positions.c and cb_store have it. */
 static double beginning_of(const checkerboard *me, int layer)
 {
-    const int axis = me->dimension - 1;
+    const int axis = me->cells.dimension - 1;
     const int64_t edge = (int64_t)CB_QUANTA * layers(me);
     const int64_t at = ((int64_t)CB_QUANTA * layer + me->origin[axis]) % edge;
-    return (double)(at < 0 ? at + edge : at) * (me->of[0].width[axis] / CB_QUANTA);
+    return (double)(at < 0 ? at + edge : at) * (me->each.of[0].width[axis] / CB_QUANTA);
 }
 
 /* PLUGMC_GIVES_SHARES. What is brought here does not make the cells of others whole: `apart` stays as it is. */
@@ -289,15 +290,16 @@ int give_share(void *instance, const plugmc_host *host, double reach, double *po
                plugmc_share *share)
 {
     checkerboard *me = (checkerboard *)instance;
-    const int axis = me->dimension - 1, m = layers(me);
-    const double most = reach / me->of[0].width[axis];
+    const int axis = me->cells.dimension - 1, m = layers(me);
+    const double most = reach / me->each.of[0].width[axis];
     const int depth = most < m ? (int)most + 1 : m;
     const domain own = own_domain(me);
     domain seen = {on_ring(own.first - depth, m), own.layers + 2 * depth};
     if (seen.layers >= m) seen = all_layers(me);
-    if (me->apart) TRY(bring(me, host, PLUGMC_OK, (purpose){.depth = depth}));
+    if (me->others.apart) TRY(bring(me, host, PLUGMC_OK, (purpose){.depth = depth}));
     if (host->gpu)
-        TRY(host->gpu->download(host->context, me->origin, me->d_origin, 3 * sizeof *me->origin));
+        TRY(host->gpu->download(host->context, me->origin, me->device.origin,
+                                3 * sizeof *me->origin));
     *share =
         (plugmc_share){axis, beginning_of(me, own.first), beginning_of(me, own.first + own.layers)};
     const size_t bytes = 3 * sizeof(double) * (size_t)me->system->particles;
@@ -312,12 +314,12 @@ int give_share(void *instance, const plugmc_host *host, double reach, double *po
 
 int of_all(const checkerboard *me, const plugmc_host *host, int64_t *values, int n)
 {
-    if (!me->spread) return PLUGMC_OK;
+    if (!me->others.spread) return PLUGMC_OK;
     const int code = host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK;
-    return me->spread->largest(host->context, code, values, n);
+    return me->others.spread->largest(host->context, code, values, n);
 }
 
 int stops_here(const checkerboard *me, const plugmc_host *host)
 {
-    return !me->spread && host->stopping(host->context);
+    return !me->others.spread && host->stopping(host->context);
 }

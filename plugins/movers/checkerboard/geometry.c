@@ -41,9 +41,9 @@ static int refuse_edge(const checkerboard *me, const plugmc_host *host, const ch
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
                       "%s %g is below twice the %s %g%s, so "
                       "there is no checkerboard of cells%s%s (mover 'serial' takes any)",
-                      which, edge, me->cell > 0 ? "cell" : "range", range,
-                      me->cell > 0 ? "" : " of the potential", me->resized ? "" : "; ",
-                      me->resized ? "" : system);
+                      which, edge, me->set.cell > 0 ? "cell" : "range", range,
+                      me->set.cell > 0 ? "" : " of the potential", me->each.resized ? "" : "; ",
+                      me->each.resized ? "" : system);
 }
 
 /* Of all walkers: the shortest edges, the longest ones, and the largest volume. */
@@ -54,12 +54,12 @@ typedef struct extent {
 static extent extent_of(const checkerboard *me)
 {
     extent e = {{INFINITY, INFINITY, INFINITY}, {0}, 0};
-    for (int w = 0; w < me->walkers; w++) {
+    for (int w = 0; w < me->cells.walkers; w++) {
         for (int a = 0; a < 3; a++) {
-            e.shortest[a] = fmin(e.shortest[a], me->of[w].length[a]);
-            e.longest[a] = fmax(e.longest[a], me->of[w].length[a]);
+            e.shortest[a] = fmin(e.shortest[a], me->each.of[w].length[a]);
+            e.longest[a] = fmax(e.longest[a], me->each.of[w].length[a]);
         }
-        e.volume = fmax(e.volume, me->of[w].volume);
+        e.volume = fmax(e.volume, me->each.of[w].volume);
     }
     return e;
 }
@@ -68,15 +68,15 @@ static extent extent_of(const checkerboard *me)
 static double cells_along(const checkerboard *me, const extent *boxes, int a)
 {
     const double core = smallest_contact(me->system);
-    const double range = me->cell > 0 ? (double)me->cell : me->system->range;
+    const double range = me->set.cell > 0 ? (double)me->set.cell : me->system->range;
     const double edge = boxes->shortest[a], most = 2 * floor(edge / (2 * range)),
                  wide = 2 * floor(boxes->longest[a] / (2 * 1.41421 * core)) + 2;
-    double m = me->dimension == 2 && core > 0 && wide <= most ? wide : most;
-    if (me->cell > 0) m = most;
+    double m = me->cells.dimension == 2 && core > 0 && wide <= most ? wide : most;
+    if (me->set.cell > 0) m = most;
     if (range <= 0) /* nothing interacts: a particle a cell */
-        m = 2 *
-            fmax(1, floor(edge / 2 *
-                          pow((double)me->system->particles / boxes->volume, 1.0 / me->dimension)));
+        m = 2 * fmax(1, floor(edge / 2 *
+                              pow((double)me->system->particles / boxes->volume,
+                                  1.0 / me->cells.dimension)));
     return fmin(m, 1 << 15);
 }
 
@@ -88,25 +88,26 @@ static int divide(checkerboard *me, const plugmc_host *host)
 {
     const extent boxes = extent_of(me);
     double range = me->system->range;
-    if (me->cell > 0 && me->cell < range)
+    if (me->set.cell > 0 && me->set.cell < range)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "cell = %g must be at least the range %g of the potential",
-                          (double)me->cell, range);
-    if (me->cell > 0) range = me->cell;
+                          (double)me->set.cell, range);
+    if (me->set.cell > 0) range = me->set.cell;
     for (int a = 0; a < 3; a++) {
-        if (a >= me->dimension) {
-            me->m[a] = 1;
+        if (a >= me->cells.dimension) {
+            me->cells.m[a] = 1;
             continue;
         }
         double edge = boxes.shortest[a];
         const double m = cells_along(me, &boxes, a);
         if (m < 2) {
-            for (int b = 0; b < me->dimension; b++) edge = fmin(edge, boxes.shortest[b]);
+            for (int b = 0; b < me->cells.dimension; b++) edge = fmin(edge, boxes.shortest[b]);
             return refuse_edge(
-                me, host, me->resized ? "a box has become so small that its edge" : "the box edge",
-                edge, range, (double)me->system->particles * pow(2 * range / edge, me->dimension));
+                me, host,
+                me->each.resized ? "a box has become so small that its edge" : "the box edge", edge,
+                range, (double)me->system->particles * pow(2 * range / edge, me->cells.dimension));
         }
-        me->m[a] = (int)m;
+        me->cells.m[a] = (int)m;
     }
     return PLUGMC_OK;
 }
@@ -124,8 +125,8 @@ static double most_in_cell(const checkerboard *me, double core, const double wid
 {
     if (core <= 0) return INFINITY;
     /* a fifth disk needs a diagonal of 2, a ninth sphere one of 2, in units of the diameter */
-    if (me->dimension == 2 && widest < 1.41421 * core) return 4;
-    if (me->dimension == 3) return widest < 1.15470 * core ? 8 : INFINITY;
+    if (me->cells.dimension == 2 && widest < 1.41421 * core) return 4;
+    if (me->cells.dimension == 3) return widest < 1.15470 * core ? 8 : INFINITY;
     double x = width[0] / core, y = width[1] / core;
     return most_points(x * y, 2 * (x + y));
 }
@@ -144,7 +145,7 @@ static room room_in(const checkerboard *me, const conditions *of)
     const double *width = of->width;
     double core = smallest_contact(system), cell = 1, widest = 0;
     room room;
-    for (int a = 0; a < me->dimension; a++) {
+    for (int a = 0; a < me->cells.dimension; a++) {
         cell *= width[a];
         widest = fmax(widest, width[a]);
     }
@@ -152,16 +153,16 @@ static room room_in(const checkerboard *me, const conditions *of)
     double guess = fmin(ceil(mean + 4 * sqrt(mean) + 3), MOST);
     double bound = most_in_cell(me, core, width, widest);
     room.capacity = (int)fmin(guess, bound);
-    room.bounded = me->dimension == 2 && bound <= guess;
+    room.bounded = me->cells.dimension == 2 && bound <= guess;
 
     /* Within the range r of a cell: area w^2 + 4 w r + pi r^2, boundary 4 w + 2 pi r. One more
      * entry marks the end. */
     double w = widest, r = system->range;
-    double region = me->dimension == 2 ? w * w + 4 * w * r + M_PI * r * r
-                                       : w * w * w + 6 * w * w * r + 3 * M_PI * w * r * r +
-                                             4 * M_PI / 3 * r * r * r;
+    double region = me->cells.dimension == 2 ? w * w + 4 * w * r + M_PI * r * r
+                                             : w * w * w + 6 * w * w * r + 3 * M_PI * w * r * r +
+                                                   4 * M_PI / 3 * r * r * r;
     mean = (double)system->particles * region / of->volume;
-    int all = room.capacity * (me->dimension == 2 ? 9 : 27);
+    int all = room.capacity * (me->cells.dimension == 2 ? 9 : 27);
     room.near = (int)ceil(mean + 4 * sqrt(mean) + 4);
     if (room.bounded)
         room.near = (int)most_points(region / (core * core), (4 * w + 2 * M_PI * r) / core) + 1;
@@ -173,8 +174,8 @@ static room room_in(const checkerboard *me, const conditions *of)
 static room room_needed(const checkerboard *me)
 {
     room most = {0, 0, 1};
-    for (int w = 0; w < (me->boxes_change ? me->walkers : 1); w++) {
-        const room one = room_in(me, &me->of[w]);
+    for (int w = 0; w < (me->each.boxes_change ? me->cells.walkers : 1); w++) {
+        const room one = room_in(me, &me->each.of[w]);
         if (one.capacity > most.capacity) most.capacity = one.capacity;
         if (one.near > most.near) most.near = one.near;
         most.bounded &= one.bounded;
@@ -184,44 +185,45 @@ static room room_needed(const checkerboard *me)
 
 static void limit_room(checkerboard *me)
 {
-    if (me->capacity > most_slots(me)) me->capacity = most_slots(me);
-    if (me->near > most_near(me)) me->near = most_near(me);
+    if (me->cells.capacity > most_slots(me)) me->cells.capacity = most_slots(me);
+    if (me->cells.near > most_near(me)) me->cells.near = most_near(me);
 }
 
 static void guess_capacity(checkerboard *me)
 {
     const room needed = room_needed(me);
-    me->capacity = needed.capacity;
-    me->near = needed.near;
-    me->bounded = needed.bounded;
+    me->cells.capacity = needed.capacity;
+    me->cells.near = needed.near;
+    me->cells.bounded = needed.bounded;
 
     /* A thread of the GPU that takes a cell keeps these particles in a column of shared memory. With
      * more than 64 of them, less than 9 warps fit on a multiprocessor, too few to hide latencies; and
      * a warp that takes a cell has two a lane or more. This is decided once and for all, since the
      * order in which energies are added hangs on it: `near` may grow later. */
-    me->wide = me->near > MANY;
+    me->cells.wide = me->cells.near > MANY;
     limit_room(me);
 }
 
-int most_slots(const checkerboard *me) { return me->wide ? MOST : NARROW; }
+int most_slots(const checkerboard *me) { return me->cells.wide ? MOST : NARROW; }
 
 void set_strides(checkerboard *me)
 {
-    me->half = me->m[0] / 2;
-    me->row = (PAD + (me->half + LANES - 1) / LANES * LANES + LANES + 31) / 32 * 32;
-    me->plane = (int64_t)me->m[1] * me->m[2] * 2 * me->row;
-    me->axis = me->capacity * me->plane;
-    me->walker = me->dimension * me->axis;
+    me->cells.half = me->cells.m[0] / 2;
+    me->cells.row = (PAD + (me->cells.half + LANES - 1) / LANES * LANES + LANES + 31) / 32 * 32;
+    me->cells.plane = (int64_t)me->cells.m[1] * me->cells.m[2] * 2 * me->cells.row;
+    me->cells.axis = me->cells.capacity * me->cells.plane;
+    me->cells.walker = me->cells.dimension * me->cells.axis;
 }
 
 int check_slots(const checkerboard *me, const plugmc_host *host)
 {
-    if ((double)me->plane * me->walkers * me->capacity <= 2e9) return PLUGMC_OK;
+    if ((double)me->cells.plane * me->cells.walkers * me->cells.capacity <= 2e9) return PLUGMC_OK;
     return host->fail(
         host->context, PLUGMC_ERROR_INPUT,
         "%d walkers of %lld particles need more than 2^31 cell slots, with %d in each of "
         "%d x %d x %d cells",
-        me->walkers, (long long)me->system->particles, me->capacity, me->m[0], me->m[1], me->m[2]);
+        me->cells.walkers, (long long)me->system->particles, me->cells.capacity, me->cells.m[0],
+        me->cells.m[1], me->cells.m[2]);
 }
 
 /* Whether cells of `mean` particles can hold them, and what would help if not: a box with room for two
@@ -229,32 +231,33 @@ int check_slots(const checkerboard *me, const plugmc_host *host)
 static int crowded(const checkerboard *me, const plugmc_host *host, double mean)
 {
     const plugmc_system *system = host->system;
-    const double range = me->cell > 0 ? me->cell : system->range;
+    const double range = me->set.cell > 0 ? me->set.cell : system->range;
     const double density = (double)system->particles / system->box.volume;
     int shortest = 0;
     char remedy[160];
-    for (int a = 1; a < me->dimension; a++)
-        if (me->m[a] < me->m[shortest]) shortest = a;
-    const double edge = (me->m[shortest] + 2) * range;
+    for (int a = 1; a < me->cells.dimension; a++)
+        if (me->cells.m[a] < me->cells.m[shortest]) shortest = a;
+    const double edge = (me->cells.m[shortest] + 2) * range;
     if (mean <= MOST && mean + 2 * sqrt(mean) <= MOST) return PLUGMC_OK;
-    if (density * pow(range, me->dimension) > MOST / 2)
+    if (density * pow(range, me->cells.dimension) > MOST / 2)
         snprintf(remedy, sizeof remedy, "at this density the %s %g%s is too large",
-                 me->cell > 0 ? "cell" : "range", range, me->cell > 0 ? "" : " of the potential");
+                 me->set.cell > 0 ? "cell" : "range", range,
+                 me->set.cell > 0 ? "" : " of the potential");
     else
         snprintf(remedy, sizeof remedy,
                  "edges of %g or more (N = %.0f in %s at this density) have narrower cells", edge,
-                 ceil(density * pow(edge, me->dimension) * (1 - 1e-9)),
-                 me->dimension == 2 ? "a square" : "a cube");
+                 ceil(density * pow(edge, me->cells.dimension) * (1 - 1e-9)),
+                 me->cells.dimension == 2 ? "a square" : "a cube");
     if (mean > MOST)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
             "%.0f particles on average in a cell of edge %g are more than the %d that "
             "mover 'checkerboard' takes: %s",
-            mean, me->of[0].width[shortest], MOST, remedy);
+            mean, me->each.of[0].width[shortest], MOST, remedy);
     host->warn(host->context,
                "%.0f particles on average in a cell of edge %g are close to the %d that mover "
                "'checkerboard' takes, and the run ends when one has more: %s",
-               mean, me->of[0].width[shortest], MOST, remedy);
+               mean, me->each.of[0].width[shortest], MOST, remedy);
     return PLUGMC_OK;
 }
 
@@ -262,7 +265,7 @@ static int crowded(const checkerboard *me, const plugmc_host *host, double mean)
 static int describe_species(checkerboard *me, const plugmc_host *host)
 {
     const plugmc_system *system = me->system;
-    const int s = me->species;
+    const int s = me->cells.species;
     me->distance = (double *)host->allocate(host->context, sizeof(double) * s * s);
     me->charge = (float *)host->allocate(host->context, sizeof(float) * s);
     me->diameter = (float *)host->allocate(host->context, sizeof(float) * s);
@@ -273,11 +276,11 @@ static int describe_species(checkerboard *me, const plugmc_host *host)
         me->diameter[a] = (float)plugmc_species_at(system, a)->diameter;
         for (int b = 0; b < s; b++) me->distance[a * s + b] = contact_distance(system, a, b);
     }
-    me->energies = 0;
+    me->cells.energies = 0;
     for (int t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_pair *pair = term->plugin->potential->pair;
-        if (term->sampled && pair && pair->functions & PLUGMC_PAIR_ENERGY) me->energies++;
+        if (term->sampled && pair && pair->functions & PLUGMC_PAIR_ENERGY) me->cells.energies++;
     }
     return PLUGMC_OK;
 }
@@ -287,31 +290,33 @@ int geometry(checkerboard *me, const plugmc_host *host)
     const plugmc_system *system = host->system;
     me->system = system;
     me->seed = host->seed;
-    me->dimension = system->box.dimension;
-    me->walkers = system->walkers;
-    me->species = system->species_count;
-    me->ids = me->identities || me->species > 1;
-    me->boxes_change = (system->changes & PLUGMC_CHANGED_BOX) != 0;
-    me->counts_change = (system->changes & PLUGMC_CHANGED_COUNT) != 0;
+    me->cells.dimension = system->box.dimension;
+    me->cells.walkers = system->walkers;
+    me->cells.species = system->species_count;
+    me->cells.ids = me->set.identities || me->cells.species > 1;
+    me->each.boxes_change = (system->changes & PLUGMC_CHANGED_BOX) != 0;
+    me->each.counts_change = (system->changes & PLUGMC_CHANGED_COUNT) != 0;
     TRY(describe_species(me, host));
     TRY(begin_conditions(me, host));
     TRY(divide(me, host));
     set_units(me);
-    me->narrowest = me->of[0].width[0];
-    for (int a = 0; a < me->dimension; a++) {
-        const double width = me->of[0].width[a];
-        me->narrowest = fmin(me->narrowest, width);
-        if (me->step >= 0.5 * width)
+    me->cells.narrowest = me->each.of[0].width[0];
+    for (int a = 0; a < me->cells.dimension; a++) {
+        const double width = me->each.of[0].width[a];
+        me->cells.narrowest = fmin(me->cells.narrowest, width);
+        if (me->set.step >= 0.5 * width)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "step = %g must be below half a cell, which is %g here",
-                              (double)me->step, 0.5 * width);
+                              (double)me->set.step, 0.5 * width);
     }
-    if (me->dimension == 3 && me->trials > 256) /* plugmc_draw has as many: one a trial move */
+    if (me->cells.dimension == 3 &&
+        me->set.trials > 256) /* plugmc_draw has as many: one a trial move */
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "trials = %lld must be at most 256 in three dimensions",
-                          (long long)me->trials);
-    TRY(crowded(me, host, (double)system->particles / me->m[0] / me->m[1] / me->m[2]));
-    if (!me->capacity) guess_capacity(me);
+                          (long long)me->set.trials);
+    TRY(crowded(me, host,
+                (double)system->particles / me->cells.m[0] / me->cells.m[1] / me->cells.m[2]));
+    if (!me->cells.capacity) guess_capacity(me);
     set_strides(me);
     TRY(check_domains(me, host));
     return check_slots(me, host);
@@ -319,43 +324,44 @@ int geometry(checkerboard *me, const plugmc_host *host)
 
 int cells_hold(const checkerboard *me, const conditions *other)
 {
-    const double range = me->cell > 0 ? (double)me->cell : me->system->range;
-    for (int a = 0; a < me->dimension; a++)
-        if (range > 0 && me->m[a] > 2 * floor(other->length[a] / (2 * range))) return 0;
+    const double range = me->set.cell > 0 ? (double)me->set.cell : me->system->range;
+    for (int a = 0; a < me->cells.dimension; a++)
+        if (range > 0 && me->cells.m[a] > 2 * floor(other->length[a] / (2 * range))) return 0;
     return 1;
 }
 
 void bound_room(checkerboard *me)
 {
     const room needed = room_needed(me);
-    me->bounded = needed.bounded && needed.capacity <= me->capacity && needed.near <= me->near;
+    me->cells.bounded =
+        needed.bounded && needed.capacity <= me->cells.capacity && needed.near <= me->cells.near;
 }
 
 int finer_cells_fit(const checkerboard *me)
 {
     const extent boxes = extent_of(me);
     int finer = 0;
-    for (int a = 0; a < me->dimension; a++)
-        finer |= 10 * cells_along(me, &boxes, a) > 11 * me->m[a];
+    for (int a = 0; a < me->cells.dimension; a++)
+        finer |= 10 * cells_along(me, &boxes, a) > 11 * me->cells.m[a];
     return finer;
 }
 
 /* Slots and room that are there are kept where they are enough, since more of them change nothing. */
 int fit_cells(checkerboard *me, const plugmc_host *host, int *laid_out)
 {
-    const int m[3] = {me->m[0], me->m[1], me->m[2]};
-    const int capacity = me->capacity, near = me->near;
-    me->resized = 1;
+    const int m[3] = {me->cells.m[0], me->cells.m[1], me->cells.m[2]};
+    const int capacity = me->cells.capacity, near = me->cells.near;
+    me->each.resized = 1;
     TRY(divide(me, host));
     TRY(check_domains(me, host));
     set_units(me);
     const room needed = room_needed(me);
-    const int same = !memcmp(m, me->m, sizeof m);
-    me->bounded = needed.bounded;
-    *laid_out = !same || (me->bounded && (needed.capacity > capacity || needed.near > near));
+    const int same = !memcmp(m, me->cells.m, sizeof m);
+    me->cells.bounded = needed.bounded;
+    *laid_out = !same || (me->cells.bounded && (needed.capacity > capacity || needed.near > near));
     if (!*laid_out) return PLUGMC_OK;
-    me->capacity = needed.capacity;
-    me->near = needed.near;
+    me->cells.capacity = needed.capacity;
+    me->cells.near = needed.near;
     limit_room(me);
     return lay_out(me, host);
 }

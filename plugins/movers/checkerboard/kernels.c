@@ -20,9 +20,9 @@ static void define(checkerboard *me, int *n, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(me->defines_text[*n], sizeof me->defines_text[*n], format, arguments);
+    vsnprintf(me->source.defines_text[*n], sizeof me->source.defines_text[*n], format, arguments);
     va_end(arguments);
-    me->defines[*n] = me->defines_text[*n];
+    me->source.defines[*n] = me->source.defines_text[*n];
     (*n)++;
 }
 
@@ -43,7 +43,7 @@ static const char *table_define(const plugmc_host *host, const char *name, int n
 
 static const char *contact_item(const checkerboard *me, int i, char text[48])
 {
-    snprintf(text, 48, "%af", (double)me->of[0].contact[i]);
+    snprintf(text, 48, "%af", (double)me->each.of[0].contact[i]);
     return text;
 }
 
@@ -56,8 +56,8 @@ static const char *first_item(const checkerboard *me, int i, char text[48])
 /* The layout on the device, see checkerboard.cu. */
 int pitch(const checkerboard *me)
 {
-    const int line = me->dimension == 3 ? 8 : 32; /* coordinates of 128 bytes, or of a warp */
-    return (me->half + line - 1) / line * line;
+    const int line = me->cells.dimension == 3 ? 8 : 32; /* coordinates of 128 bytes, or of a warp */
+    return (me->cells.half + line - 1) / line * line;
 }
 
 uint32_t blocks_for(int64_t threads, int block)
@@ -69,14 +69,16 @@ uint32_t blocks_for(int64_t threads, int block)
  * block finds enough cells in a row. */
 int tiled(const checkerboard *me)
 {
-    return me->dimension == 2 && me->capacity == 4 && me->species == 1 && !me->energies &&
-           me->half >= 24 && me->trials <= 8; /* trials are unrolled */
+    return me->cells.dimension == 2 && me->cells.capacity == 4 && me->cells.species == 1 &&
+           !me->cells.energies && me->cells.half >= 24 &&
+           me->set.trials <= 8; /* trials are unrolled */
 }
 
 int64_t active_cells(const checkerboard *me)
 {
-    const int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
-    return (cells >> me->dimension) / (me->spread ? me->spread->parts : 1);
+    const int64_t cells =
+        (int64_t)me->cells.m[0] * me->cells.m[1] * me->cells.m[2] * me->cells.walkers;
+    return (cells >> me->cells.dimension) / (me->others.spread ? me->others.spread->parts : 1);
 }
 
 /* Whether all cells of a set run at the same time, so that latencies count more than throughput. */
@@ -95,16 +97,16 @@ static int shared_bytes(const checkerboard *me, const patch *p)
 {
     enum { WORD = 4, DISK = 8, ALIGNMENT = 8 };
     const int places = 2 * ((p->x + CB_AROUND + 1) / 2) * (p->y + CB_AROUND);
-    const int made = 4 * DISK + (me->ids ? 4 : 1) * WORD;
-    const int chosen = p->chosen ? 4 * (2 * (int)me->trials + 1) * WORD : 0;
+    const int made = 4 * DISK + (me->cells.ids ? 4 : 1) * WORD;
+    const int chosen = p->chosen ? 4 * (2 * (int)me->set.trials + 1) * WORD : 0;
     return places * (4 * DISK + 1) + ALIGNMENT + p->threads * (chosen > made ? chosen : made);
 }
 
 /* Whether there are no more such patches than `blocks`, and each fits into a multiprocessor. */
 static int suits(const checkerboard *me, const patch *p, int64_t blocks)
 {
-    const int64_t count =
-        (int64_t)blocks_for(me->m[0], p->x) * blocks_for(me->m[1], p->y) * me->walkers;
+    const int64_t count = (int64_t)blocks_for(me->cells.m[0], p->x) *
+                          blocks_for(me->cells.m[1], p->y) * me->cells.walkers;
     return count <= blocks && shared_bytes(me, p) <= 48 << 10;
 }
 
@@ -118,7 +120,8 @@ static patch choose_patch(const checkerboard *me, int multiprocessors)
         LEAST_ROWS = 6
     }; /* so that cells around a patch are not beyond the next image of the box */
     const patch none = {0, 0, 0, 0, 0}, one = {24, 24, 192, 2, 0}, four = {18, 18, 128, 4, 0};
-    if (!tiled(me) || !me->shift_cells || me->m[1] < LEAST_ROWS || me->spread) return none;
+    if (!tiled(me) || !me->set.shift_cells || me->cells.m[1] < LEAST_ROWS || me->others.spread)
+        return none;
     for (patch p = {8, 8, 0, 2, 1}; p.y <= four.y; *(p.x > p.y ? &p.y : &p.x) += 2) {
         p.threads = (most_tasks(p.x, p.y) + WARP - 1) / WARP * WARP;
         if (p.threads < 128) p.threads = 128; /* which read the cells sooner */
@@ -129,7 +132,10 @@ static patch choose_patch(const checkerboard *me, int multiprocessors)
 }
 
 /* Of a particle near a cell, in shared memory. */
-static int near_bytes(const checkerboard *me) { return 4 * me->dimension + (me->species > 1); }
+static int near_bytes(const checkerboard *me)
+{
+    return 4 * me->cells.dimension + (me->cells.species > 1);
+}
 
 enum { SHARED = 48 << 10 }; /* bytes of shared memory that any block can have */
 
@@ -138,7 +144,7 @@ static int rounds(int n) { return (n + WARP - 1) / WARP * WARP; }
 /* The list of a warp, see wide.cu. */
 static int list_bytes(const checkerboard *me)
 {
-    return (rounds(me->capacity) + rounds(me->near)) * near_bytes(me);
+    return (rounds(me->cells.capacity) + rounds(me->cells.near)) * near_bytes(me);
 }
 
 /* All that can be there, as far as a warp's list of them fits into shared memory. A thread's column of
@@ -146,18 +152,18 @@ static int list_bytes(const checkerboard *me)
 int most_near(const checkerboard *me)
 {
     const int all = 27 * most_slots(me) + 1, room = SHARED / near_bytes(me) - rounds(MOST);
-    return me->wide && room / WARP * WARP < all ? room / WARP * WARP : all;
+    return me->cells.wide && room / WARP * WARP < all ? room / WARP * WARP : all;
 }
 
 /* Threads a block: fewer where the particles near a cell take much shared memory, and where
  * large blocks would leave multiprocessors or threads idle. */
 int block_size(const checkerboard *me)
 {
-    const int bytes = me->near * near_bytes(me);
+    const int bytes = me->cells.near * near_bytes(me);
     if (me->patch.x) return me->patch.threads;
-    if (me->wide)
+    if (me->cells.wide)
         return active_cells(me) < 1 << 13 || 2 * list_bytes(me) > SHARED ? WARP : 2 * WARP;
-    if (active_cells(me) < 1 << 17 || me->half <= 32) return 32;
+    if (active_cells(me) < 1 << 17 || me->cells.half <= 32) return 32;
     if (tiled(
             me)) { /* Few threads beyond the ends of rows; five blocks of 96 leave a warp's room. */
         static const struct {
@@ -165,8 +171,9 @@ int block_size(const checkerboard *me)
         } choice[] = {{128, 16}, {64, 16}, {96, 15}};
         int best = 0;
         for (int i = 1; i < PLUGMC_COUNT(choice); i++)
-            if (blocks_for(me->half, choice[i].block) * choice[i].block * choice[best].warps <
-                blocks_for(me->half, choice[best].block) * choice[best].block * choice[i].warps)
+            if (blocks_for(me->cells.half, choice[i].block) * choice[i].block * choice[best].warps <
+                blocks_for(me->cells.half, choice[best].block) * choice[best].block *
+                    choice[i].warps)
                 best = i;
         return choice[best].block;
     }
@@ -179,7 +186,7 @@ int block_size(const checkerboard *me)
 static int resident(const checkerboard *me, int multiprocessors)
 {
     const int rows = own_domain(me).layers / 2;
-    const int64_t warps = (int64_t)blocks_for(me->half, WARP) * rows * me->walkers;
+    const int64_t warps = (int64_t)blocks_for(me->cells.half, WARP) * rows * me->cells.walkers;
     if (me->patch.x) return me->patch.resident;
     const int at_a_time = warps > 16 * multiprocessors && warps <= 20 * multiprocessors ? 20 : 16;
     return at_a_time * WARP / block_size(me);
@@ -191,20 +198,20 @@ static int resident(const checkerboard *me, int multiprocessors)
 static int columns(const checkerboard *me)
 {
     int n = block_size(me);
-    while (n > 1 && me->near * near_bytes(me) * n > 48 << 10) n /= 2;
+    while (n > 1 && me->cells.near * near_bytes(me) * n > 48 << 10) n /= 2;
     return n;
 }
 
 /* Cells that a block takes. */
 int cells_a_block(const checkerboard *me)
 {
-    return me->wide ? block_size(me) / WARP : tiled(me) ? block_size(me) : columns(me);
+    return me->cells.wide ? block_size(me) / WARP : tiled(me) ? block_size(me) : columns(me);
 }
 
 /* Of the box of all walkers. */
 static void define_box(checkerboard *me, int *n)
 {
-    const conditions *of = &me->of[0];
+    const conditions *of = &me->each.of[0];
     define(me, n, "CB_SCALE=%af", (double)of->scale);
     define(me, n, "CB_RATIO_Y=%af", (double)of->ratio[1]);
     define(me, n, "CB_RATIO_Z=%af", (double)of->ratio[2]);
@@ -214,14 +221,15 @@ static void define_box(checkerboard *me, int *n)
 /* Once, however often kernels are described. */
 static int describe_tables(checkerboard *me, const plugmc_host *host)
 {
-    if (!me->first_table) {
-        me->contact_table =
-            table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
-        me->first_table = table_define(host, "CB_FIRST", me->species, first_item, me);
+    if (!me->source.first_table) {
+        me->source.contact_table = table_define(
+            host, "CB_CONTACTS", me->cells.species * me->cells.species, contact_item, me);
+        me->source.first_table = table_define(host, "CB_FIRST", me->cells.species, first_item, me);
     }
-    return me->contact_table && me->first_table ? PLUGMC_OK
-                                                : host->fail(host->context, PLUGMC_ERROR_MEMORY,
-                                                             "no memory for the kernel's tables");
+    return me->source.contact_table && me->source.first_table
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                            "no memory for the kernel's tables");
 }
 
 /* Everything that is fixed for the run becomes a constant of the kernels. */
@@ -230,18 +238,18 @@ static int describe_constants(checkerboard *me, const plugmc_host *host)
     const int multiprocessors = host->gpu ? host->gpu->multiprocessors : 132; /* H100, H200 */
     int n = 0;
     me->patch = choose_patch(me, multiprocessors);
-    define(me, &n, "CB_MX=%d", me->m[0]);
-    define(me, &n, "CB_MY=%d", me->m[1]);
-    define(me, &n, "CB_MZ=%d", me->m[2]);
+    define(me, &n, "CB_MX=%d", me->cells.m[0]);
+    define(me, &n, "CB_MY=%d", me->cells.m[1]);
+    define(me, &n, "CB_MZ=%d", me->cells.m[2]);
     define(me, &n, "CB_PITCH=%d", pitch(me));
-    define(me, &n, "CB_CAP=%d", me->capacity);
-    define(me, &n, "CB_TRIALS=%lld", (long long)me->trials);
-    define(me, &n, "CB_WALKERS=%d", me->walkers);
-    define(me, &n, "CB_SHUFFLE=%d", me->shuffle_particles);
-    define(me, &n, "CB_SHUFFLE_SETS=%d", me->shuffle_sets);
-    define(me, &n, "CB_SHIFT=%d", me->shift_cells);
-    define(me, &n, "CB_IDS=%d", me->ids);
-    if (!me->boxes_change) define_box(me, &n);
+    define(me, &n, "CB_CAP=%d", me->cells.capacity);
+    define(me, &n, "CB_TRIALS=%lld", (long long)me->set.trials);
+    define(me, &n, "CB_WALKERS=%d", me->cells.walkers);
+    define(me, &n, "CB_SHUFFLE=%d", me->set.shuffle_particles);
+    define(me, &n, "CB_SHUFFLE_SETS=%d", me->set.shuffle_sets);
+    define(me, &n, "CB_SHIFT=%d", me->set.shift_cells);
+    define(me, &n, "CB_IDS=%d", me->cells.ids);
+    if (!me->each.boxes_change) define_box(me, &n);
     define(me, &n, "CB_BLOCK=%d", block_size(me));
     define(me, &n, "CB_AT_ONCE=%d", at_once(me));
     define(me, &n, "CB_PATCH=%d", me->patch.x > 0);
@@ -249,15 +257,15 @@ static int describe_constants(checkerboard *me, const plugmc_host *host)
     define(me, &n, "CB_PATCH_Y=%d", me->patch.y);
     define(me, &n, "CB_CHOSEN=%d", me->patch.chosen);
     define(me, &n, "CB_RESIDENT=%d", resident(me, multiprocessors));
-    define(me, &n, "CB_NEAR=%d", me->near);
+    define(me, &n, "CB_NEAR=%d", me->cells.near);
     define(me, &n, "CB_COLUMNS=%d", columns(me));
-    define(me, &n, "CB_ALIKE=%d", me->alike);
+    define(me, &n, "CB_ALIKE=%d", me->each.alike);
     define(me, &n, "CB_RUNGS=%d", me->system->rungs);
-    define(me, &n, "CB_SPREAD=%d", me->spread != NULL);
+    define(me, &n, "CB_SPREAD=%d", me->others.spread != NULL);
     TRY(describe_tables(me, host));
-    me->defines[n++] = me->first_table;
-    if (!me->boxes_change) me->defines[n++] = me->contact_table;
-    me->defines[n] = NULL;
+    me->source.defines[n++] = me->source.first_table;
+    if (!me->each.boxes_change) me->source.defines[n++] = me->source.contact_table;
+    me->source.defines[n] = NULL;
     return PLUGMC_OK;
 }
 
@@ -266,20 +274,20 @@ enum { ANY, DISKS, LOAD };
 
 static int describe(checkerboard *me, const plugmc_host *host, int which, plugmc_kernel_text *out)
 {
-    const char *of_a_cell = me->wide ? checkerboard_wide : checkerboard_subsweep;
+    const char *of_a_cell = me->cells.wide ? checkerboard_wide : checkerboard_subsweep;
     const char *const parts[][5] = {
         [ANY] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial, of_a_cell},
         [DISKS] = {checkerboard_choices, checkerboard_kernels, checkerboard_disks},
         [LOAD] = {checkerboard_choices, checkerboard_kernels, checkerboard_load,
                   checkerboard_lend}};
-    const char **text = &me->text[which];
+    const char **text = &me->source.text[which];
     TRY(describe_constants(me, host));
     if (!*text) *text = join_texts(host, parts[which]);
     if (!*text) return PLUGMC_ERROR_MEMORY;
     plugmc_set_text(out, &(plugmc_kernel_text){.name = which == LOAD ? "checkerboard_load.cu"
                                                                      : "checkerboard.cu",
                                                .text = *text,
-                                               .defines = me->defines,
+                                               .defines = me->source.defines,
                                                .fuse = 1,
                                                .overlap = 1});
     return PLUGMC_OK;

@@ -4,7 +4,7 @@
 static int species_of(const checkerboard *me, uint32_t id)
 {
     int s = 0;
-    while (s + 1 < me->species && id >= me->system->first[s + 1]) s++;
+    while (s + 1 < me->cells.species && id >= me->system->first[s + 1]) s++;
     return s;
 }
 
@@ -15,25 +15,27 @@ static int cell_overlaps(const checkerboard *me, const conditions *of, int walke
 {
     const store *s = &me->now;
     int64_t own = word_of(me, x, y, z);
-    int kind = species_of(me, s->id[walker * me->axis + k * me->plane + own]);
-    int cells = me->dimension == 3 ? 27 : 9, overlaps = 0;
+    int kind = species_of(me, s->id[walker * me->cells.axis + k * me->cells.plane + own]);
+    int cells = me->cells.dimension == 3 ? 27 : 9, overlaps = 0;
     for (int c = 0; c < cells; c++) {
-        int d[3] = {c % 3 - 1, c / 3 % 3 - 1, me->dimension == 3 ? c / 9 - 1 : 0};
-        int64_t word = word_of(me, (x + d[0] + me->m[0]) % me->m[0],
-                               (y + d[1] + me->m[1]) % me->m[1], (z + d[2] + me->m[2]) % me->m[2]);
-        for (int j = 0; j < s->count[walker * me->plane + word]; j++) {
+        int d[3] = {c % 3 - 1, c / 3 % 3 - 1, me->cells.dimension == 3 ? c / 9 - 1 : 0};
+        int64_t word = word_of(me, (x + d[0] + me->cells.m[0]) % me->cells.m[0],
+                               (y + d[1] + me->cells.m[1]) % me->cells.m[1],
+                               (z + d[2] + me->cells.m[2]) % me->cells.m[2]);
+        for (int j = 0; j < s->count[walker * me->cells.plane + word]; j++) {
             if (c == cells / 2 && j == k) continue;
             float u[3] = {0}, r2 = 0;
-            for (int a = 0; a < me->dimension; a++) {
+            for (int a = 0; a < me->cells.dimension; a++) {
                 u[a] = ((at[a] - (float)d[a]) -
-                        s->coordinate[walker * me->walker + a * me->axis + j * me->plane + word]) *
+                        s->coordinate[walker * me->cells.walker + a * me->cells.axis +
+                                      j * me->cells.plane + word]) *
                        of->ratio[a];
                 r2 = a ? fmaf(u[a], u[a], r2) : u[a] * u[a];
             }
-            int other = species_of(me, s->id[walker * me->axis + j * me->plane + word]);
-            if (r2 < of->contact[kind * me->species + other]) {
+            int other = species_of(me, s->id[walker * me->cells.axis + j * me->cells.plane + word]);
+            if (r2 < of->contact[kind * me->cells.species + other]) {
                 overlaps++;
-                for (int a = 0; a < me->dimension; a++) away[a] = u[a];
+                for (int a = 0; a < me->cells.dimension; a++) away[a] = u[a];
             }
         }
     }
@@ -50,24 +52,25 @@ static int cell_overlaps(const checkerboard *me, const conditions *of, int walke
  * that one of them makes. */
 static int part_touching(checkerboard *me, const plugmc_host *host)
 {
-    for (int w = 0; w < me->walkers; w++) {
+    for (int w = 0; w < me->cells.walkers; w++) {
         int64_t touching = 1;
         for (int pass = 0; touching && pass < 1000; pass++) {
             touching = 0;
-            for (int z = 0; z < me->m[2]; z++)
-                for (int y = 0; y < me->m[1]; y++)
-                    for (int x = 0; x < me->m[0]; x++) {
+            for (int z = 0; z < me->cells.m[2]; z++)
+                for (int y = 0; y < me->cells.m[1]; y++)
+                    for (int x = 0; x < me->cells.m[0]; x++) {
                         int64_t word = word_of(me, x, y, z);
-                        for (int k = 0; k < me->now.count[w * me->plane + word]; k++) {
+                        for (int k = 0; k < me->now.count[w * me->cells.plane + word]; k++) {
                             float at[3] = {0}, away[3] = {0}, *v[3];
-                            for (int a = 0; a < me->dimension; a++) {
-                                v[a] = me->now.coordinate + w * me->walker + a * me->axis +
-                                       k * me->plane + word;
+                            for (int a = 0; a < me->cells.dimension; a++) {
+                                v[a] = me->now.coordinate + w * me->cells.walker +
+                                       a * me->cells.axis + k * me->cells.plane + word;
                                 at[a] = *v[a];
                             }
-                            if (!cell_overlaps(me, &me->of[w], w, x, y, z, k, at, away)) continue;
+                            if (!cell_overlaps(me, &me->each.of[w], w, x, y, z, k, at, away))
+                                continue;
                             touching++;
-                            for (int a = 0; a < me->dimension; a++) {
+                            for (int a = 0; a < me->cells.dimension; a++) {
                                 float moved =
                                     at[a] + (away[a] > 0) * CB_QUANTUM - (away[a] < 0) * CB_QUANTUM;
                                 if (moved >= -0.5f && moved < 0.5f) *v[a] = moved;
@@ -86,21 +89,21 @@ static int part_touching(checkerboard *me, const plugmc_host *host)
 
 int any_overlap(const checkerboard *me, int w, const conditions *of)
 {
-    const int rows = me->m[1] * me->m[2];
+    const int rows = me->cells.m[1] * me->cells.m[2];
     int found = 0;
 #pragma omp parallel for schedule(static) num_threads(me->system->threads)
     for (int row = 0; row < rows; row++) {
-        const int y = row % me->m[1], z = row / me->m[1];
+        const int y = row % me->cells.m[1], z = row / me->cells.m[1];
         int enough;
 #pragma omp atomic read
         enough = found;
-        for (int x = 0; x < me->m[0] && !enough; x++) {
+        for (int x = 0; x < me->cells.m[0] && !enough; x++) {
             const int64_t word = word_of(me, x, y, z);
-            for (int k = 0; k < me->now.count[w * me->plane + word] && !enough; k++) {
+            for (int k = 0; k < me->now.count[w * me->cells.plane + word] && !enough; k++) {
                 float at[3] = {0}, away[3];
-                for (int a = 0; a < me->dimension; a++)
-                    at[a] =
-                        me->now.coordinate[w * me->walker + a * me->axis + k * me->plane + word];
+                for (int a = 0; a < me->cells.dimension; a++)
+                    at[a] = me->now.coordinate[w * me->cells.walker + a * me->cells.axis +
+                                               k * me->cells.plane + word];
                 enough = cell_overlaps(me, of, w, x, y, z, k, at, away);
             }
         }
@@ -118,26 +121,27 @@ static int fill_cells(checkerboard *me, const double *positions)
     const int64_t particles = me->system->particles;
     int largest = 0;
     memset(me->now.count, 0, count_bytes(me));
-    for (int w = 0; w < me->walkers; w++) {
+    for (int w = 0; w < me->cells.walkers; w++) {
         for (int64_t i = 0; i < particles; i++) {
             int cell[3] = {0};
             float local[3] = {0};
-            if (me->counts_change && isnan(positions[3 * (w * particles + i)])) continue;
-            for (int a = 0; a < me->dimension; a++) {
-                int64_t edge = (int64_t)CB_QUANTA * me->m[a];
-                int64_t at =
-                    llrint(positions[3 * (w * particles + i) + a] / me->of[w].width[a] * CB_QUANTA);
+            if (me->each.counts_change && isnan(positions[3 * (w * particles + i)])) continue;
+            for (int a = 0; a < me->cells.dimension; a++) {
+                int64_t edge = (int64_t)CB_QUANTA * me->cells.m[a];
+                int64_t at = llrint(positions[3 * (w * particles + i) + a] /
+                                    me->each.of[w].width[a] * CB_QUANTA);
                 at = ((at - me->origin[3 * w + a]) % edge + edge) % edge;
                 cell[a] = (int)(at / CB_QUANTA);
                 local[a] = (float)(at % CB_QUANTA - CB_QUANTA / 2) * CB_QUANTUM;
             }
             int64_t word = word_of(me, cell[0], cell[1], cell[2]);
-            int k = me->now.count[w * me->plane + word]++;
+            int k = me->now.count[w * me->cells.plane + word]++;
             largest = k + 1 > largest ? k + 1 : largest;
-            if (k >= me->capacity) continue;
-            for (int a = 0; a < me->dimension; a++)
-                me->now.coordinate[w * me->walker + a * me->axis + k * me->plane + word] = local[a];
-            me->now.id[w * me->axis + k * me->plane + word] = (uint32_t)i;
+            if (k >= me->cells.capacity) continue;
+            for (int a = 0; a < me->cells.dimension; a++)
+                me->now.coordinate[w * me->cells.walker + a * me->cells.axis + k * me->cells.plane +
+                                   word] = local[a];
+            me->now.id[w * me->cells.axis + k * me->cells.plane + word] = (uint32_t)i;
         }
     }
     return largest;
@@ -146,7 +150,7 @@ static int fill_cells(checkerboard *me, const double *positions)
 int load_cells(checkerboard *me, const plugmc_host *host, const double *positions)
 {
     int largest;
-    while ((largest = fill_cells(me, positions)) > me->capacity) {
+    while ((largest = fill_cells(me, positions)) > me->cells.capacity) {
         int code = largest > 255 ? host->fail(host->context, PLUGMC_ERROR_INPUT,
                                               "%d particles start in one cell", largest)
                                  : grow(me, host);
@@ -160,8 +164,9 @@ int load_cells(checkerboard *me, const plugmc_host *host, const double *position
 /* Whether a cell, in row-major order, is in one of these layers. */
 static int is_among(const checkerboard *me, domain which, int64_t cell)
 {
-    const int m = me->m[me->dimension - 1];
-    const int layer = (int)(cell / ((int64_t)me->m[0] * (me->dimension == 3 ? me->m[1] : 1)));
+    const int m = me->cells.m[me->cells.dimension - 1];
+    const int layer =
+        (int)(cell / ((int64_t)me->cells.m[0] * (me->cells.dimension == 3 ? me->cells.m[1] : 1)));
     return (layer - which.first + m) % m < which.layers;
 }
 
@@ -170,14 +175,15 @@ static int is_among(const checkerboard *me, domain which, int64_t cell)
 static void number_cells(const checkerboard *me, domain which, const uint8_t *count,
                          uint32_t *offset)
 {
-    int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2];
-    for (int w = 0; w < me->walkers; w++) {
+    int64_t cells = (int64_t)me->cells.m[0] * me->cells.m[1] * me->cells.m[2];
+    for (int w = 0; w < me->cells.walkers; w++) {
         uint32_t sum = 0;
         for (int64_t c = 0; c < cells; c++) {
-            int x = (int)(c % me->m[0]), y = (int)(c / me->m[0] % me->m[1]);
+            int x = (int)(c % me->cells.m[0]), y = (int)(c / me->cells.m[0] % me->cells.m[1]);
             offset[w * cells + c] = sum;
             if (is_among(me, which, c))
-                sum += count[w * me->plane + word_of(me, x, y, (int)(c / me->m[0] / me->m[1]))];
+                sum += count[w * me->cells.plane +
+                             word_of(me, x, y, (int)(c / me->cells.m[0] / me->cells.m[1]))];
         }
     }
 }
@@ -186,28 +192,29 @@ static void place_particles(const checkerboard *me, domain which, const uint32_t
                             double *positions)
 {
     const int64_t particles = me->system->particles;
-    const int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2];
+    const int64_t cells = (int64_t)me->cells.m[0] * me->cells.m[1] * me->cells.m[2];
 #pragma omp parallel for schedule(static) num_threads(me->system->threads)
-    for (int64_t i = 0; i < cells * me->walkers; i++) {
+    for (int64_t i = 0; i < cells * me->cells.walkers; i++) {
         int w = (int)(i / cells);
         int64_t c = i % cells;
         if (!is_among(me, which, c)) continue;
-        int at[3] = {(int)(c % me->m[0]), (int)(c / me->m[0] % me->m[1]),
-                     (int)(c / me->m[0] / me->m[1])};
+        int at[3] = {(int)(c % me->cells.m[0]), (int)(c / me->cells.m[0] % me->cells.m[1]),
+                     (int)(c / me->cells.m[0] / me->cells.m[1])};
         int64_t word = word_of(me, at[0], at[1], at[2]);
-        for (int k = 0; k < me->now.count[w * me->plane + word]; k++) {
-            int64_t number = me->ids ? me->now.id[w * me->axis + k * me->plane + word]
-                                     : offset[w * cells + c] + k;
+        for (int k = 0; k < me->now.count[w * me->cells.plane + word]; k++) {
+            int64_t number = me->cells.ids
+                                 ? me->now.id[w * me->cells.axis + k * me->cells.plane + word]
+                                 : offset[w * cells + c] + k;
             double *out = positions + 3 * (w * particles + number);
             out[2] = 0;
-            for (int a = 0; a < me->dimension; a++) {
-                int64_t edge = (int64_t)CB_QUANTA * me->m[a];
+            for (int a = 0; a < me->cells.dimension; a++) {
+                int64_t edge = (int64_t)CB_QUANTA * me->cells.m[a];
                 int64_t q = (int64_t)CB_QUANTA * at[a] + CB_QUANTA / 2 +
-                            (int64_t)(me->now.coordinate[w * me->walker + a * me->axis +
-                                                         k * me->plane + word] *
+                            (int64_t)(me->now.coordinate[w * me->cells.walker + a * me->cells.axis +
+                                                         k * me->cells.plane + word] *
                                       (float)CB_QUANTA);
                 q = ((q + me->origin[3 * w + a]) % edge + edge) % edge;
-                out[a] = (double)q * (me->of[w].width[a] / CB_QUANTA);
+                out[a] = (double)q * (me->each.of[w].width[a] / CB_QUANTA);
             }
         }
     }
@@ -216,9 +223,9 @@ static void place_particles(const checkerboard *me, domain which, const uint32_t
 int store_on_host(const checkerboard *me, const plugmc_host *host, domain which, double *positions)
 {
     uint32_t *offset = NULL;
-    if (!me->ids) {
-        offset =
-            (uint32_t *)malloc(sizeof(uint32_t) * me->walkers * me->m[0] * me->m[1] * me->m[2]);
+    if (!me->cells.ids) {
+        offset = (uint32_t *)malloc(sizeof(uint32_t) * me->cells.walkers * me->cells.m[0] *
+                                    me->cells.m[1] * me->cells.m[2]);
         if (!offset)
             return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cell offsets");
         number_cells(me, which, me->now.count, offset);

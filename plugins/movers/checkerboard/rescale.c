@@ -17,16 +17,17 @@ static int shrinks(const conditions *from, const conditions *to)
 static int find_on_gpu(checkerboard *me, const plugmc_host *host, int32_t *forbidden)
 {
     const plugmc_gpu *gpu = host->gpu;
-    const size_t flags = sizeof(int32_t) * (size_t)me->walkers, bytes = conditions_bytes(me);
+    const size_t flags = sizeof(int32_t) * (size_t)me->cells.walkers, bytes = conditions_bytes(me);
     char *packed = (char *)calloc(bytes + flags, 1);
     if (!packed)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for boxes of walkers");
-    int code =
-        me->d_proposed ? PLUGMC_OK : gpu->allocate(host->context, bytes + flags, &me->d_proposed);
-    pack_conditions(me, me->proposed, packed);
-    if (!code) code = gpu->upload(host->context, me->d_proposed, packed, bytes + flags);
-    if (!code) code = find_touching(me, host, me->d_proposed, me->d_proposed + bytes, 1);
-    if (!code) code = gpu->download(host->context, forbidden, me->d_proposed + bytes, flags);
+    int code = me->device.proposed
+                   ? PLUGMC_OK
+                   : gpu->allocate(host->context, bytes + flags, &me->device.proposed);
+    pack_conditions(me, me->each.proposed, packed);
+    if (!code) code = gpu->upload(host->context, me->device.proposed, packed, bytes + flags);
+    if (!code) code = find_touching(me, host, me->device.proposed, me->device.proposed + bytes, 1);
+    if (!code) code = gpu->download(host->context, forbidden, me->device.proposed + bytes, flags);
     free(packed);
     return code;
 }
@@ -35,18 +36,18 @@ static int find_on_gpu(checkerboard *me, const plugmc_host *host, int32_t *forbi
 static int find_forbidden(checkerboard *me, const plugmc_host *host, const plugmc_changes *changes)
 {
     int some = 0;
-    for (int w = 0; w < me->walkers; w++) {
+    for (int w = 0; w < me->cells.walkers; w++) {
         propose_box(me, w, &changes->box[w]);
-        if (!cells_hold(me, &me->proposed[w])) return PLUGMC_UNANSWERED;
-        changes->forbidden[w] = shrinks(&me->of[w], &me->proposed[w]);
+        if (!cells_hold(me, &me->each.proposed[w])) return PLUGMC_UNANSWERED;
+        changes->forbidden[w] = shrinks(&me->each.of[w], &me->each.proposed[w]);
         some |= changes->forbidden[w];
     }
     if (finer_cells_fit(me)) return PLUGMC_UNANSWERED;
     if (some && host->gpu) TRY(find_on_gpu(me, host, changes->forbidden));
-    for (int w = 0; w < me->walkers; w++)
+    for (int w = 0; w < me->cells.walkers; w++)
         if (changes->forbidden[w])
-            changes->forbidden[w] = shrinks(&me->of[w], &me->proposed[w]) &&
-                                    (host->gpu || any_overlap(me, w, &me->proposed[w]));
+            changes->forbidden[w] = shrinks(&me->each.of[w], &me->each.proposed[w]) &&
+                                    (host->gpu || any_overlap(me, w, &me->each.proposed[w]));
     return PLUGMC_OK;
 }
 
@@ -56,7 +57,7 @@ int rescale(void *instance, const plugmc_host *host, const plugmc_changes *chang
     checkerboard *me = (checkerboard *)instance;
     TRY(bring_all(me, host)); /* all processes look at all cells, and find the same */
     if (!taken) return find_forbidden(me, host, changes);
-    for (int w = 0; w < me->walkers; w++)
+    for (int w = 0; w < me->cells.walkers; w++)
         if (taken[w] >= 0) take_box(me, w, &changes->box[w]);
     set_steps(me);
     bound_room(me);

@@ -15,21 +15,22 @@ typedef struct row_view {
 static row_view look_around(const checkerboard *me, const store *s, row_task task)
 {
     row_view v;
-    v.of = &me->of[task.walker];
-    v.cells = me->dimension == 3 ? 27 : 9;
+    v.of = &me->each.of[task.walker];
+    v.cells = me->cells.dimension == 3 ? 27 : 9;
     for (int a = 0; a < 3; a++)
-        v.coordinate[a] =
-            s->coordinate + task.walker * me->walker + (a < me->dimension ? a : 0) * me->axis;
-    v.id = s->id + task.walker * me->axis;
-    v.count = s->count + task.walker * me->plane;
+        v.coordinate[a] = s->coordinate + task.walker * me->cells.walker +
+                          (a < me->cells.dimension ? a : 0) * me->cells.axis;
+    v.id = s->id + task.walker * me->cells.axis;
+    v.count = s->count + task.walker * me->cells.plane;
     for (int c = 0; c < v.cells; c++) {
-        int dx = c % 3 - 1, dy = c / 3 % 3 - 1, dz = me->dimension == 3 ? c / 9 - 1 : 0;
-        int y = (task.y + dy + me->m[1]) % me->m[1], z = (task.z + dz + me->m[2]) % me->m[2];
+        int dx = c % 3 - 1, dy = c / 3 % 3 - 1, dz = me->cells.dimension == 3 ? c / 9 - 1 : 0;
+        int y = (task.y + dy + me->cells.m[1]) % me->cells.m[1],
+            z = (task.z + dz + me->cells.m[2]) % me->cells.m[2];
         /* half-row index of cell x0 + dx: the image beyond either end lies in the padding */
         int x = task.x0 + dx;
         const float offset[3] = {(float)dx, (float)dy, (float)dz};
         memcpy(v.offset[c], offset, sizeof offset);
-        int64_t base = (((int64_t)z * me->m[1] + y) * 2 + (x & 1)) * me->row + PAD;
+        int64_t base = (((int64_t)z * me->cells.m[1] + y) * 2 + (x & 1)) * me->cells.row + PAD;
         v.word[c] = base + (x < 0 ? -1 : x >> 1);
     }
     return v;
@@ -64,7 +65,7 @@ typedef struct surroundings {
 PLUGMC_FN void kinds_of(const checkerboard *me, const row_view *view, int64_t at, uint8_t *species)
 {
     int32_t kind[LANES] = {0};
-    for (int b = 1; b < me->species; b++) {
+    for (int b = 1; b < me->cells.species; b++) {
         const uint32_t first = (uint32_t)me->system->first[b];
         EACH_LANE(l) kind[l] += view->id[at + l] >= first;
     }
@@ -78,7 +79,7 @@ PLUGMC_FN void gather_within_range(const checkerboard *me, const row_view *view,
 {
     const int centre = view->cells / 2;
     const float ratio_y = view->of->ratio[1], ratio_z = view->of->ratio[2], reach = view->of->reach;
-    const int lanes = me->half - q0 < LANES ? me->half - q0 : LANES; /* of the row */
+    const int lanes = me->cells.half - q0 < LANES ? me->cells.half - q0 : LANES; /* of the row */
     int32_t filled[LANES];
     int most[27], deepest = 0;
     for (int l = 0; l < LANES; l++) filled[l] = near->own;
@@ -90,7 +91,7 @@ PLUGMC_FN void gather_within_range(const checkerboard *me, const row_view *view,
         for (int c = 0; c < view->cells; c++) {
             if (k >= most[c]) continue;
             const float *d = view->offset[c];
-            const int64_t at = k * me->plane + view->word[c] + q0;
+            const int64_t at = k * me->cells.plane + view->word[c] + q0;
             const float *x = view->coordinate[0] + at, *y = view->coordinate[1] + at;
             const float *z = view->coordinate[2] + at;
             const uint8_t *count = view->count + view->word[c] + q0;
@@ -138,7 +139,7 @@ PLUGMC_FN void gather_surroundings(const checkerboard *me, const row_view *view,
         const float dx = view->offset[c][0], dy = view->offset[c][1], dz = view->offset[c][2];
         const int most = largest_of_lanes(view->count + view->word[c] + q0);
         for (int k = 0; k < most; k++) {
-            const int64_t at = k * me->plane + view->word[c] + q0;
+            const int64_t at = k * me->cells.plane + view->word[c] + q0;
             const float *x = view->coordinate[0] + at, *y = view->coordinate[1] + at;
             const float *z = view->coordinate[2] + at;
             near_slot *to = &near->slot[slots];
@@ -171,7 +172,7 @@ PLUGMC_FN void draw_order(const checkerboard *me, row_task task, uint32_t cell0,
     int32_t j[LANES];
     for (int k = 0; k < own; k++)
         EACH_LANE(l) order[k][l] = k;
-    if (!me->shuffle_particles) return;
+    if (!me->set.shuffle_particles) return;
     for (int k = own - 1; k > 0; k--) { /* Fisher-Yates in every lane */
         if (k == own - 1 || (k & 3) == 3)
             draw_lanes(me, task, cell0, PLUGMC_PURPOSE_ORDER, (uint32_t)k >> 2, words);
@@ -196,7 +197,7 @@ PLUGMC_FN void reject_overlaps(const checkerboard *me, const conditions *of,
 {
     const float ratio_y = of->ratio[1], ratio_z = of->ratio[2];
     const float *contact = of->contact;
-    const int slots = near->slots, species = me->species;
+    const int slots = near->slots, species = me->cells.species;
     int32_t overlap[LANES] = {0};
     for (int e = 0; e < slots; e++) {
         const near_slot *j = &near->slot[e];
@@ -445,7 +446,7 @@ PLUGMC_FN void put_back(lanes *at, surroundings *near, lane_trials *move, const 
 PLUGMC_FN int count_lanes(const checkerboard *me, const row_view *view, int q0, int32_t *n)
 {
     const uint8_t *count = view->count + view->word[view->cells / 2] + q0;
-    const int half = me->half;
+    const int half = me->cells.half;
     int busy = 0;
 #pragma omp simd reduction(+ : busy)
     for (int l = 0; l < LANES; l++) {
@@ -460,7 +461,7 @@ PLUGMC_FN void write_lanes(const checkerboard *me, const row_view *view, int q0,
                            const surroundings *near, const variant v)
 {
     for (int k = 0; k < near->own; k++) {
-        const int64_t at = k * me->plane + view->word[view->cells / 2] + q0;
+        const int64_t at = k * me->cells.plane + view->word[view->cells / 2] + q0;
         const near_slot *own = &near->slot[k];
         memcpy((float *)view->coordinate[0] + at, own->x, sizeof own->x);
         memcpy((float *)view->coordinate[1] + at, own->y, sizeof own->y);
@@ -481,15 +482,16 @@ PLUGMC_FN row_result update(const checkerboard *me, const store *s, row_task tas
     at.of = view.of;
     memcpy(at.step, view.of->step, sizeof at.step);
 
-    for (int q0 = 0; q0 < me->half; q0 += LANES) {
+    for (int q0 = 0; q0 < me->cells.half; q0 += LANES) {
         const int busy = count_lanes(me, &view, q0, at.n);
         if (!busy) continue;
-        at.cell0 = (uint32_t)((task.z * me->m[1] + task.y) * me->m[0] + task.x0 + 2 * q0);
+        at.cell0 =
+            (uint32_t)((task.z * me->cells.m[1] + task.y) * me->cells.m[0] + task.x0 + 2 * q0);
         EACH_LANE(l) at.turn[l] = at.accepted[l] = at.lost[l] = 0;
         gather_surroundings(me, &view, q0, at.n, v.dim, v.many, v.wide, &near);
         if (v.energies) order_slots(&near, v.dim, v.wide, &summed);
         draw_order(me, task, at.cell0, at.n, near.own, at.order);
-        for (int t = 0; t < me->trials; t++) {
+        for (int t = 0; t < me->set.trials; t++) {
             lane_trials move = {0};
             take_out(&at, &near, &move, v);
             displace(&at, t, &move, v);
@@ -498,7 +500,7 @@ PLUGMC_FN row_result update(const checkerboard *me, const store *s, row_task tas
             if (v.energies) weigh(&at, t, &summed, &move, v);
             put_back(&at, &near, &move, v);
         }
-        result.counts.trials += (uint64_t)busy * (uint64_t)me->trials;
+        result.counts.trials += (uint64_t)busy * (uint64_t)me->set.trials;
         for (int l = 0; l < LANES; l++) result.counts.accepted += (uint64_t)at.accepted[l];
         for (int l = 0; l < LANES && v.energies; l++) result.lost |= at.lost[l];
         write_lanes(me, &view, q0, &near, v);
@@ -518,22 +520,22 @@ static PLUGMC_TARGETS row_result update_spheres(const checkerboard *me, const st
 
 static PLUGMC_TARGETS row_result update_any(const checkerboard *me, const store *s, row_task t)
 {
-    const int many = me->species > 1, energies = me->energies > 0;
-    return me->dimension == 2 ? update(me, s, t, (variant){2, many, energies, 0})
-                              : update(me, s, t, (variant){3, many, energies, 0});
+    const int many = me->cells.species > 1, energies = me->cells.energies > 0;
+    return me->cells.dimension == 2 ? update(me, s, t, (variant){2, many, energies, 0})
+                                    : update(me, s, t, (variant){3, many, energies, 0});
 }
 
 static PLUGMC_TARGETS row_result update_wide(const checkerboard *me, const store *s, row_task t)
 {
-    const int many = me->species > 1;
-    return me->dimension == 2 ? update(me, s, t, (variant){2, many, 1, 1})
-                              : update(me, s, t, (variant){3, many, 1, 1});
+    const int many = me->cells.species > 1;
+    return me->cells.dimension == 2 ? update(me, s, t, (variant){2, many, 1, 1})
+                                    : update(me, s, t, (variant){3, many, 1, 1});
 }
 
 row_result update_row(const checkerboard *me, const store *s, row_task t)
 {
-    return me->wide && me->energies          ? update_wide(me, s, t)
-           : me->species > 1 || me->energies ? update_any(me, s, t)
-           : me->dimension == 2              ? update_disks(me, s, t)
-                                             : update_spheres(me, s, t);
+    return me->cells.wide && me->cells.energies          ? update_wide(me, s, t)
+           : me->cells.species > 1 || me->cells.energies ? update_any(me, s, t)
+           : me->cells.dimension == 2                    ? update_disks(me, s, t)
+                                                         : update_spheres(me, s, t);
 }

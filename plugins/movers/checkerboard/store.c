@@ -1,9 +1,15 @@
 /* store.c: the memory of cells on the host. */
 #include "checkerboard.h"
 
-size_t coordinate_bytes(const checkerboard *me) { return sizeof(float) * me->walkers * me->walker; }
-size_t id_bytes(const checkerboard *me) { return sizeof(uint32_t) * me->walkers * me->axis; }
-size_t count_bytes(const checkerboard *me) { return (size_t)me->walkers * me->plane; }
+size_t coordinate_bytes(const checkerboard *me)
+{
+    return sizeof(float) * me->cells.walkers * me->cells.walker;
+}
+size_t id_bytes(const checkerboard *me)
+{
+    return sizeof(uint32_t) * me->cells.walkers * me->cells.axis;
+}
+size_t count_bytes(const checkerboard *me) { return (size_t)me->cells.walkers * me->cells.plane; }
 
 void free_store(store *s)
 {
@@ -31,47 +37,48 @@ void copy_store(const checkerboard *me, store *to, const store *from)
 
 void refresh_images(const checkerboard *me, const store *s, int walker, int64_t base)
 {
-    int64_t first = base + PAD, last = base + PAD + me->half - 1;
-    for (int a = 0; a < me->dimension; a++)
-        for (int k = 0; k < me->capacity; k++) {
-            float *v = s->coordinate + walker * me->walker + a * me->axis + k * me->plane;
+    int64_t first = base + PAD, last = base + PAD + me->cells.half - 1;
+    for (int a = 0; a < me->cells.dimension; a++)
+        for (int k = 0; k < me->cells.capacity; k++) {
+            float *v = s->coordinate + walker * me->cells.walker + a * me->cells.axis +
+                       k * me->cells.plane;
             v[first - 1] = v[last];
             v[last + 1] = v[first];
         }
-    for (int k = 0; k < me->capacity; k++) {
-        uint32_t *v = s->id + walker * me->axis + k * me->plane;
+    for (int k = 0; k < me->cells.capacity; k++) {
+        uint32_t *v = s->id + walker * me->cells.axis + k * me->cells.plane;
         v[first - 1] = v[last];
         v[last + 1] = v[first];
     }
-    uint8_t *v = s->count + walker * me->plane;
+    uint8_t *v = s->count + walker * me->cells.plane;
     v[first - 1] = v[last];
     v[last + 1] = v[first];
 }
 
 void normalise(const checkerboard *me, store *s)
 {
-    const int end = PAD + me->half;
+    const int end = PAD + me->cells.half;
 #pragma omp parallel for collapse(2) num_threads(me->system->threads)
-    for (int w = 0; w < me->walkers; w++)
-        for (int64_t row = 0; row < (int64_t)me->m[1] * me->m[2] * 2; row++) {
-            for (int k = 0; k < me->capacity; k++) {
-                const int64_t at = k * me->plane + row * me->row + end;
-                const size_t words = (size_t)(me->row - end);
-                for (int a = 0; a < me->dimension; a++)
-                    memset(s->coordinate + w * me->walker + a * me->axis + at, 0,
+    for (int w = 0; w < me->cells.walkers; w++)
+        for (int64_t row = 0; row < (int64_t)me->cells.m[1] * me->cells.m[2] * 2; row++) {
+            for (int k = 0; k < me->cells.capacity; k++) {
+                const int64_t at = k * me->cells.plane + row * me->cells.row + end;
+                const size_t words = (size_t)(me->cells.row - end);
+                for (int a = 0; a < me->cells.dimension; a++)
+                    memset(s->coordinate + w * me->cells.walker + a * me->cells.axis + at, 0,
                            sizeof(float) * words);
-                memset(s->id + w * me->axis + at, 0, sizeof(uint32_t) * words);
+                memset(s->id + w * me->cells.axis + at, 0, sizeof(uint32_t) * words);
             }
-            for (int q = 0; q < me->half; q++) {
-                int64_t word = row * me->row + PAD + q;
-                for (int k = s->count[w * me->plane + word]; k < me->capacity; k++) {
-                    for (int a = 0; a < me->dimension; a++)
-                        s->coordinate[w * me->walker + a * me->axis + k * me->plane + word] =
-                            a ? 0 : PLUGMC_NOWHERE;
-                    s->id[w * me->axis + k * me->plane + word] = 0;
+            for (int q = 0; q < me->cells.half; q++) {
+                int64_t word = row * me->cells.row + PAD + q;
+                for (int k = s->count[w * me->cells.plane + word]; k < me->cells.capacity; k++) {
+                    for (int a = 0; a < me->cells.dimension; a++)
+                        s->coordinate[w * me->cells.walker + a * me->cells.axis +
+                                      k * me->cells.plane + word] = a ? 0 : PLUGMC_NOWHERE;
+                    s->id[w * me->cells.axis + k * me->cells.plane + word] = 0;
                 }
             }
-            refresh_images(me, s, w, row * me->row);
+            refresh_images(me, s, w, row * me->cells.row);
         }
 }
 
@@ -89,18 +96,19 @@ int lay_out(checkerboard *me, const plugmc_host *host)
 int grow(checkerboard *me, const plugmc_host *host)
 {
     checkerboard wider = *me;
-    wider.capacity += wider.capacity / 2 > 2 ? wider.capacity / 2 : 2;
-    if (wider.capacity > most_slots(me)) wider.capacity = most_slots(me);
-    if (me->capacity == most_slots(me)) {
+    wider.cells.capacity += wider.cells.capacity / 2 > 2 ? wider.cells.capacity / 2 : 2;
+    if (wider.cells.capacity > most_slots(me)) wider.cells.capacity = most_slots(me);
+    if (me->cells.capacity == most_slots(me)) {
         char depth[32] = "";
-        if (me->dimension == 3) snprintf(depth, sizeof depth, " x %g", me->of[0].width[2]);
+        if (me->cells.dimension == 3)
+            snprintf(depth, sizeof depth, " x %g", me->each.of[0].width[2]);
         return host->fail(
             host->context, PLUGMC_ERROR_STATE,
             "more than %d particles in one cell of %g x %g%s, where the average is %.3g: the "
             "system has collapsed, or the cells or the range of the potential are too large "
             "for mover 'checkerboard'",
-            most_slots(me), me->of[0].width[0], me->of[0].width[1], depth,
-            (double)me->system->particles / me->m[0] / me->m[1] / me->m[2]);
+            most_slots(me), me->each.of[0].width[0], me->each.of[0].width[1], depth,
+            (double)me->system->particles / me->cells.m[0] / me->cells.m[1] / me->cells.m[2]);
     }
     set_strides(&wider);
     int code = check_slots(&wider, host);
@@ -110,15 +118,16 @@ int grow(checkerboard *me, const plugmc_host *host)
         free_store(&wider.now);
         free_store(&wider.next);
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d slots a cell",
-                          wider.capacity);
+                          wider.cells.capacity);
     }
     memcpy(wider.now.count, me->now.count, count_bytes(me));
-    for (int w = 0; w < me->walkers; w++) {
-        for (int a = 0; a < me->dimension; a++)
-            memcpy(wider.now.coordinate + w * wider.walker + a * wider.axis,
-                   me->now.coordinate + w * me->walker + a * me->axis, sizeof(float) * me->axis);
-        memcpy(wider.now.id + w * wider.axis, me->now.id + w * me->axis,
-               sizeof(uint32_t) * me->axis);
+    for (int w = 0; w < me->cells.walkers; w++) {
+        for (int a = 0; a < me->cells.dimension; a++)
+            memcpy(wider.now.coordinate + w * wider.cells.walker + a * wider.cells.axis,
+                   me->now.coordinate + w * me->cells.walker + a * me->cells.axis,
+                   sizeof(float) * me->cells.axis);
+        memcpy(wider.now.id + w * wider.cells.axis, me->now.id + w * me->cells.axis,
+               sizeof(uint32_t) * me->cells.axis);
     }
     free_store(&me->now);
     free_store(&me->next);

@@ -19,14 +19,14 @@ enum { NOW, THEN }; /* of two in memory: at the checkpoint, at the base */
 int checkpoint_prepare(diffusion *d, const plugmc_host *host)
 {
     const size_t walkers = (size_t)d->system->walkers;
-    d->before = host->allocate(host->context, 2 * sizeof *d->before);
-    for (int k = 0; k < 2 && d->before; k++) {
-        population *p = &d->before[k];
-        p->ring = host->allocate(host->context, ((size_t)d->kept + 1) * sizeof *p->ring);
+    d->last.before = host->allocate(host->context, 2 * sizeof *d->last.before);
+    for (int k = 0; k < 2 && d->last.before; k++) {
+        population *p = &d->last.before[k];
+        p->ring = host->allocate(host->context, ((size_t)d->population.kept + 1) * sizeof *p->ring);
         p->walker = host->allocate(host->context, walkers * sizeof *p->walker);
     }
-    return d->before && d->before[NOW].ring && d->before[NOW].walker && d->before[THEN].ring &&
-                   d->before[THEN].walker
+    return d->last.before && d->last.before[NOW].ring && d->last.before[NOW].walker &&
+                   d->last.before[THEN].ring && d->last.before[THEN].walker
                ? PLUGMC_OK
                : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers",
                             walkers);
@@ -34,14 +34,14 @@ int checkpoint_prepare(diffusion *d, const plugmc_host *host)
 
 static void note_population(const diffusion *d, population *out)
 {
-    out->know_energies = d->know_energies;
-    out->generations = (int64_t)d->generations;
-    out->filled = d->filled;
-    out->next = d->next;
-    out->survivors = d->survivors;
-    out->best = d->best;
-    out->trial = d->trial;
-    memcpy(out->ring, d->ring, (size_t)d->kept * sizeof *d->ring);
+    out->know_energies = d->population.know_energies;
+    out->generations = (int64_t)d->population.generations;
+    out->filled = d->population.filled;
+    out->next = d->population.next;
+    out->survivors = d->population.survivors;
+    out->best = d->population.best;
+    out->trial = d->population.trial;
+    memcpy(out->ring, d->population.ring, (size_t)d->population.kept * sizeof *d->population.ring);
     for (int32_t w = 0; w < d->system->walkers; w++) {
         out->walker[w][0] = d->walkers[w].energy;
         out->walker[w][1] = d->walkers[w].ln_weight;
@@ -51,14 +51,14 @@ static void note_population(const diffusion *d, population *out)
 
 static void restore_population(diffusion *d, const population *from)
 {
-    d->know_energies = (int)from->know_energies;
-    d->generations = (uint64_t)from->generations;
-    d->filled = from->filled;
-    d->next = from->next;
-    d->survivors = from->survivors;
-    d->best = from->best;
-    d->trial = from->trial;
-    memcpy(d->ring, from->ring, (size_t)d->kept * sizeof *d->ring);
+    d->population.know_energies = (int)from->know_energies;
+    d->population.generations = (uint64_t)from->generations;
+    d->population.filled = from->filled;
+    d->population.next = from->next;
+    d->population.survivors = from->survivors;
+    d->population.best = from->best;
+    d->population.trial = from->trial;
+    memcpy(d->population.ring, from->ring, (size_t)d->population.kept * sizeof *d->population.ring);
     for (int32_t w = 0; w < d->system->walkers; w++) {
         d->walkers[w].energy = from->walker[w][0];
         d->walkers[w].ln_weight = from->walker[w][1];
@@ -68,10 +68,10 @@ static void restore_population(diffusion *d, const population *from)
 
 int checkpoint_begin(diffusion *d, const plugmc_host *host, uint64_t sweep)
 {
-    note_population(d, &d->before[THEN]);
-    d->base_sweep = sweep;
-    d->since = 0;
-    d->fresh = 0;
+    note_population(d, &d->last.before[THEN]);
+    d->last.base_sweep = sweep;
+    d->last.since = 0;
+    d->last.fresh = 0;
     return d->engine->keep_base(d, host);
 }
 
@@ -80,7 +80,7 @@ int checkpoint_begin(diffusion *d, const plugmc_host *host, uint64_t sweep)
 /* What a run has counted, and not reported yet, is not counted again. */
 static int run_again(diffusion *d, const plugmc_host *host, uint64_t sweeps)
 {
-    const uint64_t first = d->base_sweep;
+    const uint64_t first = d->last.base_sweep;
     const size_t bytes = (size_t)d->system->walkers * sizeof(plugmc_counts[KINDS]);
     plugmc_counts(*counts)[KINDS] = malloc(bytes);
     int code =
@@ -104,7 +104,7 @@ static int follow(diffusion *d, const plugmc_host *host, uint64_t sweeps, const 
                             : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory to resume");
     if (!code) code = d->engine->fetch(d, host, end);
     if (!code) code = diffusion_take(d, host, base);
-    if (!code) restore_population(d, &d->before[THEN]);
+    if (!code) restore_population(d, &d->last.before[THEN]);
     if (!code) code = run_again(d, host, sweeps);
     if (!code) code = d->engine->fetch(d, host, found);
     if (!code && memcmp(end, found, bytes)) {
@@ -125,13 +125,13 @@ static int archive_population(diffusion *d, plugmc_archive *a, int which)
     static const char *const names[2][4] = {
         {"population", "energies", "mean_weights", "walkers"},
         {"base_population", "base_energies", "base_mean_weights", "base_walkers"}};
-    population *p = &d->before[which];
+    population *p = &d->last.before[which];
     int64_t whole[] = {p->know_energies, p->generations, p->filled, p->next, p->survivors};
     double energies[] = {p->best, p->trial};
     int code = a->bytes(a, names[which][0], whole, sizeof whole);
     if (!code) code = a->bytes(a, names[which][1], energies, sizeof energies);
-    if (!code && d->kept)
-        code = a->bytes(a, names[which][2], p->ring, (size_t)d->kept * sizeof *p->ring);
+    if (!code && d->population.kept)
+        code = a->bytes(a, names[which][2], p->ring, (size_t)d->population.kept * sizeof *p->ring);
     if (!code) code = plugmc_archive_walkers(a, names[which][3], p->walker, sizeof *p->walker);
     if (code || !a->reading) return code;
     p->know_energies = whole[0];
@@ -168,38 +168,39 @@ static int archive_reported(diffusion *d, const plugmc_host *host, plugmc_archiv
 static int is_possible(const diffusion *d, const plugmc_host *host, uint64_t since)
 {
     for (int k = 0; k < 2; k++) {
-        const population *p = &d->before[k];
-        if (p->filled < 0 || p->filled > d->kept || p->next < 0 || p->next > d->kept)
+        const population *p = &d->last.before[k];
+        if (p->filled < 0 || p->filled > d->population.kept || p->next < 0 ||
+            p->next > d->population.kept)
             return host->fail(
                 host->context, PLUGMC_ERROR_STATE,
                 "the checkpoint has the mean weights of %lld generations, and %lld are kept",
-                (long long)p->filled, (long long)d->kept);
+                (long long)p->filled, (long long)d->population.kept);
     }
-    if (since <= (uint64_t)d->refresh) return PLUGMC_OK;
+    if (since <= (uint64_t)d->set.refresh) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_STATE,
                       "the checkpoint is %llu sweeps after its last refresh, which come every %lld",
-                      (unsigned long long)since, (long long)d->refresh);
+                      (unsigned long long)since, (long long)d->set.refresh);
 }
 
 int checkpoint_archive(void *instance, const plugmc_host *host, plugmc_archive *a)
 {
     diffusion *d = instance;
     const size_t numbers = 3 * (size_t)d->system->particles;
-    uint64_t since = d->since;
+    uint64_t since = d->last.since;
     double *base = calloc(numbers * (size_t)d->system->walkers, sizeof *base);
     int code = base ? PLUGMC_OK
                     : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a checkpoint");
-    if (!code && !a->reading) note_population(d, &d->before[NOW]);
+    if (!code && !a->reading) note_population(d, &d->last.before[NOW]);
     if (!code && !a->reading && since) code = d->engine->fetch_base(d, host, base);
     if (!code) code = archive_population(d, a, NOW);
     if (!code) code = archive_population(d, a, THEN);
-    if (!code) code = a->bytes(a, "base_sweep", &d->base_sweep, sizeof d->base_sweep);
+    if (!code) code = a->bytes(a, "base_sweep", &d->last.base_sweep, sizeof d->last.base_sweep);
     if (!code) code = a->bytes(a, "sweeps_since", &since, sizeof since);
     if (!code) code = plugmc_archive_walkers(a, "base", base, numbers * sizeof *base);
     if (!code && a->reading) code = is_possible(d, host, since);
     if (!code && a->reading && since && !(a->changed & PLUGMC_CHANGED_POSITION))
         code = follow(d, host, since, base);
-    if (!code && a->reading) restore_population(d, &d->before[NOW]);
+    if (!code && a->reading) restore_population(d, &d->last.before[NOW]);
     if (!code) code = archive_reported(d, host, a);
     free(base);
     return code;

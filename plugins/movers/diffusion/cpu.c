@@ -66,9 +66,9 @@ static void copy_walker(const diffusion *d, const walker *from, walker *to)
 {
     const size_t particles = (size_t)d->system->particles;
     memcpy(to->x, from->x, 3 * particles * sizeof *to->x); /* y and z behind it */
-    memcpy(to->slopes, from->slopes, 3 * particles * (size_t)d->numbers * sizeof *to->slopes);
+    memcpy(to->slopes, from->slopes, 3 * particles * (size_t)d->wave.numbers * sizeof *to->slopes);
     for (int spin = 0; spin < SPINS; spin++) {
-        const size_t n = (size_t)electrons_of(d, spin), number = d->is_complex ? 2 : 1;
+        const size_t n = (size_t)electrons_of(d, spin), number = d->wave.is_complex ? 2 : 1;
         if (!n) continue;
         memcpy(to->spin[spin].inverse, from->spin[spin].inverse, number * n * n * sizeof(double));
         to->spin[spin].ln_square = from->spin[spin].ln_square;
@@ -81,7 +81,8 @@ static int copies(diffusion *d, const plugmc_host *host)
     (void)host;
 #pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
     for (int32_t w = 0; w < d->system->walkers; w++)
-        if (d->from[w] != w) copy_walker(d, &d->walkers[d->from[w]], &d->walkers[w]);
+        if (d->population.from[w] != w)
+            copy_walker(d, &d->walkers[d->population.from[w]], &d->walkers[w]);
     return PLUGMC_OK;
 }
 
@@ -95,45 +96,30 @@ static int64_t usual_block(int64_t electrons)
     return electrons < 64 ? 1 : electrons < 256 ? 8 : 32;
 }
 
-static void tell_species(diffusion *d)
-{
-    const plugmc_system *system = d->system;
-    for (int32_t s = 0; s < system->species_count; s++)
-        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
-            d->charge[i] = plugmc_species_at(system, s)->charge;
-            d->diameter[i] = plugmc_species_at(system, s)->diameter;
-            d->species[i] = s;
-        }
-}
-
 static int prepare(diffusion *d, const plugmc_host *host)
 {
     plugmc_context *context = host->context;
     const size_t walkers = (size_t)d->system->walkers, particles = (size_t)d->system->particles,
-                 row = (size_t)d->numbers, most = (size_t)d->most;
+                 row = (size_t)d->wave.numbers, most = (size_t)d->wave.most;
     const size_t fits = GROUP_BYTES / (4 * most * row * sizeof(double));
     size_t bytes = 0;
-    d->capacity = d->block > 0 ? d->block : usual_block(d->most);
-    d->group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : d->system->walkers;
-    const size_t together = (size_t)d->group * most,
+    d->capacity = d->set.block > 0 ? d->set.block : usual_block(d->wave.most);
+    d->batch.group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : d->system->walkers;
+    const size_t together = (size_t)d->batch.group * most,
                  points = together > walkers ? together : walkers;
     for (int spin = 0; spin < SPINS; spin++)
         if (electrons_of(d, spin))
-            bytes += slater_bytes(electrons_of(d, spin), d->is_complex, d->capacity);
+            bytes += slater_bytes(electrons_of(d, spin), d->wave.is_complex, d->capacity);
     char *matrices = host->allocate(context, walkers * bytes);
     double *each = host->allocate(context, walkers * particles * (3 + 3 * row) * sizeof *each);
-    d->points = host->allocate(context, 3 * points * sizeof *d->points);
-    d->values = host->allocate(context, 4 * points * row * sizeof *d->values);
+    d->batch.points = host->allocate(context, 3 * points * sizeof *d->batch.points);
+    d->batch.values = host->allocate(context, 4 * points * row * sizeof *d->batch.values);
     d->base = host->allocate(context, 3 * walkers * particles * sizeof *d->base);
-    d->charge = host->allocate(context, 2 * particles * sizeof *d->charge);
-    d->species = host->allocate(context, particles * sizeof *d->species);
-    if (!matrices || !each || !d->points || !d->values || !d->base || !d->charge || !d->species)
+    if (!matrices || !each || !d->batch.points || !d->batch.values || !d->base)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY,
                           "no memory for %zu walkers of %zu electrons", walkers, particles);
-    d->room = (int64_t)points;
-    d->slopes = d->values + points * row;
-    d->diameter = d->charge + particles;
-    tell_species(d);
+    d->batch.room = (int64_t)points;
+    d->batch.slopes = d->batch.values + points * row;
     for (size_t k = 0; k < walkers; k++, each += particles * (3 + 3 * row)) {
         walker *w = &d->walkers[k];
         w->x = each;
@@ -143,11 +129,12 @@ static int prepare(diffusion *d, const plugmc_host *host)
         for (int spin = 0; spin < SPINS; spin++) {
             const int64_t n = electrons_of(d, spin);
             if (n)
-                slater_prepare(&w->spin[spin], matrices, n, d->pitch, d->is_complex, d->capacity);
-            if (n) matrices += slater_bytes(n, d->is_complex, d->capacity);
+                slater_prepare(&w->spin[spin], matrices, n, d->wave.pitch, d->wave.is_complex,
+                               d->capacity);
+            if (n) matrices += slater_bytes(n, d->wave.is_complex, d->capacity);
         }
     }
-    return PLUGMC_OK;
+    return wave_function_electrons(&d->wave, host);
 }
 
 const diffusion_engine diffusion_on_cpu = {.prepare = prepare,

@@ -47,7 +47,7 @@ static int check_walkers(const diffusion *d, const plugmc_host *host)
             return host->fail(host->context, PLUGMC_ERROR_STATE,
                               "the inverse matrix or ln |Psi|^2 of walker %d has drifted by %.2g "
                               "within refresh = %lld sweeps: refresh more often",
-                              w, one->drift, (long long)d->refresh);
+                              w, one->drift, (long long)d->set.refresh);
     }
     return PLUGMC_OK;
 }
@@ -81,18 +81,19 @@ static int move_electrons(diffusion *d, const plugmc_host *host, uint64_t sweep,
 
 int diffusion_sweep(diffusion *d, const plugmc_host *host, uint64_t s)
 {
-    const int weighs = s >= (uint64_t)d->variational;
-    const int due = s / (uint64_t)d->refresh != d->base_sweep / (uint64_t)d->refresh;
-    int code = d->fresh || due ? checkpoint_begin(d, host, s) : PLUGMC_OK;
+    const int weighs = s >= (uint64_t)d->set.variational;
+    const int due = s / (uint64_t)d->set.refresh != d->last.base_sweep / (uint64_t)d->set.refresh;
+    int code = d->last.fresh || due ? checkpoint_begin(d, host, s) : PLUGMC_OK;
     if (!code && due) {
         code = d->engine->anew(d, host, 1);
         if (!code) code = check_walkers(d, host);
     }
-    if (!code && weighs && !d->know_energies) code = population_look(d, host, s);
-    if (!code && weighs && d->generations) code = population_comb(d, host, s);
-    if (!code) code = move_electrons(d, host, s, weighs ? d->tau : d->variational_tau, !weighs);
+    if (!code && weighs && !d->population.know_energies) code = population_look(d, host, s);
+    if (!code && weighs && d->population.generations) code = population_comb(d, host, s);
+    if (!code)
+        code = move_electrons(d, host, s, weighs ? d->set.tau : d->set.variational_tau, !weighs);
     if (!code && weighs) code = population_weigh(d, host, s + 1);
-    if (!code) d->since++;
+    if (!code) d->last.since++;
     return code;
 }
 
@@ -116,9 +117,9 @@ int diffusion_take(diffusion *d, const plugmc_host *host, const double *position
     const int64_t n = d->system->walkers * d->system->particles;
     memcpy(d->places, positions, 3 * (size_t)n * sizeof *positions);
     for (int64_t i = 0; i < n; i++) plugmc_wrap(&d->system->box, d->places + 3 * i);
-    d->know_energies = 0;
-    d->fresh = 1;
-    d->since = 0;
+    d->population.know_energies = 0;
+    d->last.fresh = 1;
+    d->last.since = 0;
     int code = d->engine->take(d, host, d->places);
     if (!code) code = d->engine->anew(d, host, 0);
     return code ? code : check_walkers(d, host);
@@ -213,17 +214,17 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 {
     diffusion *d = instance;
     (void)view;
-    if (!d->warned && d->generations < (uint64_t)d->warm_up)
+    if (!d->population.warned && d->population.generations < (uint64_t)d->set.warm_up)
         host->warn(host->context,
                    "production begins before E_T is settled: [run] equilibrate should be more than "
                    "variational + warm_up = %lld sweeps, by some 10 / tau",
-                   (long long)(d->variational + d->warm_up));
-    d->warned = 1;
+                   (long long)(d->set.variational + d->set.warm_up));
+    d->population.warned = 1;
     for (int32_t w = 0; w < d->system->walkers; w++, values += PLUGMC_COUNT(listing)) {
         walker *one = &d->walkers[w];
         values[0] = one->all_proposed > 0 ? one->all_accepted / one->all_proposed : 0;
-        values[1] = d->trial;
-        values[2] = (double)d->survivors / d->system->walkers;
+        values[1] = d->population.trial;
+        values[2] = (double)d->population.survivors / d->system->walkers;
         one->all_proposed = one->all_accepted = 0;
     }
     return PLUGMC_OK;
@@ -241,36 +242,27 @@ static int configure(void *instance, const plugmc_host *host)
             host->context, PLUGMC_ERROR_INPUT,
             "a population of one walker knows no weights: [run] walkers should be some "
             "hundreds");
-    if (d->correction > MOST_KEPT * d->tau)
+    if (d->set.correction > MOST_KEPT * d->set.tau)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "correction: %g / Hartree is %.3g generations of tau = %g, and the mean "
                           "weights of %d can be kept",
-                          d->correction, d->correction / d->tau, d->tau, MOST_KEPT);
+                          d->set.correction, d->set.correction / d->set.tau, d->set.tau, MOST_KEPT);
     return PLUGMC_OK;
 }
 
-static int find_terms(diffusion *d, const plugmc_host *host)
+static int find_wave(diffusion *d, const plugmc_host *host)
 {
     const plugmc_system *system = d->system;
-    d->terms = host->allocate(host->context, ((size_t)system->term_count + 1) * sizeof *d->terms);
-    if (!d->terms) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the terms");
-    const int found = slater_find_orbitals(host, &d->orbitals);
-    if (found) return found;
-    for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = plugmc_term_at(system, t);
-        const plugmc_potential *p = term->plugin->potential;
-        if (term->sampled && (p->pair || p->field)) d->terms[d->term_count++] = term;
-    }
+    int code = slater_find_orbitals(host, &d->wave.orbitals);
+    if (code) return code;
     if (system->box.dimension != 3 || system->species_count > SPINS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "electrons have two spins, which are species, and three dimensions; this "
                           "system has %d species and %d dimensions",
                           system->species_count, system->box.dimension);
-    d->is_complex =
-        plugmc_orbitals_of(d->orbitals->plugin)->complex_valued(d->orbitals->instance) != 0;
-    const int code = slater_pitch(host, d->orbitals, &d->pitch);
-    d->numbers = d->is_complex ? 2 * d->pitch : d->pitch;
-    return code;
+    code = wave_function_measures(&d->wave, host);
+    blas_begin_mover(host, d->wave.most);
+    return code ? code : wave_function_terms(&d->wave, host);
 }
 
 /* What there is on the host wherever walkers live. */
@@ -281,19 +273,21 @@ static int take_memory(diffusion *d, const plugmc_host *host)
     d->walkers = host->allocate(context, walkers * sizeof *d->walkers);
     d->slaters = host->allocate(context, walkers * SPINS * sizeof *d->slaters);
     d->places = host->allocate(context, 3 * walkers * particles * sizeof *d->places);
-    d->found = host->allocate(context, walkers * (2 + SPINS) * sizeof *d->found);
+    d->population.found =
+        host->allocate(context, walkers * (2 + SPINS) * sizeof *d->population.found);
     d->lent[0] = host->allocate(context, SPINS * walkers * sizeof *d->lent[0]);
-    d->from = host->allocate(context, 2 * walkers * sizeof *d->from);
-    d->ring = host->allocate(context, ((size_t)d->kept + 1) * sizeof *d->ring);
-    if (!d->walkers || !d->slaters || !d->places || !d->found || !d->lent[0] || !d->from ||
-        !d->ring)
+    d->population.from = host->allocate(context, 2 * walkers * sizeof *d->population.from);
+    d->population.ring =
+        host->allocate(context, ((size_t)d->population.kept + 1) * sizeof *d->population.ring);
+    if (!d->walkers || !d->slaters || !d->places || !d->population.found || !d->lent[0] ||
+        !d->population.from || !d->population.ring)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY,
                           "no memory for %zu walkers of %zu electrons", walkers, particles);
     d->lent[1] = d->lent[0] + walkers;
-    d->ln_lent[0] = d->found + walkers;
-    d->ln_lent[1] = d->found + 2 * walkers;
-    d->share = d->found + 3 * walkers;
-    d->copies = d->from + walkers;
+    d->ln_lent[0] = d->population.found + walkers;
+    d->ln_lent[1] = d->population.found + 2 * walkers;
+    d->population.share = d->population.found + 3 * walkers;
+    d->population.copies = d->population.from + walkers;
     for (int32_t w = 0; w < d->system->walkers; w++) {
         d->walkers[w].index = w;
         d->walkers[w].spin = d->slaters + (size_t)w * SPINS;
@@ -307,14 +301,12 @@ static int prepare(void *instance, const plugmc_host *host)
     const plugmc_system *system = d->system = host->system;
     d->seed = host->seed;
     d->threads = system->threads > 0 ? system->threads : 1;
-    d->kept = (int64_t)(d->correction / d->tau * (1 + 1e-9)); /* 0.6 / 0.2 is 3 */
+    d->population.kept =
+        (int64_t)(d->set.correction / d->set.tau * (1 + 1e-9)); /* 0.6 / 0.2 is 3 */
     /* a GPU does not round orbitals at few places as it does at many, where their tables are in single precision */
-    d->tolerated = d->largest_drift > 0 ? d->largest_drift : host->gpu ? 1e-3 : 1e-5;
-    for (int spin = 0; spin < system->species_count; spin++)
-        d->most = electrons_of(d, spin) > d->most ? electrons_of(d, spin) : d->most;
-    blas_begin_mover(host, d->most);
+    d->tolerated = d->set.largest_drift > 0 ? d->set.largest_drift : host->gpu ? 1e-3 : 1e-5;
     int code = plugmc_local_energies_of(host)->local_energy(host->context, NULL);
-    if (!code) code = find_terms(d, host);
+    if (!code) code = find_wave(d, host);
     if (!code) code = take_memory(d, host);
     d->engine = host->gpu ? &diffusion_on_gpu : &diffusion_on_cpu;
     return code ? code : d->engine->prepare(d, host);
@@ -328,35 +320,38 @@ static void release(void *instance)
 
 /* ---- The descriptor -------------------------------------------------------------------------- */
 
+_Static_assert(offsetof(diffusion, set) == 0, "keys are told of diffusion_settings");
+
 static const plugmc_parameter table[] = {
-    PLUGMC_REAL_KEY(diffusion, tau, NULL, 1e-8, 10, "1/hartree", "time step"),
-    PLUGMC_REAL_KEY(diffusion, drift_limit, "0.5", 1e-6, 1, "",
+    PLUGMC_REAL_KEY(diffusion_settings, tau, NULL, 1e-8, 10, "1/hartree", "time step"),
+    PLUGMC_REAL_KEY(diffusion_settings, drift_limit, "0.5", 1e-6, 1, "",
                     "a of the limited drift: the smaller, the farther electrons drift near a node"),
     PLUGMC_REAL_KEY(
-        diffusion, energy_limit, "0.2", 1e-3, 1e6, "",
+        diffusion_settings, energy_limit, "0.2", 1e-3, 1e6, "",
         "local energies are within energy_limit sqrt(electrons / tau) of their mean in weights"),
     PLUGMC_CHOICE_KEY(
-        diffusion, nonlocal, "locality", "locality|t_moves",
+        diffusion_settings, nonlocal, "locality", "locality|t_moves",
         "what pseudopotentials that depend on l do: they count as potentials, or electrons "
         "move by them"),
-    PLUGMC_INTEGER_KEY(diffusion, variational, "200", 0, 1000000000, "sweeps",
+    PLUGMC_INTEGER_KEY(diffusion_settings, variational, "200", 0, 1000000000, "sweeps",
                        "without weights before the first generation"),
-    PLUGMC_REAL_KEY(diffusion, variational_tau, "0.3", 1e-8, 10, "1/hartree", "time step of these"),
-    PLUGMC_INTEGER_KEY(diffusion, warm_up, "200", 1, 1000000000, "sweeps",
+    PLUGMC_REAL_KEY(diffusion_settings, variational_tau, "0.3", 1e-8, 10, "1/hartree",
+                    "time step of these"),
+    PLUGMC_INTEGER_KEY(diffusion_settings, warm_up, "200", 1, 1000000000, "sweeps",
                        "generations until E_T is fixed"),
     PLUGMC_REAL_KEY(
-        diffusion, correction, "5", 0, 1e6, "1/hartree",
+        diffusion_settings, correction, "5", 0, 1e6, "1/hartree",
         "imaginary time over which mean weights are multiplied into averages, which takes the "
         "bias of a finite population out; 0: not at all"),
-    PLUGMC_INTEGER_KEY(diffusion, oldest, "50", 1, 1000000000, "sweeps",
+    PLUGMC_INTEGER_KEY(diffusion_settings, oldest, "50", 1, 1000000000, "sweeps",
                        "age of walkers that have not moved from which on they weigh half at most"),
-    PLUGMC_INTEGER_KEY(diffusion, refresh, "64", 1, 1000000, "sweeps",
+    PLUGMC_INTEGER_KEY(diffusion_settings, refresh, "64", 1, 1000000, "sweeps",
                        "how often matrices are inverted anew, and compared with those kept"),
-    PLUGMC_REAL_KEY(diffusion, largest_drift, "0", 0, 1, "",
+    PLUGMC_REAL_KEY(diffusion_settings, largest_drift, "0", 0, 1, "",
                     "relative error of a matrix or of ln |Psi|^2, found then, that ends the run; "
                     "0: 1e-5, or 1e-3 on a GPU"),
     PLUGMC_INTEGER_KEY(
-        diffusion, block, "0", 0, 32, "",
+        diffusion_settings, block, "0", 0, 32, "",
         "electrons whose moves are worked into the inverse matrix together; 0: 1 where a "
         "spin has fewer than 64, 8 on a CPU where it has fewer than 256, else 32"),
 };

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "../../determinants/slater.h"
+#include "../../determinants/wave_function.h"
 
 #include "../../determinants/draws.h"
 
@@ -66,38 +67,22 @@ typedef struct diffusion_engine {
 
 extern const diffusion_engine diffusion_on_cpu, diffusion_on_gpu;
 
-typedef struct diffusion {
-    /* parameters */
+/* Parameters. */
+typedef struct diffusion_settings {
     real tau, drift_limit, energy_limit, correction, variational_tau, largest_drift;
     int64_t variational, warm_up, oldest, refresh, block;
     int32_t nonlocal;
+} diffusion_settings;
 
-    const plugmc_system *system;
-    plugmc_seed seed;
-    int32_t threads;
-    const plugmc_term *orbitals;
-    int is_complex;
-    int64_t pitch, numbers, most; /* orbitals of a row; reals of them; electrons of a spin */
-    int term_count;
-    const plugmc_term **terms; /* sampled, with a pair or a field */
-    double *charge, *diameter; /* [particles] */
-    int32_t *species;          /* [particles] */
-    walker *walkers;           /* [walkers] */
-    slater *slaters;           /* [walkers][SPINS] of them */
-    const diffusion_engine *engine;
-    double tolerated; /* drift */
-    int64_t capacity; /* electrons of a block, whose moves are worked into the inverse together */
-    struct diffusion_gpu *gpu;
-
+/* Points at which orbitals are found together. */
+typedef struct diffusion_batch {
     int32_t group;                    /* walkers whose matrices are made together */
     int64_t room;                     /* of the next, points */
     double *points, *values, *slopes; /* [.][3], [.][numbers], [.][3][numbers] */
-    double *places, *base;      /* [walkers][particles][3] for others to look at; remembered */
-    double *found, *share;      /* [walkers] local energies; weights in some unit */
-    const double **lent[SPINS]; /* [walkers] inverse matrices */
-    double *ln_lent[SPINS];     /* [walkers] */
+} diffusion_batch;
 
-    /* The population. */
+/* Weights, and what they are told of. */
+typedef struct diffusion_population {
     int know_energies;
     uint64_t generations;   /* with weights so far */
     double best;            /* Hartree: mean energy of late */
@@ -105,14 +90,38 @@ typedef struct diffusion {
     int64_t kept;           /* generations whose mean weights averages are multiplied by */
     int64_t filled, next;   /* of the ring */
     double *ring;           /* [kept] ln of mean weights */
+    double *found, *share;  /* [walkers] local energies; weights in some unit */
     int32_t *from, *copies; /* [walkers] of the comb */
     int64_t survivors;      /* walkers of the last generation that have descendants */
     int warned;
+} diffusion_population;
 
-    /* The chain since the last refresh can be run again: that is the checkpoint. */
+/* The chain since the last refresh can be run again: that is the checkpoint. */
+typedef struct diffusion_since_refresh {
     int fresh;                  /* matrices belong to positions that were loaded */
     uint64_t base_sweep, since; /* sweeps made from base_sweep on */
     struct population *before;  /* what there was then */
+} diffusion_since_refresh;
+
+typedef struct diffusion {
+    diffusion_settings set; /* first: the table of keys counts from here */
+
+    const plugmc_system *system;
+    plugmc_seed seed;
+    int32_t threads;
+    wave_function wave; /* electrons on the CPU alone */
+    walker *walkers;    /* [walkers] */
+    slater *slaters;    /* [walkers][SPINS] of them */
+    const diffusion_engine *engine;
+    double tolerated; /* drift */
+    int64_t capacity; /* electrons of a block, whose moves are worked into the inverse together */
+    diffusion_batch batch;
+    double *places, *base;      /* [walkers][particles][3] for others to look at; remembered */
+    const double **lent[SPINS]; /* [walkers] inverse matrices */
+    double *ln_lent[SPINS];     /* [walkers] */
+    diffusion_population population;
+    diffusion_since_refresh last;
+    struct diffusion_gpu *gpu;
 } diffusion;
 
 static inline int64_t electrons_of(const diffusion *d, int spin)

@@ -28,13 +28,13 @@ int gpu_orbitals(const diffusion *d, const plugmc_host *host, int spin, int64_t 
                                             .real_size = sizeof(double),
                                             .points = points,
                                             .positions = AT(positions, const double),
-                                            .pitch = d->pitch,
+                                            .pitch = d->wave.pitch,
                                             .values = AT(values, void),
                                             .gradients = AT(slopes, void)};
-    const int code =
-        plugmc_orbitals_of(d->orbitals->plugin)->evaluate(d->orbitals->instance, &request);
+    const int code = plugmc_orbitals_of(d->wave.orbitals->plugin)
+                         ->evaluate(d->wave.orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
-                             d->orbitals->label)
+                             d->wave.orbitals->label)
                 : PLUGMC_OK;
 }
 
@@ -47,17 +47,17 @@ static int work_in(const diffusion *d, const plugmc_host *host, int spin, int32_
                   square = electrons * electrons;
     const device_pointer skip = (device_pointer)first * (device_pointer)g->number;
     const device_pointer inverse = g->inverse[spin] + skip * (device_pointer)square,
-                         products = g->products + skip * (device_pointer)wide,
-                         solved = g->solved + skip * (device_pointer)wide;
+                         products = g->block.products + skip * (device_pointer)wide,
+                         solved = g->block.solved + skip * (device_pointer)wide;
     int code = matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, rows, rows,
                                  1, products, electrons, wide,
-                                 g->small + skip * (device_pointer)(rows * rows), rows, rows * rows,
-                                 0, solved, electrons, wide, n);
+                                 g->block.small + skip * (device_pointer)(rows * rows), rows,
+                                 rows * rows, 0, solved, electrons, wide, n);
     return code
                ? code
                : matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons,
-                                   rows, -1, g->old + skip * (device_pointer)wide, electrons, wide,
-                                   solved, electrons, wide, 1, inverse, electrons, square, n);
+                                   rows, -1, g->block.old + skip * (device_pointer)wide, electrons,
+                                   wide, solved, electrons, wide, 1, inverse, electrons, square, n);
 }
 
 static int end_block(const diffusion *d, const plugmc_host *host, dmc_task *t)
@@ -70,13 +70,13 @@ static int end_block(const diffusion *d, const plugmc_host *host, dmc_task *t)
         const int32_t left = t->walkers - w;
         code = matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, n, rows, n, 1,
                                  g->inverse[t->spin] + skip * (device_pointer)n, n, n * n,
-                                 g->taken + skip * (device_pointer)rows, n, rows * n, 0,
-                                 g->products + skip * (device_pointer)rows, n, rows * n,
+                                 g->block.taken + skip * (device_pointer)rows, n, rows * n, 0,
+                                 g->block.products + skip * (device_pointer)rows, n, rows * n,
                                  left < MOST_WALKERS ? left : MOST_WALKERS);
     }
     if (!code)
-        code = launch(host, g->close, (uint32_t)t->walkers, 1, 1, DMC_THREADS, 0,
-                      (void *[]){t, (void *)&g->products});
+        code = launch(host, g->kernels.close, (uint32_t)t->walkers, 1, 1, DMC_THREADS, 0,
+                      (void *[]){t, (void *)&g->block.products});
     for (int32_t w = 0; w < t->walkers && !code; w += MOST_WALKERS) {
         const int32_t left = t->walkers - w;
         code = work_in(d, host, t->spin, w, left < MOST_WALKERS ? left : MOST_WALKERS);
@@ -89,10 +89,11 @@ static int move_electron(const diffusion *d, const plugmc_host *host, dmc_task *
     const diffusion_gpu *g = d->gpu;
     t->own = (int32_t)own;
     t->block = (int32_t)(own - own % g->capacity);
-    int code = launch_teams(d, host, g->propose, t);
+    int code = launch_teams(d, host, g->kernels.propose, t);
     if (!code)
-        code = gpu_orbitals(d, host, t->spin, t->walkers, g->there, g->values, g->new_slopes);
-    if (!code) code = launch_teams(d, host, g->decide, t);
+        code = gpu_orbitals(d, host, t->spin, t->walkers, g->block.there, g->block.values,
+                            g->block.new_slopes);
+    if (!code) code = launch_teams(d, host, g->kernels.decide, t);
     if (code || g->capacity == 1) return code;
     const int is_last = own + 1 == t->electrons || (own + 1) % g->capacity == 0;
     return is_last ? end_block(d, host, t) : PLUGMC_OK;
@@ -113,7 +114,8 @@ static int bring_tally(diffusion *d, const plugmc_host *host)
         to->lost = from->lost;
         to->counts[STEP].trials += (uint64_t)(from->lost ? from->lost : d->system->particles);
         to->counts[STEP].accepted += (uint64_t)from->moves;
-        if (from->lost) code = host->gpu->download(host->context, to->there, g->there + w * 24, 24);
+        if (from->lost)
+            code = host->gpu->download(host->context, to->there, g->block.there + w * 24, 24);
     }
     return code;
 }
@@ -144,9 +146,9 @@ static int copy_rows(const diffusion *d, const plugmc_host *host, device_pointer
     const uint32_t x = blocks_for(numbers, 8 * DMC_THREADS);
     for (int32_t first = 0; first < d->system->walkers && !code; first += MOST_WALKERS) {
         const int32_t left = d->system->walkers - first;
-        code =
-            launch(host, d->gpu->copy, x, (uint32_t)(left < MOST_WALKERS ? left : MOST_WALKERS), 1,
-                   DMC_THREADS, 0, (void *[]){&numbers, &first, (void *)&d->gpu->from, &rows});
+        code = launch(host, d->gpu->kernels.copy, x,
+                      (uint32_t)(left < MOST_WALKERS ? left : MOST_WALKERS), 1, DMC_THREADS, 0,
+                      (void *[]){&numbers, &first, (void *)&d->gpu->from, &rows});
     }
     return code;
 }
@@ -155,16 +157,16 @@ static int copies(diffusion *d, const plugmc_host *host)
 {
     const diffusion_gpu *g = d->gpu;
     const int64_t particles = d->system->particles;
-    int code = host->gpu->upload(host->context, g->from, d->from,
-                                 (size_t)d->system->walkers * sizeof *d->from);
+    int code = host->gpu->upload(host->context, g->from, d->population.from,
+                                 (size_t)d->system->walkers * sizeof *d->population.from);
     if (!code) code = copy_rows(d, host, g->positions, 3 * particles);
     if (!code)
         code = copy_rows(d, host, g->numbers, (int64_t)(sizeof(dmc_numbers) / sizeof(double)));
     for (int spin = 0; spin < SPINS && !code; spin++) {
         const int64_t n = electrons_of(d, spin);
         if (!n) continue;
-        code = copy_rows(d, host, g->inverse[spin], n * n * (d->is_complex ? 2 : 1));
-        if (!code) code = copy_rows(d, host, g->slopes[spin], 3 * n * d->numbers);
+        code = copy_rows(d, host, g->inverse[spin], n * n * (d->wave.is_complex ? 2 : 1));
+        if (!code) code = copy_rows(d, host, g->slopes[spin], 3 * n * d->wave.numbers);
     }
     return code;
 }
@@ -204,15 +206,15 @@ static int spin_anew(diffusion *d, const plugmc_host *host, int spin, int32_t fi
     diffusion_gpu *g = d->gpu;
     const int64_t electrons = electrons_of(d, spin);
     dmc_task t = task_of(d, spin);
-    int code = launch(host, g->gather, blocks_for(3 * n * electrons, DMC_THREADS), 1, 1,
+    int code = launch(host, g->kernels.gather, blocks_for(3 * n * electrons, DMC_THREADS), 1, 1,
                       DMC_THREADS, 0, (void *[]){&t, &first, &n, &g->points});
     if (!code)
         code = gpu_orbitals(d, host, spin, n * electrons, g->points, g->group_values,
                             g->slopes[spin] +
-                                (device_pointer)(first * electrons * 3 * d->numbers * 8));
+                                (device_pointer)(first * electrons * 3 * d->wave.numbers * 8));
     if (!code)
-        code = matrices_factorise(&g->matrices, host, t.electrons, d->pitch, g->group_values, n,
-                                  g->found);
+        code = matrices_factorise(&g->matrices, host, t.electrons, d->wave.pitch, g->group_values,
+                                  n, g->found);
     if (!code) code = host->gpu->download(host->context, g->host_found, g->found, (size_t)n * 8);
     if (code) return code;
     take_determinants(d, spin, first, n, compare);
@@ -224,8 +226,8 @@ static int parts_anew(diffusion *d, const plugmc_host *host, int compare)
     diffusion_gpu *g = d->gpu;
     const size_t walkers = (size_t)d->system->walkers;
     dmc_task t = task_of(d, 0);
-    int code =
-        launch(host, g->parts, (uint32_t)walkers, 1, 1, DMC_THREADS, 0, (void *[]){&t, &g->found});
+    int code = launch(host, g->kernels.parts, (uint32_t)walkers, 1, 1, DMC_THREADS, 0,
+                      (void *[]){&t, &g->found});
     if (!code) code = host->gpu->download(host->context, g->host_found, g->found, walkers * 8);
     for (size_t w = 0; w < walkers && !code; w++) {
         const double now = g->host_found[w], before = g->host_numbers[w].parts;
@@ -339,7 +341,7 @@ static int load_kernels(diffusion *d, const plugmc_host *host)
 {
     diffusion_gpu *g = d->gpu;
     plugmc_kernel_text text = {.size = sizeof text};
-    const char *const number = d->is_complex ? "complex" : "real", *team = "few";
+    const char *const number = d->wave.is_complex ? "complex" : "real", *team = "few";
     if (g->lanes == DMC_WARP) team = "warp";
     if (g->lanes == DMC_TEAM) team = "block";
     char propose[48], decide[48], close[48];
@@ -350,23 +352,24 @@ static int load_kernels(diffusion *d, const plugmc_host *host)
         const char *name;
         plugmc_kernel **kernel;
     } kernels[] = {
-        {propose, &g->propose}, {decide, &g->decide},       {close, &g->close},
-        {"dmc_copy", &g->copy}, {"dmc_gather", &g->gather}, {"dmc_parts", &g->parts},
+        {propose, &g->kernels.propose},     {decide, &g->kernels.decide},
+        {close, &g->kernels.close},         {"dmc_copy", &g->kernels.copy},
+        {"dmc_gather", &g->kernels.gather}, {"dmc_parts", &g->kernels.parts},
     };
     int code = diffusion_kernel_text(d, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
-    if (!code && d->nonlocal == T_MOVES) code = gpu_t_moves_prepare(d, host, &text);
+    if (!code && d->set.nonlocal == T_MOVES) code = gpu_t_moves_prepare(d, host, &text);
     return code ? code
-                : matrices_prepare(&g->matrices, host, &text, g->group, d->most, d->is_complex,
-                                   sizeof(double));
+                : matrices_prepare(&g->matrices, host, &text, g->group, d->wave.most,
+                                   d->wave.is_complex, sizeof(double));
 }
 
 static int take_memory(diffusion *d, const plugmc_host *host)
 {
     diffusion_gpu *g = d->gpu;
     const size_t walkers = (size_t)d->system->walkers, group = (size_t)g->group,
-                 most = (size_t)d->most, row = (size_t)d->numbers * sizeof(double),
+                 most = (size_t)d->wave.most, row = (size_t)d->wave.numbers * sizeof(double),
                  number = (size_t)g->number, rows = (size_t)g->capacity,
                  wide = walkers * rows * most * number;
     const struct {
@@ -377,19 +380,19 @@ static int take_memory(diffusion *d, const plugmc_host *host)
         {&g->base, bytes_of_positions(d)},
         {&g->numbers, walkers * sizeof(dmc_numbers)},
         {&g->tally, walkers * sizeof(dmc_tally)},
-        {&g->move, walkers * sizeof(dmc_move)},
-        {&g->there, walkers * 24},
-        {&g->values, walkers * row},
-        {&g->new_slopes, walkers * 3 * row},
-        {&g->own_row, walkers * most * number},
-        {&g->chosen, walkers * (rows + 1) * sizeof(int32_t)},
-        {&g->taken, wide},
-        {&g->known, walkers * rows * rows * number},
-        {&g->old, wide},
-        {&g->small, walkers * rows * rows * number},
-        {&g->mixed, walkers * rows * number},
-        {&g->products, wide},
-        {&g->solved, wide},
+        {&g->block.move, walkers * sizeof(dmc_move)},
+        {&g->block.there, walkers * 24},
+        {&g->block.values, walkers * row},
+        {&g->block.new_slopes, walkers * 3 * row},
+        {&g->block.own_row, walkers * most * number},
+        {&g->block.chosen, walkers * (rows + 1) * sizeof(int32_t)},
+        {&g->block.taken, wide},
+        {&g->block.known, walkers * rows * rows * number},
+        {&g->block.old, wide},
+        {&g->block.small, walkers * rows * rows * number},
+        {&g->block.mixed, walkers * rows * number},
+        {&g->block.products, wide},
+        {&g->block.solved, wide},
         {&g->from, walkers * sizeof(int32_t)},
         {&g->points, group * most * 24},
         {&g->group_values, group * most * row},
@@ -417,19 +420,21 @@ static int prepare(diffusion *d, const plugmc_host *host)
 {
     diffusion_gpu *g = d->gpu = host->allocate(host->context, sizeof *g);
     if (!g) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the mover");
-    if (!plugmc_orbitals_of(d->orbitals->plugin)->on_device)
+    if (!plugmc_orbitals_of(d->wave.orbitals->plugin)->on_device)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
             "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",
-            d->orbitals->label);
-    g->number = (int64_t)sizeof(double) * (d->is_complex ? 2 : 1);
-    g->capacity = d->block > 0 ? (int32_t)d->block : d->most < MANY_ELECTRONS ? 1 : DMC_MOST_BLOCK;
-    if (g->capacity > d->most) g->capacity = (int32_t)d->most;
-    g->lanes = g->capacity > 1 || d->most >= MANY_ELECTRONS ? DMC_TEAM
-               : d->system->particles > DMC_FEW_ELECTRONS   ? DMC_WARP
-                                                            : DMC_FEW;
-    const double bytes =
-        (double)(d->most * d->numbers) * sizeof(double) + matrices_bytes(d->most, d->is_complex);
+            d->wave.orbitals->label);
+    g->number = (int64_t)sizeof(double) * (d->wave.is_complex ? 2 : 1);
+    g->capacity = d->set.block > 0                ? (int32_t)d->set.block
+                  : d->wave.most < MANY_ELECTRONS ? 1
+                                                  : DMC_MOST_BLOCK;
+    if (g->capacity > d->wave.most) g->capacity = (int32_t)d->wave.most;
+    g->lanes = g->capacity > 1 || d->wave.most >= MANY_ELECTRONS ? DMC_TEAM
+               : d->system->particles > DMC_FEW_ELECTRONS        ? DMC_WARP
+                                                                 : DMC_FEW;
+    const double bytes = (double)(d->wave.most * d->wave.numbers) * sizeof(double) +
+                         matrices_bytes(d->wave.most, d->wave.is_complex);
     const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);
     g->group = fits < 1 ? 1 : fits < d->system->walkers ? (int32_t)fits : d->system->walkers;
     int code = load_kernels(d, host);

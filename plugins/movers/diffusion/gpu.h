@@ -21,9 +21,23 @@ typedef struct t_moves {
     int64_t (*host_later)[2];           /* [walkers] */
 } t_moves;
 
+typedef struct dmc_kernels {
+    plugmc_kernel *propose, *decide, *close, *copy, *gather, *parts;
+} dmc_kernels;
+
+/* Moves of an electron of each walker, and those of a block, as in dmc_task. */
+typedef struct dmc_block {
+    device_pointer move, there;               /* [walkers] */
+    device_pointer values, new_slopes;        /* [walkers][row], [walkers][3][row] */
+    device_pointer own_row;                   /* [walkers][n] */
+    device_pointer chosen, taken, known, old; /* as there, */
+    device_pointer small, mixed;              /* too */
+    device_pointer products, solved;          /* [walkers][capacity][n] */
+} dmc_block;
+
 typedef struct diffusion_gpu {
     matrices matrices;
-    plugmc_kernel *propose, *decide, *close, *copy, *gather, *parts;
+    dmc_kernels kernels;
     int32_t capacity; /* moves that are gathered */
     int32_t lanes;    /* threads of a walker: DMC_FEW, DMC_WARP or DMC_TEAM */
     int32_t group;    /* walkers whose matrices are made together */
@@ -31,18 +45,14 @@ typedef struct diffusion_gpu {
 
     device_pointer positions, base;               /* [walkers][particles][3] */
     device_pointer inverse[SPINS], slopes[SPINS]; /* [walkers][n][n], [walkers][n][3][row] */
-    device_pointer numbers, tally, move, there;   /* [walkers] */
-    device_pointer values, new_slopes;            /* [walkers][row], [walkers][3][row] */
-    device_pointer own_row;                       /* [walkers][n] */
-    device_pointer chosen, taken, known, old;     /* as in dmc_task, */
-    device_pointer small, mixed;                  /* too */
-    device_pointer products, solved;              /* [walkers][capacity][n] */
-    device_pointer from;                          /* [walkers] */
-    device_pointer points, group_values;          /* [group][n][3], [group][n][row] */
-    device_pointer found;                         /* [walkers] */
-    dmc_numbers *host_numbers;                    /* [walkers] */
-    dmc_tally *host_tally;                        /* [walkers] */
-    double *host_found;                           /* [walkers][2] */
+    device_pointer numbers, tally;                /* [walkers] */
+    dmc_block block;
+    device_pointer from;                 /* [walkers] */
+    device_pointer points, group_values; /* [group][n][3], [group][n][row] */
+    device_pointer found;                /* [walkers] */
+    dmc_numbers *host_numbers;           /* [walkers] */
+    dmc_tally *host_tally;               /* [walkers] */
+    double *host_found;                  /* [walkers][2] */
     t_moves t_moves;
 } diffusion_gpu;
 
@@ -52,7 +62,7 @@ static inline dmc_task task_of(const diffusion *d, int spin)
     const diffusion_gpu *g = d->gpu;
     const plugmc_box *box = &d->system->box;
     dmc_task t = {.seed = d->seed,
-                  .drift_limit = d->drift_limit,
+                  .drift_limit = d->set.drift_limit,
                   .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC,
                   .walkers = d->system->walkers,
                   .particles = (int32_t)d->system->particles,
@@ -61,23 +71,23 @@ static inline dmc_task task_of(const diffusion *d, int spin)
                   .first = (int32_t)d->system->first[spin],
                   .electrons = (int32_t)electrons_of(d, spin),
                   .capacity = g->capacity,
-                  .row = d->numbers,
+                  .row = d->wave.numbers,
                   .positions = AT(g->positions, double),
                   .matrices = AT(g->inverse[spin], double),
                   .slopes = AT(g->slopes[spin], double),
                   .numbers = AT(g->numbers, dmc_numbers),
                   .tally = AT(g->tally, dmc_tally),
-                  .move = AT(g->move, dmc_move),
-                  .there = AT(g->there, double),
-                  .values = AT(g->values, double),
-                  .new_slopes = AT(g->new_slopes, double),
-                  .own_row = AT(g->own_row, double),
-                  .chosen = AT(g->chosen, int32_t),
-                  .taken = AT(g->taken, double),
-                  .known = AT(g->known, double),
-                  .old = AT(g->old, double),
-                  .small = AT(g->small, double),
-                  .mixed = AT(g->mixed, double)};
+                  .move = AT(g->block.move, dmc_move),
+                  .there = AT(g->block.there, double),
+                  .values = AT(g->block.values, double),
+                  .new_slopes = AT(g->block.new_slopes, double),
+                  .own_row = AT(g->block.own_row, double),
+                  .chosen = AT(g->block.chosen, int32_t),
+                  .taken = AT(g->block.taken, double),
+                  .known = AT(g->block.known, double),
+                  .old = AT(g->block.old, double),
+                  .small = AT(g->block.small, double),
+                  .mixed = AT(g->block.mixed, double)};
     memcpy(t.vector, box->vector, sizeof t.vector);
     memcpy(t.inverse, box->inverse, sizeof t.inverse);
     return t;

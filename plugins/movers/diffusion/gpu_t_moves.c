@@ -13,7 +13,7 @@ int gpu_t_moves_prepare(diffusion *d, const plugmc_host *host, const plugmc_kern
     diffusion_gpu *g = d->gpu;
     t_moves *t = &g->t_moves;
     const size_t walkers = (size_t)d->system->walkers, particles = (size_t)d->system->particles;
-    const char *const number = d->is_complex ? "complex" : "real";
+    const char *const number = d->wave.is_complex ? "complex" : "real";
     char put[48], energies[48];
     snprintf(put, sizeof put, "dmc_put_%s_%s", g->lanes == DMC_TEAM ? "block" : "warp", number);
     snprintf(energies, sizeof energies, "dmc_energies_%s", number);
@@ -41,7 +41,7 @@ int gpu_t_moves_prepare(diffusion *d, const plugmc_host *host, const plugmc_kern
         {&t->later, walkers * 16},
         {&t->points, walkers * 24},
     };
-    const double fits = BATCH_BYTES / (8 * (double)d->numbers + 32);
+    const double fits = BATCH_BYTES / (8 * (double)d->wave.numbers + 32);
     int code = PLUGMC_OK;
     for (size_t i = 0; i < PLUGMC_COUNT(kernels) && !code; i++)
         code = host->gpu->kernel(host->context, text, kernels[i].name, kernels[i].kernel);
@@ -102,7 +102,8 @@ static int move_spin(diffusion *d, const plugmc_host *host, int spin)
     if (code || !n) return code;
     code = launch(host, t->destinations, blocks_for(3 * (int64_t)n, DMC_THREADS), 1, 1, DMC_THREADS,
                   0, (void *[]){&task, &n, &t->list, &t->points});
-    if (!code) code = gpu_orbitals(d, host, spin, n, t->points, g->values, g->new_slopes);
+    if (!code)
+        code = gpu_orbitals(d, host, spin, n, t->points, g->block.values, g->block.new_slopes);
     if (code) return code;
     void *arguments[] = {&task, &n, &t->list, &t->electron};
     return g->lanes == DMC_TEAM ? launch(host, t->put, (uint32_t)n, 1, 1, DMC_TEAM, 0, arguments)
@@ -128,7 +129,7 @@ static int find_batch(diffusion *d, const plugmc_host *host, dmc_task *task, dev
     t_moves *t = &d->gpu->t_moves;
     int code = need(host, &t->which, &t->which_room, n, sizeof *which);
     if (!code) code = need(host, &t->place_points, &t->points_room, n, 24);
-    if (!code) code = need(host, &t->place_values, &t->values_room, n, (size_t)d->numbers * 8);
+    if (!code) code = need(host, &t->place_values, &t->values_room, n, (size_t)d->wave.numbers * 8);
     if (!code) code = host->gpu->upload(host->context, t->which, which, (size_t)n * sizeof *which);
     if (!code)
         code = launch(host, t->find_points, blocks_for(3 * n, DMC_THREADS), 1, 1, DMC_THREADS, 0,
@@ -185,7 +186,7 @@ int t_moves_there(diffusion *d, const plugmc_host *host, uint64_t sweep,
     dmc_task task = task_of(d, 0);
     int32_t n = 0;
     task.sweep = sweep;
-    task.tau = d->tau;
+    task.tau = d->set.tau;
     int code = host->gpu->fill(host->context, t->ranges, 0, walkers * particles * 16);
     if (!code) code = host->gpu->fill(host->context, t->tried, 0, walkers * 4);
     if (!code)

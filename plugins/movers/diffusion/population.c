@@ -10,7 +10,7 @@
 static void share_weights(diffusion *d, double ln_unit)
 {
     const int32_t n = d->system->walkers;
-    for (int32_t w = 0; w < n; w++) d->share[w] = exp(d->walkers[w].ln_weight - ln_unit);
+    for (int32_t w = 0; w < n; w++) d->population.share[w] = exp(d->walkers[w].ln_weight - ln_unit);
 }
 
 /* Shares of the largest weight; returns ln of the mean weight. */
@@ -21,7 +21,7 @@ static double share_by_largest(diffusion *d, double *sum)
     for (int32_t w = 0; w < n; w++) largest = fmax(largest, d->walkers[w].ln_weight);
     share_weights(d, largest);
     *sum = 0;
-    for (int32_t w = 0; w < n; w++) *sum += d->share[w];
+    for (int32_t w = 0; w < n; w++) *sum += d->population.share[w];
     return largest + log(*sum / n);
 }
 
@@ -32,7 +32,7 @@ static void count_teeth(const diffusion *d, double u, double sum, int32_t *copie
     const int32_t n = d->system->walkers;
     double before = 0;
     for (int32_t w = 0, tooth = 0; w < n; w++) {
-        before += d->share[w] / sum * n;
+        before += d->population.share[w] / sum * n;
         copies[w] = 0;
         while (tooth < n && (tooth + u < before || w == n - 1)) {
             copies[w]++;
@@ -43,16 +43,16 @@ static void count_teeth(const diffusion *d, double u, double sum, int32_t *copie
 
 static void push(diffusion *d, double ln_mean)
 {
-    if (!d->kept) return;
-    d->ring[d->next] = ln_mean;
-    d->next = (d->next + 1) % d->kept;
-    if (d->filled < d->kept) d->filled++;
+    if (!d->population.kept) return;
+    d->population.ring[d->population.next] = ln_mean;
+    d->population.next = (d->population.next + 1) % d->population.kept;
+    if (d->population.filled < d->population.kept) d->population.filled++;
 }
 
 double population_correction(const diffusion *d)
 {
     double sum = 0;
-    for (int64_t k = 0; k < d->filled; k++) sum += d->ring[k];
+    for (int64_t k = 0; k < d->population.filled; k++) sum += d->population.ring[k];
     return sum;
 }
 
@@ -65,19 +65,20 @@ int population_comb(diffusion *d, const plugmc_host *host, uint64_t sweep)
     int32_t dead = 0, to = 0;
     double sum;
     const double ln_mean = share_by_largest(d, &sum);
-    count_teeth(d, plugmc_uniform_double(r.word[0], r.word[1]), sum, d->copies);
-    for (int32_t w = 0; w < n; w++) dead += d->copies[w] == 0;
-    d->survivors = n - dead;
+    count_teeth(d, plugmc_uniform_double(r.word[0], r.word[1]), sum, d->population.copies);
+    for (int32_t w = 0; w < n; w++) dead += d->population.copies[w] == 0;
+    d->population.survivors = n - dead;
     push(d, ln_mean);
-    for (int32_t w = 0; w < n; w++) d->from[w] = w;
+    for (int32_t w = 0; w < n; w++) d->population.from[w] = w;
     for (int32_t w = 0; w < n; w++)
-        for (int32_t k = 1; k < d->copies[w]; k++) {
-            while (d->copies[to]) to++;
-            d->from[to++] = w;
+        for (int32_t k = 1; k < d->population.copies[w]; k++) {
+            while (d->population.copies[to]) to++;
+            d->population.from[to++] = w;
         }
     for (int32_t w = 0; w < n; w++) {
-        d->walkers[w].energy = d->walkers[d->from[w]].energy; /* who is copied is not copied to */
-        d->walkers[w].age = d->walkers[d->from[w]].age;
+        d->walkers[w].energy =
+            d->walkers[d->population.from[w]].energy; /* who is copied is not copied to */
+        d->walkers[w].age = d->walkers[d->population.from[w]].age;
         d->walkers[w].ln_weight = 0;
     }
     return d->engine->copies(d, host);
@@ -100,7 +101,7 @@ static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
                                                  .walkers = d->system->walkers,
                                                  .view = &view,
                                                  .inverses = &lent,
-                                                 .energy = d->found,
+                                                 .energy = d->population.found,
                                                  .places = host->gpu ? NULL : places,
                                                  .place_count = count,
                                                  .device_places =
@@ -108,9 +109,9 @@ static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
     code = plugmc_local_energies_of(host)->local_energy(host->context, &request);
     if (host->gpu && places) *places = there;
     for (int32_t w = 0; w < d->system->walkers && !code; w++)
-        if (!isfinite(d->found[w]))
+        if (!isfinite(d->population.found[w]))
             code = host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "the local energy of walker %d is %g", w, d->found[w]);
+                              "the local energy of walker %d is %g", w, d->population.found[w]);
     return code;
 }
 
@@ -118,20 +119,20 @@ static double mean_found(const diffusion *d)
 {
     const int32_t n = d->system->walkers;
     double sum = 0;
-    for (int32_t w = 0; w < n; w++) sum += d->found[w] - d->found[0];
-    return d->found[0] + sum / n;
+    for (int32_t w = 0; w < n; w++) sum += d->population.found[w] - d->population.found[0];
+    return d->population.found[0] + sum / n;
 }
 
 int population_look(diffusion *d, const plugmc_host *host, uint64_t sweep)
 {
     const int code = ask(d, host, sweep, NULL, NULL);
     for (int32_t w = 0; w < d->system->walkers && !code; w++) {
-        d->walkers[w].energy = d->found[w];
+        d->walkers[w].energy = d->population.found[w];
         d->walkers[w].ln_weight = 0;
     }
     if (code) return code;
-    if (!d->generations) d->best = d->trial = mean_found(d);
-    d->know_energies = 1;
+    if (!d->population.generations) d->population.best = d->population.trial = mean_found(d);
+    d->population.know_energies = 1;
     return PLUGMC_OK;
 }
 
@@ -141,12 +142,12 @@ int population_look(diffusion *d, const plugmc_host *host, uint64_t sweep)
  * size-consistent, and gone at tau = 0. */
 static double most_of(const diffusion *d)
 {
-    return d->energy_limit * sqrt((double)d->system->particles / d->tau);
+    return d->set.energy_limit * sqrt((double)d->system->particles / d->set.tau);
 }
 
 static double limited(const diffusion *d, double most, double energy)
 {
-    return d->best + fmax(-most, fmin(most, energy - d->best));
+    return d->population.best + fmax(-most, fmin(most, energy - d->population.best));
 }
 
 /* The mean energy of late: over the generations so far, then over some 10 / Hartree. */
@@ -157,15 +158,16 @@ static void follow_energy(diffusion *d)
     double sum = 0, all = 0;
     share_weights(d, 0);
     for (int32_t w = 0; w < n; w++) {
-        const double weight = d->share[w];
-        sum += weight * (limited(d, most, d->found[w]) - d->best);
+        const double weight = d->population.share[w];
+        sum += weight * (limited(d, most, d->population.found[w]) - d->population.best);
         all += weight;
     }
-    d->generations++;
-    d->best += sum / all * fmax(1 / (double)(d->generations + 1), fmin(1, d->tau / 10));
-    if (d->generations < (uint64_t)d->warm_up) {
-        d->trial = d->best;
-        d->filled = d->next = 0; /* of another E_T */
+    d->population.generations++;
+    d->population.best +=
+        sum / all * fmax(1 / (double)(d->population.generations + 1), fmin(1, d->set.tau / 10));
+    if (d->population.generations < (uint64_t)d->set.warm_up) {
+        d->population.trial = d->population.best;
+        d->population.filled = d->population.next = 0; /* of another E_T */
     }
 }
 
@@ -177,10 +179,10 @@ static int watch(diffusion *d, const plugmc_host *host, uint64_t sweep)
     const double ln_mean = share_by_largest(d, &all), most = most_of(d);
     int32_t cut = 0;
     for (int32_t w = 0; w < n; w++) {
-        const double weight = d->share[w] / all * n;
+        const double weight = d->population.share[w] / all * n;
         sum += weight;
         squares += weight * weight;
-        cut += limited(d, most, d->found[w]) > d->found[w];
+        cut += limited(d, most, d->population.found[w]) > d->population.found[w];
     }
     const char *cure = "take a smaller tau or a better wave function";
     if (!(fabs(ln_mean) <= 2))
@@ -192,7 +194,7 @@ static int watch(diffusion *d, const plugmc_host *host, uint64_t sweep)
             host->context, PLUGMC_ERROR_STATE,
             "weights run away: in sweep %llu the local energies of %d of %d walkers are "
             "below what they are limited to around %.6g Hartree: %s",
-            (unsigned long long)sweep, cut, n, d->best, cure);
+            (unsigned long long)sweep, cut, n, d->population.best, cure);
     if (sum * sum / squares < 0.25 * n)
         return host->fail(
             host->context, PLUGMC_ERROR_STATE,
@@ -205,20 +207,21 @@ int population_weigh(diffusion *d, const plugmc_host *host, uint64_t sweep)
 {
     const plugmc_nonlocal_place *places = NULL;
     int64_t count = 0;
-    const int moves = d->nonlocal == T_MOVES;
+    const int moves = d->set.nonlocal == T_MOVES;
     const double most = most_of(d);
     int code = ask(d, host, sweep, moves ? &places : NULL, moves ? &count : NULL);
     if (code) return code;
     for (int32_t k = 0; k < d->system->walkers; k++) {
         walker *w = &d->walkers[k];
-        const double tau = d->tau * (w->proposed > 0 ? w->accepted / w->proposed : 0),
-                     mean = 0.5 * (limited(d, most, w->energy) + limited(d, most, d->found[k]));
-        w->ln_weight = tau * (d->trial - mean);
-        if (w->age > d->oldest) w->ln_weight = fmin(w->ln_weight, -log(2));
+        const double tau = d->set.tau * (w->proposed > 0 ? w->accepted / w->proposed : 0),
+                     mean = 0.5 * (limited(d, most, w->energy) +
+                                   limited(d, most, d->population.found[k]));
+        w->ln_weight = tau * (d->population.trial - mean);
+        if (w->age > d->set.oldest) w->ln_weight = fmin(w->ln_weight, -log(2));
     }
     code = watch(d, host, sweep);
     if (code) return code;
     follow_energy(d);
-    for (int32_t k = 0; k < d->system->walkers; k++) d->walkers[k].energy = d->found[k];
+    for (int32_t k = 0; k < d->system->walkers; k++) d->walkers[k].energy = d->population.found[k];
     return count ? d->engine->t_moves(d, host, sweep, places, count) : PLUGMC_OK;
 }

@@ -28,14 +28,14 @@ static int64_t choose(const diffusion *d, walker *w, uint64_t sweep,
         int64_t end = first;
         double all = 1;
         for (; end < t->end && places[end].electron == e; end++)
-            all += fmax(0, -d->tau * energy[end]);
+            all += fmax(0, -d->set.tau * energy[end]);
         const plugmc_random u =
             plugmc_draw(d->seed, sweep, (uint32_t)w->index, (uint32_t)e, PLUGMC_PURPOSE_ACCEPT, 1);
         double left = all * plugmc_uniform_double(u.word[0], u.word[1]) - 1;
         t->next = end;
         w->counts[T_MOVE].trials++;
         for (int64_t k = first; k < end && left >= 0; k++) {
-            left -= fmax(0, -d->tau * energy[k]);
+            left -= fmax(0, -d->set.tau * energy[k]);
             if (left < 0) return k;
         }
     }
@@ -63,12 +63,13 @@ static int find_energies(diffusion *d, const plugmc_host *host, int spin,
                          double *energy)
 {
     for (int64_t k = 0; k < n; k++)
-        memcpy(d->points + 3 * k, places[which[k]].position, sizeof places->position);
+        memcpy(d->batch.points + 3 * k, places[which[k]].position, sizeof places->position);
     const int code = n ? walk_orbitals(d, host, spin, n, 0) : PLUGMC_OK;
 #pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1)
     for (int64_t k = 0; k < (code ? 0 : n); k++) {
         const plugmc_nonlocal_place *place = &places[which[k]];
-        energy[which[k]] = place->factor * ratio_at(d, place, spin, d->values + k * d->numbers);
+        energy[which[k]] =
+            place->factor * ratio_at(d, place, spin, d->batch.values + k * d->wave.numbers);
     }
     return code;
 }
@@ -77,7 +78,7 @@ static int find_energies(diffusion *d, const plugmc_host *host, int spin,
 static int find_again(diffusion *d, const plugmc_host *host, const plugmc_nonlocal_place *places,
                       const turn *turns, const int32_t *moved, double *energy)
 {
-    int64_t *which = malloc((size_t)d->room * sizeof *which);
+    int64_t *which = malloc((size_t)d->batch.room * sizeof *which);
     int code =
         which ? PLUGMC_OK : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for T-moves");
     for (int spin = 0; spin < d->system->species_count && !code; spin++) {
@@ -87,7 +88,7 @@ static int find_again(diffusion *d, const plugmc_host *host, const plugmc_nonloc
                 const int64_t e = places[k].electron;
                 if (e < d->system->first[spin] || e >= d->system->first[spin + 1]) continue;
                 which[n++] = k;
-                if (n < d->room) continue;
+                if (n < d->batch.room) continue;
                 code = find_energies(d, host, spin, places, which, n, energy);
                 n = 0;
             }
@@ -112,7 +113,7 @@ int t_moves_here(diffusion *d, const plugmc_host *host, uint64_t sweep,
                  const plugmc_nonlocal_place *places, int64_t count)
 {
     const int32_t walkers = d->system->walkers;
-    int32_t *electron = d->copies; /* which the comb needs later */
+    int32_t *electron = d->population.copies; /* which the comb needs later */
     turn *turns = malloc((size_t)walkers * sizeof *turns);
     double *energy = malloc((size_t)count * sizeof *energy);
     int code = turns && energy

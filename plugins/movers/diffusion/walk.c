@@ -13,14 +13,14 @@ int walk_orbitals(const diffusion *d, const plugmc_host *host, int spin, int64_t
                                             .species = spin,
                                             .real_size = sizeof(double),
                                             .points = points,
-                                            .positions = d->points,
-                                            .pitch = d->pitch,
-                                            .values = d->values,
-                                            .gradients = slopes ? d->slopes : NULL};
-    const int code =
-        plugmc_orbitals_of(d->orbitals->plugin)->evaluate(d->orbitals->instance, &request);
+                                            .positions = d->batch.points,
+                                            .pitch = d->wave.pitch,
+                                            .values = d->batch.values,
+                                            .gradients = slopes ? d->batch.slopes : NULL};
+    const int code = plugmc_orbitals_of(d->wave.orbitals->plugin)
+                         ->evaluate(d->wave.orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
-                             d->orbitals->label)
+                             d->wave.orbitals->label)
                 : PLUGMC_OK;
 }
 
@@ -35,21 +35,23 @@ int64_t walk_parts(const diffusion *d, const walker *w, int64_t e, const double 
 {
     const plugmc_box *box = &d->system->box;
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
-    const plugmc_particle probe = {r[0], r[1], r[2], d->charge[e], d->diameter[e], d->species[e]};
+    const plugmc_particle probe = {
+        r[0], r[1], r[2], d->wave.charge[e], d->wave.diameter[e], d->wave.species[e]};
     const int64_t middle = e < end ? e : end, after = e + 1 < end ? end - e - 1 : 0;
-    const plugmc_particles left = {middle, w->x, w->y, w->z, d->charge, d->diameter, d->species};
+    const plugmc_particles left = {middle,           w->x,           w->y, w->z, d->wave.charge,
+                                   d->wave.diameter, d->wave.species};
     const plugmc_particles right = {after,
                                     w->x + e + 1,
                                     w->y + e + 1,
                                     w->z + e + 1,
-                                    d->charge + e + 1,
-                                    d->diameter + e + 1,
-                                    d->species + e + 1};
+                                    d->wave.charge + e + 1,
+                                    d->wave.diameter + e + 1,
+                                    d->wave.species + e + 1};
     int64_t forbidden = outside(box, r);
     *out = (plugmc_derivatives){0};
-    for (int t = 0; t < d->term_count; t++) {
-        const plugmc_potential *p = d->terms[t]->plugin->potential;
-        const void *instance = d->terms[t]->instance;
+    for (int t = 0; t < d->wave.term_count; t++) {
+        const plugmc_potential *p = d->wave.terms[t]->plugin->potential;
+        const void *instance = d->wave.terms[t]->instance;
         if (p->pair)
             forbidden += p->pair->derivatives(instance, box, periodic, 0, &probe, &left, out);
         if (p->pair && after)
@@ -65,7 +67,8 @@ static void velocity(const diffusion *d, const slater *s, const double *row, con
                      double complex q, const plugmc_derivatives *parts, double v[3])
 {
     for (int k = 0; k < 3; k++)
-        v[k] = creal(slater_dot(s, row, slopes + k * d->numbers) / q) - 0.5 * parts->gradient[k];
+        v[k] =
+            creal(slater_dot(s, row, slopes + k * d->wave.numbers) / q) - 0.5 * parts->gradient[k];
 }
 
 /* The drift over tau: tau v where that is short, and no longer than the node is far where it is not: C. J.
@@ -73,7 +76,7 @@ static void velocity(const diffusion *d, const slater *s, const double *row, con
 static void limited_drift(const diffusion *d, double tau, const double v[3], double out[3])
 {
     const double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    const double factor = 2 * tau / (1 + sqrt(1 + 2 * d->drift_limit * tau * square));
+    const double factor = 2 * tau / (1 + sqrt(1 + 2 * d->set.drift_limit * tau * square));
     for (int k = 0; k < 3; k++) out[k] = factor * v[k];
 }
 
@@ -90,7 +93,7 @@ static void propose(const diffusion *d, walker *w, int spin, uint64_t sweep, dou
     if (w->lost) return; /* `there` tells where */
     walk_parts(d, w, e, r, d->system->particles, &parts);
     w->row = slater_row(s, e - d->system->first[spin]);
-    velocity(d, s, w->row, w->slopes + 3 * e * d->numbers, 1, &parts, v);
+    velocity(d, s, w->row, w->slopes + 3 * e * d->wave.numbers, 1, &parts, v);
     limited_drift(d, tau, v, w->here);
     vmc_gaussian(&u, w->random);
     for (int k = 0; k < 3; k++) {
@@ -105,7 +108,8 @@ static void take(const diffusion *d, walker *w, int spin, int64_t e, const doubl
 {
     slater *s = &w->spin[spin];
     slater_accept(s, e - d->system->first[spin], values);
-    memcpy(w->slopes + 3 * e * d->numbers, slopes, 3 * (size_t)d->numbers * sizeof *slopes);
+    memcpy(w->slopes + 3 * e * d->wave.numbers, slopes,
+           3 * (size_t)d->wave.numbers * sizeof *slopes);
     w->x[e] = w->there[0];
     w->y[e] = w->there[1];
     w->z[e] = w->there[2];
@@ -133,7 +137,7 @@ static void decide(const diffusion *d, walker *w, int spin, uint64_t sweep, doub
     const double complex q = slater_ratio(s, own, values);
     const double square = creal(q) * creal(q) + cimag(q) * cimag(q),
                  change = after.energy - before.energy;
-    if (!crosses && !d->is_complex && creal(q) <= 0) return;
+    if (!crosses && !d->wave.is_complex && creal(q) <= 0) return;
     if (square == 0) return;
     velocity(d, s, w->row, slopes, q, &after, v);
     limited_drift(d, tau, v, back);
@@ -164,14 +168,14 @@ static int move_electron(diffusion *d, const plugmc_host *host, int spin, uint64
     for (int32_t w = 0; w < n; w++) {
         if (own == begin) slater_begin(&d->walkers[w].spin[spin], begin, end - begin);
         propose(d, &d->walkers[w], spin, sweep, tau, e);
-        memcpy(d->points + 3 * w, d->walkers[w].there, sizeof d->walkers[w].there);
+        memcpy(d->batch.points + 3 * w, d->walkers[w].there, sizeof d->walkers[w].there);
     }
     const int code = walk_orbitals(d, host, spin, n, 1);
     if (code) return code;
 #pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1)
     for (int32_t w = 0; w < n; w++) {
-        decide(d, &d->walkers[w], spin, sweep, tau, crosses, e, d->values + w * d->numbers,
-               d->slopes + 3 * w * d->numbers);
+        decide(d, &d->walkers[w], spin, sweep, tau, crosses, e,
+               d->batch.values + w * d->wave.numbers, d->batch.slopes + 3 * w * d->wave.numbers);
         if (own == end - 1) slater_end(&d->walkers[w].spin[spin]);
     }
     return PLUGMC_OK;
@@ -200,7 +204,7 @@ int walk_put(diffusion *d, const plugmc_host *host, const int32_t *electron)
         int32_t n = 0;
         for (int32_t w = 0; w < d->system->walkers; w++)
             if (electron[w] >= begin && electron[w] < end)
-                memcpy(d->points + 3 * n++, d->walkers[w].there, sizeof d->walkers[w].there);
+                memcpy(d->batch.points + 3 * n++, d->walkers[w].there, sizeof d->walkers[w].there);
         if (n) code = walk_orbitals(d, host, spin, n, 1);
         n = 0;
         for (int32_t w = 0; w < d->system->walkers && !code; w++) {
@@ -208,8 +212,8 @@ int walk_put(diffusion *d, const plugmc_host *host, const int32_t *electron)
             const int64_t e = electron[w];
             if (e < begin || e >= end) continue;
             const double r[3] = {one->x[e], one->y[e], one->z[e]},
-                         *values = d->values + n * d->numbers,
-                         *slopes = d->slopes + 3 * n * d->numbers;
+                         *values = d->batch.values + n * d->wave.numbers,
+                         *slopes = d->batch.slopes + 3 * n * d->wave.numbers;
             plugmc_derivatives before, after;
             walk_parts(d, one, e, one->there, d->system->particles, &after);
             walk_parts(d, one, e, r, d->system->particles, &before);
@@ -229,12 +233,12 @@ static int spin_anew(diffusion *d, const plugmc_host *host, int32_t first, int32
                      int compare)
 {
     const int64_t electrons = electrons_of(d, spin), begin = d->system->first[spin];
-    const int64_t row = d->numbers;
+    const int64_t row = d->wave.numbers;
     for (int32_t k = 0; k < n; k++)
         for (int64_t e = 0; e < electrons; e++) {
             const walker *w = &d->walkers[first + k];
             const double r[3] = {w->x[begin + e], w->y[begin + e], w->z[begin + e]};
-            memcpy(d->points + 3 * (k * electrons + e), r, sizeof r);
+            memcpy(d->batch.points + 3 * (k * electrons + e), r, sizeof r);
         }
     const int code = walk_orbitals(d, host, spin, n * electrons, 1);
 #pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
@@ -243,10 +247,11 @@ static int spin_anew(diffusion *d, const plugmc_host *host, int32_t first, int32
         slater *s = &w->spin[spin];
         const double before = s->ln_square;
         double drift = 0;
-        if (!slater_invert(s, d->values + k * electrons * row, &drift)) w->singular = 1 + spin;
+        if (!slater_invert(s, d->batch.values + k * electrons * row, &drift))
+            w->singular = 1 + spin;
         if (compare) note_drift(w, drift);
         if (compare) note_drift(w, fabs(s->ln_square - before) / (1 + fabs(before)));
-        memcpy(w->slopes + 3 * begin * row, d->slopes + 3 * k * electrons * row,
+        memcpy(w->slopes + 3 * begin * row, d->batch.slopes + 3 * k * electrons * row,
                3 * (size_t)(electrons * row) * sizeof *w->slopes);
     }
     return code;
@@ -271,9 +276,10 @@ int walk_anew(diffusion *d, const plugmc_host *host, int compare)
     int code = PLUGMC_OK;
     for (int32_t w = 0; w < walkers; w++) d->walkers[w].drift = d->walkers[w].singular = 0;
     for (int spin = 0; spin < SPINS; spin++)
-        for (int32_t w = 0; w < walkers && electrons_of(d, spin) && !code; w += d->group)
-            code = spin_anew(d, host, w, walkers - w < d->group ? walkers - w : d->group, spin,
-                             compare);
+        for (int32_t w = 0; w < walkers && electrons_of(d, spin) && !code; w += d->batch.group)
+            code =
+                spin_anew(d, host, w, walkers - w < d->batch.group ? walkers - w : d->batch.group,
+                          spin, compare);
 #pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
     for (int32_t w = 0; w < (code ? 0 : walkers); w++) parts_anew(d, &d->walkers[w], compare);
     return code;

@@ -85,7 +85,8 @@ static void draw_momenta(const hmc *h, uint64_t sweep)
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int64_t i = 0; i < n; i++)
             hmc_momentum(h->seed, sweep, (uint32_t)w, (uint32_t)i, h->dimension,
-                         h->mass[c->species[i]] * h->rung[w].kT, c->momentum + 3 * (w * n + i));
+                         h->mass[c->species[i]] * h->ladder.rung[w].kT,
+                         c->momentum + 3 * (w * n + i));
 }
 
 static double kinetic_energy(const hmc *h, int32_t walker)
@@ -107,7 +108,7 @@ static void move(const hmc *h, int64_t k)
 #pragma omp parallel for collapse(2) num_threads(c->threads) schedule(static)
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int64_t i = 0; i < n; i++) {
-            const hmc_rung *rung = &h->rung[w];
+            const hmc_rung *rung = &h->ladder.rung[w];
             const int64_t at = 3 * (w * n + i);
             const int32_t half_steps = hmc_half_steps(rung->steps, k);
             if (half_steps)
@@ -141,7 +142,7 @@ static void settle(hmc *h, uint64_t sweep, int32_t w)
     const plugmc_random random =
         plugmc_draw(h->seed, sweep, (uint32_t)w, 0, PLUGMC_PURPOSE_ACCEPT, 0);
     const int accepted = change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) <
-                                            exp(-change / h->rung[w].kT);
+                                            exp(-change / h->ladder.rung[w].kT);
     s->change = change;
     s->rejected = !accepted;
     s->trials++;
@@ -173,7 +174,7 @@ static int reverse(hmc *h, const plugmc_host *host, uint64_t sweep)
         int64_t begun[3];
         if (i % 3) continue;
         hmc_momentum(h->seed, sweep, (uint32_t)(i / n), (uint32_t)(i % n / 3), h->dimension,
-                     h->mass[c->species[i % n / 3]] * h->rung[i / n].kT, begun);
+                     h->mass[c->species[i % n / 3]] * h->ladder.rung[i / n].kT, begun);
         for (int d = 0; d < 3; d++)
             astray += c->place[i + d] != c->place_before[i + d] || c->momentum[i + d] != -begun[d];
     }
@@ -300,7 +301,8 @@ static plugmc_particles gather_near(const hmc *h, const plugmc_box *box, const d
                                     int64_t own, int64_t around, const workspace *work)
 {
     const particle_arrays *near = &work->near;
-    const double reach_square = box->oblique ? INFINITY : h->reach * h->reach * (1 + 1e-9);
+    const double reach_square =
+        box->oblique ? INFINITY : h->sampled.reach * h->sampled.reach * (1 + 1e-9);
     const double *square = work->square;
     const int64_t *at = work->around_at;
     int32_t *in_reach = work->in_reach;
@@ -342,21 +344,21 @@ static void particle_forces(const hmc *h, int32_t w, int64_t own, int64_t around
                                    c->sorted.diameter[at], c->sorted.species[at]};
     plugmc_derivatives pairs = {0}, fields = {0};
     int forbidden = 0;
-    if (h->pair_count) {
+    if (h->sampled.pair_count) {
         const double r[3] = {probe.x, probe.y, probe.z};
         const plugmc_particles near = gather_near(h, box, r, own, around, work);
-        for (int t = 0; t < h->pair_count; t++) {
-            plugmc_derivatives one = {0}, *sum = h->weight ? &one : &pairs;
-            h->pairs[t]->plugin->potential->pair->derivatives(h->pairs[t]->instance, box, 1, 0,
-                                                              &probe, &near, sum);
-            if (h->weight) add_weighted(h, w, h->pairs[t], &one, &pairs);
+        for (int t = 0; t < h->sampled.pair_count; t++) {
+            plugmc_derivatives one = {0}, *sum = h->ladder.weight ? &one : &pairs;
+            h->sampled.pairs[t]->plugin->potential->pair->derivatives(
+                h->sampled.pairs[t]->instance, box, 1, 0, &probe, &near, sum);
+            if (h->ladder.weight) add_weighted(h, w, h->sampled.pairs[t], &one, &pairs);
         }
     }
-    for (int t = 0; t < h->field_count; t++) {
-        plugmc_derivatives one = {0}, *sum = h->weight ? &one : &fields;
-        forbidden |= h->fields[t]->plugin->potential->field->derivatives(h->fields[t]->instance,
-                                                                         &probe, sum);
-        if (h->weight) add_weighted(h, w, h->fields[t], &one, &fields);
+    for (int t = 0; t < h->sampled.field_count; t++) {
+        plugmc_derivatives one = {0}, *sum = h->ladder.weight ? &one : &fields;
+        forbidden |= h->sampled.fields[t]->plugin->potential->field->derivatives(
+            h->sampled.fields[t]->instance, &probe, sum);
+        if (h->ladder.weight) add_weighted(h, w, h->sampled.fields[t], &one, &fields);
     }
     for (int d = 0; d < 3; d++)
         c->force[3 * i + d] = d < h->dimension ? -(pairs.gradient[d] + fields.gradient[d]) : 0;
@@ -378,7 +380,7 @@ static void forces_of_parts(hmc *h)
             const int64_t cell = k % c->cells;
             const int32_t *start = c->start + w * (c->cells + 1);
             if (start[cell] == start[cell + 1]) continue;
-            const int64_t around = h->pair_count ? gather_around(h, w, cell, work) : 0;
+            const int64_t around = h->sampled.pair_count ? gather_around(h, w, cell, work) : 0;
             for (int64_t own = start[cell]; own < start[cell + 1]; own++)
                 particle_forces(h, w, own, around, work);
         }
@@ -403,18 +405,21 @@ static int add_totals(hmc *h, const plugmc_host *host, double *energy)
 {
     const hmc_cpu *c = h->cpu;
     plugmc_view view = {.size = sizeof view};
-    int code = h->total_count ? host->view(host->context, c->positions, 0, &view) : PLUGMC_OK;
+    int code =
+        h->sampled.total_count ? host->view(host->context, c->positions, 0, &view) : PLUGMC_OK;
     const plugmc_total_request request = {.size = sizeof request,
                                           .view = &view,
-                                          .energy = energy && h->weight ? c->own_energy : energy,
-                                          .forces = h->weight ? c->own_force : c->force};
-    for (int t = 0; t < h->total_count && !code; t++) {
-        if (h->weight) {
+                                          .energy =
+                                              energy && h->ladder.weight ? c->own_energy : energy,
+                                          .forces = h->ladder.weight ? c->own_force : c->force};
+    for (int t = 0; t < h->sampled.total_count && !code; t++) {
+        if (h->ladder.weight) {
             memset(c->own_force, 0, (size_t)h->count * sizeof *c->own_force);
             memset(c->own_energy, 0, (size_t)h->system->walkers * sizeof *c->own_energy);
         }
-        code = h->totals[t]->plugin->potential->total->energy(h->totals[t]->instance, &request);
-        if (!code && h->weight) add_weighted_total(h, h->totals[t], energy);
+        code = h->sampled.totals[t]->plugin->potential->total->energy(
+            h->sampled.totals[t]->instance, &request);
+        if (!code && h->ladder.weight) add_weighted_total(h, h->sampled.totals[t], energy);
     }
     return code;
 }
@@ -574,7 +579,7 @@ int hmc_cpu_prepare(hmc *h, const plugmc_host *host)
                    {(void **)&c->force_before, 1},  {(void **)&c->positions, 1},
                    {(void **)&c->place_checked, 0}, {(void **)&c->momentum_checked, 0},
                    {(void **)&c->force_checked, 0}};
-    if (h->weight && h->total_count) {
+    if (h->ladder.weight && h->sampled.total_count) {
         c->own_force = take(host, 3 * all, sizeof *c->own_force, &code);
         c->own_energy = take(host, walkers, sizeof *c->own_energy, &code);
     }

@@ -96,7 +96,7 @@ static int load_kernels(hmc *h, const plugmc_host *host)
     hmc_gpu_kernel_text(h, host, 0, &text[0]);
     hmc_gpu_kernel_text(h, host, 1, &text[1]);
     int code = h->text ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
-    for (int k = 0; k < (h->weight ? KERNELS : ADD_TOTAL) && !code; k++)
+    for (int k = 0; k < (h->ladder.weight ? KERNELS : ADD_TOTAL) && !code; k++)
         code = host->gpu->kernel(host->context, &text[kernels[k].for_energies], kernels[k].name,
                                  &h->gpu->kernel[k]);
     return code;
@@ -158,18 +158,18 @@ static int add_totals(hmc *h, const plugmc_host *host, int with_energy)
 {
     const hmc_task *t = &h->gpu->task;
     plugmc_view view = {.size = sizeof view};
-    if (!h->total_count) return PLUGMC_OK;
+    if (!h->sampled.total_count) return PLUGMC_OK;
     int code = host->view(host->context, t->positions, 1, &view);
     if (!code && with_energy) code = clear(h, host, t->others, t->walkers);
-    double *energy = h->weight ? t->own_energy : t->others;
+    double *energy = h->ladder.weight ? t->own_energy : t->others;
     const plugmc_total_request request = {.size = sizeof request,
                                           .view = &view,
                                           .energy = with_energy ? energy : NULL,
-                                          .forces = h->weight ? t->own_force : t->force};
-    for (int k = 0; k < h->total_count && !code; k++) {
-        const plugmc_term *term = h->totals[k];
-        code = h->weight ? add_weighted_total(h, host, &request, term, with_energy)
-                         : term->plugin->potential->total->energy(term->instance, &request);
+                                          .forces = h->ladder.weight ? t->own_force : t->force};
+    for (int k = 0; k < h->sampled.total_count && !code; k++) {
+        const plugmc_term *term = h->sampled.totals[k];
+        code = h->ladder.weight ? add_weighted_total(h, host, &request, term, with_energy)
+                                : term->plugin->potential->total->energy(term->instance, &request);
     }
     return code;
 }
@@ -271,9 +271,9 @@ int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
     enum { LONGEST_GRAPH = 2000, LARGEST_GRAPH = 400000000 };
     hmc_gpu *g = h->gpu;
     const int64_t steps = hmc_most_steps(h);
-    const int recorded =
-        h->total_count == 0 && steps <= LONGEST_GRAPH && steps * (h->count / 3) <= LARGEST_GRAPH;
-    const hmc_plan plan = {h->seed, first, h->rung[0].half_step, 0};
+    const int recorded = h->sampled.total_count == 0 && steps <= LONGEST_GRAPH &&
+                         steps * (h->count / 3) <= LARGEST_GRAPH;
+    const hmc_plan plan = {h->seed, first, h->ladder.rung[0].half_step, 0};
     int code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)g->task.plan,
                                  &plan, sizeof plan);
     plugmc_graph *graph = NULL;
@@ -321,11 +321,11 @@ int hmc_gpu_rungs(hmc *h, const plugmc_host *host)
 {
     const hmc_task *t = &h->gpu->task;
     const size_t walkers = t->walkers, terms = (size_t)h->system->term_count;
-    int code =
-        host->gpu->upload(host->context, device(t->rung), h->rung, walkers * sizeof *h->rung);
-    if (!code && h->weight && terms)
-        code = host->gpu->upload(host->context, device(t->weight), h->weight,
-                                 walkers * terms * sizeof *h->weight);
+    int code = host->gpu->upload(host->context, device(t->rung), h->ladder.rung,
+                                 walkers * sizeof *h->ladder.rung);
+    if (!code && h->ladder.weight && terms)
+        code = host->gpu->upload(host->context, device(t->weight), h->ladder.weight,
+                                 walkers * terms * sizeof *h->ladder.weight);
     return code;
 }
 
@@ -367,17 +367,17 @@ int hmc_gpu_states(hmc *h, const plugmc_host *host, hmc_state *state, int write)
 static int check_terms(const hmc *h, const plugmc_host *host)
 {
     const plugmc_system *system = h->system;
-    for (int t = 0; t < h->total_count; t++) {
-        const plugmc_potential *p = h->totals[t]->plugin->potential;
+    for (int t = 0; t < h->sampled.total_count; t++) {
+        const plugmc_potential *p = h->sampled.totals[t]->plugin->potential;
         if (!p->total->on_device)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "potential '%s' cannot be evaluated on a GPU: set [run] device = cpu",
-                              h->totals[t]->label);
+                              h->sampled.totals[t]->label);
         if (!p->total->beside_parts && (p->pair || p->field))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "potential '%s' gives its energy in parts and as a whole, of which a "
                               "GPU takes both: set [run] device = cpu",
-                              h->totals[t]->label);
+                              h->sampled.totals[t]->label);
     }
     if (system->species_count > 16 || system->particles >= 1 << 28 || system->walkers > 65535)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -418,7 +418,7 @@ static int take_memory(hmc *h, const plugmc_host *host)
         starts = 2 * cells;
     }
     const size_t checked = h->check_reversal ? all : 0, terms = (size_t)h->system->term_count,
-                 apart = h->weight && h->total_count ? all : 0;
+                 apart = h->ladder.weight && h->sampled.total_count ? all : 0;
     const struct {
         void *array; /* address of the pointer */
         size_t bytes;
@@ -447,8 +447,8 @@ static int take_memory(hmc *h, const plugmc_host *host)
         {&t->place_checked, 3 * checked * sizeof *t->place},
         {&t->momentum_checked, 3 * checked * sizeof *t->momentum},
         {&t->force_checked, 3 * checked * sizeof *t->force},
-        {&t->rung, (h->by_walker ? walkers : 0) * sizeof *t->rung},
-        {&t->weight, (h->weight ? walkers * terms : 0) * sizeof *t->weight},
+        {&t->rung, (h->ladder.by_walker ? walkers : 0) * sizeof *t->rung},
+        {&t->weight, (h->ladder.weight ? walkers * terms : 0) * sizeof *t->weight},
         {&t->own_force, 3 * apart * sizeof *t->force},
         {&t->own_energy, (apart ? walkers : 0) * sizeof *t->own_energy},
     };
@@ -503,7 +503,7 @@ int hmc_gpu_prepare(hmc *h, const plugmc_host *host)
     t->walkers = (uint32_t)h->system->walkers;
     t->tiles = blocks_of(t->particles, HMC_TILE);
     /* a hair more, for the rounding of distances in float */
-    t->reach_square = h->reach * h->reach * (1 + 1e-5);
+    t->reach_square = h->sampled.reach * h->sampled.reach * (1 + 1e-5);
     choose_cells(h);
     code = take_memory(h, host);
     if (!code) code = upload_species(h, host);

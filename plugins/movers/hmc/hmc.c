@@ -43,7 +43,7 @@ int64_t hmc_most_steps(const hmc *h)
 {
     int64_t most = 1;
     for (int32_t w = 0; w < h->system->walkers; w++)
-        if (h->rung[w].steps > most) most = h->rung[w].steps;
+        if (h->ladder.rung[w].steps > most) most = h->ladder.rung[w].steps;
     return most;
 }
 
@@ -51,18 +51,20 @@ int64_t hmc_most_steps(const hmc *h)
 static int set_rungs(hmc *h, const plugmc_host *host)
 {
     for (int32_t w = 0; w < h->system->walkers; w++) {
-        const int32_t rung = h->on_rung[w];
-        const double kT = h->by_walker ? h->system->temperatures[rung] : h->system->temperature;
-        h->rung[w] = (hmc_rung){kT, 0.5 * h->step[rung], steps_of(h, h->step[rung])};
+        const int32_t rung = h->ladder.on_rung[w];
+        const double kT =
+            h->ladder.by_walker ? h->system->temperatures[rung] : h->system->temperature;
+        h->ladder.rung[w] =
+            (hmc_rung){kT, 0.5 * h->ladder.step[rung], steps_of(h, h->ladder.step[rung])};
     }
-    return h->gpu && h->by_walker ? hmc_gpu_rungs(h, host) : PLUGMC_OK;
+    return h->gpu && h->ladder.by_walker ? hmc_gpu_rungs(h, host) : PLUGMC_OK;
 }
 
 /* As many in all walkers, so the smallest box has the say. Slightly wider than needed, so that rounding
  * puts nobody out of reach. */
 void hmc_cells(const hmc *h, int each, double most, int32_t count[3])
 {
-    double width = h->reach / each * (1 + 1e-6), all;
+    double width = h->sampled.reach / each * (1 + 1e-6), all;
     do {
         all = 1;
         for (int d = 0; d < 3; d++) {
@@ -82,7 +84,7 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 {
     const uint64_t first = sweeps->first, n = sweeps->n;
     hmc *h = instance;
-    if (plugmc_take_steps(sweeps, h->system->rungs, h->step)) {
+    if (plugmc_take_steps(sweeps, h->system->rungs, h->ladder.step)) {
         const int code = set_rungs(h, host);
         if (code) return code;
     }
@@ -161,7 +163,7 @@ static int keep_counts(hmc *h, const plugmc_host *host)
     hmc_state *state = scratch(host, (size_t)h->system->walkers * sizeof *state, &code);
     if (!code) code = states(h, host, state, 0);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {
-        plugmc_counts *own = &h->counted[h->on_rung[w]];
+        plugmc_counts *own = &h->ladder.counted[h->ladder.on_rung[w]];
         own->trials += state[w].trials;
         own->accepted += state[w].accepted;
         state[w].trials = state[w].accepted = 0;
@@ -184,9 +186,9 @@ static int take_rungs(hmc *h, const plugmc_host *host, const plugmc_state *state
             state->array(state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &rows, &row);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {
         const double *m = (const double *)((const char *)rows + (size_t)w * row);
-        h->on_rung[w] = ((const int32_t *)rungs)[w];
-        for (int64_t t = 0; t < terms && h->weight; t++)
-            h->weight[w * terms + t] = m[t] * h->system->temperatures[h->on_rung[w]];
+        h->ladder.on_rung[w] = ((const int32_t *)rungs)[w];
+        for (int64_t t = 0; t < terms && h->ladder.weight; t++)
+            h->ladder.weight[w * terms + t] = m[t] * h->system->temperatures[h->ladder.on_rung[w]];
     }
     return code ? code : set_rungs(h, host);
 }
@@ -198,7 +200,7 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
     hmc *h = instance;
     double *positions;
     int code = changed & PLUGMC_CHANGED_BOX ? take_boxes(h, host, state) : PLUGMC_OK;
-    if (!code && h->by_walker && changed & of_rungs) code = take_rungs(h, host, state);
+    if (!code && h->ladder.by_walker && changed & of_rungs) code = take_rungs(h, host, state);
     if (!code && !(changed & ~of_rungs)) {
         code = load_places(h, host, NULL);
         return code ? code : check_energies(h, host);
@@ -216,10 +218,10 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
 static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
 {
     hmc *h = instance;
-    const size_t bytes = (size_t)h->rungs * sizeof *out;
+    const size_t bytes = (size_t)h->ladder.rungs * sizeof *out;
     const int code = keep_counts(h, host);
-    memcpy(out, h->counted, bytes);
-    if (clear) memset(h->counted, 0, bytes);
+    memcpy(out, h->ladder.counted, bytes);
+    if (clear) memset(h->ladder.counted, 0, bytes);
     return code;
 }
 
@@ -265,7 +267,7 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
 /* Where the integrator follows the forces. */
 static double limit(const void *instance, int32_t rung, double step)
 {
-    return fmin(step, ((const hmc *)instance)->largest_step[rung]);
+    return fmin(step, ((const hmc *)instance)->ladder.largest_step[rung]);
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -287,19 +289,20 @@ static int sort_terms(hmc *h, const plugmc_host *host)
     const size_t terms = (size_t)system->term_count + 1;
     const plugmc_term **list = host->allocate(host->context, 3 * terms * sizeof *list);
     if (!list) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the terms");
-    h->pairs = list;
-    h->fields = list + terms;
-    h->totals = list + 2 * terms;
+    h->sampled.pairs = list;
+    h->sampled.fields = list + terms;
+    h->sampled.totals = list + 2 * terms;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
-        if (p->total && plugmc_follows_positions(p->total)) h->totals[h->total_count++] = term;
+        if (p->total && plugmc_follows_positions(p->total))
+            h->sampled.totals[h->sampled.total_count++] = term;
         if (p->total && !p->total->beside_parts) continue;
-        if (p->field) h->fields[h->field_count++] = term;
+        if (p->field) h->sampled.fields[h->sampled.field_count++] = term;
         if (!p->pair) continue;
-        h->pairs[h->pair_count++] = term;
-        h->reach = fmax(h->reach, p->pair->range(term->instance));
+        h->sampled.pairs[h->sampled.pair_count++] = term;
+        h->sampled.reach = fmax(h->sampled.reach, p->pair->range(term->instance));
     }
     return PLUGMC_OK;
 }
@@ -325,22 +328,23 @@ static int take_walkers(hmc *h, const plugmc_host *host)
 {
     const plugmc_system *system = h->system;
     const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
-    h->rungs = system->rungs > 1 ? system->rungs : 1;
-    h->by_walker = system->weighted || h->rungs > 1;
-    const size_t rungs = (size_t)h->rungs;
+    h->ladder.rungs = system->rungs > 1 ? system->rungs : 1;
+    h->ladder.by_walker = system->weighted || h->ladder.rungs > 1;
+    const size_t rungs = (size_t)h->ladder.rungs;
     h->box = host->allocate(host->context, walkers * sizeof *h->box);
-    h->rung = host->allocate(host->context, walkers * sizeof *h->rung);
-    h->on_rung = host->allocate(host->context, walkers * sizeof *h->on_rung);
-    h->step = host->allocate(host->context, rungs * sizeof *h->step);
-    h->largest_step = host->allocate(host->context, rungs * sizeof *h->largest_step);
-    h->counted = host->allocate(host->context, rungs * sizeof *h->counted);
+    h->ladder.rung = host->allocate(host->context, walkers * sizeof *h->ladder.rung);
+    h->ladder.on_rung = host->allocate(host->context, walkers * sizeof *h->ladder.on_rung);
+    h->ladder.step = host->allocate(host->context, rungs * sizeof *h->ladder.step);
+    h->ladder.largest_step = host->allocate(host->context, rungs * sizeof *h->ladder.largest_step);
+    h->ladder.counted = host->allocate(host->context, rungs * sizeof *h->ladder.counted);
     if (system->weighted)
-        h->weight = host->allocate(host->context, walkers * terms * sizeof *h->weight);
-    if (!h->box || !h->rung || !h->on_rung || !h->step || !h->largest_step || !h->counted ||
-        (system->weighted && !h->weight))
+        h->ladder.weight =
+            host->allocate(host->context, walkers * terms * sizeof *h->ladder.weight);
+    if (!h->box || !h->ladder.rung || !h->ladder.on_rung || !h->ladder.step ||
+        !h->ladder.largest_step || !h->ladder.counted || (system->weighted && !h->ladder.weight))
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
     for (size_t w = 0; w < walkers; w++) h->box[w] = system->box;
-    for (size_t r = 0; r < rungs; r++) h->step[r] = h->time_step;
+    for (size_t r = 0; r < rungs; r++) h->ladder.step[r] = h->time_step;
     return PLUGMC_OK;
 }
 
@@ -348,9 +352,9 @@ static int take_walkers(hmc *h, const plugmc_host *host)
 static double find_largest_steps(hmc *h)
 {
     double shortest = INFINITY;
-    for (int32_t r = 0; r < h->rungs; r++) {
-        h->largest_step[r] = hmc_largest_step(h, r);
-        shortest = fmin(shortest, h->largest_step[r]);
+    for (int32_t r = 0; r < h->ladder.rungs; r++) {
+        h->ladder.largest_step[r] = hmc_largest_step(h, r);
+        shortest = fmin(shortest, h->ladder.largest_step[r]);
     }
     return shortest;
 }

@@ -14,6 +14,25 @@ enum { PRECISION_SINGLE, PRECISION_DOUBLE };
 typedef struct hmc_cpu hmc_cpu;
 typedef struct hmc_gpu hmc_gpu;
 
+/* Sampled terms that give energies and forces. */
+typedef struct hmc_terms {
+    double reach; /* of pairs, length; 0 without any */
+    int pair_count, field_count, total_count;
+    const plugmc_term **pairs, **fields, **totals;
+} hmc_terms;
+
+/* Where walkers are on a ladder, and what goes with it. */
+typedef struct hmc_ladder {
+    int32_t rungs;
+    int by_walker;    /* walkers differ, by a ladder or couplings */
+    int32_t *on_rung; /* [walkers] */
+    hmc_rung *rung;   /* [walkers] */
+    /* [walkers][terms]: what energies count by, coupling; NULL: 1 for all that are sampled */
+    double *weight;
+    double *step, *largest_step; /* [rungs] time: of the leapfrog, and what tuning may come to */
+    plugmc_counts *counted;      /* [rungs]: of walkers that have left the rung since */
+} hmc_ladder;
+
 typedef struct hmc {
     /* parameters */
     real time_step, length, target_acceptance; /* time, time, 1 */
@@ -24,21 +43,12 @@ typedef struct hmc {
     plugmc_seed seed; /* of its random draws */
     int dimension;
     plugmc_box *box; /* [walkers]: as they were taken */
-    double reach;    /* of the sampled pairs, length; 0 without any */
-    int pair_count, field_count, total_count;
-    const plugmc_term **pairs, **fields, **totals; /* sampled terms with something to give */
-    double *mass;                                  /* [species] */
-    double *step, *largest_step; /* [rungs] time: of the leapfrog, and what tuning may come to */
-    int32_t rungs;
-    int by_walker;    /* walkers differ, by a ladder or couplings */
-    int32_t *on_rung; /* [walkers] */
-    hmc_rung *rung;   /* [walkers] */
-    double *
-        weight; /* [walkers][terms]: what energies count by, coupling; NULL: 1 for all that are sampled */
-    plugmc_counts *counted; /* [rungs]: of walkers that have left the rung since */
-    int64_t count;          /* coordinates: 3 walkers particles */
-    const char *text;       /* of the kernels; NULL: not joined yet */
-    hmc_cpu *cpu;           /* one of the two */
+    double *mass;    /* [species] */
+    int64_t count;   /* coordinates: 3 walkers particles */
+    hmc_terms sampled;
+    hmc_ladder ladder;
+    const char *text; /* of the kernels; NULL: not joined yet */
+    hmc_cpu *cpu;     /* one of the two */
     hmc_gpu *gpu;
 } hmc;
 
@@ -51,9 +61,9 @@ static inline const plugmc_box *hmc_box_of(const hmc *h, int64_t k)
 /* What term number t counts by in a walker. */
 static inline double hmc_weight(const hmc *h, int32_t w, const plugmc_term *term)
 {
-    if (!h->weight) return 1;
+    if (!h->ladder.weight) return 1;
     const int64_t t = ((const char *)term - (const char *)h->system->terms) / h->system->term_size;
-    return h->weight[w * h->system->term_count + t];
+    return h->ladder.weight[w * h->system->term_count + t];
 }
 
 /* Of the longest trajectory: at least 1. */

@@ -18,7 +18,7 @@ static const double part_of_box = 0.05;
 
 static double temperature_of(const hmc *h, int32_t rung)
 {
-    return h->by_walker ? h->system->temperatures[rung] : h->system->temperature;
+    return h->ladder.by_walker ? h->system->temperatures[rung] : h->system->temperature;
 }
 
 /* What a term counts by on a rung. */
@@ -38,11 +38,11 @@ static plugmc_derivatives along(const hmc *h, int32_t rung, int32_t a, int32_t b
     const plugmc_particle probe = {r, 0, 0, sa->charge, sa->diameter, a};
     const plugmc_particles other = {1, &zero, &zero, &zero, &sb->charge, &sb->diameter, &b};
     plugmc_derivatives out = {0};
-    for (int t = 0; t < h->pair_count; t++) {
-        const double coupling = coupling_of(h, rung, h->pairs[t]);
+    for (int t = 0; t < h->sampled.pair_count; t++) {
+        const double coupling = coupling_of(h, rung, h->sampled.pairs[t]);
         plugmc_derivatives own = {0};
-        h->pairs[t]->plugin->potential->pair->derivatives(h->pairs[t]->instance, &h->system->box, 0,
-                                                          0, &probe, &other, &own);
+        h->sampled.pairs[t]->plugin->potential->pair->derivatives(
+            h->sampled.pairs[t]->instance, &h->system->box, 0, 0, &probe, &other, &own);
         if (coupling == 0) continue; /* it may be infinite */
         out.energy += coupling * own.energy;
         out.gradient[0] += coupling * own.gradient[0];
@@ -81,7 +81,7 @@ static double across(const hmc *h)
 
 double hmc_largest_step(const hmc *h, int32_t rung)
 {
-    const double width = across(h), farthest = fmin(h->reach, 0.5 * width);
+    const double width = across(h), farthest = fmin(h->sampled.reach, 0.5 * width);
     double step = INFINITY, lightest = INFINITY;
     if (h->length > 0) step = h->length / LEAST_STEPS;
     for (int32_t a = 0; a < h->system->species_count; a++) {

@@ -49,8 +49,8 @@ static int record(sequential *me, const plugmc_host *host)
     int code = PLUGMC_OK;
     TRY(host->gpu->graph_begin(host->context));
     for (int i = 0; i < launches_of(me) && !code; i++)
-        code = host->gpu->launch(host->context, me->k_sweep, grid, block, 0, arguments);
-    const int ended = host->gpu->graph_end(host->context, &me->graph);
+        code = host->gpu->launch(host->context, me->kernels.sweep, grid, block, 0, arguments);
+    const int ended = host->gpu->graph_end(host->context, &me->kernels.graph);
     return code ? code : ended;
 }
 
@@ -62,15 +62,15 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
     const int64_t particles = me->system->particles;
     const uint64_t last = first + n - 1;
     TRY(walkers_take_steps(me, host, sweeps));
-    me->sweeps_since += n;
+    me->now.sweeps_since += n;
     sequential_count(me, n);
     TRY(host->gpu->upload(host->context, me->d.sweep, &first, sizeof first));
-    if (!me->graph) TRY(record(me, host));
+    if (!me->kernels.graph) TRY(record(me, host));
     for (; n > 0; n--) {
         TRY(sequential_propose(me, host));
         for (int64_t i = 0; i < particles; i += launches_of(me)) {
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
-            TRY(host->gpu->graph_launch(host->context, me->graph));
+            TRY(host->gpu->graph_launch(host->context, me->kernels.graph));
         }
     }
     return sequential_check_device(me, host, last);
@@ -81,7 +81,7 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     sequential *me = instance;
-    if (!me->define_count) sequential_define(me, "BLOCK", BLOCK);
+    if (!me->kernels.define_count) sequential_define(me, "BLOCK", BLOCK);
     return sequential_kernel_text(me, host, texts, index, out);
 }
 
@@ -91,7 +91,7 @@ static int prepare(void *instance, const plugmc_host *host)
     plugmc_kernel_text text = {.size = sizeof text};
     TRY(sequential_prepare(me, host));
     if (!kernel_text(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
-    TRY(host->gpu->kernel(host->context, &text, "parallel_reduction_move", &me->k_sweep));
+    TRY(host->gpu->kernel(host->context, &text, "parallel_reduction_move", &me->kernels.sweep));
     me->d.panels = 1; /* one counter of finished blocks a walker */
     me->d.padded = (int32_t)((me->system->particles + BLOCK - 1) / BLOCK * BLOCK);
     return sequential_prepare_device(me, host, texts);

@@ -14,14 +14,14 @@
 static int determinants(vmc *v, const plugmc_host *host, int32_t first, int32_t n, int spin,
                         uint64_t sweep)
 {
-    const int64_t size = vmc_electrons(v, spin) * vmc_numbers(v, v->pitch);
+    const int64_t size = vmc_electrons(v, spin) * v->wave.numbers;
     vmc_propose_all(v, first, n, spin, sweep);
     int code = vmc_evaluate_proposals(v, host, first, n, spin);
-#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(v->cpu.threads) if (v->cpu.threads > 1)
     for (int32_t k = 0; k < (code ? 0 : n); k++) {
         slater *s = &v->walkers[first + k].spin[spin];
         double ln_square;
-        const int good = slater_determinant(s, v->values + k * size, &ln_square);
+        const int good = slater_determinant(s, v->cpu.values + k * size, &ln_square);
         s->ln_proposed = good || isnan(ln_square) ? ln_square : -INFINITY;
     }
     return code;
@@ -29,7 +29,7 @@ static int determinants(vmc *v, const plugmc_host *host, int32_t first, int32_t 
 
 static void decide(const vmc *v, vmc_walker *walker, uint64_t sweep)
 {
-    const double *to = v->proposals + 3 * walker->index * v->system->particles;
+    const double *to = v->cpu.proposals + 3 * walker->index * v->system->particles;
     double parts, ln_ratio = 0;
     if (walker->not_a_number) return;
     walker->trials++;
@@ -53,12 +53,12 @@ static void decide(const vmc *v, vmc_walker *walker, uint64_t sweep)
 static int on_cpu(vmc *v, const plugmc_host *host, uint64_t sweep)
 {
     int code = PLUGMC_OK;
-    for (int32_t w = 0; w < v->system->walkers && !code; w += v->group) {
-        const int32_t left = v->system->walkers - w, n = left < v->group ? left : v->group;
+    for (int32_t w = 0; w < v->system->walkers && !code; w += v->cpu.group) {
+        const int32_t left = v->system->walkers - w, n = left < v->cpu.group ? left : v->cpu.group;
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         for (int spin = 0; spin < v->system->species_count && !code; spin++)
             if (vmc_electrons(v, spin)) code = determinants(v, host, w, n, spin, sweep);
-#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(v->cpu.threads) if (v->cpu.threads > 1)
         for (int32_t k = w; k < (code ? w : w + n); k++) decide(v, &v->walkers[k], sweep);
     }
     return code;

@@ -11,22 +11,22 @@ static int invert_spin(vmc *v, const plugmc_host *host, int32_t first, int32_t n
                        int compare)
 {
     const int64_t electrons = vmc_electrons(v, spin), begin = v->system->first[spin];
-    const int64_t row = vmc_numbers(v, v->pitch);
+    const int64_t row = v->wave.numbers;
     for (int32_t k = 0; k < n; k++) {
         const vmc_walker *walker = &v->walkers[first + k];
         for (int64_t e = 0; e < electrons; e++) {
-            double *point = v->points + 3 * (k * electrons + e);
+            double *point = v->cpu.points + 3 * (k * electrons + e);
             point[0] = walker->x[begin + e];
             point[1] = walker->y[begin + e];
             point[2] = walker->z[begin + e];
         }
     }
-    int code = vmc_evaluate(v, host, spin, n * electrons, v->points, v->values);
-#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+    int code = vmc_evaluate(v, host, spin, n * electrons, v->cpu.points, v->cpu.values);
+#pragma omp parallel for schedule(dynamic) num_threads(v->cpu.threads) if (v->cpu.threads > 1)
     for (int32_t k = 0; k < (code ? 0 : n); k++) {
         vmc_walker *walker = &v->walkers[first + k];
         slater *s = &walker->spin[spin];
-        const double *values = v->values + k * electrons * row;
+        const double *values = v->cpu.values + k * electrons * row;
         const double before = s->ln_square;
         double drift = 0;
         const int good = v->keeps & VMC_KEEPS_INVERSE
@@ -35,8 +35,8 @@ static int invert_spin(vmc *v, const plugmc_host *host, int32_t first, int32_t n
         if (!good) walker->singular = 1 + spin;
         if (compare) vmc_note_drift(walker, drift);
         if (compare) vmc_note_drift(walker, fabs(s->ln_square - before) / (1 + fabs(before)));
-        if (v->now)
-            memcpy(v->now + ((first + k) * v->system->particles + begin) * row, values,
+        if (v->cpu.now)
+            memcpy(v->cpu.now + ((first + k) * v->system->particles + begin) * row, values,
                    (size_t)(electrons * row) * sizeof *values);
     }
     return code;
@@ -51,11 +51,12 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
     }
     for (int spin = 0; spin < VMC_SPINS; spin++)
         for (int32_t w = 0; w < v->system->walkers && vmc_electrons(v, spin) && !code;
-             w += v->group) {
+             w += v->cpu.group) {
             const int32_t left = v->system->walkers - w;
-            code = invert_spin(v, host, w, left < v->group ? left : v->group, spin, compare);
+            code =
+                invert_spin(v, host, w, left < v->cpu.group ? left : v->cpu.group, spin, compare);
         }
-#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(v->cpu.threads) if (v->cpu.threads > 1)
     for (int32_t w = 0; w < (code ? 0 : v->system->walkers); w++) {
         vmc_walker *walker = &v->walkers[w];
         double energy;
@@ -98,19 +99,19 @@ static size_t bytes_of_positions(const vmc *v)
     return 3 * (size_t)(v->system->particles * v->system->walkers) * sizeof(double);
 }
 
-static int keep_base(vmc *v, const plugmc_host *host) { return give(v, host, v->base); }
+static int keep_base(vmc *v, const plugmc_host *host) { return give(v, host, v->cpu.base); }
 
 static int give_base(vmc *v, const plugmc_host *host, double *positions)
 {
     (void)host;
-    memcpy(positions, v->base, bytes_of_positions(v));
+    memcpy(positions, v->cpu.base, bytes_of_positions(v));
     return PLUGMC_OK;
 }
 
 static int take_base(vmc *v, const plugmc_host *host, const double *positions)
 {
     (void)host;
-    memcpy(v->base, positions, bytes_of_positions(v));
+    memcpy(v->cpu.base, positions, bytes_of_positions(v));
     return PLUGMC_OK;
 }
 
@@ -131,19 +132,6 @@ static int report(vmc *v, const plugmc_host *host)
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
-static int sort_terms(vmc *v, const plugmc_host *host)
-{
-    const plugmc_system *system = v->system;
-    v->terms = host->allocate(host->context, ((size_t)system->term_count + 1) * sizeof *v->terms);
-    if (!v->terms) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the terms");
-    for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_potential *potential = plugmc_term_at(system, t)->plugin->potential;
-        if (plugmc_term_at(system, t)->sampled && (potential->pair || potential->field))
-            v->terms[v->term_count++] = plugmc_term_at(system, t);
-    }
-    return PLUGMC_OK;
-}
-
 /* Bytes of orbitals that are evaluated together: enough for all threads to work on. */
 enum { GROUP_BYTES = 64 << 20 };
 
@@ -152,36 +140,34 @@ static int take_memory(vmc *v, const plugmc_host *host)
     const plugmc_system *system = v->system;
     plugmc_context *context = host->context;
     const size_t walkers = (size_t)system->walkers, particles = (size_t)system->particles,
-                 row = (size_t)vmc_numbers(v, v->pitch), most = (size_t)v->most;
+                 row = (size_t)v->wave.numbers, most = (size_t)v->wave.most;
     const size_t fits = GROUP_BYTES / (most * row * sizeof(double));
     size_t bytes = 0;
-    v->group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : system->walkers;
-    const size_t together = (size_t)v->group * most,
+    v->cpu.group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : system->walkers;
+    const size_t together = (size_t)v->cpu.group * most,
                  points = together > walkers ? together : walkers;
     for (int spin = 0; spin < VMC_SPINS; spin++)
         if (vmc_electrons(v, spin))
-            bytes += slater_bytes(vmc_electrons(v, spin), v->is_complex, v->delayed);
+            bytes += slater_bytes(vmc_electrons(v, spin), v->wave.is_complex, v->delayed);
     char *matrices = host->allocate(context, walkers * bytes);
     double *place = host->allocate(context, 6 * walkers * particles * sizeof *place);
-    v->proposals = host->allocate(context, 3 * walkers * particles * sizeof *v->proposals);
-    v->base = host->allocate(context, bytes_of_positions(v));
-    v->points = host->allocate(context, 3 * points * sizeof *v->points);
-    v->values = host->allocate(context, points * row * sizeof *v->values);
-    v->charge = host->allocate(context, 2 * particles * sizeof *v->charge);
-    v->species = host->allocate(context, particles * sizeof *v->species);
-    int good = matrices && place && v->proposals && v->base && v->points && v->values &&
-               v->charge && v->species;
+    v->cpu.proposals = host->allocate(context, 3 * walkers * particles * sizeof *v->cpu.proposals);
+    v->cpu.base = host->allocate(context, bytes_of_positions(v));
+    v->cpu.points = host->allocate(context, 3 * points * sizeof *v->cpu.points);
+    v->cpu.values = host->allocate(context, points * row * sizeof *v->cpu.values);
+    int good =
+        matrices && place && v->cpu.proposals && v->cpu.base && v->cpu.points && v->cpu.values;
     if (v->is_single)
-        good &= (v->single = host->allocate(context, points * row * sizeof *v->single)) != NULL;
+        good &=
+            (v->cpu.single = host->allocate(context, points * row * sizeof *v->cpu.single)) != NULL;
     if (v->keeps & VMC_KEEPS_VALUES) {
-        v->now = host->allocate(context, walkers * particles * row * sizeof *v->now);
-        v->taken = host->allocate(context, walkers * particles);
-        good &= v->now && v->taken;
+        v->cpu.now = host->allocate(context, walkers * particles * row * sizeof *v->cpu.now);
+        v->cpu.taken = host->allocate(context, walkers * particles);
+        good &= v->cpu.now && v->cpu.taken;
     }
     if (!good)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY,
                           "no memory for %zu walkers of %zu electrons", walkers, particles);
-    v->diameter = v->charge + particles;
     for (size_t w = 0; w < walkers; w++, place += 6 * particles) {
         vmc_walker *walker = &v->walkers[w];
         walker->x = place;
@@ -193,9 +179,9 @@ static int take_memory(vmc *v, const plugmc_host *host)
         for (int spin = 0; spin < VMC_SPINS; spin++) {
             const int64_t n = vmc_electrons(v, spin);
             if (n)
-                slater_prepare(&walker->spin[spin], matrices, n, v->pitch, v->is_complex,
+                slater_prepare(&walker->spin[spin], matrices, n, v->wave.pitch, v->wave.is_complex,
                                v->delayed);
-            if (n) matrices += slater_bytes(n, v->is_complex, v->delayed);
+            if (n) matrices += slater_bytes(n, v->wave.is_complex, v->delayed);
         }
     }
     return PLUGMC_OK;
@@ -204,18 +190,12 @@ static int take_memory(vmc *v, const plugmc_host *host)
 static int prepare(vmc *v, const plugmc_host *host)
 {
     const plugmc_system *system = v->system;
-    v->threads = system->threads > 0 ? system->threads : 1;
-    blas_begin_mover(host, v->most);
+    v->cpu.threads = system->threads > 0 ? system->threads : 1;
+    blas_begin_mover(host, v->wave.most);
     if (!v->delayed) v->delayed = 1;
-    int code = sort_terms(v, host);
-    if (!code) code = take_memory(v, host);
-    for (int32_t s = 0; s < system->species_count && !code; s++)
-        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
-            v->charge[i] = plugmc_species_at(system, s)->charge;
-            v->diameter[i] = plugmc_species_at(system, s)->diameter;
-            v->species[i] = s;
-        }
-    return code;
+    int code = wave_function_terms(&v->wave, host);
+    if (!code) code = wave_function_electrons(&v->wave, host);
+    return code ? code : take_memory(v, host);
 }
 
 const vmc_engine vmc_on_cpu = {

@@ -49,7 +49,7 @@ static int draw_and_evaluate(vmc *v, const plugmc_host *host, vmc_draws *d, int3
     const int64_t electrons = vmc_electrons(v, spin);
     vmc_block all = block_of(v, spin, 0, electrons, electrons, 0);
     int code = propose(v, host, d, &all, spin, n, whole);
-    return code ? code : evaluate(v, host, spin, n * electrons, v->gpu->to[spin]);
+    return code ? code : evaluate(v, host, spin, n * electrons, v->gpu->moves.to[spin]);
 }
 
 static int group_quasi_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
@@ -86,7 +86,7 @@ static int group_particle_by_particle(vmc *v, const plugmc_host *host, vmc_draws
             vmc_block b = block_of(v, spin, e, 1, 1, 0);
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = propose(v, host, d, &b, spin, n, 0);
-            if (!code) code = evaluate(v, host, spin, n, v->gpu->to[spin]);
+            if (!code) code = evaluate(v, host, spin, n, v->gpu->moves.to[spin]);
             if (!code) code = decide_block(v, host, d, &b, spin, n, 0);
         }
     return code;
@@ -106,8 +106,9 @@ static int settle(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
     vmc_state state = state_of(v, d->walker, 0);
     device_pointer positions = positions_of(v, d->walker),
                    moved = from_walker(g->moved, d->walker, 3 * v->system->particles * 8);
-    return launch(host, g->settle, (uint32_t)n, 1, 1, VMC_THREADS, 0,
-                  (void *[]){d, &particles, &up, &state, &g->to[0], &g->to[1], &moved, &positions});
+    return launch(host, g->kernels.settle, (uint32_t)n, 1, 1, VMC_THREADS, 0,
+                  (void *[]){d, &particles, &up, &state, &g->moves.to[0], &g->moves.to[1], &moved,
+                             &positions});
 }
 
 static int group_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
@@ -116,11 +117,11 @@ static int group_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int
     int code = PLUGMC_OK;
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
         const int64_t electrons = vmc_electrons(v, spin);
-        int64_t pitch = v->pitch; /* of orbitals, whatever their kind */
+        int64_t pitch = v->wave.pitch; /* of orbitals, whatever their kind */
         vmc_block all = block_of(v, spin, 0, electrons, electrons, 0);
         vmc_state state = state_of(v, d->walker, spin);
         device_pointer none = 0, fields = fields_found(v), positions = positions_of(v, d->walker),
-                       to = g->to[spin],
+                       to = g->moves.to[spin],
                        inverse = from_walker(g->inverse[spin], d->walker,
                                              electrons * electrons * g->number),
                        moved = from_walker(g->moved, d->walker, 3 * v->system->particles * 8);
@@ -129,12 +130,12 @@ static int group_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int
         code = draw_and_evaluate(v, host, d, n, spin, 0);
         if (!code) code = find_fields(v, host, d, &all, spin, n);
         if (!code)
-            code = launch(host, g->look, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
-                          (void *[]){&all, &positions, &to, &fields, &g->change, &none});
+            code = launch(host, g->kernels.look, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
+                          (void *[]){&all, &positions, &to, &fields, &g->moves.change, &none});
         if (!code)
-            code = launch(
-                host, g->judge, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
-                (void *[]){d, &all, &state, &pitch, &to, &g->change, &g->values, &inverse, &moved});
+            code = launch(host, g->kernels.judge, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
+                          (void *[]){d, &all, &state, &pitch, &to, &g->moves.change,
+                                     &g->moves.values, &inverse, &moved});
     }
     return code ? code : settle(v, host, d, n);
 }
@@ -160,8 +161,8 @@ int vmc_gpu_simultaneous(vmc *v, const plugmc_host *host, uint64_t sweep)
 static int factorise(const vmc *v, const plugmc_host *host, int spin, int32_t n)
 {
     vmc_gpu *g = v->gpu;
-    return matrices_factorise(&g->matrices, host, (int32_t)vmc_electrons(v, spin), v->pitch,
-                              g->values, n, from_walker(g->found, spin * g->group, 8));
+    return matrices_factorise(&g->matrices, host, (int32_t)vmc_electrons(v, spin), v->wave.pitch,
+                              g->moves.values, n, from_walker(g->moves.found, spin * g->group, 8));
 }
 
 /* ln |det|^2 of walkers first ... first + n - 1 as they were found, to the host and to the state.
@@ -172,7 +173,7 @@ static int take_determinants(vmc *v, const plugmc_host *host, int spin, int32_t 
     const plugmc_gpu *gpu = host->gpu;
     vmc_gpu *g = v->gpu;
     double *numbers = g->host_numbers;
-    const device_pointer found = from_walker(g->found, spin * g->group, 8),
+    const device_pointer found = from_walker(g->moves.found, spin * g->group, 8),
                          kept = from_walker(g->ln_square[spin], first, 8);
     int code = gpu->download(host->context, numbers, found, (size_t)n * 8);
     if (!code) code = gpu->download(host->context, numbers + n, kept, (size_t)n * 8);
@@ -217,7 +218,7 @@ static int anew_group(vmc *v, const plugmc_host *host, int spin, int32_t first, 
                       int compare)
 {
     int code = gather_positions(v, host, first, n, spin);
-    if (!code) code = evaluate(v, host, spin, n * vmc_electrons(v, spin), v->gpu->to[spin]);
+    if (!code) code = evaluate(v, host, spin, n * vmc_electrons(v, spin), v->gpu->moves.to[spin]);
     if (!code) code = factorise(v, host, spin, n);
     if (!code) code = take_determinants(v, host, spin, first, n, compare);
     if (!code && v->keeps & VMC_KEEPS_INVERSE)
@@ -232,11 +233,11 @@ static int sum_parts(const vmc *v, const plugmc_host *host, int32_t n, device_po
     vmc_gpu *g = v->gpu;
     int32_t particles = (int32_t)v->system->particles;
     vmc_block all = block_of(v, 0, 0, 0, 0, 0);
-    int code = launch(host, g->energy, (uint32_t)particles, (uint32_t)n, 1, VMC_LOOK, 0,
-                      (void *[]){&all, &positions, &g->rows});
+    int code = launch(host, g->kernels.energy, (uint32_t)particles, (uint32_t)n, 1, VMC_LOOK, 0,
+                      (void *[]){&all, &positions, &g->moves.rows});
     if (code) return code;
-    return launch(host, g->energy_sum, (uint32_t)n, 1, 1, VMC_THREADS, 0,
-                  (void *[]){&particles, &g->rows, &out});
+    return launch(host, g->kernels.energy_sum, (uint32_t)n, 1, 1, VMC_THREADS, 0,
+                  (void *[]){&particles, &g->moves.rows, &out});
 }
 
 static int parts_anew(vmc *v, const plugmc_host *host, int32_t first, int32_t n, int compare)
@@ -283,8 +284,8 @@ static int group_configuration(vmc *v, const plugmc_host *host, vmc_draws *d, in
     vmc_block all = block_of(v, 0, 0, 0, 0, 0);
     vmc_state state = state_of(v, d->walker, 0);
     device_pointer positions = positions_of(v, d->walker),
-                   parts = from_walker(g->found, 2 * g->group, 8), up = g->found,
-                   down = from_walker(g->found, g->group, 8),
+                   parts = from_walker(g->moves.found, 2 * g->group, 8), up = g->moves.found,
+                   down = from_walker(g->moves.found, g->group, 8),
                    ln_down = from_walker(g->ln_square[1], d->walker, 8);
     int code = PLUGMC_OK;
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
@@ -296,7 +297,7 @@ static int group_configuration(vmc *v, const plugmc_host *host, vmc_draws *d, in
     if (!code) code = sum_parts(v, host, n, g->moved, parts);
     if (!vmc_electrons(v, 1)) down = 0;
     return code ? code
-                : launch(host, g->decide_configuration, (uint32_t)n, 1, 1, VMC_THREADS, 0,
+                : launch(host, g->kernels.decide_configuration, (uint32_t)n, 1, 1, VMC_THREADS, 0,
                          (void *[]){d, &all, &state, &g->moved, &up, &down, &parts, &ln_down,
                                     &positions});
 }
@@ -399,9 +400,9 @@ static int load_kernels(vmc *v, const plugmc_host *host)
 {
     vmc_gpu *g = v->gpu;
     plugmc_kernel_text text = {.size = sizeof text};
-    const char *const number = v->is_complex ? "complex" : "real", *const value = v->is_single
-                                                                                      ? "float"
-                                                                                      : "double";
+    const char *const number = v->wave.is_complex ? "complex" : "real", *const value =
+                                                                            v->is_single ? "float"
+                                                                                         : "double";
     char decide[32], gather[32], coefficients[32], orbitals[32], judge[48];
     snprintf(decide, sizeof decide, "vmc_decide_%s", number);
     snprintf(gather, sizeof gather, "vmc_gather_%s", value);
@@ -412,37 +413,37 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         const char *name;
         plugmc_kernel **kernel;
     } kernels[] = {
-        {"vmc_propose", &g->propose},
-        {"vmc_fields", &g->fields},
-        {"vmc_look", &g->look},
-        {"vmc_energy", &g->energy},
-        {"vmc_energy_sum", &g->energy_sum},
-        {decide, &g->decide},
-        {gather, &g->gather},
-        {judge, &g->judge},
-        {"vmc_settle", &g->settle},
-        {"vmc_decide_configuration", &g->decide_configuration},
-        {"vmc_overlaps", &g->find_overlaps},
-        {coefficients, &g->coefficients},
-        {"vmc_chosen_rows", &g->chosen_rows},
-        {orbitals, &g->chosen_orbitals},
+        {"vmc_propose", &g->kernels.propose},
+        {"vmc_fields", &g->kernels.fields},
+        {"vmc_look", &g->kernels.look},
+        {"vmc_energy", &g->kernels.energy},
+        {"vmc_energy_sum", &g->kernels.energy_sum},
+        {decide, &g->kernels.decide},
+        {gather, &g->kernels.gather},
+        {judge, &g->kernels.judge},
+        {"vmc_settle", &g->kernels.settle},
+        {"vmc_decide_configuration", &g->kernels.decide_configuration},
+        {"vmc_overlaps", &g->kernels.find_overlaps},
+        {coefficients, &g->kernels.coefficients},
+        {"vmc_chosen_rows", &g->kernels.chosen_rows},
+        {orbitals, &g->kernels.chosen_orbitals},
     };
     int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
     return code ? code
-                : matrices_prepare(&g->matrices, host, &text, g->group, v->most, v->is_complex,
-                                   g->real_size);
+                : matrices_prepare(&g->matrices, host, &text, g->group, v->wave.most,
+                                   v->wave.is_complex, g->real_size);
 }
 
 /* Walkers that are dealt with together: as many as their work memory allows. */
 static void choose_group(vmc *v)
 {
     vmc_gpu *g = v->gpu;
-    const double n = (double)v->most, b = (double)g->capacity, number = (double)g->number,
+    const double n = (double)v->wave.most, b = (double)g->capacity, number = (double)g->number,
                  arrays = 2 + (double)vmc_numbers(v, 1); /* of what is gathered */
-    const double bytes = n * (double)vmc_numbers(v, v->pitch) * (double)g->real_size +
-                         matrices_bytes(v->most, v->is_complex) +
+    const double bytes = n * (double)v->wave.numbers * (double)g->real_size +
+                         matrices_bytes(v->wave.most, v->wave.is_complex) +
                          (arrays * (double)g->gathered + b) * n * number +
                          b * (2 * b + (double)g->gathered) * number;
     const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);
@@ -453,7 +454,7 @@ static int take_memory(vmc *v, const plugmc_host *host)
 {
     vmc_gpu *g = v->gpu;
     const size_t walkers = (size_t)v->system->walkers, group = (size_t)g->group,
-                 most = (size_t)v->most, particles = (size_t)v->system->particles,
+                 most = (size_t)v->wave.most, particles = (size_t)v->system->particles,
                  number = (size_t)g->number, capacity = (size_t)g->capacity;
     const size_t wide = group * (size_t)g->gathered * most * number;
     const struct {
@@ -468,22 +469,22 @@ static int take_memory(vmc *v, const plugmc_host *host)
         {&g->parts, walkers * 8},
         {&g->accepted, walkers * 8},
         {&g->failure, walkers * sizeof(vmc_failure)},
-        {&g->to[0], group * most * 24},
-        {&g->to[1], group * most * 24},
-        {&g->values, group * most * (size_t)vmc_numbers(v, v->pitch) * g->real_size},
-        {&g->taken, wide * (size_t)vmc_numbers(v, 1)},
-        {&g->products, wide},
-        {&g->solved, wide},
-        {&g->fresh, group * capacity * most * number},
-        {&g->field, group * most * 16},
-        {&g->chosen, group * (size_t)g->gathered * sizeof(int32_t)},
-        {&g->counts, (2 * group + 1) * sizeof(int32_t)},
-        {&g->overlaps, group * capacity * (size_t)g->gathered * number},
-        {&g->small, group * capacity * capacity * number},
-        {&g->others, group * capacity * capacity * 8},
-        {&g->change, group * (size_t)g->looked * 8},
-        {&g->rows, group * particles * 8},
-        {&g->found, (VMC_SPINS + 1) * group * 8},
+        {&g->moves.to[0], group * most * 24},
+        {&g->moves.to[1], group * most * 24},
+        {&g->moves.values, group * most * (size_t)v->wave.numbers * g->real_size},
+        {&g->moves.taken, wide * (size_t)vmc_numbers(v, 1)},
+        {&g->moves.products, wide},
+        {&g->moves.solved, wide},
+        {&g->moves.fresh, group * capacity * most * number},
+        {&g->moves.field, group * most * 16},
+        {&g->moves.chosen, group * (size_t)g->gathered * sizeof(int32_t)},
+        {&g->moves.counts, (2 * group + 1) * sizeof(int32_t)},
+        {&g->moves.overlaps, group * capacity * (size_t)g->gathered * number},
+        {&g->moves.small, group * capacity * capacity * number},
+        {&g->moves.others, group * capacity * capacity * 8},
+        {&g->moves.change, group * (size_t)g->looked * 8},
+        {&g->moves.rows, group * particles * 8},
+        {&g->moves.found, (VMC_SPINS + 1) * group * 8},
     };
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && !code; i++)
@@ -531,29 +532,29 @@ static int32_t electrons_gathered(const vmc *v, int32_t capacity)
 {
     int64_t blocks = v->gather;
     if (blocks == 0)
-        blocks = v->most >= MANY_ELECTRONS && capacity < GATHERED ? GATHERED / capacity : 1;
-    return (int32_t)(blocks * capacity < v->most ? blocks * capacity : v->most);
+        blocks = v->wave.most >= MANY_ELECTRONS && capacity < GATHERED ? GATHERED / capacity : 1;
+    return (int32_t)(blocks * capacity < v->wave.most ? blocks * capacity : v->wave.most);
 }
 
 static int prepare(vmc *v, const plugmc_host *host)
 {
     vmc_gpu *g = v->gpu = host->allocate(host->context, sizeof *g);
     if (!g) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the mover");
-    if (!plugmc_orbitals_of(v->orbitals->plugin)->on_device)
+    if (!plugmc_orbitals_of(v->wave.orbitals->plugin)->on_device)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
             "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",
-            v->orbitals->label);
+            v->wave.orbitals->label);
     const int64_t block = v->delayed < VMC_MOST_BLOCK ? v->delayed : VMC_MOST_BLOCK;
     const int one_by_one = v->one_sweep == vmc_gpu_particle_by_particle || block < 1;
     g->has_fields = has_fields(v);
-    g->number = (int64_t)sizeof(double) * (v->is_complex ? 2 : 1);
-    g->capacity = one_by_one ? 1 : (int32_t)(block < v->most ? block : v->most);
+    g->number = (int64_t)sizeof(double) * (v->wave.is_complex ? 2 : 1);
+    g->capacity = one_by_one ? 1 : (int32_t)(block < v->wave.most ? block : v->wave.most);
     while (g->capacity > 1 &&
            shared_to_decide(v, g->capacity) > (uint32_t)host->gpu->shared_per_block)
         g->capacity /= 2;
     g->gathered = one_by_one ? 1 : electrons_gathered(v, g->capacity);
-    g->looked = v->one_sweep == vmc_gpu_simultaneous ? (int32_t)v->most : g->capacity;
+    g->looked = v->one_sweep == vmc_gpu_simultaneous ? (int32_t)v->wave.most : g->capacity;
     g->real_size = v->is_single ? sizeof(float) : sizeof(double);
     choose_group(v);
     int code = refuse_hard_cores(v, host);

@@ -6,22 +6,13 @@
 #include "../../determinants/matrices.h"
 #include "vmc.h"
 
-typedef struct vmc_gpu {
-    matrices matrices;
-    int has_fields; /* what is sampled */
+typedef struct vmc_kernels {
     plugmc_kernel *propose, *fields, *look, *energy, *energy_sum, *decide, *gather, *judge, *settle,
         *decide_configuration, *find_overlaps, *coefficients, *chosen_rows, *chosen_orbitals;
-    int32_t capacity; /* electrons of a block */
-    int32_t gathered; /* electrons of the blocks that are gathered before M is updated */
-    int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
-    int32_t group;    /* walkers dealt with together */
-    int64_t number;   /* bytes of a number of a matrix */
-    size_t real_size; /* of orbital values */
+} vmc_kernels;
 
-    device_pointer positions, base, moved;                         /* [walkers][particles][3] */
-    device_pointer inverse[VMC_SPINS];                             /* M [walkers][n][n] */
-    device_pointer ln_square[VMC_SPINS], parts, accepted, failure; /* [walkers] */
-    /* Of a group. */
+/* Memory for the moves of a group of walkers. */
+typedef struct vmc_moves {
     device_pointer to[VMC_SPINS]; /* [group][n][3] */
     device_pointer values;        /* [group][n][pitch], float or double */
     /* [group][gathered][n] orbitals; rows of M take the same place, and i times them */
@@ -39,7 +30,24 @@ typedef struct vmc_gpu {
     device_pointer change;        /* [group][looked] */
     device_pointer rows;          /* [group][particles] */
     device_pointer found;         /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
-    void *host_numbers;           /* [walkers][2] 8 bytes each */
+} vmc_moves;
+
+typedef struct vmc_gpu {
+    matrices matrices;
+    vmc_kernels kernels;
+    int has_fields;   /* what is sampled */
+    int32_t capacity; /* electrons of a block */
+    int32_t gathered; /* electrons of the blocks that are gathered before M is updated */
+    int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
+    int32_t group;    /* walkers dealt with together */
+    int64_t number;   /* bytes of a number of a matrix */
+    size_t real_size; /* of orbital values */
+
+    device_pointer positions, base, moved;                         /* [walkers][particles][3] */
+    device_pointer inverse[VMC_SPINS];                             /* M [walkers][n][n] */
+    device_pointer ln_square[VMC_SPINS], parts, accepted, failure; /* [walkers] */
+    vmc_moves moves;
+    void *host_numbers; /* [walkers][2] 8 bytes each */
 } vmc_gpu;
 
 /* ---- A block of electrons -------------------------------------------------------------------- */
@@ -90,8 +98,8 @@ static device_pointer positions_of(const vmc *v, int32_t walker)
 static int propose(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
                    int32_t n, device_pointer whole)
 {
-    device_pointer positions = positions_of(v, d->walker), to = v->gpu->to[spin];
-    return launch(host, v->gpu->propose, blocks_for(b->size, VMC_THREADS), (uint32_t)n, 1,
+    device_pointer positions = positions_of(v, d->walker), to = v->gpu->moves.to[spin];
+    return launch(host, v->gpu->kernels.propose, blocks_for(b->size, VMC_THREADS), (uint32_t)n, 1,
                   VMC_THREADS, 0, (void *[]){d, b, &positions, &to, &whole});
 }
 
@@ -105,12 +113,13 @@ static int evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t poi
         .real_size = (int32_t)v->gpu->real_size,
         .points = points,
         .positions = AT(positions, const double),
-        .pitch = v->pitch,
-        .values = AT(v->gpu->values, void),
+        .pitch = v->wave.pitch,
+        .values = AT(v->gpu->moves.values, void),
     };
-    int code = plugmc_orbitals_of(v->orbitals->plugin)->evaluate(v->orbitals->instance, &request);
+    int code = plugmc_orbitals_of(v->wave.orbitals->plugin)
+                   ->evaluate(v->wave.orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
-                             v->orbitals->label)
+                             v->wave.orbitals->label)
                 : PLUGMC_OK;
 }
 
@@ -130,8 +139,8 @@ static int find_products(const vmc *v, const plugmc_host *host, const vmc_block 
     const vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons, wide = g->gathered * electrons;
     return matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, electrons, rows, electrons,
-                             1, inverse, electrons, electrons * electrons, g->taken, electrons,
-                             wide, 0, g->products, electrons, wide, n);
+                             1, inverse, electrons, electrons * electrons, g->moves.taken,
+                             electrons, wide, 0, g->moves.products, electrons, wide, n);
 }
 
 /* Field energies of the proposals of a spin, if there are fields. */
@@ -141,12 +150,15 @@ static int find_fields(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_
     vmc_gpu *g = v->gpu;
     device_pointer positions = positions_of(v, d->walker);
     if (!g->has_fields) return PLUGMC_OK;
-    return launch(host, g->fields, blocks_for(2 * all->size, VMC_LOOK), (uint32_t)n, 1, VMC_LOOK, 0,
-                  (void *[]){all, &positions, &g->to[spin], &g->field});
+    return launch(host, g->kernels.fields, blocks_for(2 * all->size, VMC_LOOK), (uint32_t)n, 1,
+                  VMC_LOOK, 0, (void *[]){all, &positions, &g->moves.to[spin], &g->moves.field});
 }
 
 /* What it has found, or 0. */
-static device_pointer fields_found(const vmc *v) { return v->gpu->has_fields ? v->gpu->field : 0; }
+static device_pointer fields_found(const vmc *v)
+{
+    return v->gpu->has_fields ? v->gpu->moves.field : 0;
+}
 
 /* `fields`: of find_fields, or 0, where the kernel finds them by itself. */
 static int look_at(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
@@ -154,8 +166,9 @@ static int look_at(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_bloc
 {
     vmc_gpu *g = v->gpu;
     device_pointer positions = positions_of(v, d->walker);
-    return launch(host, g->look, (uint32_t)b->size, (uint32_t)n, 1, VMC_LOOK, 0,
-                  (void *[]){b, &positions, &g->to[spin], &fields, &g->change, &g->others});
+    return launch(
+        host, g->kernels.look, (uint32_t)b->size, (uint32_t)n, 1, VMC_LOOK, 0,
+        (void *[]){b, &positions, &g->moves.to[spin], &fields, &g->moves.change, &g->moves.others});
 }
 
 /* Decisions about a block whose products are known. */
@@ -165,9 +178,10 @@ static int decide(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block
     vmc_gpu *g = v->gpu;
     vmc_state state = state_of(v, d->walker, spin);
     device_pointer positions = positions_of(v, d->walker);
-    return launch(host, g->decide, (uint32_t)n, 1, 1, VMC_DECIDERS, shared_to_decide(v, b->size),
-                  (void *[]){d, b, &state, &positions, &g->to[spin], &g->change, &g->others,
-                             &products, &g->small, gathered});
+    return launch(host, g->kernels.decide, (uint32_t)n, 1, 1, VMC_DECIDERS,
+                  shared_to_decide(v, b->size),
+                  (void *[]){d, b, &state, &positions, &g->moves.to[spin], &g->moves.change,
+                             &g->moves.others, &products, &g->moves.small, gathered});
 }
 
 /* X = small (P - E) of a block, to `fresh`. */
@@ -176,9 +190,9 @@ static int solve_block(const vmc *v, const plugmc_host *host, const vmc_block *b
     const vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons, capacity = b->capacity;
     return matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size,
-                             b->size, 1, g->products, electrons, g->gathered * electrons, g->small,
-                             capacity, capacity * capacity, 0, g->fresh, electrons,
-                             capacity * electrons, n);
+                             b->size, 1, g->moves.products, electrons, g->gathered * electrons,
+                             g->moves.small, capacity, capacity * capacity, 0, g->moves.fresh,
+                             electrons, capacity * electrons, n);
 }
 
 /* M -= X^T old of a block, with its X in `fresh` and its rows of M in `solved`. */
@@ -188,9 +202,9 @@ static int update_inverse(const vmc *v, const plugmc_host *host, const vmc_block
     const vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons;
     return matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons,
-                             b->size, -1, g->solved, electrons, g->gathered * electrons, g->fresh,
-                             electrons, b->capacity * electrons, 1, inverse, electrons,
-                             electrons * electrons, n);
+                             b->size, -1, g->moves.solved, electrons, g->gathered * electrons,
+                             g->moves.fresh, electrons, b->capacity * electrons, 1, inverse,
+                             electrons, electrons * electrons, n);
 }
 
 /* Orbitals of `rows` proposals to `taken`; rows of M to `old`, unless that is 0. */
@@ -200,12 +214,13 @@ static int gather_rows(const vmc *v, const plugmc_host *host, const vmc_block *b
     vmc_gpu *g = v->gpu;
     vmc_block all = *b;
     int32_t numbers = (int32_t)vmc_numbers(v, b->electrons);
-    int64_t pitch = vmc_numbers(v, v->pitch);
+    int64_t pitch = v->wave.numbers;
     all.capacity = g->gathered;
     all.size = rows;
-    return launch(host, g->gather, blocks_for(numbers, VMC_THREADS), (uint32_t)rows, (uint32_t)n,
-                  VMC_THREADS, 0,
-                  (void *[]){&all, &numbers, &pitch, &g->values, &inverse, &g->taken, &old});
+    return launch(
+        host, g->kernels.gather, blocks_for(numbers, VMC_THREADS), (uint32_t)rows, (uint32_t)n,
+        VMC_THREADS, 0,
+        (void *[]){&all, &numbers, &pitch, &g->moves.values, &inverse, &g->moves.taken, &old});
 }
 
 /* A block whose orbitals are known, and the inverse that follows. */
@@ -217,10 +232,10 @@ static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc
     const device_pointer inverse =
         from_walker(g->inverse[spin], d->walker, electrons * electrons * g->number);
     vmc_gathered alone = {.rows = g->gathered};
-    int code = gather_rows(v, host, b, b->size, inverse, g->solved, n);
+    int code = gather_rows(v, host, b, b->size, inverse, g->moves.solved, n);
     if (!code) code = find_products(v, host, b, b->size, inverse, n);
     if (!code) code = look_at(v, host, d, b, spin, n, fields);
-    if (!code) code = decide(v, host, d, b, spin, n, g->products, &alone);
+    if (!code) code = decide(v, host, d, b, spin, n, g->moves.products, &alone);
     if (!code) code = solve_block(v, host, b, n);
     return code ? code : update_inverse(v, host, b, inverse, n);
 }
@@ -275,12 +290,12 @@ static int begin_gathering(const vmc *v, const plugmc_host *host, const vmc_bloc
     const size_t counts = (size_t)(2 * g->group + 1) * sizeof(int32_t);
     const int64_t n = s->electrons;
     s->pending = 0;
-    int code = host->gpu->fill(host->context, g->counts, 0, counts);
+    int code = host->gpu->fill(host->context, g->moves.counts, 0, counts);
     if (!code) code = gather_rows(v, host, b, (int32_t)s->count, s->inverse, 0, s->walkers);
     if (code) return code;
     return matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, s->count, s->count, n, 1,
-                             row_of(v, s, s->first), n, n * n, g->taken, n, s->pitch * n, 0,
-                             g->products, s->pitch, s->pitch * s->pitch, s->walkers);
+                             row_of(v, s, s->first), n, n * n, g->moves.taken, n, s->pitch * n, 0,
+                             g->moves.products, s->pitch, s->pitch * s->pitch, s->walkers);
 }
 
 /* P of a block from P0. */
@@ -290,13 +305,15 @@ static int correct_products(const vmc *v, const plugmc_host *host, const vmc_blo
     vmc_gpu *g = v->gpu;
     const int64_t square = s->pitch * s->pitch;
     if (s->pending == 0) return PLUGMC_OK;
-    int code = launch(host, g->find_overlaps, blocks_for(s->pending * s->parts, VMC_THREADS),
-                      (uint32_t)b->size, (uint32_t)s->walkers, VMC_THREADS, 0,
-                      (void *[]){(void *)b, &s->device, &s->parts, &products, &g->overlaps});
+    int code =
+        launch(host, g->kernels.find_overlaps, blocks_for(s->pending * s->parts, VMC_THREADS),
+               (uint32_t)b->size, (uint32_t)s->walkers, VMC_THREADS, 0,
+               (void *[]){(void *)b, &s->device, &s->parts, &products, &g->moves.overlaps});
     if (code) return code;
     return matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, s->count, b->size,
-                             s->pending, -1, g->solved, s->pitch, square, g->overlaps, s->pitch,
-                             b->capacity * s->pitch, 1, products, s->pitch, square, s->walkers);
+                             s->pending, -1, g->moves.solved, s->pitch, square, g->moves.overlaps,
+                             s->pitch, b->capacity * s->pitch, 1, products, s->pitch, square,
+                             s->walkers);
 }
 
 /* What X is to become by a block; as many rows as it may have at most. */
@@ -306,10 +323,10 @@ static int find_coefficients(const vmc *v, const plugmc_host *host, const vmc_bl
     vmc_gpu *g = v->gpu;
     int32_t rows = s->pending + b->size, clear = s->pending > 0;
     const uint32_t clearing = clear ? blocks_for(b->columns, VMC_CLEARED) : 0;
-    return launch(
-        host, g->coefficients, blocks_for(rows, VMC_COLUMNS), 1 + clearing, (uint32_t)s->walkers,
-        VMC_THREADS, 0,
-        (void *[]){(void *)b, &s->device, &rows, &clear, &g->small, &g->solved, &g->overlaps});
+    return launch(host, g->kernels.coefficients, blocks_for(rows, VMC_COLUMNS), 1 + clearing,
+                  (uint32_t)s->walkers, VMC_THREADS, 0,
+                  (void *[]){(void *)b, &s->device, &rows, &clear, &g->moves.small,
+                             &g->moves.solved, &g->moves.overlaps});
 }
 
 /* X with what a block brings; s->pending is what it was before. */
@@ -322,8 +339,8 @@ static int join_changes(const vmc *v, const plugmc_host *host, const vmc_block *
     s->pending = rows;
     if (rows == 0) return PLUGMC_OK;
     return matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, rows, s->count, b->size, 1,
-                             g->overlaps, s->pitch, b->capacity * s->pitch, products, s->pitch,
-                             square, keep, g->solved, s->pitch, square, s->walkers);
+                             g->moves.overlaps, s->pitch, b->capacity * s->pitch, products,
+                             s->pitch, square, keep, g->moves.solved, s->pitch, square, s->walkers);
 }
 
 /* Rows of M of those accepted, of whom there are `most` at most, to `taken`. */
@@ -331,9 +348,9 @@ static int copy_chosen_rows(const vmc *v, const plugmc_host *host, const vmc_blo
                             vmc_gathering *s, int32_t most)
 {
     vmc_gpu *g = v->gpu;
-    return launch(host, g->chosen_rows, blocks_for(s->electrons * s->parts, VMC_THREADS),
+    return launch(host, g->kernels.chosen_rows, blocks_for(s->electrons * s->parts, VMC_THREADS),
                   (uint32_t)most, (uint32_t)s->walkers, VMC_THREADS, 0,
-                  (void *[]){(void *)b, &s->device, &s->parts, &s->inverse, &g->taken});
+                  (void *[]){(void *)b, &s->device, &s->parts, &s->inverse, &g->moves.taken});
 }
 
 /* V_C to where P was. */
@@ -342,10 +359,11 @@ static int copy_chosen_orbitals(const vmc *v, const plugmc_host *host, const vmc
 {
     vmc_gpu *g = v->gpu;
     int32_t numbers = (int32_t)vmc_numbers(v, s->electrons);
-    int64_t pitch = vmc_numbers(v, v->pitch);
-    return launch(host, g->chosen_orbitals, blocks_for(numbers, VMC_THREADS), (uint32_t)s->pending,
-                  (uint32_t)s->walkers, VMC_THREADS, 0,
-                  (void *[]){(void *)b, &s->device, &numbers, &pitch, &g->values, &g->products});
+    int64_t pitch = v->wave.numbers;
+    return launch(
+        host, g->kernels.chosen_orbitals, blocks_for(numbers, VMC_THREADS), (uint32_t)s->pending,
+        (uint32_t)s->walkers, VMC_THREADS, 0,
+        (void *[]){(void *)b, &s->device, &numbers, &pitch, &g->moves.values, &g->moves.products});
 }
 
 /* Rows first ... first + count - 1 of M, less `solved` [count][C] times the rows in `taken`. */
@@ -355,9 +373,9 @@ static int update_rows(const vmc *v, const plugmc_host *host, const vmc_gatherin
     const vmc_gpu *g = v->gpu;
     const int64_t wide = s->parts * s->electrons, rows = s->parts * s->pitch;
     return matrices_multiply_real(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, wide, count,
-                                  (int64_t)s->parts * s->pending, -1, g->taken, wide, rows * wide,
-                                  g->solved, rows, rows * stride, 1, row_of(v, s, first), wide,
-                                  wide * s->electrons, s->walkers);
+                                  (int64_t)s->parts * s->pending, -1, g->moves.taken, wide,
+                                  rows * wide, g->moves.solved, rows, rows * stride, 1,
+                                  row_of(v, s, first), wide, wide * s->electrons, s->walkers);
 }
 
 /* Rows of M of electrons that are not gathered: V_C is in `products`, M[C] in `taken`. */
@@ -368,8 +386,8 @@ static int update_others(const vmc *v, const plugmc_host *host, const vmc_gather
     const int64_t n = s->electrons, wide = s->pitch * n;
     if (count == 0) return PLUGMC_OK;
     int code = matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, s->pending, count, n,
-                                 1, g->products, n, wide, row_of(v, s, first), n, n * n, 0,
-                                 g->solved, s->pitch, wide, s->walkers);
+                                 1, g->moves.products, n, wide, row_of(v, s, first), n, n * n, 0,
+                                 g->moves.solved, s->pitch, wide, s->walkers);
     return code ? code : update_rows(v, host, s, first, count, n);
 }
 
@@ -404,7 +422,7 @@ static int decide_one(const vmc *v, const plugmc_host *host, vmc_draws *d, int s
 {
     const vmc_gpu *g = v->gpu;
     const device_pointer products =
-                             g->products + (device_pointer)(b->column * s->pitch * g->number),
+                             g->moves.products + (device_pointer)(b->column * s->pitch * g->number),
                          largest = (device_pointer)(uintptr_t)s->device.largest;
     int32_t *arrived = g->host_numbers;
     int code = correct_products(v, host, b, s, products);
@@ -426,8 +444,8 @@ static int decide_gathered(const vmc *v, const plugmc_host *host, vmc_draws *d, 
     const int64_t electrons = vmc_electrons(v, spin), bytes = electrons * electrons * g->number;
     const device_pointer group = (device_pointer)(g->group * (int32_t)sizeof(int32_t));
     vmc_gathering s = {
-        .device = {g->gathered, AT(g->chosen, int32_t), AT(g->counts, int32_t),
-                   AT(g->counts + group, int32_t), AT(g->counts + 2 * group, int32_t)},
+        .device = {g->gathered, AT(g->moves.chosen, int32_t), AT(g->moves.counts, int32_t),
+                   AT(g->moves.counts + group, int32_t), AT(g->moves.counts + 2 * group, int32_t)},
         .inverse = from_walker(g->inverse[spin], d->walker, bytes),
         .electrons = electrons,
         .first = first,

@@ -9,15 +9,15 @@
 
 static int try_electron(vmc *v, const plugmc_host *host, int spin, uint64_t sweep, int64_t e)
 {
-    const int64_t row = vmc_numbers(v, v->pitch);
+    const int64_t row = v->wave.numbers;
     const int32_t walkers = v->system->walkers;
     for (int32_t w = 0; w < walkers; w++)
-        vmc_propose(v, &v->walkers[w], sweep, e, v->points + 3 * w);
-    int code = vmc_evaluate(v, host, spin, walkers, v->points, v->values);
+        vmc_propose(v, &v->walkers[w], sweep, e, v->cpu.points + 3 * w);
+    int code = vmc_evaluate(v, host, spin, walkers, v->cpu.points, v->cpu.values);
     if (code) return code;
-#pragma omp parallel for schedule(static) num_threads(v->threads) if (v->threads > 1)
+#pragma omp parallel for schedule(static) num_threads(v->cpu.threads) if (v->cpu.threads > 1)
     for (int32_t w = 0; w < walkers; w++)
-        vmc_try(v, &v->walkers[w], spin, sweep, e, v->points + 3 * w, v->values + w * row);
+        vmc_try(v, &v->walkers[w], spin, sweep, e, v->cpu.points + 3 * w, v->cpu.values + w * row);
     return PLUGMC_OK;
 }
 
@@ -33,7 +33,7 @@ static int on_cpu(vmc *v, const plugmc_host *host, uint64_t sweep)
                 slater_begin(&v->walkers[w].spin[spin], first, size);
             for (int64_t e = first; e < first + size && !code; e++)
                 code = try_electron(v, host, spin, sweep, begin + e);
-#pragma omp parallel for schedule(static) num_threads(v->threads) if (v->threads > 1)
+#pragma omp parallel for schedule(static) num_threads(v->cpu.threads) if (v->cpu.threads > 1)
             for (int32_t w = 0; w < v->system->walkers; w++) slater_end(&v->walkers[w].spin[spin]);
         }
     }

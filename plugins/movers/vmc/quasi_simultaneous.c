@@ -26,13 +26,13 @@ static int decide_spins(vmc *v, const plugmc_host *host, int32_t first, int32_t 
 {
     int code = PLUGMC_OK;
     for (int spin = 0; spin < v->system->species_count && !code; spin++) {
-        const int64_t size = vmc_electrons(v, spin) * vmc_numbers(v, v->pitch);
+        const int64_t size = vmc_electrons(v, spin) * v->wave.numbers;
         if (!size) continue;
         vmc_propose_all(v, first, n, spin, sweep);
         code = vmc_evaluate_proposals(v, host, first, n, spin);
-#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(v->cpu.threads) if (v->cpu.threads > 1)
         for (int32_t k = 0; k < (code ? 0 : n); k++)
-            about(v, &v->walkers[first + k], spin, sweep, v->values + k * size);
+            about(v, &v->walkers[first + k], spin, sweep, v->cpu.values + k * size);
     }
     return code;
 }
@@ -42,8 +42,8 @@ static int decide_spins(vmc *v, const plugmc_host *host, int32_t first, int32_t 
 static void chain(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, const double *values)
 {
     const int64_t n = vmc_electrons(v, spin), begin = v->system->first[spin];
-    const int64_t row = vmc_numbers(v, v->pitch);
-    const double *to = v->proposals + 3 * (walker->index * v->system->particles + begin);
+    const int64_t row = v->wave.numbers;
+    const double *to = v->cpu.proposals + 3 * (walker->index * v->system->particles + begin);
     for (int64_t first = 0; first < n; first += v->delayed) {
         const int64_t size = n - first < v->delayed ? n - first : v->delayed;
         slater_begin(&walker->spin[spin], first, size);
@@ -58,19 +58,19 @@ static void chain(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, co
 /* Positions and matrices stay; what is accepted is only noted, with its orbitals. */
 static void judge(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, const double *values)
 {
-    const int64_t row = vmc_numbers(v, v->pitch), particles = v->system->particles;
+    const int64_t row = v->wave.numbers, particles = v->system->particles;
     for (int64_t e = v->system->first[spin]; e < v->system->first[spin + 1]; e++, values += row) {
         const int64_t at = walker->index * particles + e, own = e - v->system->first[spin];
         double change = 0;
         walker->trials++;
-        v->taken[at] = 0;
+        v->cpu.taken[at] = 0;
         if (walker->not_a_number) continue;
-        if (!vmc_parts_change(v, walker, e, v->proposals + 3 * at, &change)) continue;
+        if (!vmc_parts_change(v, walker, e, v->cpu.proposals + 3 * at, &change)) continue;
         const double complex q = slater_product(&walker->spin[spin], own, values);
         if (!vmc_accepts(v, walker, sweep, e, creal(q) * creal(q) + cimag(q) * cimag(q), change))
             continue;
-        v->taken[at] = 1;
-        memcpy(v->now + at * row, values, (size_t)row * sizeof *values);
+        v->cpu.taken[at] = 1;
+        memcpy(v->cpu.now + at * row, values, (size_t)row * sizeof *values);
         walker->accepted++;
     }
 }
@@ -78,16 +78,16 @@ static void judge(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, co
 static void move_those_taken(const vmc *v, vmc_walker *walker)
 {
     const int64_t particles = v->system->particles, base = walker->index * particles;
-    const double *to = v->proposals + 3 * base;
+    const double *to = v->cpu.proposals + 3 * base;
     /* a move that is lost was judged with all others where they were */
     if (walker->not_a_number) {
         vmc_move(walker, walker->electron, to + 3 * walker->electron);
         return;
     }
     for (int64_t e = 0; e < particles; e++)
-        if (v->taken[base + e]) vmc_move(walker, e, to + 3 * e);
+        if (v->cpu.taken[base + e]) vmc_move(walker, e, to + 3 * e);
     for (int spin = 0; spin < v->system->species_count; spin++) {
-        const double *now = v->now + (base + v->system->first[spin]) * vmc_numbers(v, v->pitch);
+        const double *now = v->cpu.now + (base + v->system->first[spin]) * v->wave.numbers;
         if (vmc_electrons(v, spin) && !slater_invert(&walker->spin[spin], now, NULL))
             walker->singular = 1 + spin;
     }
@@ -98,7 +98,7 @@ static void move_those_taken(const vmc *v, vmc_walker *walker)
 static int simultaneous(vmc *v, const plugmc_host *host, int32_t first, int32_t n, uint64_t sweep)
 {
     const int code = decide_spins(v, host, first, n, sweep, judge);
-#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(v->cpu.threads) if (v->cpu.threads > 1)
     for (int32_t k = 0; k < (code ? 0 : n); k++) move_those_taken(v, &v->walkers[first + k]);
     return code;
 }
@@ -108,8 +108,8 @@ static int simultaneous(vmc *v, const plugmc_host *host, int32_t first, int32_t 
 static int on_cpu(vmc *v, const plugmc_host *host, uint64_t sweep)
 {
     int code = PLUGMC_OK;
-    for (int32_t w = 0; w < v->system->walkers && !code; w += v->group) {
-        const int32_t left = v->system->walkers - w, n = left < v->group ? left : v->group;
+    for (int32_t w = 0; w < v->system->walkers && !code; w += v->cpu.group) {
+        const int32_t left = v->system->walkers - w, n = left < v->cpu.group ? left : v->cpu.group;
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         code = v->acceptance == VMC_SEQUENTIAL ? decide_spins(v, host, w, n, sweep, chain)
                                                : simultaneous(v, host, w, n, sweep);

@@ -19,18 +19,18 @@ static int lost(const vmc *);
 int vmc_sweeps(vmc *v, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     int code = PLUGMC_OK;
-    if (!host->gpu && v->system->threads > 0) v->threads = v->system->threads;
+    if (!host->gpu && v->system->threads > 0) v->cpu.threads = v->system->threads;
     for (uint64_t sweep = first; sweep < first + n && !code; sweep++) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
-        const int due = sweep / (uint64_t)v->refresh != v->base_sweep / (uint64_t)v->refresh;
-        if (due && !v->fresh) code = refresh(v, host);
-        if (!code && (due || v->fresh)) {
-            v->base_sweep = sweep;
-            v->since = 0;
+        const int due = sweep / (uint64_t)v->refresh != v->last.base_sweep / (uint64_t)v->refresh;
+        if (due && !v->last.fresh) code = refresh(v, host);
+        if (!code && (due || v->last.fresh)) {
+            v->last.base_sweep = sweep;
+            v->last.since = 0;
             code = v->engine->keep_base(v, host);
         }
-        v->fresh = 0;
-        v->steps[v->since++] = v->step;
+        v->last.fresh = 0;
+        v->last.steps[v->last.since++] = v->step;
         if (!code) code = v->one_sweep(v, host, sweep);
         if (lost(v)) break;
     }
@@ -55,12 +55,13 @@ static int report_failure(vmc *v, const plugmc_host *host)
     int code = v->engine->report(v, host);
     for (int32_t w = 0; w < v->system->walkers && !code; w++) {
         const vmc_walker *walker = &v->walkers[w];
-        const plugmc_not_a_number where = {
-            .size = sizeof where,
-            .walker = w,
-            .particle = walker->not_a_number ? walker->electron : -1,
-            .sweep =
-                walker->not_a_number ? walker->sweep : v->base_sweep + v->since - (v->since > 0)};
+        const plugmc_not_a_number where = {.size = sizeof where,
+                                           .walker = w,
+                                           .particle = walker->not_a_number ? walker->electron : -1,
+                                           .sweep = walker->not_a_number
+                                                        ? walker->sweep
+                                                        : v->last.base_sweep + v->last.since -
+                                                              (v->last.since > 0)};
         if (walker->not_a_number || walker->no_numbers || !(walker->parts > -INFINITY))
             code = host->not_a_number(host->context, &where);
         else if (walker->singular)
@@ -96,12 +97,12 @@ static int refresh(vmc *v, const plugmc_host *host)
             "the inverse matrix or ln |Psi|^2 of walker %d has drifted by %.2g within "
             "refresh = %lld sweeps: refresh more often",
             where, worst, (long long)v->refresh);
-    if (!v->warned)
+    if (!v->last.warned)
         host->warn(host->context,
                    "an inverse matrix or ln |Psi|^2 has drifted by %.2g within "
                    "refresh = %lld sweeps",
                    worst, (long long)v->refresh);
-    v->warned = 1;
+    v->last.warned = 1;
     return PLUGMC_OK;
 }
 
@@ -132,8 +133,8 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
 /* On the host. */
 static int take_positions(vmc *v, const plugmc_host *host, const double *positions)
 {
-    v->fresh = 1;
-    v->since = 0;
+    v->last.fresh = 1;
+    v->last.since = 0;
     int code = v->engine->take(v, host, positions);
     if (!code) code = v->engine->anew(v, host, 0);
     return code ? code : report_failure(v, host);
@@ -163,7 +164,7 @@ static int follow(vmc *v, const plugmc_host *host, uint64_t sweeps, const double
 {
     const size_t bytes = 3 * (size_t)(v->system->particles * v->system->walkers) * sizeof(double);
     const double step = v->step;
-    const uint64_t base_sweep = v->base_sweep;
+    const uint64_t base_sweep = v->last.base_sweep;
     double *end = malloc(bytes), *found = malloc(bytes);
     int code = end && found ? PLUGMC_OK
                             : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory to resume");
@@ -194,15 +195,17 @@ int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive
 {
     vmc *v = instance;
     const size_t positions = 3 * (size_t)(v->system->particles * v->system->walkers);
-    uint64_t since = v->since;
+    uint64_t since = v->last.since;
     double *steps = calloc((size_t)v->refresh, sizeof *steps),
            *base = calloc(positions, sizeof *base);
     int code = steps && base
                    ? PLUGMC_OK
                    : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a checkpoint");
-    if (!code) memcpy(steps, v->steps, (size_t)since * sizeof *steps);
+    if (!code) memcpy(steps, v->last.steps, (size_t)since * sizeof *steps);
     if (!code && !archive->reading && since) code = v->engine->give_base(v, host, base);
-    if (!code) code = archive->bytes(archive, "base_sweep", &v->base_sweep, sizeof v->base_sweep);
+    if (!code)
+        code =
+            archive->bytes(archive, "base_sweep", &v->last.base_sweep, sizeof v->last.base_sweep);
     if (!code) code = archive->bytes(archive, "sweeps_since", &since, sizeof since);
     if (!code) code = archive->bytes(archive, "steps", steps, (size_t)v->refresh * sizeof *steps);
     if (!code)
@@ -225,7 +228,6 @@ int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive
 static int check_system(vmc *v, const plugmc_host *host)
 {
     const plugmc_system *system = v->system;
-    const plugmc_orbitals *orbitals = plugmc_orbitals_of(v->orbitals->plugin);
     if (system->box.dimension != 3)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "orbitals are functions in three dimensions, and this box has %d",
@@ -234,15 +236,11 @@ static int check_system(vmc *v, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "electrons have two spins, which are species; there are %d species",
                           system->species_count);
-    for (int spin = 0; spin < system->species_count; spin++)
-        if (plugmc_species_at(system, spin)->count > v->most)
-            v->most = plugmc_species_at(system, spin)->count;
-    v->is_complex = orbitals->complex_valued(v->orbitals->instance) != 0;
     v->is_single = v->precision == VMC_SINGLE || (v->precision == VMC_AUTO && host->gpu);
     /* A GPU does not round the orbitals of one electron as it does those of all, and a matrix near a
      * node of Psi makes much of it: of 256 walkers of 216 electrons one came to 1.6e-5 in float. */
     v->tolerated = v->largest_drift > 0 ? v->largest_drift : v->is_single ? 1e-3 : 1e-5;
-    return slater_pitch(host, v->orbitals, &v->pitch);
+    return wave_function_measures(&v->wave, host);
 }
 
 void vmc_choose_block(vmc *v, const plugmc_host *host)
@@ -259,12 +257,12 @@ int vmc_prepare(vmc *v, const plugmc_host *host, int keeps,
     v->keeps = keeps;
     v->engine = host->gpu ? &vmc_on_gpu : &vmc_on_cpu;
     v->one_sweep = host->gpu ? on_gpu : on_cpu;
-    int code = slater_find_orbitals(host, &v->orbitals);
+    int code = slater_find_orbitals(host, &v->wave.orbitals);
     if (!code) code = check_system(v, host);
     if (code) return code;
     v->walkers = host->allocate(host->context, (size_t)system->walkers * sizeof *v->walkers);
-    v->steps = host->allocate(host->context, (size_t)v->refresh * sizeof *v->steps);
-    int good = v->walkers && v->steps;
+    v->last.steps = host->allocate(host->context, (size_t)v->refresh * sizeof *v->last.steps);
+    int good = v->walkers && v->last.steps;
     for (int spin = 0; spin < VMC_SPINS; spin++) {
         const size_t walkers = (size_t)system->walkers;
         v->lent[spin] = host->allocate(host->context, walkers * sizeof *v->lent[spin]);

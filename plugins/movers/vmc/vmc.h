@@ -24,6 +24,7 @@
 #include <math.h>
 
 #include "../../determinants/slater.h"
+#include "../../determinants/wave_function.h"
 
 #include "../../determinants/draws.h"
 
@@ -82,6 +83,27 @@ typedef struct vmc_engine {
 
 extern const vmc_engine vmc_on_cpu, vmc_on_gpu;
 
+/* The chain since the last refresh can be run again: that is the checkpoint. */
+typedef struct vmc_since_refresh {
+    int fresh; /* matrices belong to positions that were loaded */
+    int warned;
+    uint64_t base_sweep, since; /* sweeps made from base_sweep on; since = 0: none */
+    double *steps;              /* [refresh] step of each sweep since */
+} vmc_since_refresh;
+
+/* What sweeps on the CPU work with. */
+typedef struct vmc_cpu {
+    int32_t threads;
+    int32_t group;        /* walkers whose orbitals are evaluated together */
+    double *proposals;    /* [walkers][particles][3], length */
+    double *points;       /* [group * most][3] */
+    double *values;       /* [group][most][pitch], real or complex */
+    float *single;        /* the same, as evaluated */
+    double *now;          /* [walkers][particles][pitch]: where electrons are, if it is kept */
+    unsigned char *taken; /* [walkers][particles]: moves accepted, likewise */
+    double *base;         /* [walkers][particles][3] positions before base_sweep */
+} vmc_cpu;
+
 typedef struct vmc {
     /* parameters */
     int32_t moves, precision, acceptance;
@@ -94,34 +116,13 @@ typedef struct vmc {
     plugmc_seed seed; /* of its random draws */
     const vmc_engine *engine;
     int (*one_sweep)(struct vmc *, const plugmc_host *, uint64_t sweep);
-    const plugmc_term *orbitals;
-    int is_complex, is_single, keeps; /* keeps: VMC_KEEPS_* */
-    double tolerated;                 /* drift: largest_drift, or what stands for 0 */
-    int64_t pitch;                    /* orbitals of a row of values */
-    int64_t most;                     /* electrons of a spin */
-    vmc_walker *walkers;              /* [walkers] */
-    plugmc_counts cleared;            /* counts when they were last cleared */
-
-    /* The chain since the last refresh can be run again: that is the checkpoint. */
-    int fresh; /* matrices belong to positions that were loaded */
-    int warned;
-    uint64_t base_sweep, since; /* sweeps made from base_sweep on; since = 0: none */
-    double *steps;              /* [refresh] step of each sweep since */
-
-    /* On the CPU. */
-    int32_t threads;
-    int term_count;
-    const plugmc_term **terms; /* sampled, with a pair or a field */
-    double *charge, *diameter; /* [particles] */
-    int32_t *species;          /* [particles] */
-    int32_t group;             /* walkers whose orbitals are evaluated together */
-    double *proposals;         /* [walkers][particles][3], length */
-    double *points;            /* [group * most][3] */
-    double *values;            /* [group][most][pitch], real or complex */
-    float *single;             /* the same, as evaluated */
-    double *now;               /* [walkers][particles][pitch]: where electrons are, if it is kept */
-    unsigned char *taken;      /* [walkers][particles]: moves accepted, likewise */
-    double *base;              /* [walkers][particles][3] positions before base_sweep */
+    wave_function wave;    /* terms and electrons on the CPU alone */
+    int is_single, keeps;  /* keeps: VMC_KEEPS_* */
+    double tolerated;      /* drift: largest_drift, or what stands for 0 */
+    vmc_walker *walkers;   /* [walkers] */
+    plugmc_counts cleared; /* counts when they were last cleared */
+    vmc_since_refresh last;
+    vmc_cpu cpu;
 
     const double **lent[VMC_SPINS];    /* [walkers] inverse matrices, for whoever asks */
     double *lent_ln_square[VMC_SPINS]; /* [walkers] */
@@ -132,7 +133,7 @@ typedef struct vmc {
 /* Numbers of a real or complex array of orbitals. */
 static inline int64_t vmc_numbers(const vmc *v, int64_t count)
 {
-    return v->is_complex ? 2 * count : count;
+    return v->wave.is_complex ? 2 * count : count;
 }
 
 static inline int64_t vmc_electrons(const vmc *v, int spin)

@@ -20,10 +20,10 @@ void vmc_propose(const vmc *v, const vmc_walker *walker, uint64_t sweep, int64_t
 void vmc_propose_all(const vmc *v, int32_t first, int32_t n, int spin, uint64_t sweep)
 {
     const int64_t particles = v->system->particles;
-#pragma omp parallel for schedule(static) num_threads(v->threads) if (v->threads > 1)
+#pragma omp parallel for schedule(static) num_threads(v->cpu.threads) if (v->cpu.threads > 1)
     for (int32_t w = first; w < first + n; w++)
         for (int64_t e = v->system->first[spin]; e < v->system->first[spin + 1]; e++)
-            vmc_propose(v, &v->walkers[w], sweep, e, v->proposals + 3 * (w * particles + e));
+            vmc_propose(v, &v->walkers[w], sweep, e, v->cpu.proposals + 3 * (w * particles + e));
 }
 
 /* ---- Orbitals -------------------------------------------------------------------------------- */
@@ -32,21 +32,22 @@ void vmc_propose_all(const vmc *v, int32_t first, int32_t n, int spin, uint64_t 
 int vmc_evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t points,
                  const double *positions, double *values)
 {
-    const int64_t n = vmc_numbers(v, points * v->pitch);
+    const int64_t n = vmc_numbers(v, points * v->wave.pitch);
     const plugmc_orbital_request request = {
         .size = sizeof request,
         .species = spin,
-        .real_size = v->single ? (int32_t)sizeof(float) : (int32_t)sizeof(double),
+        .real_size = v->cpu.single ? (int32_t)sizeof(float) : (int32_t)sizeof(double),
         .points = points,
         .positions = positions,
-        .pitch = v->pitch,
-        .values = v->single ? (void *)v->single : (void *)values,
+        .pitch = v->wave.pitch,
+        .values = v->cpu.single ? (void *)v->cpu.single : (void *)values,
     };
-    int code = plugmc_orbitals_of(v->orbitals->plugin)->evaluate(v->orbitals->instance, &request);
+    int code = plugmc_orbitals_of(v->wave.orbitals->plugin)
+                   ->evaluate(v->wave.orbitals->instance, &request);
     if (code)
         return host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
-                          v->orbitals->label);
-    for (int64_t i = 0; i < n && v->single; i++) values[i] = v->single[i];
+                          v->wave.orbitals->label);
+    for (int64_t i = 0; i < n && v->cpu.single; i++) values[i] = v->cpu.single[i];
     return PLUGMC_OK;
 }
 
@@ -55,24 +56,30 @@ int vmc_evaluate_proposals(const vmc *v, const plugmc_host *host, int32_t first,
 {
     const int64_t electrons = vmc_electrons(v, spin), particles = v->system->particles;
     for (int32_t k = 0; k < n; k++)
-        memcpy(v->points + 3 * k * electrons,
-               v->proposals + 3 * ((first + k) * particles + v->system->first[spin]),
-               3 * (size_t)electrons * sizeof *v->points);
-    return vmc_evaluate(v, host, spin, n * electrons, v->points, v->values);
+        memcpy(v->cpu.points + 3 * k * electrons,
+               v->cpu.proposals + 3 * ((first + k) * particles + v->system->first[spin]),
+               3 * (size_t)electrons * sizeof *v->cpu.points);
+    return vmc_evaluate(v, host, spin, n * electrons, v->cpu.points, v->cpu.values);
 }
 
 /* ---- Pair and field terms -------------------------------------------------------------------- */
 
 static plugmc_particle particle_at(const vmc *v, int64_t i, const double r[3])
 {
-    return (plugmc_particle){r[0], r[1], r[2], v->charge[i], v->diameter[i], v->species[i]};
+    return (plugmc_particle){
+        r[0], r[1], r[2], v->wave.charge[i], v->wave.diameter[i], v->wave.species[i]};
 }
 
 static plugmc_particles slice(const vmc *v, const double *x, const double *y, const double *z,
                               int64_t begin, int64_t end)
 {
-    return (plugmc_particles){end - begin,       x + begin,           y + begin,         z + begin,
-                              v->charge + begin, v->diameter + begin, v->species + begin};
+    return (plugmc_particles){end - begin,
+                              x + begin,
+                              y + begin,
+                              z + begin,
+                              v->wave.charge + begin,
+                              v->wave.diameter + begin,
+                              v->wave.species + begin};
 }
 
 static int outside(const plugmc_box *box, const double r[3])
@@ -85,7 +92,7 @@ static int64_t field_energy(const vmc *v, const plugmc_term *term, int64_t i, co
                             double *energy)
 {
     const plugmc_particles one = {
-        1, &r[0], &r[1], &r[2], &v->charge[i], &v->diameter[i], &v->species[i]};
+        1, &r[0], &r[1], &r[2], &v->wave.charge[i], &v->wave.diameter[i], &v->wave.species[i]};
     return term->plugin->potential->field->energy(term->instance, &one, energy);
 }
 
@@ -100,8 +107,8 @@ int vmc_parts_change(const vmc *v, const vmc_walker *walker, int64_t e, const do
                            after = slice(v, walker->x, walker->y, walker->z, e + 1,
                                          v->system->particles);
     if (outside(box, to)) return 0;
-    for (int t = 0; t < v->term_count; t++) {
-        const plugmc_term *term = v->terms[t];
+    for (int t = 0; t < v->wave.term_count; t++) {
+        const plugmc_term *term = v->wave.terms[t];
         const plugmc_pair *pair = term->plugin->potential->pair;
         double old_field = 0, new_field = 0;
         if (term->plugin->potential->field) {
@@ -128,8 +135,8 @@ int vmc_parts_energy(const vmc *v, const double *x, const double *y, const doubl
         const plugmc_particle probe = particle_at(v, i, r);
         const plugmc_particles before = slice(v, x, y, z, 0, i);
         forbidden += outside(box, r);
-        for (int t = 0; t < v->term_count; t++) {
-            const plugmc_term *term = v->terms[t];
+        for (int t = 0; t < v->wave.term_count; t++) {
+            const plugmc_term *term = v->wave.terms[t];
             const plugmc_potential *potential = term->plugin->potential;
             if (potential->field) forbidden += field_energy(v, term, i, r, energy);
             if (potential->pair)

@@ -27,13 +27,13 @@ static int density_at(const local_energy *le, const plugmc_host *host, int32_t i
     for (int spin = 0; spin < le->system->species_count && !code; spin++) {
         const int64_t first = le->system->first[spin],
                       count = plugmc_species_at(le->system, spin)->count,
-                      numbers = le->is_complex ? 2 * count : count;
+                      numbers = le->wave.is_complex ? 2 * count : count;
         if (!count) continue;
         code = evaluate(le, host, spin, AROUND, points, values, NULL, NULL);
         for (int k = 0; k < AROUND && !code; k++) {
             double square = 0;
             for (int64_t i = 0; i < numbers; i++)
-                square += values[k * le->numbers + i] * values[k * le->numbers + i];
+                square += values[k * le->wave.numbers + i] * values[k * le->wave.numbers + i];
             *out += square * exp(-fields_energy(le, first, points + 3 * k)) / AROUND;
         }
     }
@@ -42,11 +42,11 @@ static int density_at(const local_energy *le, const plugmc_host *host, int32_t i
 
 static int check_nuclei(const local_energy *le, const plugmc_host *host)
 {
-    double *values = malloc(AROUND * (size_t)le->numbers * sizeof *values);
+    double *values = malloc(AROUND * (size_t)le->wave.numbers * sizeof *values);
     int32_t lacking = 0, worst = 0;
     double slope = 0;
     int code = values ? PLUGMC_OK : local_energy_no_memory(host);
-    for (int32_t i = 0; i < le->ions.count && !code && le->electron_ion; i++) {
+    for (int32_t i = 0; i < le->ions.count && !code && le->set.electron_ion; i++) {
         const double z = le->v.charge[i], near = 0.01 / z;
         double at[2];
         if (le->v.kind_of[i] >= 0) continue;
@@ -83,9 +83,9 @@ static double slope_at(const local_energy *le, const double centre[3], int64_t o
                                     &centre[0],
                                     &centre[1],
                                     &centre[2],
-                                    le->charge + other,
-                                    le->diameter + other,
-                                    le->species + other};
+                                    le->wave.charge + other,
+                                    le->wave.diameter + other,
+                                    le->wave.species + other};
     double sum = 0;
     for (int k = 0; k < AROUND; k++) {
         const int d = k / 2, sign = k % 2 ? -1 : 1;
@@ -93,11 +93,11 @@ static double slope_at(const local_energy *le, const double centre[3], int64_t o
         plugmc_derivatives out = {0};
         r[d] += sign * distance;
         const plugmc_particle probe = {
-            r[0], r[1], r[2], le->charge[one], le->diameter[one], le->species[one]};
-        for (int t = 0; t < le->term_count; t++) {
-            const plugmc_pair *pair = le->terms[t]->plugin->potential->pair;
+            r[0], r[1], r[2], le->wave.charge[one], le->wave.diameter[one], le->wave.species[one]};
+        for (int t = 0; t < le->wave.term_count; t++) {
+            const plugmc_pair *pair = le->wave.terms[t]->plugin->potential->pair;
             if (pair)
-                pair->derivatives(le->terms[t]->instance, box,
+                pair->derivatives(le->wave.terms[t]->instance, box,
                                   box->domain == PLUGMC_DOMAIN_PERIODIC, 1, &probe, &fixed, &out);
         }
         sum -= 0.5 * sign * out.gradient[d] / AROUND;
@@ -111,7 +111,7 @@ static void check_pair(const local_energy *le, const plugmc_host *host, int32_t 
     const double off_by = 0.02, near = 1e-3; /* bohr^-1 and bohr */
     const plugmc_system *system = le->system;
     const plugmc_box *box = &system->box;
-    const double right = !le->electron_electron ? 0 : one == other ? 0.25 : 0.5;
+    const double right = !le->set.electron_electron ? 0 : one == other ? 0.25 : 0.5;
     const int64_t i = system->first[one], j = system->first[other] + (one == other);
     double centre[3] = {0.1, 0.2, 0.3};
     for (int d = 0; d < 3 && box->domain == PLUGMC_DOMAIN_PERIODIC; d++)
@@ -125,7 +125,7 @@ static void check_pair(const local_energy *le, const plugmc_host *host, int32_t 
                "exp(%.3g r) and not as exp(%g r)%s: local energies diverge there. A pair potential "
                "u enters |Psi|^2 as exp(-u): its slope at contact has to be %g",
                plugmc_species_at(system, one)->name, plugmc_species_at(system, other)->name, slope,
-               right, le->electron_electron ? "" : ", as they do not repel each other",
+               right, le->set.electron_electron ? "" : ", as they do not repel each other",
                right > 0 ? -2 * right : 0);
 }
 
@@ -133,7 +133,8 @@ int check_cusps(const local_energy *le, const plugmc_host *host)
 {
     const plugmc_system *system = le->system;
     int pairs = 0;
-    for (int t = 0; t < le->term_count; t++) pairs |= le->terms[t]->plugin->potential->pair != NULL;
+    for (int t = 0; t < le->wave.term_count; t++)
+        pairs |= le->wave.terms[t]->plugin->potential->pair != NULL;
     for (int32_t s = 0; s < system->species_count && pairs; s++)
         for (int32_t t = 0; t <= s; t++)
             if (plugmc_species_at(system, s)->count > (s == t) &&

@@ -6,27 +6,27 @@
 
 static int read_pseudopotentials(local_energy *le, const plugmc_host *host)
 {
-    const size_t bytes = strlen(le->pseudopotentials) + 1;
+    const size_t bytes = strlen(le->set.pseudopotentials) + 1;
     char *names = host->allocate(host->context, bytes), *rest = names, *name;
     le->v.kind = host->allocate(host->context, (bytes / 2 + 1) * sizeof *le->v.kind);
     if (!names || !le->v.kind) return local_energy_no_memory(host);
-    memcpy(names, le->pseudopotentials, bytes);
+    memcpy(names, le->set.pseudopotentials, bytes);
     while ((name = strtok_r(rest, "\n", &rest))) {
         pseudopotential *p = &le->v.kind[le->kinds++];
-        int code = pseudopotential_read(p, host, name, le->tolerance);
+        int code = pseudopotential_read(p, host, name, le->set.tolerance);
         if (code) return code;
         for (int k = 0; k < le->kinds - 1; k++)
             if (le->v.kind[k].atomic_number == p->atomic_number)
                 return host->fail(host->context, PLUGMC_ERROR_INPUT,
                                   "pseudopotentials '%s' and '%s' are both of atomic number %d",
                                   le->v.kind[k].path, p->path, p->atomic_number);
-        if (le->nonlocal == SEPARABLE && !p->projectors && p->channels)
+        if (le->set.nonlocal == SEPARABLE && !p->projectors && p->channels)
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
                 "pseudopotential '%s' has no projectors: nonlocal = separable cannot be "
                 "had from it",
                 p->path);
-        if (le->nonlocal == SEMILOCAL && p->no_channels)
+        if (le->set.nonlocal == SEMILOCAL && p->no_channels)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "pseudopotential '%s' gives no semilocal potential, since %s; take "
                               "nonlocal = separable",
@@ -74,11 +74,11 @@ static void warn_of_unused(const local_energy *le, const plugmc_host *host)
 
 int prepare_ions(local_energy *le, const plugmc_host *host)
 {
-    const plugmc_orbitals *orbitals = plugmc_orbitals_of(le->orbitals->plugin);
+    const plugmc_orbitals *orbitals = plugmc_orbitals_of(le->wave.orbitals->plugin);
     le->ions = (plugmc_ions){.size = sizeof le->ions};
     int code = read_pseudopotentials(le, host);
     if (!code && PLUGMC_HAS(orbitals, ions) && orbitals->ions)
-        code = orbitals->ions(le->orbitals->instance, &le->ions);
+        code = orbitals->ions(le->wave.orbitals->instance, &le->ions);
     const size_t n = (size_t)le->ions.count;
     le->has_ions = n > 0;
     le->v.kind_of = host->allocate(host->context, (n + 1) * sizeof *le->v.kind_of);
@@ -158,14 +158,14 @@ int prepare_centres(local_energy *le, const plugmc_host *host)
 {
     plugmc_context *context = host->context;
     ion_potentials *v = &le->v;
-    const plugmc_orbitals *orbitals = plugmc_orbitals_of(le->orbitals->plugin);
+    const plugmc_orbitals *orbitals = plugmc_orbitals_of(le->wave.orbitals->plugin);
     v->ions = le->ions.count;
     if (PLUGMC_HAS(orbitals, twist) && orbitals->twist)
-        orbitals->twist(le->orbitals->instance, v->twist);
-    v->twisted = le->is_complex && (v->twist[0] != 0 || v->twist[1] != 0 || v->twist[2] != 0);
-    v->separable = le->nonlocal == SEPARABLE;
-    v->radii = v->separable ? (int32_t)le->radial_points : 1;
-    quadrature_choose(&v->sphere, le->quadrature);
+        orbitals->twist(le->wave.orbitals->instance, v->twist);
+    v->twisted = le->wave.is_complex && (v->twist[0] != 0 || v->twist[1] != 0 || v->twist[2] != 0);
+    v->separable = le->set.nonlocal == SEPARABLE;
+    v->radii = v->separable ? (int32_t)le->set.radial_points : 1;
+    quadrature_choose(&v->sphere, le->set.quadrature);
     const size_t kinds = (size_t)le->kinds + 1, nodes = kinds * (size_t)v->radii;
     const size_t ions = (size_t)v->ions, waves = (size_t)le->sums.waves;
     double far = 0;
@@ -188,6 +188,6 @@ int prepare_centres(local_energy *le, const plugmc_host *host)
     if (!ions) return PLUGMC_OK;
     const double energy = coulomb_self(&le->sums, v->ions, &v->position[0][0], v->charge,
                                        le->ion_wave, le->ion_wave + waves);
-    if (le->ion_ion) le->constant = energy;
+    if (le->set.ion_ion) le->constant = energy;
     return PLUGMC_OK;
 }

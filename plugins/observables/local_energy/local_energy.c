@@ -14,7 +14,8 @@
  * precision. If the mover keeps ln |Psi|^2, the difference to what is found here is reported. On a GPU matrices M that
  * the mover lends are made better by a step M (2 - A M); the difference is then that of ln |det M|^2 to first order,
  * and it is the mover that compares ln |det A|^2 when it refreshes. request.c answers others. On the
- * GPU gpu.c does what this file does on the CPU, which is the reference; formulas.h is for both.
+ * GPU gpu.c does what this file does on the CPU, which is the reference; formulas.h is for both. report.c says what
+ * is reported.
  *
  * If the file of the orbitals gives the energies of the calculation that they come from, the
  * differences to them are reported with errors, as long as there is no Jastrow factor: without one
@@ -31,33 +32,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNITS_HARTREE, UNITS_RYDBERG, UNITS_EV };
-enum { PER_CELL, PER_ELECTRON, PER_PRIMITIVE_CELL };
-
 /* ---- Measuring ------------------------------------------------------------------------------- */
-
-void write_values(const local_energy *le, const double energy[COMPONENTS], double ln_square,
-                  double *values)
-{
-    values[TOTAL] = 0;
-    for (int c = 0; c < COMPONENTS; c++) {
-        values[1 + c] = le->unit * energy[c];
-        values[TOTAL] += values[1 + c];
-    }
-    values[TOTAL_SQUARED] = values[TOTAL] * values[TOTAL];
-    values[DRIFT] = ln_square;
-}
 
 static int measure_here(local_energy *le, const plugmc_host *host, const plugmc_view *view,
                         double *values)
 {
     const plugmc_system *system = le->system;
     int code = PLUGMC_OK;
-    for (int32_t w = 0; w < system->walkers && !code; w += le->group) {
-        const int32_t left = system->walkers - w, n = left < le->group ? left : le->group;
+    for (int32_t w = 0; w < system->walkers && !code; w += le->group.size) {
+        const int32_t left = system->walkers - w, n = left < le->group.size ? left : le->group.size;
         code = evaluate_walkers(le, host, view, NULL, 0, NULL, w, n);
         for (int32_t k = 0; k < n && !code; k++)
-            write_values(le, le->samples[k].energy, le->samples[k].ln_square,
+            write_values(le, le->group.samples[k].energy, le->group.samples[k].ln_square,
                          values + (w + k) * QUANTITIES);
     }
     return code;
@@ -122,13 +108,14 @@ int evaluate(const local_energy *le, const plugmc_host *host, int spin, int64_t 
                                             .real_size = sizeof(double),
                                             .points = n,
                                             .positions = points,
-                                            .pitch = le->pitch,
+                                            .pitch = le->wave.pitch,
                                             .values = values,
                                             .gradients = gradients,
                                             .laplacians = laplacians};
-    int code = plugmc_orbitals_of(le->orbitals->plugin)->evaluate(le->orbitals->instance, &request);
+    int code = plugmc_orbitals_of(le->wave.orbitals->plugin)
+                   ->evaluate(le->wave.orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
-                             le->orbitals->label)
+                             le->wave.orbitals->label)
                 : PLUGMC_OK;
 }
 
@@ -161,25 +148,25 @@ static int evaluate_group(local_energy *le, const plugmc_host *host, const plugm
 {
     const plugmc_system *system = le->system;
     int code = PLUGMC_OK;
-    for (int32_t k = 0; k < n; k++) take_positions(le, view, first + k, &le->samples[k]);
+    for (int32_t k = 0; k < n; k++) take_positions(le, view, first + k, &le->group.samples[k]);
     for (int spin = 0; spin < system->species_count && !code; spin++) {
         const int64_t electrons = plugmc_species_at(system, spin)->count;
         for (int32_t k = 0; k < n; k++)
-            memcpy(le->points + 3 * k * electrons,
+            memcpy(le->group.points + 3 * k * electrons,
                    view->positions + 3 * ((first + k) * system->particles + system->first[spin]),
-                   3 * (size_t)electrons * sizeof *le->points);
+                   3 * (size_t)electrons * sizeof *le->group.points);
         if (electrons)
-            code = evaluate(le, host, spin, n * electrons, le->points, le->values, le->gradients,
-                            le->laplacians);
+            code = evaluate(le, host, spin, n * electrons, le->group.points, le->group.values,
+                            le->group.gradients, le->group.laplacians);
 #pragma omp parallel for schedule(dynamic) num_threads(le->threads) if (le->threads > 1)
         for (int32_t k = 0; k < (code || !electrons ? 0 : n); k++)
-            sum_kinetic(le, &le->samples[k], spin, k, lent ? lent->inverse[spin][first + k] : NULL,
-                        lent && lent->ln_square[spin] ? lent->ln_square[spin] + first + k : NULL,
-                        lu);
+            sum_kinetic(
+                le, &le->group.samples[k], spin, k, lent ? lent->inverse[spin][first + k] : NULL,
+                lent && lent->ln_square[spin] ? lent->ln_square[spin] + first + k : NULL, lu);
     }
     for (int32_t k = 0; k < n && !code; k++)
-        if (le->samples[k].singular)
-            code = fail_singular(le, host, first + k, le->samples[k].singular - 1);
+        if (le->group.samples[k].singular)
+            code = fail_singular(le, host, first + k, le->group.samples[k].singular - 1);
     return code;
 }
 
@@ -187,13 +174,13 @@ int evaluate_walkers(local_energy *le, const plugmc_host *host, const plugmc_vie
                      const plugmc_inverses *lent, int lu, double *drift, int32_t first, int32_t n)
 {
     const int64_t row = 3 * le->system->particles;
-    for (int32_t k = 0; k < n; k++) le->samples[k].drift = drift ? drift + k * row : NULL;
+    for (int32_t k = 0; k < n; k++) le->group.samples[k].drift = drift ? drift + k * row : NULL;
     int code = evaluate_group(le, host, view, lent, lu, first, n);
 #pragma omp parallel for schedule(dynamic) num_threads(le->threads) if (le->threads > 1)
     for (int32_t k = 0; k < (code ? 0 : n); k++)
-        sum_coulomb(le, view->positions + (first + k) * row, &le->samples[k]);
+        sum_coulomb(le, view->positions + (first + k) * row, &le->group.samples[k]);
     for (int32_t k = 0; k < n && !code && le->kinds; k++)
-        code = measure_nonlocal(le, host, view, first + k, &le->samples[k]);
+        code = measure_nonlocal(le, host, view, first + k, &le->group.samples[k]);
     return code;
 }
 
@@ -203,16 +190,21 @@ static plugmc_derivatives parts_derivatives(const local_energy *le, const sample
     const plugmc_box *box = &le->system->box;
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
     const int64_t n = le->system->particles;
-    const plugmc_particle probe = {s->x[e],       s->y[e],         s->z[e],
-                                   le->charge[e], le->diameter[e], le->species[e]};
-    const plugmc_particles before = {e, s->x, s->y, s->z, le->charge, le->diameter, le->species};
-    const plugmc_particles after = {n - e - 1,          s->x + e + 1,       s->y + e + 1,
-                                    s->z + e + 1,       le->charge + e + 1, le->diameter + e + 1,
-                                    le->species + e + 1};
+    const plugmc_particle probe = {
+        s->x[e], s->y[e], s->z[e], le->wave.charge[e], le->wave.diameter[e], le->wave.species[e]};
+    const plugmc_particles before = {
+        e, s->x, s->y, s->z, le->wave.charge, le->wave.diameter, le->wave.species};
+    const plugmc_particles after = {n - e - 1,
+                                    s->x + e + 1,
+                                    s->y + e + 1,
+                                    s->z + e + 1,
+                                    le->wave.charge + e + 1,
+                                    le->wave.diameter + e + 1,
+                                    le->wave.species + e + 1};
     plugmc_derivatives out = {0};
-    for (int t = 0; t < le->term_count; t++) {
-        const plugmc_potential *p = le->terms[t]->plugin->potential;
-        const void *instance = le->terms[t]->instance;
+    for (int t = 0; t < le->wave.term_count; t++) {
+        const plugmc_potential *p = le->wave.terms[t]->plugin->potential;
+        const void *instance = le->wave.terms[t]->instance;
         if (p->pair) p->pair->derivatives(instance, box, periodic, 1, &probe, &before, &out);
         if (p->pair) p->pair->derivatives(instance, box, periodic, 1, &probe, &after, &out);
         if (p->field) p->field->derivatives(instance, &probe, &out);
@@ -225,8 +217,8 @@ static plugmc_derivatives parts_derivatives(const local_energy *le, const sample
 static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t place,
                         const double *lent, const double *ln_lent, int lu)
 {
-    const int64_t electrons = plugmc_species_at(le->system, spin)->count, row = le->numbers;
-    const double *values = le->values + place * electrons * row;
+    const int64_t electrons = plugmc_species_at(le->system, spin)->count, row = le->wave.numbers;
+    const double *values = le->group.values + place * electrons * row;
     slater *det = &s->spin[spin];
     int good = 1;
     det->inverse = s->inverse[spin];
@@ -246,9 +238,10 @@ static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t pla
     for (int64_t e = 0; e < electrons; e++) {
         const int64_t at = place * electrons + e;
         const plugmc_derivatives parts = parts_derivatives(le, s, le->system->first[spin] + e);
-        double laplacian = creal(slater_product(det, e, le->laplacians + at * row));
+        double laplacian = creal(slater_product(det, e, le->group.laplacians + at * row));
         for (int d = 0; d < 3; d++) {
-            const double slope = creal(slater_product(det, e, le->gradients + (3 * at + d) * row));
+            const double slope =
+                creal(slater_product(det, e, le->group.gradients + (3 * at + d) * row));
             laplacian += parts.gradient[d] * (0.25 * parts.gradient[d] - slope);
             if (s->drift)
                 s->drift[3 * (le->system->first[spin] + e) + d] = slope - 0.5 * parts.gradient[d];
@@ -261,7 +254,7 @@ static double field_energy(const local_energy *le, const plugmc_term *term, int6
                            const double r[3])
 {
     const plugmc_particles one = {
-        1, &r[0], &r[1], &r[2], le->charge + e, le->diameter + e, le->species + e};
+        1, &r[0], &r[1], &r[2], le->wave.charge + e, le->wave.diameter + e, le->wave.species + e};
     double energy = 0;
     term->plugin->potential->field->energy(term->instance, &one, &energy);
     return energy;
@@ -270,8 +263,9 @@ static double field_energy(const local_energy *le, const plugmc_term *term, int6
 double fields_energy(const local_energy *le, int64_t e, const double r[3])
 {
     double energy = 0;
-    for (int t = 0; t < le->term_count; t++)
-        if (le->terms[t]->plugin->potential->field) energy += field_energy(le, le->terms[t], e, r);
+    for (int t = 0; t < le->wave.term_count; t++)
+        if (le->wave.terms[t]->plugin->potential->field)
+            energy += field_energy(le, le->wave.terms[t], e, r);
     return energy;
 }
 
@@ -281,16 +275,16 @@ static double parts_energy(const local_energy *le, const sample *s)
     double energy = 0;
     for (int64_t e = 0; e < le->system->particles; e++) {
         const double r[3] = {s->x[e], s->y[e], s->z[e]};
-        const plugmc_particle probe = {r[0],          r[1], r[2], le->charge[e], le->diameter[e],
-                                       le->species[e]};
-        const plugmc_particles before = {e,          s->x,         s->y,       s->z,
-                                         le->charge, le->diameter, le->species};
-        for (int t = 0; t < le->term_count; t++) {
-            const plugmc_potential *p = le->terms[t]->plugin->potential;
+        const plugmc_particle probe = {
+            r[0], r[1], r[2], le->wave.charge[e], le->wave.diameter[e], le->wave.species[e]};
+        const plugmc_particles before = {
+            e, s->x, s->y, s->z, le->wave.charge, le->wave.diameter, le->wave.species};
+        for (int t = 0; t < le->wave.term_count; t++) {
+            const plugmc_potential *p = le->wave.terms[t]->plugin->potential;
             if (p->pair)
-                p->pair->energy(le->terms[t]->instance, box, box->domain == PLUGMC_DOMAIN_PERIODIC,
-                                &probe, &before, &energy);
-            if (p->field) energy += field_energy(le, le->terms[t], e, r);
+                p->pair->energy(le->wave.terms[t]->instance, box,
+                                box->domain == PLUGMC_DOMAIN_PERIODIC, &probe, &before, &energy);
+            if (p->field) energy += field_energy(le, le->wave.terms[t], e, r);
         }
     }
     return energy;
@@ -302,15 +296,20 @@ double parts_change(const local_energy *le, const sample *s, int64_t e, const do
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
     const int64_t n = le->system->particles;
     const double from[3] = {s->x[e], s->y[e], s->z[e]};
-    const plugmc_particle probe = {from[0],       from[1],         from[2],
-                                   le->charge[e], le->diameter[e], le->species[e]};
-    const plugmc_particles before = {e, s->x, s->y, s->z, le->charge, le->diameter, le->species};
-    const plugmc_particles after = {n - e - 1,          s->x + e + 1,       s->y + e + 1,
-                                    s->z + e + 1,       le->charge + e + 1, le->diameter + e + 1,
-                                    le->species + e + 1};
+    const plugmc_particle probe = {
+        from[0], from[1], from[2], le->wave.charge[e], le->wave.diameter[e], le->wave.species[e]};
+    const plugmc_particles before = {
+        e, s->x, s->y, s->z, le->wave.charge, le->wave.diameter, le->wave.species};
+    const plugmc_particles after = {n - e - 1,
+                                    s->x + e + 1,
+                                    s->y + e + 1,
+                                    s->z + e + 1,
+                                    le->wave.charge + e + 1,
+                                    le->wave.diameter + e + 1,
+                                    le->wave.species + e + 1};
     double change = 0;
-    for (int t = 0; t < le->term_count; t++) {
-        const plugmc_term *term = le->terms[t];
+    for (int t = 0; t < le->wave.term_count; t++) {
+        const plugmc_term *term = le->wave.terms[t];
         const plugmc_potential *p = term->plugin->potential;
         if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &before, &change);
         if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &after, &change);
@@ -326,11 +325,11 @@ static void sum_coulomb(const local_energy *le, const double *positions, sample 
     const int64_t n = le->system->particles, waves = le->sums.waves;
     double *re = s->wave, *im = s->wave + waves;
     s->energy[ION_ION] = le->constant;
-    if (le->electron_electron)
+    if (le->set.electron_electron)
         s->energy[ELECTRON_ELECTRON] = coulomb_self(&le->sums, n, positions, NULL, re, im);
-    if (!le->electron_ion || !le->has_ions) return;
+    if (!le->set.electron_ion || !le->has_ions) return;
     double total = 0, local = 0;
-    if (!le->electron_electron) coulomb_factors(&le->sums, n, positions, NULL, re, im);
+    if (!le->set.electron_electron) coulomb_factors(&le->sums, n, positions, NULL, re, im);
     for (int32_t i = 0; i < le->ions.count; i++) total += le->v.charge[i];
     for (int64_t e = 0; e < n; e++) {
         const double *r = positions + 3 * e;
@@ -348,7 +347,6 @@ static void sum_coulomb(const local_energy *le, const double *positions, sample 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
 static int prepare_wave(local_energy *, const plugmc_host *);
-static int prepare_comparison(local_energy *, const plugmc_host *);
 static int take_memory(local_energy *, const plugmc_host *);
 static int choose_place(local_energy *, const plugmc_host *);
 
@@ -377,11 +375,11 @@ static int prepare(void *instance, const plugmc_host *host)
                               plugmc_species_at(system, s)->charge);
     int code = prepare_wave(le, host);
     if (!code) code = prepare_ions(le, host);
-    if (!le->electron_ion) le->kinds = 0; /* nobody looks at pseudopotentials then */
+    if (!le->set.electron_ion) le->kinds = 0; /* nobody looks at pseudopotentials then */
     if (!code) code = coulomb_prepare(&le->sums, host, system->particles + le->ions.count);
     if (!code) code = prepare_centres(le, host);
     if (!code) code = take_memory(le, host);
-    if (!code && le->kinds && le->nonlocal == SEPARABLE && !le->has_jastrow)
+    if (!code && le->kinds && le->set.nonlocal == SEPARABLE && !le->has_jastrow)
         code = prepare_projections(le, host);
     if (!code) code = prepare_comparison(le, host);
     if (!code) code = check_cusps(le, host);
@@ -424,31 +422,26 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 static int prepare_wave(local_energy *le, const plugmc_host *host)
 {
     const plugmc_system *system = le->system;
-    le->terms = host->allocate(host->context, ((size_t)system->term_count + 1) * sizeof *le->terms);
-    if (!le->terms) return local_energy_no_memory(host);
+    const int code = wave_function_terms(&le->wave, host);
+    if (code) return code;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
-        if (plugmc_orbitals_of(term->plugin)) le->orbitals = term;
+        if (plugmc_orbitals_of(term->plugin)) le->wave.orbitals = term;
         if ((p->pair && !p->pair->derivatives) || (p->field && !p->field->derivatives))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
                 "the kinetic energy needs the derivatives of potential '%s', which it does "
                 "not give",
                 term->label);
-        if (p->pair || p->field) le->terms[le->term_count++] = term;
     }
-    le->has_jastrow = le->term_count > 0;
-    if (!le->orbitals)
+    le->has_jastrow = le->wave.term_count > 0;
+    if (!le->wave.orbitals)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
             "there is no potential with orbitals, which the wave function is made of");
-    const plugmc_orbitals *orbitals = plugmc_orbitals_of(le->orbitals->plugin);
-    le->is_complex = orbitals->complex_valued(le->orbitals->instance) != 0;
-    const int code = slater_pitch(host, le->orbitals, &le->pitch);
-    le->numbers = le->is_complex ? 2 * le->pitch : le->pitch;
-    return code;
+    return wave_function_measures(&le->wave, host);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -459,161 +452,74 @@ static int take_memory(local_energy *le, const plugmc_host *host)
 {
     plugmc_context *context = host->context;
     const plugmc_system *system = le->system;
-    const size_t particles = (size_t)system->particles, row = (size_t)le->numbers,
-                 waves = (size_t)le->sums.waves;
-    size_t most = 0;
-    for (int spin = 0; spin < system->species_count; spin++)
-        if ((size_t)plugmc_species_at(system, spin)->count > most)
-            most = (size_t)plugmc_species_at(system, spin)->count;
+    const size_t particles = (size_t)system->particles, row = (size_t)le->wave.numbers,
+                 waves = (size_t)le->sums.waves, most = (size_t)le->wave.most;
     const size_t fits = GROUP_BYTES / (5 * most * row * sizeof(double));
-    le->group = fits < 1 ? 1 : fits < (size_t)system->walkers ? (int32_t)fits : system->walkers;
-    const size_t group = (size_t)le->group, points = group * most;
-    le->points = host->allocate(context, 3 * points * sizeof *le->points);
-    le->values = host->allocate(context, 5 * points * row * sizeof *le->values);
-    le->samples = host->allocate(context, group * sizeof *le->samples);
-    le->charge = host->allocate(context, 2 * particles * sizeof *le->charge);
-    le->species = host->allocate(context, particles * sizeof *le->species);
+    le->group.size = fits < 1                         ? 1
+                     : fits < (size_t)system->walkers ? (int32_t)fits
+                                                      : system->walkers;
+    const size_t group = (size_t)le->group.size, points = group * most;
+    le->group.points = host->allocate(context, 3 * points * sizeof *le->group.points);
+    le->group.values = host->allocate(context, 5 * points * row * sizeof *le->group.values);
+    le->group.samples = host->allocate(context, group * sizeof *le->group.samples);
     double *each = host->allocate(context, group * (3 * particles + 2 * waves) * sizeof *each);
     size_t bytes = 0;
     for (int spin = 0; spin < system->species_count; spin++)
         if (plugmc_species_at(system, spin)->count)
-            bytes += slater_bytes(plugmc_species_at(system, spin)->count, le->is_complex, 1);
+            bytes += slater_bytes(plugmc_species_at(system, spin)->count, le->wave.is_complex, 1);
     char *matrices = host->allocate(context, group * bytes);
-    if (!matrices || !le->points || !le->values || !le->samples || !le->charge || !le->species ||
-        !each)
+    if (!matrices || !le->group.points || !le->group.values || !le->group.samples || !each)
         return local_energy_no_memory(host);
-    le->gradients = le->values + points * row;
-    le->laplacians = le->values + 4 * points * row;
-    le->diameter = le->charge + particles;
-    for (int32_t s = 0; s < system->species_count; s++)
-        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
-            le->charge[i] = plugmc_species_at(system, s)->charge;
-            le->diameter[i] = plugmc_species_at(system, s)->diameter;
-            le->species[i] = s;
-        }
-    for (int32_t k = 0; k < le->group; k++, each += 3 * particles + 2 * waves) {
-        sample *s = &le->samples[k];
+    le->group.gradients = le->group.values + points * row;
+    le->group.laplacians = le->group.values + 4 * points * row;
+    for (int32_t k = 0; k < le->group.size; k++, each += 3 * particles + 2 * waves) {
+        sample *s = &le->group.samples[k];
         s->x = each;
         s->y = each + particles;
         s->z = each + 2 * particles;
         s->wave = each + 3 * particles;
         for (int spin = 0; spin < system->species_count; spin++) {
             const int64_t n = plugmc_species_at(system, spin)->count;
-            if (n) slater_prepare(&s->spin[spin], matrices, n, le->pitch, le->is_complex, 1);
+            if (n)
+                slater_prepare(&s->spin[spin], matrices, n, le->wave.pitch, le->wave.is_complex, 1);
             s->inverse[spin] = s->spin[spin].inverse;
-            if (n) matrices += slater_bytes(n, le->is_complex, 1);
+            if (n) matrices += slater_bytes(n, le->wave.is_complex, 1);
         }
     }
-    return PLUGMC_OK;
+    return wave_function_electrons(&le->wave, host);
 }
 
 static void release(void *instance)
 {
     local_energy *le = instance;
     gpu_release(le);
-    free(le->visits);
-    free(le->places);
-    free(le->at_places);
-    free(le->asked);
+    free(le->work.visits);
+    free(le->work.places);
+    free(le->work.at_places);
+    free(le->asked.list);
 }
 
-/* ---- What is reported ------------------------------------------------------------------------ */
+/* ---- The descriptor -------------------------------------------------------------------------- */
 
-static const struct component {
-    const char *name, *doc, *in_file, *difference, *difference_doc;
-} components[COMPONENTS] = {
-    [KINETIC] = {"kinetic", "kinetic energy", "kinetic", "kinetic_less_file",
-                 "less that of the calculation the orbitals come from"},
-    [ELECTRON_ELECTRON] = {"electron_electron", "repulsion of the electrons", NULL, NULL, NULL},
-    [LOCAL] = {"local", "ions' charges and local pseudopotentials", "local", "local_less_file",
-               "less that of the calculation the orbitals come from"},
-    [NONLOCAL] = {"nonlocal", "pseudopotentials that depend on the angular momentum", "nonlocal",
-                  "nonlocal_less_file", "less that of the calculation the orbitals come from"},
-    [ION_ION] = {"ion_ion", "repulsion of the ions", "ion-ion", "ion_ion_less_file",
-                 "less that of the calculation the orbitals come from"},
-};
-
-static const char *const unit_words[] = {"hartree", "rydberg", "eV"};
-
-static int prepare_comparison(local_energy *le, const plugmc_host *host)
-{
-    const double units[] = {1, 2, 27.211386245988};
-    const int32_t cells = le->ions.primitive_cells;
-    if (le->per == PER_PRIMITIVE_CELL && cells < 1)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' does not say of how many primitive cells the system is",
-                          le->orbitals->label);
-    le->unit = units[le->units] / (le->per == PER_ELECTRON         ? (double)le->system->particles
-                                   : le->per == PER_PRIMITIVE_CELL ? cells
-                                                                   : 1);
-    for (int c = 0; c < COMPONENTS; c++) {
-        le->compared[c] = NAN;
-        for (int32_t i = 0; i < le->ions.energy_count && components[c].in_file && !le->has_jastrow;
-             i++)
-            if (!strcmp(le->ions.energy_names[i], components[c].in_file) && cells > 0)
-                le->compared[c] = le->ions.energies[i] * cells * le->unit;
-    }
-    if (!le->electron_ion) le->compared[LOCAL] = le->compared[NONLOCAL] = NAN;
-    if (!le->kinds) le->compared[NONLOCAL] = NAN;
-    if (!le->ion_ion) le->compared[ION_ION] = NAN;
-    return PLUGMC_OK;
-}
-
-static int quantity(void *instance, int index, plugmc_quantity *out)
-{
-    const local_energy *le = instance;
-    const char *unit = unit_words[le->units];
-    if (index >= QUANTITIES) return 0;
-    if (index == TOTAL) return plugmc_scalar(out, "energy", unit, "local energy");
-    if (index == TOTAL_SQUARED) return plugmc_scalar(out, "energy_squared", "", "its square");
-    if (index == DRIFT)
-        return plugmc_scalar(out, "drift", "", "ln |Psi|^2 as the mover keeps it, less what it is");
-    return plugmc_scalar(out, components[index - 1].name, unit, components[index - 1].doc);
-}
-
-/* The component of derived quantity `index`, from 1. */
-static int compared_component(const local_energy *le, int index)
-{
-    for (int c = 0; c < COMPONENTS; c++)
-        if (!isnan(le->compared[c]) && --index == 0) return c;
-    return -1;
-}
-
-static int derived(void *instance, int index, plugmc_quantity *out)
-{
-    const local_energy *le = instance;
-    const int c = index ? compared_component(le, index) : 0;
-    if (c < 0) return 0;
-    return index ? plugmc_scalar(out, components[c].difference, unit_words[le->units],
-                                 components[c].difference_doc)
-                 : plugmc_scalar(out, "variance", "", "of the local energy");
-}
-
-static int derive(void *instance, const double *means, double *out)
-{
-    const local_energy *le = instance;
-    out[0] = means[TOTAL_SQUARED] - means[TOTAL] * means[TOTAL];
-    for (int index = 1, c; (c = compared_component(le, index)) >= 0; index++)
-        out[index] = means[1 + c] - le->compared[c];
-    return 0;
-}
+_Static_assert(offsetof(local_energy, set) == 0, "keys are told of local_energy_settings");
 
 static const plugmc_parameter table[] = {
-    PLUGMC_FILES_KEY(local_energy, pseudopotentials, "",
+    PLUGMC_FILES_KEY(local_energy_settings, pseudopotentials, "",
                      "with blanks between them; each says which element it is for"),
-    PLUGMC_CHOICE_KEY(local_energy, nonlocal, "semilocal", "semilocal|separable",
+    PLUGMC_CHOICE_KEY(local_energy_settings, nonlocal, "semilocal", "semilocal|separable",
                       "form of what depends on the angular momentum"),
-    PLUGMC_CHOICE_KEY(local_energy, quadrature, "12", "6|12|26",
+    PLUGMC_CHOICE_KEY(local_energy_settings, quadrature, "12", "6|12|26",
                       "points on a sphere around an ion"),
-    PLUGMC_INTEGER_KEY(local_energy, radial_points, "10", 2, MOST_RADII, "",
+    PLUGMC_INTEGER_KEY(local_energy_settings, radial_points, "10", 2, MOST_RADII, "",
                        "radii of the quadrature, for separable pseudopotentials"),
-    PLUGMC_REAL_KEY(local_energy, tolerance, "1e-5", 0, 1, "hartree",
+    PLUGMC_REAL_KEY(local_energy_settings, tolerance, "1e-5", 0, 1, "hartree",
                     "pseudopotentials are cut off where they are smaller"),
-    PLUGMC_FLAG_KEY(local_energy, electron_electron, "yes", "electrons repel each other"),
-    PLUGMC_FLAG_KEY(local_energy, electron_ion, "yes", "ions attract electrons"),
-    PLUGMC_FLAG_KEY(local_energy, ion_ion, "yes", "ions repel each other"),
-    PLUGMC_CHOICE_KEY(local_energy, units, "hartree", "hartree|rydberg|ev", "of what is reported"),
-    PLUGMC_CHOICE_KEY(local_energy, per, "cell", "cell|electron|primitive_cell",
+    PLUGMC_FLAG_KEY(local_energy_settings, electron_electron, "yes", "electrons repel each other"),
+    PLUGMC_FLAG_KEY(local_energy_settings, electron_ion, "yes", "ions attract electrons"),
+    PLUGMC_FLAG_KEY(local_energy_settings, ion_ion, "yes", "ions repel each other"),
+    PLUGMC_CHOICE_KEY(local_energy_settings, units, "hartree", "hartree|rydberg|ev",
+                      "of what is reported"),
+    PLUGMC_CHOICE_KEY(local_energy_settings, per, "cell", "cell|electron|primitive_cell",
                       "whose energy is reported"),
 };
 
@@ -622,8 +528,9 @@ PLUGMC_PLUGIN(.name = "local_energy",
               .reference = "Foulkes, Mitas, Needs, Rajagopal, Rev. Mod. Phys. 73, 33 (2001)",
               PLUGMC_KEYS(local_energy, table),
               PLUGMC_OFFERS({PLUGMC_LOCAL_ENERGY, &local_energy_facet}),
-              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
-                                     .derived = derived, .derive = derive, .listing = listing,
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = local_energy_quantity,
+                                     .measure = measure, .derived = local_energy_derived,
+                                     .derive = local_energy_derive, .listing = listing,
                                      .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_WALKER_WEIGHT),
               .prepare = prepare, .release = release, .kernel_text = kernel_text)

@@ -3,6 +3,7 @@
 #define LOCAL_ENERGY_H
 
 #include "../../determinants/slater.h"
+#include "../../determinants/wave_function.h"
 #include "coulomb.h"
 #include "pseudopotential.h"
 #include "quadrature.h"
@@ -28,60 +29,73 @@ typedef struct sample {
 
 enum { WANTS_NO_PLACES, WANTS_PLACES_HERE, WANTS_PLACES_THERE }; /* there: in device memory */
 
-typedef struct local_energy {
-    /* parameters */
+/* Parameters. */
+typedef struct local_energy_settings {
     const char *pseudopotentials;
     int32_t nonlocal, quadrature, units, per, electron_electron, electron_ion, ion_ion;
     int64_t radial_points;
     real tolerance;
+} local_energy_settings;
+
+/* Overlaps of the orbitals with what pseudopotentials project onto; without a Jastrow factor alone. */
+typedef struct projections {
+    double **of;  /* [spins][ions], each [functions][numbers]; NULL: by quadrature */
+    double *rows; /* [row_count][numbers] all of these */
+    int64_t row_count;
+} projections;
+
+/* Walkers whose electrons are evaluated together. */
+typedef struct walker_group {
+    int32_t size;
+    double *points;                          /* [size * electrons of a spin][3] */
+    double *values, *gradients, *laplacians; /* [.][numbers], [.][3][numbers], [.][numbers] */
+    sample *samples;                         /* [size] */
+} walker_group;
+
+/* Of a quadrature, grown as needed. */
+typedef struct quadrature_work {
+    visit *visits; /* of one walker */
+    int64_t visit_count, visit_room;
+    double *places;    /* [.][3] places, all of a spin */
+    double *at_places; /* [.][numbers] */
+    int64_t place_room, at_room;
+} quadrature_work;
+
+/* Places of quadratures for whoever asked, grown as needed. */
+typedef struct asked_places {
+    plugmc_nonlocal_place *list;
+    int64_t count, room;
+    int wanted; /* WANTS_* */
+} asked_places;
+
+typedef struct local_energy {
+    local_energy_settings set; /* first: the table of keys counts from here */
 
     const plugmc_system *system;
     int32_t threads;
-    const plugmc_term *orbitals;
-    int is_complex;
-    int64_t pitch, numbers; /* orbitals of a row; reals of them */
-    int term_count;
-    const plugmc_term **terms; /* sampled, with a pair or a field */
-    double *charge, *diameter; /* [electrons] */
-    int32_t *species;          /* [electrons] */
+    wave_function wave;
+    int has_jastrow;
 
     int has_ions;
     plugmc_ions ions;
     int kinds;
     ion_potentials v; /* v_I: ions as electrons feel them */
     coulomb sums;
-    double *ion_wave;    /* [2][waves] structure factors of the ions */
-    double constant;     /* Hartree: ion-ion energy */
-    double **projection; /* [spins][ions], each [functions][numbers]; NULL: by quadrature */
-    double *projected;   /* [projection_rows][numbers] all of these */
-    int64_t projection_rows;
+    double *ion_wave; /* [2][waves] structure factors of the ions */
+    double constant;  /* Hartree: ion-ion energy */
+    projections projections;
 
-    int32_t group;
-    double *points;                          /* [group * electrons of a spin][3] */
-    double *values, *gradients, *laplacians; /* [.][numbers], [.][3][numbers], [.][numbers] */
-    sample *samples;                         /* [group] */
+    walker_group group;
+    quadrature_work work;
+    asked_places asked;
 
-    int has_jastrow;
     double unit;                 /* of the output over Hartree, and per what */
     double compared[COMPONENTS]; /* of the file's calculation, in that unit; NAN: not known */
-
-    visit *visits; /* of one walker, grown as needed */
-    int64_t visit_count, visit_room;
-    double *places;    /* [.][3] places of a quadrature, all of a spin */
-    double *at_places; /* [.][numbers] */
-    int64_t place_room, at_room;
-
-    plugmc_nonlocal_place *asked; /* places of quadratures for whoever asked, grown as needed */
-    int64_t asked_count, asked_room;
-    int wants_places; /* WANTS_* */
 
     struct local_energy_gpu *gpu; /* NULL: measured on the CPU */
     double *fetched; /* [walkers][particles][3] positions, if those are on a GPU then */
 } local_energy;
 
-/* values [QUANTITIES] of energies in Hartree, with ln |Psi|^2 in the place of the difference. */
-void write_values(const local_energy *, const double energy[COMPONENTS], double ln_square,
-                  double *values);
 /* Psi is 0 in a walker, by the determinant of a spin. */
 int fail_singular(const local_energy *, const plugmc_host *, int32_t walker, int spin);
 
@@ -118,6 +132,18 @@ int evaluate(const local_energy *, const plugmc_host *, int spin, int64_t n, con
 /* Says that memory is short; returns the code. */
 int local_energy_no_memory(const plugmc_host *);
 
+/* ---- What is reported: report.c --------------------------------------------------------------- */
+
+/* values [QUANTITIES] of energies in Hartree, with ln |Psi|^2 in the place of the difference. */
+void write_values(const local_energy *, const double energy[COMPONENTS], double ln_square,
+                  double *values);
+/* The unit, and what is compared with the file's calculation. */
+int prepare_comparison(local_energy *, const plugmc_host *);
+/* As of an observable. */
+int local_energy_quantity(void *instance, int index, plugmc_quantity *out);
+int local_energy_derived(void *instance, int index, plugmc_quantity *out);
+int local_energy_derive(void *instance, const double *means, double *out);
+
 /* ---- Ions: ions.c ---------------------------------------------------------------------------- */
 
 /* Pseudopotentials, and the charge of each ion. */
@@ -128,7 +154,7 @@ int prepare_centres(local_energy *, const plugmc_host *);
 /* Warns where the wave function lacks the cusp of a bare nucleus, or has a wrong one of two electrons: cusps.c. */
 int check_cusps(const local_energy *, const plugmc_host *);
 
-/* ---- On a GPU: gpu.c ------------------------------------------------------------------------- */
+/* ---- On a GPU: gpu.c, gpu_prepare.c ---------------------------------------------------------- */
 
 /* After everything else is prepared. */
 int gpu_prepare(local_energy *, const plugmc_host *);

@@ -40,15 +40,15 @@ static int find_visits(local_energy *le, const plugmc_host *host, const sample *
 {
     const plugmc_system *system = le->system;
     int code = PLUGMC_OK;
-    le->visit_count = 0;
+    le->work.visit_count = 0;
     for (int64_t e = system->first[spin]; e < system->first[spin + 1]; e++)
         for (int64_t c = 0; c < le->v.centres && !code; c++) {
             const double r[3] = {s->x[e], s->y[e], s->z[e]};
             visit one = {.electron = (int32_t)e, .ion = le->v.ion_of[c]};
             if (!is_visited(&le->v, c, r, one.from)) continue;
-            code =
-                grow(host, &le->visits, &le->visit_room, le->visit_count + 1, sizeof *le->visits);
-            if (!code) le->visits[le->visit_count++] = one;
+            code = grow(host, &le->work.visits, &le->work.visit_room, le->work.visit_count + 1,
+                        sizeof *le->work.visits);
+            if (!code) le->work.visits[le->work.visit_count++] = one;
         }
     return code;
 }
@@ -82,7 +82,7 @@ static double energy_of(const local_energy *le, const plugmc_view *view, int32_t
             visit_place(&le->v, &le->sums.cell, at, m, r, k / le->v.sphere.points,
                         k % le->v.sphere.points, place, phase);
         q[k] = creal((phase[0] + I * phase[1]) *
-                     slater_product(&s->spin[spin], own, values + k * le->numbers)) *
+                     slater_product(&s->spin[spin], own, values + k * le->wave.numbers)) *
                exp(-0.5 * parts_change(le, s, at->electron, places + 3 * k));
         if (!asked) continue;
         const double factor = visit_factor(&le->v, at, m, k);
@@ -102,27 +102,30 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
 {
     const int64_t each = (int64_t)le->v.sphere.points * le->v.radii, n = (end - first) * each;
     plugmc_nonlocal_place *asked = NULL;
-    int code = grow(host, &le->places, &le->place_room, 3 * n, sizeof *le->places);
+    int code = grow(host, &le->work.places, &le->work.place_room, 3 * n, sizeof *le->work.places);
     if (!code)
-        code = grow(host, &le->at_places, &le->at_room, n * le->numbers, sizeof *le->at_places);
+        code = grow(host, &le->work.at_places, &le->work.at_room, n * le->wave.numbers,
+                    sizeof *le->work.at_places);
     for (int64_t v = first; v < end && !code; v++)
-        place_points(le, view, walker, s, &le->visits[v], le->places + 3 * (v - first) * each);
-    if (!code) code = evaluate(le, host, spin, n, le->places, le->at_places, NULL, NULL);
+        place_points(le, view, walker, s, &le->work.visits[v],
+                     le->work.places + 3 * (v - first) * each);
+    if (!code) code = evaluate(le, host, spin, n, le->work.places, le->work.at_places, NULL, NULL);
     if (code) return code;
-    if (le->wants_places) {
-        code = grow(host, &le->asked, &le->asked_room, le->asked_count + n, sizeof *le->asked);
+    if (le->asked.wanted) {
+        code = grow(host, &le->asked.list, &le->asked.room, le->asked.count + n,
+                    sizeof *le->asked.list);
         if (code) return code;
-        asked = le->asked + le->asked_count;
-        le->asked_count += n;
+        asked = le->asked.list + le->asked.count;
+        le->asked.count += n;
     }
     double *energy = malloc((size_t)(end - first) * sizeof *energy);
     if (!energy)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the quadratures");
 #pragma omp parallel for schedule(dynamic, 4) num_threads(le->threads) if (le->threads > 1)
     for (int64_t v = first; v < end; v++)
-        energy[v - first] = energy_of(le, view, walker, s, spin, &le->visits[v],
-                                      le->places + 3 * (v - first) * each,
-                                      le->at_places + (v - first) * each * le->numbers,
+        energy[v - first] = energy_of(le, view, walker, s, spin, &le->work.visits[v],
+                                      le->work.places + 3 * (v - first) * each,
+                                      le->work.at_places + (v - first) * each * le->wave.numbers,
                                       asked ? asked + (v - first) * each : NULL);
     for (int64_t v = first; v < end; v++) s->energy[NONLOCAL] += energy[v - first];
     free(energy);
@@ -132,17 +135,19 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
 int measure_nonlocal(local_energy *le, const plugmc_host *host, const plugmc_view *view,
                      int32_t walker, sample *s)
 {
-    const int64_t most = MOST_VALUES / ((int64_t)le->v.sphere.points * le->v.radii * le->numbers);
+    const int64_t most =
+        MOST_VALUES / ((int64_t)le->v.sphere.points * le->v.radii * le->wave.numbers);
     const int64_t together = most < 1 ? 1 : most;
-    const int projects = le->projection && !le->wants_places;
+    const int projects = le->projections.of && !le->asked.wanted;
     int code = PLUGMC_OK;
     s->energy[NONLOCAL] = 0;
     for (int spin = 0; spin < le->system->species_count && !code; spin++) {
         code = find_visits(le, host, s, spin);
-        for (int64_t v = 0; v < le->visit_count && !code && projects; v++)
-            s->energy[NONLOCAL] += projected_energy(le, s, spin, &le->visits[v]);
-        for (int64_t v = 0; v < le->visit_count && !code && !projects; v += together) {
-            const int64_t end = v + together < le->visit_count ? v + together : le->visit_count;
+        for (int64_t v = 0; v < le->work.visit_count && !code && projects; v++)
+            s->energy[NONLOCAL] += projected_energy(le, s, spin, &le->work.visits[v]);
+        for (int64_t v = 0; v < le->work.visit_count && !code && !projects; v += together) {
+            const int64_t end =
+                v + together < le->work.visit_count ? v + together : le->work.visit_count;
             code = sum_visits(le, host, view, walker, s, spin, v, end);
         }
     }

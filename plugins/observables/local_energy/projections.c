@@ -45,12 +45,12 @@ static void project(const local_energy *le, const pseudopotential *p, double (*d
                     const double *radius, const double *weight, const double *values, double *out)
 {
     for (int j = 0; j < p->projectors; j++)
-        for (int m = -p->projector[j].l; m <= p->projector[j].l; m++, out += le->numbers)
+        for (int m = -p->projector[j].l; m <= p->projector[j].l; m++, out += le->wave.numbers)
             for (int i = 0; i < POINTS; i++) {
                 const double factor = weight[i] * harmonic(p->projector[j].l, m, direction[i]) *
                                       radial_at(&p->projector[j].beta, radius[i]) / radius[i];
-                for (int64_t o = 0; o < le->numbers; o++)
-                    out[o] += factor * values[i * le->numbers + o];
+                for (int64_t o = 0; o < le->wave.numbers; o++)
+                    out[o] += factor * values[i * le->wave.numbers + o];
             }
 }
 
@@ -66,14 +66,15 @@ int prepare_projections(local_energy *le, const plugmc_host *host)
     plugmc_context *context = host->context;
     const int32_t ions = le->ions.count, spins = le->system->species_count;
     int64_t rows = 0, at = 0;
-    le->projection = host->allocate(context, ((size_t)(ions * spins) + 1) * sizeof *le->projection);
+    le->projections.of =
+        host->allocate(context, ((size_t)(ions * spins) + 1) * sizeof *le->projections.of);
     for (int32_t i = 0; i < ions; i++)
         if (le->v.kind_of[i] >= 0) rows += functions_of(&le->v.kind[le->v.kind_of[i]]);
-    le->projection_rows = rows * spins;
-    double *memory = le->projected =
-        host->allocate(context, (size_t)(rows * spins * le->numbers + 1) * sizeof *memory);
-    double *work = malloc((size_t)(POINTS * (10 + le->numbers)) * sizeof *work);
-    int code = le->projection && memory && work
+    le->projections.row_count = rows * spins;
+    double *memory = le->projections.rows =
+        host->allocate(context, (size_t)(rows * spins * le->wave.numbers + 1) * sizeof *memory);
+    double *work = malloc((size_t)(POINTS * (10 + le->wave.numbers)) * sizeof *work);
+    int code = le->projections.of && memory && work
                    ? PLUGMC_OK
                    : host->fail(context, PLUGMC_ERROR_MEMORY, "no memory for the projections");
     double(*direction)[3] = (double(*)[3])work, *radius = work + 3 * POINTS,
@@ -92,10 +93,10 @@ int prepare_projections(local_energy *le, const plugmc_host *host)
         }
         code = evaluate(le, host, spin, POINTS, places, values, NULL, NULL);
         for (int i = 0; i < POINTS && !code && le->v.twisted; i++)
-            turn(values + i * le->numbers, le->pitch, phase[i]);
-        le->projection[k] = memory + at * le->numbers;
+            turn(values + i * le->wave.numbers, le->wave.pitch, phase[i]);
+        le->projections.of[k] = memory + at * le->wave.numbers;
         at += functions_of(p);
-        if (!code) project(le, p, direction, radius, weight, values, le->projection[k]);
+        if (!code) project(le, p, direction, radius, weight, values, le->projections.of[k]);
     }
     free(work);
     return code;
@@ -108,7 +109,7 @@ double projected_energy(const local_energy *le, const sample *s, int spin, const
     const pseudopotential *p = &le->v.kind[le->v.kind_of[v->ion]];
     const double r = sqrt(square_of_length(v->from));
     const double direction[3] = {v->from[0] / r, v->from[1] / r, v->from[2] / r};
-    const double *row = le->projection[spin * le->ions.count + v->ion];
+    const double *row = le->projections.of[spin * le->ions.count + v->ion];
     const int64_t own = v->electron - le->system->first[spin];
     const double place[3] = {s->x[v->electron], s->y[v->electron], s->z[v->electron]};
     double energy = 0, phase[2];
@@ -116,7 +117,7 @@ double projected_energy(const local_energy *le, const sample *s, int spin, const
     for (int j = 0; j < p->projectors; j++) {
         const int l = p->projector[j].l;
         const double strength = strength_at(p, j, r);
-        for (int m = -l; m <= l; m++, row += le->numbers)
+        for (int m = -l; m <= l; m++, row += le->wave.numbers)
             energy += strength * harmonic(l, m, direction) *
                       creal((phase[0] + I * phase[1]) * slater_product(&s->spin[spin], own, row));
     }

@@ -36,18 +36,20 @@ static int evaluate_request(void *instance, const plugmc_host *host,
     const int64_t row = 3 * le->system->particles;
     int code = PLUGMC_OK;
     if (request->view->on_device) return gpu_request(le, host, request);
-    le->asked_count = 0;
-    le->wants_places = request->places ? WANTS_PLACES_HERE : WANTS_NO_PLACES;
-    for (int32_t w = 0; w < request->walkers && !code; w += le->group) {
-        const int32_t left = request->walkers - w, n = left < le->group ? left : le->group;
+    le->asked.count = 0;
+    le->asked.wanted = request->places ? WANTS_PLACES_HERE : WANTS_NO_PLACES;
+    for (int32_t w = 0; w < request->walkers && !code; w += le->group.size) {
+        const int32_t left = request->walkers - w,
+                      n = left < le->group.size ? left : le->group.size;
         code = evaluate_walkers(le, host, request->view, request->inverses, request->phase != NULL,
                                 request->drift ? request->drift + w * row : NULL,
                                 request->first + w, n);
-        for (int32_t k = 0; k < n && !code; k++) write_walker(request, w + k, &le->samples[k]);
+        for (int32_t k = 0; k < n && !code; k++)
+            write_walker(request, w + k, &le->group.samples[k]);
     }
-    le->wants_places = WANTS_NO_PLACES;
-    if (request->places) *request->places = le->asked;
-    if (request->place_count) *request->place_count = le->asked_count;
+    le->asked.wanted = WANTS_NO_PLACES;
+    if (request->places) *request->places = le->asked.list;
+    if (request->place_count) *request->place_count = le->asked.count;
     return code;
 }
 

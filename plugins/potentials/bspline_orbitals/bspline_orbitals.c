@@ -14,7 +14,7 @@
  * that memory is read in order (bspline_orbitals.cu, spline.h).
  *
  * orbital_file.c and the readers beside it read the files, occupation.c chooses the orbitals, tables.c
- * fills the tables, ions.c finds the ions.
+ * fills the tables, ions.c finds the ions, gpu.c evaluates on the GPU.
  */
 #define _GNU_SOURCE /* sincos */
 #include <math.h>
@@ -27,10 +27,6 @@
 #include "bspline_orbitals.h"
 
 #include PLUGMC_KERNEL_FILE
-
-PLUGMC_EMBED(bspline_kernel, PLUGMC_KERNEL_FILE);
-
-enum { LEAST_BATCH = 65536, MOST_POINTS = 1 << 22 }; /* points at once on the GPU */
 
 /* ---- Evaluation on the CPU ----------------------------------------------------------------- */
 
@@ -70,15 +66,18 @@ static spline_place find_place(const bspline_orbitals *b, const double r[3], dou
     spline_place p;
     int64_t *offset[3] = {p.x, p.y, p.z};
     double(*weights[3])[4] = {p.wx, p.wy, p.wz};
-    const int64_t stride[3] = {(int64_t)b->grid[1] * b->grid[2], b->grid[2], 1};
+    const int64_t stride[3] = {(int64_t)b->grid.points[1] * b->grid.points[2], b->grid.points[2],
+                               1};
     for (int d = 0; d < 3; d++) {
-        s[d] = r[0] * b->inverse[0][d] + r[1] * b->inverse[1][d] + r[2] * b->inverse[2][d];
-        const double at = (s[d] - floor(s[d])) * b->grid[d];
+        s[d] = r[0] * b->grid.inverse[0][d] + r[1] * b->grid.inverse[1][d] +
+               r[2] * b->grid.inverse[2][d];
+        const double at = (s[d] - floor(s[d])) * b->grid.points[d];
         int64_t cell = (int64_t)at;
         weigh(at - (double)cell, weights[d]);
-        if (!(cell >= 0 && cell < b->grid[d])) cell = 0; /* rounded up to the edge, or no number */
+        if (!(cell >= 0 && cell < b->grid.points[d]))
+            cell = 0; /* rounded up to the edge, or no number */
         for (int i = 0; i < 4; i++)
-            offset[d][i] = (cell + i - 1 + b->grid[d]) % b->grid[d] * stride[d];
+            offset[d][i] = (cell + i - 1 + b->grid.points[d]) % b->grid.points[d] * stride[d];
     }
     return p;
 }
@@ -94,10 +93,11 @@ static spline_place find_place(const bspline_orbitals *b, const double r[3], dou
         const sums_##type sums = {                                                                 \
             s, {s + t->row, s + 2 * t->row, s + 3 * t->row}, s + 4 * t->row};                      \
         if (b->layout == LAYOUT_PLAIN)                                                             \
-            sum_plain_##type(t->numbers, (int64_t)b->grid[0] * b->grid[1] * b->grid[2], b->parts,  \
-                             p, b->metric, components, derivatives, sums);                         \
+            sum_plain_##type(t->numbers,                                                           \
+                             (int64_t)b->grid.points[0] * b->grid.points[1] * b->grid.points[2],   \
+                             b->parts, p, b->grid.metric, components, derivatives, sums);          \
         else if (derivatives)                                                                      \
-            sum_all_##type(t->numbers, t->row, p, b->metric, components, sums);                    \
+            sum_all_##type(t->numbers, t->row, p, b->grid.metric, components, sums);               \
         else                                                                                       \
             sum_values_##type(t->numbers, t->row, p, components, s);                               \
         if (q->real_size == sizeof(float))                                                         \
@@ -114,9 +114,9 @@ static spline_place find_place(const bspline_orbitals *b, const double r[3], dou
                                             (result *)q->values + point * row);                    \
         if (derivatives)                                                                           \
             finish_derivatives_##result##_##type(                                                  \
-                &sums, count, b->parts, t->k_of, phase, (const double(*)[4])t->wave, b->slope,     \
-                q->gradients ? (result *)q->gradients + 3 * point *row : NULL, q->pitch,           \
-                q->laplacians ? (result *)q->laplacians + point *row : NULL);                      \
+                &sums, count, b->parts, t->k_of, phase, (const double(*)[4])t->wave,               \
+                b->grid.slope, q->gradients ? (result *)q->gradients + 3 * point *row : NULL,      \
+                q->pitch, q->laplacians ? (result *)q->laplacians + point *row : NULL);            \
     } while (0)
 
 EVALUATE(float)
@@ -155,127 +155,7 @@ static void evaluate_on_host(const bspline_orbitals *b, const spline_table *t,
     }
 }
 
-/* ---- Evaluation on the GPU ----------------------------------------------------------------- */
-
-static void *at_device(plugmc_device_pointer p) { return (void *)(uintptr_t)p; }
-
-/* Points sorted by bricks of the grid: task->order. */
-static int sort_points(const bspline_orbitals *b, const spline_kernels *k, spline_task *task)
-{
-    const plugmc_host *host = b->host;
-    plugmc_device_pointer counts = b->counts, brick = b->brick, rank = b->rank, order = b->order;
-    uint32_t points = task->points, bricks = b->brick_count;
-    const uint32_t grid[3] = {(points + 255) / 256, 1, 1}, block[3] = {256, 1, 1};
-    const uint32_t one[3] = {1, 1, 1}, whole[3] = {1024, 1, 1};
-    const uint32_t cleared[3] = {(bricks + 255) / 256, 1, 1};
-    int code =
-        host->gpu->launch(host->context, k->clear, cleared, block, 0, (void *[]){&counts, &bricks});
-    if (!code)
-        code = host->gpu->launch(host->context, k->bin, grid, block, 0,
-                                 (void *[]){task, &counts, &brick, &rank});
-    if (!code)
-        code = host->gpu->launch(host->context, k->offsets, one, whole, 0,
-                                 (void *[]){&counts, &bricks});
-    if (!code)
-        code = host->gpu->launch(host->context, k->places, grid, block, 0,
-                                 (void *[]){&counts, &brick, &rank, &points, &order});
-    task->order = at_device(order);
-    return code;
-}
-
-/* Sorting pays when several points share the rows of their bricks, and a cache of 4 MB, which all GPUs have, does not
- * hold the table. */
-static int worth_sorting(const bspline_orbitals *b, const spline_table *t, int64_t points)
-{
-    const int64_t places = (int64_t)b->grid[0] * b->grid[1] * b->grid[2];
-    if (b->layout == LAYOUT_PLAIN) return 0;
-    if (b->sort != SORT_AUTO) return b->sort == SORT_YES;
-    return points >= 1024 && 8 * points >= places &&
-           places * t->row * (int64_t)b->size > (int64_t)4 << 20;
-}
-
-/* The smallest power of two of threads that a row needs, up to a warp. */
-static int32_t width_for(int64_t packs)
-{
-    int32_t width = 0;
-    while (width < 5 && (1 << width) < packs) width++;
-    return width;
-}
-
-static spline_task task_of(const bspline_orbitals *b, const spline_table *t,
-                           const plugmc_orbital_request *q, int64_t first, int64_t points)
-{
-    const size_t number_size = (size_t)q->real_size * (size_t)b->parts;
-    const int64_t packs = t->row * (int64_t)b->size / 16;
-    const int64_t used = (b->wanted[q->species] * b->parts * (int64_t)b->size + 15) / 16;
-    spline_task task = {
-        .packs = (uint32_t)packs,
-        .orbitals = b->wanted[q->species],
-        .table = at_device(t->device),
-        .phase = at_device(t->device_phase),
-        .wave = at_device(t->device_wave),
-        .positions = q->positions + 3 * first,
-        .points = (uint32_t)points,
-        .width = width_for(used),
-        .pitch = q->pitch,
-        .values = q->values ? (char *)q->values + number_size * (size_t)(first * q->pitch) : NULL,
-        .gradients = q->gradients
-                         ? (char *)q->gradients + number_size * (size_t)(3 * first * q->pitch)
-                         : NULL,
-        .laplacians =
-            q->laplacians ? (char *)q->laplacians + number_size * (size_t)(first * q->pitch) : NULL,
-    };
-    task.chunks = (uint32_t)((used + (1 << task.width) - 1) >> task.width);
-    memcpy(task.inverse, b->inverse, sizeof task.inverse);
-    memcpy(task.metric, b->metric, sizeof task.metric);
-    memcpy(task.slope, b->slope, sizeof task.slope);
-    for (int d = 0; d < 3; d++) {
-        task.grid[d] = b->grid[d];
-        task.bricks[d] = (int32_t)b->bricks[d];
-    }
-    return task;
-}
-
-static int launch_points(const bspline_orbitals *b, const spline_kernels *k, spline_task *task,
-                         int derivatives, int sorted)
-{
-    const plugmc_host *host = b->host;
-    if (b->layout == LAYOUT_PLAIN) {
-        const uint32_t grid[3] = {task->points * (uint32_t)task->orbitals, 1, 1},
-                       block[3] = {64, 1, 1};
-        return host->gpu->launch(host->context, derivatives ? k->plain_everything : k->plain_values,
-                                 grid, block, 0, (void *[]){task});
-    }
-    /* a fraction of the threads that the GPU holds: it waits for loads, not for memory */
-    const int few = ((int64_t)task->points * task->chunks << task->width) <
-                    (int64_t)host->gpu->multiprocessors * 256;
-    plugmc_kernel *kernel = derivatives ? few ? k->everything_of_few : k->everything
-                            : few       ? k->values_of_few
-                                        : k->values;
-    const uint32_t threads = few ? SPLINE_FEW : SPLINE_BLOCK;
-    const uint32_t a_block = (few ? 32 : SPLINE_BLOCK) >> task->width; /* points */
-    const uint32_t grid[3] = {(task->points + a_block - 1) / a_block * task->chunks, 1, 1};
-    const uint32_t block[3] = {threads, 1, 1};
-    int code = sorted ? sort_points(b, k, task) : PLUGMC_OK;
-    return code ? code : host->gpu->launch(host->context, kernel, grid, block, 0, (void *[]){task});
-}
-
-/* In batches that fit into the memory for sorting, which cannot grow while a graph is recorded. */
-static int evaluate_on_device(const bspline_orbitals *b, const spline_table *t,
-                              const plugmc_orbital_request *q)
-{
-    const spline_kernels *k = &b->kernels[q->real_size == sizeof(double)];
-    const int derivatives = q->gradients || q->laplacians,
-              sorted = worth_sorting(b, t, q->points < b->batch ? q->points : b->batch);
-    const int64_t batch = sorted || b->layout == LAYOUT_PLAIN ? b->batch : MOST_POINTS;
-    int code = PLUGMC_OK;
-    for (int64_t first = 0; first < q->points && !code; first += batch) {
-        int64_t points = q->points - first < batch ? q->points - first : batch;
-        spline_task task = task_of(b, t, q, first, points);
-        code = launch_points(b, k, &task, derivatives, sorted);
-    }
-    return code;
-}
+/* ---- Orbitals for others ---------------------------------------------------------------------- */
 
 static int evaluate(void *instance, const plugmc_orbital_request *q)
 {
@@ -294,7 +174,7 @@ static int evaluate(void *instance, const plugmc_orbital_request *q)
     if (q->on_device && !host->gpu)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "orbitals are asked for on the GPU in a run on the CPU");
-    if (q->on_device) return evaluate_on_device(b, t, q);
+    if (q->on_device) return spline_evaluate_there(b, t, q);
     evaluate_on_host(b, t, q);
     return PLUGMC_OK;
 }
@@ -358,7 +238,7 @@ static int check_box(const bspline_orbitals *b, const plugmc_host *host)
     double a[3][3], worst = 0, largest = 0;
     for (int d = 0; d < 3; d++)
         for (int e = 0; e < 3; e++) {
-            a[d][e] = f->lattice[d][e] * b->cells.tile[d];
+            a[d][e] = f->crystal.lattice[d][e] * b->cells.tile[d];
             largest = fmax(largest, fabs(a[d][e]));
             worst = fmax(worst, fabs(a[d][e] - box->vector[d][e]));
         }
@@ -382,120 +262,28 @@ static int check_electrons(bspline_orbitals *b, const plugmc_host *host)
         b->wanted[s] = (int32_t)plugmc_species_at(system, s)->count;
         found += b->wanted[s];
     }
-    if (found == cells * b->source.electrons) return PLUGMC_OK;
+    if (found == cells * b->source.crystal.electrons) return PLUGMC_OK;
     return host->fail(
         host->context, PLUGMC_ERROR_INPUT,
         "%s: %lld primitive cells of %d electrons make %lld, but the first two species "
         "(spin up and down) have %lld particles",
-        b->file, (long long)cells, b->source.electrons, (long long)(cells * b->source.electrons),
-        (long long)found);
+        b->file, (long long)cells, b->source.crystal.electrons,
+        (long long)(cells * b->source.crystal.electrons), (long long)found);
 }
 
 /* The metric of the grid, and how derivatives along it make Cartesian ones. */
 static void prepare_geometry(bspline_orbitals *b)
 {
     static const int pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    memcpy(b->inverse, b->source.inverse, sizeof b->inverse);
+    memcpy(b->grid.inverse, b->source.crystal.inverse, sizeof b->grid.inverse);
     for (int e = 0; e < 3; e++)
-        for (int d = 0; d < 3; d++) b->slope[e][d] = b->inverse[e][d] * b->grid[d];
+        for (int d = 0; d < 3; d++) b->grid.slope[e][d] = b->grid.inverse[e][d] * b->grid.points[d];
     for (int m = 0; m < 6; m++) {
         double sum = 0;
-        for (int e = 0; e < 3; e++) sum += b->slope[e][pair[m][0]] * b->slope[e][pair[m][1]];
-        b->metric[m] = m < 3 ? sum : 2 * sum;
+        for (int e = 0; e < 3; e++)
+            sum += b->grid.slope[e][pair[m][0]] * b->grid.slope[e][pair[m][1]];
+        b->grid.metric[m] = m < 3 ? sum : 2 * sum;
     }
-    b->brick_count = 1;
-    for (int d = 0; d < 3; d++) {
-        b->bricks[d] = (uint32_t)(b->grid[d] + SPLINE_BRICK - 1) / SPLINE_BRICK;
-        b->brick_count *= b->bricks[d];
-    }
-}
-
-/* ---- Preparation: the GPU ------------------------------------------------------------------ */
-
-/* Two texts: results in float and in double. */
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
-{
-    bspline_orbitals *b = instance;
-    (void)host;
-    snprintf(b->resident_define, sizeof b->resident_define, "BLOCKS_RESIDENT=%d", (int)b->resident);
-    b->defines[0] = b->precision == PRECISION_DOUBLE ? "TABLE=double" : "TABLE=float";
-    b->defines[1] = b->source.real ? "COMPLEX=0" : "COMPLEX=1";
-    b->defines[2] = b->resident_define;
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "bspline_orbitals.cu",
-                                               .text = bspline_kernel,
-                                               .defines = b->defines,
-                                               .double_precision = index == 1,
-                                               .overlap = 1,
-                                               .contract = 1});
-    return index < 2;
-}
-
-/* phase and wave by orbital, as kernels want them. */
-static int upload_table(const bspline_orbitals *b, spline_table *t, const plugmc_host *host)
-{
-    const plugmc_gpu *gpu = host->gpu;
-    const size_t n = (size_t)t->count;
-    const size_t points = (size_t)b->grid[0] * (size_t)b->grid[1] * (size_t)b->grid[2];
-    const size_t numbers = b->layout == LAYOUT_PLAIN ? n * (size_t)b->parts : (size_t)t->row;
-    const size_t bytes = points * numbers * b->size;
-    if (n == 0) return PLUGMC_OK;
-    double(*phase)[3] = malloc(n * sizeof *phase), (*wave)[4] = malloc(n * sizeof *wave);
-    if (!phase || !wave) {
-        free(phase);
-        free(wave);
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu phases", n);
-    }
-    for (size_t l = 0; l < n; l++) {
-        memcpy(phase[l], t->phase[t->k_of[l]], sizeof phase[l]);
-        memcpy(wave[l], t->wave[t->k_of[l]], sizeof wave[l]);
-    }
-    int code = gpu->allocate(host->context, bytes, &t->device);
-    if (!code) code = gpu->allocate(host->context, n * sizeof *phase, &t->device_phase);
-    if (!code) code = gpu->allocate(host->context, n * sizeof *wave, &t->device_wave);
-    if (!code) code = gpu->upload(host->context, t->device, t->numbers, bytes);
-    if (!code) code = gpu->upload(host->context, t->device_phase, phase, n * sizeof *phase);
-    if (!code) code = gpu->upload(host->context, t->device_wave, wave, n * sizeof *wave);
-    free(phase);
-    free(wave);
-    return code;
-}
-
-static int prepare_device(bspline_orbitals *b, const plugmc_host *host)
-{
-    const plugmc_gpu *gpu = host->gpu;
-    const int64_t electrons = (int64_t)host->system->walkers * host->system->particles;
-    int code = PLUGMC_OK;
-    for (int i = 0; i < 2 && !code; i++) {
-        spline_kernels *k = &b->kernels[i];
-        const struct {
-            const char *name;
-            plugmc_kernel **out;
-        } wanted[] = {{"values", &k->values},
-                      {"everything", &k->everything},
-                      {"values_of_few", &k->values_of_few},
-                      {"everything_of_few", &k->everything_of_few},
-                      {"plain_values", &k->plain_values},
-                      {"plain_everything", &k->plain_everything},
-                      {"clear", &k->clear},
-                      {"bin", &k->bin},
-                      {"offsets", &k->offsets},
-                      {"places", &k->places}};
-        plugmc_kernel_text text = {.size = sizeof text};
-        kernel_text(b, host, i, &text);
-        for (int n = 0; n < PLUGMC_COUNT(wanted) && !code; n++)
-            code = gpu->kernel(host->context, &text, wanted[n].name, wanted[n].out);
-    }
-    for (int s = 0; s < 2 && !code; s++) code = upload_table(b, &b->tables[s], host);
-    b->batch = electrons > LEAST_BATCH ? electrons : LEAST_BATCH;
-    /* a grid of blocks has an end, and the plain layout has a block for each orbital of a point */
-    if (b->batch > MOST_POINTS) b->batch = MOST_POINTS;
-    if (b->layout == LAYOUT_PLAIN) b->batch = LEAST_BATCH;
-    const size_t bytes = (size_t)b->batch * sizeof(uint32_t);
-    if (!code) code = gpu->allocate(host->context, b->brick_count * sizeof(uint32_t), &b->counts);
-    if (!code) code = gpu->allocate(host->context, bytes, &b->brick);
-    if (!code) code = gpu->allocate(host->context, bytes, &b->rank);
-    if (!code) code = gpu->allocate(host->context, bytes, &b->order);
-    return code;
 }
 
 /* ---- The plugin ---------------------------------------------------------------------------- */
@@ -526,7 +314,7 @@ static int prepare(void *instance, const plugmc_host *host)
     b->scratch = host->allocate(host->context, (size_t)b->threads * b->scratch_bytes);
     if (!b->scratch) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for sums");
     code = prepare_ions(b, &host->system->box);
-    return code || !host->gpu ? code : prepare_device(b, host);
+    return code || !host->gpu ? code : spline_prepare_gpu(b, host);
 }
 
 static void release(void *instance)
@@ -588,5 +376,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "bspline_orbitals",
               .reference = "Alfe, Gillan, Phys. Rev. B 70, 161101 (2004)",
               PLUGMC_KEYS(bspline_orbitals, table), PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}),
               .configure = configure, .release = release, .prepare = prepare,
-              .kernel_text = kernel_text, .potential = &potential,
+              .kernel_text = spline_kernel_text, .potential = &potential,
               .rehearse = orbital_file_rehearse)

@@ -29,6 +29,22 @@ typedef struct spline_kernels {
         *plain_everything, *clear, *bin, *offsets, *places;
 } spline_kernels;
 
+/* The grid of the primitive cell. */
+typedef struct spline_grid {
+    int32_t points[3];
+    double inverse[3][3], metric[6], slope[3][3];
+} spline_grid;
+
+/* Kernels, and memory for points of one call, which are sorted by the brick of the grid that they are in. */
+typedef struct spline_gpu {
+    const char *defines[4]; /* of the device text */
+    char resident_define[32];
+    spline_kernels kernels[2]; /* results in float, double */
+    int64_t batch;             /* points */
+    uint32_t bricks[3], brick_count;
+    plugmc_device_pointer counts, brick, rank, order;
+} spline_gpu;
+
 typedef struct bspline_orbitals {
     const char *file; /* parameters */
     plugmc_list tile, twist, valence;
@@ -39,23 +55,16 @@ typedef struct bspline_orbitals {
     const plugmc_host *host;
     orbital_file source;
     k_set cells;
-    int32_t grid[3], parts; /* parts: 2 if orbitals are complex */
-    size_t size;            /* of a number of the table */
-    double inverse[3][3], metric[6], slope[3][3];
+    spline_grid grid;
+    int32_t parts;     /* 2 if orbitals are complex */
+    size_t size;       /* of a number of the table */
     int32_t wanted[2]; /* electrons of each spin */
     spline_table tables[2];
     int32_t table_of[2]; /* spin -> table */
     int32_t threads;
     char *scratch; /* [threads][scratch_bytes] */
     size_t scratch_bytes;
-
-    const char *defines[4]; /* of the device text */
-    char resident_define[32];
-    spline_kernels kernels[2]; /* results in float, double */
-    int64_t batch;             /* points */
-    uint32_t bricks[3], brick_count;
-    plugmc_device_pointer counts, brick, rank, order;
-
+    spline_gpu gpu;
     plugmc_ions ions; /* of the simulation cell */
 } bspline_orbitals;
 
@@ -67,4 +76,13 @@ int load_tables(bspline_orbitals *);
 /* Valence charges of the file's atoms, then all ions of the simulation cell. */
 int find_valence(bspline_orbitals *);
 int prepare_ions(bspline_orbitals *, const plugmc_box *);
+
+/* ---- On the GPU: gpu.c ------------------------------------------------------------------------- */
+
+int spline_evaluate_there(const bspline_orbitals *, const spline_table *,
+                          const plugmc_orbital_request *);
+/* Two texts: results in float and in double. */
+int spline_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
+/* Once the tables are filled. */
+int spline_prepare_gpu(bspline_orbitals *, const plugmc_host *);
 #endif

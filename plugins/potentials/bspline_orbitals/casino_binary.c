@@ -94,13 +94,13 @@ static int read_header(orbital_file *f, counts *c)
     int code = read_record(f, "record 1 (header)", bytes, HEADER);
     if (code) return code;
     for (int i = 0; i < 4; i++) get_text(&r, unused); /* title, code, method, functional */
-    get_text(&r, f->pseudopotential);
-    f->cutoff = get_real(&r);
+    get_text(&r, f->crystal.pseudopotential);
+    f->crystal.cutoff = get_real(&r);
     code = get_logical(f, &r, "the flag of spin polarisation", &c->polarised);
-    f->energies = ENERGIES;
-    for (int i = 0; i < ENERGIES; i++) f->energy[i] = get_real(&r);
-    f->electrons = get_integer(&r);
-    f->atoms = get_integer(&r);
+    f->crystal.energies = ENERGIES;
+    for (int i = 0; i < ENERGIES; i++) f->crystal.energy[i] = get_real(&r);
+    f->crystal.electrons = get_integer(&r);
+    f->crystal.atoms = get_integer(&r);
     int32_t waves = get_integer(&r);
     f->k_points = get_integer(&r);
     for (int d = 0; d < 3; d++) f->grid[d] = get_integer(&r);
@@ -110,17 +110,18 @@ static int read_header(orbital_file *f, counts *c)
     int32_t localized = get_integer(&r);
     localized |= get_integer(&r);
     for (int d = 0; d < 3; d++)
-        for (int e = 0; e < 3; e++) f->lattice[d][e] = get_real(&r);
+        for (int e = 0; e < 3; e++) f->crystal.lattice[d][e] = get_real(&r);
     f->real = gamma;
     f->spins = c->polarised ? 2 : 1;
     if (!code && (!extended || localized))
         code = damaged(f, "%s: it has localized orbitals, which this plugin does not read", where);
-    if (!code) code = check_finite(f, where, "the cutoff", &f->cutoff, 1, 1e5);
-    if (!code && !(f->cutoff > 0))
-        code = damaged(f, "%s: the cutoff is %g Hartree", where, f->cutoff);
+    if (!code) code = check_finite(f, where, "the cutoff", &f->crystal.cutoff, 1, 1e5);
+    if (!code && !(f->crystal.cutoff > 0))
+        code = damaged(f, "%s: the cutoff is %g Hartree", where, f->crystal.cutoff);
     if (!code)
-        code = check_count(f, where, "the number of electrons", f->electrons, 1, MOST_ELECTRONS);
-    if (!code) code = check_count(f, where, "the number of atoms", f->atoms, 1, MOST_ATOMS);
+        code = check_count(f, where, "the number of electrons", f->crystal.electrons, 1,
+                           MOST_ELECTRONS);
+    if (!code) code = check_count(f, where, "the number of atoms", f->crystal.atoms, 1, MOST_ATOMS);
     if (!code) code = check_count(f, where, "the number of G vectors", waves, 0, INT32_MAX);
     if (!code)
         code = check_count(f, where, "the number of k points", f->k_points, 1, MOST_K_POINTS);
@@ -141,7 +142,7 @@ static int64_t orbital_bytes(const orbital_file *f)
 static int64_t table_bytes(const orbital_file *f, const counts *c)
 {
     int64_t nk = f->k_points, states = nk * c->bands * f->spins;
-    return (3 + 1 + 6) * 8 * nk + 28 * (int64_t)f->atoms + 8 * nk + 12 * states + 8;
+    return (3 + 1 + 6) * 8 * nk + 28 * (int64_t)f->crystal.atoms + 8 * nk + 12 * states + 8;
 }
 
 static int64_t map_bytes(const orbital_file *f, const counts *c)
@@ -244,22 +245,24 @@ static int read_table(orbital_file *f, const counts *c)
     const int64_t bytes = table_bytes(f, c);
     f->states = f->k_points * c->bands * f->spins;
     f->k = take(f, (size_t)f->k_points, sizeof *f->k);
-    f->atomic_number = take(f, (size_t)f->atoms, sizeof *f->atomic_number);
-    f->position = take(f, (size_t)f->atoms, sizeof *f->position);
-    f->valence = take(f, (size_t)f->atoms, sizeof *f->valence);
+    f->crystal.atomic_number = take(f, (size_t)f->crystal.atoms, sizeof *f->crystal.atomic_number);
+    f->crystal.position = take(f, (size_t)f->crystal.atoms, sizeof *f->crystal.position);
+    f->crystal.valence = take(f, (size_t)f->crystal.atoms, sizeof *f->crystal.valence);
     f->state = take(f, (size_t)f->states, sizeof *f->state);
     record r = {malloc((size_t)bytes), 0};
     if (!r.bytes)
         f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for a file of orbitals");
-    if (!f->k || !f->atomic_number || !f->position || !f->valence || !f->state || !r.bytes) {
+    if (!f->k || !f->crystal.atomic_number || !f->crystal.position || !f->crystal.valence ||
+        !f->state || !r.bytes) {
         free(r.bytes);
         return PLUGMC_ERROR_MEMORY;
     }
     int code = read_record(f, "record 2 (k points, atoms, eigenvalues)", r.bytes, bytes);
     if (!code) code = read_k_points(f, &r);
     if (!code) {
-        get(&r, f->atomic_number, (size_t)f->atoms * sizeof *f->atomic_number);
-        get(&r, f->position, (size_t)f->atoms * sizeof *f->position);
+        get(&r, f->crystal.atomic_number,
+            (size_t)f->crystal.atoms * sizeof *f->crystal.atomic_number);
+        get(&r, f->crystal.position, (size_t)f->crystal.atoms * sizeof *f->crystal.position);
         code = check_atoms(f, "record 2");
     }
     const int64_t first = HEADER + MARKS + bytes + MARKS + 4 + MARKS + map_bytes(f, c) + MARKS;

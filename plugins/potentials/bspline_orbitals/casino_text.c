@@ -182,10 +182,10 @@ static int read_energies(orbital_file *f)
                          {"electronelectronenergy", "Electron electron energy"},
                          {"ionionenergy", "Ion-ion energy"}};
     int code = PLUGMC_OK;
-    f->energies = ENERGIES;
+    f->crystal.energies = ENERGIES;
     for (int i = 0; i < ENERGIES && !code; i++) {
         code = find_label(f, label[i].letters, label[i].name);
-        if (!code) code = read_real(f, label[i].name, &f->energy[i]);
+        if (!code) code = read_real(f, label[i].name, &f->crystal.energy[i]);
     }
     return code;
 }
@@ -194,18 +194,19 @@ static int read_basics(orbital_file *f)
 {
     int code = find_label(f, "basicinfo", "BASIC INFO");
     if (!code)
-        code = read_value_line(f, "pseudopotential", "Pseudopotential", f->pseudopotential,
-                               sizeof f->pseudopotential);
+        code = read_value_line(f, "pseudopotential", "Pseudopotential", f->crystal.pseudopotential,
+                               sizeof f->crystal.pseudopotential);
     if (!code) code = find_label(f, "planewavecutoff", "Plane wave cutoff");
-    if (!code) code = read_real(f, "the plane wave cutoff", &f->cutoff);
-    if (!code && !(f->cutoff > 0 && f->cutoff < 1e5))
+    if (!code) code = read_real(f, "the plane wave cutoff", &f->crystal.cutoff);
+    if (!code && !(f->crystal.cutoff > 0 && f->crystal.cutoff < 1e5))
         code = damaged(f, "line %lld: the plane wave cutoff is %g Hartree", (long long)f->line,
-                       f->cutoff);
+                       f->crystal.cutoff);
     if (!code) code = read_polarised(f);
     if (!code) code = read_energies(f);
     if (!code) code = find_label(f, "numberofelectrons", "Number of electrons per primitive cell");
     return code ? code
-                : read_integer(f, "the number of electrons", 1, MOST_ELECTRONS, &f->electrons);
+                : read_integer(f, "the number of electrons", 1, MOST_ELECTRONS,
+                               &f->crystal.electrons);
 }
 
 static int read_geometry(orbital_file *f)
@@ -213,26 +214,28 @@ static int read_geometry(orbital_file *f)
     char where[64];
     int code = find_label(f, "geometry", "GEOMETRY");
     if (!code) code = find_label(f, "numberofatoms", "Number of atoms per primitive cell");
-    if (!code) code = read_integer(f, "the number of atoms", 1, MOST_ATOMS, &f->atoms);
-    if (!code && f->atoms > f->bytes / 8)
+    if (!code) code = read_integer(f, "the number of atoms", 1, MOST_ATOMS, &f->crystal.atoms);
+    if (!code && f->crystal.atoms > f->bytes / 8)
         code = damaged(f, "line %lld: %d atoms do not fit into the file", (long long)f->line,
-                       f->atoms);
+                       f->crystal.atoms);
     if (code) return code;
-    f->atomic_number = take(f, (size_t)f->atoms, sizeof *f->atomic_number);
-    f->position = take(f, (size_t)f->atoms, sizeof *f->position);
-    f->valence = take(f, (size_t)f->atoms, sizeof *f->valence);
-    if (!f->atomic_number || !f->position || !f->valence) return PLUGMC_ERROR_MEMORY;
+    f->crystal.atomic_number = take(f, (size_t)f->crystal.atoms, sizeof *f->crystal.atomic_number);
+    f->crystal.position = take(f, (size_t)f->crystal.atoms, sizeof *f->crystal.position);
+    f->crystal.valence = take(f, (size_t)f->crystal.atoms, sizeof *f->crystal.valence);
+    if (!f->crystal.atomic_number || !f->crystal.position || !f->crystal.valence)
+        return PLUGMC_ERROR_MEMORY;
     code = find_label(f, "atomicnumber", "Atomic number and position of the atoms");
     snprintf(where, sizeof where, "lines %lld to %lld", (long long)f->line,
-             (long long)f->line + f->atoms - 1);
-    for (int32_t i = 0; i < f->atoms && !code; i++) {
-        code = read_integer(f, "an atomic number", 1, 400, &f->atomic_number[i]);
-        if (!code) code = read_vector(f, "a position", f->position[i]);
+             (long long)f->line + f->crystal.atoms - 1);
+    for (int32_t i = 0; i < f->crystal.atoms && !code; i++) {
+        code = read_integer(f, "an atomic number", 1, 400, &f->crystal.atomic_number[i]);
+        if (!code) code = read_vector(f, "a position", f->crystal.position[i]);
     }
     if (!code) code = check_atoms(f, where);
     if (!code) code = find_label(f, "primitivelatticevectors", "Primitive lattice vectors");
     snprintf(where, sizeof where, "line %lld", (long long)f->line);
-    for (int d = 0; d < 3 && !code; d++) code = read_vector(f, "a lattice vector", f->lattice[d]);
+    for (int d = 0; d < 3 && !code; d++)
+        code = read_vector(f, "a lattice vector", f->crystal.lattice[d]);
     return code ? code : set_lattice(f, where);
 }
 
@@ -241,7 +244,7 @@ static int set_wave(orbital_file *f, int32_t index, const double g[3])
 {
     for (int d = 0; d < 3; d++) {
         double x = 0;
-        for (int e = 0; e < 3; e++) x += g[e] * f->lattice[d][e];
+        for (int e = 0; e < 3; e++) x += g[e] * f->crystal.lattice[d][e];
         x /= 2 * M_PI;
         if (!(fabs(x - rint(x)) < 1e-4 && fabs(x) < 1e6))
             return damaged(f, "line %lld: G vector %d, (%g %g %g), does not belong to the lattice",

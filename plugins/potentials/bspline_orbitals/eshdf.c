@@ -255,27 +255,30 @@ static int read_species(const orbital_file *f, int32_t s, int32_t *number, doubl
 static int read_atoms(orbital_file *f)
 {
     int32_t species = 0;
-    int code = read_count(f, "/atoms/number_of_atoms", 1, MOST_ATOMS, &f->atoms);
+    int code = read_count(f, "/atoms/number_of_atoms", 1, MOST_ATOMS, &f->crystal.atoms);
     if (!code) code = read_count(f, "/atoms/number_of_species", 1, MOST_ATOMIC_NUMBER, &species);
-    if (!code && f->atoms > f->bytes / 28)
-        code = damaged(f, "/atoms/number_of_atoms: %d atoms do not fit into the file", f->atoms);
+    if (!code && f->crystal.atoms > f->bytes / 28)
+        code = damaged(f, "/atoms/number_of_atoms: %d atoms do not fit into the file",
+                       f->crystal.atoms);
     if (code) return code;
-    f->atomic_number = take(f, (size_t)f->atoms, sizeof *f->atomic_number);
-    f->position = take(f, (size_t)f->atoms, sizeof *f->position);
-    f->valence = take(f, (size_t)f->atoms, sizeof *f->valence);
-    if (!f->atomic_number || !f->position || !f->valence) return PLUGMC_ERROR_MEMORY;
-    code = read_reals(f, "/atoms/positions", 3 * (int64_t)f->atoms, f->position[0]);
-    if (!code) code = read_integers(f, "/atoms/species_ids", f->atoms, f->atomic_number);
+    f->crystal.atomic_number = take(f, (size_t)f->crystal.atoms, sizeof *f->crystal.atomic_number);
+    f->crystal.position = take(f, (size_t)f->crystal.atoms, sizeof *f->crystal.position);
+    f->crystal.valence = take(f, (size_t)f->crystal.atoms, sizeof *f->crystal.valence);
+    if (!f->crystal.atomic_number || !f->crystal.position || !f->crystal.valence)
+        return PLUGMC_ERROR_MEMORY;
+    code = read_reals(f, "/atoms/positions", 3 * (int64_t)f->crystal.atoms, f->crystal.position[0]);
+    if (!code)
+        code = read_integers(f, "/atoms/species_ids", f->crystal.atoms, f->crystal.atomic_number);
     int32_t number[MOST_ATOMIC_NUMBER];
     double valence[MOST_ATOMIC_NUMBER];
     for (int32_t s = 0; s < species && !code; s++)
         code = read_species(f, s, &number[s], &valence[s]);
-    for (int32_t i = 0; i < f->atoms && !code; i++) {
-        int32_t s = f->atomic_number[i];
+    for (int32_t i = 0; i < f->crystal.atoms && !code; i++) {
+        int32_t s = f->crystal.atomic_number[i];
         code = check_count(f, "/atoms/species_ids", "a species", s, 0, species - 1);
         if (code) break;
-        f->atomic_number[i] = number[s];
-        f->valence[i] = valence[s];
+        f->crystal.atomic_number[i] = number[s];
+        f->crystal.valence[i] = valence[s];
     }
     return code ? code : check_atoms(f, "/atoms/positions");
 }
@@ -295,9 +298,9 @@ static int read_electrons(orbital_file *f)
     for (int s = 0; s < 2 && !code; s++)
         code = check_count(f, "/electrons/number_of_electrons", "it", electrons[s], 0,
                            MOST_ELECTRONS / 2);
-    f->electrons = code ? 0 : electrons[0] + electrons[1];
+    f->crystal.electrons = code ? 0 : electrons[0] + electrons[1];
     if (!code)
-        code = check_count(f, "/electrons/number_of_electrons", "the sum", f->electrons, 1,
+        code = check_count(f, "/electrons/number_of_electrons", "the sum", f->crystal.electrons, 1,
                            MOST_ELECTRONS);
     if (!code) code = read_count(f, "/electrons/number_of_spins", 1, 2, &f->spins);
     if (!code) code = read_count(f, "/electrons/number_of_kpoints", 1, MOST_K_POINTS, &f->k_points);
@@ -456,7 +459,7 @@ static int open_whole(orbital_file *f)
     int code =
         f->hdf >= 0 ? PLUGMC_OK : damaged(f, "HDF5 cannot open it: it is truncated or damaged");
     if (!code) code = check_format(f);
-    if (!code) code = read_reals(f, "/supercell/primitive_vectors", 9, f->lattice[0]);
+    if (!code) code = read_reals(f, "/supercell/primitive_vectors", 9, f->crystal.lattice[0]);
     if (!code) code = set_lattice(f, "/supercell/primitive_vectors");
     if (!code) code = read_atoms(f);
     if (!code) code = read_electrons(f);
@@ -464,7 +467,7 @@ static int open_whole(orbital_file *f)
     if (!code) code = read_k_points(f);
     if (!code && f->half) f->real = true;
     /* valence charges stand for the pseudopotential, which ES-HDF does not name */
-    snprintf(f->pseudopotential, sizeof f->pseudopotential, "of valence charges");
+    snprintf(f->crystal.pseudopotential, sizeof f->crystal.pseudopotential, "of valence charges");
     return code;
 }
 

@@ -9,10 +9,11 @@ static int32_t element_of(const orbital_file *f, int32_t atom, int32_t *elements
     int32_t n = 0;
     for (int32_t i = 0; i <= atom; i++) {
         int32_t earlier = 0;
-        while (earlier < i && f->atomic_number[earlier] != f->atomic_number[i]) earlier++;
+        while (earlier < i && f->crystal.atomic_number[earlier] != f->crystal.atomic_number[i])
+            earlier++;
         if (earlier < i) continue;
         n++;
-        if (f->atomic_number[i] == f->atomic_number[atom]) {
+        if (f->crystal.atomic_number[i] == f->crystal.atomic_number[atom]) {
             *elements = n > *elements ? n : *elements;
             return n - 1;
         }
@@ -27,26 +28,26 @@ int find_valence(bspline_orbitals *b)
     orbital_file *f = &b->source;
     int32_t elements = 0;
     double sum = 0;
-    for (int32_t i = 0; i < f->atoms; i++) element_of(f, i, &elements);
+    for (int32_t i = 0; i < f->crystal.atoms; i++) element_of(f, i, &elements);
     if (b->valence.count != 0 && b->valence.count != elements)
         return damaged(f, "valence has %d numbers, but the file has %d elements", b->valence.count,
                        elements);
-    for (int32_t i = 0; i < f->atoms; i++) {
+    for (int32_t i = 0; i < f->crystal.atoms; i++) {
         if (b->valence.count)
-            f->valence[i] = (double)b->valence.values[element_of(f, i, &elements)];
-        else if (!f->valence[i] && elements == 1)
-            f->valence[i] = (double)f->electrons / f->atoms;
-        if (!(f->valence[i] > 0))
+            f->crystal.valence[i] = (double)b->valence.values[element_of(f, i, &elements)];
+        else if (!f->crystal.valence[i] && elements == 1)
+            f->crystal.valence[i] = (double)f->crystal.electrons / f->crystal.atoms;
+        if (!(f->crystal.valence[i] > 0))
             return damaged(f,
                            "it does not say what valence charges its %d elements have: give them "
                            "as 'valence', in the order in which the atoms come",
                            elements);
-        sum += f->valence[i];
+        sum += f->crystal.valence[i];
     }
-    if (fabs(sum - f->electrons) < 1e-6) return PLUGMC_OK;
+    if (fabs(sum - f->crystal.electrons) < 1e-6) return PLUGMC_OK;
     return damaged(
         f, "the atoms have %g valence charges, but there are %d electrons a primitive cell%s", sum,
-        f->electrons,
+        f->crystal.electrons,
         b->valence.count ? "" : ": give the right charges as 'valence', element by element");
 }
 
@@ -54,7 +55,7 @@ int prepare_ions(bspline_orbitals *b, const plugmc_box *box)
 {
     const orbital_file *f = &b->source;
     const int32_t *tile = b->cells.tile;
-    const int64_t cells = (int64_t)tile[0] * tile[1] * tile[2], n = cells * f->atoms;
+    const int64_t cells = (int64_t)tile[0] * tile[1] * tile[2], n = cells * f->crystal.atoms;
     if (n > MOST_STATES)
         return damaged(f, "%lld ions are more than this plugin takes", (long long)n);
     double(*positions)[3] = take(f, (size_t)n, sizeof *positions);
@@ -65,14 +66,15 @@ int prepare_ions(bspline_orbitals *b, const plugmc_box *box)
     for (int64_t cell = 0; cell < cells; cell++) {
         const int64_t index[3] = {cell / ((int64_t)tile[1] * tile[2]), cell / tile[2] % tile[1],
                                   cell % tile[2]};
-        for (int32_t i = 0; i < f->atoms; i++, at++) {
+        for (int32_t i = 0; i < f->crystal.atoms; i++, at++) {
             for (int e = 0; e < 3; e++) {
-                positions[at][e] = f->position[i][e];
-                for (int d = 0; d < 3; d++) positions[at][e] += (double)index[d] * f->lattice[d][e];
+                positions[at][e] = f->crystal.position[i][e];
+                for (int d = 0; d < 3; d++)
+                    positions[at][e] += (double)index[d] * f->crystal.lattice[d][e];
             }
             plugmc_wrap(box, positions[at]);
-            atomic_number[at] = f->atomic_number[i];
-            valence[at] = f->valence[i];
+            atomic_number[at] = f->crystal.atomic_number[i];
+            valence[at] = f->crystal.valence[i];
         }
     }
     b->ions = (plugmc_ions){.size = sizeof b->ions,
@@ -81,8 +83,8 @@ int prepare_ions(bspline_orbitals *b, const plugmc_box *box)
                             .atomic_number = atomic_number,
                             .valence = valence,
                             .primitive_cells = (int32_t)cells,
-                            .energy_count = f->energies,
+                            .energy_count = f->crystal.energies,
                             .energy_names = energy_names,
-                            .energies = f->energy};
+                            .energies = f->crystal.energy};
     return PLUGMC_OK;
 }

@@ -139,7 +139,7 @@ int check_finite(const orbital_file *f, const char *where, const char *what, con
 
 int set_lattice(orbital_file *f, const char *where)
 {
-    const double(*a)[3] = (const double(*)[3])f->lattice;
+    const double(*a)[3] = (const double(*)[3])f->crystal.lattice;
     double cross[3][3], product = 1;
     int code = check_finite(f, where, "the lattice", a[0], 9, 1e4);
     if (code) return code;
@@ -150,24 +150,25 @@ int set_lattice(orbital_file *f, const char *where)
         product *= sqrt(a[d][0] * a[d][0] + a[d][1] * a[d][1] + a[d][2] * a[d][2]);
     }
     double determinant = a[0][0] * cross[0][0] + a[0][1] * cross[0][1] + a[0][2] * cross[0][2];
-    f->volume = fabs(determinant);
-    if (!(f->volume > 1e-3 * product) || product < 1e-3)
+    f->crystal.volume = fabs(determinant);
+    if (!(f->crystal.volume > 1e-3 * product) || product < 1e-3)
         return damaged(f, "%s: the lattice vectors (%g %g %g), (%g %g %g), (%g %g %g) span no cell",
                        where, a[0][0], a[0][1], a[0][2], a[1][0], a[1][1], a[1][2], a[2][0],
                        a[2][1], a[2][2]);
     for (int d = 0; d < 3; d++)
-        for (int e = 0; e < 3; e++) f->inverse[e][d] = cross[d][e] / determinant;
+        for (int e = 0; e < 3; e++) f->crystal.inverse[e][d] = cross[d][e] / determinant;
     return PLUGMC_OK;
 }
 
 int check_atoms(orbital_file *f, const char *where)
 {
-    int code = check_finite(f, where, "an atom's position", f->position[0], 3 * f->atoms, 1e5);
-    for (int32_t i = 0; i < f->atoms && !code; i++) {
+    int code = check_finite(f, where, "an atom's position", f->crystal.position[0],
+                            3 * f->crystal.atoms, 1e5);
+    for (int32_t i = 0; i < f->crystal.atoms && !code; i++) {
         /* CASINO marks atoms with a pseudopotential by adding 200 */
-        if (f->atomic_number[i] > 200) f->atomic_number[i] -= 200;
-        code =
-            check_count(f, where, "an atomic number", f->atomic_number[i], 1, MOST_ATOMIC_NUMBER);
+        if (f->crystal.atomic_number[i] > 200) f->crystal.atomic_number[i] -= 200;
+        code = check_count(f, where, "an atomic number", f->crystal.atomic_number[i], 1,
+                           MOST_ATOMIC_NUMBER);
     }
     return code;
 }
@@ -176,7 +177,7 @@ void set_k_point(orbital_file *f, int32_t index, const double cartesian[3])
 {
     for (int d = 0; d < 3; d++) {
         double phase = 0;
-        for (int e = 0; e < 3; e++) phase += cartesian[e] * f->lattice[d][e];
+        for (int e = 0; e < 3; e++) phase += cartesian[e] * f->crystal.lattice[d][e];
         f->k[index][d] = phase / (2 * M_PI);
     }
 }
@@ -185,18 +186,19 @@ void set_k_point(orbital_file *f, int32_t index, const double cartesian[3])
 static int check_distances(const orbital_file *f)
 {
     const double least = 0.1; /* bohr */
-    for (int32_t i = 0; i < f->atoms && f->atoms <= 2000; i++)
+    for (int32_t i = 0; i < f->crystal.atoms && f->crystal.atoms <= 2000; i++)
         for (int32_t j = 0; j < i; j++) {
             double r2 = 0, s[3];
             for (int d = 0; d < 3; d++) {
                 s[d] = 0;
                 for (int e = 0; e < 3; e++)
-                    s[d] += (f->position[i][e] - f->position[j][e]) * f->inverse[e][d];
+                    s[d] += (f->crystal.position[i][e] - f->crystal.position[j][e]) *
+                            f->crystal.inverse[e][d];
                 s[d] -= rint(s[d]);
             }
             for (int e = 0; e < 3; e++) {
-                double x =
-                    s[0] * f->lattice[0][e] + s[1] * f->lattice[1][e] + s[2] * f->lattice[2][e];
+                double x = s[0] * f->crystal.lattice[0][e] + s[1] * f->crystal.lattice[1][e] +
+                           s[2] * f->crystal.lattice[2][e];
                 r2 += x * x;
             }
             if (r2 < least * least)
@@ -209,12 +211,12 @@ static int check_distances(const orbital_file *f)
 static int check_pseudopotential(const orbital_file *f)
 {
     int64_t all = 0;
-    for (int32_t i = 0; i < f->atoms; i++) all += f->atomic_number[i];
-    if (*f->pseudopotential || all <= f->electrons) return PLUGMC_OK;
+    for (int32_t i = 0; i < f->crystal.atoms; i++) all += f->crystal.atomic_number[i];
+    if (*f->crystal.pseudopotential || all <= f->crystal.electrons) return PLUGMC_OK;
     return damaged(f,
                    "there are %d electrons for nuclei of charge %lld, but the header names no "
                    "pseudopotential",
-                   f->electrons, (long long)all);
+                   f->crystal.electrons, (long long)all);
 }
 
 static int check_k_points(const orbital_file *f)
@@ -255,10 +257,11 @@ static int check_states(const orbital_file *f)
 /* Whether they make the electrons is asked later: the key `valence` comes first. */
 static int check_valence(const orbital_file *f)
 {
-    for (int32_t i = 0; i < f->atoms; i++)
-        if (f->valence[i] && !(f->valence[i] > 0 && f->valence[i] <= f->atomic_number[i]))
+    for (int32_t i = 0; i < f->crystal.atoms; i++)
+        if (f->crystal.valence[i] &&
+            !(f->crystal.valence[i] > 0 && f->crystal.valence[i] <= f->crystal.atomic_number[i]))
             return damaged(f, "atom %d has atomic number %d and %g valence charges", i + 1,
-                           f->atomic_number[i], f->valence[i]);
+                           f->crystal.atomic_number[i], f->crystal.valence[i]);
     return PLUGMC_OK;
 }
 
@@ -269,7 +272,8 @@ static int check_all(orbital_file *f)
     if (!code) code = check_valence(f);
     if (!code) code = check_k_points(f);
     if (!code) code = check_states(f);
-    if (!code) code = check_finite(f, "header", "an energy", f->energy, f->energies, 1e6);
+    if (!code)
+        code = check_finite(f, "header", "an energy", f->crystal.energy, f->crystal.energies, 1e6);
     return code;
 }
 

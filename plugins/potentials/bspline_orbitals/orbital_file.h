@@ -42,15 +42,8 @@ typedef struct orbital_state {
     int64_t at, line;      /* where a reader finds it: byte, and line of a text */
 } orbital_state;
 
-typedef struct orbital_file {
-    const plugmc_host *host;
-    const char *path, *format;
-    FILE *stream;    /* of the CASINO formats */
-    int64_t hdf;     /* hid_t of an ES-HDF file, or -1 */
-    bool rehearsing; /* in a child process: all is read once and nothing kept */
-    int64_t bytes;   /* size of the file */
-    int64_t line;    /* of a text, where the reader is */
-
+/* The primitive cell, and what was calculated of it. */
+typedef struct file_crystal {
     char pseudopotential[81]; /* as the header names it; "" if it does not */
     double cutoff;            /* of the plane waves, Hartree; 0: not given */
     int32_t electrons;        /* a primitive cell */
@@ -63,11 +56,23 @@ typedef struct orbital_file {
     double *valence;        /* [atoms]; 0: the file does not say */
     int32_t energies;       /* 0, or ENERGIES */
     double energy[6];       /* a primitive cell: energy_names */
+} file_crystal;
+
+typedef struct orbital_file {
+    const plugmc_host *host;
+    const char *path, *format;
+    FILE *stream;    /* of the CASINO formats */
+    int64_t hdf;     /* hid_t of an ES-HDF file, or -1 */
+    bool rehearsing; /* in a child process: all is read once and nothing kept */
+    int64_t bytes;   /* size of the file */
+    int64_t line;    /* of a text, where the reader is */
+
+    file_crystal crystal;
 
     int32_t spins; /* 2: up and down have orbitals of their own */
     int32_t k_points;
-    double (*k)[3]; /* [k_points], in reciprocal vectors: the phase of a primitive vector
-                                 in turns */
+    double (
+        *k)[3]; /* [k_points], in reciprocal vectors: the phase of a primitive vector in turns */
     int32_t states;
     orbital_state *state; /* [states] in the order of the file */
 

@@ -13,40 +13,42 @@ int choose_grid(bspline_orbitals *b)
     const orbital_file *f = &b->source;
     int32_t extent[3];
     if (f->waves) {
-        blip_grid(f->extent, b->multiplicity, b->grid);
+        blip_grid(f->extent, b->multiplicity, b->grid.points);
     } else {
-        memcpy(b->grid, f->grid, sizeof b->grid);
+        memcpy(b->grid.points, f->grid, sizeof b->grid.points);
         for (int d = 0; d < 3; d++) {
-            const double *a = f->lattice[d];
+            const double *a = f->crystal.lattice[d];
             double edge = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-            extent[d] = (int32_t)(sqrt(2 * f->cutoff) * edge / (2 * M_PI));
+            extent[d] = (int32_t)(sqrt(2 * f->crystal.cutoff) * edge / (2 * M_PI));
         }
-        double multiplicity = blip_multiplicity(extent, b->grid);
+        double multiplicity = blip_multiplicity(extent, b->grid.points);
         if (multiplicity < 2)
             b->host->warn(
                 b->host->context,
                 "%s: its blip grid of %d x %d x %d is only %.2g times as fine as plane waves "
                 "up to its cutoff of %g Hartree need; kinetic energies are good from 2",
-                f->path, b->grid[0], b->grid[1], b->grid[2], multiplicity, f->cutoff);
+                f->path, b->grid.points[0], b->grid.points[1], b->grid.points[2], multiplicity,
+                f->crystal.cutoff);
     }
-    int64_t points = (int64_t)b->grid[0] * b->grid[1] * b->grid[2];
+    int64_t points = (int64_t)b->grid.points[0] * b->grid.points[1] * b->grid.points[2];
     for (int d = 0; d < 3; d++)
-        if (b->grid[d] > MOST_GRID) points = INT64_MAX;
+        if (b->grid.points[d] > MOST_GRID) points = INT64_MAX;
     if (points <= MOST_GRID_POINTS) return PLUGMC_OK;
-    return damaged(f, "a blip grid of %d x %d x %d is more than this plugin takes", b->grid[0],
-                   b->grid[1], b->grid[2]);
+    return damaged(f, "a blip grid of %d x %d x %d is more than this plugin takes",
+                   b->grid.points[0], b->grid.points[1], b->grid.points[2]);
 }
 
 /* The table of a spin without its coefficients: rows, phases. */
 static int prepare_table(bspline_orbitals *b, spline_table *t, const occupied *orbitals)
 {
     const orbital_file *f = &b->source;
-    const int64_t points = (int64_t)b->grid[0] * b->grid[1] * b->grid[2];
+    const int64_t points = (int64_t)b->grid.points[0] * b->grid.points[1] * b->grid.points[2];
     const int64_t a_pack = 32 / (int64_t)b->size;
     t->row = (t->count * b->parts + a_pack - 1) / a_pack * a_pack;
     if (points * (t->row * (int64_t)b->size / 16) > UINT32_MAX)
         return damaged(f, "%lld orbitals on a grid of %d x %d x %d are more than this plugin takes",
-                       (long long)t->count, b->grid[0], b->grid[1], b->grid[2]);
+                       (long long)t->count, b->grid.points[0], b->grid.points[1],
+                       b->grid.points[2]);
     t->k_of = take(f, (size_t)t->count, sizeof *t->k_of);
     t->phase = take(f, 2 * (size_t)f->k_points, sizeof *t->phase);
     t->wave = take(f, 2 * (size_t)f->k_points, sizeof *t->wave);
@@ -61,7 +63,7 @@ static int prepare_table(bspline_orbitals *b, spline_table *t, const occupied *o
             for (int e = 0; e < 3; e++) {
                 t->phase[*number - 1][e] = sign * f->k[k][e];
                 for (int d = 0; d < 3; d++)
-                    wave[e] += 2 * M_PI * sign * f->k[k][d] * f->inverse[e][d];
+                    wave[e] += 2 * M_PI * sign * f->k[k][d] * f->crystal.inverse[e][d];
                 wave[3] += wave[e] * wave[e];
             }
         }
@@ -105,7 +107,7 @@ static void put(void *numbers, size_t size, int64_t i, double value)
 static void store_orbitals(bspline_orbitals *b, spline_table *t, int64_t first, int n,
                            const occupied *orbitals, const workplace *w)
 {
-    const int64_t points = (int64_t)b->grid[0] * b->grid[1] * b->grid[2];
+    const int64_t points = (int64_t)b->grid.points[0] * b->grid.points[1] * b->grid.points[2];
     const int plain = b->layout == LAYOUT_PLAIN;
 #pragma omp parallel for num_threads(b->threads)
     for (int64_t i = 0; i < points; i++)
@@ -126,12 +128,13 @@ static int load_orbital(bspline_orbitals *b, int64_t l, int o, occupied orbital,
 {
     orbital_file *f = &b->source;
     const orbital_state *s = &f->state[orbital.state];
-    double complex *blips =
-        w->blips + (size_t)o * (size_t)b->grid[0] * (size_t)b->grid[1] * (size_t)b->grid[2];
+    double complex *blips = w->blips + (size_t)o * (size_t)b->grid.points[0] *
+                                           (size_t)b->grid.points[1] * (size_t)b->grid.points[2];
     int code = f->read(f, s, f->waves ? w->waves : blips);
     if (code) return code;
-    if (f->waves) blips_from_waves(f->extent, w->waves, b->grid, blips, w->scratch, b->threads);
-    w->norms[l] = blip_norm(b->grid, blips, w->scratch, b->threads);
+    if (f->waves)
+        blips_from_waves(f->extent, w->waves, b->grid.points, blips, w->scratch, b->threads);
+    w->norms[l] = blip_norm(b->grid.points, blips, w->scratch, b->threads);
     if (w->norms[l] > 1e-12 && w->norms[l] < 1e12) return PLUGMC_OK;
     return damaged(f, "k point %d, spin %d, band %d: the norm of the orbital is %g", s->k + 1,
                    s->spin + 1, s->band + 1, w->norms[l]);
@@ -168,10 +171,11 @@ static int check_norms(const bspline_orbitals *b, const spline_table *t, const o
 static int load_table(bspline_orbitals *b, spline_table *t, const occupied *orbitals)
 {
     const orbital_file *f = &b->source;
-    const size_t points = (size_t)b->grid[0] * (size_t)b->grid[1] * (size_t)b->grid[2];
+    const size_t points =
+        (size_t)b->grid.points[0] * (size_t)b->grid.points[1] * (size_t)b->grid.points[2];
     size_t scratch = 2 * points;
-    if (f->waves && blip_scratch(f->extent, b->grid) > scratch)
-        scratch = blip_scratch(f->extent, b->grid);
+    if (f->waves && blip_scratch(f->extent, b->grid.points) > scratch)
+        scratch = blip_scratch(f->extent, b->grid.points);
     workplace w = {
         .waves = malloc(orbital_file_coefficients(f) * sizeof *w.waves),
         .blips = malloc(GROUP * points * sizeof *w.blips),

@@ -14,31 +14,32 @@ static int32_t species_of(const ewald_sum *s, int64_t i)
 
 static complex_table structure_of(const ewald_sum *s, int32_t walker)
 {
-    double *at = s->structure + 2 * walker * s->waves;
+    double *at = s->single.structure + 2 * walker * s->waves;
     return (complex_table){at, at + s->waves};
 }
 
 static const plugmc_box *box_now(const ewald_sum *s, int32_t walker)
 {
-    return s->box ? &s->box[walker] : &s->system->box;
+    return s->other.box ? &s->other.box[walker] : &s->system->box;
 }
 
 static const double *weights_now(const ewald_sum *s, int32_t walker)
 {
-    return s->box && is_new(s, &s->box[walker]) ? s->own_weight + walker * s->waves
-                                                : s->common.weight;
+    return s->other.box && is_new(s, &s->other.box[walker])
+               ? s->other.own_weight + walker * s->waves
+               : s->common.weight;
 }
 
 /* Keeps a walker's box and the weights in it. */
 static int take_box(ewald_sum *s, const plugmc_box *box, int32_t walker)
 {
     const spectrum *in;
-    if (!s->box) return PLUGMC_OK;
+    if (!s->other.box) return PLUGMC_OK;
     const int code = spectrum_of(s, box, walker, &in);
     if (code) return code;
-    s->box[walker] = *box;
-    if (in == &s->other)
-        memcpy(s->own_weight + walker * s->waves, in->weight,
+    s->other.box[walker] = *box;
+    if (in == &s->other.spectrum)
+        memcpy(s->other.own_weight + walker * s->waves, in->weight,
                (size_t)s->waves * sizeof *in->weight);
     return PLUGMC_OK;
 }
@@ -54,12 +55,13 @@ int ewald_sum_start(ewald_sum *s, const plugmc_view *view)
         take_phases(s, box_now(s, w), view->positions + w * n);
         code = structure_factors(s, structure_of(s, w));
     }
-    memcpy(s->positions, view->positions, (size_t)(n * s->system->walkers) * sizeof *s->positions);
-    if (s->count)
-        memcpy(s->count, view->count,
-               (size_t)(s->system->walkers * s->system->species_count) * sizeof *s->count);
-    s->trial.walker = -1;
-    s->started = 1;
+    memcpy(s->single.positions, view->positions,
+           (size_t)(n * s->system->walkers) * sizeof *s->single.positions);
+    if (s->single.count)
+        memcpy(s->single.count, view->count,
+               (size_t)(s->system->walkers * s->system->species_count) * sizeof *s->single.count);
+    s->single.trial.walker = -1;
+    s->single.started = 1;
     return code;
 }
 
@@ -96,7 +98,7 @@ static PLUGMC_TARGETS double shift_waves(const ewald_sum *s, const double *weigh
                                          complex_table structure, double charge,
                                          const place_phases *from, const place_phases *to)
 {
-    double *shift_re = s->shift, *shift_im = s->shift + s->waves, all = 0;
+    double *shift_re = s->single.shift, *shift_im = s->single.shift + s->waves, all = 0;
     for (int32_t r = 0; r < s->row_count; r++) {
         const row *row = &s->rows[r];
         const int x = MOST + row->x, y = MOST + row->y;
@@ -131,11 +133,11 @@ int ewald_sum_change(ewald_sum *s, int32_t walker, int64_t particle, const doubl
 {
     place_phases from, to;
     const double charge = s->charge[particle];
-    s->trial = (trial){.walker = walker, .particle = particle};
-    memcpy(s->trial.position[0], position, sizeof s->trial.position[0]);
+    s->single.trial = (trial){.walker = walker, .particle = particle};
+    memcpy(s->single.trial.position[0], position, sizeof s->single.trial.position[0]);
     if (charge == 0) return PLUGMC_OK;
     const plugmc_box *box = box_now(s, walker);
-    phases_at(s, box, &s->positions[3 * (walker * s->system->particles + particle)], &from);
+    phases_at(s, box, &s->single.positions[3 * (walker * s->system->particles + particle)], &from);
     phases_at(s, box, position, &to);
     *change += shift_waves(s, weights_now(s, walker), structure_of(s, walker), charge, &from, &to);
     return PLUGMC_OK;
@@ -144,7 +146,7 @@ int ewald_sum_change(ewald_sum *s, int32_t walker, int64_t particle, const doubl
 /* shift += charge exp(i k.r). */
 static PLUGMC_TARGETS void add_waves(const ewald_sum *s, double charge, const place_phases *at)
 {
-    double *shift_re = s->shift, *shift_im = s->shift + s->waves;
+    double *shift_re = s->single.shift, *shift_im = s->single.shift + s->waves;
     for (int32_t r = 0; r < s->row_count; r++) {
         const row *row = &s->rows[r];
         const int x = MOST + row->x, y = MOST + row->y;
@@ -163,7 +165,7 @@ static PLUGMC_TARGETS void add_waves(const ewald_sum *s, double charge, const pl
 static PLUGMC_TARGETS double energy_of_shift(const ewald_sum *s, const double *weight,
                                              complex_table structure)
 {
-    const double *dr = s->shift, *di = s->shift + s->waves;
+    const double *dr = s->single.shift, *di = s->single.shift + s->waves;
     double lane[LANES] = {0};
     for (int64_t begin = 0; begin < s->waves; begin += LANES) {
         const int64_t n = s->waves - begin < LANES ? s->waves - begin : LANES;
@@ -180,23 +182,24 @@ int ewald_sum_turnover(ewald_sum *s, int32_t walker, const plugmc_turnover *x, d
 {
     const int32_t species = s->system->species_count;
     const plugmc_box *box = box_now(s, walker);
-    const int64_t *before = s->count + walker * species;
+    const int64_t *before = s->single.count + walker * species;
     int64_t after[species + 1];
     double squares[2], net[2];
     place_phases at;
     memcpy(after, before, (size_t)species * sizeof *after);
-    memset(s->shift, 0, 2 * (size_t)s->waves * sizeof *s->shift);
-    s->trial = (trial){.walker = walker, .particle = -1, .comes = x->comes, .leaves = x->leaves};
+    memset(s->single.shift, 0, 2 * (size_t)s->waves * sizeof *s->single.shift);
+    s->single.trial =
+        (trial){.walker = walker, .particle = -1, .comes = x->comes, .leaves = x->leaves};
     for (int32_t k = 0; k < x->leaves; k++) {
-        const int64_t i = s->trial.leaver[k] = x->particle[k];
+        const int64_t i = s->single.trial.leaver[k] = x->particle[k];
         after[species_of(s, i)]--;
-        phases_at(s, box, &s->positions[3 * (walker * s->system->particles + i)], &at);
+        phases_at(s, box, &s->single.positions[3 * (walker * s->system->particles + i)], &at);
         add_waves(s, -s->charge[i], &at);
     }
     for (int32_t k = 0; k < x->comes; k++) {
-        s->trial.species[k] = x->species[k];
+        s->single.trial.species[k] = x->species[k];
         after[x->species[k]]++;
-        memcpy(s->trial.position[k], x->position[k], sizeof s->trial.position[k]);
+        memcpy(s->single.trial.position[k], x->position[k], sizeof s->single.trial.position[k]);
         phases_at(s, box, x->position[k], &at);
         add_waves(s, plugmc_species_at(s->system, x->species[k])->charge, &at);
     }
@@ -211,8 +214,8 @@ int ewald_sum_turnover(ewald_sum *s, int32_t walker, const plugmc_turnover *x, d
 /* Numbers and places as plugmc_turnover has them. */
 static void take_turnover(ewald_sum *s, const trial *t)
 {
-    double *positions = s->positions + 3 * t->walker * s->system->particles;
-    int64_t *count = s->count + t->walker * s->system->species_count;
+    double *positions = s->single.positions + 3 * t->walker * s->system->particles;
+    int64_t *count = s->single.count + t->walker * s->system->species_count;
     for (int32_t k = 0; k < t->leaves; k++) {
         const int32_t a = species_of(s, t->leaver[k]);
         const int64_t last = s->system->first[a] + --count[a];
@@ -228,29 +231,29 @@ static void take_turnover(ewald_sum *s, const trial *t)
 /* A rejected move has touched nothing. */
 int ewald_sum_settle(ewald_sum *s, int32_t walker, int accepted)
 {
-    const trial t = s->trial;
+    const trial t = s->single.trial;
     if (t.walker != walker)
         return s->host->fail(s->host->context, PLUGMC_ERROR_STATE,
                              "no particle of walker %d has been moved", walker);
-    s->trial.walker = -1;
+    s->single.trial.walker = -1;
     if (!accepted) return PLUGMC_OK;
     double *structure = structure_of(s, walker).re;
     for (int64_t w = 0; w < 2 * s->waves && (t.particle < 0 || s->charge[t.particle] != 0); w++)
-        structure[w] += s->shift[w];
+        structure[w] += s->single.shift[w];
     if (t.particle < 0)
         take_turnover(s, &t);
     else
-        memcpy(&s->positions[3 * (walker * s->system->particles + t.particle)], t.position[0],
-               sizeof t.position[0]);
+        memcpy(&s->single.positions[3 * (walker * s->system->particles + t.particle)],
+               t.position[0], sizeof t.position[0]);
     return PLUGMC_OK;
 }
 
 /* Fresh structure factors would be rounded otherwise than those that went through all moves. */
 int ewald_sum_archive(ewald_sum *s, plugmc_archive *archive)
 {
-    if (!s->started || !s->waves) return PLUGMC_OK; /* no single moves in this run */
-    return plugmc_archive_walkers(archive, "structure factors", s->structure,
-                                  (size_t)(2 * s->waves) * sizeof *s->structure);
+    if (!s->single.started || !s->waves) return PLUGMC_OK; /* no single moves in this run */
+    return plugmc_archive_walkers(archive, "structure factors", s->single.structure,
+                                  (size_t)(2 * s->waves) * sizeof *s->single.structure);
 }
 
 int ewald_sum_waves(const ewald_sum *s, plugmc_waves *out)

@@ -96,13 +96,15 @@ static double shortest_left_out(const ewald_sum *s, const ewald_waves *waves)
 /* Settings that were worse than what is wanted from the beginning are the user's. */
 static int follow_boxes(ewald_sum *s, const ewald_waves *waves)
 {
-    s->box = s->host->allocate(s->host->context, (size_t)s->system->walkers * sizeof *s->box);
-    if (!s->box) return s->host->fail(s->host->context, PLUGMC_ERROR_MEMORY, "no memory for boxes");
-    for (int32_t w = 0; w < s->system->walkers; w++) s->box[w] = s->system->box;
-    s->n_square = waves->n_square;
-    s->shortest = shortest_left_out(s, waves);
-    s->wanted = waves->wanted;
-    s->allowed = fmax(waves->wanted, error_beyond(s, s->shortest));
+    s->other.box =
+        s->host->allocate(s->host->context, (size_t)s->system->walkers * sizeof *s->other.box);
+    if (!s->other.box)
+        return s->host->fail(s->host->context, PLUGMC_ERROR_MEMORY, "no memory for boxes");
+    for (int32_t w = 0; w < s->system->walkers; w++) s->other.box[w] = s->system->box;
+    s->other.n_square = waves->n_square;
+    s->other.shortest = shortest_left_out(s, waves);
+    s->other.wanted = waves->wanted;
+    s->other.allowed = fmax(waves->wanted, error_beyond(s, s->other.shortest));
     return PLUGMC_OK;
 }
 
@@ -123,19 +125,19 @@ static int allocate(ewald_sum *s)
         {&s->common.virial[0], waves},
         {&s->common.virial[1], waves},
         {&s->common.virial[2], waves},
-        {&s->other.weight, others},
-        {&s->other.k[0], others},
-        {&s->other.k[1], others},
-        {&s->other.k[2], others},
-        {&s->other.virial[0], others},
-        {&s->other.virial[1], others},
-        {&s->other.virial[2], others},
-        {&s->own_weight, others * walkers},
+        {&s->other.spectrum.weight, others},
+        {&s->other.spectrum.k[0], others},
+        {&s->other.spectrum.k[1], others},
+        {&s->other.spectrum.k[2], others},
+        {&s->other.spectrum.virial[0], others},
+        {&s->other.spectrum.virial[1], others},
+        {&s->other.spectrum.virial[2], others},
+        {&s->other.own_weight, others * walkers},
         {&s->fresh.re, waves},
         {&s->fresh.im, waves},
-        {&s->shift, 2 * waves},
-        {&s->structure, 2 * waves * walkers},
-        {&s->positions, 3 * n * walkers},
+        {&s->single.shift, 2 * waves},
+        {&s->single.structure, 2 * waves * walkers},
+        {&s->single.positions, 3 * n * walkers},
         {&s->charge, n},
         {&s->phase[0].re, n * (size_t)(s->most[0] + 1)},
         {&s->phase[0].im, n * (size_t)(s->most[0] + 1)},
@@ -163,7 +165,7 @@ int ewald_sum_prepare(const plugmc_host *host, double bjerrum_length, double alp
     s->system = host->system;
     s->bjerrum_length = bjerrum_length;
     s->alpha = alpha;
-    s->trial.walker = -1;
+    s->single.trial.walker = -1;
     s->numbers_change = (s->system->changes & PLUGMC_CHANGED_COUNT) != 0;
     int code = find_limits(s, waves);
     if (code) return code;
@@ -176,10 +178,10 @@ int ewald_sum_prepare(const plugmc_host *host, double bjerrum_length, double alp
     code = allocate(s);
     if (code) return code;
     if (s->numbers_change) {
-        s->count =
+        s->single.count =
             host->allocate(host->context, (size_t)(s->system->walkers * s->system->species_count) *
-                                              sizeof *s->count);
-        if (!s->count)
+                                              sizeof *s->single.count);
+        if (!s->single.count)
             return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for numbers");
     }
     number_waves(s);

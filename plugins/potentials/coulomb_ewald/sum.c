@@ -161,7 +161,7 @@ void weigh_waves(const ewald_sum *s, const plugmc_box *box, spectrum *out)
 
 const plugmc_box *box_of(const ewald_sum *s, const plugmc_view *view, int32_t walker)
 {
-    return s->box ? &view->box[walker] : &s->system->box;
+    return s->other.box ? &view->box[walker] : &s->system->box;
 }
 
 int is_new(const ewald_sum *s, const plugmc_box *box)
@@ -197,9 +197,9 @@ double error_beyond(const ewald_sum *s, double k)
 /* No wave gets shorter than by the largest stretch. */
 static int check_accuracy(const ewald_sum *s, const plugmc_box *box, int32_t walker)
 {
-    const double error = error_beyond(s, s->shortest / largest_stretch(&s->system->box, box));
-    if (error <= 2 * s->allowed) return PLUGMC_OK;
-    const double k = 2 * s->alpha * sqrt(-log(2 * s->wanted));
+    const double error = error_beyond(s, s->other.shortest / largest_stretch(&s->system->box, box));
+    if (error <= 2 * s->other.allowed) return PLUGMC_OK;
+    const double k = 2 * s->alpha * sqrt(-log(2 * s->other.wanted));
     double most = 0;
     for (int d = 0; d < 3; d++)
         most = fmax(most, ceil(k * sqrt(square(box->vector[d])) / (2 * M_PI)));
@@ -208,19 +208,19 @@ static int check_accuracy(const ewald_sum *s, const plugmc_box *box, int32_t wal
         "the box of walker %d has grown so large, a volume of %g, that forces of the waves chosen "
         "at the start are wrong by about %.1e, more than twice the %.1e allowed: set k_max = %.0f "
         "or more%s",
-        walker, box->volume, error, s->allowed, most,
-        s->n_square > 0 ? ", and n_square accordingly" : "");
+        walker, box->volume, error, s->other.allowed, most,
+        s->other.n_square > 0 ? ", and n_square accordingly" : "");
 }
 
 /* The waves in a walker's box, which live until the next call. */
 int spectrum_of(ewald_sum *s, const plugmc_box *box, int32_t walker, const spectrum **out)
 {
     *out = &s->common;
-    if (!s->box || !is_new(s, box)) return PLUGMC_OK;
+    if (!s->other.box || !is_new(s, box)) return PLUGMC_OK;
     const int code = check_accuracy(s, box, walker);
     if (code) return code;
-    weigh_waves(s, box, &s->other);
-    *out = &s->other;
+    weigh_waves(s, box, &s->other.spectrum);
+    *out = &s->other.spectrum;
     return PLUGMC_OK;
 }
 

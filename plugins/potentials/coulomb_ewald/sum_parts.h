@@ -39,6 +39,27 @@ typedef struct spectrum {
     double back; /* kT: energy of the background of a charge 1, which also counts in the virial */
 } spectrum;
 
+/* Walkers as single moves have made them, and the move that waits. */
+typedef struct single_moves {
+    int started;
+    double *structure; /* [walkers][2][waves] S, real parts and imaginary parts */
+    double *positions; /* [walkers][particles][3] */
+    double *shift;     /* [2][waves] change of S by the trial move */
+    int64_t *count;    /* [walkers][species], where numbers change */
+    trial trial;
+} single_moves;
+
+/* Where movers change boxes; else NULL. */
+typedef struct other_boxes {
+    spectrum spectrum;  /* in the box of the walker at hand */
+    plugmc_box *box;    /* [walkers] for single moves */
+    double *own_weight; /* [walkers][waves] in that box, where it is not that of the start */
+    int64_t n_square;   /* as in ewald_waves */
+    double shortest;    /* 1/length: of the waves left out, in the box of the start */
+    double wanted;      /* error of the forces, */
+    double allowed;     /* and what it is at the start, if that is more */
+} other_boxes;
+
 struct ewald_sum {
     const plugmc_host *host;
     const plugmc_system *system;
@@ -54,21 +75,8 @@ struct ewald_sum {
     int numbers_change;     /* movers change how many there are */
     complex_table phase[3]; /* [most + 1][particles], of the walker at hand */
     complex_table fresh;    /* [waves] S of the walker at hand */
-    /* Single moves: */
-    int started;
-    double *structure; /* [walkers][2][waves] S, real parts and imaginary parts */
-    double *positions; /* [walkers][particles][3] */
-    double *shift;     /* [2][waves] change of S by the trial move */
-    int64_t *count;    /* [walkers][species], where numbers change */
-    trial trial;
-    /* Where movers change boxes; else NULL: */
-    spectrum other;     /* in the box of the walker at hand */
-    plugmc_box *box;    /* [walkers] for single moves */
-    double *own_weight; /* [walkers][waves] in that box, where it is not that of the start */
-    int64_t n_square;   /* as in ewald_waves */
-    double shortest;    /* 1/length: of the waves left out, in the box of the start */
-    double wanted;      /* error of the forces, */
-    double allowed;     /* and what it is at the start, if that is more */
+    single_moves single;
+    other_boxes other;
 };
 
 /* ---- sum.c ---- */

@@ -8,46 +8,12 @@
  * differ from run to run. With several walkers a thread takes a walker, else the threads share the
  * one.
  */
-#include <fftw3.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 
-#include "spme.h"
+#include "spme_host.h"
 
-/* A charge in its cell. */
-typedef struct site {
-    double f[3], charge;
-    int32_t cell[3];
-    uint32_t index; /* of the particle */
-} site;
-
-/* What one walker at a time needs. */
-typedef struct workspace {
-    fftw_complex *waves; /* [z][y][half_x] */
-    double *field;       /* [z][y][pitch] potential on the grid, kT; repeated beyond x */
-    double *plane;       /* [threads][y][pitch] charges of a plane */
-    fftw_complex *slab;  /* [threads][z][half_x] */
-    double *partial;     /* [y][4] sums of energy and of its strains */
-    site *found, *sites; /* [particles] as numbered; sorted by z and y of the cell */
-    uint32_t *first;     /* [z y + 1] in sites */
-    double *weights;     /* [particles][3][order] */
-    double *forces;      /* [particles][3] to be balanced */
-    double *share;       /* [particles][4] energy and virial of exclusions */
-    int threads;
-    int64_t not_finite;  /* a particle, or -1 */
-    const spme_box *box; /* of the walker: that of the start, or */
-    spme_box other;      /* another one, where movers change them */
-} workspace;
-
-struct spme_host_mesh {
-    int half_x, pitch; /* grid[0] / 2 + 1; row of a plane */
-    int threads, workspaces;
-    workspace *space; /* [workspaces] */
-    fftw_plan plane_forward, plane_backward, column_forward, column_backward;
-};
-
-static int host_mesh(spme *);
 static void one_walker(const spme *, workspace *, const plugmc_total_request *, int64_t walker);
 
 static int check_boxes(const spme *m, const plugmc_view *view)
@@ -72,7 +38,7 @@ static int no_position(const spme *m, const plugmc_total_request *request, int64
 int spme_host_energy(spme *m, const plugmc_total_request *request)
 {
     const plugmc_system *system = m->host->system;
-    int code = m->on_host ? PLUGMC_OK : host_mesh(m);
+    int code = m->on_host ? PLUGMC_OK : spme_make_host_mesh(m);
     if (!code) code = check_boxes(m, request->view);
     if (code) return code;
     const struct spme_host_mesh *h = m->on_host;
@@ -98,7 +64,7 @@ int spme_host_energy(spme *m, const plugmc_total_request *request)
 
 int spme_host_walker(spme *m, const plugmc_total_request *request, int64_t walker)
 {
-    int code = m->on_host ? PLUGMC_OK : host_mesh(m);
+    int code = m->on_host ? PLUGMC_OK : spme_make_host_mesh(m);
     if (!code && m->limit.stretch > 0)
         code = spme_check_box(m, &request->view->box[walker], walker);
     if (code) return code;
@@ -521,88 +487,4 @@ static void add_exclusions(const spme *m, workspace *s, const plugmc_total_reque
         for (int q = 0; q < 4; q++) sums[q] += s->share[4 * i + q];
     if (request->energy) request->energy[walker] += sums[0];
     for (int d = 0; d < 3 && request->virial; d++) request->virial[3 * walker + d] += sums[1 + d];
-}
-
-/* ---- Memory and plans -------------------------------------------------------------------- */
-
-static void *take(const spme *m, size_t count, size_t size, int *missing)
-{
-    void *memory = m->host->allocate(m->host->context, count * size);
-    *missing |= memory == NULL;
-    return memory;
-}
-
-static int fill_workspace(const spme *m, const struct spme_host_mesh *h, workspace *s, int threads)
-{
-    const size_t x = (size_t)h->half_x, pitch = (size_t)h->pitch;
-    const size_t y = (size_t)m->set.grid[1], z = (size_t)m->set.grid[2];
-    const size_t n = (size_t)m->host->system->particles, team = (size_t)threads;
-    int missing = 0;
-    s->threads = threads;
-    s->waves = take(m, z * y * x, sizeof *s->waves, &missing);
-    s->field = take(m, z * y * pitch, sizeof *s->field, &missing);
-    s->plane = take(m, team * y * pitch, sizeof *s->plane, &missing);
-    s->slab = take(m, team * z * x, sizeof *s->slab, &missing);
-    s->partial = take(m, 4 * y, sizeof *s->partial, &missing);
-    s->found = take(m, n, sizeof *s->found, &missing);
-    s->sites = take(m, n, sizeof *s->sites, &missing);
-    s->first = take(m, z * y + 1, sizeof *s->first, &missing);
-    s->weights = take(m, n * 3 * (size_t)m->set.order, sizeof *s->weights, &missing);
-    if (m->set.balance_forces) s->forces = take(m, 3 * n, sizeof *s->forces, &missing);
-    if (m->exclusions.first) s->share = take(m, 4 * n, sizeof *s->share, &missing);
-    if (m->limit.stretch > 0) missing |= !spme_new_tables(m, &s->other);
-    return !missing;
-}
-
-static int make_plans(struct spme_host_mesh *h, const int32_t *grid)
-{
-    workspace *s = &h->space[0];
-    const int plane[2] = {grid[1], grid[0]}, embedded[2] = {grid[1], h->pitch};
-    const int waves[2] = {grid[1], h->half_x}, z = grid[2], x = h->half_x;
-    h->plane_forward = fftw_plan_many_dft_r2c(2, plane, 1, s->plane, embedded, 1, 0, s->waves,
-                                              waves, 1, 0, FFTW_ESTIMATE);
-    h->plane_backward = fftw_plan_many_dft_c2r(2, plane, 1, s->waves, waves, 1, 0, s->field,
-                                               embedded, 1, 0, FFTW_ESTIMATE);
-    h->column_forward = fftw_plan_many_dft(1, &z, x, s->slab, NULL, x, 1, s->slab, NULL, x, 1,
-                                           FFTW_FORWARD, FFTW_ESTIMATE);
-    h->column_backward = fftw_plan_many_dft(1, &z, x, s->slab, NULL, x, 1, s->slab, NULL, x, 1,
-                                            FFTW_BACKWARD, FFTW_ESTIMATE);
-    return h->plane_forward && h->plane_backward && h->column_forward && h->column_backward;
-}
-
-static int host_mesh(spme *m)
-{
-    const plugmc_system *system = m->host->system;
-    const int threads = system->threads > 0 ? system->threads : omp_get_max_threads();
-    int missing = 0;
-    struct spme_host_mesh *h = take(m, 1, sizeof *h, &missing);
-    if (missing)
-        return m->host->fail(m->host->context, PLUGMC_ERROR_MEMORY, "no memory for a mesh");
-    h->half_x = m->set.grid[0] / 2 + 1;
-    h->pitch = (m->set.grid[0] + SPME_MOST_ORDER + 7) / 8 * 8;
-    h->workspaces = threads < system->walkers ? threads : system->walkers;
-    h->threads = threads;
-    if (h->workspaces < threads) h->workspaces = 1; /* all threads for one walker after the other */
-    h->space = take(m, (size_t)h->workspaces, sizeof *h->space, &missing);
-    for (int i = 0; i < h->workspaces && !missing; i++)
-        missing |= !fill_workspace(m, h, &h->space[i], h->workspaces > 1 ? 1 : threads);
-    if (missing)
-        return m->host->fail(m->host->context, PLUGMC_ERROR_MEMORY,
-                             "no memory for %d grids of %d x %d x %d points", h->workspaces,
-                             m->set.grid[0], m->set.grid[1], m->set.grid[2]);
-    if (!make_plans(h, m->set.grid))
-        return m->host->fail(m->host->context, PLUGMC_ERROR_STATE,
-                             "FFTW cannot plan transforms of %d x %d x %d points", m->set.grid[0],
-                             m->set.grid[1], m->set.grid[2]);
-    m->on_host = h;
-    return PLUGMC_OK;
-}
-
-void spme_host_release(spme *m)
-{
-    if (!m->on_host) return;
-    fftw_plan plans[] = {m->on_host->plane_forward, m->on_host->plane_backward,
-                         m->on_host->column_forward, m->on_host->column_backward};
-    for (int i = 0; i < 4; i++)
-        if (plans[i]) fftw_destroy_plan(plans[i]);
 }

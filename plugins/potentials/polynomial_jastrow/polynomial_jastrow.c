@@ -482,66 +482,11 @@ PLUGMC_FN real pair_range(const parameters *p) { return p->reach; }
 #include "../half_box.h"
 #include "correlation_data.h"
 #include "ions.h"
-
-/* ---- Lists ------------------------------------------------------------------------------------- */
-
-static int lacks_memory(const plugmc_host *host)
-{
-    return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the Jastrow factor");
-}
-
-static int new_list(const plugmc_host *host, int64_t count, plugmc_list *out)
-{
-    real *values = count < INT32_MAX
-                       ? host->allocate(host->context, ((size_t)count + 1) * sizeof *values)
-                       : NULL;
-    if (!values) return lacks_memory(host);
-    *out = (plugmc_list){values, (int32_t)count};
-    return PLUGMC_OK;
-}
-
-/* Numbers that are ours to write: those of the list, or `count` of `values` where it is empty. */
-static int own(const plugmc_host *host, plugmc_list *list, const double *values, int64_t count)
-{
-    plugmc_list made;
-    const int given = list->count > 0;
-    const int code = new_list(host, given ? list->count : count, &made);
-    if (code) return code;
-    for (int32_t i = 0; i < made.count; i++)
-        ((real *)made.values)[i] = given ? list->values[i] : (real)values[i];
-    *list = made;
-    return PLUGMC_OK;
-}
+#include "lists.h"
 
 #include "from_casino.h"
 
 #include "preparation.h"
-
-static int configure(void *instance, const plugmc_host *host)
-{
-    parameters *p = instance;
-    plugmc_list *const lists[] = {&p->u_like, &p->u_unlike, &p->chi, &p->f_like, &p->f_unlike};
-    int code = *p->casino ? read_file(p, host) : PLUGMC_OK, count = 0;
-    if (!code && host->system->box.dimension != 3)
-        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "it is for electrons in three dimensions, and this box has %d",
-                          host->system->box.dimension);
-    for (int k = 0; k < 5 && !code; k++) count += lists[k]->count;
-    if (!code && !count)
-        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "there are no coefficients: give u_like, u_unlike, chi, f_like, f_unlike "
-                          "or CASINO's file with them");
-    if (!code) code = check_ions(p, host);
-    if (!code) code = prepare_u(p, host);
-    if (!code) code = prepare_cell(p, host);
-    if (!code) code = prepare_chi(p, host);
-    if (!code) code = prepare_f(p, host);
-    for (int k = 0; k < 5 && !code; k++) code = own(host, lists[k], NULL, 0);
-    if (code) return code;
-    p->reach = p->u_reach > 2 * p->f_reach ? p->u_reach : 2 * p->f_reach;
-    fill_tables(p);
-    return PLUGMC_OK;
-}
 
 #include "free_numbers.h"
 

@@ -207,4 +207,30 @@ static int prepare(void *instance, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
+static int configure(void *instance, const plugmc_host *host)
+{
+    parameters *p = instance;
+    plugmc_list *const lists[] = {&p->u_like, &p->u_unlike, &p->chi, &p->f_like, &p->f_unlike};
+    int code = *p->casino ? read_file(p, host) : PLUGMC_OK, count = 0;
+    if (!code && host->system->box.dimension != 3)
+        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "it is for electrons in three dimensions, and this box has %d",
+                          host->system->box.dimension);
+    for (int k = 0; k < 5 && !code; k++) count += lists[k]->count;
+    if (!code && !count)
+        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "there are no coefficients: give u_like, u_unlike, chi, f_like, f_unlike "
+                          "or CASINO's file with them");
+    if (!code) code = check_ions(p, host);
+    if (!code) code = prepare_u(p, host);
+    if (!code) code = prepare_cell(p, host);
+    if (!code) code = prepare_chi(p, host);
+    if (!code) code = prepare_f(p, host);
+    for (int k = 0; k < 5 && !code; k++) code = own(host, lists[k], NULL, 0);
+    if (code) return code;
+    p->reach = p->u_reach > 2 * p->f_reach ? p->u_reach : 2 * p->f_reach;
+    fill_tables(p);
+    return PLUGMC_OK;
+}
+
 #endif

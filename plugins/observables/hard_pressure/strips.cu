@@ -1,4 +1,4 @@
-/* hard_pressure_strips.cu: rifts and pairs of many disks, for the GPU alone: blocks bring what is around a strip of
+/* strips.cu: rifts and pairs of many disks, for the GPU alone: blocks bring what is around a strip of
  * disks into shared memory (cell_strips.h). Its text follows that of hard_pressure.cu, and the numbers are the same.
  */
 /* look_around, among what has been brought. Separations are those of single precision, so some do not belong there

@@ -29,15 +29,7 @@
  * Seen: N variance / mean^2 of one sample is 4 for disks at packing fraction 0.65, 2.5 for spheres
  * at density 0.6, 2 to 7 for rods.
  *
- * Extrapolation (`g_contact`, `pressure_fit`): section 4 of J. A. Anderson, E. Jankowski, T. L.
- * Grubb, M. Engel, S. C. Glotzer, J. Comput. Phys. 254, 27 (2013). A histogram of pair distances in
- * (s, s (1 + fit_range)] gives g at points R_i (eqs. 5 and 6, and the same in three dimensions); a
- * polynomial through it is extrapolated to s and put into eq. 4. Its error bar is wider than that
- * of the rifts by a factor of 3.5 (disks at 0.65) to 7 (spheres): it is there to be compared with.
- * The first bin is left out: a mover that decides in single precision keeps particles apart by some
- * 1e-7 more than contact (checkerboard: 1.0(2) 10^-7 measured), so a thousandth of the pairs of that
- * bin is missing, and it would have the largest weight, a sixth. The pressure came out too low by
- * 1.5e-4 of itself.
+ * Extrapolation (`g_contact`, `pressure_fit`): fit.h.
  *
  * In a box that changes V is that of each sample. What is extrapolated is not linear in the mean density
  * and the mean g then, so `pressure_fit` is a number of each sample there, and not derived from means.
@@ -46,8 +38,9 @@
 
 #include <plugmc/everything.h>
 
-#include "extrapolation.h"
-#include "kept_frames.h"
+#include "../kept_frames.h"
+#include "contacts.h"
+#include "fit.h"
 #include CELL_STRIPS_FILE
 
 #include PLUGMC_KERNEL_FILE
@@ -59,26 +52,27 @@ PLUGMC_EMBED(strips_kernel, PRESSURE_STRIPS_FILE);
 enum { FIT_AUTO, FIT_YES, FIT_NO };
 enum { MOST_BINS = 10000 };
 
+typedef struct hard_pressure_gpu {
+    plugmc_kernel *rifts, *rifts_and_pairs, *left, *alone, *pairs;
+    plugmc_device_pointer species, contact, counters[2], entries_left;
+    int32_t set, clear[2]; /* which counters are used next; 1: they are 0 */
+} hard_pressure_gpu;
+
 typedef struct hard_pressure {
     /* parameters */
     int32_t fit;
     real delta_r, fit_range;
     int64_t degree;
 
-    int32_t dimension, walkers, threads, bins; /* bins: 0 without a fit */
+    int32_t dimension, walkers, threads;
     int32_t reduced, fit_of_sample; /* one contact distance; a fit in a box that changes */
     int32_t scalars;                /* measured: the pressures, and what these two add */
     int64_t particles;
-    double volume;     /* of the box at the start */
-    double covered;    /* area of the disks of a walker */
-    double *contact;   /* [species][species], length */
-    double largest;    /* of them */
-    double range;      /* of the neighbours looked at */
-    double reach;      /* how far from a share of the particles it sees */
-    uint16_t *species; /* [particles] */
-    double *radius;    /* [bins]: R_i, length */
-    double *g_factor;  /* [bins]: g(R_i) of one pair of particles in bin i */
-    double *weight;    /* [bins]: g at contact is the sum of weight[i] g(R_i), i > 0 */
+    double volume; /* of the box at the start */
+    double range;  /* of the neighbours looked at */
+    double reach;  /* how far from a share of the particles it sees */
+    hard_contacts contacts;
+    contact_fit at_contact;
 
     /* Counters: shares [walkers][3], then histogram [walkers][bins], then troubles [TROUBLES]. */
     size_t counter_bytes; /* of one copy */
@@ -86,9 +80,7 @@ typedef struct hard_pressure {
     char *counters;
 
     kept_frames frames;
-    plugmc_kernel *rifts, *rifts_and_pairs, *left, *alone, *pairs;
-    plugmc_device_pointer device_species, device_contact, device_counters[2], device_left;
-    int32_t set, clear[2]; /* which counters are used next; 1: they are 0 */
+    hard_pressure_gpu gpu;
 } hard_pressure;
 
 /* ---- What is measured ---------------------------------------------------------------------- */
@@ -102,7 +94,7 @@ static uint32_t *histogram_of(const hard_pressure *h, char *counters)
 
 static uint32_t *troubles_of(const hard_pressure *h, char *counters)
 {
-    return histogram_of(h, counters) + (size_t)h->walkers * (size_t)h->bins;
+    return histogram_of(h, counters) + (size_t)h->walkers * (size_t)h->at_contact.bins;
 }
 
 /* The smallest of any walker. */
@@ -117,14 +109,15 @@ static double volume_of(const hard_pressure *h, const plugmc_view *view)
  * 1 / (Z - 1) contact distances or less, Z by scaled-particle theory. */
 static double rareness_of_long_paths(const hard_pressure *h, double volume)
 {
-    const double covered = fmin(h->covered / volume, 0.95);
+    const double covered = fmin(h->contacts.covered / volume, 0.95);
     return 1 / ((1 - covered) * (1 - covered)) - 1;
 }
 
 /* So far, in contact distances, the strips along both axes hold ten others, for whom there is room in a list. */
 static double crossed(const hard_pressure *h, double volume)
 {
-    const double density = (double)h->particles * h->largest * h->largest / volume;
+    const double density =
+        (double)h->particles * h->contacts.largest * h->contacts.largest / volume;
     return (10 / density + 4) / 8;
 }
 
@@ -138,10 +131,10 @@ static void choose_surroundings(const hard_pressure *h, const plugmc_view *view,
     const double rare = rareness_of_long_paths(h, volume);
     for (int32_t w = 0; w < h->walkers; w++)
         for (int a = 0; a < 2; a++) width = fmin(width, view->box[w].length[a] / cells->count[a]);
-    t->near = (width / h->largest - 1) * rare > 3 ? 1 : 2;
-    t->around =
-        fmax(1.01 * h->range, h->largest * fmin(1 + 9 / rare, crossed(h, volume_of(h, view))));
-    const double seen = fmin(t->around, (t->near + 0.5) * width) / h->largest;
+    t->near = (width / h->contacts.largest - 1) * rare > 3 ? 1 : 2;
+    t->around = fmax(1.01 * h->range,
+                     h->contacts.largest * fmin(1 + 9 / rare, crossed(h, volume_of(h, view))));
+    const double seen = fmin(t->around, (t->near + 0.5) * width) / h->contacts.largest;
     t->seldom = 4 * exp(-rare * (seen - 1)) < 0.1;
     if (t->share.begin != t->share.end) t->around = fmin(t->around, h->reach);
 }
@@ -150,27 +143,28 @@ static pressure_task task_of(const hard_pressure *h, const plugmc_view *view,
                              const plugmc_cells *cells, int32_t species_count)
 {
     pressure_task t = {
-        .largest = h->largest,
+        .largest = h->contacts.largest,
         .reach = h->range,
-        .bins_per_length = h->bins > 0 ? h->bins / (h->range - h->largest) : 0,
+        .bins_per_length =
+            h->at_contact.bins > 0 ? h->at_contact.bins / (h->range - h->contacts.largest) : 0,
         .overlap = 1 - 1e-4, /* more than rounding, even that of positions in float */
         .start = cells->start,
         .order = cells->order,
         .positions = cells->positions,
-        .species = h->species,
-        .contact = h->contact,
+        .species = h->contacts.species,
+        .contact = h->contacts.distance,
         .particles = (uint32_t)h->particles,
         .cells = (uint32_t)cells->cells,
         .species_count = species_count,
-        .bins = h->bins,
+        .bins = h->at_contact.bins,
         .share = plugmc_share_of(view),
-        .seen = h->reach - h->largest,
+        .seen = h->reach - h->contacts.largest,
     };
     memcpy(t.count, cells->count, sizeof t.count);
     choose_surroundings(h, view, cells, &t);
     if (view->on_device) {
-        t.species = (const uint16_t *)(uintptr_t)h->device_species;
-        t.contact = (const double *)(uintptr_t)h->device_contact;
+        t.species = (const uint16_t *)(uintptr_t)h->gpu.species;
+        t.contact = (const double *)(uintptr_t)h->gpu.contact;
     }
     return t;
 }
@@ -186,7 +180,8 @@ static void count_on_host(const hard_pressure *h, const pressure_task *t)
         for (uint32_t k = 0; k < pressure_present(t, w); k++) {
             if (!pressure_is_yours(t, w, k)) continue;
             uint32_t troubles[TROUBLES] = {0};
-            uint32_t *own = h->bins > 0 ? histogram + (int64_t)walker * h->bins : NULL;
+            uint32_t *own =
+                h->at_contact.bins > 0 ? histogram + (int64_t)walker * h->at_contact.bins : NULL;
             int64_t share[2];
             if (in_a_plane(t)) {
                 const settled_shares s = shares_in_plane(t, w, k, own);
@@ -230,60 +225,50 @@ static int launch_strips(const hard_pressure *h, const plugmc_host *host, pressu
     uint32_t strips[3];
     grid_of_strips(&t->strips, t->count, h->walkers, strips);
     const int code =
-        gpu->launch(host->context, h->rifts_and_pairs, strips, block, shared, arguments);
-    return code ? code : gpu->launch(host->context, h->left, rest, of_rest, 0, arguments);
+        gpu->launch(host->context, h->gpu.rifts_and_pairs, strips, block, shared, arguments);
+    return code ? code : gpu->launch(host->context, h->gpu.left, rest, of_rest, 0, arguments);
 }
 
 /* The sets of counters are used in turn: a kernel that counts into one clears the other, whose numbers have arrived. */
 static int launch_counts(hard_pressure *h, const plugmc_host *host, pressure_task *t)
 {
     const plugmc_gpu *gpu = host->gpu;
-    const int set = h->set, other = !set;
-    const plugmc_device_pointer counters = h->device_counters[set];
+    const int set = h->gpu.set, other = !set;
+    const plugmc_device_pointer counters = h->gpu.counters[set];
     const uintptr_t to = (uintptr_t)counters;
     pressure_counters first = {
         (void *)to, (void *)(to + (size_t)((char *)histogram_of(h, h->counters) - h->counters)),
         (void *)(to + (size_t)((char *)troubles_of(h, h->counters) - h->counters)),
         (uint32_t)h->counter_bytes, (uint32_t)h->copies};
     const size_t bytes = h->counter_bytes * (size_t)h->copies;
-    const pressure_left left = {(void *)(to + bytes), (void *)(uintptr_t)h->device_left};
+    const pressure_left left = {(void *)(to + bytes), (void *)(uintptr_t)h->gpu.entries_left};
     const uint32_t blocks = (t->particles + PRESSURE_BLOCK - 1) / PRESSURE_BLOCK;
     const uint32_t walkers = (uint32_t)h->walkers;
-    const uint32_t room = (uint32_t)h->bins * (uint32_t)sizeof(uint32_t),
+    const uint32_t room = (uint32_t)h->at_contact.bins * (uint32_t)sizeof(uint32_t),
                    lists = ((AROUND + 1) * STRIP_BLOCK + STRIP_BLOCK / 32 * PAIR_ROW) *
                            (uint32_t)sizeof(uint32_t);
     const uint32_t block[3] = {PRESSURE_BLOCK, 1, 1}, each[3] = {blocks, walkers, 1};
-    int code = h->clear[set] ? PLUGMC_OK : gpu->fill(host->context, counters, 0, set_bytes(h));
+    int code = h->gpu.clear[set] ? PLUGMC_OK : gpu->fill(host->context, counters, 0, set_bytes(h));
     if (code) return code;
-    h->set = other;
-    h->clear[set] = h->clear[other] = 0;
+    h->gpu.set = other;
+    h->gpu.clear[set] = h->gpu.clear[other] = 0;
     if (in_a_plane(t)) {
         t->strips = cut_into_strips(t->count, (double)t->particles / t->cells, t->near);
         t->strip_bytes = strip_bytes(&t->strips);
-        h->clear[other] = t->strips.room > 0 && t->seldom;
-        code = h->clear[other]
-                   ? launch_strips(h, host, t, &first, &left, t->strip_bytes + lists,
-                                   h->device_counters[other])
-                   : gpu->launch(host->context, h->alone, each, block, room, (void *[]){t, &first});
+        h->gpu.clear[other] = t->strips.room > 0 && t->seldom;
+        code = h->gpu.clear[other] ? launch_strips(h, host, t, &first, &left,
+                                                   t->strip_bytes + lists, h->gpu.counters[other])
+                                   : gpu->launch(host->context, h->gpu.alone, each, block, room,
+                                                 (void *[]){t, &first});
     } else {
-        code = gpu->launch(host->context, h->rifts,
+        code = gpu->launch(host->context, h->gpu.rifts,
                            (uint32_t[3]){blocks, walkers, (uint32_t)h->dimension}, block, 0,
                            (void *[]){t, &first});
-        if (!code && h->bins > 0)
-            code = gpu->launch(host->context, h->pairs, each, block, room, (void *[]){t, &first});
+        if (!code && h->at_contact.bins > 0)
+            code =
+                gpu->launch(host->context, h->gpu.pairs, each, block, room, (void *[]){t, &first});
     }
     return code ? code : gpu->download_later(host->context, h->counters, counters, bytes);
-}
-
-/* Eq. 4, from g near contact [bins]. */
-static double fitted_pressure(const hard_pressure *h, const double *g, double volume)
-{
-    const double virial =
-        (h->dimension == 2 ? M_PI / 2 : 2 * M_PI / 3) * pow(h->largest, h->dimension);
-    const double density = (double)h->particles / volume;
-    double contact = 0;
-    for (int32_t b = 1; b < h->bins; b++) contact += h->weight[b] * g[b]; /* not the first bin */
-    return density * (1 + virial * density * contact);
 }
 
 /* values [walkers][scalars + bins]: the mean over the axes, then along each axis, the reduced
@@ -291,14 +276,14 @@ static double fitted_pressure(const hard_pressure *h, const double *g, double vo
  * from, shares of rifts along each axis and counts. */
 static void write_sums(const hard_pressure *h, double *values)
 {
-    const int32_t width = h->scalars + h->bins;
+    const int32_t width = h->scalars + h->at_contact.bins;
     memset(values, 0, (size_t)h->walkers * (size_t)width * sizeof *values);
     for (int32_t w = 0; w < h->walkers; w++) {
         const uint64_t *shares = shares_of(h->counters) + 3 * w;
-        const uint32_t *histogram = histogram_of(h, h->counters) + (int64_t)w * h->bins;
+        const uint32_t *histogram = histogram_of(h, h->counters) + (int64_t)w * h->at_contact.bins;
         double *out = values + w * width;
         for (int a = 0; a < h->dimension; a++) out[1 + a] = (double)shares[a];
-        for (int32_t b = 0; b < h->bins; b++) out[h->scalars + b] = histogram[b];
+        for (int32_t b = 0; b < h->at_contact.bins; b++) out[h->scalars + b] = histogram[b];
     }
 }
 
@@ -308,14 +293,15 @@ static void complete(void *instance, const plugmc_view *view, double *values)
     const double per_share = 0.5 / (double)(1 << PRESSURE_SHARE_BITS);
     for (int32_t w = 0; w < h->walkers; w++) {
         const double volume = view->box[w].volume;
-        double *out = values + w * (h->scalars + h->bins), *g = out + h->scalars;
+        double *out = values + w * (h->scalars + h->at_contact.bins), *g = out + h->scalars;
         for (int a = 0; a < h->dimension; a++) {
             out[1 + a] = ((double)h->particles + per_share * out[1 + a]) / volume;
             out[0] += out[1 + a] / h->dimension;
         }
-        if (h->reduced) out[1 + h->dimension] = out[0] * pow(h->largest, h->dimension);
-        for (int32_t b = 0; b < h->bins; b++) g[b] = h->g_factor[b] * g[b] * (volume / h->volume);
-        if (h->fit_of_sample) out[h->scalars - 1] = fitted_pressure(h, g, volume);
+        if (h->reduced) out[1 + h->dimension] = out[0] * pow(h->contacts.largest, h->dimension);
+        for (int32_t b = 0; b < h->at_contact.bins; b++)
+            g[b] = h->at_contact.g_factor[b] * g[b] * (volume / h->volume);
+        if (h->fit_of_sample) out[h->scalars - 1] = fitted_pressure(&h->at_contact, g, volume);
     }
 }
 
@@ -331,9 +317,9 @@ static int find_counters(hard_pressure *h, const plugmc_host *host, const plugmc
 {
     /* all sums are of integers, so larger cells that somebody else has asked for do as well */
     plugmc_cells cells = {.size = sizeof cells, .most = h->dimension == 2 ? 1.6 * h->range : 0};
-    int code = h->bins > 0 ? check_reach(host, view, h->range,
-                                         "the reach of the fit (fit = no does without)")
-                           : PLUGMC_OK;
+    int code = h->at_contact.bins > 0 ? check_reach(host, view, h->range,
+                                                    "the reach of the fit (fit = no does without)")
+                                      : PLUGMC_OK;
     if (!code) code = view->cells(view, h->range, &cells);
     if (code) return code;
     pressure_task task = task_of(h, view, &cells, host->system->species_count);
@@ -353,7 +339,8 @@ static int launch(void *instance, const plugmc_host *host, const plugmc_view *vi
 /* All into the first. */
 static void add_copies(hard_pressure *h)
 {
-    const size_t numbers = (size_t)h->walkers * (size_t)h->bins + TROUBLES; /* these are behind */
+    const size_t numbers =
+        (size_t)h->walkers * (size_t)h->at_contact.bins + TROUBLES; /* these are behind */
     for (int32_t c = 1; c < h->copies; c++) {
         char *copy = h->counters + h->counter_bytes * (size_t)c;
         for (int32_t k = 0; k < 3 * h->walkers; k++)
@@ -406,15 +393,15 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
                              h->dimension == 2 ? "beta P d^2 from rifts, d the contact distance"
                                                : "beta P d^3 from rifts, d the contact distance");
     if (index < h->scalars) return quantity_of_fit(h, out);
-    if (index > h->scalars || h->bins == 0) return 0;
-    return plugmc_array(out, "g_contact", "", "pair distribution near contact", h->bins, "r",
-                        h->radius);
+    if (index > h->scalars || h->at_contact.bins == 0) return 0;
+    return plugmc_array(out, "g_contact", "", "pair distribution near contact", h->at_contact.bins,
+                        "r", h->at_contact.radius);
 }
 
 static int derived(void *instance, int index, plugmc_quantity *out)
 {
     const hard_pressure *h = instance;
-    return index == 0 && h->bins > 0 && !h->fit_of_sample && quantity_of_fit(h, out);
+    return index == 0 && h->at_contact.bins > 0 && !h->fit_of_sample && quantity_of_fit(h, out);
 }
 
 static int derive(void *instance, const double *means, double *out)
@@ -422,128 +409,40 @@ static int derive(void *instance, const double *means, double *out)
     const hard_pressure *h = instance;
     const double *g = means + h->scalars;
     double all = 0;
-    for (int32_t b = 1; b < h->bins; b++) all += g[b];
-    *out = fitted_pressure(h, g, h->volume);
+    for (int32_t b = 1; b < h->at_contact.bins; b++) all += g[b];
+    *out = fitted_pressure(&h->at_contact, g, h->volume);
     return all > 0 ? 0 : 1; /* nothing to extrapolate from */
 }
 
 /* ---- Preparation --------------------------------------------------------------------------- */
 
-/* R_i, where g is read off if it is linear within a bin (eq. 6 and its analogue), what one pair in
- * the bin is worth (eq. 5, with the area of the ring as it is), and the weights of the fit. */
-static int prepare_fit(hard_pressure *h, const plugmc_host *host)
-{
-    const int32_t n = h->bins, d = h->dimension;
-    double *work = host->allocate(host->context, (size_t)n * 3 * sizeof *work);
-    h->radius = host->allocate(host->context, (size_t)n * sizeof *h->radius);
-    h->g_factor = host->allocate(host->context, (size_t)n * sizeof *h->g_factor);
-    h->weight = host->allocate(host->context, (size_t)n * sizeof *h->weight);
-    if (!work || !h->radius || !h->g_factor || !h->weight)
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d bins", n);
-    const double width = (h->range - h->largest) / n, density = (double)h->particles / h->volume;
-    for (int32_t b = 0; b < n; b++) {
-        double low = h->largest + width * b, high = low + width;
-        double sum = d == 2 ? (low + high) / 2 : (low * low + low * high + high * high) / 3;
-        double shell = width * sum * (d == 2 ? 2 * M_PI : 4 * M_PI);
-        h->radius[b] = d == 2 ? (low * low + low * high + high * high) / (3 * sum)
-                              : (low + high) * (low * low + high * high) / (4 * sum);
-        h->g_factor[b] = 2 / ((double)h->particles * density * shell);
-    }
-    extrapolation_weights(h->radius + 1, n - 1, h->degree, h->largest, work, h->weight + 1);
-    return PLUGMC_OK;
-}
-
-static int one_contact_distance(const hard_pressure *h, const plugmc_system *system)
-{
-    for (int32_t s = 0; s < system->species_count * system->species_count; s++)
-        if (h->contact[s] != h->largest) return 0;
-    return 1;
-}
-
 /* Why g(r) cannot be extrapolated here, or NULL. */
 static const char *no_fit(const hard_pressure *h, const plugmc_system *system)
 {
-    if (!one_contact_distance(h, system)) return "the species have several contact distances";
+    if (!h->contacts.one) return "the species have several contact distances";
     for (int a = 0; a < h->dimension; a++)
-        if (system->box.length[a] < 2 * h->largest * (1 + h->fit_range))
+        if (system->box.length[a] < 2 * h->contacts.largest * (1 + h->fit_range))
             return "the box is so small that a pair can meet on two sides";
     return NULL;
 }
 
 static int choose_fit(hard_pressure *h, const plugmc_host *host)
 {
-    h->range = h->largest;
+    h->range = h->contacts.largest;
     const char *reason = h->fit == FIT_NO ? NULL : no_fit(h, host->system);
     if (reason && h->fit == FIT_YES)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "fit = yes cannot be done: %s",
                           reason);
     if (reason || h->fit == FIT_NO) return PLUGMC_OK;
-    h->bins = (int32_t)lround(h->fit_range / h->delta_r);
-    if (h->bins < 2 * (h->degree + 1) || h->bins > MOST_BINS)
+    h->at_contact.bins = (int32_t)lround(h->fit_range / h->delta_r);
+    if (h->at_contact.bins < 2 * (h->degree + 1) || h->at_contact.bins > MOST_BINS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "fit_range = %g and delta_r = %g make %d bins; a fit of degree %lld "
                           "needs from %lld to %d",
-                          h->fit_range, h->delta_r, h->bins, (long long)h->degree,
+                          h->fit_range, h->delta_r, h->at_contact.bins, (long long)h->degree,
                           2 * ((long long)h->degree + 1), MOST_BINS);
-    h->range = h->largest * (1 + h->fit_range);
-    return prepare_fit(h, host);
-}
-
-/* Only hard cores may be sampled: with another force the rifts are not filled evenly. */
-static int check_terms(const plugmc_host *host)
-{
-    const plugmc_system *system = host->system;
-    int cores = 0;
-    for (int32_t i = 0; i < system->term_count; i++) {
-        const plugmc_term *term = plugmc_term_at(system, i);
-        const plugmc_potential *p = term->plugin->potential;
-        if (!term->sampled) continue;
-        if (!p->pair || p->field || p->total || plugmc_orbitals_of(term->plugin) ||
-            (p->pair->functions & PLUGMC_PAIR_ENERGY))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "this is the pressure of hard particles without other forces, but "
-                              "potential '%s' is sampled too",
-                              term->label);
-        cores += (p->pair->functions & PLUGMC_PAIR_CONTACT) != 0;
-    }
-    if (cores == 0)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "no sampled potential has a hard core");
-    return PLUGMC_OK;
-}
-
-/* Largest over the terms, and largest of all. */
-static int find_contacts(hard_pressure *h, const plugmc_host *host)
-{
-    const plugmc_system *system = host->system;
-    const int32_t n = system->species_count;
-    h->contact = host->allocate(host->context, (size_t)(n * n) * sizeof *h->contact);
-    h->species = host->allocate(host->context, (size_t)h->particles * sizeof *h->species);
-    if (!h->contact || !h->species)
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld particles",
-                          (long long)h->particles);
-    for (int32_t ij = 0; ij < n * n; ij++) {
-        const plugmc_species *a = plugmc_species_at(system, ij / n),
-                             *b = plugmc_species_at(system, ij % n);
-        plugmc_particle p = {.charge = a->charge, .diameter = a->diameter, .species = ij / n};
-        plugmc_particle q = {.charge = b->charge, .diameter = b->diameter, .species = ij % n};
-        for (int32_t t = 0; t < system->term_count; t++) {
-            const plugmc_term *term = plugmc_term_at(system, t);
-            if (!term->sampled) continue;
-            double contact = term->plugin->potential->pair->contact(term->instance, &p, &q);
-            if (contact > h->contact[ij]) h->contact[ij] = contact;
-        }
-        if (h->contact[ij] > h->largest) h->largest = h->contact[ij];
-    }
-    for (int32_t s = 0; s < n; s++)
-        h->covered += M_PI / 4 * pow(h->contact[s * n + s], 2) *
-                      (double)(system->first[s + 1] - system->first[s]);
-    for (int32_t s = 0; s < n; s++)
-        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
-            h->species[i] = (uint16_t)s;
-    if (!(h->largest > 0))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "all contact distances are 0");
-    return PLUGMC_OK;
+    h->range = h->contacts.largest * (1 + h->fit_range);
+    return prepare_fit(&h->at_contact, host, h->range, h->volume, h->degree);
 }
 
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
@@ -558,32 +457,32 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 static int prepare_device(hard_pressure *h, const plugmc_host *host)
 {
     const plugmc_gpu *gpu = host->gpu;
-    const size_t species = (size_t)h->particles * sizeof *h->species;
-    const size_t contacts =
-        (size_t)(host->system->species_count * host->system->species_count) * sizeof *h->contact;
+    const size_t species = (size_t)h->particles * sizeof *h->contacts.species;
+    const size_t contacts = (size_t)(host->system->species_count * host->system->species_count) *
+                            sizeof *h->contacts.distance;
     plugmc_kernel_text text = {.size = sizeof text};
     if (!kernel_text(h, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     const struct {
         const char *name;
         plugmc_kernel **kernel;
-    } wanted[] = {{"rifts", &h->rifts},
-                  {"rifts_and_pairs", &h->rifts_and_pairs},
-                  {"rifts_left", &h->left},
-                  {"rifts_and_pairs_alone", &h->alone},
-                  {"pairs", &h->pairs}};
+    } wanted[] = {{"rifts", &h->gpu.rifts},
+                  {"rifts_and_pairs", &h->gpu.rifts_and_pairs},
+                  {"rifts_left", &h->gpu.left},
+                  {"rifts_and_pairs_alone", &h->gpu.alone},
+                  {"pairs", &h->gpu.pairs}};
     int code = PLUGMC_OK;
     for (size_t k = 0; k < PLUGMC_COUNT(wanted) && !code; k++)
         code = gpu->kernel(host->context, &text, wanted[k].name, wanted[k].kernel);
-    if (!code) code = gpu->allocate(host->context, species, &h->device_species);
-    if (!code) code = gpu->allocate(host->context, contacts, &h->device_contact);
+    if (!code) code = gpu->allocate(host->context, species, &h->gpu.species);
+    if (!code) code = gpu->allocate(host->context, contacts, &h->gpu.contact);
     for (int set = 0; set < 2 && !code; set++)
-        code = gpu->allocate(host->context, set_bytes(h), &h->device_counters[set]);
+        code = gpu->allocate(host->context, set_bytes(h), &h->gpu.counters[set]);
     if (!code && h->dimension == 2)
         code = gpu->allocate(host->context,
                              (size_t)h->walkers * (size_t)h->particles * sizeof(uint64_t),
-                             &h->device_left);
-    if (!code) code = gpu->upload(host->context, h->device_species, h->species, species);
-    if (!code) code = gpu->upload(host->context, h->device_contact, h->contact, contacts);
+                             &h->gpu.entries_left);
+    if (!code) code = gpu->upload(host->context, h->gpu.species, h->contacts.species, species);
+    if (!code) code = gpu->upload(host->context, h->gpu.contact, h->contacts.distance, contacts);
     return code;
 }
 
@@ -599,18 +498,22 @@ static int prepare(void *instance, const plugmc_host *host)
     h->threads = system->threads;
     h->particles = system->particles;
     h->volume = system->box.volume;
-    int code = check_terms(host);
-    if (!code) code = find_contacts(h, host);
+    int code = find_contacts(&h->contacts, host);
+    h->at_contact = (contact_fit){.dimension = h->dimension,
+                                  .particles = (double)h->particles,
+                                  .contact = h->contacts.largest};
     if (!code) code = choose_fit(h, host);
     if (!code) code = prepare_frames(&h->frames, host);
     if (code) return code;
     const double rare = rareness_of_long_paths(h, h->volume); /* one in 1e5 samples at most */
-    h->reach = fmax(1.02 * h->range, h->largest * (2 + (12 + log((double)h->particles)) / rare));
-    h->reduced = one_contact_distance(h, system);
-    h->fit_of_sample = h->bins > 0 && boxes_change(system);
+    h->reach =
+        fmax(1.02 * h->range, h->contacts.largest * (2 + (12 + log((double)h->particles)) / rare));
+    h->reduced = h->contacts.one;
+    h->fit_of_sample = h->at_contact.bins > 0 && boxes_change(system);
     h->scalars = 1 + h->dimension + h->reduced + h->fit_of_sample;
 
-    const size_t walker_bytes = 3 * sizeof(uint64_t) + (size_t)h->bins * sizeof(uint32_t);
+    const size_t walker_bytes =
+        3 * sizeof(uint64_t) + (size_t)h->at_contact.bins * sizeof(uint32_t);
     h->counter_bytes =
         ((size_t)h->walkers * walker_bytes + TROUBLES * sizeof(uint32_t) + 7) / 8 * 8;
     /* on a GPU as many as can be downloaded without waiting */

@@ -1,0 +1,52 @@
+/* What |Psi|^2 is made of, found once when a plugin is prepared. */
+#include "wave_function.h"
+
+#include "slater.h"
+
+int wave_function_measures(wave_function *wave, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    const plugmc_term *term = wave->orbitals;
+    for (int spin = 0; spin < system->species_count; spin++)
+        if (plugmc_species_at(system, spin)->count > wave->most)
+            wave->most = plugmc_species_at(system, spin)->count;
+    wave->is_complex = plugmc_orbitals_of(term->plugin)->complex_valued(term->instance) != 0;
+    const int code = slater_pitch(host, term, &wave->pitch);
+    wave->numbers = wave->is_complex ? 2 * wave->pitch : wave->pitch;
+    return code;
+}
+
+int wave_function_terms(wave_function *wave, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    wave->terms =
+        host->allocate(host->context, ((size_t)system->term_count + 1) * sizeof *wave->terms);
+    if (!wave->terms)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the terms");
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_potential *potential = term->plugin->potential;
+        if (term->sampled && (potential->pair || potential->field))
+            wave->terms[wave->term_count++] = term;
+    }
+    return PLUGMC_OK;
+}
+
+int wave_function_electrons(wave_function *wave, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    const size_t electrons = (size_t)system->particles;
+    wave->charge = host->allocate(host->context, 2 * electrons * sizeof *wave->charge);
+    wave->species = host->allocate(host->context, electrons * sizeof *wave->species);
+    if (!wave->charge || !wave->species)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu electrons",
+                          electrons);
+    wave->diameter = wave->charge + electrons;
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
+            wave->charge[i] = plugmc_species_at(system, s)->charge;
+            wave->diameter[i] = plugmc_species_at(system, s)->diameter;
+            wave->species[i] = s;
+        }
+    return PLUGMC_OK;
+}
