@@ -106,8 +106,8 @@ static void define_common(sequential *me, const plugmc_host *host)
     sequential_define(me, "BRUSH_BY_WALKER", by_walker(host->system));
 }
 
-int sequential_kernel_text(sequential *me, const plugmc_host *host, const device_text *texts,
-                           int index, plugmc_kernel_text *out)
+int sequential_gpu_source(sequential *me, const plugmc_host *host, const device_text *texts,
+                           int index, plugmc_gpu_source *out)
 {
     if (index >= TEXTS) return 0;
     if (!me->kernels.texts[0]) {
@@ -117,9 +117,9 @@ int sequential_kernel_text(sequential *me, const plugmc_host *host, const device
             if (!me->kernels.texts[k]) return 0;
         }
     }
-    plugmc_set_text(out, &(plugmc_kernel_text){
+    plugmc_set_gpu_source(out, &(plugmc_gpu_source){
                              .name = texts[index].name,
-                             .text = me->kernels.texts[index],
+                             .source = me->kernels.texts[index],
                              .defines = me->kernels.define_list,
                              .fuse = PLUGMC_FUSE_SAMPLED,
                              .double_precision = texts[index].in_double || me->precision == DOUBLE,
@@ -173,8 +173,8 @@ int sequential_prepare_device(sequential *me, const plugmc_host *host, const dev
                    {TEXT_PROPOSE, "brush_store", &me->kernels.store},
                    {TEXT_ENERGY, "brush_energy", &me->kernels.energy}};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
-        plugmc_kernel_text text = {.size = sizeof text};
-        if (!sequential_kernel_text(me, host, texts, kernels[k].text, &text))
+        plugmc_gpu_source text = {.size = sizeof text};
+        if (!sequential_gpu_source(me, host, texts, kernels[k].text, &text))
             return PLUGMC_ERROR_MEMORY;
         TRY(host->gpu->kernel(host->context, &text, kernels[k].name, kernels[k].to));
     }

@@ -54,7 +54,7 @@ typedef struct device_state {
     device_parts parts;
 } device_state;
 
-/* A device text of a mover: files one after the other. */
+/* A GPU source of a mover: files one after the other. */
 typedef struct device_text {
     const char *name, *part[6]; /* five at most, NULL after the last */
     int in_double;              /* whatever the precision chosen */
@@ -91,7 +91,7 @@ typedef struct sequential {
     int64_t group_size, refresh;
 
     const plugmc_system *system;
-    const plugmc_spread *spread; /* NULL: this process alone sweeps its walkers, all of each */
+    const plugmc_decomposition *spread; /* NULL: this process alone sweeps its walkers, all of each */
     plugmc_seed seed;            /* of its random draws */
     brush_domain domain;         /* at the start: whether it is periodic, and oblique, stays */
     term *terms;
@@ -125,9 +125,9 @@ typedef struct sequential {
 int sequential_prepare(sequential *, const plugmc_host *);
 /* Adds NAME=NUMBER to what all texts are compiled with; before they are asked for. */
 void sequential_define(sequential *, const char *name, int number);
-/* plugmc_plugin.kernel_text with the texts of a mover [TEXTS]. */
-int sequential_kernel_text(sequential *, const plugmc_host *, const device_text *, int index,
-                           plugmc_kernel_text *out);
+/* plugmc_plugin.gpu_source with the texts of a mover [TEXTS]. */
+int sequential_gpu_source(sequential *, const plugmc_host *, const device_text *, int index,
+                           plugmc_gpu_source *out);
 /* The memory of d, whose numbers the mover has set, and the kernels but that of the sweep. */
 int sequential_prepare_device(sequential *, const plugmc_host *, const device_text *);
 /* n sweeps' trial moves are counted. */

@@ -168,7 +168,7 @@ static int build_on_device(checkerboard *me, const plugmc_host *host)
 {
     const int64_t cells =
         (int64_t)me->cells.m[0] * me->cells.m[1] * me->cells.m[2] * me->cells.walkers;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     TRY(describe_kernels(me, host, &text));
     TRY(host->gpu->kernel(host->context, &text, "cb_plan_batch", &me->kernels.plan));
     TRY(host->gpu->kernel(host->context, &text, "cb_advance", &me->kernels.advance));

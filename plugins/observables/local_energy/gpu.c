@@ -124,7 +124,7 @@ static int sort_places(local_energy *le, const plugmc_host *host)
 {
     const size_t walkers = (size_t)le->system->walkers, count = (size_t)le->asked.count;
     int64_t *next = calloc(walkers + 1, sizeof *next);
-    plugmc_nonlocal_place *sorted = malloc((count + 1) * sizeof *sorted);
+    plugmc_nonlocal_point *sorted = malloc((count + 1) * sizeof *sorted);
     const int code = next && sorted ? PLUGMC_OK : local_energy_no_memory(host);
     for (size_t k = 0; k < count && !code; k++) next[le->asked.list[k].walker + 1]++;
     for (size_t w = 0; w < walkers && !code; w++) next[w + 1] += next[w];
@@ -148,10 +148,10 @@ int gpu_request(local_energy *le, const plugmc_host *host,
                           "a potential of the wave function is for the CPU alone, and local "
                           "energies are wanted on the GPU");
     le->asked.count = 0;
-    plugmc_nonlocal_place **const there =
-        PLUGMC_HAS(request, device_places) ? request->device_places : NULL;
+    plugmc_nonlocal_point **const there =
+        PLUGMC_HAS(request, device_points) ? request->device_points : NULL;
     le->asked.wanted = there             ? WANTS_PLACES_THERE
-                       : request->places ? WANTS_PLACES_HERE
+                       : request->points ? WANTS_PLACES_HERE
                                          : WANTS_NO_PLACES;
     for (int32_t w = 0; w < n; w++) {
         g->host_phases[2 * w] = 1;
@@ -162,7 +162,7 @@ int gpu_request(local_energy *le, const plugmc_host *host,
         code = find_walkers(le, host, request->view, request->inverses, request->drift,
                             request->phase != NULL, first, n);
     le->asked.wanted = WANTS_NO_PLACES;
-    if (!code && request->places && !there) code = sort_places(le, host);
+    if (!code && request->points && !there) code = sort_places(le, host);
     if (!code && request->phase)
         code = host->gpu->download(host->context, request->phase, phases, bytes);
     for (int32_t w = 0; w < n && !code; w++) {
@@ -174,9 +174,9 @@ int gpu_request(local_energy *le, const plugmc_host *host,
         if (request->ln_psi)
             request->ln_psi[w] = 0.5 * g->host_found[(first + w) * FOUND + FOUND_LN_SQUARE];
     }
-    if (request->places) *request->places = there ? NULL : le->asked.list;
-    if (there) *there = AT(g->near_ions.places_of.at, plugmc_nonlocal_place);
-    if (request->place_count) *request->place_count = le->asked.count;
+    if (request->points) *request->points = there ? NULL : le->asked.list;
+    if (there) *there = AT(g->near_ions.places_of.at, plugmc_nonlocal_point);
+    if (request->point_count) *request->point_count = le->asked.count;
     return code;
 }
 
@@ -318,7 +318,7 @@ static int keep_places(local_energy *le, const plugmc_host *host, walkers_task *
 {
     local_energy_gpu *g = le->gpu;
     const int64_t points = (int64_t)n * le->v.sphere.points * le->v.radii,
-                  size = sizeof(plugmc_nonlocal_place);
+                  size = sizeof(plugmc_nonlocal_point);
     int code = grow_room(host, &g->near_ions.places_of, (le->asked.count + points) * size);
     if (code) return code;
     device_pointer out = g->near_ions.places_of.at + (device_pointer)(le->asked.count * size);
@@ -337,7 +337,7 @@ static int bring_places(local_energy *le, const plugmc_host *host, const walkers
     int code = grow(host, &le->asked.list, &le->asked.room, le->asked.count + (int64_t)points,
                     sizeof *le->asked.list);
     if (code) return code;
-    plugmc_nonlocal_place *out = le->asked.list + le->asked.count;
+    plugmc_nonlocal_point *out = le->asked.list + le->asked.count;
     visit *visits = malloc((size_t)n * sizeof *visits);
     double *ratios = malloc(points * sizeof *ratios), *places = malloc(3 * points * sizeof *places);
     if (!visits || !ratios || !places) code = local_energy_no_memory(host);
@@ -353,7 +353,7 @@ static int bring_places(local_energy *le, const plugmc_host *host, const walkers
         double m[3][3];
         visit_rotation(&le->v, task->seed, task->sweep, task->first_walker + at->walker, at, m);
         const double factor = visit_factor(&le->v, at, m, (int)(k % each));
-        out[k] = (plugmc_nonlocal_place){.walker = task->first_walker + at->walker,
+        out[k] = (plugmc_nonlocal_point){.walker = task->first_walker + at->walker,
                                          .electron = at->electron,
                                          .energy = factor * ratios[k],
                                          .factor = factor};

@@ -29,7 +29,7 @@ typedef struct group_arrays {
 typedef struct visit_arrays {
     room list_of, energies;
     room batch_places, batch_change, batch_ratios, batch_values;
-    room places_of; /* all places of a request, plugmc_nonlocal_place */
+    room places_of; /* all places of a request, plugmc_nonlocal_point */
 } visit_arrays;
 
 typedef struct local_energy_gpu {

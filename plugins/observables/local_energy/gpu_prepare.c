@@ -10,22 +10,22 @@ PLUGMC_EMBED(kernels_text, PLUGMC_KERNEL_FILE);
 /* Of orbitals and matrices of a group. */
 static const double GROUP_BYTES = 3e9;
 
-int gpu_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+int gpu_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
     if (index > 0) return index == 1 && matrices_factors_text(host, out);
     out->name = "local_energy.cu";
-    out->text = matrices_text(host, formulas_text, kernels_text);
+    out->source = matrices_text(host, formulas_text, kernels_text);
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = 1;
     out->contract = 1;
-    return out->text != NULL;
+    return out->source != NULL;
 }
 
 static int load_kernels(local_energy *le, const plugmc_host *host, int64_t most)
 {
     local_energy_gpu *g = le->gpu;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     const struct {
         const char *name;
         plugmc_kernel **kernel;
@@ -47,7 +47,7 @@ static int load_kernels(local_energy *le, const plugmc_host *host, int64_t most)
         {"le_walkers", &g->kernels.walkers},
         {"le_asked", &g->kernels.asked},
     };
-    int code = gpu_kernel_text(le, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    int code = gpu_gpu_source(le, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
     return code ? code

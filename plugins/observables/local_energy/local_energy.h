@@ -63,7 +63,7 @@ typedef struct quadrature_work {
 
 /* Places of quadratures for whoever asked, grown as needed. */
 typedef struct asked_places {
-    plugmc_nonlocal_place *list;
+    plugmc_nonlocal_point *list;
     int64_t count, room;
     int wanted; /* WANTS_* */
 } asked_places;
@@ -163,5 +163,5 @@ int gpu_measure(local_energy *, const plugmc_host *, const plugmc_view *, double
 /* The same for others, who may want more: plugmc/wave.h. */
 int gpu_request(local_energy *, const plugmc_host *, const plugmc_local_energy_request *);
 void gpu_release(local_energy *);
-int gpu_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
+int gpu_gpu_source(void *instance, const plugmc_host *, int index, plugmc_gpu_source *out);
 #endif

@@ -37,7 +37,7 @@ static int evaluate_request(void *instance, const plugmc_host *host,
     int code = PLUGMC_OK;
     if (request->view->on_device) return gpu_request(le, host, request);
     le->asked.count = 0;
-    le->asked.wanted = request->places ? WANTS_PLACES_HERE : WANTS_NO_PLACES;
+    le->asked.wanted = request->points ? WANTS_PLACES_HERE : WANTS_NO_PLACES;
     for (int32_t w = 0; w < request->walkers && !code; w += le->group.size) {
         const int32_t left = request->walkers - w,
                       n = left < le->group.size ? left : le->group.size;
@@ -48,8 +48,8 @@ static int evaluate_request(void *instance, const plugmc_host *host,
             write_walker(request, w + k, &le->group.samples[k]);
     }
     le->asked.wanted = WANTS_NO_PLACES;
-    if (request->places) *request->places = le->asked.list;
-    if (request->place_count) *request->place_count = le->asked.count;
+    if (request->points) *request->points = le->asked.list;
+    if (request->point_count) *request->point_count = le->asked.count;
     return code;
 }
 

@@ -376,5 +376,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "bspline_orbitals",
               .reference = "Alfe, Gillan, Phys. Rev. B 70, 161101 (2004)",
               PLUGMC_KEYS(bspline_orbitals, table), PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}),
               .configure = configure, .release = release, .prepare = prepare,
-              .kernel_text = spline_kernel_text, .potential = &potential,
+              .gpu_source = spline_gpu_source, .potential = &potential,
               .rehearse = orbital_file_rehearse)

@@ -37,7 +37,7 @@ typedef struct spline_grid {
 
 /* Kernels, and memory for points of one call, which are sorted by the brick of the grid that they are in. */
 typedef struct spline_gpu {
-    const char *defines[4]; /* of the device text */
+    const char *defines[4]; /* of the GPU source */
     char resident_define[32];
     spline_kernels kernels[2]; /* results in float, double */
     int64_t batch;             /* points */
@@ -82,7 +82,7 @@ int prepare_ions(bspline_orbitals *, const plugmc_box *);
 int spline_evaluate_there(const bspline_orbitals *, const spline_table *,
                           const plugmc_orbital_request *);
 /* Two texts: results in float and in double. */
-int spline_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
+int spline_gpu_source(void *instance, const plugmc_host *, int index, plugmc_gpu_source *out);
 /* Once the tables are filled. */
 int spline_prepare_gpu(bspline_orbitals *, const plugmc_host *);
 #endif

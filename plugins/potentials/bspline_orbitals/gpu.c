@@ -137,7 +137,7 @@ int spline_evaluate_there(const bspline_orbitals *b, const spline_table *t,
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
 /* Two texts: results in float and in double. */
-int spline_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+int spline_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     bspline_orbitals *b = instance;
     (void)host;
@@ -146,8 +146,8 @@ int spline_kernel_text(void *instance, const plugmc_host *host, int index, plugm
     b->gpu.defines[0] = b->precision == PRECISION_DOUBLE ? "TABLE=double" : "TABLE=float";
     b->gpu.defines[1] = b->source.real ? "COMPLEX=0" : "COMPLEX=1";
     b->gpu.defines[2] = b->gpu.resident_define;
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "bspline_orbitals.cu",
-                                               .text = bspline_kernel,
+    plugmc_set_gpu_source(out, &(plugmc_gpu_source){.name = "bspline_orbitals.cu",
+                                               .source = bspline_kernel,
                                                .defines = b->gpu.defines,
                                                .double_precision = index == 1,
                                                .overlap = 1,
@@ -211,8 +211,8 @@ int spline_prepare_gpu(bspline_orbitals *b, const plugmc_host *host)
                       {"bin", &k->bin},
                       {"offsets", &k->offsets},
                       {"places", &k->places}};
-        plugmc_kernel_text text = {.size = sizeof text};
-        spline_kernel_text(b, host, i, &text);
+        plugmc_gpu_source text = {.size = sizeof text};
+        spline_gpu_source(b, host, i, &text);
         for (int n = 0; n < PLUGMC_COUNT(wanted) && !code; n++)
             code = gpu->kernel(host->context, &text, wanted[n].name, wanted[n].out);
     }
