@@ -1,4 +1,4 @@
-/* join_texts: one kernel text from several files, which PLUGMC_EMBED has put into a plugin. */
+/* join_texts: one GPU source from several files, which PLUGMC_EMBED has put into a plugin. */
 #ifndef PLUGMC_JOIN_TEXTS_H
 #define PLUGMC_JOIN_TEXTS_H
 
@@ -14,7 +14,7 @@ static inline char *join_texts(const plugmc_host *host, const char *const parts[
     for (int p = 0; parts[p]; p++) bytes += strlen(parts[p]);
     char *text = host->allocate(host->context, bytes); /* zeroed */
     for (int p = 0; parts[p] && text; p++) strcat(text, parts[p]);
-    if (!text) host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
+    if (!text) host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a GPU source");
     return text;
 }
 

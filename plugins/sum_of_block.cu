@@ -1,4 +1,4 @@
-/* sum_of_block.cu: stands in front of kernel texts that add up over the threads of a block. */
+/* sum_of_block.cu: stands in front of GPU sources that add up over the threads of a block. */
 /* Sum over the threads of a block, a multiple of 32, in an order that is always the same. All of them
  * call it and know the result. */
 template <int threads> PLUGMC_FN double sum_of_block(double mine)

@@ -134,8 +134,8 @@ static const plugmc_potential slope_only = {.size = sizeof slope_only, .field = 
     {                                                                                              \
         .size = sizeof(plugmc_plugin), .real_size = size_of_real, .kind = PLUGMC_POTENTIAL,        \
         .name = "slope", .potential = &slope_only, .parameters = list, .parameter_count = 1,       \
-        .parameter_size = sizeof(plugmc_parameter), .text = slope_text,                            \
-        .text_end = slope_text + sizeof slope_text - 1, .text_name = "slope"                       \
+        .parameter_size = sizeof(plugmc_parameter), .source = slope_text,                          \
+        .source_end = slope_text + sizeof slope_text - 1, .source_name = "slope"                   \
     }
 static const plugmc_plugin slope_plugin = SLOPE(sizeof(double), slope_table),
                            slope_plugin_single = SLOPE(sizeof(float), slope_table_single);

@@ -309,11 +309,11 @@ static inline int mover_borrows(const test_mover *mover, const plugmc_host *host
         mover->core->hamiltonian.walkers[w].moved = true; /* everything is to be given */
     if (giving)
         code = mover->core ? hamiltonian_give(&mover->core->hamiltonian, &state)
-                           : mover->calls->driver->give(mover->instance, host, &state);
+                           : mover->calls->driver->store(mover->instance, host, &state);
     else
         code = mover->core ? hamiltonian_take(&mover->core->hamiltonian, host, &state,
                                               PLUGMC_CHANGED_POSITION)
-                           : mover->calls->driver->take(mover->instance, host, &state,
+                           : mover->calls->driver->load(mover->instance, host, &state,
                                                         PLUGMC_CHANGED_POSITION);
     if (!giving && !code && mover->core) /* the state is gone when this returns */
         code = hamiltonian_bring(&mover->core->hamiltonian, host);

@@ -254,7 +254,7 @@ static inline float naive_float_sum(const naive *v, int64_t i, int cell, const i
 }
 
 /* Whether particle j of the cell at d is within the range of the cell in the middle, as rounded by the
- * mover: numbers of particles hang on it. */
+ * mover: numbers of particles depend on it. */
 static inline int naive_is_near(const naive *v, int64_t j, const int d[3])
 {
     float x[3] = {0}, ratio[3];
@@ -323,18 +323,17 @@ static inline int naive_metropolis(naive *v, int64_t i, int cell, const int64_t 
 static inline void naive_displacement(const naive *v, uint64_t sweep, uint32_t cell, uint32_t t,
                                       int64_t d[3])
 {
-    uint64_t seed = v->system->seed;
+    plugmc_seed seed = v->system->seed;
     uint32_t w = (uint32_t)v->walker;
     float step[3] = {0}, x[3] = {0};
     for (int a = 0; a < naive_dimension(v); a++)
         step[a] = (float)(v->step / (v->system->box.length[a] / v->cells[a]));
     if (naive_dimension(v) == 2) {
-        plugmc_random r =
-            plugmc_draw((plugmc_seed){seed}, sweep, w, cell, PLUGMC_PURPOSE_TRIAL, t / 4);
+        plugmc_random r = plugmc_draw(seed, sweep, w, cell, PLUGMC_PURPOSE_TRIAL, t / 4);
         cb_displacement_2(r.word[t % 4], step[0], step[1], &x[0], &x[1]);
     } else {
-        cb_displacement_3(plugmc_draw((plugmc_seed){seed}, sweep, w, cell, PLUGMC_PURPOSE_TRIAL, t),
-                          step[0], step[1], step[2], &x[0], &x[1], &x[2]);
+        cb_displacement_3(plugmc_draw(seed, sweep, w, cell, PLUGMC_PURPOSE_TRIAL, t), step[0],
+                          step[1], step[2], &x[0], &x[1], &x[2]);
     }
     for (int a = 0; a < 3; a++) d[a] = (int64_t)((double)x[a] * CB_QUANTA);
 }

@@ -196,7 +196,7 @@ static inline void widom_begin_run(widom_run *run, const widom_system *s, const 
     b->system.temperature = 1.3;
     bench_species(b, "A", s->count[0], s->diameter, 0.5);
     bench_species(b, "B", s->count[1], 1, -0.5);
-    for (int k = 0; k < 2; k++) b->species[k].most = b->species[k].count;
+    for (int k = 0; k < 2; k++) b->species[k].capacity = b->species[k].count;
     b->system.threads = threads;
     b->system.changes = (s->absent ? (uint32_t)PLUGMC_CHANGED_COUNT : 0) |
                         (s->stretch > 0 ? (uint32_t)PLUGMC_CHANGED_BOX : 0);

@@ -97,8 +97,8 @@ static int find_kernels(gpu *g)
     if (k->gather) return PLUGMC_OK;
     if (asprintf(&text, "%s%s", plugmc_text_cells_grid, plugmc_text_cells) < 0)
         return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
-    const plugmc_kernel_text source = {
-        .size = sizeof source, .name = "cells.cu", .text = text, .overlap = 1};
+    const plugmc_gpu_source source = {
+        .size = sizeof source, .name = "cells.cu", .source = text, .overlap = 1};
     const struct {
         const char *name;
         plugmc_kernel **kernel;

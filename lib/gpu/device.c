@@ -5,7 +5,7 @@
  * nothing. */
 #include "gpu/device.h"
 #include "gpu/toolkit.h"
-#include "gpu/kernel_text.h"
+#include "gpu/gpu_source.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -175,12 +175,12 @@ static int fail_load(gpu *g, driver_result result, const char *name)
     char words[256];
     return gpu_fail(
         g, PLUGMC_ERROR_DEVICE,
-        "the driver (CUDA %d.%d) cannot load kernel text '%s' compiled by NVRTC %d.%d: %s",
+        "the driver (CUDA %d.%d) cannot load GPU source '%s' compiled by NVRTC %d.%d: %s",
         g->chip.driver_version / 1000, g->chip.driver_version % 1000 / 10, name, g->compiler->major,
         g->compiler->minor, gpu_error_words(&g->api, result, words));
 }
 
-static int load_module(gpu *g, const char *fused, const plugmc_kernel_text *text,
+static int load_module(gpu *g, const char *fused, const plugmc_gpu_source *text,
                        const uint8_t digest[32], gpu_module **out)
 {
     void *image = NULL;
@@ -214,7 +214,7 @@ static int load_kernel(gpu *g, gpu_module *m, const char *text_name, const char 
     if (result == DRIVER_ERROR_NOT_FOUND)
         return gpu_fail(
             g, PLUGMC_ERROR_DEVICE,
-            "kernel text '%s' has no kernel '%s'; is it declared extern \"C\" __global__?",
+            "GPU source '%s' has no kernel '%s'; is it declared extern \"C\" __global__?",
             text_name, name);
     if (result) return gpu_checked(g, result, "looking up a kernel");
     plugmc_kernel *k = calloc(1, sizeof *k);
@@ -232,20 +232,20 @@ static int load_kernel(gpu *g, gpu_module *m, const char *text_name, const char 
 }
 
 /* Of ABI 1.0. */
-enum { KERNEL_TEXT_SIZE = offsetof(plugmc_kernel_text, overlap) + sizeof(int32_t) };
+enum { KERNEL_TEXT_SIZE = offsetof(plugmc_gpu_source, overlap) + sizeof(int32_t) };
 
-int gpu_kernel(gpu *g, const plugmc_kernel_text *text, const char *name, plugmc_kernel **out)
+int gpu_kernel(gpu *g, const plugmc_gpu_source *text, const char *name, plugmc_kernel **out)
 {
     *out = NULL;
     int code = begin_outside_graph(g, "a kernel is asked for");
     if (code) return code;
     if (text->size < KERNEL_TEXT_SIZE)
         return gpu_fail(g, PLUGMC_ERROR_STATE,
-                        "the kernel text of '%s' says that it has %u bytes: "
+                        "the GPU source of '%s' says that it has %u bytes: "
                         "expected at least %u",
                         name, text->size, (unsigned)KERNEL_TEXT_SIZE);
     char why[512];
-    if (!check_kernel_text(text, (sentence){why, sizeof why}))
+    if (!check_gpu_source(text, (sentence){why, sizeof why}))
         return gpu_fail(g, PLUGMC_ERROR_STATE, "%s", why);
     char *fused = fuse(g->system, text);
     if (!fused) return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
@@ -422,7 +422,7 @@ static int service_fill(plugmc_context *c, plugmc_device_pointer at, unsigned ch
     return gpu_checked(g, g->api.fill(at, value, bytes, g->stream), "filling GPU memory");
 }
 
-static int service_kernel(plugmc_context *c, const plugmc_kernel_text *text, const char *name,
+static int service_kernel(plugmc_context *c, const plugmc_gpu_source *text, const char *name,
                           plugmc_kernel **out)
 {
     return gpu_kernel(enter(c), text, name, out);

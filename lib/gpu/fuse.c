@@ -110,9 +110,9 @@ static int choose_terms(fusion *f)
         int asked = term->sampled ? PLUGMC_FUSE_SAMPLED : PLUGMC_FUSE_MEASURED;
         if (!(f->kernel->fuse & asked) || !potential || !(potential->pair || potential->field))
             continue;
-        if (!term->plugin->text || !plugin || !plugin->potential) {
+        if (!term->plugin->source || !plugin || !plugin->potential) {
             fprintf(f->out,
-                    "#error \"[potential %s] carries no device text: build it as "
+                    "#error \"[potential %s] carries no GPU source: build it as "
                     "docs/plugin-guide.md says\"\n",
                     term->label);
             continue;
@@ -126,7 +126,7 @@ static int choose_terms(fusion *f)
             .index = i,
         };
         const plugmc_pair *pair = plugin->potential->pair;
-        f->places += pair && pair->functions & PLUGMC_PAIR_PLACES;
+        f->places += pair && pair->functions & PLUGMC_PAIR_POSITIONS;
     }
     return 0;
 }
@@ -141,11 +141,11 @@ static void put_fusion(fusion *f)
     put_box(f);
     put_species(f);
     put_lists_of_terms(f);
-    if (f->kernel->fuse & PLUGMC_FUSE_FREE) fuse_free_put(f->out, f->system);
+    if (f->kernel->fuse & PLUGMC_FUSE_VARIATIONAL) fuse_variational_put(f->out, f->system);
     fputs("#include \"plugmc/fused.h\"\n", f->out);
 }
 
-char *fuse(const plugmc_system *system, const plugmc_kernel_text *kernel)
+char *fuse(const plugmc_system *system, const plugmc_gpu_source *kernel)
 {
     char *text = NULL;
     size_t length = 0;
@@ -157,7 +157,7 @@ char *fuse(const plugmc_system *system, const plugmc_kernel_text *kernel)
     if (kernel->fuse && !failed) put_fusion(&f);
     if (!kernel->fuse) fputs("#include \"plugmc/device.h\"\n", f.out);
     fuse_line(f.out, kernel->name);
-    fputs(kernel->text, f.out);
+    fputs(kernel->source, f.out);
     failed |= ferror(f.out) != 0;
     if (fclose(f.out) || failed) {
         free(text);

@@ -110,7 +110,7 @@ void fuse_system_defines(const fusion *f)
         {"PLUGMC_ENERGY_TERMS", energies},
         {"PLUGMC_CONTACTS", contacts},
         {"PLUGMC_FIELDS", fields},
-        {"PLUGMC_PLACES", f->places},
+        {"PLUGMC_POSITION_DEPENDENT", f->places},
         {"PLUGMC_BOX_CHANGES", (s->changes & PLUGMC_CHANGED_BOX) != 0},
         {"PLUGMC_TERMS", s->term_count},
         {"PLUGMC_WEIGHTED", s->weighted},
@@ -134,9 +134,10 @@ plugmc_list fuse_list_at(const void *at)
 bool fuse_list_changes(const plugmc_system *system, const plugmc_term *term, const char *name)
 {
     const plugmc_potential *potential = term->plugin->potential;
-    const plugmc_free *facet =
-        potential && (potential->pair || potential->field) ? plugmc_free_of(term->plugin) : NULL;
-    if (!system->numbers_change || !term->sampled || !facet || !facet->tables) return false;
+    const plugmc_variational *facet = potential && (potential->pair || potential->field)
+                                          ? plugmc_variational_of(term->plugin)
+                                          : NULL;
+    if (!system->parameters_change || !term->sampled || !facet || !facet->tables) return false;
     for (const char *const *table = facet->tables; *table; table++)
         if (!strcmp(*table, name)) return true;
     return false;
@@ -212,11 +213,11 @@ void fuse_term(const fusion *f, const fused_term *t)
 {
     fprintf(f->out, "namespace plugmc_p%d { /* [potential %s] */\n", t->index, t->term->label);
     const plugmc_plugin *author = t->term->plugin;
-    fuse_line(f->out, author->text_name ? author->text_name : t->term->label);
-    fwrite(author->text, 1, (size_t)(author->text_end - author->text), f->out);
+    fuse_line(f->out, author->source_name ? author->source_name : t->term->label);
+    fwrite(author->source, 1, (size_t)(author->source_end - author->source), f->out);
     fputs("\n", f->out);
     fuse_line(f->out, "fused by plugmc");
-    fputs("#undef PLUGMC_PAIR\n#undef PLUGMC_FIELD\n#undef PLUGMC_FREE\n", f->out);
+    fputs("#undef PLUGMC_PAIR\n#undef PLUGMC_FIELD\n#undef PLUGMC_VARIATIONAL\n", f->out);
     put_texts(f, t);
     put_lists(f, t);
     fputs("PLUGMC_FN parameters plugmc_parameters()\n{\n    parameters p = {};\n", f->out);

@@ -1,4 +1,4 @@
-/* One kernel text at work: fuse.c puts it together, fuse_terms.c writes what a potential has. */
+/* One GPU source at work: fuse.c puts it together, fuse_terms.c writes what a potential has. */
 #ifndef PLUGMC_FUSION_H
 #define PLUGMC_FUSION_H
 
@@ -17,11 +17,11 @@ typedef struct fused_term {
 typedef struct fusion {
     FILE *out;
     const plugmc_system *system;
-    const plugmc_kernel_text *kernel;
+    const plugmc_gpu_source *kernel;
     bool in_double;
     fused_term *terms;
     int count;
-    int places; /* pair terms that hang on places: pairs are then told by plugmc_placed */
+    int places; /* pair terms that depend on places: pairs are then told by plugmc_separation_at */
 } fusion;
 
 void fuse_number(const fusion *f, double value);

@@ -1,7 +1,7 @@
-/* What processes of one machine bring each other from GPU to GPU (plugmc_spread.deliver). A process puts what is for
+/* What processes of one machine bring each other from GPU to GPU (plugmc_decomposition.deliver). A process puts what is for
  * others into a mailbox in the memory of its GPU, which these have opened, and they copy from there: nobody writes into
  * the memory of another process, and no kernel waits for one. Who may read when is settled by messages between the
- * processes (parallel/spread.c). */
+ * processes (parallel/decomposition.c). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* NVIDIA's run-time compiler: finding it, and compiling a fused text for one architecture.
+/* NVIDIA's run-time compiler: finding it, and compiling a fused source for one architecture.
  *
  * No header of CUDA or of the C library is ever included (they cost more time than the kernel):
  * the few of ours travel inside the program and are given to NVRTC by name. */
@@ -18,7 +18,7 @@ PLUGMC_EMBED(plugmc_text_box, PLUGMC_INCLUDE_PATH "/box.h");
 PLUGMC_EMBED(plugmc_text_potential, PLUGMC_INCLUDE_PATH "/potential.h");
 PLUGMC_EMBED(plugmc_text_pair, PLUGMC_INCLUDE_PATH "/pair.h");
 PLUGMC_EMBED(plugmc_text_field, PLUGMC_INCLUDE_PATH "/field.h");
-PLUGMC_EMBED(plugmc_text_free, PLUGMC_INCLUDE_PATH "/free.h");
+PLUGMC_EMBED(plugmc_text_variational, PLUGMC_INCLUDE_PATH "/variational.h");
 PLUGMC_EMBED(plugmc_text_functions, PLUGMC_INCLUDE_PATH "/functions.h");
 PLUGMC_EMBED(plugmc_text_tally, PLUGMC_INCLUDE_PATH "/tally.h");
 PLUGMC_EMBED(plugmc_text_near, PLUGMC_INCLUDE_PATH "/near.h");
@@ -29,11 +29,11 @@ PLUGMC_EMBED(plugmc_text_fused, PLUGMC_INCLUDE_PATH "/fused.h");
 enum { HEADERS = 12 };
 static const char *const header_names[HEADERS] = {
     "plugmc/device.h", "plugmc/box.h",      "plugmc/potential.h", "plugmc/functions.h",
-    "plugmc/tally.h",  "plugmc/pair.h",     "plugmc/field.h",     "plugmc/free.h",
+    "plugmc/tally.h",  "plugmc/pair.h",     "plugmc/field.h",     "plugmc/variational.h",
     "plugmc/trial.h",  "plugmc/proposal.h", "plugmc/near.h",      "plugmc/fused.h"};
 static const char *const header_texts[HEADERS] = {
     plugmc_text_device, plugmc_text_box,      plugmc_text_potential, plugmc_text_functions,
-    plugmc_text_tally,  plugmc_text_pair,     plugmc_text_field,     plugmc_text_free,
+    plugmc_text_tally,  plugmc_text_pair,     plugmc_text_field,     plugmc_text_variational,
     plugmc_text_trial,  plugmc_text_proposal, plugmc_text_near,      plugmc_text_fused};
 
 /* ---- Finding the library ---- */
@@ -132,7 +132,7 @@ typedef struct options {
     bool ptx; /* the GPU is newer than the compiler: its driver has to finish the work */
 } options;
 
-enum arithmetic arithmetic_of(const plugmc_kernel_text *text, bool fast_math)
+enum arithmetic arithmetic_of(const plugmc_gpu_source *text, bool fast_math)
 {
     if (fast_math) return ARITHMETIC_FAST;
     return PLUGMC_HAS(text, contract) && text->contract ? ARITHMETIC_CONTRACTED : ARITHMETIC_EXACT;
@@ -231,7 +231,7 @@ static int head_of(const char *text, int lines)
     return (int)(end - text);
 }
 
-/* The fused text with the whole log behind it, for whoever has to find the error. */
+/* The fused source with the whole log behind it, for whoever has to find the error. */
 static bool keep_source(const char *folder, const cache_key *key, const char *fused,
                         const char *log, char path[CACHE_PATH])
 {
@@ -255,7 +255,7 @@ static int compiler_log(report *r, const char *name, const options *o, const cha
     if (folder && keep_source(folder, key, fused, log, path))
         snprintf(kept, sizeof kept, "\nThe fused source with the whole log: %s", path);
     return report_error(r, EXIT_DEVICE, found ? e.file : NULL, found ? e.line : 0,
-                        "%s (compiling kernel text '%s' for %s)\n%.*s%s",
+                        "%s (compiling GPU source '%s' for %s)\n%.*s%s",
                         found ? e.sentence : "NVRTC reports an error", name,
                         o->architecture + strlen("-arch="), head_of(e.at, SHOWN), e.at, kept);
 }
@@ -296,7 +296,7 @@ static int compile_text(nvrtc *n, const char *fused, const char *name, const opt
     if (log)
         code = compiler_log(r, name, o, folder, key, fused, log);
     else if (result)
-        code = report_error(r, EXIT_DEVICE, NULL, 0, "NVRTC %d.%d fails on kernel text '%s': %s",
+        code = report_error(r, EXIT_DEVICE, NULL, 0, "NVRTC %d.%d fails on GPU source '%s': %s",
                             n->major, n->minor, name, n->api.error_text(result));
     free(log);
     if (program) n->api.destroy(&program);

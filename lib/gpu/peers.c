@@ -1,4 +1,4 @@
-/* Memory of a GPU that kernels of other processes of the machine write into while they run (plugmc_spread.memory). Other
+/* Memory of a GPU that kernels of other processes of the machine write into while they run (plugmc_decomposition.memory). Other
  * than with a mailbox (mail.c) the kernels settle among themselves who may read when. */
 #include <stdlib.h>
 #include <string.h>

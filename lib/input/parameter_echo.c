@@ -75,7 +75,7 @@ static void echo_numbers(FILE *f, const char *lines, const ini_section *section)
     free(copy);
 }
 
-/* Derived values are comments: a key of that name could not be read. Device text is left out. */
+/* Derived values are comments: a key of that name could not be read. GPU source is left out. */
 void parameters_echo(FILE *f, const plugmc_parameter *table, int count, size_t real_size,
                      const void *instance, const ini_section *section)
 {

@@ -158,7 +158,7 @@ static int archive_room(session *session, blob_archive *archive)
     bool grows = false;
     for (int32_t s = 0; s < n; s++) {
         grows |= plugmc_species_at(&session->engine.system, s)->grows != 0;
-        room[s] = plugmc_species_at(&session->engine.system, s)->most;
+        room[s] = plugmc_species_at(&session->engine.system, s)->capacity;
     }
     if (!grows || archive->base.reading) return 0;
     archive->owner = NULL;

@@ -196,7 +196,7 @@ static void say_threads(const session *session, const thread_choice *c)
                     100 * one / all, c->most);
 }
 
-/* What hangs on wall time, signals and errors: rank 0 decides about the first three, each process tells the last. */
+/* What depends on wall time, signals and errors: rank 0 decides about the first three, each process tells the last. */
 typedef struct turn {
     int64_t sweeps, snapshot,
         checkpoint; /* of the next stretch; whether one is to be made before it */
@@ -358,7 +358,7 @@ static void say_who_had_no_room(const session *session)
         session->engine.report, session->engine.config.ini.path,
         config_line_of_species(&session->engine.config, full - 1, "most"),
         "[species %s] there were as many %s as most = %lld allows: the ensemble ends there",
-        species->name, species->name, (long long)species->most);
+        species->name, species->name, (long long)species->capacity);
 }
 
 /* What is found is told, and a run that was told to end says how it goes on. */

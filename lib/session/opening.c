@@ -11,7 +11,7 @@ int session_open(session *session)
     session->records.engine = &session->engine;
     const int code = engine_open(&session->engine);
     for (int k = 0; k < engine->mover_count; k++)
-        session->records.output.joined |= engine->movers[k].mover->joins != 0;
+        session->records.output.joined |= engine->movers[k].mover->couples != 0;
     return code;
 }
 

@@ -31,12 +31,12 @@ void room_more(session *session, int64_t *room)
         bool full = false;
         for (int32_t w = 0; w < session->engine.system.walkers && walkers; w++)
             full |= walkers[w].full == s + 1;
-        room[s] = !species->grows ? 0 : full ? more_than(species->most) : species->most;
-        if (room[s] > species->most)
+        room[s] = !species->grows ? 0 : full ? more_than(species->capacity) : species->capacity;
+        if (room[s] > species->capacity)
             report_note(session->engine.report,
                         "room for %lld of [species %s] a walker was not enough: the run goes on "
                         "with room for %lld",
-                        (long long)species->most, species->name, (long long)room[s]);
+                        (long long)species->capacity, species->name, (long long)room[s]);
     }
 }
 

@@ -14,7 +14,7 @@
 #include "engine/share.h"
 #include "engine/watchdog.h"
 #include "initial/initial.h"
-#include "parallel/spread.h"
+#include "parallel/decomposition.h"
 #include "parallel/team.h"
 #include "session/advice.h"
 #include "session/history.h"

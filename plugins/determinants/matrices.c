@@ -195,14 +195,14 @@ char *matrices_text(const plugmc_host *host, const char *own, const char *more)
                                             vmc_matrices_text, own, more, NULL});
 }
 
-int matrices_factors_text(const plugmc_host *host, plugmc_kernel_text *out)
+int matrices_factors_text(const plugmc_host *host, plugmc_gpu_source *out)
 {
     out->name = "factor_panels.cu";
-    out->text = join_texts(
+    out->source = join_texts(
         host, (const char *const[]){vmc_draws_text, vmc_numbers_text, vmc_factors_text, NULL});
     out->double_precision = 1;
     out->contract = 1;
-    return out->text != NULL;
+    return out->source != NULL;
 }
 
 static int open_blas(matrices *m, const plugmc_host *host, int is_complex)
@@ -234,7 +234,7 @@ static int open_blas(matrices *m, const plugmc_host *host, int is_complex)
     return status ? blas_fault(host, "start", status) : PLUGMC_OK;
 }
 
-static int load_kernels(matrices *m, const plugmc_host *host, const plugmc_kernel_text *text,
+static int load_kernels(matrices *m, const plugmc_host *host, const plugmc_gpu_source *text,
                         int is_complex, size_t real_size)
 {
     const char *const number = is_complex ? "complex" : "real";
@@ -254,7 +254,7 @@ static int load_kernels(matrices *m, const plugmc_host *host, const plugmc_kerne
 
 static int load_panels(matrices *m, const plugmc_host *host, int is_complex)
 {
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     int code = matrices_factors_text(host, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     if (!code)
         code = host->gpu->kernel(host->context, &text,
@@ -270,7 +270,7 @@ double matrices_bytes(int64_t most, int is_complex)
     return 2 * n * n * (is_complex ? 16 : 8) + 4 * n + 40 + 8 * VMC_MOVED;
 }
 
-int matrices_prepare(matrices *m, const plugmc_host *host, const plugmc_kernel_text *text,
+int matrices_prepare(matrices *m, const plugmc_host *host, const plugmc_gpu_source *text,
                      int32_t walkers, int64_t most, int is_complex, size_t real_size)
 {
     *m = (matrices){.walkers = walkers, .number = is_complex ? 16 : 8};

@@ -49,10 +49,10 @@ typedef struct matrices {
  * the host; NULL without memory. */
 char *matrices_text(const plugmc_host *, const char *own, const char *more);
 /* The text of its own that matrices_prepare asks for besides. */
-int matrices_factors_text(const plugmc_host *, plugmc_kernel_text *out);
+int matrices_factors_text(const plugmc_host *, plugmc_gpu_source *out);
 
 /* `text` contains that of matrices.cu; orbitals are reals of real_size bytes, or complex. */
-int matrices_prepare(matrices *, const plugmc_host *, const plugmc_kernel_text *text,
+int matrices_prepare(matrices *, const plugmc_host *, const plugmc_gpu_source *text,
                      int32_t walkers, int64_t most, int is_complex, size_t real_size);
 void matrices_release(matrices *);
 

@@ -16,7 +16,7 @@
  *
  * Cluster k of sweep s in walker w draws with D(index, purpose, draw) = plugmc_draw(seed, s clusters + k, w, index,
  * purpose, draw): the particle, species by species, by word 0 of D(0, ORDER, 0); the place by
- * fractional coordinates as plugmc_draw_place. The number of i < j is that of words 0 and 1 of
+ * fractional coordinates as plugmc_draw_position. The number of i < j is that of words 0 and 1 of
  * plugmc_draw(own, s clusters + k, w, j, ACCEPT, 0), own = words 0 and 1 of D(i, ACCEPT, 0).
  */
 #include <math.h>
@@ -221,7 +221,7 @@ static void move_cluster(const cluster *c, const plugmc_host *host, flock *f, ui
                                 .box = &f->box};
     const plugmc_random random = plugmc_draw(host->seed, s, w, 0, PLUGMC_PURPOSE_ORDER, 0);
     double center[3];
-    plugmc_draw_place(&draws, center);
+    plugmc_draw_position(&draws, center);
     f->measured_clusters++;
     if (!f->count) return;
     f->waiting[0] = f->number[plugmc_below(random.word[0], (uint32_t)f->count)];
@@ -460,7 +460,7 @@ static const plugmc_observable observable = {
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof(plugmc_listing),
     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WEIGHT,
-    .hangs_on = PLUGMC_ON_HISTORY,
+    .depends_on = PLUGMC_ON_HISTORY,
     /* clusters of the sweeps before, by the energies of the run */};
 
 static const plugmc_parameter table[] = {
@@ -470,7 +470,7 @@ static const plugmc_parameter table[] = {
 static const plugmc_move moves[] = {
     {.name = "cluster", .doc = "particles are reflected at a point; none is rejected"}};
 
-static const plugmc_driver driver = {.size = sizeof driver, .take = take, .give = give};
+static const plugmc_driver driver = {.size = sizeof driver, .load = take, .store = give};
 
 PLUGMC_PLUGIN(
         .name = "cluster",

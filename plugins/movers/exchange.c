@@ -63,7 +63,7 @@ static int try_them(exchange *e, const plugmc_host *host, uint64_t sweep, int32_
         .size = sizeof lost, .walker = -1, .particle = -1, .sweep = sweep};
     for (int32_t i = 0; i < n && !code; i++) {
         double own = 0;
-        code = plugmc_rungs_of(host)->exchange_growth(host->context, a[i], b[i], &own);
+        code = plugmc_rungs_of(host)->exchange_delta(host->context, a[i], b[i], &own);
         growth += own;
     }
     if (code) return code;
@@ -140,7 +140,7 @@ PLUGMC_PLUGIN(
         PLUGMC_MOVER_WITH(
             moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_GLOBAL_WALKERS,
             .changes = PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
-            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .counts = counts, .joins = 1,
+            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .counts = counts, .couples = 1,
             .good_for =
                 "barriers that trap a run at one temperature, pressure or coupling and that a higher rung passes"),
         .prepare = prepare)

@@ -103,7 +103,7 @@ static inline int macrostate_find(macrostate *m, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "of = %s: [species %s] needs most, the largest number that is weighed",
                           m->of, m->of);
-    const double room = (double)plugmc_species_at(system, m->species)->most;
+    const double room = (double)plugmc_species_at(system, m->species)->capacity;
     if (m->most == 0) m->most = (real)room;
     if (m->most > room || m->least > m->most - 1 || m->least != floor(m->least) ||
         m->most != floor(m->most))

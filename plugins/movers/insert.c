@@ -13,14 +13,14 @@
  * With `places` = k above 1 who comes is tried at k places and goes to one of them by its Boltzmann factor, and the
  * removal weighs the way back as the insertion would: the exponentials above become the mean of those at k places
  * (Rosenbluth weights; K. Esselink, L. D. J. C. Loyens, B. Smit, Phys. Rev. E 51, 1560 (1995)). The core does this,
- * see plugmc_trial.places.
+ * see plugmc_trial.trial_positions.
  *
  * Trial t of sweep s in walker w draws from plugmc_draw(seed, s, w, t, PLUGMC_PURPOSE_ORDER, 0) which of the
- * two it is (the highest bit of word 3) and who leaves (word 0), and a place as plugmc_draw_place says.
+ * two it is (the highest bit of word 3) and who leaves (word 0), and a place as plugmc_draw_position says.
  */
 #include <plugmc/proposal.h>
 
-#define PLUGMC_SEVERAL_PLACES 1
+#define PLUGMC_TRIAL_POSITIONS 1
 
 enum { INSERTION, REMOVAL }; /* in the table of moves */
 
@@ -36,11 +36,11 @@ PLUGMC_FN int propose(const insert *p, plugmc_trial *t)
         plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ORDER, 0);
     const uint32_t n = (uint32_t)t->count[p->number];
     t->move = random.word[3] >> 31 ? INSERTION : REMOVAL;
-    t->places = (int32_t)p->places;
+    t->trial_positions = (int32_t)p->places;
     if (t->move == INSERTION) {
         t->kind = PLUGMC_INSERTED;
         t->species = p->number;
-        plugmc_draw_place(t, t->position);
+        plugmc_draw_position(t, t->position);
         t->log_factor = log(t->box->volume / ((double)n + 1));
         return 1;
     }
@@ -68,7 +68,7 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
                                       .parameters = p,
                                       .propose = plugmc_propose,
                                       .parameters_size = sizeof *p,
-                                      .places = (int32_t)p->places};
+                                      .trial_positions = (int32_t)p->places};
     return host->trials(host->context, &proposal, first, n);
 }
 
@@ -106,7 +106,7 @@ static int speed(const void *instance, const plugmc_system *system, plugmc_speed
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(insert, species, NULL, "who comes and goes"),
     PLUGMC_INTEGER_KEY(insert, trials, "100", 1, 1e9, "", "trial moves a walker and sweep"),
-    PLUGMC_INTEGER_KEY(insert, places, "1", 1, PLUGMC_MOST_PLACES, "",
+    PLUGMC_INTEGER_KEY(insert, places, "1", 1, PLUGMC_MOST_TRIAL_POSITIONS, "",
                        "places of a trial, of which one is chosen by its energy"),
 };
 

@@ -20,7 +20,7 @@
  *
  * Trial t of sweep s in walker w draws with D(k) = plugmc_draw(seed, s, w, t, PLUGMC_PURPOSE_ORDER, k): the
  * highest bit of word 3 of D(0) says whether a group comes, word 0 of D(1 + k) who leaves as number k of the
- * group. The place of number k is that of a trial 8 t + k, as plugmc_draw_place says, or plugmc_draw_in_ball.
+ * group. The place of number k is that of a trial 8 t + k, as plugmc_draw_position says, or plugmc_draw_in_ball.
  */
 #include <plugmc/proposal.h>
 #include <plugmc/near.h>
@@ -39,12 +39,12 @@ typedef struct insert_group {
 
 PLUGMC_FN void draw_places(const insert_group *g, plugmc_trial *t)
 {
-    double(*places)[3] = t->group->places;
+    double(*places)[3] = t->group->positions;
     const uint32_t number = t->number;
     for (int32_t k = 0; k < g->members; k++) {
         t->number = number * PLUGMC_MOST_TOGETHER + (uint32_t)k;
         if (k == 0 || g->near == 0) {
-            plugmc_draw_place(t, places[k]);
+            plugmc_draw_position(t, places[k]);
             continue;
         }
         plugmc_draw_in_ball(t->seed, t->sweep, t->walker, t->number, t->dimension, places[k]);
@@ -101,14 +101,14 @@ PLUGMC_FN void come_near(const insert_group *g, plugmc_trial *t)
 {
     double place[3];
     draw_places(g, t);
-    for (int d = 0; d < 3; d++) place[d] = t->group->places[0][d];
+    for (int d = 0; d < 3; d++) place[d] = t->group->positions[0][d];
     plugmc_wrap(t->box, place);
     int32_t n = 0; /* of this species that come around the first one before */
     for (int32_t k = 0; k < g->members; k++) {
         const int32_t s = t->group->members[k] = g->species[k];
         if (k == 0) continue;
         n = s == g->species[k - 1] && k > 1 ? n + 1 : 0;
-        const int64_t there = plugmc_those_near(t, s, place, g->near, 0, 0, -1, 0);
+        const int64_t there = plugmc_count_near(t, s, place, g->near, 0, 0, -1, 0);
         t->log_factor += log(volume_near(g, t) / (double)(there + n + 1));
     }
     int32_t like = 0; /* the first one may be any of those of its species */
@@ -145,7 +145,7 @@ PLUGMC_FN void go_from_near(const insert_group *g, plugmc_trial *t)
     t->log_factor += log((double)t->count[g->species[0]] / t->box->volume);
     for (int32_t k = 1; k < g->members; k++) {
         const int32_t s = g->species[k];
-        const int64_t left = plugmc_those_near(t, s, place, g->near, members, k, -1, 0);
+        const int64_t left = plugmc_count_near(t, s, place, g->near, members, k, -1, 0);
         if (left == 0) {
             nobody_goes(g, t);
             return;
@@ -153,7 +153,7 @@ PLUGMC_FN void go_from_near(const insert_group *g, plugmc_trial *t)
         const plugmc_random random = plugmc_draw(t->seed, t->sweep, t->walker, t->number,
                                                  PLUGMC_PURPOSE_ORDER, 1 + (uint32_t)k);
         int32_t chosen = -1;
-        plugmc_those_near(t, s, place, g->near, members, k,
+        plugmc_count_near(t, s, place, g->near, members, k,
                           plugmc_below(random.word[0], (uint32_t)left), &chosen);
         members[k] = chosen;
         t->log_factor += log((double)left / volume_near(g, t));

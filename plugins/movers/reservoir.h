@@ -18,7 +18,7 @@ static inline int find_reservoir(const plugmc_host *host, const char *key, const
                           "%s = %s: [species %s] needs mu or activity, of the reservoir", key, name,
                           name);
     if (PLUGMC_HAS(host, reservoir)) host->reservoir(host->context, *number);
-    if (species->most <= species->count)
+    if (species->capacity <= species->count)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%s = %s: [species %s] needs most, the largest number that a walker can "
                           "have, above count = %lld",

@@ -13,7 +13,7 @@
  *
  * Trial t of sweep s in pair (a, b), a < b, draws with plugmc_draw(seed, s, a, t, purpose, 0). Transfers: ORDER,
  * the highest bit of word 3 for the direction, word 0 for the particle; a place in the other box as
- * plugmc_draw_place says. Volumes, numbered behind them: TRIAL, words 0 and 1. ACCEPT decides.
+ * plugmc_draw_position says. Volumes, numbered behind them: TRIAL, words 0 and 1. ACCEPT decides.
  */
 #include <math.h>
 #include <plugmc/everything.h>
@@ -74,7 +74,7 @@ static void propose_transfer(transfer *t, const plugmc_host *host, uint64_t swee
     t->leaves[from] =
         (int32_t)(system->first[t->number] + plugmc_below(random.word[0], (uint32_t)n));
     t->comes[to] = t->number;
-    plugmc_draw_place(&draws, t->place[to]);
+    plugmc_draw_position(&draws, t->place[to]);
     t->log_factor[from] =
         log((double)n * box[to].volume / (((double)there + 1) * box[from].volume));
 }
@@ -94,7 +94,7 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
                                      .particle = t->leaves,
                                      .change = t->change[0],
                                      .forbidden = t->forbidden[0],
-                                     .growth = t->growth[0]},
+                                     .delta = t->growth[0]},
                          insertions = {.size = sizeof insertions,
                                        .kind = PLUGMC_INSERTED,
                                        .walkers = walkers,
@@ -103,7 +103,7 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
                                        .position = (const double(*)[3])t->place,
                                        .change = t->change[1],
                                        .forbidden = t->forbidden[1],
-                                       .growth = t->growth[1]};
+                                       .delta = t->growth[1]};
     if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &removals);
     if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &insertions);
     const plugmc_decision decision = {.size = sizeof decision,
@@ -160,7 +160,7 @@ static int try_volumes(transfer *t, const plugmc_host *host, uint64_t sweep, uin
                                     .box = t->box,
                                     .change = t->change[0],
                                     .forbidden = t->forbidden[0],
-                                    .growth = t->growth[0],
+                                    .delta = t->growth[0],
                                     .scaled = t->scaled};
     if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &changes);
     for (int32_t w = 0; w < walkers && !code; w++)
@@ -300,7 +300,7 @@ static const plugmc_move moves[] = {
      .step_unit = "",
      .step_key = "step",
      .target_key = "target_acceptance",
-     .most = 2},
+     .largest = 2},
 };
 
 PLUGMC_PLUGIN(
@@ -309,7 +309,7 @@ PLUGMC_PLUGIN(
         PLUGMC_MOVER_WITH(
             moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
             .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .joins = 1, .together = 2,
+            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .couples = 1, .together = 2,
             .good_for =
                 "a liquid and its vapour in boxes of their own, without a surface; beside a mover that displaces"),
         .observable = &observable, .prepare = prepare)

@@ -3,7 +3,7 @@
  * Each trial of the other movers tells with which probability it would have changed the number of particles,
  * taken or not. From these follow ln p(N) (flat_histogram.h), and that is the weight: what has not been seen yet
  * is soon seen, and a system crosses the gap between two phases as if there were none (J. R. Errington,
- * J. Chem. Phys. 118, 9915 (2003)). Weights change all the time; ln p(N) does not hang on them.
+ * J. Chem. Phys. 118, 9915 (2003)). Weights change all the time; ln p(N) does not depend on them.
  *
  * Walkers that have just come to a number are not as those that have been there for long: ions that were put
  * anywhere are not bound yet, and are removed all too easily. A weight that believes so keeps walkers from

@@ -102,7 +102,7 @@ static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_
                                     .box = v->box,
                                     .change = v->change,
                                     .forbidden = v->forbidden,
-                                    .growth = v->growth,
+                                    .delta = v->growth,
                                     .scaled = v->scaled};
     if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &changes);
     for (int32_t w = 0; w < system->walkers && !code; w++)
@@ -174,7 +174,7 @@ static const plugmc_move moves[] = {{.name = "volume",
                                      .step_unit = "",
                                      .step_key = "step",
                                      .target_key = "target_acceptance",
-                                     .most = 1}};
+                                     .largest = 1}};
 
 PLUGMC_PLUGIN(
         .name = "volume", .summary = "constant pressure: the box of a walker grows or shrinks",

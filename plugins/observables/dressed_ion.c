@@ -527,4 +527,4 @@ PLUGMC_PLUGIN(.name = "dressed_ion",
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .derived = derived, .derive = derive, .lacking = lacking,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing)),
-              .prepare = prepare, .kernel_text = pair_histogram_kernel_text)
+              .prepare = prepare, .gpu_source = pair_histogram_gpu_source)

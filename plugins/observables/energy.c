@@ -341,14 +341,15 @@ static int sums_all_pairs(const plugmc_system *system)
     return 0;
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     const energy *e = instance;
     if (index > 0 || e->source != FRESH || !sums_all_pairs(host->system)) return 0;
     const char *text =
         join_texts(host, (const char *const[]){sum_of_block_text, energy_kernel, NULL});
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "energy.cu",
-                                               .text = text,
+    plugmc_set_gpu_source(out,
+                          &(plugmc_gpu_source){.name = "energy.cu",
+                                               .source = text,
                                                .fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED,
                                                .double_precision = 1,
                                                .contract = 1});
@@ -362,9 +363,9 @@ static int prepare_pairs(energy *e, const plugmc_host *host)
     enum { BLOCKS = 8192 };
     const plugmc_system *system = host->system;
     pair_sums *p = &e->pairs;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     if (!sums_all_pairs(system)) return PLUGMC_OK;
-    if (!kernel_text(e, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
+    if (!gpu_source(e, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     p->terms = kernel_index(system, system->term_count);
     p->tiles = (uint32_t)((system->particles + TILE - 1) / TILE);
     p->parts = BLOCKS / p->tiles + 1;
@@ -423,4 +424,4 @@ PLUGMC_PLUGIN(.name = "energy",
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
                                                 PLUGMC_CHANGED_WALKER_WEIGHT),
-              .prepare = prepare, .kernel_text = kernel_text)
+              .prepare = prepare, .gpu_source = gpu_source)

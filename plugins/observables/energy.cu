@@ -48,7 +48,7 @@ extern "C" __global__ void pair_energies(const double *positions, const plugmc_b
         for (uint32_t j = ahead ? 0 : thread + 1; j < end; j++)
             plugmc_sums_add_energy(
                 &sum,
-                plugmc_place(own[0], own[1], own[2],
+                plugmc_separate_at(own[0], own[1], own[2],
                              plugmc_separated(own[0] - x[j], own[1] - y[j], own[2] - z[j], images)),
                 site, plugmc_site_of_species(kind[j]));
     }

@@ -546,7 +546,7 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
     const char *const texts[3] = {cell_strips_text, hard_pressure_kernel, strips_kernel};
@@ -561,8 +561,8 @@ static int prepare_device(hard_pressure *h, const plugmc_host *host)
     const size_t species = (size_t)h->particles * sizeof *h->species;
     const size_t contacts =
         (size_t)(host->system->species_count * host->system->species_count) * sizeof *h->contact;
-    plugmc_kernel_text text = {.size = sizeof text};
-    if (!kernel_text(h, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
+    plugmc_gpu_source text = {.size = sizeof text};
+    if (!gpu_source(h, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     const struct {
         const char *name;
         plugmc_kernel **kernel;
@@ -666,4 +666,4 @@ PLUGMC_PLUGIN(.name = "hard_pressure",
                                      .derived = derived, .derive = derive, .listing = listing,
                                      .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX),
-              .prepare = prepare, .kernel_text = kernel_text)
+              .prepare = prepare, .gpu_source = gpu_source)

@@ -257,7 +257,7 @@ PLUGMC_FN void take_nearer(nearest *n, uint32_t key)
     n->second = loser < n->second ? loser : n->second;
 }
 
-/* Of bounds, whose last bits may hang on the machine. x is not denormal. */
+/* Of bounds, whose last bits may depend on the machine. x is not denormal. */
 #ifdef __CUDACC_RTC__
 static __device__ float inverse_root(float x)
 {

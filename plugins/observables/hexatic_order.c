@@ -179,7 +179,7 @@ static int derive(void *instance, const double *means, double *out)
     return 0;
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
     const char *const texts[3] = {cell_strips_text, hexatic_order_kernel};
@@ -226,8 +226,8 @@ static int prepare(void *instance, const plugmc_host *host)
                           h->walkers);
     code = prepare_frames(&h->frames, host);
     if (code || !host->gpu) return code;
-    plugmc_kernel_text text = {.size = sizeof text};
-    if (!kernel_text(h, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
+    plugmc_gpu_source text = {.size = sizeof text};
+    if (!gpu_source(h, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     code = host->gpu->kernel(host->context, &text, "order_sums", &h->kernel);
     for (int k = 0; k < 2 && !code; k++)
         code = host->gpu->allocate(host->context, bytes, &h->device_sums[k]);
@@ -264,4 +264,4 @@ PLUGMC_PLUGIN(.name = "hexatic_order",
                                      .derived = derived, .derive = derive, .listing = listing,
                                      .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT),
-              .prepare = prepare, .kernel_text = kernel_text)
+              .prepare = prepare, .gpu_source = gpu_source)

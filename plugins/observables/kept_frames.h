@@ -46,14 +46,14 @@ static inline int take_frames(const kept_frames *k, const plugmc_host *host,
 /* A text that begins with that of frames and goes on with these three (NULL: fewer); no fusion. Returns 1, or 0 without
  * memory. */
 static inline int set_text_with_frames(const plugmc_host *host, const char *name,
-                                       const char *const texts[3], plugmc_kernel_text *out)
+                                       const char *const texts[3], plugmc_gpu_source *out)
 {
     const char *whole = join_texts(
         host, (const char *const[]){walker_frames_text, texts[0], texts[1], texts[2], NULL});
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = name,
-                                               .text = whole,
-                                               .defines = frame_defines(host->system),
-                                               .double_precision = 1});
+    plugmc_set_gpu_source(out, &(plugmc_gpu_source){.name = name,
+                                                    .source = whole,
+                                                    .defines = frame_defines(host->system),
+                                                    .double_precision = 1});
     return whole != NULL;
 }
 

@@ -25,7 +25,7 @@ static int prepare(void *instance, const plugmc_host *host)
     n->names = host->allocate(host->context, (size_t)system->species_count * sizeof *n->names);
     for (int32_t s = 0; s < system->species_count && n->names; s++) {
         const plugmc_species *species = plugmc_species_at(system, s);
-        most = species->most > most ? species->most : most;
+        most = species->capacity > most ? species->capacity : most;
         if (n->distribution && species->grows)
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
@@ -50,7 +50,7 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     if (s >= n->system->species_count) return 0;
     const char *name = n->names[s][what], *doc = listing[what].doc;
     if (what == DISTRIBUTION)
-        return plugmc_array(out, name, "", doc, plugmc_species_at(n->system, s)->most + 1, "N",
+        return plugmc_array(out, name, "", doc, plugmc_species_at(n->system, s)->capacity + 1, "N",
                             n->abscissa);
     const char *density = n->system->box.dimension == 2 ? "length^-2" : "length^-3";
     return plugmc_scalar(out, name, what == DENSITY ? density : "", doc);
@@ -63,7 +63,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     for (int32_t w = 0; w < system->walkers; w++)
         for (int32_t s = 0; s < system->species_count; s++) {
             const int64_t count = view->count[w * system->species_count + s],
-                          most = plugmc_species_at(system, s)->most;
+                          most = plugmc_species_at(system, s)->capacity;
             *values++ = (double)count;
             *values++ = (double)count / view->box[w].volume;
             for (int64_t k = 0; k <= most && n->distribution; k++) *values++ = k == count;

@@ -414,7 +414,7 @@ static char *joined(const plugmc_host *host, const char *before, const char *a, 
 static int64_t most_of(const plugmc_system *system, int32_t s)
 {
     const plugmc_species *species = plugmc_species_at(system, s);
-    return species->most > species->count ? species->most : species->count;
+    return species->capacity > species->count ? species->capacity : species->count;
 }
 
 /* Numbers and names the pairs of species; those that are not wanted or cannot be get the number after the last. */
@@ -505,14 +505,14 @@ static void make_bins(pair_histogram *h)
     }
 }
 
-int pair_histogram_kernel_text(void *instance, const plugmc_host *host, int index,
-                               plugmc_kernel_text *out)
+int pair_histogram_gpu_source(void *instance, const plugmc_host *host, int index,
+                              plugmc_gpu_source *out)
 {
     (void)instance;
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "pair_histogram.cu",
-                                               .text = pair_histogram_kernels,
-                                               .defines = frame_defines(host->system),
-                                               .double_precision = 1});
+    plugmc_set_gpu_source(out, &(plugmc_gpu_source){.name = "pair_histogram.cu",
+                                                    .source = pair_histogram_kernels,
+                                                    .defines = frame_defines(host->system),
+                                                    .double_precision = 1});
     return index == 0;
 }
 
@@ -530,8 +530,8 @@ static int prepare_device(pair_histogram *h, const plugmc_host *host)
                           "block of this GPU has %d: take fewer bins",
                           (long long)h->rows + 1, (long long)h->bins, (long long)shared,
                           gpu->shared_per_block);
-    plugmc_kernel_text text = {.size = sizeof text};
-    pair_histogram_kernel_text(NULL, host, 0, &text);
+    plugmc_gpu_source text = {.size = sizeof text};
+    pair_histogram_gpu_source(NULL, host, 0, &text);
     int code = gpu->kernel(host->context, &text, "place_points", &h->place_points);
     if (!code) code = gpu->kernel(host->context, &text, "in_cells", &h->in_cells_kernel);
     if (!code) code = gpu->kernel(host->context, &text, "all_pairs", &h->all_pairs_kernel);

@@ -101,8 +101,8 @@ int pair_histogram_g_of_ions(const pair_histogram *, const double *raw, int64_t 
  * charges / volume; non-zero if there are no references. */
 int pair_histogram_charge(const pair_histogram *, const double *raw, int32_t species, double *rho);
 
-/* For plugmc_plugin.kernel_text. */
-int pair_histogram_kernel_text(void *instance, const plugmc_host *, int index,
-                               plugmc_kernel_text *out);
+/* For plugmc_plugin.gpu_source. */
+int pair_histogram_gpu_source(void *instance, const plugmc_host *, int index,
+                              plugmc_gpu_source *out);
 
 #endif

@@ -51,7 +51,8 @@ static double least_jump(const plugmc_system *system, double r, double there)
     double particles = 0;
     for (int32_t s = 0; s < system->species_count; s++) {
         const plugmc_species *species = plugmc_species_at(system, s);
-        particles += (double)(species->most > species->count ? species->most : species->count);
+        particles +=
+            (double)(species->capacity > species->count ? species->capacity : species->count);
     }
     const double ball = d == 2 ? M_PI * r * r : 4 * M_PI / 3 * r * r * r;
     return fmax(1e-11, 1e-6 / fmax(1, particles / system->box.volume * ball)) +

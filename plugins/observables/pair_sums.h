@@ -141,7 +141,7 @@ static inline plugmc_particles particles_after(const sorted_particles *s,
 
 /* The kernel `name` of a text; species [particles] uint16_t and `bytes` for its sums on the device,
  * `bytes` for them on the host. */
-static inline int prepare_sums(const plugmc_host *host, const plugmc_kernel_text *text,
+static inline int prepare_sums(const plugmc_host *host, const plugmc_gpu_source *text,
                                const char *name, size_t bytes, plugmc_kernel **kernel,
                                plugmc_device_pointer *species, plugmc_device_pointer *sums,
                                double **on_host)

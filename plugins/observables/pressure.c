@@ -390,7 +390,7 @@ static int prepare_device(pressure *p, const plugmc_host *host)
     const plugmc_gpu *gpu = host->gpu;
     const size_t squares = (size_t)p->system->species_count * (size_t)p->system->species_count,
                  species = (size_t)p->system->particles * sizeof *p->species;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     if (!set_text_with_frames(host, "contact_pairs.cu", (const char *const[3]){contact_kernel},
                               &text))
         return PLUGMC_ERROR_MEMORY;
@@ -408,7 +408,7 @@ static int prepare_device(pressure *p, const plugmc_host *host)
                 : gpu->upload(host->context, p->device_slot, p->slot, squares * sizeof *p->slot);
 }
 
-/* What is read off at contact hangs on the energy there, and is the same on all rungs. */
+/* What is read off at contact depends on the energy there, and is the same on all rungs. */
 static int check_rungs(const pressure *p, const plugmc_host *host)
 {
     const plugmc_system *system = p->system;
@@ -454,10 +454,10 @@ static int prepare(void *instance, const plugmc_host *host)
 }
 
 /* The histograms, then the virials of pairs where a GPU sums them. */
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
-    if (index > 0) return virials_kernel_text(host, index - 1, out);
+    if (index > 0) return virials_gpu_source(host, index - 1, out);
     return set_text_with_frames(host, "contact_pairs.cu", (const char *const[3]){contact_kernel},
                                 out);
 }
@@ -500,5 +500,5 @@ PLUGMC_PLUGIN(.name = "pressure",
                                      .derived = derived, .derive = derive, .listing = listing,
                                      .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX,
-                                     .hangs_on = PLUGMC_ON_MULTIPLIERS),
-              .prepare = prepare, .kernel_text = kernel_text)
+                                     .depends_on = PLUGMC_ON_MULTIPLIERS),
+              .prepare = prepare, .gpu_source = gpu_source)

@@ -555,11 +555,11 @@ static int take_rows(structure_factor *f, const plugmc_host *host)
                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for names");
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance, (void)host;
     out->name = "structure_factor.cu";
-    out->text = structure_factor_kernel;
+    out->source = structure_factor_kernel;
     out->double_precision = 1;
     return index == 0;
 }
@@ -570,8 +570,8 @@ static int prepare_device(structure_factor *f, const plugmc_host *host)
     const plugmc_system *system = f->system;
     const size_t species = (size_t)system->species_count,
                  waves = (size_t)f->waves * sizeof *f->wave;
-    plugmc_kernel_text text = {.size = sizeof text};
-    kernel_text(f, host, 0, &text);
+    plugmc_gpu_source text = {.size = sizeof text};
+    gpu_source(f, host, 0, &text);
     if (system->walkers > 65535 || species > 65535)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "on a GPU there can be 65535 walkers and species");
@@ -643,4 +643,4 @@ PLUGMC_PLUGIN(.name = "structure_factor",
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
                                                 PLUGMC_CHANGED_WALKER_WEIGHT),
-              .prepare = prepare, .kernel_text = kernel_text)
+              .prepare = prepare, .gpu_source = gpu_source)

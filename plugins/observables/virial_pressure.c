@@ -62,10 +62,10 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     return plugmc_scalar(out, names[index], v->unit, docs[index]);
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
-    return virials_kernel_text(host, index, out);
+    return virials_gpu_source(host, index, out);
 }
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -102,5 +102,5 @@ PLUGMC_PLUGIN(.name = "virial_pressure",
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
-                                     .hangs_on = PLUGMC_ON_MULTIPLIERS),
-              .prepare = prepare, .kernel_text = kernel_text)
+                                     .depends_on = PLUGMC_ON_MULTIPLIERS),
+              .prepare = prepare, .gpu_source = gpu_source)

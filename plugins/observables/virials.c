@@ -284,8 +284,8 @@ static const char *lacks(const plugmc_potential *p, int with_cores)
     const int core = p->pair && p->pair->functions & PLUGMC_PAIR_CONTACT;
     if (p->total && !p->total->beside_parts) return NULL;
     if (p->field) return "is a field, in which the pressure is not the same everywhere";
-    if (p->pair && p->pair->functions & PLUGMC_PAIR_PLACES)
-        return "hangs on places, and pairs that do have no virial";
+    if (p->pair && p->pair->functions & PLUGMC_PAIR_POSITIONS)
+        return "depends on places, and pairs that do have no virial";
     if (core && !with_cores)
         return "has a hard core, whose push has no virial: 'pressure' measures both";
     if (core && !(p->pair->functions & PLUGMC_PAIR_ENERGY)) return NULL;
@@ -329,21 +329,21 @@ static int sums_in_kernel(const plugmc_system *system)
     return pairs > 0;
 }
 
-int virials_kernel_text(const plugmc_host *host, int index, plugmc_kernel_text *out)
+int virials_gpu_source(const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     if (index > 0 || !sums_in_kernel(host->system)) return 0;
     const char *text = join_texts(
         host, (const char *const[]){sum_of_block_text, jump_windows_text, virial_kernel, NULL});
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "virials.cu",
-                                               .text = text,
-                                               .fuse = PLUGMC_FUSE_SAMPLED,
-                                               .double_precision = 1,
-                                               .contract = 1});
+    plugmc_set_gpu_source(out, &(plugmc_gpu_source){.name = "virials.cu",
+                                                    .source = text,
+                                                    .fuse = PLUGMC_FUSE_SAMPLED,
+                                                    .double_precision = 1,
+                                                    .contract = 1});
     return text != NULL;
 }
 
 /* Of the one rung that there is where a kernel sums. */
-static int prepare_jumps(virials *v, const plugmc_host *host, const plugmc_kernel_text *text)
+static int prepare_jumps(virials *v, const plugmc_host *host, const plugmc_gpu_source *text)
 {
     const plugmc_gpu *gpu = host->gpu;
     const pair_jumps *j = &v->jumps;
@@ -361,9 +361,9 @@ static int prepare_pairs(virials *v, const plugmc_host *host)
 {
     const plugmc_system *system = v->system;
     pair_virials *p = &v->device_pairs;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     if (!sums_in_kernel(system)) return PLUGMC_OK;
-    if (!virials_kernel_text(host, 0, &text)) return PLUGMC_ERROR_MEMORY;
+    if (!virials_gpu_source(host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     for (int t = 0; t < v->pair_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, v->pairs[t]);
         p->range = fmax(p->range, term->plugin->potential->pair->range(term->instance));

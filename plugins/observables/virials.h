@@ -45,7 +45,7 @@ int virials_prepare(virials *, const plugmc_host *, int with_cores, double fit_r
 
 /* Finds v->virial of a configuration. */
 int virials_measure(const virials *, const plugmc_host *, const plugmc_view *);
-/* kernel_text of an observable: the one text behind these sums is number 0. */
-int virials_kernel_text(const plugmc_host *, int index, plugmc_kernel_text *out);
+/* gpu_source of an observable: the one text behind these sums is number 0. */
+int virials_gpu_source(const plugmc_host *, int index, plugmc_gpu_source *out);
 
 #endif

@@ -11,7 +11,7 @@ static inline int boxes_change(const plugmc_system *system)
     return (system->changes & PLUGMC_CHANGED_BOX) != 0;
 }
 
-/* For plugmc_kernel_text.defines, of texts that ask FRAMES_DIFFER. */
+/* For plugmc_gpu_source.defines, of texts that ask FRAMES_DIFFER. */
 static inline const char *const *frame_defines(const plugmc_system *system)
 {
     static const char *const defines[][2] = {{"FRAMES_DIFFER=0", NULL}, {"FRAMES_DIFFER=1", NULL}};

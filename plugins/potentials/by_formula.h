@@ -106,17 +106,17 @@ static int formulas_evaluate(void *instance, const plugmc_orbital_request *q)
 
 /* ---- Preparation --------------------------------------------------------------------------- */
 
-/* For plugmc_plugin.kernel_text: results in float, and in double. */
-static int formulas_kernel_text(void *instance, const plugmc_host *host, int index,
-                                plugmc_kernel_text *out)
+/* For plugmc_plugin.gpu_source: results in float, and in double. */
+static int formulas_gpu_source(void *instance, const plugmc_host *host, int index,
+                               plugmc_gpu_source *out)
 {
     (void)instance;
     if (index > 1) return 0;
     out->name = strrchr("/" PLUGMC_KERNEL_FILE, '/') + 1;
-    out->text = join_texts(host, (const char *const[]){own_text, formula_text, NULL});
+    out->source = join_texts(host, (const char *const[]){own_text, formula_text, NULL});
     out->double_precision = index == 1;
     out->contract = 1;
-    return out->text != NULL;
+    return out->source != NULL;
 }
 
 /* Takes the orbitals to the GPU, if there is one. */
@@ -127,8 +127,8 @@ static int formulas_prepare(formulas *f, const plugmc_host *host)
     int code = host->gpu->allocate(host->context, bytes, &f->device_orbitals);
     if (!code) code = host->gpu->upload(host->context, f->device_orbitals, f->orbitals, bytes);
     for (int i = 0; i < 2 && !code; i++) {
-        plugmc_kernel_text text = {.size = sizeof text};
-        if (!formulas_kernel_text(f, host, i, &text)) return PLUGMC_ERROR_MEMORY;
+        plugmc_gpu_source text = {.size = sizeof text};
+        if (!formulas_gpu_source(f, host, i, &text)) return PLUGMC_ERROR_MEMORY;
         code = host->gpu->kernel(host->context, &text, "orbitals", &f->kernels[i]);
     }
     return code;

@@ -154,8 +154,8 @@ PLUGMC_FN void add_splines(const plugmc_tally *t, int32_t first, int32_t count, 
 }
 
 /* Coefficients are numbered through like, unlike and chi. */
-PLUGMC_FN void pair_numbers(const parameters *p, plugmc_position at, plugmc_separation s,
-                            plugmc_site a, plugmc_site b, const plugmc_tally *t)
+PLUGMC_FN void pair_variational(const parameters *p, plugmc_position at, plugmc_separation s,
+                                plugmc_site a, plugmc_site b, const plugmc_tally *t)
 {
     const int same = a.species == b.species;
     (void)at;
@@ -163,8 +163,8 @@ PLUGMC_FN void pair_numbers(const parameters *p, plugmc_position at, plugmc_sepa
                 p->u_per_length, plugmc_sqrt(s.r2), 2, plugmc_tally_along(t, s));
 }
 
-PLUGMC_FN void field_numbers(const parameters *p, plugmc_position r, plugmc_site a,
-                             const plugmc_tally *t)
+PLUGMC_FN void field_variational(const parameters *p, plugmc_position r, plugmc_site a,
+                                 const plugmc_tally *t)
 {
     const real far = chi_reach_square(p);
     (void)a;
@@ -484,16 +484,16 @@ static int prepare(void *instance, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* ---- Coefficients as free numbers ------------------------------------------------------------- */
+/* ---- Coefficients as variational parameters ------------------------------------------------------------- */
 
 /* The three lists one after the other. */
-static int64_t free_count(const void *instance)
+static int64_t variational_count(const void *instance)
 {
     const parameters *p = instance;
     return (int64_t)p->like.count + p->unlike.count + p->chi.count;
 }
 
-static int free_number(const void *instance, int64_t k, plugmc_free_number *out)
+static int free_number(const void *instance, int64_t k, plugmc_variational_parameter *out)
 {
     const parameters *p = instance;
     const int64_t unlike = p->like.count, chi = unlike + p->unlike.count;
@@ -524,25 +524,25 @@ static int free_set(void *instance, const double *values)
 }
 
 /* Numbers of the three lists; they are the sums. */
-static int64_t free_sums(const parameters *p) { return free_count(p); }
+static int64_t variational_sums(const parameters *p) { return variational_count(p); }
 
-static void free_combine(const parameters *p, const double *sums, double *row)
+static void variational_combine(const parameters *p, const double *sums, double *row)
 {
-    for (int64_t k = 0; k < free_count(p); k++) row[k] += sums[k];
+    for (int64_t k = 0; k < variational_count(p); k++) row[k] += sums[k];
 }
 
-#define PLUGMC_FREE (PLUGMC_FREE_PAIR | PLUGMC_FREE_FIELD)
-#include <plugmc/free.h>
+#define PLUGMC_VARIATIONAL (PLUGMC_VARIATIONAL_PAIR | PLUGMC_VARIATIONAL_FIELD)
+#include <plugmc/variational.h>
 
 static const char *const free_tables[] = {"like", "unlike", "chi", "u_table", "chi_table", NULL};
 
-static const plugmc_free free_facet = {.size = sizeof free_facet,
-                                       .count = free_count,
-                                       .number = free_number,
-                                       .get = free_get,
-                                       .set = free_set,
-                                       PLUGMC_FREE_MEMBERS,
-                                       .tables = free_tables};
+static const plugmc_variational free_facet = {.size = sizeof free_facet,
+                                              .count = variational_count,
+                                              .number = free_number,
+                                              .get = free_get,
+                                              .set = free_set,
+                                              PLUGMC_VARIATIONAL_MEMBERS,
+                                              .tables = free_tables};
 
 static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(parameters, like, 0, "", -1e6, 1e6, "",
@@ -579,10 +579,10 @@ static const plugmc_parameter table[] = {
 static const plugmc_potential potential = {
     .size = sizeof potential, .pair = &plugmc_pair_facet, .field = &plugmc_field_facet};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "jastrow",
-              .summary =
-                  "Jastrow factor of a wave function: u and chi as B-splines of the distance",
-              .reference = "Kim et al., J. Phys.: Condens. Matter 30, 195901 (2018)",
-              PLUGMC_KEYS(parameters, table), PLUGMC_OFFERS({PLUGMC_FREE_NUMBERS, &free_facet}),
-              .configure = configure, .prepare = prepare, .potential = &potential);
+PLUGMC_PLUGIN(
+        .kind = PLUGMC_POTENTIAL, .name = "jastrow",
+        .summary = "Jastrow factor of a wave function: u and chi as B-splines of the distance",
+        .reference = "Kim et al., J. Phys.: Condens. Matter 30, 195901 (2018)",
+        PLUGMC_KEYS(parameters, table), PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &free_facet}),
+        .configure = configure, .prepare = prepare, .potential = &potential);
 #endif

@@ -221,4 +221,4 @@ PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "plane_waves",
               .summary = "orbitals of free electrons in a periodic box",
               .reference = "Martin, Reining, Ceperley, Interacting Electrons, chapter 5",
               PLUGMC_KEYS(plane_waves, table), PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}),
-              .potential = &potential, .prepare = prepare, .kernel_text = formulas_kernel_text)
+              .potential = &potential, .prepare = prepare, .gpu_source = formulas_gpu_source)

@@ -276,4 +276,4 @@ PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "slater_orbitals",
               .summary = "orbitals of Slater functions around nuclei, for atoms and molecules",
               .reference = "Slater, Phys. Rev. 36, 57 (1930)", PLUGMC_KEYS(slater_orbitals, table),
               PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}), .configure = configure,
-              .potential = &potential, .prepare = prepare, .kernel_text = formulas_kernel_text)
+              .potential = &potential, .prepare = prepare, .gpu_source = formulas_gpu_source)

@@ -42,12 +42,12 @@ static void write_row(FILE *out, const entry *e, int64_t numbers)
     fputc('\n', out);
 }
 
-/* Whether a key of a section has free numbers. */
-static bool is_free(const free_numbers *f, const char *section, const char *key)
+/* Whether a key of a section has variational parameters. */
+static bool is_free(const variational_parameters *f, const char *section, const char *key)
 {
     for (int p = 0; p < f->parts; p++) {
-        const free_part *part = &f->part[p];
-        plugmc_free_number number = {.size = sizeof number};
+        const variational_part *part = &f->part[p];
+        plugmc_variational_parameter number = {.size = sizeof number};
         if (strcmp(part->owner->section->section->name, section)) continue;
         for (int64_t k = 0; k < part->count; k++)
             if (!part->facet->number(part->owner->data, k, &number) && !strcmp(number.key, key))
@@ -56,9 +56,9 @@ static bool is_free(const free_numbers *f, const char *section, const char *key)
     return false;
 }
 
-/* Of what the numbers belong to: all keys of the box, the species and the potentials but those of free numbers, in any
+/* Of what the numbers belong to: all keys of the box, the species and the potentials but those of variational parameters, in any
  * order (FNV-1a of each). */
-static uint64_t system_of(const free_numbers *f, const ini_file *ini)
+static uint64_t system_of(const variational_parameters *f, const ini_file *ini)
 {
     uint64_t all = 0;
     for (int s = 0; s < ini->count; s++) {
@@ -80,7 +80,8 @@ static uint64_t system_of(const free_numbers *f, const ini_file *ini)
     return all;
 }
 
-static void write_head(FILE *out, const free_numbers *f, const choices *c, const ini_file *ini)
+static void write_head(FILE *out, const variational_parameters *f, const choices *c,
+                       const ini_file *ini)
 {
     fprintf(out, "# system %016llx\n", (unsigned long long)system_of(f, ini));
     fprintf(out, "# plugmc optimise: %s, cost %g energy + %g variance, %lld samples a loop\n",
@@ -93,7 +94,7 @@ static void write_head(FILE *out, const free_numbers *f, const choices *c, const
         "the %lld numbers that were sampled, and as many for the next loop:\n#",
         (long long)f->count);
     for (int64_t k = 0; k < f->count; k++) {
-        char *name = free_numbers_name(f, k);
+        char *name = variational_name(f, k);
         fprintf(out, " %s", name);
         free(name);
     }
@@ -138,7 +139,7 @@ int keep_former(const char *path, report *report)
 
 typedef struct table {
     const history *h;
-    const free_numbers *f;
+    const variational_parameters *f;
     const choices *c;
     const ini_file *ini;
 } table;
@@ -150,8 +151,8 @@ static void write_table(FILE *out, const void *what)
     for (int64_t i = 0; i < t->h->count; i++) write_row(out, &t->h->entries[i], t->h->numbers);
 }
 
-int loops_write(const history *h, const free_numbers *f, const choices *c, const ini_file *ini,
-                const char *path, report *report)
+int loops_write(const history *h, const variational_parameters *f, const choices *c,
+                const ini_file *ini, const char *path, report *report)
 {
     return replace_file(path, write_table, &(table){h, f, c, ini}, report);
 }
@@ -184,7 +185,7 @@ static void cost_now(cost *now, const choices *c)
 }
 
 /* A table of another system than this one's. */
-static int check_system(const char *line, const free_numbers *f, const ini_file *ini,
+static int check_system(const char *line, const variational_parameters *f, const ini_file *ini,
                         const char *path, int number, report *report)
 {
     unsigned long long found;
@@ -194,7 +195,7 @@ static int check_system(const char *line, const free_numbers *f, const ini_file 
                         "what it was");
 }
 
-int loops_read(history *h, const free_numbers *f, const choices *c, const ini_file *ini,
+int loops_read(history *h, const variational_parameters *f, const choices *c, const ini_file *ini,
                const char *path, report *report)
 {
     const int64_t columns = COLUMNS + 2 * f->count;

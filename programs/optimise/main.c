@@ -137,7 +137,7 @@ static int parse(int argc, char **argv, arguments *a)
 
 typedef struct optimisation {
     session *session;
-    free_numbers f;
+    variational_parameters f;
     const choices *c;
     char *output, *table;
     output_lock locks[2]; /* of both */
@@ -177,7 +177,7 @@ static int write_result(const optimisation *o, const double *values)
 {
     session *session = o->session;
     const int code =
-        free_numbers_put(&o->f, &session->engine.config.ini, values, session->engine.report);
+        variational_put(&o->f, &session->engine.config.ini, values, session->engine.report);
     return code ? code : replace_file(o->output, write_input, o, session->engine.report);
 }
 
@@ -201,9 +201,9 @@ static int try_level(optimisation *o, const samples *s, const matrices *m, doubl
     t->level = level;
     if (step_at(m, o->c, level, step)) {
         for (int64_t a = 0; a < k; a++) t->values[a] = o->values[a] + step[a];
-        code = free_numbers_set(&o->f, t->values);
+        code = variational_set(&o->f, t->values);
         if (!code) code = samples_again(o->session, s, energy, ln_psi, &finite);
-        const int back = free_numbers_set(&o->f, o->values);
+        const int back = variational_set(&o->f, o->values);
         if (!code) code = back;
     }
     if (!code && finite) {
@@ -295,7 +295,7 @@ static int do_loop(optimisation *o)
 {
     const entry *before = last_good(o);
     samples s;
-    int code = free_numbers_set(&o->f, o->values);
+    int code = variational_set(&o->f, o->values);
     if (!code)
         code =
             samples_take(o->session, &o->f, o->steps, o->loop, samples_of_loop(o), &o->spent, &s);
@@ -353,7 +353,7 @@ static int finish(optimisation *o)
     const entry *before = last_good(o);
     samples s;
     char energy[64], variance[64];
-    int code = free_numbers_set(&o->f, o->values);
+    int code = variational_set(&o->f, o->values);
     if (!code)
         code = samples_take(o->session, &o->f, o->steps, o->loop, FINAL * o->c->samples, &o->spent,
                             &s);
@@ -373,7 +373,7 @@ static int finish(optimisation *o)
     printf("energy    %s Hartree\nvariance  %s Hartree^2\n\n",
            with_error(energy, c.energy, c.energy_error),
            with_error(variance, c.variance, c.variance_error));
-    free_numbers_write(stdout, &o->f, values);
+    variational_write(stdout, &o->f, values);
     report_note(o->session->engine.report, "written to %s", o->output);
     return 0;
 }
@@ -472,14 +472,14 @@ static int optimise(optimisation *o, bool resume)
     int code = check_movers(session);
     if (!code) code = check_output(o);
     if (!code) code = take_locks(o);
-    if (!code) code = free_numbers_find(&session->engine, &o->f);
+    if (!code) code = variational_find(&session->engine, &o->f);
     if (!code) code = ask_for_energies(session);
     if (code) return code;
     warn_of_few_samples(o);
     o->values = checked(calloc((size_t)o->f.count, sizeof *o->values));
     o->steps = samples_first_steps(session);
     o->history.numbers = o->f.count;
-    code = resume ? take_up(o) : free_numbers_get(&o->f, o->values);
+    code = resume ? take_up(o) : variational_get(&o->f, o->values);
     while (!code && o->loop < o->c->loops && o->idle < MOST_IDLE) {
         if (limit > 0 && stop_clock() - begin >= limit) code = EXIT_TIME_LIMIT;
         if (!code) code = do_loop(o);
@@ -501,7 +501,7 @@ static int open_run(session *session, const arguments *a)
     const int reading = config_read(&session->engine.config, report),
               opening = session_open(session);
     if (code || reading || opening) return code ? code : reading ? reading : opening;
-    session->engine.system.numbers_change = 1;
+    session->engine.system.parameters_change = 1;
     return session_prepare(session);
 }
 
@@ -519,7 +519,7 @@ static int begin(session *session, const arguments *a)
     if (!code) code = optimise(&o, a->resume);
     for (int k = 0; k < 2; k++) output_lock_release(&o.locks[k]);
     loops_free(&o.history);
-    free_numbers_free(&o.f);
+    variational_free(&o.f);
     free(o.values), free(o.steps), free(o.output), free(o.table);
     return code;
 }

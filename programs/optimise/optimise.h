@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "quantum/free_numbers.h"
+#include "quantum/variational.h"
 #include "session/session.h"
 
 enum method { LINEAR, RECONFIGURATION };
@@ -30,7 +30,7 @@ typedef struct spent {
 typedef struct samples {
     int64_t records, count; /* count = records * walkers */
     int32_t walkers;
-    int64_t numbers;     /* free numbers K */
+    int64_t numbers;     /* variational parameters K */
     uint64_t *sweep;     /* [records]: fixes the quadratures of nonlocal potentials */
     double *positions;   /* [records][walkers][particles][3] */
     double *energy;      /* [count] */
@@ -43,10 +43,10 @@ typedef struct samples {
     spent *spent; /* added to */
 } samples;
 
-/* A run of its own, from [initial], with the present numbers: it hangs on them, on the seed and on the number of
+/* A run of its own, from [initial], with the present numbers: it depends on them, on the seed and on the number of
  * the loop alone. EXIT_INTERRUPTED and EXIT_TIME_LIMIT: it was given up. */
-int samples_take(session *, const free_numbers *, double *first_steps, int64_t loop, int64_t wanted,
-                 spent *, samples *);
+int samples_take(session *, const variational_parameters *, double *first_steps, int64_t loop,
+                 int64_t wanted, spent *, samples *);
 /* Sizes of trial moves as the INI file has them, with which each loop begins; after prepare, to be freed. */
 double *samples_first_steps(session *);
 void samples_free(samples *);
@@ -104,10 +104,10 @@ typedef struct history {
 /* Appends a copy. */
 void loops_append(history *, const entry *);
 /* A table of all loops; read, with what they cost now, as the weight of the variance may have changed. Exit codes. */
-int loops_write(const history *, const free_numbers *, const choices *, const ini_file *,
+int loops_write(const history *, const variational_parameters *, const choices *, const ini_file *,
                 const char *path, report *);
-int loops_read(history *, const free_numbers *, const choices *, const ini_file *, const char *path,
-               report *);
+int loops_read(history *, const variational_parameters *, const choices *, const ini_file *,
+               const char *path, report *);
 /* A file of which there is the old one or the whole new one, whatever happens. An exit code. */
 int replace_file(const char *path, void (*write)(FILE *, const void *what), const void *what,
                  report *);

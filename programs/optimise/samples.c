@@ -80,7 +80,7 @@ double *samples_first_steps(session *session)
     return steps;
 }
 
-/* Steps are as in the INI file, then tuned as in a run, so that a loop does not hang on those before. */
+/* Steps are as in the INI file, then tuned as in a run, so that a loop does not depend on those before. */
 static int equilibrate(session *session, uint64_t begin)
 {
     const uint64_t sweeps = (uint64_t)session->engine.config.run.equilibrate,
@@ -124,25 +124,24 @@ static int upload_record(const samples *s, view_stage *stage, const plugmc_view 
 
 /* Derivatives of a record, from what its local energies have left: drift and places of quadratures, on the GPU where
  * derivatives are found there. */
-static int derive(session *session, const free_numbers *f, samples *s, int64_t record,
-                  const plugmc_view *view, const double *drift, const plugmc_nonlocal_place *places,
+static int derive(session *session, const variational_parameters *f, samples *s, int64_t record,
+                  const plugmc_view *view, const double *drift, const plugmc_nonlocal_point *places,
                   int64_t place_count)
 {
     const int64_t first = record * s->walkers * s->numbers;
     double *derivatives = s->derivatives + first, *energies = s->energies + first;
     if (f->device)
-        return free_numbers_derive_there(f, view, drift, places, place_count, derivatives,
-                                         energies);
-    const int code = free_numbers_derive(f, view, session->engine.system.threads, 0, s->walkers,
-                                         drift, derivatives, energies);
+        return variational_derive_there(f, view, drift, places, place_count, derivatives, energies);
+    const int code = variational_derive(f, view, session->engine.system.threads, 0, s->walkers,
+                                        drift, derivatives, energies);
     return code || !place_count ? code
-                                : free_numbers_visit(f, view, session->engine.system.threads,
-                                                     places, place_count, energies);
+                                : variational_visit(f, view, session->engine.system.threads, places,
+                                                    place_count, energies);
 }
 
 /* All walkers of a record, with the present numbers, where the run is. drift [walkers][particles][3]: room for what
  * derivatives need on the CPU; NULL: they are not wanted. */
-static int evaluate(session *session, const free_numbers *f, samples *s, int64_t record,
+static int evaluate(session *session, const variational_parameters *f, samples *s, int64_t record,
                     double *energy, double *ln_psi, double *drift)
 {
     instance *asking = engine_asking(&session->engine);
@@ -152,8 +151,8 @@ static int evaluate(session *session, const free_numbers *f, samples *s, int64_t
                         .gpu = session->engine.device.gpu,
                         .state = &session->engine.current.state.face};
     plugmc_view view, there;
-    const plugmc_nonlocal_place *places = NULL;
-    plugmc_nonlocal_place *device_places = NULL;
+    const plugmc_nonlocal_point *places = NULL;
+    plugmc_nonlocal_point *device_places = NULL;
     int64_t place_count = 0;
     double clock = stop_clock();
     double *const drift_there = session->engine.device.gpu ? at_device(s->drift_there) : drift;
@@ -167,9 +166,9 @@ static int evaluate(session *session, const free_numbers *f, samples *s, int64_t
         .energy = energy + first,
         .ln_psi = ln_psi + first,
         .drift = drift ? drift_there : NULL,
-        .places = drift && !all_there ? &places : NULL,
-        .place_count = drift ? &place_count : NULL,
-        .device_places = all_there ? &device_places : NULL};
+        .points = drift && !all_there ? &places : NULL,
+        .point_count = drift ? &place_count : NULL,
+        .device_points = all_there ? &device_places : NULL};
     if (!code) code = local_energies(&asking->host, &request);
     if (!code && drift && session->engine.device.gpu && !all_there)
         code = s->host->gpu->download(s->host->context, drift, s->drift_there, record_bytes(s));
@@ -196,8 +195,8 @@ static int check_record(session *session, const samples *s, int64_t record)
     return 0;
 }
 
-static int take_record(session *session, const free_numbers *f, samples *s, int64_t record,
-                       uint64_t sweep, double *drift)
+static int take_record(session *session, const variational_parameters *f, samples *s,
+                       int64_t record, uint64_t sweep, double *drift)
 {
     const int64_t numbers = 3 * s->walkers * session->engine.system.particles;
     const double *here;
@@ -211,8 +210,8 @@ static int take_record(session *session, const free_numbers *f, samples *s, int6
     return code ? code : check_record(session, s, record);
 }
 
-int samples_take(session *session, const free_numbers *f, double *first_steps, int64_t loop,
-                 int64_t wanted, spent *spent, samples *s)
+int samples_take(session *session, const variational_parameters *f, double *first_steps,
+                 int64_t loop, int64_t wanted, spent *spent, samples *s)
 {
     const int32_t walkers = session->engine.system.walkers;
     const int64_t records = (wanted + walkers - 1) / walkers;

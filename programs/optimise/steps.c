@@ -1,4 +1,4 @@
-/* Steps of free numbers: the linear method (J. Toulouse, C. J. Umrigar, J. Chem. Phys. 126, 084102 (2007); 128,
+/* Steps of variational parameters: the linear method (J. Toulouse, C. J. Umrigar, J. Chem. Phys. 126, 084102 (2007); 128,
  * 174101 (2008)) and stochastic reconfiguration (S. Sorella, Phys. Rev. B 64, 024512 (2001)).
  *
  * Linear method. In the space of psi_0 = 1 and psi_k = O_k - <O_k> (over Psi) the lowest solution of H c = E S c,

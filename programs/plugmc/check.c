@@ -12,7 +12,7 @@
 #include "energy/on_device.h"
 #include "plugin/answers.h"
 #include "engine/device_choice.h"
-#include "quantum/free_numbers_on_device.h"
+#include "quantum/variational_on_device.h"
 #include "engine/pair_table.h"
 #include "engine/refusals.h"
 #include "engine/total_check.h"
@@ -35,18 +35,18 @@ static const char check_help[] =
     "--results adds what the output files have found; --accept-changed-plugins has finished ones\n"
     "count whatever has changed. docs/usage.md names all members.\n\n";
 
-/* As ask_kernel_text. */
-static int next_text(instance *instance, int index, plugmc_kernel_text *out, sentence why)
+/* As ask_gpu_source. */
+static int next_text(instance *instance, int index, plugmc_gpu_source *out, sentence why)
 {
-    context_calling(&instance->context, "kernel_text");
+    context_calling(&instance->context, "gpu_source");
     const int more =
-        ask_kernel_text(instance->plugin, instance->data, &instance->host, index, out, why);
+        ask_gpu_source(instance->plugin, instance->data, &instance->host, index, out, why);
     crash_called();
     return more;
 }
 
 static int compile_text(session *session, nvrtc *nvrtc, int architecture,
-                        const plugmc_kernel_text *kernel)
+                        const plugmc_gpu_source *kernel)
 {
     void *cubin = NULL;
     size_t bytes = 0;
@@ -56,7 +56,7 @@ static int compile_text(session *session, nvrtc *nvrtc, int architecture,
                                    arithmetic_of(kernel, session->engine.config.run.fast_math != 0),
                                    &cubin, &bytes, session->engine.report)
                          : report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
-                                        "no memory for a kernel text");
+                                        "no memory for a GPU source");
     free(fused);
     free(cubin);
     if (!code) printf("%-24s sm_%d: %zu bytes\n", kernel->name, architecture, bytes);
@@ -71,41 +71,42 @@ static int compile_energies(session *session, nvrtc *nvrtc, int architecture)
     for (int k = 0; k < 2 * session->engine.mover_count && !code; k++) {
         const moving *m = &session->engine.movers[k / 2];
         const plugmc_plugin *plugin = k % 2 ? m->instance->plugin : NULL;
-        plugmc_kernel_text kernel;
+        plugmc_gpu_source kernel;
         char *joined;
         if (!m->by_core || !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) continue;
-        if (plugin ? !plugin->text : done) continue;
+        if (plugin ? !plugin->source : done) continue;
         done = true;
         code = on_device_text(plugin, &kernel, &joined)
                    ? report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
-                                  "no memory for a kernel text")
+                                  "no memory for a GPU source")
                    : compile_text(session, nvrtc, architecture, &kernel);
         free(joined);
     }
     return code;
 }
 
-/* Derivatives by the free numbers of all potentials, for plugmc optimise. */
+/* Derivatives by the variational parameters of all potentials, for plugmc optimise. */
 static int compile_derivatives(session *session, nvrtc *nvrtc, int architecture)
 {
-    plugmc_kernel_text kernel;
+    plugmc_gpu_source kernel;
     char *joined;
-    if (!fuse_free_sums(&session->engine.system, session->engine.system.term_count)) return 0;
-    const int code = free_device_text(&kernel, &joined)
+    if (!fuse_variational_sums(&session->engine.system, session->engine.system.term_count))
+        return 0;
+    const int code = variational_device_text(&kernel, &joined)
                          ? report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
-                                        "no memory for a kernel text")
+                                        "no memory for a GPU source")
                          : compile_text(session, nvrtc, architecture, &kernel);
     free(joined);
     return code;
 }
 
-/* Compiles every device text of the run for one architecture. */
+/* Compiles every GPU source of the run for one architecture. */
 static int compile_all(session *session, nvrtc *nvrtc, int architecture)
 {
     int code = 0;
     for (int i = 0; i < session->engine.instance_count; i++) {
         instance *instance = &session->engine.instances[i];
-        plugmc_kernel_text kernel;
+        plugmc_gpu_source kernel;
         char why[512];
         int more;
         for (int k = 0; (more = next_text(instance, k, &kernel, (sentence){why, sizeof why}));

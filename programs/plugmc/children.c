@@ -117,7 +117,7 @@ static int rehearse_plugin(const char *path, const char *plugin, char reason[REH
 static size_t read_texts(const plugmc_plugin *d)
 {
     size_t length = 0;
-    const char *const texts[] = {d->name, d->summary, d->reference, d->text, d->text_name};
+    const char *const texts[] = {d->name, d->summary, d->reference, d->source, d->source_name};
     for (int i = 0; i < PLUGMC_COUNT(texts); i++) length += texts[i] ? strlen(texts[i]) : 0;
     for (int i = 0; i < d->parameter_count; i++) {
         const plugmc_parameter *p = &d->parameters[i];

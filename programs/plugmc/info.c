@@ -31,7 +31,7 @@ static const trait pair_traits[] = {
     {PLUGMC_PAIR_CHANGE, "change between two separations"},
     {PLUGMC_PAIR_FACTOR, "factor of the probe"},
     {PLUGMC_PAIR_DERIVATIVE, "first and second derivative"},
-    {PLUGMC_PAIR_PLACES, "hangs on places, not on separations alone"},
+    {PLUGMC_PAIR_POSITIONS, "depends on places, not on separations alone"},
 };
 
 static const trait mover_traits[] = {
@@ -44,7 +44,7 @@ static const trait mover_traits[] = {
     {PLUGMC_NEEDS_RECTANGULAR, "needs a rectangular box"},
     {PLUGMC_NEEDS_FORCES,
      "follows forces: needs potentials with derivatives and without hard cores"},
-    {PLUGMC_USES_PLACES, "takes pairs whose energy depends on where they are"},
+    {PLUGMC_USES_POSITIONS, "takes pairs whose energy depends on where they are"},
     {PLUGMC_RUNS_ON_CPU, "runs on the CPU"},
     {PLUGMC_RUNS_ON_GPU, "runs on the GPU"},
 };
@@ -78,8 +78,9 @@ static void print_potential(FILE *f, const char *lead, const plugmc_plugin *d)
     if (plugmc_orbitals_of(d))
         fprintf(f, "%sorbitals: values, gradients and Laplacians (%s)\n", lead,
                 where(plugmc_orbitals_of(d)->on_device));
-    if (plugmc_free_of(d)) fprintf(f, "%sfree numbers: may be optimised (plugmc optimise)\n", lead);
-    if ((p->pair || p->field) && d->text)
+    if (plugmc_variational_of(d))
+        fprintf(f, "%sfree numbers: may be optimised (plugmc optimise)\n", lead);
+    if ((p->pair || p->field) && d->source)
         fprintf(f, "%sis compiled into the GPU kernels of movers\n", lead);
 }
 
@@ -102,9 +103,9 @@ static void print_observable(FILE *f, const char *lead, const plugmc_plugin *d)
 {
     const plugmc_observable *o = d->observable;
     fprintf(f, "%smeasures on: %s\n", lead, where(o->on_device));
-    if (PLUGMC_HAS(o, hangs_on) && o->hangs_on)
+    if (PLUGMC_HAS(o, depends_on) && o->depends_on)
         fprintf(f, "%scannot be reweighted%s\n", lead,
-                o->hangs_on == PLUGMC_ON_MULTIPLIERS
+                o->depends_on == PLUGMC_ON_MULTIPLIERS
                     ? " to other temperatures: 1/kT and couplings are in each sample"
                     : ": it describes how walkers move through the ladder");
     if (o->derived) fprintf(f, "%sderives numbers from its averages, with their errors\n", lead);

@@ -306,7 +306,7 @@ static int look(session *session, output_data *found, bool accept, bool *there)
 {
     const int code = resume_look(session, found, accept, there);
     for (int k = 0; k < session->engine.mover_count; k++)
-        found->joined |= session->engine.movers[k].mover->joins != 0;
+        found->joined |= session->engine.movers[k].mover->couples != 0;
     if (!code && *there && averages_find(found)) checked(NULL);
     return code;
 }

@@ -361,7 +361,7 @@ static int find_source(source *out, const analysed *run, const series *all, int 
 static bool can_be_taken(const measurement *m, bool alike, report *r)
 {
     const plugmc_observable *o = m->instance->plugin->observable;
-    const int on = PLUGMC_HAS(o, hangs_on) ? o->hangs_on : PLUGMC_ON_CONFIGURATION;
+    const int on = PLUGMC_HAS(o, depends_on) ? o->depends_on : PLUGMC_ON_CONFIGURATION;
     if (on == PLUGMC_ON_CONFIGURATION || (on == PLUGMC_ON_MULTIPLIERS && alike)) return true;
     report_warning(
         r, NULL, 0, "[%s] is left out: %s", m->instance->section->section->name,

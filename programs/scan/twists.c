@@ -213,7 +213,7 @@ static void read_twist(const char *text, double theta[3])
     for (int d = 0; d < 3; d++) theta[d] = strtod(end, &end); /* 0 where there are no more */
 }
 
-/* Nothing that makes the box may hang on the numbers, or differ between points. */
+/* Nothing that makes the box may depend on the numbers, or differ between points. */
 static int check_box(const study *s, const base *b, report *r)
 {
     const box_section *box = &b->config.box;

@@ -16,7 +16,7 @@ umask 022
 plugins="hard_disk lennard_jones lennard_jones_tail serial checkerboard energy rdf hard_pressure trajectory"
 
 # Structs that plugins lay out by hand or that are parts of others: they keep their size.
-fixed="plugmc_box plugmc_particle plugmc_particles plugmc_derivatives plugmc_counts plugmc_list plugmc_nonlocal_place plugmc_extension"
+fixed="plugmc_box plugmc_particle plugmc_particles plugmc_derivatives plugmc_counts plugmc_list plugmc_nonlocal_point plugmc_extension"
 later=$work/later
 mkdir "$later"
 cp -r "$source"/{CMakeLists.txt,cmake,core,lib,plugins,programs,bench,docs,examples,README.md,sim.ini} "$later"

@@ -46,7 +46,7 @@ values()
             exit bad || n != m }' "$out" || fail "proposed were other values than ${*:2}"
 }
 
-# What an exchange is accepted with hangs on the ratio of pressures alone, so the ladder of equal acceptance is
+# What an exchange is accepted with depends on the ratio of pressures alone, so the ladder of equal acceptance is
 # geometric; it is found from one that is not.
 test_ladder_of_equal_acceptance()
 {
@@ -67,7 +67,7 @@ test_ladder_of_equal_acceptance()
     values 0.02 0.5 0.629463 0.792447 0.997631 1.255943 1.581139 1.990536 2.505936 3.154787 3.971641 5
 }
 
-# Volumes of an ideal gas hang on pressure over temperature alone, so both variables are geometric, each with the acceptance of
+# Volumes of an ideal gas depend on pressure over temperature alone, so both variables are geometric, each with the acceptance of
 # ten particles at pressures 1 and 1.5, which is 0.34876 (quadrature over two gamma distributions).
 test_ladder_in_two_variables()
 {

@@ -143,7 +143,7 @@ test_crash_while_kernels_are_written()
 {
     crashing
     for plugin in potential mover observable; do
-        crashes $plugin.kernel_text "$plugin crashing_$plugin" kernel_text \
+        crashes $plugin.gpu_source "$plugin crashing_$plugin" gpu_source \
             check sim.ini --architecture 90
     done
 }

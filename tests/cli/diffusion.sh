@@ -1,4 +1,4 @@
-# Diffusion Monte Carlo from outside: what it refuses, and chains that hang on nothing but their input.
+# Diffusion Monte Carlo from outside: what it refuses, and chains that depend on nothing but their input.
 
 # gas [LINE...]: 14 electrons without interaction, whose local energy is the same everywhere; lines of the mover
 gas()

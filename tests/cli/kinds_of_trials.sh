@@ -67,7 +67,7 @@ mean_of_six()
 }
 
 # A right program is beyond 4 of its standard errors once in 16,000. Kinds that share numbers share draws, of
-# which the second then hang on what the first has done: that has to show.
+# which the second then depend on what the first has done: that has to show.
 test_two_kinds_of_trials_have_draws_of_their_own()
 {
     four_places

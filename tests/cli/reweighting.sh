@@ -531,7 +531,7 @@ test_numbers_with_temperatures_in_them_are_left_out()
     must run sim.ini
     must reweight sim.h5 --csv --at run.temperature=1.1
     grep -q energy.energy, "$out" || fail "nothing is left"
-    ! grep -q 'virial_pressure\|widom' "$out" || fail "a number that hangs on the temperature was reweighted"
+    ! grep -q 'virial_pressure\|widom' "$out" || fail "a number that depends on the temperature was reweighted"
     left=$(grep -c "warning: \[observable [a-z_]*\] is left out: temperatures and couplings" "$err")
     [ "$left" = 2 ] || fail "it is not said what is left out"
     must reweight sim.h5 --csv --at run.pressure=1.1

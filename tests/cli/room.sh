@@ -68,7 +68,7 @@ same_frames()
     for walker in 0 2; do
         must export "$1" --to one.xyz --walker $walker --force
         must export "$2" --to two.xyz --walker $walker --force
-        # ids are numbers of places, which hang on the room
+        # ids are numbers of places, which depend on the room
         awk 'NF > 4 { $5 = "" } 1' one.xyz | grep -v Lattice >one
         awk 'NF > 4 { $5 = "" } 1' two.xyz | grep -v Lattice >two
         [ "$(wc -l <one)" -gt 300 ] || fail "there are hardly any particles"

@@ -17,7 +17,7 @@ spread()
     done
 }
 
-# close_files A B: all but how and where it ran, to 1e-12 of each number. Errors and correlation times, and what hangs on
+# close_files A B: all but how and where it ran, to 1e-12 of each number. Errors and correlation times, and what depends on
 # these, are left out: they are differences of nearly equal numbers.
 close_files()
 {

@@ -1,4 +1,4 @@
-# Wave functions of atoms from outside: CASINO's files of Jastrow factors, movers that cannot take what hangs on
+# Wave functions of atoms from outside: CASINO's files of Jastrow factors, movers that cannot take what depends on
 # places, energies that are known. Fixed seeds, so each of these passes always or never.
 
 export PLUGMC_PLUGIN_PATH=$PLUGINS
@@ -70,7 +70,7 @@ test_movers_that_know_separations_alone_refuse_places()
 {
     jastrow=$zeros atom
     change '/slater_orbitals/,/zeta/d; /observable/,$d; s/^\[mover.*/[mover brush]/'
-    refused 3 "sim.ini:31: mover 'brush' knows pairs by their separations; potential 'polynomial_jastrow' hangs on where the two are: use 'serial'" \
+    refused 3 "sim.ini:31: mover 'brush' knows pairs by their separations; potential 'polynomial_jastrow' depends on where the two are: use 'serial'" \
         check sim.ini
     change 's/mover brush/mover serial/'
     must run sim.ini

@@ -49,7 +49,7 @@ test_runs_weighed_by_energy_are_resumed()
     done
 }
 
-# What is derived hangs on the weights, which are in the file: analyse finds what the run has found.
+# What is derived depends on the weights, which are in the file: analyse finds what the run has found.
 test_results_of_weights_again()
 {
     fluid wang_landau 'learning = 100'

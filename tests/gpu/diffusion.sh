@@ -1,6 +1,6 @@
 #!/bin/bash
 # diffusion.sh CASE: diffusion Monte Carlo on a GPU against the CPU, which draws the same numbers and decides alike as
-# long as no decision hangs on the last digits: places after some sweeps agree to 1e-7, and so do weights and local
+# long as no decision depends on the last digits: places after some sweeps agree to 1e-7, and so do weights and local
 # energies. Skipped (77) without a GPU. Cases are functions case_CASE. CHECK=, as "compute-sanitizer --error-exitcode 9",
 # stands before runs on the GPU, and only those.
 set -u

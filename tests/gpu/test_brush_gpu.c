@@ -463,8 +463,8 @@ static const plugmc_parameter hole_table_single[] = {
     {                                                                                              \
         .size = sizeof(plugmc_plugin), .real_size = size_of_real, .kind = PLUGMC_POTENTIAL,        \
         .name = "hole", .potential = &hole_potential, .parameters = list, .parameter_count = 1,    \
-        .parameter_size = sizeof(plugmc_parameter), .text = hole_text,                             \
-        .text_end = hole_text + sizeof hole_text - 1, .text_name = "hole"                          \
+        .parameter_size = sizeof(plugmc_parameter), .source = hole_text,                           \
+        .source_end = hole_text + sizeof hole_text - 1, .source_name = "hole"                      \
     }
 static const plugmc_plugin hole_plugin = HOLE(sizeof(double), hole_table),
                            hole_plugin_single = HOLE(sizeof(float), hole_table_single);

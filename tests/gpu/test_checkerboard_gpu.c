@@ -327,7 +327,7 @@ static void many_hard_neighbours(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
 }
 
-/* Energies so large that some decisions in 10^5 hang on the order in which they are added. */
+/* Energies so large that some decisions in 10^5 depend on the order in which they are added. */
 static void cold_particles(void **state)
 {
     (void)state;
@@ -394,7 +394,7 @@ static void take_again(bench *b, const test_mover *mover, two_sides *t)
                                 .array = array_of,
                                 .core = t};
     const uint32_t boxes = b->system.changes & PLUGMC_CHANGED_BOX;
-    bench_expect(b, mover->calls->driver->take(mover->instance, &b->host, &state,
+    bench_expect(b, mover->calls->driver->load(mover->instance, &b->host, &state,
                                                PLUGMC_CHANGED_POSITION | boxes));
 }
 

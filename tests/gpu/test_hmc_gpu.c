@@ -193,7 +193,7 @@ static const plugmc_potential well_potential = {sizeof well_potential, NULL, &we
     {                                                                                              \
         .real_size = size, .kind = PLUGMC_POTENTIAL, .name = "well", .potential = &well_potential, \
         .parameters = list, .parameter_count = 2, .parameter_size = sizeof(plugmc_parameter),      \
-        .text = well_text, .text_end = well_text + sizeof well_text - 1, .text_name = "well"       \
+        .source = well_text, .source_end = well_text + sizeof well_text - 1, .source_name = "well" \
     }
 static const plugmc_plugin well_plugin = WELL(sizeof(double), well_table),
                            well_plugin_single = WELL(sizeof(float), well_table_single);

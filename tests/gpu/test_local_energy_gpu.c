@@ -8,7 +8,7 @@
 #include "on_gpu.h"
 #include "quantum.h"
 #include "engine/services.h"
-#include "quantum/free_numbers_on_device.h"
+#include "quantum/variational_on_device.h"
 
 enum { TOTAL, KINETIC, REPULSION, LOCAL, NONLOCAL, IONS, SQUARED, DRIFT, QUANTITIES };
 static const char *const names[QUANTITIES] = {
@@ -266,7 +266,7 @@ static void components_are_those_of_the_cpu(void **state)
 typedef struct asked {
     double energy[MOST_WALKERS], parts[MOST_WALKERS][PLUGMC_LOCAL_PARTS], ln_psi[MOST_WALKERS],
         phase[MOST_WALKERS][2], drift[MOST_WALKERS * 68 * 3];
-    plugmc_nonlocal_place *places;
+    plugmc_nonlocal_point *places;
     int64_t count;
 } asked;
 
@@ -275,7 +275,7 @@ static void ask(place *p, int on_gpu, const double *positions, asked *out)
     bench *b = &p->b;
     const plugmc_gpu *gpu = b->host.gpu;
     plugmc_device_pointer at = 0, drift = 0;
-    const plugmc_nonlocal_place *places;
+    const plugmc_nonlocal_point *places;
     plugmc_view view = {
         .size = sizeof view, .sweep = 7, .positions = positions, .box = boxes_of(&b->system)};
     plugmc_local_energy_request request = {.size = sizeof request,
@@ -287,8 +287,8 @@ static void ask(place *p, int on_gpu, const double *positions, asked *out)
                                            .ln_psi = out->ln_psi,
                                            .phase = out->phase[0],
                                            .drift = out->drift,
-                                           .places = &places,
-                                           .place_count = &out->count};
+                                           .points = &places,
+                                           .point_count = &out->count};
     if (on_gpu) {
         assert_int_equal(gpu->allocate(b->host.context, bytes_of(b), &at), PLUGMC_OK);
         assert_int_equal(gpu->allocate(b->host.context, bytes_of(b), &drift), PLUGMC_OK);
@@ -312,7 +312,7 @@ static void ask(place *p, int on_gpu, const double *positions, asked *out)
 /* By walker, electron, and place. */
 static int compare_places(const void *a, const void *b)
 {
-    const plugmc_nonlocal_place *p = a, *q = b;
+    const plugmc_nonlocal_point *p = a, *q = b;
     if (p->walker != q->walker) return p->walker - q->walker;
     if (p->electron != q->electron) return p->electron - q->electron;
     for (int d = 0; d < 3; d++)
@@ -420,7 +420,7 @@ static void orbitals_without_a_gpu_part_are_measured_on_the_cpu(void **state)
     assert_memory_equal(values[0], values[1], sizeof values[0]);
 }
 
-/* ---- Derivatives by free numbers --------------------------------------------------------------- */
+/* ---- Derivatives by variational parameters --------------------------------------------------------------- */
 
 enum { MOST_NUMBERS = 64 };
 
@@ -435,9 +435,9 @@ static void derive_here(place *p, const double *x, slopes *out)
 {
     static double drift[MOST_WALKERS * 68 * 3];
     bench *b = &p->b;
-    const plugmc_free *f = plugmc_free_of(jastrow_of(p)->plugin);
+    const plugmc_variational *f = plugmc_variational_of(jastrow_of(p)->plugin);
     const void *instance = jastrow_of(p)->instance;
-    const plugmc_nonlocal_place *places;
+    const plugmc_nonlocal_point *places;
     int64_t count = 0;
     const plugmc_view view = {
         .size = sizeof view, .sweep = 7, .positions = x, .box = boxes_of(&b->system)};
@@ -445,28 +445,28 @@ static void derive_here(place *p, const double *x, slopes *out)
                                                .walkers = b->system.walkers,
                                                .view = &view,
                                                .drift = drift,
-                                               .places = &places,
-                                               .place_count = &count};
+                                               .points = &places,
+                                               .point_count = &count};
     bench_expect(b, plugmc_local_energy_of(p->plugin)->evaluate(p->instance, &b->host, &asked));
-    const plugmc_free_request request = {.size = sizeof request,
-                                         .walkers = b->system.walkers,
-                                         .row = MOST_NUMBERS,
-                                         .view = &view,
-                                         .derivatives = out->values[0],
-                                         .kinetic = out->energies[0],
-                                         .drift = drift};
+    const plugmc_variational_request request = {.size = sizeof request,
+                                                .walkers = b->system.walkers,
+                                                .row = MOST_NUMBERS,
+                                                .view = &view,
+                                                .derivatives = out->values[0],
+                                                .kinetic = out->energies[0],
+                                                .drift = drift};
     bench_expect(b, f->derivatives(instance, &b->host, &request));
     for (int64_t i = 0; i < count; i++) {
         double changes[MOST_NUMBERS] = {0};
-        const plugmc_free_places at = {.size = sizeof at,
-                                       .walker = places[i].walker,
-                                       .particle = places[i].electron,
-                                       .places = 1,
-                                       .row = MOST_NUMBERS,
-                                       .view = &view,
-                                       .position = &places[i].position,
-                                       .changes = changes};
-        bench_expect(b, f->at_places(instance, &b->host, &at));
+        const plugmc_variational_points at = {.size = sizeof at,
+                                              .walker = places[i].walker,
+                                              .particle = places[i].electron,
+                                              .points = 1,
+                                              .row = MOST_NUMBERS,
+                                              .view = &view,
+                                              .position = &places[i].position,
+                                              .changes = changes};
+        bench_expect(b, f->at_points(instance, &b->host, &at));
         for (int64_t k = 0; k < MOST_NUMBERS; k++)
             out->energies[places[i].walker][k] += places[i].energy * changes[k];
     }
@@ -476,12 +476,12 @@ static void derive_there(place *p, const double *x, slopes *out)
 {
     bench *b = &p->b;
     const plugmc_gpu *gpu = b->host.gpu;
-    const plugmc_free *f = plugmc_free_of(jastrow_of(p)->plugin);
+    const plugmc_variational *f = plugmc_variational_of(jastrow_of(p)->plugin);
     instance owner = {.data = jastrow_of(p)->instance};
-    free_part part = {.owner = &owner, .facet = f, .count = f->count(owner.data)};
-    free_numbers all = {.parts = 1, .part = &part, .count = part.count};
+    variational_part part = {.owner = &owner, .facet = f, .count = f->count(owner.data)};
+    variational_parameters all = {.parts = 1, .part = &part, .count = part.count};
     plugmc_device_pointer at = 0, drift = 0;
-    plugmc_nonlocal_place *places = NULL;
+    plugmc_nonlocal_point *places = NULL;
     const double *values, *energies;
     int64_t count = 0;
     bench_expect(b, gpu->allocate(b->host.context, bytes_of(b), &at));
@@ -497,19 +497,20 @@ static void derive_there(place *p, const double *x, slopes *out)
                                                .walkers = b->system.walkers,
                                                .view = &view,
                                                .drift = (double *)(uintptr_t)drift,
-                                               .place_count = &count,
-                                               .device_places = &places};
+                                               .point_count = &count,
+                                               .device_points = &places};
     bench_expect(b, plugmc_local_energy_of(p->plugin)->evaluate(p->instance, &b->host, &asked));
-    bench_expect(b, free_device_open(&all, &b->host, p->context.stage->state));
+    bench_expect(b, variational_device_open(&all, &b->host, p->context.stage->state));
     assert_non_null(all.device);
-    bench_expect(
-        b, free_device_evaluate(all.device, &view, asked.drift, places, count, &values, &energies));
+    bench_expect(b, variational_device_evaluate(all.device, &view, asked.drift, places, count,
+                                                &values, &energies));
     for (int32_t w = 0; w < b->system.walkers; w++) {
-        const int64_t row = w * free_device_sums(all.device) + free_device_first(all.device, 0);
+        const int64_t row =
+            w * variational_device_sums(all.device) + variational_device_first(all.device, 0);
         f->combine(owner.data, values + row, out->values[w]);
         f->combine(owner.data, energies + row, out->energies[w]);
     }
-    free_device_close(all.device);
+    variational_device_close(all.device);
     bench_expect(b, gpu->release(b->host.context, at));
     bench_expect(b, gpu->release(b->host.context, drift));
 }
@@ -547,7 +548,7 @@ static void derivatives_by_free_numbers_are_those_of_the_cpu(void **state)
         for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
             static place p;
             begin(&p, c);
-            p.b.system.numbers_change = 1;
+            p.b.system.parameters_change = 1;
             prepare(&p, on_gpu, c->settings);
             double *x = random_positions(&p.b, 5);
             (on_gpu ? derive_there : derive_here)(&p, x, &found[on_gpu]);
@@ -581,7 +582,7 @@ static void time_measurements(const char *what, place *p)
     finish(p);
 }
 
-/* Nothing hangs on the figures that are printed. PLUGMC_VMC_SPEED asks for them. */
+/* Nothing depends on the figures that are printed. PLUGMC_VMC_SPEED asks for them. */
 static void measurements_take_this_long(void **state)
 {
     (void)state;
@@ -629,7 +630,7 @@ static void measurements_take_this_long(void **state)
     }
 }
 
-/* Free numbers in the memory of kernels: what is measured there follows them, in both precisions of the text, as on
+/* Variational parameters in the memory of kernels: what is measured there follows them, in both precisions of the text, as on
  * the CPU, and nothing is compiled again. */
 static void numbers_that_are_set_are_those_of_the_device(void **state)
 {
@@ -640,11 +641,11 @@ static void numbers_that_are_set_are_those_of_the_device(void **state)
         static place p;
         double numbers[2][64];
         begin(&p, &c);
-        p.b.system.numbers_change = 1;
+        p.b.system.parameters_change = 1;
         prepare(&p, on_gpu, c.settings);
         plugmc_term *jastrow = &p.b.terms[1];
-        const plugmc_free *f = plugmc_free_of(jastrow->plugin),
-                          *single = plugmc_free_of(jastrow->plugin_single);
+        const plugmc_variational *f = plugmc_variational_of(jastrow->plugin),
+                                 *single = plugmc_variational_of(jastrow->plugin_single);
         const int64_t count = f->count(jastrow->instance);
         assert_in_range(count, 1, 64);
         bench_expect(&p.b, f->get(jastrow->instance, numbers[0]));

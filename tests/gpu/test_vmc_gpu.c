@@ -11,7 +11,7 @@ static const char jastrow[] = "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
                               "chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.07 -0.04 -0.02; chi_cutoff=1.9; "
                               "ions=0.3 0.4 0.5 2.5 2.6 2.7";
 
-/* With a function of two electrons and an ion, which hangs on places. */
+/* With a function of two electrons and an ion, which depends on places. */
 static const char polynomials[] =
     "u_like=0.2 -0.3 0.1; u_unlike=0.3 0.2; chi=-0.4 0.3 -0.2; f_like=0.6 1 -2 1.5 -1 0.8 1.2 -0.5; "
     "f_unlike=1 -1 2 0.5 -1.5 0.7 0.4 0.9; u_cutoff=1.9; chi_cutoff=1.8; f_cutoff=0.99; "
@@ -68,7 +68,7 @@ static double *beginning(const bench *b, const chain *c)
     return x;
 }
 
-/* Both sides draw the same numbers and decide alike, as long as no decision hangs on the last
+/* Both sides draw the same numbers and decide alike, as long as no decision depends on the last
  * digits. */
 static void follows_the_cpu(const chain *chains, size_t count)
 {
@@ -275,7 +275,7 @@ static void dependent_orbitals_are_refused(void **state)
 /* ---- Speed ----------------------------------------------------------------------------------- */
 
 /* Sweeps of 64 walkers of 2 n electrons in plane waves of the plugin, with a Jastrow factor;
- * nothing hangs on the figures that are printed. PLUGMC_VMC_SPEED asks for it. */
+ * nothing depends on the figures that are printed. PLUGMC_VMC_SPEED asks for it. */
 static void sweeps_of_many_electrons(void **state)
 {
     (void)state;

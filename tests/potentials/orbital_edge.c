@@ -41,4 +41,4 @@ static const plugmc_potential potential = {.size = sizeof potential};
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "test_orbital_edge",
               .summary = "orbitals that are not a number", .reference = "",
               PLUGMC_KEYS(orbital_edge, table), PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}),
-              .potential = &potential, .prepare = prepare, .kernel_text = formulas_kernel_text)
+              .potential = &potential, .prepare = prepare, .gpu_source = formulas_gpu_source)

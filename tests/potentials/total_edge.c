@@ -64,12 +64,12 @@ static int settle(void *instance, int32_t walker, int accepted)
     return PLUGMC_OK;
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance, (void)host;
     if (index > 0) return 0;
     out->name = "total_edge.cu";
-    out->text = own_text;
+    out->source = own_text;
     out->double_precision = 1;
     return 1;
 }
@@ -77,10 +77,10 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 static int prepare(void *instance, const plugmc_host *host)
 {
     total_edge *p = instance;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     p->host = host;
     if (!host->gpu) return PLUGMC_OK;
-    kernel_text(p, host, 0, &text);
+    gpu_source(p, host, 0, &text);
     return host->gpu->kernel(host->context, &text, "edge_energy", &p->kernel);
 }
 
@@ -102,4 +102,4 @@ static const plugmc_potential potential = {.size = sizeof potential, .total = &t
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "test_total_edge",
               .summary = "an energy of a configuration that is not a number", .reference = "",
               PLUGMC_KEYS(total_edge, table), .potential = &potential, .prepare = prepare,
-              .kernel_text = kernel_text)
+              .gpu_source = gpu_source)

@@ -1,4 +1,4 @@
-/* Hand-made potentials and systems for the tests of fusion: device texts as strings, with tables
+/* Hand-made potentials and systems for the tests of fusion: GPU sources as strings, with tables
  * and contact callbacks as the plugins' own would be. Everything in both precisions. */
 #ifndef FUSED_SYSTEM_H
 #define FUSED_SYSTEM_H
@@ -153,15 +153,15 @@ static const plugmc_potential lj_potential = {sizeof(plugmc_potential), &lj_pair
 static const plugmc_plugin core_plugin_single = {
     PLUGIN(core_single, "core", core_table_single, &core_potential_single)};
 static const plugmc_plugin core_plugin = {
-    PLUGIN(core_double, "core", core_table_double, &core_potential_double), .text = core_text,
-    .text_end = core_text + sizeof core_text - 1, .text_name = "/home/author/core.c",
+    PLUGIN(core_double, "core", core_table_double, &core_potential_double), .source = core_text,
+    .source_end = core_text + sizeof core_text - 1, .source_name = "/home/author/core.c",
     .single = &core_plugin_single};
 static const plugmc_plugin lj_plugin_single = {
     PLUGIN(lj_single, "lennard_jones", lj_table_single, &lj_potential)};
 static const plugmc_plugin lj_plugin = {
-    PLUGIN(lj_double, "lennard_jones", lj_table_double, &lj_potential), .text = lennard_jones_text,
-    .text_end = lennard_jones_text + sizeof lennard_jones_text - 1,
-    .text_name = "/home/author/lennard_jones.c", .single = &lj_plugin_single};
+    PLUGIN(lj_double, "lennard_jones", lj_table_double, &lj_potential),
+    .source = lennard_jones_text, .source_end = lennard_jones_text + sizeof lennard_jones_text - 1,
+    .source_name = "/home/author/lennard_jones.c", .single = &lj_plugin_single};
 
 static core_double core_of_double = {1.1};
 static core_single core_of_single = {1.1f};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/kernel_text.h"
+#include "gpu/gpu_source.h"
 #include "plugin/answers.h"
 
 static char why[512];
@@ -56,13 +56,13 @@ static const char *free_key[3];
 static double free_value[3];
 static int free_code;
 
-static int64_t free_count(const void *instance)
+static int64_t variational_count(const void *instance)
 {
     (void)instance;
     return free_many;
 }
 
-static int free_number(const void *instance, int64_t k, plugmc_free_number *out)
+static int free_number(const void *instance, int64_t k, plugmc_variational_parameter *out)
 {
     (void)instance;
     assert_int_equal(out->size, sizeof *out);
@@ -82,18 +82,18 @@ static const char *free_tables[2]; /* ended by NULL */
 
 static int64_t free_sum_count;
 
-static int64_t free_sums(const void *instance)
+static int64_t variational_sums(const void *instance)
 {
     (void)instance;
     return free_sum_count;
 }
 
-static plugmc_free free_numbers = {.size = sizeof free_numbers,
-                                   .count = free_count,
-                                   .number = free_number,
-                                   .get = free_get,
-                                   .tables = free_tables,
-                                   .sums = free_sums};
+static plugmc_variational variational_parameters = {.size = sizeof variational_parameters,
+                                                    .count = variational_count,
+                                                    .number = free_number,
+                                                    .get = free_get,
+                                                    .tables = free_tables,
+                                                    .sums = variational_sums};
 static const plugmc_parameter keys[] = {{.name = "knots", .type = PLUGMC_TYPE_LIST},
                                         {.name = "slope", .type = PLUGMC_TYPE_REAL},
                                         {.name = "table", .type = PLUGMC_TYPE_LIST, .derived = 1}};
@@ -104,7 +104,8 @@ static const plugmc_total total = {.size = sizeof total, .waves = give_waves};
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 static const plugmc_plugin plugin = {
     .kind = PLUGMC_POTENTIAL,
-    PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}, {PLUGMC_FREE_NUMBERS, &free_numbers}),
+    PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals},
+                  {PLUGMC_VARIATIONAL_PARAMETERS, &variational_parameters}),
     .parameters = keys,
     .parameter_count = 3,
     .parameter_size = sizeof *keys,
@@ -137,7 +138,7 @@ static int sound_answers(void **state)
     free_many = 3;
     free_tables[0] = "knots";
     free_code = PLUGMC_OK;
-    free_numbers.functions = 0;
+    variational_parameters.functions = 0;
     free_sum_count = 0;
     for (int k = 0; k < 3; k++) {
         free_key[k] = k < 2 ? "knots" : "slope";
@@ -189,39 +190,41 @@ static void ions_are_complete(void **state)
     assert_said(potential_is_sound(), "its energy 1 has no name");
 }
 
-static void free_numbers_have_places_in_keys(void **state)
+static void variational_have_places_in_keys(void **state)
 {
     (void)state;
     free_tables[0] = "slope"; /* a real number */
-    assert_said(potential_is_sound(), "its free numbers are in 'slope', which is no list of it");
+    assert_said(potential_is_sound(),
+                "its variational parameters are in 'slope', which is no list of it");
     sound_answers(state);
     free_many = -1;
-    assert_said(potential_is_sound(), "it has -1 free numbers");
+    assert_said(potential_is_sound(), "it has -1 variational parameters");
     sound_answers(state);
     free_key[2] = NULL;
-    assert_said(potential_is_sound(), "its free number 2 has no key");
+    assert_said(potential_is_sound(), "its variational parameter 2 has no key");
     sound_answers(state);
     free_key[2] = "table"; /* which no INI file gives */
     assert_said(potential_is_sound(),
-                "its free number 2 belongs to 'table', which is no key of it");
+                "its variational parameter 2 belongs to 'table', which is no key of it");
     sound_answers(state);
     free_place[2] = 0;
-    assert_said(potential_is_sound(), "its free number 2 is to be at place 0 of 'slope'");
+    assert_said(potential_is_sound(), "its variational parameter 2 is to be at place 0 of 'slope'");
     sound_answers(state);
     free_place[1] = 0; /* again */
-    assert_said(potential_is_sound(), "its free number 1 is at place 0 of 'knots', not at 1");
+    assert_said(potential_is_sound(),
+                "its variational parameter 1 is at place 0 of 'knots', not at 1");
     sound_answers(state);
     free_value[1] = NAN;
-    assert_said(potential_is_sound(), "its free number 1 is nan");
+    assert_said(potential_is_sound(), "its variational parameter 1 is nan");
     sound_answers(state);
-    free_numbers.functions = 4;
-    assert_said(potential_is_sound(), "its free numbers are in functions of no kind (4)");
-    free_numbers.functions = PLUGMC_FREE_PAIR;
+    variational_parameters.functions = 4;
+    assert_said(potential_is_sound(), "its variational parameters are in functions of no kind (4)");
+    variational_parameters.functions = PLUGMC_VARIATIONAL_PAIR;
     free_sum_count = -1;
-    assert_said(potential_is_sound(), "its free numbers come from -1 sums");
+    assert_said(potential_is_sound(), "its variational parameters come from -1 sums");
     sound_answers(state);
     free_code = PLUGMC_ERROR_STATE;
-    assert_said(potential_is_sound(), "it does not say what its free numbers are");
+    assert_said(potential_is_sound(), "it does not say what its variational parameters are");
 }
 
 static void waves_are_complete(void **state)
@@ -275,38 +278,39 @@ static void steps_and_targets_are_possible(void **state)
 
 static const char *defines[1002]; /* no NULL at the end of the first 1001 */
 
-static int endless_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int endless_text(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance, (void)host, (void)index;
     out->name = "k.cu";
-    out->text = "";
+    out->source = "";
     return 1;
 }
 
 static void kernel_texts_are_texts(void **state)
 {
     (void)state;
-    plugmc_kernel_text text = {.size = sizeof text, .name = "k.cu", .text = "int k;"};
-    assert_true(check_kernel_text(&text, room));
+    plugmc_gpu_source text = {.size = sizeof text, .name = "k.cu", .source = "int k;"};
+    assert_true(check_gpu_source(&text, room));
     text.fuse = 8;
-    assert_said(check_kernel_text(&text, room), "asks for potentials of no kind (fuse = 8)");
-    text.fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_FREE;
-    assert_said(check_kernel_text(&text, room), "asks for free numbers, but not for sampled");
+    assert_said(check_gpu_source(&text, room), "asks for potentials of no kind (fuse = 8)");
+    text.fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_VARIATIONAL;
+    assert_said(check_gpu_source(&text, room),
+                "asks for variational parameters, but not for sampled");
     text.fuse = 0;
     for (int i = 0; i < 1001; i++) defines[i] = "A=1";
     text.defines = defines;
-    assert_said(check_kernel_text(&text, room), "the list of definitions of kernel text 'k.cu' has "
-                                                "no end");
-    text = (plugmc_kernel_text){.size = sizeof text, .name = "k.cu"};
-    assert_said(check_kernel_text(&text, room), "kernel text 'k.cu' is empty");
+    assert_said(check_gpu_source(&text, room), "the list of definitions of GPU source 'k.cu' has "
+                                               "no end");
+    text = (plugmc_gpu_source){.size = sizeof text, .name = "k.cu"};
+    assert_said(check_gpu_source(&text, room), "GPU source 'k.cu' is empty");
     text.name = NULL;
-    assert_said(check_kernel_text(&text, room), "a kernel text has no name");
+    assert_said(check_gpu_source(&text, room), "a GPU source has no name");
 
-    const plugmc_plugin endless = {.kernel_text = endless_text};
+    const plugmc_plugin endless = {.gpu_source = endless_text};
     int index = 0;
-    while (ask_kernel_text(&endless, NULL, NULL, index, &text, room) > 0) index++;
-    assert_int_equal(ask_kernel_text(&endless, NULL, NULL, index, &text, room), -1);
-    assert_said(false, "the list of its kernel texts has no end");
+    while (ask_gpu_source(&endless, NULL, NULL, index, &text, room) > 0) index++;
+    assert_int_equal(ask_gpu_source(&endless, NULL, NULL, index, &text, room), -1);
+    assert_said(false, "the list of its GPU sources has no end");
 }
 
 static void the_first_value_that_is_no_number_is_found(void **state)
@@ -325,7 +329,7 @@ int main(void)
         cmocka_unit_test_setup(numbers_of_orbitals_are_numbers, sound_answers),
         cmocka_unit_test_setup(ions_are_complete, sound_answers),
         cmocka_unit_test_setup(waves_are_complete, sound_answers),
-        cmocka_unit_test_setup(free_numbers_have_places_in_keys, sound_answers),
+        cmocka_unit_test_setup(variational_have_places_in_keys, sound_answers),
         cmocka_unit_test(steps_and_targets_are_possible),
         cmocka_unit_test(kernel_texts_are_texts),
         cmocka_unit_test(the_first_value_that_is_no_number_is_found),

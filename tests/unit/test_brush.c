@@ -592,13 +592,13 @@ static void a_kernel_text_without_memory_is_an_error(void **state)
 {
     (void)state;
     bench b;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     electrolyte_begin(&b, &in_a_sphere, 1, 1);
     test_mover mover = brush_with(&b, "single", 64, 1);
     const int blocks = b.block_count;
     b.block_count = RECORDED_BLOCKS;
-    assert_int_equal(mover.plugin->kernel_text(mover.instance, &b.host, 0, &text), 0);
-    assert_string_equal(b.message, "no memory for a kernel text");
+    assert_int_equal(mover.plugin->gpu_source(mover.instance, &b.host, 0, &text), 0);
+    assert_string_equal(b.message, "no memory for a GPU source");
     b.block_count = blocks;
     electrolyte_end(&b);
 }

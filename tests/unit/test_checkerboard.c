@@ -427,7 +427,7 @@ static void crowded_cells_decide_alike(void **state)
     decide_alike(&s);
 }
 
-/* Energies so large that some decisions in 10^5 hang on the order in which they are added: it is that of
+/* Energies so large that some decisions in 10^5 depend on the order in which they are added: it is that of
  * the reference, with few neighbours and with many. */
 static void cold_particles_decide_alike(void **state)
 {

@@ -83,7 +83,7 @@ static int takes(bench *b, const test_mover *mover, double *positions, const dou
                                 .capacity = b->system.particles,
                                 .array = lent_array,
                                 .core = &l};
-    return mover->calls->driver->take(mover->instance, &b->host, &state, changed);
+    return mover->calls->driver->load(mover->instance, &b->host, &state, changed);
 }
 
 static void assert_cells(bench *b, test_mover *mover, const int cells[3])

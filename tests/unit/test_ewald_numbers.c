@@ -65,45 +65,45 @@ static void somewhere(const bench *b, uint64_t *sequence, double place[3])
     for (int d = 0; d < 3; d++) place[d] = b->system.box.length[d] * uniform_of(sequence);
 }
 
-/* By the rules of plugmc_turnover. */
-static void turn_over(double *places, int64_t *count, const plugmc_turnover *x)
+/* By the rules of plugmc_insert_remove. */
+static void turn_over(double *places, int64_t *count, const plugmc_insert_remove *x)
 {
     static const int64_t first[2] = {0, CATIONS};
-    for (int32_t k = 0; k < x->leaves; k++) {
+    for (int32_t k = 0; k < x->removed; k++) {
         const int a = x->particle[k] >= CATIONS;
         const int64_t last = first[a] + --count[a];
         memmove(places + 3 * x->particle[k], places + 3 * last, 3 * sizeof *places);
         places[3 * last] = places[3 * last + 1] = places[3 * last + 2] = NAN;
     }
-    for (int32_t k = 0; k < x->comes; k++)
+    for (int32_t k = 0; k < x->inserted; k++)
         memcpy(places + 3 * (first[x->species[k]] + count[x->species[k]]++), x->position[k],
                3 * sizeof *places);
 }
 
 /* One comes, one leaves, one becomes another, two anions and a cation come or leave. */
-static plugmc_turnover draw(const bench *b, uint64_t *sequence, const double *places,
-                            const int64_t *count, int32_t *species, double (*position)[3],
-                            int32_t *particle)
+static plugmc_insert_remove draw(const bench *b, uint64_t *sequence, const double *places,
+                                 const int64_t *count, int32_t *species, double (*position)[3],
+                                 int32_t *particle)
 {
     const int kind = (int)(5 * uniform_of(sequence)), a = uniform_of(sequence) < 0.5;
-    plugmc_turnover x = {.size = sizeof x,
-                         .species = species,
-                         .position = (const double(*)[3])position,
-                         .particle = particle};
+    plugmc_insert_remove x = {.size = sizeof x,
+                              .species = species,
+                              .position = (const double(*)[3])position,
+                              .particle = particle};
     const int64_t first = a ? CATIONS : 0, room = a ? ANIONS : CATIONS;
     species[0] = kind == 2 ? !a : a, species[1] = species[2] = 1;
     if (kind == 3) species[0] = 0;
     for (int k = 0; k < 3; k++) somewhere(b, sequence, position[k]);
     particle[0] = (int32_t)(first + (int64_t)((double)count[a] * uniform_of(sequence)));
-    if (kind == 0 && count[a] < room) x.comes = 1;
-    if (kind == 1 && count[a] > 0) x.leaves = 1;
+    if (kind == 0 && count[a] < room) x.inserted = 1;
+    if (kind == 1 && count[a] > 0) x.removed = 1;
     if (kind == 2 && count[a] > 0 && count[!a] < (a ? CATIONS : ANIONS)) {
-        x.leaves = x.comes = 1;
+        x.removed = x.inserted = 1;
         memcpy(position[0], places + 3 * particle[0], sizeof position[0]);
     }
-    if (kind == 3 && count[0] < CATIONS && count[1] + 2 <= ANIONS) x.comes = 3;
+    if (kind == 3 && count[0] < CATIONS && count[1] + 2 <= ANIONS) x.inserted = 3;
     if (kind == 4 && count[0] > 0 && count[1] >= 2) {
-        x.leaves = 3;
+        x.removed = 3;
         particle[0] = (int32_t)((double)count[0] * uniform_of(sequence));
         particle[2] = (int32_t)(CATIONS + (int64_t)((double)(count[1] - 1) * uniform_of(sequence)));
         particle[1] =
@@ -132,13 +132,14 @@ static void kept_energy_of_ions_that_come_and_go(void **state)
     assert_int_equal(s.total->start(s.instance, &view), PLUGMC_OK);
     kept = energy_of(&b, &s, places, count);
     for (int t = 0; t < TRIALS; t++) {
-        const plugmc_turnover x = draw(&b, &sequence, places, count, species, position, particle);
-        const int moves = !x.comes && !x.leaves && count[0] > 0;
+        const plugmc_insert_remove x =
+            draw(&b, &sequence, places, count, species, position, particle);
+        const int moves = !x.inserted && !x.removed && count[0] > 0;
         double change = 0, to[3];
         somewhere(&b, &sequence, to);
-        if (!moves && !x.comes && !x.leaves) continue;
+        if (!moves && !x.inserted && !x.removed) continue;
         assert_int_equal(moves ? s.total->change(s.instance, 0, 0, to, &change)
-                               : s.total->turnover(s.instance, 0, &x, &change),
+                               : s.total->insert_remove(s.instance, 0, &x, &change),
                          PLUGMC_OK);
         const int accepted = uniform_of(&sequence) < 0.6;
         assert_int_equal(s.total->settle(s.instance, 0, accepted), PLUGMC_OK);

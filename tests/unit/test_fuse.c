@@ -1,4 +1,4 @@
-/* Fusion of device texts: every combination compiles for every architecture, parameters arrive
+/* Fusion of GPU sources: every combination compiles for every architecture, parameters arrive
  * exactly, and errors point into the author's file. Needs NVRTC, no GPU. */
 #include "testing.h"
 
@@ -9,11 +9,11 @@
 
 static const int architectures[] = {75, 80, 90, 100, 120};
 
-static const plugmc_kernel_text mover = {sizeof mover, "mover.cu", mover_text, mover_defines, 1, 0};
-static const plugmc_kernel_text mover_in_double = {sizeof mover,  "mover.cu", mover_text,
-                                                   mover_defines, 1,          1};
+static const plugmc_gpu_source mover = {sizeof mover, "mover.cu", mover_text, mover_defines, 1, 0};
+static const plugmc_gpu_source mover_in_double = {sizeof mover,  "mover.cu", mover_text,
+                                                  mover_defines, 1,          1};
 
-static void assert_compiles(const plugmc_system *system, const plugmc_kernel_text *kernel)
+static void assert_compiles(const plugmc_system *system, const plugmc_gpu_source *kernel)
 {
     char *fused = fuse(system, kernel);
     assert_non_null(fused);
@@ -31,7 +31,7 @@ static void assert_compiles(const plugmc_system *system, const plugmc_kernel_tex
 }
 
 /* Compiles, expects it to fail, and returns what was said; freed by the caller. */
-static char *message_of(const plugmc_system *system, const plugmc_kernel_text *kernel)
+static char *message_of(const plugmc_system *system, const plugmc_gpu_source *kernel)
 {
     report r = {0};
     void *cubin = NULL;
@@ -100,7 +100,7 @@ static void a_run_without_pair_terms_compiles(void **state)
 static void a_text_that_asks_for_no_fusion_gets_device_h_alone(void **state)
 {
     (void)state;
-    const plugmc_kernel_text plain = {
+    const plugmc_gpu_source plain = {
         sizeof plain,
         "plain.cu",
         "#ifdef PLUGMC_SPECIES\n#error fused\n#endif\n"
@@ -171,9 +171,9 @@ static void an_error_in_a_potential_names_the_authors_file_and_line(void **state
                                  "#define PLUGMC_PAIR PLUGMC_PAIR_CONTACT\n"
                                  "#include <plugmc/pair.h>\n";
     plugmc_plugin plugin = core_plugin;
-    plugin.text = broken;
-    plugin.text_end = broken + sizeof broken - 1;
-    plugin.text_name = "/home/author/my \"own\" core.c";
+    plugin.source = broken;
+    plugin.source_end = broken + sizeof broken - 1;
+    plugin.source_name = "/home/author/my \"own\" core.c";
     const plugmc_term terms[] = {
         LJ_TERM, {"mine", &plugin, &core_of_double, &core_plugin_single, &core_of_single, 1, NULL}};
     plugmc_system s = make_system(2, 1, PLUGMC_DOMAIN_PERIODIC, terms, 2);
@@ -200,7 +200,7 @@ static void an_error_in_a_mover_names_its_line(void **state)
 {
     (void)state;
     const plugmc_term terms[] = {CORE_TERM};
-    const plugmc_kernel_text kernel = {
+    const plugmc_gpu_source kernel = {
         sizeof kernel, "wrong.cu", "\n\nextern \"C\" __global__ void k() { x = 1; }\n", NULL, 1, 0};
     plugmc_system s = make_system(2, 1, PLUGMC_DOMAIN_PERIODIC, terms, 1);
     char *said = message_of(&s, &kernel);
@@ -212,19 +212,19 @@ static void a_potential_without_its_text_is_not_left_out(void **state)
 {
     (void)state;
     plugmc_plugin plugin = core_plugin;
-    plugin.text = plugin.text_end = NULL;
+    plugin.source = plugin.source_end = NULL;
     const plugmc_term terms[] = {
         {"orphan", &plugin, &core_of_double, &core_plugin_single, &core_of_single, 1, NULL}};
     plugmc_system s = make_system(2, 1, PLUGMC_DOMAIN_PERIODIC, terms, 1);
     char *said = message_of(&s, &mover);
-    assert_says(said, "[potential orphan] carries no device text");
+    assert_says(said, "[potential orphan] carries no GPU source");
     free(said);
 }
 
 static void fast_math_compiles_to_something_else(void **state)
 {
     (void)state;
-    const plugmc_kernel_text kernel = {
+    const plugmc_gpu_source kernel = {
         sizeof kernel,
         "root.cu",
         "extern \"C\" __global__ void k(float *x) { x[0] = sqrtf(x[1]) / x[2]; }\n",

@@ -49,14 +49,14 @@ static const char all_text[] =
     "    for (int t = 0; t < PLUGMC_TERMS; t++) v[8 + t] = 0;\n"
     "    plugmc_fields_by_term(r, a, &outside, v + 8);\n"
     "    v[12] = to.r2;\n"
-    "    const plugmc_placed placed = plugmc_place(at[0], at[1], at[2], to);\n"
+    "    const plugmc_separation_at placed = plugmc_separate_at(at[0], at[1], at[2], to);\n"
     "    v[13] = placed.at.y + placed.r2;\n"
     "    real u, first, second, gradient[3], laplacian;\n"
     "    plugmc_pair_derivatives(to, a, b, &u, &first, &second);\n"
     "    v[14] = u, v[15] = first;\n"
     "    plugmc_pair_derivatives_weighted(to, a, b, multipliers, &u, &first, &second);\n"
     "    v[16] = u, v[17] = first;\n"
-    "    plugmc_placed_derivatives(placed, a, b, gradient, &laplacian);\n"
+    "    plugmc_pair_derivatives_at(placed, a, b, gradient, &laplacian);\n"
     "    v[18] = gradient[0] + laplacian;\n"
     "    plugmc_fields_derivatives(r, a, gradient, &laplacian);\n"
     "    v[19] = gradient[2];\n"
@@ -65,7 +65,7 @@ static const char all_text[] =
     "}\n";
 
 /* The function `name` of what `kernel` is fused to, compiled for the host. */
-static void *host_function(const plugmc_system *fused_system, const plugmc_kernel_text *kernel,
+static void *host_function(const plugmc_system *fused_system, const plugmc_gpu_source *kernel,
                            const char *name)
 {
     static int number;
@@ -97,8 +97,8 @@ static void sums_over_potentials_are_the_hosts(void **state)
     const plugmc_term terms[] = {LJ_TERM, CORE_TERM, LJ_TERM, SMALL_CORE_TERM};
     for (int in_double = 0; in_double < 2; in_double++)
         for (int species = 1; species <= 3; species++) {
-            const plugmc_kernel_text mover = {sizeof mover,  "mover.cu", mover_text,
-                                              mover_defines, 1,          in_double};
+            const plugmc_gpu_source mover = {sizeof mover,  "mover.cu", mover_text,
+                                             mover_defines, 1,          in_double};
             plugmc_system s = make_system(3, species, PLUGMC_DOMAIN_PERIODIC, terms, 4);
             void *probe = host_function(&s, &mover, "probe");
             for (int pair = 0; pair < species * species; pair++) {
@@ -120,7 +120,7 @@ static void every_function_of_fused_sources_gives_its_share(void **state)
 {
     (void)state;
     const plugmc_term terms[] = {LJ_TERM, CORE_TERM, LJ_TERM, SMALL_CORE_TERM};
-    const plugmc_kernel_text kernel = {sizeof kernel, "all.cu", all_text, NULL, 1, 1};
+    const plugmc_gpu_source kernel = {sizeof kernel, "all.cu", all_text, NULL, 1, 1};
     const double multipliers[4] = {0.5, 7, 0, 7}, beyond[3] = {10.9, -1.1, 12.85};
     plugmc_system s = make_system(3, 2, PLUGMC_DOMAIN_PERIODIC, terms, 4);
     void (*all)(const double *, const double *, double *) =

@@ -28,7 +28,7 @@ static const char text[] =
     "extern \"C\" __global__ void slow(float *x, long long cycles)\n"
     "{ long long begin = clock64(); while (clock64() - begin < cycles) ; x[0] += 1; }\n"
     "extern \"C\" __global__ void crash(float *x) { x[1ll << 50] = 1; }\n";
-static const plugmc_kernel_text source = {sizeof source, "test.cu", text, NULL, 0, 0};
+static const plugmc_gpu_source source = {sizeof source, "test.cu", text, NULL, 0, 0};
 static const uint32_t one[3] = {1, 1, 1}, threads[3] = {256, 1, 1}, blocks[3] = {4, 1, 1};
 
 static plugmc_kernel *kernel(const char *name)
@@ -98,7 +98,7 @@ static void a_kernel_asked_for_twice_is_the_same(void **state)
     (void)state;
     char copy[sizeof text];
     memcpy(copy, text, sizeof text);
-    const plugmc_kernel_text elsewhere = {sizeof elsewhere, "test.cu", copy, NULL, 0, 0};
+    const plugmc_gpu_source elsewhere = {sizeof elsewhere, "test.cu", copy, NULL, 0, 0};
     plugmc_kernel *k = NULL;
     assert_int_equal(services->kernel(&context, &elsewhere, "add", &k), PLUGMC_OK);
     assert_ptr_equal(k, kernel("add"));
@@ -237,7 +237,7 @@ static void wrong_calls_are_named(void **state)
     char *said = capture_end(&c);
     assert_int_equal(unknown, PLUGMC_ERROR_DEVICE);
     assert_int_equal(foreign, PLUGMC_ERROR_STATE);
-    assert_says(said, "kernel text 'test.cu' has no kernel 'no_such'");
+    assert_says(said, "GPU source 'test.cu' has no kernel 'no_such'");
     assert_says(said, "GPU memory is released that was not taken");
     free(said);
 }
@@ -248,8 +248,8 @@ static void wrong_calls_are_named(void **state)
 static void run_probe(const plugmc_system *system, bool in_double, const double at[6], int a, int b,
                       double values[16])
 {
-    const plugmc_kernel_text mover = {sizeof mover,  "mover.cu", mover_text,
-                                      mover_defines, 1,          in_double};
+    const plugmc_gpu_source mover = {sizeof mover,  "mover.cu", mover_text,
+                                     mover_defines, 1,          in_double};
     plugmc_kernel *k = NULL;
     float at_float[6], values_float[16];
     plugmc_device_pointer in = memory(6 * sizeof(double)), out = memory(16 * sizeof(double));

@@ -184,7 +184,7 @@ static void momenta_are_gaussian(void **state)
     tally moment[4] = {{0}};
     for (uint32_t i = 0; i < N; i++) {
         int64_t p[3];
-        hmc_momentum(1, 0, 0, i, 3, 9, p);
+        hmc_momentum((plugmc_seed){1}, 0, 0, i, 3, 9, p);
         for (int d = 0; d < 3; d++) {
             const double x = (double)p[d] / HMC_MOMENTUM_UNIT / 3;
             add(&moment[0], x);

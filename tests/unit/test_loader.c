@@ -66,20 +66,20 @@ static void compile(const char *name, const char *source)
 #define PLUGIN(fields) HEAD "PLUGMC_PLUGIN(" OBSERVABLE fields ")\n"
 
 /* A potential with a field facet in both precisions; `single` is that of the float one. */
-#define POTENTIAL(fields, single_fields)                                                            \
-    HEAD                                                                                            \
-        "static int64_t energy(const void *i, const plugmc_particles *p, double *e)\n"              \
-        "{ (void)i, (void)p, (void)e; return 0; }\n"                                                \
-        "static const plugmc_field field = {.size = sizeof field, .energy = energy};\n"             \
-        "static const plugmc_potential potential = {.size = sizeof potential,\n"                    \
-        "                                           .field = &field};\n"                            \
-        "static const plugmc_potential empty = {.size = sizeof empty};\n"                           \
-        "#define ANY(member) .member = (void *)energy\n"                                            \
-        "static const plugmc_free sumless = {.size = sizeof sumless, .functions = 1, ANY(count),\n" \
-        "    ANY(number), ANY(get), ANY(set), ANY(derivatives), ANY(at_places)};\n"                 \
-        "static const plugmc_plugin single = {PLUGMC_PLUGIN_HEAD, .kind = PLUGMC_POTENTIAL,\n"      \
-        "    .name = \"p\", .potential = &potential " single_fields "};\n"                          \
-        "PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = \"p\", .potential = &potential " fields    \
+#define POTENTIAL(fields, single_fields)                                                                   \
+    HEAD                                                                                                   \
+        "static int64_t energy(const void *i, const plugmc_particles *p, double *e)\n"                     \
+        "{ (void)i, (void)p, (void)e; return 0; }\n"                                                       \
+        "static const plugmc_field field = {.size = sizeof field, .energy = energy};\n"                    \
+        "static const plugmc_potential potential = {.size = sizeof potential,\n"                           \
+        "                                           .field = &field};\n"                                   \
+        "static const plugmc_potential empty = {.size = sizeof empty};\n"                                  \
+        "#define ANY(member) .member = (void *)energy\n"                                                   \
+        "static const plugmc_variational sumless = {.size = sizeof sumless, .functions = 1, ANY(count),\n" \
+        "    ANY(number), ANY(get), ANY(set), ANY(derivatives), ANY(at_places)};\n"                        \
+        "static const plugmc_plugin single = {PLUGMC_PLUGIN_HEAD, .kind = PLUGMC_POTENTIAL,\n"             \
+        "    .name = \"p\", .potential = &potential " single_fields "};\n"                                 \
+        "PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = \"p\", .potential = &potential " fields           \
         ")\n"
 
 /* Refused: by name, at sim.ini:12, with `expected` in the sentence. */
@@ -263,7 +263,7 @@ static void potentials_need_facets_and_a_single_precision_half(void **state)
     assert_refused("q", 0, "a potential with 0 parameters for a potential with 1");
     compile("q", POTENTIAL(", .potential = &empty", ""));
     assert_refused("q", 0, "is a potential without any facet");
-    compile("q", POTENTIAL(", PLUGMC_OFFERS({PLUGMC_FREE_NUMBERS, &sumless})", ""));
+    compile("q", POTENTIAL(", PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &sumless})", ""));
     assert_refused("q", 0, "lacks the free function 'sums'");
 }
 

@@ -194,7 +194,7 @@ static void places_of_quadratures_make_up_the_nonlocal_energy(void **state)
                            .valence = {4}};
         char settings[160];
         double parts[2][PLUGMC_LOCAL_PARTS], ln_psi[2];
-        const plugmc_nonlocal_place *places;
+        const plugmc_nonlocal_point *places;
         int64_t count = 0;
         quantum_sphere(&b, 20, 2, 31);
         bench_species(&b, "up", 2, 0, -1);
@@ -214,16 +214,16 @@ static void places_of_quadratures_make_up_the_nonlocal_energy(void **state)
                                                .view = &view,
                                                .parts = parts[0],
                                                .ln_psi = ln_psi,
-                                               .places = &places,
-                                               .place_count = &count};
+                                               .points = &places,
+                                               .point_count = &count};
         bench_expect(&b, plugmc_local_energy_of(plugin)->evaluate(instance, &b.host, &request));
         assert_true(count > 12);
         double sum[2] = {0, 0};
         int last = 0;
-        plugmc_nonlocal_place *kept = malloc((size_t)count * sizeof *kept);
+        plugmc_nonlocal_point *kept = malloc((size_t)count * sizeof *kept);
         memcpy(kept, places, (size_t)count * sizeof *kept);
         for (int64_t k = 0; k < count; k++) {
-            const plugmc_nonlocal_place *p = &kept[k];
+            const plugmc_nonlocal_point *p = &kept[k];
             assert_true(p->walker >= last && p->walker < 2);
             last = p->walker;
             sum[p->walker] += p->energy;

@@ -419,12 +419,12 @@ static void device_texts_are_offered_once(void **state)
     const char *kernels[] = {" all_pairs(", " order_sums("};
     for (int k = 0; k < 2; k++) {
         bench *b = bench_new(2, 9, 9, 1, 1);
-        plugmc_kernel_text text = {.size = sizeof text};
+        plugmc_gpu_source text = {.size = sizeof text};
         add_species(b, "disk", 2, 1, 0);
         observe(b, names[k]);
-        assert_int_equal(1, b->plugin->kernel_text(b->instance, &b->host, 0, &text));
-        assert_non_null(strstr(text.text, kernels[k]));
-        assert_int_equal(0, b->plugin->kernel_text(b->instance, &b->host, 1, &text));
+        assert_int_equal(1, b->plugin->gpu_source(b->instance, &b->host, 0, &text));
+        assert_non_null(strstr(text.source, kernels[k]));
+        assert_int_equal(0, b->plugin->gpu_source(b->instance, &b->host, 1, &text));
         bench_free(b);
     }
 }

@@ -1,4 +1,4 @@
-/* The device texts of potentials with orbitals, compiled for GPUs old and new. Needs NVRTC, but no
+/* The GPU sources of potentials with orbitals, compiled for GPUs old and new. Needs NVRTC, but no
  * GPU; skipped without NVRTC. */
 #include "testing.h"
 
@@ -13,8 +13,8 @@ static void compile_texts(orbital_bench *b, const char *name, int texts)
 {
     static const int architectures[] = {75, 80, 90, 100, 120};
     int found = 0;
-    plugmc_kernel_text text = {.size = sizeof text};
-    for (; b->plugin->kernel_text(b->instance, &b->host, found, &text); found++)
+    plugmc_gpu_source text = {.size = sizeof text};
+    for (; b->plugin->gpu_source(b->instance, &b->host, found, &text); found++)
         for (int i = 0; i < 5; i++) {
             void *cubin = NULL;
             size_t bytes = 0;

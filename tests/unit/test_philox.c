@@ -70,8 +70,8 @@ static void every_argument_of_a_draw_counts(void **state)
              uses[i].walker}};
         philox4x32_key_t key = {{(uint32_t)uses[i].seed, (uint32_t)(uses[i].seed >> 32)}};
         philox4x32_ctr_t expected = philox4x32_R(10, counter, key);
-        blocks[i] = plugmc_draw(uses[i].seed, uses[i].sweep, uses[i].walker, uses[i].index,
-                                uses[i].purpose, uses[i].draw);
+        blocks[i] = plugmc_draw((plugmc_seed){uses[i].seed}, uses[i].sweep, uses[i].walker,
+                                uses[i].index, uses[i].purpose, uses[i].draw);
         assert_memory_equal(blocks[i].word, expected.v, sizeof expected.v);
         for (int k = 0; k < i; k++)
             assert_memory_not_equal(blocks[i].word, blocks[k].word, sizeof blocks[i].word);

@@ -445,7 +445,7 @@ static void coefficients_of_f_are_those_of_casino(void **state)
             assert_non_null(strstr(b.message, "line 23: this is gamma_1,0,2 where gamma_0,0,2 is "
                                               "the next that is free"));
         else
-            assert_int_equal(plugmc_free_of(b.terms[0].plugin)->count(b.terms[0].instance),
+            assert_int_equal(plugmc_variational_of(b.terms[0].plugin)->count(b.terms[0].instance),
                              2 * NAMES);
         remove(path);
         bench_end(&b);
@@ -465,7 +465,7 @@ static void cutoffs_come_from_the_cell(void **state)
                       *f = quantum_term(&b, "polynomial_jastrow", "ions=1 1 1; f_unlike=0", 1);
     assert_close(u->plugin->potential->pair->range(u->instance), 3, 1e-15, 0);
     assert_close(f->plugin->potential->pair->range(f->instance), 3, 1e-15, 0); /* 2 L, L = 3 / 2 */
-    assert_int_equal(plugmc_free_of(f->plugin)->count(f->instance), FREE);
+    assert_int_equal(plugmc_variational_of(f->plugin)->count(f->instance), FREE);
     bench_end(&b);
 }
 
@@ -481,7 +481,7 @@ static void what_cannot_be_is_refused(void **state)
         {"u_unlike=1; u_cutoff=3.5", "u_cutoff = 3.5 is too far for this box: 3 at most"},
         {"ions=0 0 0; f_unlike=0; f_cutoff=2", "f_cutoff = 2 is too far for this box: 1.5 at most"},
         {"f_unlike=0", "chi and f need the positions of the ions that they belong to: give ions"},
-        {"u_like=1; ions=0 0 0", "ions are given, but neither chi nor f, which hang on them"},
+        {"u_like=1; ions=0 0 0", "ions are given, but neither chi nor f, which depend on them"},
         {"chi=1; ions=0 0", "ions has 2 numbers; positions have three each"},
         {"", "there are no coefficients: give u_like, u_unlike, chi, f_like, f_unlike or CASINO's "
              "file with them"},

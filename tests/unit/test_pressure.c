@@ -525,12 +525,12 @@ static void its_device_text_is_offered_once(void **state)
 {
     (void)state;
     bench *b = hard_bench(2, 9, 9, 1);
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     add_species(b, "disk", 2, 1, 0);
     observe(b, "hard_pressure");
-    assert_int_equal(1, b->plugin->kernel_text(b->instance, &b->host, 0, &text));
-    assert_non_null(strstr(text.text, "__global__ void rifts"));
-    assert_int_equal(0, b->plugin->kernel_text(b->instance, &b->host, 1, &text));
+    assert_int_equal(1, b->plugin->gpu_source(b->instance, &b->host, 0, &text));
+    assert_non_null(strstr(text.source, "__global__ void rifts"));
+    assert_int_equal(0, b->plugin->gpu_source(b->instance, &b->host, 1, &text));
     bench_free(b);
 }
 

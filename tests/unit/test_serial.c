@@ -507,7 +507,7 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
 }
 
 /* The same energy as a pair term of finite range, of no range, and as a total: the same chain, as
- * long as no decision hangs on the last bit. */
+ * long as no decision depends on the last bit. */
 static void pairs_near_and_far_and_totals_give_one_chain(void **state)
 {
     (void)state;

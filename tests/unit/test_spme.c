@@ -668,7 +668,7 @@ static int no_upload(plugmc_context *c, plugmc_device_pointer to, const void *fr
     (void)c, (void)to, (void)from, (void)bytes;
     return PLUGMC_OK;
 }
-static int no_kernel(plugmc_context *c, const plugmc_kernel_text *t, const char *name,
+static int no_kernel(plugmc_context *c, const plugmc_gpu_source *t, const char *name,
                      plugmc_kernel **out)
 {
     (void)c, (void)name;

@@ -105,7 +105,7 @@ static void particles_are_numbered_species_by_species(void **state)
     assert_int_equal(small_build(&s), EXIT_DONE);
     assert_int_equal(s.system.particles, 8);
     assert_int_equal(s.system.walkers, 7);
-    assert_int_equal(s.system.seed, 2024);
+    assert_int_equal(s.system.seed.key, 2024);
     assert_int_equal(s.system.threads, 2);
     assert_int_equal(s.system.first[1], 3);
     assert_int_equal(s.system.first[2], 3);

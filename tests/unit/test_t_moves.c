@@ -1,6 +1,6 @@
 /* T-moves of diffusion (plugins/movers/diffusion/t_moves.c) against probabilities that are written down here: two
  * electrons on a line whose wave function couples them, each with three places to go to, so that what the second one
- * does hangs on where the first one is by then. |z| <= 4 of 16 frequencies: a right program fails once in 1,000
+ * does depends on where the first one is by then. |z| <= 4 of 16 frequencies: a right program fails once in 1,000
  * seeds. */
 #include "../../plugins/movers/diffusion/t_moves.c" /* before CMocka, for which `fail` is a macro */
 
@@ -84,13 +84,13 @@ static int place_of(const double x, int e)
 
 enum { WALKERS = 2, COUNT = WALKERS * 2 * PLACES };
 
-static void list_places(plugmc_nonlocal_place places[COUNT])
+static void list_places(plugmc_nonlocal_point places[COUNT])
 {
     const double all = psi(begin[0], begin[1]);
     for (int i = 0; i < COUNT; i++) {
         const int e = i / PLACES % 2, k = i % PLACES;
         const double ratio = psi(e ? begin[0] : to[0][k], e ? to[1][k] : begin[1]) / all;
-        places[i] = (plugmc_nonlocal_place){.phase = {1, 0},
+        places[i] = (plugmc_nonlocal_point){.phase = {1, 0},
                                             .walker = i / (2 * PLACES),
                                             .electron = e,
                                             .position = {to[e][k], 0, 0},
@@ -106,7 +106,7 @@ static void run(long seen[PLACES + 1][PLACES + 1])
     int32_t copies[WALKERS];
     walker walkers[WALKERS] = {0};
     slater slaters[WALKERS][SPINS] = {0};
-    plugmc_nonlocal_place places[COUNT];
+    plugmc_nonlocal_point places[COUNT];
     const int64_t first[] = {0, 1, 2};
     const plugmc_system system = {
         .walkers = WALKERS, .particles = 2, .species_count = 2, .first = first};

@@ -414,8 +414,8 @@ static void kernels_for_boxes_of_walkers_compile(void **state)
         k.settings = settings;
         sum_begin(&s, &k, NULL, 2, PLUGMC_CHANGED_BOX);
         bench_expect(&s.bench, s.plugin->configure(s.instance, &s.bench.host));
-        plugmc_kernel_text text = {.size = sizeof text};
-        assert_true(s.plugin->kernel_text(s.instance, &s.bench.host, 0, &text));
+        plugmc_gpu_source text = {.size = sizeof text};
+        assert_true(s.plugin->gpu_source(s.instance, &s.bench.host, 0, &text));
         for (int a = 0; a < 3; a++) {
             void *image = NULL;
             size_t bytes = 0;

@@ -27,7 +27,7 @@ typedef struct plugmc_changes {
                             meaning where it is forbidden */
     int32_t *forbidden; /* out, [walkers][per_walker]: 1 where hard cores overlap or a particle is
                            where it may not be */
-    double *growth;     /* out, [walkers][per_walker], or NULL: how much -ln p of the configuration
+    double *delta;      /* out, [walkers][per_walker], or NULL: how much -ln p of the configuration
                            grows, all that multipliers multiply taken together */
     const int32_t *species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY */
     int64_t *scaled; /* out, [walkers], or NULL: of PLUGMC_RESCALED, how many centres go with the
@@ -93,9 +93,9 @@ typedef struct plugmc_rungs {
      * of all processes [plugmc_state.of_run], by their number in the run, and so are a and b below; it makes
      * the same calls in all of them, and returns what one of these returns at once. */
     const int32_t *(*by_rung)(plugmc_context *);
-    /* For movers without `take` and `give`: how much -ln p of two walkers together grows if they take each other's
+    /* For movers without `load` and `store`: how much -ln p of two walkers together grows if they take each other's
      * rung, with all that belongs to a rung; and they do. Configurations stay where they are. */
-    int (*exchange_growth)(plugmc_context *, int32_t a, int32_t b, double *growth);
+    int (*exchange_delta)(plugmc_context *, int32_t a, int32_t b, double *delta);
     int (*exchange_rungs)(plugmc_context *, int32_t a, int32_t b);
 } plugmc_rungs;
 

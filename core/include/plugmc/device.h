@@ -48,13 +48,13 @@ typedef struct plugmc_separation {
     real r2;      /* x*x + y*y + z*z */
 } plugmc_separation;
 
-/* A list of numbers in a potential's parameters. Device text finds them in constant tables. */
+/* A list of numbers in a potential's parameters. GPU source finds them in constant tables. */
 typedef struct plugmc_list {
     const real *values; /* [count] */
     int32_t count;
 } plugmc_list;
 
-/* The particles that are a process's own where several have one walker (plugmc/spread.h): those with `begin` <=
+/* The particles that are a process's own where several have one walker (plugmc/domain_decomposition.h): those with `begin` <=
  * coordinate < `end` along an axis or, where begin >= end, with one from `begin` on or below `end`. Zeroed: all. */
 typedef struct plugmc_share {
     int32_t axis;
@@ -80,20 +80,20 @@ typedef struct plugmc_position {
 #define PLUGMC_PAIR_CHANGE 4      /* pair_change */
 #define PLUGMC_PAIR_FACTOR 8      /* pair_factor */
 #define PLUGMC_PAIR_DERIVATIVE 16 /* pair_derivative */
-#define PLUGMC_PAIR_PLACES 64     /* pair_energy_at: it sees where the two are */
+#define PLUGMC_PAIR_POSITIONS 64  /* pair_energy_at: it sees where the two are */
 /* And of a one-body field, see plugmc/field.h. */
 #define PLUGMC_FIELD_ENERGY 1     /* field_energy */
 #define PLUGMC_FIELD_DERIVATIVE 2 /* field_derivative */
-/* And of free numbers, see plugmc/free.h. */
-#define PLUGMC_FREE_PAIR 1  /* pair_numbers */
-#define PLUGMC_FREE_FIELD 2 /* field_numbers */
+/* And of variational parameters, see plugmc/variational.h. */
+#define PLUGMC_VARIATIONAL_PAIR 1  /* pair_variational */
+#define PLUGMC_VARIATIONAL_FIELD 2 /* field_variational */
 
 /* A coordinate no particle has: marks empty places, far from everything. */
 #define PLUGMC_NOWHERE 1e9f
 
 #ifdef __CUDACC_RTC__
 /* Waits until the kernels launched before have ended and their results can be read; and lets the
- * next one begin to launch. For texts with overlap (plugmc_kernel_text). */
+ * next one begin to launch. For texts with overlap (plugmc_gpu_source). */
 PLUGMC_FN void plugmc_wait(void)
 {
 #if __CUDA_ARCH__ >= 900

@@ -12,10 +12,10 @@ typedef struct plugmc_driver {
     /* Takes the configuration to sweep it. `changed`, PLUGMC_CHANGED_*, is what is not as this mover
      * gave it last; at first everything is. What it builds from that must follow from the state and
      * from what the mover archives alone, so that it does not matter when it is built. */
-    int (*take)(void *instance, const plugmc_host *, const plugmc_state *, uint32_t changed);
+    int (*load)(void *instance, const plugmc_host *, const plugmc_state *, uint32_t changed);
     /* Writes what it changes into the state, on the side where it is. It keeps its own layout: if
      * nobody else changes anything, it goes on sweeping without another take. */
-    int (*give)(void *instance, const plugmc_host *, const plugmc_state *);
+    int (*store)(void *instance, const plugmc_host *, const plugmc_state *);
     /* Optional: energy over kT of each walker [walkers], as it is kept while sweeping: of all sampled
      * potentials but those that positions do not change, which the core adds. */
     int (*running_energy)(void *instance, const plugmc_host *, double *energy);
@@ -30,7 +30,7 @@ typedef struct plugmc_driver {
 } plugmc_driver;
 
 /* Copies the steps of move 0 [rungs] where they are others than a driver has kept; 1: they are. */
-static inline int plugmc_take_steps(const plugmc_sweeps *sweeps, int32_t rungs, real *kept)
+static inline int plugmc_update_steps(const plugmc_sweeps *sweeps, int32_t rungs, real *kept)
 {
     int other = 0;
     for (int32_t r = 0; r < rungs; r++) {
@@ -79,14 +79,14 @@ typedef struct plugmc_fills_cells {
     int (*fill_cells)(void *instance, const plugmc_host *, const plugmc_cell_filling *);
 } plugmc_fills_cells;
 
-/* With PLUGMC_SPREADS: shares for whoever measures in shares. */
+/* With PLUGMC_DECOMPOSES_DOMAIN: shares for whoever measures in shares. */
 #define PLUGMC_GIVES_SHARES "plugmc.gives_shares/1"
 typedef struct plugmc_gives_shares {
     uint32_t size;
     /* What this process needs to measure its share, into positions [particles][3] of
      * its one walker, in device memory where there is a GPU: those of its share, and of all others that are at most
      * `reach` (length) from it along the axis of the share; NaN for the rest. Made by all processes alike, while
-     * the state would be what `give` gives; it changes nothing. */
+     * the state would be what `store` gives; it changes nothing. */
     int (*give_share)(void *instance, const plugmc_host *, double reach, double *positions,
                       plugmc_share *share);
 } plugmc_gives_shares;

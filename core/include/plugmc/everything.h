@@ -7,7 +7,7 @@
 #include "plugmc/macrostates.h"
 #include "plugmc/observable.h"
 #include "plugmc/orbitals.h"
-#include "plugmc/spread.h"
+#include "plugmc/domain_decomposition.h"
 #include "plugmc/wave.h"
 
 #endif

@@ -1,4 +1,4 @@
-/* plugmc/fused.h: what GPU source may use when it asks for fusion (plugmc_kernel_text.fuse).
+/* plugmc/fused.h: what GPU source may use when it asks for fusion (plugmc_gpu_source.fuse).
  *
  * The core compiles this header between the potentials, each in a namespace of its own, and the source that asked. What
  * is here keeps its meaning within a major version of the plugin interface; what is added raises PLUGMC_FUSED, which
@@ -15,7 +15,7 @@
  *     PLUGMC_SPECIES        number of species
  *     PLUGMC_TERMS          number of all potentials
  *     PLUGMC_ENERGY_TERMS   number of pair potentials with an energy
- *     PLUGMC_PLACES         how many of them have PLUGMC_PAIR_PLACES
+ *     PLUGMC_POSITION_DEPENDENT         how many of them have PLUGMC_PAIR_POSITIONS
  *     PLUGMC_CONTACTS       1: a pair potential has a hard core
  *     PLUGMC_FIELDS         number of one-body potentials
  *     PLUGMC_REAL           float or double
@@ -31,8 +31,8 @@
  *     PLUGMC_FOR_ENERGIES(DO)      DO(k, term, ns): pair potentials with an energy; k counts them, `term` is its
  *                                  index among all potentials, `ns` its namespace
  *     PLUGMC_FOR_FIELDS(DO)        DO(term, ns): one-body potentials
- *     PLUGMC_FOR_PAIR_NUMBERS(DO), PLUGMC_FOR_FIELD_NUMBERS(DO)
- *                                  DO(first, ns): those with sums of free numbers; `first` is the index of its first sum
+ *     PLUGMC_FOR_PAIR_VARIATIONAL(DO), PLUGMC_FOR_FIELD_VARIATIONAL(DO)
+ *                                  DO(first, ns): those with sums of variational parameters; `first` is the index of its first sum
  */
 #ifndef PLUGMC_FUSED_H
 #define PLUGMC_FUSED_H
@@ -103,14 +103,14 @@ PLUGMC_FN real plugmc_contact_square(int a, int b)
 
 /* ---- Pairs --------------------------------------------------------------------------------- */
 
-/* A separation a - b with the position of a. It serves wherever a separation does, and must be given where PLUGMC_PLACES
- * is not 0: only movers with PLUGMC_USES_PLACES, and observables that are known to, are in such runs. */
-struct plugmc_placed : plugmc_separation {
+/* A separation a - b with the position of a. It serves wherever a separation does, and must be given where PLUGMC_POSITION_DEPENDENT
+ * is not 0: only movers with PLUGMC_USES_POSITIONS, and observables that are known to, are in such runs. */
+struct plugmc_separation_at : plugmc_separation {
     plugmc_position at;
 };
-PLUGMC_FN plugmc_placed plugmc_place(real x, real y, real z, plugmc_separation s)
+PLUGMC_FN plugmc_separation_at plugmc_separate_at(real x, real y, real z, plugmc_separation s)
 {
-    plugmc_placed r;
+    plugmc_separation_at r;
     (plugmc_separation &)r = s;
     r.at.x = x;
     r.at.y = y;
@@ -119,10 +119,10 @@ PLUGMC_FN plugmc_placed plugmc_place(real x, real y, real z, plugmc_separation s
 }
 
 /* What the functions of pairs below take, and what they ask a potential. */
-#if PLUGMC_PLACES
-typedef plugmc_placed plugmc_pair_of;
-#define PLUGMC_ENERGY_OF(ns, p, r) ns::plugmc_placed_term(p, (r).at, r, a, b)
-#define PLUGMC_CHANGE_OF(ns, p) ns::plugmc_placed_difference(p, from.at, from, to.at, to, a, b)
+#if PLUGMC_POSITION_DEPENDENT
+typedef plugmc_separation_at plugmc_pair_of;
+#define PLUGMC_ENERGY_OF(ns, p, r) ns::plugmc_pair_term_at(p, (r).at, r, a, b)
+#define PLUGMC_CHANGE_OF(ns, p) ns::plugmc_pair_difference_at(p, from.at, from, to.at, to, a, b)
 #else
 typedef plugmc_separation plugmc_pair_of;
 #define PLUGMC_ENERGY_OF(ns, p, r) ns::plugmc_pair_term(p, r, a, b)
@@ -267,17 +267,17 @@ PLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_pair_of r, plugmc_site a,
 #undef PLUGMC_DO
 }
 
-/* What both leave out, potentials with PLUGMC_PAIR_PLACES: gradient by the position of a, and Laplacian. */
-PLUGMC_FN void plugmc_placed_derivatives(plugmc_placed r, plugmc_site a, plugmc_site b,
-                                         real gradient[3], real *laplacian)
+/* What both leave out, potentials with PLUGMC_PAIR_POSITIONS: gradient by the position of a, and Laplacian. */
+PLUGMC_FN void plugmc_pair_derivatives_at(plugmc_separation_at r, plugmc_site a, plugmc_site b,
+                                          real gradient[3], real *laplacian)
 {
     gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;
-#if PLUGMC_PLACES
+#if PLUGMC_POSITION_DEPENDENT
 #define PLUGMC_DO(k, t, ns)                                                                        \
     {                                                                                              \
         const ns::parameters p = ns::plugmc_parameters();                                          \
         real g[3], l;                                                                              \
-        ns::plugmc_placed_slopes(&p, r.at, r, a, b, g, &l);                                        \
+        ns::plugmc_pair_slopes_at(&p, r.at, r, a, b, g, &l);                                       \
         for (int d = 0; d < 3; d++) gradient[d] += g[d];                                           \
         *laplacian += l;                                                                           \
     }
@@ -287,7 +287,7 @@ PLUGMC_FN void plugmc_placed_derivatives(plugmc_placed r, plugmc_site a, plugmc_
 }
 
 /* Separations alone are not enough for some potential: the compiler says so to source that gives them. */
-#if PLUGMC_PLACES
+#if PLUGMC_POSITION_DEPENDENT
 PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *, plugmc_separation, plugmc_site,
                                       plugmc_site) = delete;
 PLUGMC_FN void plugmc_sums_add_change(plugmc_sums *, plugmc_separation, plugmc_separation,
@@ -381,9 +381,9 @@ PLUGMC_FN void plugmc_fields_derivatives_weighted(plugmc_position r, plugmc_site
 #undef PLUGMC_DO
 }
 
-/* ---- Free numbers: with PLUGMC_FUSE_FREE ---------------------------------------------------- */
+/* ---- Variational parameters: with PLUGMC_FUSE_VARIATIONAL ---------------------------------------------------- */
 
-#ifdef PLUGMC_FOR_PAIR_NUMBERS
+#ifdef PLUGMC_FOR_PAIR_VARIATIONAL
 PLUGMC_FN plugmc_tally plugmc_tally_from(plugmc_tally t, int32_t first)
 {
     if (t.values) t.values += first * t.stride;
@@ -391,29 +391,29 @@ PLUGMC_FN plugmc_tally plugmc_tally_from(plugmc_tally t, int32_t first)
     return t;
 }
 
-/* What a pair, or one electron, adds to sums of free numbers (plugmc/free.h), those of one potential behind those of
+/* What a pair, or one electron, adds to sums of variational parameters (plugmc/variational.h), those of one potential behind those of
  * another. */
-PLUGMC_FN void plugmc_pair_numbers(plugmc_placed s, plugmc_site a, plugmc_site b,
-                                   const plugmc_tally &t){
+PLUGMC_FN void plugmc_pair_variational(plugmc_separation_at s, plugmc_site a, plugmc_site b,
+                                       const plugmc_tally &t){
 #define PLUGMC_DO(first, ns)                                                                       \
     {                                                                                              \
         const ns::parameters p = ns::plugmc_parameters();                                          \
         const plugmc_tally own = plugmc_tally_from(t, first);                                      \
-        ns::pair_numbers(&p, s.at, s, a, b, &own);                                                 \
+        ns::pair_variational(&p, s.at, s, a, b, &own);                                             \
     }
-    PLUGMC_FOR_PAIR_NUMBERS(PLUGMC_DO)
+    PLUGMC_FOR_PAIR_VARIATIONAL(PLUGMC_DO)
 #undef PLUGMC_DO
 }
 
-PLUGMC_FN void plugmc_field_numbers(plugmc_position r, plugmc_site a, const plugmc_tally &t)
+PLUGMC_FN void plugmc_field_variational(plugmc_position r, plugmc_site a, const plugmc_tally &t)
 {
 #define PLUGMC_DO(first, ns)                                                                       \
     {                                                                                              \
         const ns::parameters p = ns::plugmc_parameters();                                          \
         const plugmc_tally own = plugmc_tally_from(t, first);                                      \
-        ns::field_numbers(&p, r, a, &own);                                                         \
+        ns::field_variational(&p, r, a, &own);                                                     \
     }
-    PLUGMC_FOR_FIELD_NUMBERS(PLUGMC_DO)
+    PLUGMC_FOR_FIELD_VARIATIONAL(PLUGMC_DO)
 #undef PLUGMC_DO
 }
 #endif

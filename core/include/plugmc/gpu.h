@@ -1,4 +1,4 @@
-/* The GPU as plugins see it: memory, device texts, launches. Part of plugmc/plugin.h. */
+/* The GPU as plugins see it: memory, GPU sources, launches. Part of plugmc/plugin.h. */
 #ifndef PLUGMC_GPU_SERVICES_H
 #define PLUGMC_GPU_SERVICES_H
 
@@ -10,19 +10,20 @@ typedef struct plugmc_context plugmc_context; /* opaque: whom a message comes fr
 typedef struct plugmc_graph plugmc_graph;     /* opaque: a recorded sequence of launches */
 typedef struct plugmc_kernel plugmc_kernel;   /* opaque: one __global__ function */
 
-/* Which potentials stand in front of a device text (plugmc_kernel_text.fuse), as bits. */
+/* Which potentials stand in front of a GPU source (plugmc_gpu_source.fuse), as bits. */
 enum {
     PLUGMC_FUSE_SAMPLED = 1,
     PLUGMC_FUSE_MEASURED = 2,
-    PLUGMC_FUSE_FREE = 4 /* with the former, in double precision: derivatives by free numbers too */
+    PLUGMC_FUSE_VARIATIONAL =
+        4 /* with the former, in double precision: derivatives by variational parameters too */
 };
 
-/* Device text to be joined with potentials and compiled for the GPU found. Cleared, and `size` set,
+/* GPU source to be joined with potentials and compiled for the GPU found. Cleared, and `size` set,
  * by the core before a plugin fills it in. */
-typedef struct plugmc_kernel_text {
+typedef struct plugmc_gpu_source {
     uint32_t size;
     const char *name; /* shown in messages, e.g. "mover.cu" */
-    const char *text;
+    const char *source;
     const char *const *defines; /* "NAME=VALUE", NULL at the end */
     int32_t fuse;               /* PLUGMC_FUSE_*; 0: none, and no system is known */
     int32_t double_precision;   /* 1: real is double on the device */
@@ -31,10 +32,10 @@ typedef struct plugmc_kernel_text {
                                    begin before that one ends */
     int32_t contract;           /* 1: a * b + c may be rounded once, where the result need not be
                                    that of the CPU to the last bit */
-} plugmc_kernel_text;
+} plugmc_gpu_source;
 
 /* Fills in `to` from `from` as far as both sides know the members. */
-static inline void plugmc_set_text(plugmc_kernel_text *to, const plugmc_kernel_text *from)
+static inline void plugmc_set_gpu_source(plugmc_gpu_source *to, const plugmc_gpu_source *from)
 {
     const uint32_t size = to->size;
     __builtin_memcpy(to, from, size < sizeof *from ? size : sizeof *from);
@@ -57,7 +58,7 @@ typedef struct plugmc_gpu {
                 size_t bytes);
     int (*fill)(plugmc_context *, plugmc_device_pointer, unsigned char value, size_t bytes);
     /* The function `name` of a text, compiled (or from the cache) and loaded. */
-    int (*kernel)(plugmc_context *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
+    int (*kernel)(plugmc_context *, const plugmc_gpu_source *, const char *name, plugmc_kernel **);
     int (*launch)(plugmc_context *, plugmc_kernel *, const uint32_t grid[3],
                   const uint32_t block[3], uint32_t dynamic_shared, void **arguments);
     /* Launches between begin and end are recorded, not run. */

@@ -16,13 +16,14 @@ enum {
     PLUGMC_NEEDS_PERIODIC = 32,
     PLUGMC_RUNS_ON_CPU = 64,
     PLUGMC_RUNS_ON_GPU = 128,
-    PLUGMC_NEEDS_RECTANGULAR = 256,  /* no oblique box */
-    PLUGMC_NEEDS_FORCES = 512,       /* derivatives of every pair and field, forces of every total;
+    PLUGMC_NEEDS_RECTANGULAR = 256, /* no oblique box */
+    PLUGMC_NEEDS_FORCES = 512,      /* derivatives of every pair and field, forces of every total;
                                        no hard cores */
-    PLUGMC_KEEPS_MOLECULES = 1024,   /* the particles of a molecule are moved together */
-    PLUGMC_SPREADS = 1 << 25,        /* one system over several processes (plugmc/spread.h) */
+    PLUGMC_KEEPS_MOLECULES = 1024,  /* the particles of a molecule are moved together */
+    PLUGMC_DECOMPOSES_DOMAIN =
+        1 << 25, /* one system over several processes (plugmc/domain_decomposition.h) */
     PLUGMC_GLOBAL_WALKERS = 1 << 26, /* ties walkers by what it knows of those of all processes */
-    PLUGMC_USES_PLACES = 1 << 27     /* takes pairs with PLUGMC_PAIR_PLACES */
+    PLUGMC_USES_POSITIONS = 1 << 27  /* takes pairs with PLUGMC_PAIR_POSITIONS */
 };
 
 /* A kind of trial move. The core keeps and reports its counts. If the move has a step, the core has that too: it
@@ -35,7 +36,7 @@ typedef struct plugmc_move {
     const char
         *target_key; /* parameter (real): acceptance to tune it to, 0: not at all; NULL: never */
     double
-        most; /* largest step that makes sense; 0: for a length half of the longest edge of the box */
+        largest; /* largest step that makes sense; 0: for a length half of the longest edge of the box */
     /* Optional: how much of this step the mover can make on a rung, beside `most`. */
     double (*limit)(const void *instance, int32_t rung, double step);
 } plugmc_move;
@@ -78,7 +79,7 @@ typedef struct plugmc_mover {
     int32_t move_count;
     uint32_t move_size; /* sizeof(plugmc_move), the stride of the table */
     /* 1: what it decides ties walkers to each other, so that they are no independent samples. */
-    int32_t joins;
+    int32_t couples;
     /* Walkers that have to be in one process, in the order of their numbers, where several processes share them:
      * 2 of a mover that pairs 0 with 1, 2 with 3, ...; 0: any. */
     int32_t together;
@@ -117,11 +118,11 @@ typedef struct plugmc_proposal {
     /* Fills in a trial; 0: there is nothing to try, which counts as a trial that is rejected. Called
      * from several threads, for different walkers. */
     int (*propose)(const void *parameters, struct plugmc_trial *);
-    /* Bytes of the parameters, where the mover carries `propose` as a text for a GPU too
+    /* Bytes of the parameters, where the mover carries `propose` as a GPU source too
      * (plugmc/proposal.h); 0: trials are made on the CPU. */
     size_t parameters_size;
-    /* Most places of a trial (plugmc_trial.places). Above 1 the mover's text has to define PLUGMC_SEVERAL_PLACES. */
-    int32_t places;
+    /* Most places of a trial (plugmc_trial.trial_positions). Above 1 the mover's text has to define PLUGMC_TRIAL_POSITIONS. */
+    int32_t trial_positions;
     /* Most particles of a group (PLUGMC_GROUP_*). Above 0 the mover's text has to define PLUGMC_GROUPS. */
     int32_t together;
 } plugmc_proposal;

@@ -5,7 +5,7 @@
 /* Those of a species within `radius` (length) of a place in a periodic, rectangular box, but for skip [skips]: returns how
  * many they are. If they are more than `wanted`, *who is the one before whom so many come, by their numbers. On a
  * GPU the threads of a warp share this, so all of them have to ask for the same. */
-PLUGMC_FN int64_t plugmc_those_near(const plugmc_trial *t, int32_t species, const double place[3],
+PLUGMC_FN int64_t plugmc_count_near(const plugmc_trial *t, int32_t species, const double place[3],
                                     double radius, const int32_t *skip, int32_t skips,
                                     int64_t wanted, int32_t *who)
 {

@@ -61,7 +61,7 @@ typedef struct plugmc_listing {
     int32_t derived; /* 1: computed from averages */
 } plugmc_listing;
 
-/* What a sample hangs on. `plugmc reweight` leaves out what hangs on more than the configuration. */
+/* What a sample depends on. `plugmc reweight` leaves out what depends on more than the configuration. */
 enum {
     PLUGMC_ON_CONFIGURATION = 0, /* on the configuration alone */
     PLUGMC_ON_MULTIPLIERS = 1,   /* on 1/kT or couplings, too: a Boltzmann factor, a virial */
@@ -81,7 +81,7 @@ typedef struct plugmc_observable {
     /* PLUGMC_CHANGED_*: beside positions, what may not be as the run began: it takes the boxes, or the
      * counts, of the view. Refused beside a mover that changes something else. */
     uint32_t follows;
-    int32_t hangs_on; /* PLUGMC_ON_*: what a sample hangs on */
+    int32_t depends_on; /* PLUGMC_ON_*: what a sample depends on */
     /* 1: the positions of this view belong into the trajectory. Who measures nothing beside needs no `quantity` and
      * `measure`. */
     int32_t writes_trajectory;
@@ -121,7 +121,7 @@ typedef struct plugmc_measures_later {
      * that they were, since none changes in such a run. */
     int (*launch)(void *instance, const plugmc_host *, const plugmc_view *);
     /* Optional, 1: of a view in device memory it reads cells, boxes and counts alone, and of the order in cells the species; within
-     * a cell particles may then be in any order, which may not change what it gives (sums of integers do not hang on
+     * a cell particles may then be in any order, which may not change what it gives (sums of integers do not depend on
      * it), and the view's positions may be NULL. That saves a mover that can sort (PLUGMC_FILLS_CELLS) giving
      * them. */
     int32_t reads_cells_alone;

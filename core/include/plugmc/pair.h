@@ -19,7 +19,7 @@
  *     PLUGMC_PAIR_DERIVATIVE  void pair_derivative(const parameters *p, plugmc_separation s,
  *                                 plugmc_site a, plugmc_site b, real *first, real *second)
  *                                 du/dr / r and d2u/dr2, without the factor
- *     PLUGMC_PAIR_PLACES      it hangs on where the two are, too, say on their distances from an ion: in place
+ *     PLUGMC_PAIR_POSITIONS      it depends on where the two are, too, say on their distances from an ion: in place
  *                             of pair_energy and pair_derivative, with `at` the place of a (that of b, or an
  *                             image of it, is at - s), the author writes
  *                             real pair_energy_at(const parameters *p, plugmc_position at,
@@ -28,7 +28,7 @@
  *                                 plugmc_separation s, plugmc_site a, plugmc_site b,
  *                                 real gradient[3], real *laplacian)
  *                                 by the place of a
- *                             Only movers that say PLUGMC_USES_PLACES take it, and with it neither CHANGE
+ *                             Only movers that say PLUGMC_USES_POSITIONS take it, and with it neither CHANGE
  *                             nor FACTOR. It gives no virial.
  *
  * A potential that looks up tables by species defines PLUGMC_PAIR_BY_SPECIES inside
@@ -92,8 +92,8 @@ PLUGMC_FN void plugmc_pair_slopes(const parameters *p, plugmc_separation s, plug
 }
 
 /* The same for whoever knows where a is, whether the potential asks for it or not. */
-PLUGMC_FN real plugmc_placed_term(const parameters *p, plugmc_position at, plugmc_separation s,
-                                  plugmc_site a, plugmc_site b)
+PLUGMC_FN real plugmc_pair_term_at(const parameters *p, plugmc_position at, plugmc_separation s,
+                                   plugmc_site a, plugmc_site b)
 {
 #if PLUGMC_PAIR & 64
     return pair_energy_at(p, at, s, a, b);
@@ -103,9 +103,9 @@ PLUGMC_FN real plugmc_placed_term(const parameters *p, plugmc_position at, plugm
 #endif
 }
 
-PLUGMC_FN real plugmc_placed_difference(const parameters *p, plugmc_position at_first,
-                                        plugmc_separation from, plugmc_position at_last,
-                                        plugmc_separation to, plugmc_site a, plugmc_site b)
+PLUGMC_FN real plugmc_pair_difference_at(const parameters *p, plugmc_position at_first,
+                                         plugmc_separation from, plugmc_position at_last,
+                                         plugmc_separation to, plugmc_site a, plugmc_site b)
 {
 #if PLUGMC_PAIR & 64
     return pair_energy_at(p, at_last, to, a, b) - pair_energy_at(p, at_first, from, a, b);
@@ -116,8 +116,9 @@ PLUGMC_FN real plugmc_placed_difference(const parameters *p, plugmc_position at_
 }
 
 /* What plugmc_pair_slopes leaves out. */
-PLUGMC_FN void plugmc_placed_slopes(const parameters *p, plugmc_position at, plugmc_separation s,
-                                    plugmc_site a, plugmc_site b, real gradient[3], real *laplacian)
+PLUGMC_FN void plugmc_pair_slopes_at(const parameters *p, plugmc_position at, plugmc_separation s,
+                                     plugmc_site a, plugmc_site b, real gradient[3],
+                                     real *laplacian)
 {
 #if PLUGMC_PAIR & 64 && PLUGMC_PAIR & 16
     pair_derivative_at(p, at, s, a, b, gradient, laplacian);
@@ -175,7 +176,7 @@ PLUGMC_FN plugmc_separation plugmc_apart(const plugmc_batch *k, int mode, const 
                            at[2] - ((const real *)o->z)[j], k->images, mode);
 }
 
-PLUGMC_FN plugmc_position plugmc_place_of(const real at[3])
+PLUGMC_FN plugmc_position plugmc_position_of(const real at[3])
 {
     return (plugmc_position){at[0], at[1], at[2]};
 }
@@ -213,10 +214,10 @@ PLUGMC_FN void plugmc_pair_block(const plugmc_batch *k, int mode, int moving, in
         if (!(PLUGMC_PAIR & PLUGMC_PAIR_ENERGY)) continue;
         if (moving) {
             plugmc_separation from = plugmc_apart(k, mode, k->from, begin + l);
-            sum[l] += plugmc_placed_difference(k->p, plugmc_place_of(k->from), from,
-                                               plugmc_place_of(k->to), to, k->probe, b);
+            sum[l] += plugmc_pair_difference_at(k->p, plugmc_position_of(k->from), from,
+                                                plugmc_position_of(k->to), to, k->probe, b);
         } else {
-            sum[l] += plugmc_placed_term(k->p, plugmc_place_of(k->to), to, k->probe, b);
+            sum[l] += plugmc_pair_term_at(k->p, plugmc_position_of(k->to), to, k->probe, b);
         }
     }
 }
@@ -294,8 +295,9 @@ PLUGMC_FN int plugmc_pair_each(const plugmc_batch *k, int mode, int one_species,
         plugmc_site b = plugmc_other(k, one_species, j);
         plugmc_separation to = plugmc_apart(k, mode, k->to, j);
         plugmc_separation from = plugmc_apart(k, mode, k->from, j);
-        real change = factor * plugmc_placed_difference(k->p, plugmc_place_of(k->from), from,
-                                                        plugmc_place_of(k->to), to, k->probe, b);
+        real change =
+            factor * plugmc_pair_difference_at(k->p, plugmc_position_of(k->from), from,
+                                               plugmc_position_of(k->to), to, k->probe, b);
         out[j] = plugmc_overlap(k, to, b) ? (real)INFINITY : change;
     }
     return 0;
@@ -339,10 +341,10 @@ PLUGMC_FN void plugmc_derivatives_block(const plugmc_batch *k, int mode, int sec
         if (PLUGMC_PAIR & PLUGMC_PAIR_CONTACT) overlaps[l] += plugmc_overlap(k, s, b);
         plugmc_pair_slopes(k->p, s, k->probe, b, &u1, &u2);
         sum[PLUGMC_SUM_ENERGY][l] +=
-            plugmc_placed_term(k->p, plugmc_place_of(k->from), s, k->probe, b);
-#if PLUGMC_PAIR & PLUGMC_PAIR_PLACES
+            plugmc_pair_term_at(k->p, plugmc_position_of(k->from), s, k->probe, b);
+#if PLUGMC_PAIR & PLUGMC_PAIR_POSITIONS
         real g[3], laplacian;
-        plugmc_placed_slopes(k->p, plugmc_place_of(k->from), s, k->probe, b, g, &laplacian);
+        plugmc_pair_slopes_at(k->p, plugmc_position_of(k->from), s, k->probe, b, g, &laplacian);
         for (int d = 0; d < 3; d++) sum[PLUGMC_SUM_GRADIENT + d][l] += g[d];
         sum[PLUGMC_SUM_LAPLACIAN][l] += laplacian;
 #endif
@@ -436,7 +438,7 @@ static double plugmc_pair_contact(const void *instance, const plugmc_particle *a
                                   plugmc_site_of(b));
 }
 
-#if defined(PLUGMC_FLOAT_UNIT) && (PLUGMC_PAIR & 1) && !(PLUGMC_PAIR & PLUGMC_PAIR_PLACES)
+#if defined(PLUGMC_FLOAT_UNIT) && (PLUGMC_PAIR & 1) && !(PLUGMC_PAIR & PLUGMC_PAIR_POSITIONS)
 /* The slots of one separation are added in order and the factor applied last, as in device
  * text: the same float on CPU and GPU. */
 PLUGMC_FN void plugmc_lanes_sum(const parameters *p, const plugmc_lanes *b, int many_species)

@@ -84,7 +84,7 @@ typedef struct plugmc_parameter {
         "NAME", PLUGMC_TYPE_NUMBERS, 0, offsetof(type, field), "", minimum, maximum, "", NULL,     \
             doc, 0                                                                                 \
     }
-/* A number that configure computes from the others and that device text needs. */
+/* A number that configure computes from the others and that GPU source needs. */
 #define PLUGMC_REAL_DERIVED(type, field, doc)                                                      \
     {                                                                                              \
 #field, PLUGMC_TYPE_REAL, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0           \
@@ -93,14 +93,14 @@ typedef struct plugmc_parameter {
     {                                                                                              \
 #field, PLUGMC_TYPE_INTEGER, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0        \
     }
-/* A table that configure computes; device text finds it where it finds lists. */
+/* A table that configure computes; GPU source finds it where it finds lists. */
 #define PLUGMC_LIST_DERIVED(type, field, doc)                                                      \
     {                                                                                              \
 #field, PLUGMC_TYPE_LIST, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0           \
     }
-/* Device text that configure writes (const char *, which lives as long as the instance): functions that
+/* GPU source that configure writes (const char *, which lives as long as the instance): functions that
  * follow the author's text in its namespace. */
-#define PLUGMC_TEXT_DERIVED(type, field, doc)                                                      \
+#define PLUGMC_SOURCE_DERIVED(type, field, doc)                                                    \
     {                                                                                              \
 #field, PLUGMC_TYPE_TEXT, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0           \
     }

@@ -71,7 +71,8 @@ typedef struct plugmc_species {
     double diameter; /* length */
     double charge;   /* elementary charges */
     double mass;     /* of the momenta of hybrid Monte Carlo; no unit but each other */
-    int64_t most;    /* particles that a walker has room for; `count` is with how many it begins */
+    int64_t
+        capacity; /* particles that the arrays of a walker hold; `count` is the initial number */
     double
         mu; /* chemical potential, energy, in units in which ln of the activity (length^-dimension)
                         is mu / kT; of the first rung; NaN: none is given */
@@ -131,9 +132,9 @@ typedef struct plugmc_system {
     /* Variables of the ladder, 0 without one, and how many values each has; rungs are numbered with the last
      * variable first: rung = i shape[1] + j. */
     int32_t ladder_rank, ladder_shape[4];
-    /* 1: free numbers of sampled potentials (plugmc/wave.h) are set while the run goes on, and device text reads them
+    /* 1: variational parameters of sampled potentials (plugmc/wave.h) are set while the run goes on, and GPU source reads them
      * from memory; 0: they are constants. Known before anything is prepared. */
-    int32_t numbers_change;
+    int32_t parameters_change;
     /* The largest plugmc_mover.together of the run, at least 1. Walkers that share what they have are to change rungs
      * together. Known before anything is prepared. */
     int32_t together;
@@ -161,8 +162,8 @@ static inline const plugmc_term *plugmc_term_at(const plugmc_system *system, int
 
 typedef struct plugmc_context plugmc_context; /* opaque: whom a message comes from */
 struct plugmc_archive;                        /* plugmc/archive.h */
-struct plugmc_gpu;                            /* plugmc/gpu.h, as plugmc_kernel_text */
-struct plugmc_kernel_text;
+struct plugmc_gpu;                            /* plugmc/gpu.h, as plugmc_gpu_source */
+struct plugmc_gpu_source;
 struct plugmc_proposal; /* plugmc/proposal.h */
 struct plugmc_state;    /* plugmc/state.h */
 struct plugmc_view;     /* plugmc/view.h */
@@ -208,7 +209,7 @@ typedef struct plugmc_host {
      * launched before the last call is done, so that launches do not queue for minutes. */
     int (*stopping)(plugmc_context *);
     /* For movers, which call it instead of `fail` and go no further: the core asks every sampled
-     * potential by itself, where the mover's particles are by now (it calls `give`) and at the place
+     * potential by itself, where the mover's particles are by now (it calls `store`) and at the place
      * that was tried, and says which potential and which particles it was. A mover that cannot tell
      * the place lets the particle go there and then stops, so that it is found. Infinite energies
      * are rejected and not reported, minus infinity is. Returns the code that the callback returns. */
@@ -263,14 +264,14 @@ typedef struct plugmc_plugin {
     const plugmc_extension *extensions;
     /* The author's own file, to be fused into kernels: a potential's, or a mover's that proposes
      * (plugmc/proposal.h). Set by PLUGMC_PLUGIN. */
-    const char *text, *text_end, *text_name;
+    const char *source, *source_end, *source_name;
     const struct plugmc_plugin *single; /* the float descriptor of the same potential */
-    /* Optional: device texts that prepare will ask for, number `index` from 0; returns 0 past the
+    /* Optional: GPU sources that prepare will ask for, number `index` from 0; returns 0 past the
      * last, and where it has to fail. Works without a GPU, so that they can be compiled on any
      * machine; called after configure. Strings live as long as the instance. Potentials: only those
      * of kernels of their own (total, orbitals), and only for the double precision descriptor. */
-    int (*kernel_text)(void *instance, const plugmc_host *, int index,
-                       struct plugmc_kernel_text *out);
+    int (*gpu_source)(void *instance, const plugmc_host *, int index,
+                      struct plugmc_gpu_source *out);
     /* Optional: takes memory and compiles; potentials before movers before observables. */
     int (*prepare)(void *instance, const plugmc_host *);
     /* Saves to, or restores from, the checkpoint what a resumed run needs besides the parameters

@@ -31,7 +31,7 @@
 #endif
 
 #define PLUGMC_PLUGIN(...)                                                                         \
-    PLUGMC_DESCRIPTOR = {PLUGMC_PLUGIN_HEAD, PLUGMC_DESCRIPTOR_TEXT __VA_ARGS__};                  \
+    PLUGMC_DESCRIPTOR = {PLUGMC_PLUGIN_HEAD, PLUGMC_DESCRIPTOR_SOURCE __VA_ARGS__};                \
     PLUGMC_DESCRIPTOR_ENTRY
 
 #include "plugmc/facets.h"
@@ -40,14 +40,14 @@
 #define PLUGMC_DESCRIPTOR                                                                          \
     extern const plugmc_plugin plugmc_single __attribute__((visibility("hidden")));                \
     const plugmc_plugin plugmc_single
-#define PLUGMC_DESCRIPTOR_TEXT
+#define PLUGMC_DESCRIPTOR_SOURCE
 #define PLUGMC_DESCRIPTOR_ENTRY _Static_assert(sizeof(real) == sizeof(float), "float unit")
 #else
-PLUGMC_EMBED(plugmc_text, PLUGMC_SOURCE);
+PLUGMC_EMBED(plugmc_source, PLUGMC_SOURCE);
 extern const plugmc_plugin plugmc_single __attribute__((visibility("hidden")));
 #define PLUGMC_DESCRIPTOR static const plugmc_plugin plugmc_double
-#define PLUGMC_DESCRIPTOR_TEXT                                                                     \
-    .text = plugmc_text, .text_end = plugmc_text_end, .text_name = PLUGMC_SOURCE,                  \
+#define PLUGMC_DESCRIPTOR_SOURCE                                                                   \
+    .source = plugmc_source, .source_end = plugmc_source_end, .source_name = PLUGMC_SOURCE,        \
     .single = &plugmc_single,
 #define PLUGMC_DESCRIPTOR_ENTRY                                                                    \
     PLUGMC_EXPORT const plugmc_plugin *plugmc_plugin_entry(void) { return &plugmc_double; }        \

@@ -31,16 +31,16 @@
 #endif
 
 #define PLUGMC_PLUGIN(...)                                                                         \
-    static const plugmc_plugin plugmc_descriptor = {PLUGMC_PLUGIN_HEAD, .text = plugmc_text,       \
-                                                    .text_end = plugmc_text_end,                   \
-                                                    .text_name = PLUGMC_SOURCE, __VA_ARGS__};      \
+    static const plugmc_plugin plugmc_descriptor = {PLUGMC_PLUGIN_HEAD, .source = plugmc_source,   \
+                                                    .source_end = plugmc_source_end,               \
+                                                    .source_name = PLUGMC_SOURCE, __VA_ARGS__};    \
     PLUGMC_EXPORT const plugmc_plugin *plugmc_plugin_entry(void) { return &plugmc_descriptor; }
 
 #include "plugmc/mover.h"
 #include "plugmc/trial.h"
 
 #define PLUGMC_PROPOSES(type, function)                                                            \
-    PLUGMC_EMBED(plugmc_text, PLUGMC_SOURCE);                                                      \
+    PLUGMC_EMBED(plugmc_source, PLUGMC_SOURCE);                                                    \
     static int plugmc_propose(const void *parameters, plugmc_trial *trial)                         \
     {                                                                                              \
         return function((const type *)parameters, trial);                                          \

@@ -1,8 +1,8 @@
-/* plugmc/tally.h: what functions of free numbers (plugmc/free.h) call. Included after plugmc/potential.h. */
+/* plugmc/tally.h: what functions of variational parameters (plugmc/variational.h) call. Included after plugmc/potential.h. */
 #ifndef PLUGMC_TALLY_H
 #define PLUGMC_TALLY_H
 
-/* What functions of free numbers (plugmc/free.h) add to: sums over pairs, or over electrons, of a term of
+/* What functions of variational parameters (plugmc/variational.h) add to: sums over pairs, or over electrons, of a term of
  * O_k = d ln |Psi| / dp_k and of what the kinetic energy asks of it. */
 typedef struct plugmc_tally {
     /* Sums of O_k times `factor`, and of -1/2 lap_i O_k - drift_i . grad_i O_k over the electrons i; NULL: not

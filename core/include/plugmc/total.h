@@ -42,13 +42,13 @@ enum {
 /* Particles that come and leave at once, one or a group. Those who leave go first, one after the other, and
  * each time the last one of the species takes the number; then the others come, behind the last of their
  * species. */
-typedef struct plugmc_turnover {
+typedef struct plugmc_insert_remove {
     uint32_t size;
-    int32_t comes, leaves;
+    int32_t inserted, removed;
     const int32_t *species;      /* [comes] */
     const double (*position)[3]; /* [comes], length, in the box */
     const int32_t *particle;     /* [leaves] */
-} plugmc_turnover;
+} plugmc_insert_remove;
 
 /* Energy of whole configurations. The potential's own `prepare` takes memory and compiles. */
 typedef struct plugmc_total {
@@ -82,7 +82,8 @@ typedef struct plugmc_total {
     double (*of_counts)(const void *instance, const plugmc_box *, const int64_t *count);
     /* As `change`, when particles come and leave; settle follows. Without it a total that positions change
      * cannot be where numbers of particles change. */
-    int (*turnover)(void *instance, int32_t walker, const plugmc_turnover *, double *change);
+    int (*insert_remove)(void *instance, int32_t walker, const plugmc_insert_remove *,
+                         double *change);
     /* Optional, once, after prepare: the molecule [particles] of each particle of any walker, numbers from 0 up, or
      * less than 0: none; for PLUGMC_STATE_MOLECULE and trajectories. */
     int (*molecule_of)(void *instance, int32_t *molecule);

@@ -15,7 +15,7 @@ enum {
     PLUGMC_SWAPPED,   /* `particle` and `other` take each other's place */
     PLUGMC_RESCALED,  /* the walker gets `box`; fractional coordinates stay */
     PLUGMC_INSERTED, /* a particle of `species` comes in at `position`: behind the last of its species.
-                         Forbidden where there is no place for it (plugmc_species.most) */
+                         Forbidden where there is no place for it (plugmc_species.capacity) */
     PLUGMC_REMOVED,  /* `particle` leaves; the last of its species gets its number */
     PLUGMC_IDENTITY, /* `particle` becomes one of `species`: it leaves, and comes in where it was */
     /* `group` particles come in, or leave, together. Of a species the one with the largest number leaves first. */
@@ -23,14 +23,14 @@ enum {
     PLUGMC_GROUP_REMOVED
 };
 
-enum { PLUGMC_MOST_TOGETHER = 8 }; /* room for particles of a group, at least */
-enum { PLUGMC_MOST_PLACES = 64 };  /* of a trial */
+enum { PLUGMC_MOST_TOGETHER = 8 };         /* room for particles of a group, at least */
+enum { PLUGMC_MOST_TRIAL_POSITIONS = 64 }; /* of a trial */
 
 /* Particles of a trial that come or leave together. */
 typedef struct plugmc_group {
-    int32_t n, capacity; /* how many; for how many there is room */
-    int32_t *members;    /* [n] species that come, or particles that leave: see plugmc_changes */
-    double (*places)[3]; /* [n] of those that come, length; wrapped by the core */
+    int32_t n, capacity;    /* how many; for how many there is room */
+    int32_t *members;       /* [n] species that come, or particles that leave: see plugmc_changes */
+    double (*positions)[3]; /* [n] of those that come, length; wrapped by the core */
 } plugmc_group;
 
 /* A trial move of one walker as a mover proposes it. */
@@ -64,10 +64,10 @@ typedef struct plugmc_trial {
     /* Of PLUGMC_GROUP_*: room for them, n is 0; NULL on a GPU without PLUGMC_GROUPS. */
     plugmc_group *group;
     /* wanted; cleared before. Of PLUGMC_INSERTED and PLUGMC_REMOVED, k above 1: k places are weighed, those of
-     * plugmc_draw_one_place instead of `position`, and who comes goes to one of them by its Boltzmann factor; of who
-     * leaves its own and k - 1 others. log_factor is that of one place. At most PLUGMC_MOST_PLACES, and not beside a
+     * plugmc_draw_trial_position instead of `position`, and who comes goes to one of them by its Boltzmann factor; of who
+     * leaves its own and k - 1 others. log_factor is that of one place. At most PLUGMC_MOST_TRIAL_POSITIONS, and not beside a
      * total that positions change. */
-    int32_t places;
+    int32_t trial_positions;
 } plugmc_trial;
 
 /* Number k = 0 ... particles - 1 of all particles that are there, species by species. */
@@ -81,7 +81,7 @@ PLUGMC_FN int64_t plugmc_one_of_all(const plugmc_trial *t, int64_t k)
 /* A place drawn uniformly in a box or sphere: with D(k) = plugmc_draw(seed, sweep, walker, number,
  * PLUGMC_PURPOSE_TRIAL, k), fractional coordinates are plugmc_uniform_double of words 0 and 1 of D(0), 2 and 3
  * of D(0), 0 and 1 of D(1); in a sphere it is radius times plugmc_draw_in_ball. */
-PLUGMC_FN void plugmc_draw_place(const plugmc_trial *t, double place[3])
+PLUGMC_FN void plugmc_draw_position(const plugmc_trial *t, double place[3])
 {
     const plugmc_box *box = t->box;
     if (box->domain == PLUGMC_DOMAIN_SPHERE) {
@@ -101,13 +101,13 @@ PLUGMC_FN void plugmc_draw_place(const plugmc_trial *t, double place[3])
         for (int d = 0; d < t->dimension; d++) place[d] += f[k] * box->vector[k][d];
 }
 
-/* Place j of a trial with several: 0 is that of plugmc_draw_place, j that with the seed plus j times the fractional
+/* Place j of a trial with several: 0 is that of plugmc_draw_position, j that with the seed plus j times the fractional
  * part of the golden ratio, 2^64 for 1. */
-PLUGMC_FN void plugmc_draw_one_place(const plugmc_trial *t, int32_t j, double place[3])
+PLUGMC_FN void plugmc_draw_trial_position(const plugmc_trial *t, int32_t j, double place[3])
 {
     plugmc_trial one = *t;
     one.seed.key += (uint64_t)j * 0x9e3779b97f4a7c15u;
-    plugmc_draw_place(&one, place);
+    plugmc_draw_position(&one, place);
 }
 
 #endif

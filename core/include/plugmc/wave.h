@@ -12,15 +12,15 @@
 
 /* One of them: the key of the potential's section that it belongs to, and its place in that list; -1: the key
  * is no list. All numbers of a list are free, and stand one after the other, from place 0. */
-typedef struct plugmc_free_number {
+typedef struct plugmc_variational_parameter {
     uint32_t size;
     const char *key; /* lives as long as the instance */
     int64_t place;
-} plugmc_free_number;
+} plugmc_variational_parameter;
 
 /* What is asked, of walkers first ... first + walkers - 1 of a view in host memory; it is ADDED to what is there,
  * as potentials of a run have their numbers side by side: `row` numbers from one walker to the next. */
-typedef struct plugmc_free_request {
+typedef struct plugmc_variational_request {
     uint32_t size;
     int32_t first, walkers;
     int64_t row;
@@ -31,53 +31,54 @@ typedef struct plugmc_free_request {
      * with drift [walkers][particles][3] = Re grad ln Psi, 1/length. NULL: not wanted. */
     double *kinetic;
     const double *drift;
-} plugmc_free_request;
+} plugmc_variational_request;
 
 /* The same for one particle of one walker, tried at some places while all others stay: the quadrature of a
  * nonlocal potential. */
-typedef struct plugmc_free_places {
+typedef struct plugmc_variational_points {
     uint32_t size;
     int32_t walker; /* of the view */
-    int64_t particle, places, row;
+    int64_t particle, points, row;
     const plugmc_view *view;
     const double (*position)[3]; /* [places], length, wrapped into the box */
     double *changes;             /* [places][row] O_k there less O_k as the view is: added */
-} plugmc_free_places;
+} plugmc_variational_points;
 
-typedef struct plugmc_free {
+typedef struct plugmc_variational {
     uint32_t size;
     int32_t on_device; /* 1: takes views in device memory; none does so far */
     /* After configure; the same as long as the instance lives. */
     int64_t (*count)(const void *instance);
-    int (*number)(const void *instance, int64_t k, plugmc_free_number *out);
+    int (*number)(const void *instance, int64_t k, plugmc_variational_parameter *out);
     int (*get)(const void *instance, double *values);
     /* From the main thread, of the instance of each precision. Finite numbers, as the keys allow them. */
     int (*set)(void *instance, const double *values);
     /* Of the instance in double precision; for different walkers from many threads at once. */
     int (*derivatives)(const void *instance, const struct plugmc_host *,
-                       const plugmc_free_request *);
-    int (*at_places)(const void *instance, const struct plugmc_host *, const plugmc_free_places *);
+                       const plugmc_variational_request *);
+    int (*at_points)(const void *instance, const struct plugmc_host *,
+                     const plugmc_variational_points *);
     /* 1: keys of the section come before what a file of the potential gives, so that lists may be written into a
      * section that does not give them. */
     int32_t keys_before_files;
     /* Names of the lists of the plugin's table, keys and derived ones, whose numbers `set` changes, ended by NULL: all
-     * that device text sees of free numbers. Where plugmc_system.numbers_change they are memory of each loaded kernel
+     * that GPU source sees of variational parameters. Where plugmc_system.numbers_change they are memory of each loaded kernel
      * text, which the core writes after `set`. NULL: no kernel may be used once numbers were set. */
     const char *const *tables;
-    /* PLUGMC_FREE_* (plugmc/free.h): derivatives that the potential's own text gives, so that the core finds them on
+    /* PLUGMC_VARIATIONAL_* (plugmc/variational.h): derivatives that the potential's own text gives, so that the core finds them on
      * the GPU too. 0: on the CPU alone. */
     int32_t functions;
     /* With these: how many sums the text adds up (the same as long as the instance lives), and what they are to the
      * numbers: `combine` adds d/dp_k [count] of the instance in double precision from sums [sums]. */
     int64_t (*sums)(const void *instance);
     void (*combine)(const void *instance, const double *sums, double *row);
-} plugmc_free;
+} plugmc_variational;
 
-/* Free numbers that a potential offers; NULL: it has none. */
-#define PLUGMC_FREE_NUMBERS "plugmc.free_numbers/1"
-static inline const plugmc_free *plugmc_free_of(const plugmc_plugin *potential)
+/* Variational parameters that a potential offers; NULL: it has none. */
+#define PLUGMC_VARIATIONAL_PARAMETERS "plugmc.variational_parameters/1"
+static inline const plugmc_variational *plugmc_variational_of(const plugmc_plugin *potential)
 {
-    return (const plugmc_free *)plugmc_offered(potential, PLUGMC_FREE_NUMBERS);
+    return (const plugmc_variational *)plugmc_offered(potential, PLUGMC_VARIATIONAL_PARAMETERS);
 }
 
 /* ---- Local energies -------------------------------------------------------------------------- */
@@ -110,7 +111,7 @@ typedef struct plugmc_inverses {
 
 /* A place where a nonlocal potential takes an electron. The sum of `energy` over those of a walker is its
  * nonlocal energy; for moves by T = -tau `energy` see M. Casula, Phys. Rev. B 74, 161102 (2006). */
-typedef struct plugmc_nonlocal_place {
+typedef struct plugmc_nonlocal_point {
     int32_t walker, electron; /* walker: of the view */
     double position[3];       /* length, wrapped into the box */
     double energy;            /* Hartree: v(r, r') Re(Psi(.., r', ..) / Psi) with all its weights */
@@ -118,7 +119,7 @@ typedef struct plugmc_nonlocal_place {
     /* Re, im of what orbitals at `position` are multiplied by to be those at r': with a twist they gain a phase over
      * an edge of the box, where `position` is on the other side. */
     double phase[2];
-} plugmc_nonlocal_place;
+} plugmc_nonlocal_point;
 
 /* What is asked, of walkers first ... first + walkers - 1 of a view. What is found is written over what was
  * there; NULL: not wanted. A Psi that is 0, or no number, is a failure with a sentence. */
@@ -139,11 +140,11 @@ typedef struct plugmc_local_energy_request {
     double *drift; /* [walkers][particles][3] Re grad ln Psi, 1/length; where the view is */
     /* Out: the places of the quadratures, in the order of walkers, host memory of whoever answers, until it is
      * asked again. NULL: not wanted. */
-    const plugmc_nonlocal_place **places;
-    int64_t *place_count;
+    const plugmc_nonlocal_point **points;
+    int64_t *point_count;
     /* The same of a view on a device, in device memory: those of an electron side by side, electrons of a walker and
      * species in order. Who asked may write there, until it asks again. NULL: not wanted. */
-    plugmc_nonlocal_place **device_places;
+    plugmc_nonlocal_point **device_points;
 } plugmc_local_energy_request;
 
 typedef struct plugmc_local_energy {
@@ -178,10 +179,10 @@ static inline const plugmc_local_energies *plugmc_local_energies_of(const plugmc
 /* ---- Weights --------------------------------------------------------------------------------- */
 
 /* PLUGMC_STATE_WEIGHT is ln of what a walker counts in averages. A mover that changes it
- * (PLUGMC_CHANGED_WALKER_WEIGHT) ties walkers together and says so (plugmc_mover.joins). The core then keeps, of
+ * (PLUGMC_CHANGED_WALKER_WEIGHT) ties walkers together and says so (plugmc_mover.couples). The core then keeps, of
  * each measurement, the weighted mean over walkers and the mean weight, which is a quantity "weight" of each
  * observable, and averages are sum_t w_t x_t / sum_t w_t. An observable says that it follows the bit if what it
- * measures of a walker hangs on where that walker is now and on nothing before, so that it may have been another
+ * measures of a walker depends on where that walker is now and on nothing before, so that it may have been another
  * one at the last measurement; others are refused. */
 
 #endif

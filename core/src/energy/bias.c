@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "energy/turnovers.h"
+#include "energy/insertions.h"
 #include "energy/on_device.h"
 
 enum { MOST_BINS = 10000000 };

@@ -22,7 +22,7 @@ void bias_close(hamiltonian *);
 bool bias_concerns(const hamiltonian *, uint32_t changes);
 /* Whether weights are of energies. */
 bool bias_is_of_energy(const hamiltonian *);
-/* Finds that of a walker anew: at the start of a sweep, or before a decision, so that its digits do not hang on
+/* Finds that of a walker anew: at the start of a sweep, or before a decision, so that its digits do not depend on
  * where a run is cut. */
 void bias_find_energy(hamiltonian *, int32_t w);
 /* How much x changes by proposal p of walker w, whose energies and `forbidden` are known. */
@@ -31,7 +31,7 @@ bias_step bias_of(const hamiltonian *, int32_t w, double change);
 /* A trial of walker w: `probability` without weights to be accepted, and whether it was taken. */
 void bias_note(hamiltonian *, int32_t w, const bias_step *, double probability, bool taken);
 /* Into the books of the mover that declared them; a PLUGMC_* code. It is done when that mover acts or is
- * measured, which does not hang on where a run is cut, as the last digits of sums do. */
+ * measured, which does not depend on where a run is cut, as the last digits of sums do. */
 int bias_gather(hamiltonian *, const plugmc_host *);
 /* What was not gathered yet, for checkpoints: twice [walkers][bins][BIAS_BOOKS], on the host and on the
  * device. */

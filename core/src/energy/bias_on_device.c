@@ -29,8 +29,8 @@ static int make_memory(hamiltonian *h, const plugmc_host *host)
     if (!code) code = host->gpu->allocate(host->context, bins * sizeof(double), &b->weight);
     if (!code) code = host->gpu->allocate(host->context, of_count, &b->of_count);
     if (!code) code = host->gpu->upload(host->context, b->of_count, b->of->of_count, of_count);
-    const plugmc_kernel_text text = {
-        .size = sizeof text, .name = "bias.cu", .text = text_of_bias, .double_precision = 1};
+    const plugmc_gpu_source text = {
+        .size = sizeof text, .name = "bias.cu", .source = text_of_bias, .double_precision = 1};
     if (!code) code = host->gpu->kernel(host->context, &text, "bias_gather", &b->gather);
     if (code || !b->of->window) return code;
     code = host->gpu->allocate(host->context, window, &b->window);

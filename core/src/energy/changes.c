@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "energy/turnovers.h"
+#include "energy/insertions.h"
 #include "energy/on_device.h"
 #include "energy/parts.h"
 #include "system/skew.h"
@@ -182,7 +182,7 @@ static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int6
     const int terms = h->system->term_count;
     const double *multiplier = &h->multipliers[(int64_t)w * h->width],
                  *of_species = multiplier + terms + 1, *change = &c->change[p * terms];
-    if (!PLUGMC_HAS(c, growth) || !c->growth) return;
+    if (!PLUGMC_HAS(c, delta) || !c->delta) return;
     double sum = multiplier[terms] * volume;
     for (int32_t s = 0; s < h->system->species_count && c->kind >= PLUGMC_INSERTED; s++) {
         const int64_t more = grows_by(h, c, w, p, s);
@@ -192,7 +192,7 @@ static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int6
         const int t = h->terms[k].index;
         if (multiplier[t] != 0) sum += multiplier[t] * change[t]; /* else it may be infinite */
     }
-    c->growth[p] = sum;
+    c->delta[p] = sum;
 }
 
 /* ---- Another box --------------------------------------------------------------------------------- */
@@ -387,7 +387,7 @@ static int take_turnover(const hamiltonian *h, walker_energy *e, int32_t w, cons
     const int code = e->asked ? totals_settle(h, e, w, taken) : PLUGMC_OK;
     if (!taken || code) return code;
     turnover_make(&x, e, c, p);
-    if (x.of.comes || x.of.leaves) turnover_take(e, &x);
+    if (x.of.inserted || x.of.removed) turnover_take(e, &x);
     return PLUGMC_OK;
 }
 
@@ -436,7 +436,7 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
         const int32_t w = c->first + k;
         for (int64_t p = k * c->per_walker; p < (k + 1) * c->per_walker; p++) {
             int code = PLUGMC_OK;
-            if (PLUGMC_HAS(c, growth) && c->growth) c->growth[p] = 0;
+            if (PLUGMC_HAS(c, delta) && c->delta) c->delta[p] = 0;
             if (hamiltonian_is_proposed(c, p)) {
                 code = ask(h, c, w, p);
                 if (!code) weigh(h, c, w, p, 0);

@@ -19,7 +19,7 @@ static bool add(const hamiltonian *h, const plugmc_changes *c, int32_t w, group 
 {
     if (!c || !hamiltonian_is_proposed(c, w)) return false;
     g->forbidden |= c->forbidden[w];
-    g->growth += c->forbidden[w] ? 0 : c->growth[w];
+    g->growth += c->forbidden[w] ? 0 : c->delta[w];
     *change += bias_change(h, c, w, w);
     return true;
 }
@@ -71,7 +71,7 @@ static int settle(hamiltonian *h, const plugmc_host *host, const plugmc_changes 
 static bool is_of_all(const hamiltonian *h, const plugmc_changes *c)
 {
     return c->first == 0 && c->walkers == h->system->walkers && c->per_walker == 1 &&
-           PLUGMC_HAS(c, growth) && c->growth;
+           PLUGMC_HAS(c, delta) && c->delta;
 }
 
 int hamiltonian_decide(hamiltonian *h, const plugmc_host *host, const plugmc_decision *d,

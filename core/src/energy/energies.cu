@@ -1,7 +1,7 @@
 /* energies.cu: energies of whole configurations, term by term, in double precision. A thread takes one
  * particle, in the order of cells: its fields, and its pairs with those that come later in that order. Where
  * everyone is met several threads share a particle, since small systems are bound by how long a thread takes.
- * Sums are added in an order that hangs on the numbers of particles and cells alone. */
+ * Sums are added in an order that depends on the numbers of particles and cells alone. */
 
 PLUGMC_FN double energies_sum(double mine, double *parts, uint32_t threads)
 {
@@ -62,7 +62,7 @@ PLUGMC_FN int energies_meet(const energies_task *t, uint64_t row, const energies
     if (t->some && isnan(r[0])) return 0;
     const int32_t other = energies_species(t, row, k);
     const plugmc_separation s = plugmc_separated(p->x - r[0], p->y - r[1], p->z - r[2], p->images);
-    plugmc_sums_add_energy(sums, plugmc_place(p->x, p->y, p->z, s),
+    plugmc_sums_add_energy(sums, plugmc_separate_at(p->x, p->y, p->z, s),
                            plugmc_site_of_species(p->species), plugmc_site_of_species(other));
     return PLUGMC_CONTACTS && s.r2 < plugmc_contact_square(p->species, other);
 }

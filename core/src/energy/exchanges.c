@@ -25,7 +25,7 @@ static void swap_bytes(char *a, char *b, size_t n)
     memcpy(b, keep, n);
 }
 
-void hamiltonian_climb(hamiltonian *h, int32_t w, const double *multipliers)
+void hamiltonian_set_rung(hamiltonian *h, int32_t w, const double *multipliers)
 {
     memcpy(&h->multipliers[(int64_t)w * h->width], multipliers,
            (size_t)h->width * sizeof *multipliers);

@@ -127,5 +127,5 @@ int hamiltonian_exchange_growth(hamiltonian *, const plugmc_host *, int32_t a, i
                                 double *growth);
 int hamiltonian_exchange_rungs(hamiltonian *, int32_t a, int32_t b);
 /* Walker w has these multipliers in the state from now on. */
-void hamiltonian_climb(hamiltonian *, int32_t w, const double *multipliers);
+void hamiltonian_set_rung(hamiltonian *, int32_t w, const double *multipliers);
 #endif

@@ -16,31 +16,31 @@ PLUGMC_EMBED(text_of_walk, PLUGMC_INCLUDE_PATH "/../../src/energy/walk.cu");
 
 /* ---- Opening ------------------------------------------------------------------------------------- */
 
-int on_device_text(const plugmc_plugin *mover, plugmc_kernel_text *out, char **joined)
+int on_device_text(const plugmc_plugin *mover, plugmc_gpu_source *out, char **joined)
 {
     int length;
-    *out = (plugmc_kernel_text){.size = sizeof *out,
-                                .name = mover ? mover->name : "energies.cu",
-                                .fuse = PLUGMC_FUSE_SAMPLED,
-                                .double_precision = 1};
+    *out = (plugmc_gpu_source){.size = sizeof *out,
+                               .name = mover ? mover->name : "energies.cu",
+                               .fuse = PLUGMC_FUSE_SAMPLED,
+                               .double_precision = 1};
     if (mover)
         length = asprintf(
             joined,
             "%s%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
             "\"%s\"\n%.*s\n}\n#line 1 \"trials.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
             text_of_energies_task, text_of_energies, text_of_trials_task, text_of_walk_task,
-            mover->text_name ? mover->text_name : mover->name, (int)(mover->text_end - mover->text),
-            mover->text, text_of_trials, text_of_walk);
+            mover->source_name ? mover->source_name : mover->name,
+            (int)(mover->source_end - mover->source), mover->source, text_of_trials, text_of_walk);
     else
         length = asprintf(joined, "%s%s", text_of_energies_task, text_of_energies);
     if (length < 0) *joined = NULL;
-    out->text = *joined;
+    out->source = *joined;
     return length < 0 ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
 }
 
 static int find_kernels(device_energies *d, const plugmc_host *host)
 {
-    plugmc_kernel_text text;
+    plugmc_gpu_source text;
     char *joined;
     const struct {
         const char *name;
@@ -50,7 +50,7 @@ static int find_kernels(device_energies *d, const plugmc_host *host)
                   {"energies_rescale", &d->rescale},
                   {"energies_take", &d->take}};
     int code = on_device_text(NULL, &text, &joined);
-    if (code) return host->fail(host->context, code, "no memory for a kernel text");
+    if (code) return host->fail(host->context, code, "no memory for a GPU source");
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, wanted[i].name, wanted[i].kernel);
     free(joined);

@@ -5,9 +5,9 @@
 
 #include "energy/hamiltonian.h"
 
-/* The device text of energies, with that of a mover that proposes behind it; NULL: of none. *out is
+/* The GPU source of energies, with that of a mover that proposes behind it; NULL: of none. *out is
  * joined in memory that the caller frees. */
-int on_device_text(const plugmc_plugin *mover, plugmc_kernel_text *out, char **joined);
+int on_device_text(const plugmc_plugin *mover, plugmc_gpu_source *out, char **joined);
 /* Compiles and takes memory, once; called again it does nothing. Codes are reported by `host`. */
 int on_device_open(hamiltonian *, const plugmc_host *host);
 void on_device_close(hamiltonian *);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "energy/places.h"
-#include "energy/turnovers.h"
+#include "energy/trial_positions.h"
+#include "energy/insertions.h"
 #include "energy/bias.h"
 
 /* What all trials of a call have in common. */
@@ -51,8 +51,9 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
     const bool another = t->kind == PLUGMC_INSERTED || t->kind == PLUGMC_IDENTITY;
     if (t->move < 0 || t->move >= k->moves) return "is a move that is not in the mover's table";
     if (!is_known(k, t->kind)) return "changes what no mover of the run says it changes";
-    if (t->places > 1 && (k->h->has_totals || t->places > PLUGMC_MOST_PLACES ||
-                          (t->kind != PLUGMC_INSERTED && t->kind != PLUGMC_REMOVED)))
+    if (t->trial_positions > 1 &&
+        (k->h->has_totals || t->trial_positions > PLUGMC_MOST_TRIAL_POSITIONS ||
+         (t->kind != PLUGMC_INSERTED && t->kind != PLUGMC_REMOVED)))
         return "has several places, and cannot have so many here";
     if (t->kind >= PLUGMC_GROUP_INSERTED) return NULL; /* see group_is_wrong */
     if (another && (t->species < 0 || t->species >= k->h->system->species_count))
@@ -76,10 +77,10 @@ static int ask(hamiltonian *h, const plugmc_trial *t, const plugmc_changes *c,
 {
     *forbidden = nobody(t);
     if (*forbidden) return PLUGMC_OK;
-    if (t->places > 1 && t->kind == PLUGMC_INSERTED)
+    if (t->trial_positions > 1 && t->kind == PLUGMC_INSERTED)
         return places_to_come(h, t, several, change, chosen, forbidden, growth);
     const int code = hamiltonian_changes(h, c);
-    if (code || *forbidden || t->places <= 1) return code;
+    if (code || *forbidden || t->trial_positions <= 1) return code;
     /* behind the change of its own, which weights of energies ask for */
     return places_to_leave(h, t, several, change + h->system->term_count, growth);
 }
@@ -127,17 +128,17 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                               .per_walker = 1,
                               .particle = many ? group.members : &trial.particle,
                               .other = &trial.other,
-                              .position = many ? (const double(*)[3])group.places
+                              .position = many ? (const double(*)[3])group.positions
                                                : (const double(*)[3])trial.position,
                               .species = many ? group.members : &trial.species,
                               .change = change,
                               .forbidden = &forbidden,
-                              .growth = &growth,
+                              .delta = &growth,
                               .group = group.n};
     e->refused = many ? group_is_wrong(h, &c, 0) : NULL;
     if (e->refused) return PLUGMC_ERROR_STATE;
     several_places several;
-    const bool comes_to_one = trial.places > 1 && trial.kind == PLUGMC_INSERTED;
+    const bool comes_to_one = trial.trial_positions > 1 && trial.kind == PLUGMC_INSERTED;
     const plugmc_changes *settled = comes_to_one ? &several.changes : &c;
     const int64_t no = -1;
     int64_t yes = 0;
@@ -167,7 +168,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
 static int sweep_walker(const task *k, int32_t w, uint64_t first, uint64_t last)
 {
     walker_energy *e = &k->h->walkers[w];
-    double change[(k->h->system->term_count + 1) * PLUGMC_MOST_PLACES];
+    double change[(k->h->system->term_count + 1) * PLUGMC_MOST_TRIAL_POSITIONS];
     for (uint64_t sweep = first; sweep <= last; sweep++) {
         const int64_t trials = k->proposal->trials ? k->proposal->trials : e->now.present;
         if (bias_is_of_energy(k->h)) bias_find_energy(k->h, w);

@@ -114,7 +114,7 @@ PLUGMC_FN int trials_meet(const energies_task *t, const trials_places *places, u
         if (k == p->skip[0] || k == p->skip[1]) continue;
         const plugmc_site site = plugmc_site_of_species(other);
         const plugmc_separation s = plugmc_separated(p->x - r[0], p->y - r[1], p->z - r[2], images);
-        const plugmc_placed there = plugmc_place(p->x, p->y, p->z, s);
+        const plugmc_separation_at there = plugmc_separate_at(p->x, p->y, p->z, s);
         plugmc_sums_add_energy(&old_sums, there, was, site);
         plugmc_sums_add_energy(&new_sums, there, comes, site);
         overlap |= PLUGMC_CONTACTS && s.r2 < plugmc_contact_square(p->comes, other);

@@ -32,7 +32,7 @@ struct trials_memory {
 static bool can(const hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
                 const plugmc_proposal *proposal)
 {
-    return host->gpu && h->device && !h->has_totals && !bias_is_of_energy(h) && mover->text &&
+    return host->gpu && h->device && !h->has_totals && !bias_is_of_energy(h) && mover->source &&
            PLUGMC_HAS(proposal, parameters_size) && proposal->parameters_size > 0;
 }
 
@@ -84,7 +84,9 @@ void on_device_close_trials(hamiltonian *h)
 static const char *name_of_make(const plugmc_proposal *proposal)
 {
     if (PLUGMC_HAS(proposal, together) && proposal->together > 0) return "walk_make_groups";
-    return PLUGMC_HAS(proposal, places) && proposal->places > 1 ? "walk_make_several" : "walk_make";
+    return PLUGMC_HAS(proposal, trial_positions) && proposal->trial_positions > 1
+               ? "walk_make_several"
+               : "walk_make";
 }
 
 /* Compiled when the mover asks for the first time. */
@@ -94,7 +96,7 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
     const char *make = name_of_make(proposal);
     trials_memory *m = h->device->trials;
     mover_kernels *k = m->kernels;
-    plugmc_kernel_text text;
+    plugmc_gpu_source text;
     char *joined;
     while (k && (k->mover != mover || k->make_of_walk != make)) k = k->next;
     *out = k;
@@ -103,7 +105,7 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
     int code = k ? on_device_text(mover, &text, &joined) : PLUGMC_ERROR_MEMORY;
     if (code) {
         free(k);
-        return host->fail(host->context, code, "no memory for a kernel text");
+        return host->fail(host->context, code, "no memory for a GPU source");
     }
     *k = (mover_kernels){.mover = mover, .make_of_walk = make, .next = m->kernels};
     m->kernels = k;

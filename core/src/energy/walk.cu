@@ -56,14 +56,14 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
             const double x = a->x[k], y = a->y[k], z = a->z[k];
             if (p->was >= 0)
                 plugmc_sums_add_energy(&old_sums,
-                                       plugmc_place(p->from[0], p->from[1], p->from[2],
+                                       plugmc_separate_at(p->from[0], p->from[1], p->from[2],
                                                     plugmc_separated(p->from[0] - x, p->from[1] - y,
                                                                      p->from[2] - z, a->images)),
                                        was, site);
             if (p->comes < 0) continue;
             const plugmc_separation to =
                 plugmc_separated(p->to[0] - x, p->to[1] - y, p->to[2] - z, a->images);
-            plugmc_sums_add_energy(&new_sums, plugmc_place(p->to[0], p->to[1], p->to[2], to), comes,
+            plugmc_sums_add_energy(&new_sums, plugmc_separate_at(p->to[0], p->to[1], p->to[2], to), comes,
                                    site);
             overlap |= PLUGMC_CONTACTS && to.r2 < plugmc_contact_square(p->comes, s);
         }
@@ -88,7 +88,7 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
     return overlap;
 }
 
-/* Terms that hang on how many there are alone; asked of one species only. */
+/* Terms that depend on how many there are alone; asked of one species only. */
 PLUGMC_FN double walk_by_count(const walk_task *t, const double *multipliers, int64_t before,
                                int64_t after)
 {
@@ -100,7 +100,7 @@ PLUGMC_FN double walk_by_count(const walk_task *t, const double *multipliers, in
     return growth;
 }
 
-/* Sum over the block, in an order that hangs on its size alone. */
+/* Sum over the block, in an order that depends on its size alone. */
 PLUGMC_FN double walk_sum(double mine, double *room)
 {
     for (int apart = 16; apart > 0; apart /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, apart);
@@ -203,7 +203,7 @@ PLUGMC_FN int walk_group_is_possible(const walk_task *t, const plugmc_trial *tri
         const bool comes = trial->kind == PLUGMC_GROUP_INSERTED;
         if (comes ? who < 0 || who >= PLUGMC_SPECIES : who >= (int64_t)t->particles)
             result->stopped = WALK_UNKNOWN;
-        if (comes && !walk_is_position(trial->group->places[k])) result->stopped = WALK_NOWHERE;
+        if (comes && !walk_is_position(trial->group->positions[k])) result->stopped = WALK_NOWHERE;
         if (result->stopped) break;
         const int32_t s = walk_species_of(trial, a, k);
         int64_t before = 0; /* of its species */
@@ -230,7 +230,7 @@ PLUGMC_FN walk_part walk_member(const plugmc_trial *trial, const walk_around *a,
     part.comes = comes ? trial->group->members[k] : -1;
     part.skip[0] = i, part.skip[1] = -1;
     for (int d = 0; d < 3; d++)
-        part.from[d] = part.to[d] = comes    ? trial->group->places[k][d]
+        part.from[d] = part.to[d] = comes    ? trial->group->positions[k][d]
                                     : d == 0 ? a->x[i]
                                     : d == 1 ? a->y[i]
                                              : a->z[i];
@@ -255,7 +255,7 @@ PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, 
             plugmc_sums sums;
             plugmc_double_sums all = {};
             plugmc_sums_clear(&sums);
-            plugmc_sums_add_energy(&sums, plugmc_place(one.to[0], one.to[1], one.to[2], apart),
+            plugmc_sums_add_energy(&sums, plugmc_separate_at(one.to[0], one.to[1], one.to[2], apart),
                                    site, plugmc_site_of_species(r));
             plugmc_sums_empty(&sums, &all);
             plugmc_double_sums_by_term(&all, site, change);
@@ -270,7 +270,7 @@ PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, 
 PLUGMC_FN int walk_group_overlaps(const plugmc_trial *trial, const walk_around *a, int overlap)
 {
     for (int32_t m = 0; m < trial->group->n; m++) {
-        const double *to = trial->group->places[m];
+        const double *to = trial->group->positions[m];
         const int32_t own = trial->group->members[m];
         for (int s = 0; s < PLUGMC_SPECIES; s++) {
             const double square = plugmc_contact_square(own, s);
@@ -294,7 +294,7 @@ PLUGMC_FN double walk_group_growth(const walk_task *t, plugmc_trial *trial, cons
     double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, growth = 0;
     int overlap = 0;
     for (int32_t k = 0; comes && k < trial->group->n; k++)
-        plugmc_wrap(trial->box, trial->group->places[k]);
+        plugmc_wrap(trial->box, trial->group->positions[k]);
     if (!t->no_pairs) overlap |= walk_meet_within(trial, a, change);
     if (PLUGMC_CONTACTS && PLUGMC_ENERGY_TERMS > 0 && comes) {
         *forbidden = walk_group_overlaps(trial, a, overlap);
@@ -322,7 +322,7 @@ PLUGMC_FN void walk_take_group(const plugmc_trial *trial, const walk_around *a)
         if (trial->kind == PLUGMC_GROUP_REMOVED)
             walk_remove(a, who);
         else
-            walk_put(a, a->first[who] + a->count[who]++, trial->group->places[k]);
+            walk_put(a, a->first[who] + a->count[who]++, trial->group->positions[k]);
     }
 }
 
@@ -337,8 +337,8 @@ PLUGMC_FN int walk_is_possible(const walk_task *t, const walk_call *call, const 
         result->stopped = WALK_UNKNOWN;
     if (result->stopped) return 0;
     if (walk_is_group(trial)) return walk_group_is_possible(t, trial, a, result);
-    if (trial->places > PLUGMC_MOST_PLACES ||
-        (trial->places > 1 && trial->kind != PLUGMC_INSERTED && trial->kind != PLUGMC_REMOVED))
+    if (trial->trial_positions > PLUGMC_MOST_TRIAL_POSITIONS ||
+        (trial->trial_positions > 1 && trial->kind != PLUGMC_INSERTED && trial->kind != PLUGMC_REMOVED))
         result->stopped = WALK_UNKNOWN;
     if (result->stopped) return 0;
     if (trial->kind != PLUGMC_INSERTED && (trial->particle >= (int64_t)t->particles ||
@@ -390,7 +390,7 @@ PLUGMC_FN double walk_growth_at(const walk_task *t, plugmc_trial *trial, int32_t
                                 const walk_around *a, walk_part part[2], const double *multipliers,
                                 double *room, int *forbidden)
 {
-    plugmc_draw_one_place(trial, j, trial->position);
+    plugmc_draw_trial_position(trial, j, trial->position);
     plugmc_wrap(trial->box, trial->position);
     trial->kind = kind;
     const int parts = walk_parts(trial, a, part);
@@ -404,8 +404,8 @@ PLUGMC_FN double walk_come(const walk_task *t, plugmc_trial *trial, const walk_a
                            walk_part part[2], const double *multipliers, double *room,
                            int *forbidden)
 {
-    const int32_t k = trial->places;
-    double growths[PLUGMC_MOST_PLACES], least = PLUGMC_NO_RANGE, sum = 0, below = 0;
+    const int32_t k = trial->trial_positions;
+    double growths[PLUGMC_MOST_TRIAL_POSITIONS], least = PLUGMC_NO_RANGE, sum = 0, below = 0;
     int32_t chosen = -1;
     int none = 1;
     for (int32_t j = 0; j < k; j++) {
@@ -431,7 +431,7 @@ PLUGMC_FN double walk_come(const walk_task *t, plugmc_trial *trial, const walk_a
         chosen = j;
         below += exp(least - growths[j]);
     }
-    plugmc_draw_one_place(trial, chosen, trial->position);
+    plugmc_draw_trial_position(trial, chosen, trial->position);
     plugmc_wrap(trial->box, trial->position);
     walk_parts(trial, a, part);
     return least - log(sum / k);
@@ -445,7 +445,7 @@ PLUGMC_FN double walk_leave(const walk_task *t, plugmc_trial *trial, const walk_
     double sum = 1;
     walk_part part[2];
     trial->log_factor = 0;
-    for (int32_t j = 1; j < trial->places; j++) {
+    for (int32_t j = 1; j < trial->trial_positions; j++) {
         int hit;
         const double growth =
             walk_growth_at(t, trial, j, PLUGMC_DISPLACED, a, part, multipliers, room, &hit);
@@ -453,7 +453,7 @@ PLUGMC_FN double walk_leave(const walk_task *t, plugmc_trial *trial, const walk_
     }
     trial->kind = PLUGMC_REMOVED;
     trial->log_factor = factor;
-    return log(sum / trial->places);
+    return log(sum / trial->trial_positions);
 }
 
 /* ---- Macrostates: as in bias.c --------------------------------------------------------------------- */
@@ -587,7 +587,7 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
             plugmc_wrap(&t.boxes[walker], trial.position);
         walk_part part[2];
         const int parts = many ? 0 : walk_parts(&trial, &a, part);
-        const bool several = SEVERAL && trial.places > 1;
+        const bool several = SEVERAL && trial.trial_positions > 1;
         int forbidden;
         double growth =
             many ? walk_group_growth(&t, &trial, &a, multipliers, room, &forbidden)
@@ -631,7 +631,7 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     walk_all<false, false>(t, call, bias, parameters, results);
 }
 
-#ifdef PLUGMC_SEVERAL_PLACES
+#ifdef PLUGMC_TRIAL_POSITIONS
 extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     walk_make_several(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
                       walk_result *results)

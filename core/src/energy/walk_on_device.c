@@ -22,7 +22,7 @@ struct walk_memory {
     int64_t *host_counts;  /* [walkers][species] */
 };
 
-/* Totals that hang on counts are in a table, of one species in a box that stays. */
+/* Totals that depend on counts are in a table, of one species in a box that stays. */
 static bool tables_do(const hamiltonian *h)
 {
     const uint32_t changes = h->system->changes;

@@ -99,9 +99,9 @@ static int climb(engine *engine, int32_t walker, int32_t to)
         code =
             borrow(engine, PLUGMC_STATE_MULTIPLIER, PLUGMC_READ | PLUGMC_WRITE, &multiplier, &row);
     if (!code)
-        hamiltonian_climb(&engine->current.hamiltonian, here,
-                          engine->ladder.multipliers +
-                              (size_t)to * (size_t)engine->system.multipliers);
+        hamiltonian_set_rung(&engine->current.hamiltonian, here,
+                             engine->ladder.multipliers +
+                                 (size_t)to * (size_t)engine->system.multipliers);
     if (!code) ((int32_t *)rung)[here] = to;
     if (!code)
         memcpy((char *)multiplier + (size_t)here * row,

@@ -26,9 +26,9 @@ int borrowing_give(engine *engine)
     engine->current.ahead = NULL; /* what it reads while it gives is what it writes */
     state_changes(&engine->current.state, before);
     if (m) {
-        const crash_record outer = crash_calling(m->instance->context.section, "give");
-        code = m->mover->driver->give(m->instance->data, &m->instance->host,
-                                      &engine->current.state.face);
+        const crash_record outer = crash_calling(m->instance->context.section, "store");
+        code = m->mover->driver->store(m->instance->data, &m->instance->host,
+                                       &engine->current.state.face);
         crash_called_within(outer);
     } else {
         engine->current.giving = true;
@@ -89,10 +89,10 @@ int borrowing_take(engine *engine, moving *m)
     uint32_t changed = before ? 0 : state_changes(&engine->current.state, seen_by(engine, m));
     if (m->by_core && engine->current.ahead) changed |= engine->current.ahead->mover->changes;
     if (!changed || before) return before;
-    context_calling(&m->instance->context, "take");
+    context_calling(&m->instance->context, "load");
     const int code = m->by_core ? hamiltonian_take(&engine->current.hamiltonian, host,
                                                    &engine->current.state.face, changed)
-                                : m->mover->driver->take(m->instance->data, host,
+                                : m->mover->driver->load(m->instance->data, host,
                                                          &engine->current.state.face, changed);
     if (!m->by_core) engine->current.ahead = m; /* it may have rounded what it took */
     return context_exit_code(&m->instance->context, code, "taking the configuration");
@@ -237,7 +237,7 @@ int borrowing_boxes_of(engine *engine, const plugmc_box **out)
 /* ---- Another box, asked of who holds the configuration ------------------------------------------- */
 
 /* The mover that has the configuration as it is, and can say what another box does to it: whether it has
- * also given it back makes no difference, since that hangs on when somebody looks. NULL: none. */
+ * also given it back makes no difference, since that depends on when somebody looks. NULL: none. */
 static moving *holder(engine *engine)
 {
     const uint32_t places = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION;

@@ -43,7 +43,7 @@ static const plugmc_pair *pair_of(const plugmc_term *term)
 {
     const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
     const int has_energy = pair && pair->functions & PLUGMC_PAIR_ENERGY;
-    return has_energy && !(pair->functions & PLUGMC_PAIR_PLACES) ? pair : NULL;
+    return has_energy && !(pair->functions & PLUGMC_PAIR_POSITIONS) ? pair : NULL;
 }
 
 /* kT, of one term. */
@@ -292,7 +292,7 @@ static bool find_on_rung(const plugmc_system *system, const ladder *l, int32_t r
         for (int32_t b = a; b < system->species_count; b++) {
             const plugmc_species *sa = plugmc_species_at(system, a),
                                  *sb = plugmc_species_at(system, b);
-            if (sa->most < 1 || sb->most < (a == b ? 2 : 1)) continue;
+            if (sa->capacity < 1 || sb->capacity < (a == b ? 2 : 1)) continue;
             pair_on_rung p = {.system = system,
                               .multipliers = multipliers_on(l, rung),
                               .a = a,

@@ -21,7 +21,7 @@ typedef struct place {
 uint32_t needs_of(const plugmc_mover *mover)
 {
     const uint32_t all =
-        PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_USES_PLACES;
+        PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_USES_POSITIONS;
     return mover->driver ? mover->needs : mover->needs | all;
 }
 
@@ -88,7 +88,8 @@ static const char *lacks_forces(uint32_t needs, const plugmc_potential *p)
 
 static bool lacks_places(uint32_t needs, const plugmc_potential *p)
 {
-    return p->pair && p->pair->functions & PLUGMC_PAIR_PLACES && !(needs & PLUGMC_USES_PLACES);
+    return p->pair && p->pair->functions & PLUGMC_PAIR_POSITIONS &&
+           !(needs & PLUGMC_USES_POSITIONS);
 }
 
 static int32_t molecules_of(const plugmc_term *term)
@@ -190,10 +191,11 @@ static int match_term(const engine *engine, const place *at, uint32_t needs,
                             "mover '%s' follows forces; potential '%s' %s%s", at->name, term->label,
                             lacks_forces(needs, p), movers_for(engine, use));
     if (lacks_places(needs, p))
-        return report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' knows pairs by their separations; potential '%s' hangs on "
-                            "where the two are%s",
-                            at->name, term->label, movers_for(engine, use));
+        return report_error(
+            engine->report, EXIT_INPUT, at->file, at->line,
+            "mover '%s' knows pairs by their separations; potential '%s' depends on "
+            "where the two are%s",
+            at->name, term->label, movers_for(engine, use));
     if (tears_molecules(engine, needs, term))
         return report_error(
             engine->report, EXIT_INPUT, at->file, at->line,
@@ -319,7 +321,7 @@ static const moving *who_changes(const engine *engine, uint32_t what)
 }
 
 /* What of these changes a potential or an observable follows. Energies of pairs and fields follow all;
- * where particles come and go, a total may hang on counts alone. */
+ * where particles come and go, a total may depend on counts alone. */
 static uint32_t followed(const plugmc_plugin *p)
 {
     const plugmc_total *total = p->potential ? p->potential->total : NULL;
@@ -330,7 +332,7 @@ static uint32_t followed(const plugmc_plugin *p)
     const uint32_t follows = (PLUGMC_HAS(total, follows) ? total->follows : 0) |
                              PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;
     const bool counts = plugmc_follows_positions(total)
-                            ? PLUGMC_HAS(total, turnover) && total->turnover
+                            ? PLUGMC_HAS(total, insert_remove) && total->insert_remove
                             : PLUGMC_HAS(total, of_counts) && total->of_counts;
     return counts ? follows : follows & ~(uint32_t)PLUGMC_CHANGED_COUNT;
 }

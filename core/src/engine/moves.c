@@ -108,7 +108,7 @@ static int sum_counts(const engine *engine, const moving *m, int code)
     const int n = m->mover->move_count * engine->system.rungs;
     if (team_now()->ranks == 1) return code;
     if ((m->mover->needs & PLUGMC_GLOBAL_WALKERS && !team_leads()) ||
-        (!(m->mover->needs & PLUGMC_SPREADS) && team_now()->part > 0))
+        (!(m->mover->needs & PLUGMC_DECOMPOSES_DOMAIN) && team_now()->part > 0))
         memset(m->counted, 0, sizeof *m->counted * (size_t)n);
     return team_sum(code, (int64_t *)m->counted, 2 * n); /* two 64-bit numbers each */
 }
@@ -166,8 +166,8 @@ const double *moves_told(const engine *engine, moving *m)
 double moves_possible(const plugmc_move *move, const void *instance, const plugmc_box *box,
                       int32_t rung, double step)
 {
-    double most = move->most > 0 ? move->most : INFINITY;
-    if (!(move->most > 0) && !strcmp(move->step_unit, "length")) {
+    double most = move->largest > 0 ? move->largest : INFINITY;
+    if (!(move->largest > 0) && !strcmp(move->step_unit, "length")) {
         most = 0;
         for (int d = 0; d < box->dimension; d++) most = fmax(most, 0.5 * box->length[d]);
     }

@@ -515,7 +515,7 @@ int host_not_a_number(plugmc_context *context, const plugmc_not_a_number *where)
     engine *engine = context->engine;
     char what[400], who[80] = "";
     context_failed(context);
-    const crash_record outer = crash_calling(context->section, "give");
+    const crash_record outer = crash_calling(context->section, "store");
     const culprit c = engine ? find(engine, where) : (culprit){0};
     crash_called_within(outer);
     if (c.term) {

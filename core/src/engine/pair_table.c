@@ -15,11 +15,11 @@ typedef struct well {
     double at, depth; /* of the least energy beyond contact; NaN: it is nowhere below 0 */
 } well;
 
-/* One that hangs on places is no function of a distance. */
+/* One that depends on places is no function of a distance. */
 static bool is_pair(const plugmc_term *term)
 {
     const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
-    return pair && !(pair->functions & PLUGMC_PAIR_PLACES);
+    return pair && !(pair->functions & PLUGMC_PAIR_POSITIONS);
 }
 
 /* In the unit of energy, couplings included. */

@@ -12,7 +12,7 @@
 #include "engine/moves.h"
 #include "engine/refusals.h"
 #include "engine/services.h"
-#include "parallel/spread.h"
+#include "parallel/decomposition.h"
 #include "system/system.h"
 #include "energy/bias.h"
 
@@ -74,9 +74,9 @@ static int begin_weighing(engine *engine)
     instance *weighing = engine->weighing->instance;
     for (int k = 0; k < engine->mover_count; k++) {
         const moving *m = &engine->movers[k];
-        const char *why = m->mover->joins ? "decides about several walkers together"
-                                          : "keeps a configuration of its own";
-        if ((m->by_core || !(m->mover->changes & of)) && !m->mover->joins) continue;
+        const char *why = m->mover->couples ? "decides about several walkers together"
+                                            : "keeps a configuration of its own";
+        if ((m->by_core || !(m->mover->changes & of)) && !m->mover->couples) continue;
         return report_error(engine->report, EXIT_INPUT, weighing->context.file,
                             weighing->context.line,
                             "mover '%s' weighs macrostates, and mover '%s' %s",

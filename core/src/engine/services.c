@@ -17,7 +17,7 @@
 #include "engine/not_a_number.h"
 #include "engine/engine.h"
 #include "base/stop.h"
-#include "parallel/spread.h"
+#include "parallel/decomposition.h"
 #include "parallel/team.h"
 
 /* A sentence that begins with a key of the section and a colon is about that key. */
@@ -135,7 +135,7 @@ static moving *mover_of(const plugmc_context *context)
 
 static int not_for(plugmc_context *context, const char *service)
 {
-    return host_fail(context, PLUGMC_ERROR_STATE, "%s is for movers without 'take' and 'give'",
+    return host_fail(context, PLUGMC_ERROR_STATE, "%s is for movers without 'load' and 'store'",
                      service);
 }
 
@@ -366,7 +366,7 @@ static const void *host_extension(plugmc_context *context, const char *name)
                                                    .decide = host_decide};
     static const plugmc_rungs rungs = {.size = sizeof rungs,
                                        .by_rung = host_by_rung,
-                                       .exchange_growth = host_exchange_growth,
+                                       .exchange_delta = host_exchange_growth,
                                        .exchange_rungs = host_exchange_rungs};
     static const plugmc_weighing weighing = {.size = sizeof weighing, .declare = host_declare};
     static const plugmc_local_energies local_energies = {.size = sizeof local_energies,
@@ -375,7 +375,7 @@ static const void *host_extension(plugmc_context *context, const char *name)
                                       {PLUGMC_RUNGS, &rungs},
                                       {PLUGMC_MACROSTATES, &weighing},
                                       {PLUGMC_LOCAL_ENERGIES, &local_energies},
-                                      {PLUGMC_SPREAD, spread_services()}};
+                                      {PLUGMC_DOMAIN_DECOMPOSITION, spread_services()}};
     (void)context;
     for (int k = 0; k < PLUGMC_COUNT(known); k++)
         if (!strcmp(name, known[k].name)) return known[k].table;

@@ -27,7 +27,7 @@ static int check_movers(const engine *engine)
         const instance *instance = engine->movers[k].instance;
         const plugmc_mover *mover = engine->movers[k].mover;
         const bool pairs = PLUGMC_HAS(mover, together) && mover->together > 1;
-        if (!mover->joins || mover->needs & PLUGMC_GLOBAL_WALKERS || (pairs && !ladder)) continue;
+        if (!mover->couples || mover->needs & PLUGMC_GLOBAL_WALKERS || (pairs && !ladder)) continue;
         return report_error(
             engine->report, EXIT_INPUT, instance->context.file, instance->context.line,
             "mover '%s' ties walkers%s to each other, and %d processes have them apart: start "
@@ -37,7 +37,7 @@ static int check_movers(const engine *engine)
     return 0;
 }
 
-static bool spreads(const plugmc_mover *mover) { return mover->needs & PLUGMC_SPREADS; }
+static bool spreads(const plugmc_mover *mover) { return mover->needs & PLUGMC_DECOMPOSES_DOMAIN; }
 
 /* Whether all processes of a walker can make the same sweeps of it, each for itself, beside a mover that spreads:
  * what it does follows from places and boxes of that walker, which each has when its turn comes. */
@@ -45,7 +45,7 @@ static bool can_repeat(const plugmc_mover *mover)
 {
     const bool together = PLUGMC_HAS(mover, together) && mover->together > 1;
     return !(mover->changes & ~(uint32_t)(PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX)) &&
-           !(mover->needs & PLUGMC_GLOBAL_WALKERS) && !mover->joins && !together &&
+           !(mover->needs & PLUGMC_GLOBAL_WALKERS) && !mover->couples && !together &&
            mover->move_count > 0;
 }
 

@@ -39,8 +39,8 @@ typedef struct examination {
 /* Any number below 1; it has nothing to do with those of the chain. */
 static double next_draw(examination *x)
 {
-    const plugmc_random r =
-        plugmc_draw((plugmc_seed){0x746f74616c73}, x->draws++, 0, 0, PLUGMC_PURPOSE_TRIAL, 0);
+    const plugmc_random r = plugmc_draw((plugmc_seed){.key = 0x746f74616c73}, x->draws++, 0, 0,
+                                        PLUGMC_PURPOSE_TRIAL, 0);
     return plugmc_uniform_double(r.word[0], r.word[1]);
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/crash.h"
 #include "base/report.h"
-#include "gpu/kernel_text.h"
+#include "gpu/gpu_source.h"
 
 enum { MOST_QUANTITIES = 1000, MOST_TEXTS = 1000, MOST_NAME = 200 };
 
@@ -105,15 +105,15 @@ int64_t first_not_finite(const double *values, int64_t n)
     return -1;
 }
 
-/* ---- Device texts ---------------------------------------------------------------------------- */
+/* ---- GPU sources ---------------------------------------------------------------------------- */
 
-int ask_kernel_text(const plugmc_plugin *plugin, void *instance, const plugmc_host *host, int index,
-                    plugmc_kernel_text *out, sentence why)
+int ask_gpu_source(const plugmc_plugin *plugin, void *instance, const plugmc_host *host, int index,
+                   plugmc_gpu_source *out, sentence why)
 {
-    *out = (plugmc_kernel_text){.size = sizeof *out};
-    if (!plugin->kernel_text || !plugin->kernel_text(instance, host, index, out)) return 0;
-    if (index >= MOST_TEXTS) return why_not(why, "the list of its kernel texts has no end") - 1;
-    return check_kernel_text(out, why) ? 1 : -1;
+    *out = (plugmc_gpu_source){.size = sizeof *out};
+    if (!plugin->gpu_source || !plugin->gpu_source(instance, host, index, out)) return 0;
+    if (index >= MOST_TEXTS) return why_not(why, "the list of its GPU sources has no end") - 1;
+    return check_gpu_source(out, why) ? 1 : -1;
 }
 
 /* ---- Potentials ------------------------------------------------------------------------------ */
@@ -230,20 +230,22 @@ static bool check_waves(const plugmc_total *total, const void *instance, sentenc
 }
 
 /* That what an optimisation finds can be written down: each number has a key of its own, or a place in one. */
-static bool check_free_number(const plugmc_plugin *plugin, const plugmc_free_number *n, int64_t k,
-                              sentence why)
+static bool check_variational_parameter(const plugmc_plugin *plugin,
+                                        const plugmc_variational_parameter *n, int64_t k,
+                                        sentence why)
 {
-    if (!n->key) return why_not(why, "its free number %lld has no key", (long long)k);
+    if (!n->key) return why_not(why, "its variational parameter %lld has no key", (long long)k);
     for (int32_t i = 0; i < plugin->parameter_count; i++) {
         const plugmc_parameter *p = plugmc_parameter_at(plugin, i);
         if (p->derived || strcmp(p->name, n->key)) continue;
         if (n->place == -1 ? p->type == PLUGMC_TYPE_REAL
                            : n->place >= 0 && p->type == PLUGMC_TYPE_LIST)
             return true;
-        return why_not(why, "its free number %lld is to be at place %lld of '%s', which cannot be",
-                       (long long)k, (long long)n->place, n->key);
+        return why_not(
+            why, "its variational parameter %lld is to be at place %lld of '%s', which cannot be",
+            (long long)k, (long long)n->place, n->key);
     }
-    return why_not(why, "its free number %lld belongs to '%.80s', which is no key of it",
+    return why_not(why, "its variational parameter %lld belongs to '%.80s', which is no key of it",
                    (long long)k, n->key);
 }
 
@@ -255,44 +257,49 @@ static bool check_tables(const plugmc_plugin *plugin, const char *const *table, 
             found = plugin->parameters[i].type == PLUGMC_TYPE_LIST &&
                     !strcmp(plugin->parameters[i].name, *table);
         if (!found)
-            return why_not(why, "its free numbers are in '%.80s', which is no list of it", *table);
+            return why_not(why, "its variational parameters are in '%.80s', which is no list of it",
+                           *table);
     }
     return true;
 }
 
 /* Of a text that gives derivatives. */
-static bool check_sums(const plugmc_free *f, const void *instance, int64_t most, sentence why)
+static bool check_sums(const plugmc_variational *f, const void *instance, int64_t most,
+                       sentence why)
 {
     if (!f->functions) return true;
-    if (f->functions & ~(PLUGMC_FREE_PAIR | PLUGMC_FREE_FIELD))
-        return why_not(why, "its free numbers are in functions of no kind (%d)", f->functions);
+    if (f->functions & ~(PLUGMC_VARIATIONAL_PAIR | PLUGMC_VARIATIONAL_FIELD))
+        return why_not(why, "its variational parameters are in functions of no kind (%d)",
+                       f->functions);
     crash_calling_its("sums");
     const int64_t sums = f->sums(instance);
     return (sums >= 0 && sums <= most) ||
-           why_not(why, "its free numbers come from %lld sums", (long long)sums);
+           why_not(why, "its variational parameters come from %lld sums", (long long)sums);
 }
 
 static bool check_free(const plugmc_term *term, sentence why)
 {
     const int64_t most = 100000;
-    const plugmc_free *f = plugmc_free_of(term->plugin);
+    const plugmc_variational *f = plugmc_variational_of(term->plugin);
     if (!check_tables(term->plugin, f->tables, why)) return false;
     if (!check_sums(f, term->instance, most, why)) return false;
     crash_calling_its("count");
     const int64_t count = f->count(term->instance);
     if (count < 0 || count > most)
-        return why_not(why, "it has %lld free numbers", (long long)count);
+        return why_not(why, "it has %lld variational parameters", (long long)count);
     crash_calling_its("number");
     const char *list = "";
     for (int64_t k = 0, next = 0; k < count; k++) {
-        plugmc_free_number n = {.size = sizeof n};
+        plugmc_variational_parameter n = {.size = sizeof n};
         if (f->number(term->instance, k, &n))
-            return why_not(why, "it does not say what its free number %lld is", (long long)k);
-        if (!check_free_number(term->plugin, &n, k, why)) return false;
+            return why_not(why, "it does not say what its variational parameter %lld is",
+                           (long long)k);
+        if (!check_variational_parameter(term->plugin, &n, k, why)) return false;
         next = strcmp(n.key, list) ? 0 : next + 1;
         list = n.key;
         if (n.place != (n.place < 0 && !next ? -1 : next))
-            return why_not(why, "its free number %lld is at place %lld of '%s', not at %lld",
+            return why_not(why,
+                           "its variational parameter %lld is at place %lld of '%s', not at %lld",
                            (long long)k, (long long)n.place, n.key, (long long)next);
     }
     double *values = checked(calloc((size_t)count + 1, sizeof *values));
@@ -301,8 +308,9 @@ static bool check_free(const plugmc_term *term, sentence why)
     const int64_t wrong = told ? first_not_finite(values, count) : -1;
     const double what = wrong >= 0 ? values[wrong] : 0;
     free(values);
-    if (!told) return why_not(why, "it does not say what its free numbers are");
-    return wrong < 0 || why_not(why, "its free number %lld is %g", (long long)wrong, what);
+    if (!told) return why_not(why, "it does not say what its variational parameters are");
+    return wrong < 0 ||
+           why_not(why, "its variational parameter %lld is %g", (long long)wrong, what);
 }
 
 bool check_potential_answers(const plugmc_system *system, const plugmc_term *term, sentence why)
@@ -310,7 +318,7 @@ bool check_potential_answers(const plugmc_system *system, const plugmc_term *ter
     const plugmc_potential *p = term->plugin->potential;
     return (!plugmc_orbitals_of(term->plugin) || check_orbitals(system, term, why)) &&
            (!p->total || check_waves(p->total, term->instance, why)) &&
-           (!plugmc_free_of(term->plugin) || check_free(term, why));
+           (!plugmc_variational_of(term->plugin) || check_free(term, why));
 }
 
 /* ---- Movers ---------------------------------------------------------------------------------- */

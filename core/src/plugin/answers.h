@@ -13,13 +13,13 @@ enum quantity_list { QUANTITIES_MEASURED, QUANTITIES_DERIVED };
  * cannot be. No name may come twice among what is measured and derived. */
 int ask_quantity(const plugmc_observable *, void *instance, enum quantity_list, int index,
                  plugmc_quantity *out, sentence why);
-/* The same for a device text. */
-int ask_kernel_text(const plugmc_plugin *, void *instance, const plugmc_host *, int index,
-                    plugmc_kernel_text *out, sentence why);
+/* The same for a GPU source. */
+int ask_gpu_source(const plugmc_plugin *, void *instance, const plugmc_host *, int index,
+                   plugmc_gpu_source *out, sentence why);
 
 /* Range and contact distances of a pair facet, in both precisions. After configure. */
 bool check_distances(const plugmc_system *, const plugmc_term *, sentence why);
-/* Numbers of orbitals, ions and waves; free numbers. After prepare. */
+/* Numbers of orbitals, ions and waves; variational parameters. After prepare. */
 bool check_potential_answers(const plugmc_system *, const plugmc_term *, sentence why);
 /* Size of the trial move and the acceptance that is aimed at. After prepare. */
 bool check_mover_answers(const plugmc_plugin *, const void *instance, sentence why);

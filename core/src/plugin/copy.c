@@ -18,7 +18,7 @@
     X(plugmc_driver, DRIVER)                                                                       \
     X(plugmc_observable, OBSERVABLE)                                                               \
     X(plugmc_orbitals, ORBITALS)                                                                   \
-    X(plugmc_free, FREE)                                                                           \
+    X(plugmc_variational, FREE)                                                                    \
     X(plugmc_view, VIEW)
 #define ONLY_GROWS(type, name)                                                                     \
     _Static_assert(sizeof(type) >= name##_2_0, "structs of the plugin interface only grow");
@@ -122,7 +122,7 @@ static const struct {
     uint32_t least;
 } known[] = {
     {PLUGMC_ORBITALS, sizeof(plugmc_orbitals), ORBITALS_2_0},
-    {PLUGMC_FREE_NUMBERS, sizeof(plugmc_free), FREE_2_0},
+    {PLUGMC_VARIATIONAL_PARAMETERS, sizeof(plugmc_variational), FREE_2_0},
     {PLUGMC_LOCAL_ENERGY, sizeof(plugmc_local_energy), 16},
     {PLUGMC_LENDS_INVERSES, sizeof(plugmc_lends_inverses), 16},
     {PLUGMC_FILLS_CELLS, sizeof(plugmc_fills_cells), 16},

@@ -77,13 +77,14 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
     static const required orbitals[] = {REQUIRED(plugmc_orbitals, count),
                                         REQUIRED(plugmc_orbitals, complex_valued),
                                         REQUIRED(plugmc_orbitals, evaluate)},
-                          numbers[] = {REQUIRED(plugmc_free, count),
-                                       REQUIRED(plugmc_free, number),
-                                       REQUIRED(plugmc_free, get),
-                                       REQUIRED(plugmc_free, set),
-                                       REQUIRED(plugmc_free, derivatives),
-                                       REQUIRED(plugmc_free, at_places)},
-                          of_text[] = {REQUIRED(plugmc_free, sums), REQUIRED(plugmc_free, combine)},
+                          numbers[] = {REQUIRED(plugmc_variational, count),
+                                       REQUIRED(plugmc_variational, number),
+                                       REQUIRED(plugmc_variational, get),
+                                       REQUIRED(plugmc_variational, set),
+                                       REQUIRED(plugmc_variational, derivatives),
+                                       REQUIRED(plugmc_variational, at_points)},
+                          of_text[] = {REQUIRED(plugmc_variational, sums),
+                                       REQUIRED(plugmc_variational, combine)},
                           local_energy[] = {REQUIRED(plugmc_local_energy, evaluate)},
                           inverses[] = {REQUIRED(plugmc_lends_inverses, inverses)},
                           cells[] = {REQUIRED(plugmc_fills_cells, fill_cells)},
@@ -96,7 +97,7 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
         int count;
     } known[] = {
         {PLUGMC_ORBITALS, "orbitals", orbitals, PLUGMC_COUNT(orbitals)},
-        {PLUGMC_FREE_NUMBERS, "free", numbers, PLUGMC_COUNT(numbers)},
+        {PLUGMC_VARIATIONAL_PARAMETERS, "free", numbers, PLUGMC_COUNT(numbers)},
         {PLUGMC_LOCAL_ENERGY, "local energy", local_energy, PLUGMC_COUNT(local_energy)},
         {PLUGMC_LENDS_INVERSES, "lent inverses", inverses, PLUGMC_COUNT(inverses)},
         {PLUGMC_FILLS_CELLS, "cells", cells, PLUGMC_COUNT(cells)},
@@ -109,7 +110,7 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
         if (table && !check_facet(table, known[k].what, known[k].functions, known[k].count, why))
             return false;
     }
-    const plugmc_free *free = plugmc_free_of(d);
+    const plugmc_variational *free = plugmc_variational_of(d);
     return !free || !free->functions || CHECK_FACET(free, "free", of_text);
 }
 
@@ -163,7 +164,7 @@ static bool check_observable(const plugmc_plugin *d, sentence why)
     if (!only_writes && !CHECK_FACET(d->observable, "observable", functions)) return false;
     if (!d->observable->derived != !d->observable->derive)
         return why_not(why, "is an observable with only one of 'derived' and 'derive'");
-    const int32_t on = d->observable->hangs_on;
+    const int32_t on = d->observable->depends_on;
     if (on < PLUGMC_ON_CONFIGURATION || on > PLUGMC_ON_HISTORY)
         return why_not(
             why, "is an observable that depends on what this plugmc does not know (hangs_on = %d)",
@@ -176,7 +177,7 @@ static bool check_mover(const plugmc_plugin *d, sentence why)
 {
     static const required functions[] = {REQUIRED(plugmc_mover, sweep)},
                           counts[] = {REQUIRED(plugmc_mover, counts)},
-                          own[] = {REQUIRED(plugmc_driver, take), REQUIRED(plugmc_driver, give)};
+                          own[] = {REQUIRED(plugmc_driver, load), REQUIRED(plugmc_driver, store)};
     if (!CHECK_FACET(d->mover, "mover", functions)) return false;
     if (d->mover->driver &&
         (!CHECK_FACET(d->mover->driver, "driver", own) || !CHECK_FACET(d->mover, "mover", counts)))
@@ -191,7 +192,7 @@ static bool check_mover(const plugmc_plugin *d, sentence why)
                        "is a mover that changes or follows what this plugmc does not know "
                        "(changes = 0x%x, follows = 0x%x)",
                        d->mover->changes, d->mover->follows);
-    if (d->mover->changes & PLUGMC_CHANGED_WALKER_WEIGHT && !d->mover->joins)
+    if (d->mover->changes & PLUGMC_CHANGED_WALKER_WEIGHT && !d->mover->couples)
         return why_not(why, "is a mover that weighs walkers and does not say that it joins them");
     if (d->mover->needs & ~(uint32_t)NEEDS & ~ABILITIES_TO_COME)
         return why_not(why, "is a mover that needs what this plugmc does not know (needs = 0x%x)",

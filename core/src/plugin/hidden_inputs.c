@@ -241,7 +241,7 @@ bool check_hidden_inputs(const plugmc_system *system, const plugmc_term *term, s
             (!plugin->potential->pair && !plugin->potential->field))
             continue;
         good = check_lists(&s, &room[0], &room[1], why) &&
-               (!term->plugin->text || check_undeclared(&s, &room[0], &room[1], why));
+               (!term->plugin->source || check_undeclared(&s, &room[0], &room[1], why));
     }
     free(room);
     return good;

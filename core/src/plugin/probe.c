@@ -10,7 +10,7 @@
  *   `change`           is the difference of two energies
  *   `derivatives`      give the energy, and the gradient and Laplacian that its differences give
  *
- * One that hangs on places (PLUGMC_PAIR_PLACES) is tried on the same line, where only what belongs to it is seen: its
+ * One that depends on places (PLUGMC_PAIR_POSITIONS) is tried on the same line, where only what belongs to it is seen: its
  * Laplacian is compared with differences in all directions.
  *
  * Not tried are distances below contact and below a thousandth of the range (without one, of half
@@ -331,7 +331,7 @@ static bool derivative_is_wrong(trial *t, int i, bool single)
     pair->derivatives(single ? t->term->instance_single : t->term->instance, &t->system->box, 0, 1,
                       &a, other_of(&o, &t->b, single), &d);
     const double first = (d.gradient[0] * a.x + d.gradient[1] * a.y + d.gradient[2] * a.z) / r;
-    const int placed = (pair->functions & PLUGMC_PAIR_PLACES) != 0;
+    const int placed = (pair->functions & PLUGMC_PAIR_POSITIONS) != 0;
     const double second =
         placed ? d.laplacian : d.laplacian - (t->system->box.dimension - 1) * first / r;
     const slopes wide = differences(t, r, 2e-4 * r), narrow = differences(t, r, 1e-4 * r);

@@ -157,7 +157,7 @@ static bool probe_species(vectors *v)
     crash_calling_its("range");
     const double range = v->pair->range(v->instance),
                  end = isfinite(range) && range > 0 ? range : scale;
-    const bool placed = (v->pair->functions & PLUGMC_PAIR_PLACES) != 0,
+    const bool placed = (v->pair->functions & PLUGMC_PAIR_POSITIONS) != 0,
                slopes = PLUGMC_HAS(v->pair, derivatives) && v->pair->derivatives;
     v->size = 0;
     for (int i = 0; i < SEPARATIONS; i++) {

@@ -120,8 +120,10 @@ static int species_build(const config *config, plugmc_system *system, report *re
                                       .mass = from->mass,
                                       .grows = is_unlimited(config, s),
                                       .mu = NAN};
-        species[s].most = from->most ? from->most : species[s].grows ? room_for(from) : from->count;
-        const int64_t most = species[s].most;
+        species[s].capacity = from->most         ? from->most
+                              : species[s].grows ? room_for(from)
+                                                 : from->count;
+        const int64_t most = species[s].capacity;
         if (most < 0 || most > INT32_MAX - first[s])
             return report_error(report, EXIT_INPUT, config->ini.path,
                                 config_line_of_species(config, s, from->most ? "most" : "count"),

@@ -110,7 +110,7 @@ static int sweep_on_device(sequential *me, const plugmc_host *host, uint64_t fir
     return sequential_check_device(me, host, last);
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     sequential *me = instance;
     if (!me->define_count) {
@@ -123,14 +123,14 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
         sequential_define(me, "BRUSH_SHARED", shared_bytes(me, host->system));
         if (me->spread) sequential_define(me, "BRUSH_PARTS", me->spread->parts);
     }
-    return sequential_kernel_text(me, host, texts, index, out);
+    return sequential_gpu_source(me, host, texts, index, out);
 }
 
 static int prepare_on_device(sequential *me, const plugmc_host *host)
 {
     const int32_t n = (int32_t)me->system->particles, panel = panel_of(me, me->system);
     device_state *d = &me->d;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     d->panels = (n + panel - 1) / panel;
     d->interval = (n / 64 + TILE - 1) / TILE * TILE;
     if (d->interval < TILE) d->interval = TILE;
@@ -140,7 +140,7 @@ static int prepare_on_device(sequential *me, const plugmc_host *host)
     d->blocks = host->gpu->multiprocessors / me->system->walkers;
     if (d->blocks < 2) d->blocks = 2;
     TRY(parts_prepare(me, host));
-    if (!kernel_text(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
+    if (!gpu_source(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
     TRY(host->gpu->kernel(host->context, &text, "brush_sweep", &me->k_sweep));
     return sequential_prepare_device(me, host, texts);
 }
@@ -172,8 +172,8 @@ static const plugmc_parameter table[] = {
 static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};
 
 static const plugmc_driver driver = {.size = sizeof driver,
-                                     .take = sequential_take,
-                                     .give = sequential_give,
+                                     .load = sequential_take,
+                                     .store = sequential_give,
                                      .running_energy = sequential_running_energy};
 
 PLUGMC_PLUGIN(
@@ -184,7 +184,7 @@ PLUGMC_PLUGIN(
         PLUGMC_MOVER_WITH(
             moves,
             .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_CPU |
-                     PLUGMC_RUNS_ON_GPU | PLUGMC_SPREADS,
+                     PLUGMC_RUNS_ON_GPU | PLUGMC_DECOMPOSES_DOMAIN,
             .changes = PLUGMC_CHANGED_POSITION,
             .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
                        PLUGMC_CHANGED_RUNG,
@@ -192,4 +192,4 @@ PLUGMC_PLUGIN(
             .good_for =
                 "forces of long range, and up to some thousand particles whatever their forces",
             .same_moves = "serial checkerboard", .speed = speed, .driver = &driver),
-        .prepare = prepare, .kernel_text = kernel_text, .archive = sequential_archive)
+        .prepare = prepare, .gpu_source = gpu_source, .archive = sequential_archive)

@@ -30,7 +30,10 @@ static void divide(const sequential *me, size_t begin[ARRAYS + 1])
         begin[k + 1] = begin[k] + (bytes[k] + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-void parts_find(sequential *me, const plugmc_host *host) { me->spread = plugmc_spread_of(host); }
+void parts_find(sequential *me, const plugmc_host *host)
+{
+    me->spread = plugmc_decomposition_of(host);
+}
 
 int parts_check(sequential *me, const plugmc_host *host)
 {
@@ -109,18 +112,18 @@ energy_share share_of_energy(const sequential *me, int part)
 int join_rows(const sequential *me, const plugmc_host *host, int code, double *rows)
 {
     const energy_share own = share_of_energy(me, me->spread->part);
-    plugmc_parcel parcels[2 * MOST_PARTS];
+    plugmc_message parcels[2 * MOST_PARTS];
     int n = 0;
     for (int32_t part = 0; part < me->spread->parts && !code; part++) {
         const energy_share of = share_of_energy(me, part);
         for (int k = 0; k < 2 && part != me->spread->part; k++)
             parcels[n++] =
-                (plugmc_parcel){.size = sizeof *parcels,
-                                .part = part,
-                                .send = rows + own.begin[k],
-                                .receive = rows + of.begin[k],
-                                .send_bytes = (size_t)(own.end[k] - own.begin[k]) * sizeof *rows,
-                                .receive_bytes = (size_t)(of.end[k] - of.begin[k]) * sizeof *rows};
+                (plugmc_message){.size = sizeof *parcels,
+                                 .part = part,
+                                 .send = rows + own.begin[k],
+                                 .receive = rows + of.begin[k],
+                                 .send_bytes = (size_t)(own.end[k] - own.begin[k]) * sizeof *rows,
+                                 .receive_bytes = (size_t)(of.end[k] - of.begin[k]) * sizeof *rows};
     }
     return me->spread->deliver(host->context, code, 0, parcels, n);
 }

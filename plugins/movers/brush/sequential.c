@@ -104,8 +104,8 @@ static void define_common(sequential *me, const plugmc_host *host)
     sequential_define(me, "BRUSH_BY_WALKER", by_walker(host->system));
 }
 
-int sequential_kernel_text(sequential *me, const plugmc_host *host, const device_text *texts,
-                           int index, plugmc_kernel_text *out)
+int sequential_gpu_source(sequential *me, const plugmc_host *host, const device_text *texts,
+                          int index, plugmc_gpu_source *out)
 {
     if (index >= TEXTS) return 0;
     if (!me->texts[0]) {
@@ -115,14 +115,15 @@ int sequential_kernel_text(sequential *me, const plugmc_host *host, const device
             if (!me->texts[k]) return 0;
         }
     }
-    plugmc_set_text(out, &(plugmc_kernel_text){
-                             .name = texts[index].name,
-                             .text = me->texts[index],
-                             .defines = me->define_list,
-                             .fuse = PLUGMC_FUSE_SAMPLED,
-                             .double_precision = texts[index].in_double || me->precision == DOUBLE,
-                             .contract = texts[index].contract,
-                         });
+    plugmc_set_gpu_source(out,
+                          &(plugmc_gpu_source){
+                              .name = texts[index].name,
+                              .source = me->texts[index],
+                              .defines = me->define_list,
+                              .fuse = PLUGMC_FUSE_SAMPLED,
+                              .double_precision = texts[index].in_double || me->precision == DOUBLE,
+                              .contract = texts[index].contract,
+                          });
     return 1;
 }
 
@@ -171,8 +172,8 @@ int sequential_prepare_device(sequential *me, const plugmc_host *host, const dev
                    {TEXT_PROPOSE, "brush_store", &me->k_store},
                    {TEXT_ENERGY, "brush_energy", &me->k_energy}};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
-        plugmc_kernel_text text = {.size = sizeof text};
-        if (!sequential_kernel_text(me, host, texts, kernels[k].text, &text))
+        plugmc_gpu_source text = {.size = sizeof text};
+        if (!sequential_gpu_source(me, host, texts, kernels[k].text, &text))
             return PLUGMC_ERROR_MEMORY;
         TRY(host->gpu->kernel(host->context, &text, kernels[k].name, kernels[k].to));
     }

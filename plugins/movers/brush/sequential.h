@@ -44,7 +44,7 @@ typedef struct device_state {
     plugmc_device_pointer turn, places, news, mail, mail_sum, mail_hit, gone, lost;
 } device_state;
 
-/* A device text of a mover: files one after the other. */
+/* A GPU source of a mover: files one after the other. */
 typedef struct device_text {
     const char *name, *part[6]; /* five at most, NULL after the last */
     int in_double;              /* whatever the precision chosen */
@@ -58,9 +58,10 @@ typedef struct sequential {
     int64_t group_size, refresh;
 
     const plugmc_system *system;
-    const plugmc_spread *spread; /* NULL: this process alone sweeps its walkers, all of each */
-    plugmc_seed seed;            /* of its random draws */
-    brush_domain domain;         /* at the start: whether it is periodic, and oblique, stays */
+    const plugmc_decomposition
+        *spread;         /* NULL: this process alone sweeps its walkers, all of each */
+    plugmc_seed seed;    /* of its random draws */
+    brush_domain domain; /* at the start: whether it is periodic, and oblique, stays */
     term *terms;
     int term_count, hard_count; /* the first ones have no pair energy */
     size_t real_size;           /* of places and of the energies of pairs */
@@ -106,9 +107,9 @@ typedef struct sequential {
 int sequential_prepare(sequential *, const plugmc_host *);
 /* Adds NAME=NUMBER to what all texts are compiled with; before they are asked for. */
 void sequential_define(sequential *, const char *name, int number);
-/* plugmc_plugin.kernel_text with the texts of a mover [TEXTS]. */
-int sequential_kernel_text(sequential *, const plugmc_host *, const device_text *, int index,
-                           plugmc_kernel_text *out);
+/* plugmc_plugin.gpu_source with the texts of a mover [TEXTS]. */
+int sequential_gpu_source(sequential *, const plugmc_host *, const device_text *, int index,
+                          plugmc_gpu_source *out);
 /* The memory of d, whose numbers the mover has set, and the kernels but that of the sweep. */
 int sequential_prepare_device(sequential *, const plugmc_host *, const device_text *);
 /* n sweeps' trial moves are counted. */

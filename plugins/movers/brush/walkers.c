@@ -98,7 +98,7 @@ int walkers_take(sequential *me, const plugmc_host *host, const plugmc_state *st
 
 int walkers_take_steps(sequential *me, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
-    if (!plugmc_take_steps(sweeps, me->rungs, me->steps)) return PLUGMC_OK;
+    if (!plugmc_update_steps(sweeps, me->rungs, me->steps)) return PLUGMC_OK;
     set_rungs(me);
     if (!host->gpu) return PLUGMC_OK;
     TRY(walkers_upload(me, host));

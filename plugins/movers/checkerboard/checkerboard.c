@@ -16,7 +16,7 @@
 
 #include "../speeds.h"
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     checkerboard *me = (checkerboard *)instance;
     if (index > 1 || (!me->system && geometry(me, host))) return 0;
@@ -73,7 +73,7 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 {
     uint64_t first = sweeps->first, n = sweeps->n;
     checkerboard *me = (checkerboard *)instance;
-    if (plugmc_take_steps(sweeps, me->system->rungs, me->steps)) set_steps(me);
+    if (plugmc_update_steps(sweeps, me->system->rungs, me->steps)) set_steps(me);
     while (n > 0) {
         uint64_t some = n < CHUNK || me->bounded ? n : CHUNK;
         TRY(host->gpu ? sweep_on_gpu(me, host, first, some) : sweep_or_grow(me, host, first, some));
@@ -243,11 +243,11 @@ static const plugmc_move moves[] = {{.name = "displacement",
                                      .step_unit = "length",
                                      .step_key = "step",
                                      .target_key = "target_acceptance",
-                                     .most = INFINITY,
+                                     .largest = INFINITY,
                                      .limit = limit}};
 
 static const plugmc_driver driver = {
-    .size = sizeof driver, .take = take, .give = give, .rescale = rescale};
+    .size = sizeof driver, .load = take, .store = give, .rescale = rescale};
 
 static const plugmc_fills_cells fills_cells = {.size = sizeof fills_cells,
                                                .fill_cells = lend_cells};
@@ -265,7 +265,7 @@ PLUGMC_PLUGIN(
             moves,
             .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
                      PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU |
-                     PLUGMC_SPREADS,
+                     PLUGMC_DECOMPOSES_DOMAIN,
             .changes = PLUGMC_CHANGED_POSITION,
             .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_BOX |
                        PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
@@ -274,4 +274,4 @@ PLUGMC_PLUGIN(
                 "thousands of particles or more with forces of short range, on a GPU above all; few cells leave most "
                 "of it idle, and in cells of many particles more `trials` are faster",
             .same_moves = "serial brush", .speed = speed, .driver = &driver),
-        .prepare = prepare, .kernel_text = kernel_text, .archive = archive)
+        .prepare = prepare, .gpu_source = gpu_source, .archive = archive)

@@ -44,7 +44,7 @@ typedef struct patch {
     int chosen;        /* 1: random numbers are drawn before the sweep before has ended */
 } patch;
 
-/* What the moves of a walker hang on beside its particles: its box, and its rung of the ladder. */
+/* What the moves of a walker depend on beside its particles: its box, and its rung of the ladder. */
 typedef struct conditions {
     double length[3], volume; /* of the box */
     double width[3];          /* cell edges, length */
@@ -94,9 +94,9 @@ typedef struct checkerboard {
     uint64_t lost;                        /* sweep in which a change of energy was not a number */
 
     /* other processes that have the same walker: domains.c */
-    const plugmc_spread *spread; /* NULL: there are none */
-    int at_once;                 /* sweeps for which cells of others are brought at once, at most */
-    int apart;                   /* cells of others are not here as they are there */
+    const plugmc_decomposition *spread; /* NULL: there are none */
+    int at_once; /* sweeps for which cells of others are brought at once, at most */
+    int apart;   /* cells of others are not here as they are there */
     cb_window windows[BATCH][CB_WINDOWS]; /* of the sweeps for which they are brought */
 
     /* GPU */
@@ -162,7 +162,7 @@ void set_strides(checkerboard *);
 int most_slots(const checkerboard *);
 /* Kernels count the slots of a walker in int: an error if there are more. */
 int check_slots(const checkerboard *, const plugmc_host *);
-/* Whether cells of the present number are wide enough in another box. This and the next hang on boxes and
+/* Whether cells of the present number are wide enough in another box. This and the next depend on boxes and
  * the number of cells alone, which a resumed run has too. */
 int cells_hold(const checkerboard *, const conditions *other);
 /* Boxes have grown so much that there is room for more cells, a tenth more at least. */
@@ -278,9 +278,9 @@ int sweep_or_grow(checkerboard *, const plugmc_host *, uint64_t first, uint64_t 
 
 /* ---- kernels.c: the text of the kernels, and how cells are shared out among threads ----------- */
 
-int describe_kernels(checkerboard *, const plugmc_host *, plugmc_kernel_text *out);
+int describe_kernels(checkerboard *, const plugmc_host *, plugmc_gpu_source *out);
 /* Of those of load.cu. */
-int describe_load(checkerboard *, const plugmc_host *, plugmc_kernel_text *out);
+int describe_load(checkerboard *, const plugmc_host *, plugmc_gpu_source *out);
 int pitch(const checkerboard *); /* places of half a row on the device */
 uint32_t blocks_for(int64_t threads, int block);
 int tiled(const checkerboard *);

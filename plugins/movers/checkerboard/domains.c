@@ -1,7 +1,7 @@
-/* domains.c: one system over several processes (plugmc/spread.h).
+/* domains.c: one system over several processes (plugmc/domain_decomposition.h).
  *
  * Each process has cells for the whole box and sweeps some layers of them, its domain: rows along the last axis in
- * two dimensions, planes in three. What happens in a cell hangs on the cells next to it and on random numbers that
+ * two dimensions, planes in three. What happens in a cell depends on the cells next to it and on random numbers that
  * belong to it. So a process that also sweeps what is around its domain, as far as that matters, comes to the same
  * cells as one that sweeps all of them, bit for bit. How far that is follows from the sets of the sweep: a layer for
  * each sub-sweep whose set has the parity of the layer at the edge, and one for the shift: five at most in two
@@ -41,7 +41,7 @@ static int sweeps_at_once(const checkerboard *me, const plugmc_host *host)
 
 int check_domains(checkerboard *me, const plugmc_host *host)
 {
-    me->spread = plugmc_spread_of(host);
+    me->spread = plugmc_decomposition_of(host);
     me->at_once = me->exchange_every > 0 ? (int)me->exchange_every : 1;
     if (!me->spread) return PLUGMC_OK;
     if (!me->exchange_every) me->at_once = sweeps_at_once(me, host);
@@ -151,9 +151,9 @@ static int find_pieces(checkerboard *me, purpose to, piece *pieces)
     return (int)(next - pieces);
 }
 
-static plugmc_parcel parcel_of(const piece *p, void *at, size_t bytes)
+static plugmc_message parcel_of(const piece *p, void *at, size_t bytes)
 {
-    plugmc_parcel parcel = {.size = sizeof parcel, .part = p->part};
+    plugmc_message parcel = {.size = sizeof parcel, .part = p->part};
     if (p->comes)
         parcel.receive = at, parcel.receive_bytes = bytes;
     else
@@ -193,7 +193,7 @@ static void copy_piece(const checkerboard *me, const piece *p, char *buffer)
 }
 
 static int exchange_on_host(checkerboard *me, const plugmc_host *host, int code,
-                            const piece *pieces, int n, plugmc_parcel *parcels)
+                            const piece *pieces, int n, plugmc_message *parcels)
 {
     size_t bytes = 1, at = 0;
     for (int k = 0; k < n; k++) bytes += (size_t)pieces[k].layers * bytes_of_layer(me);
@@ -216,7 +216,7 @@ static int exchange_on_host(checkerboard *me, const plugmc_host *host, int code,
 
 /* Layers follow each other in each of the arrays of a store (checkerboard.cu). */
 static int exchange_on_device(checkerboard *me, const plugmc_host *host, int code,
-                              const piece *pieces, int n, plugmc_parcel *parcels)
+                              const piece *pieces, int n, plugmc_message *parcels)
 {
     const size_t cells = (size_t)device_cells(me) / (size_t)layers(me); /* with padding */
     const size_t slots = cells * (size_t)me->capacity;
@@ -226,7 +226,7 @@ static int exchange_on_device(checkerboard *me, const plugmc_host *host, int cod
     } arrays[] = {{me->on_now.count, cells},
                   {me->on_now.coordinate, slots * sizeof(float) * (size_t)vector_floats(me)},
                   {me->on_now.id, slots * sizeof(uint32_t)}};
-    plugmc_parcel *next = parcels;
+    plugmc_message *next = parcels;
     for (int k = 0; k < n; k++)
         for (int i = 0; i < (device_ids(me) ? 3 : 2); i++) {
             const plugmc_device_pointer at =
@@ -244,7 +244,7 @@ static int bring(checkerboard *me, const plugmc_host *host, int code, purpose to
     enum { ARRAYS = 3 }; /* of a store */
     const size_t most = 4 * (size_t)me->spread->parts + 4;
     piece *pieces = (piece *)malloc(most * sizeof *pieces);
-    plugmc_parcel *parcels = (plugmc_parcel *)malloc(most * ARRAYS * sizeof *parcels);
+    plugmc_message *parcels = (plugmc_message *)malloc(most * ARRAYS * sizeof *parcels);
     if (!pieces || !parcels) {
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for lists of cells");
     } else {

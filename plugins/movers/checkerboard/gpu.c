@@ -162,7 +162,7 @@ int download_state(checkerboard *me, const plugmc_host *host)
 static int build_on_device(checkerboard *me, const plugmc_host *host)
 {
     const int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     TRY(describe_kernels(me, host, &text));
     TRY(host->gpu->kernel(host->context, &text, "cb_plan_batch", &me->k_plan));
     TRY(host->gpu->kernel(host->context, &text, "cb_advance", &me->k_advance));

@@ -264,7 +264,7 @@ static int describe_constants(checkerboard *me, const plugmc_host *host)
 /* What of the text comes last. */
 enum { ANY, DISKS, LOAD };
 
-static int describe(checkerboard *me, const plugmc_host *host, int which, plugmc_kernel_text *out)
+static int describe(checkerboard *me, const plugmc_host *host, int which, plugmc_gpu_source *out)
 {
     const char *of_a_cell = me->wide ? checkerboard_wide : checkerboard_subsweep;
     const char *const parts[][5] = {
@@ -276,21 +276,21 @@ static int describe(checkerboard *me, const plugmc_host *host, int which, plugmc
     TRY(describe_constants(me, host));
     if (!*text) *text = join_texts(host, parts[which]);
     if (!*text) return PLUGMC_ERROR_MEMORY;
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = which == LOAD ? "checkerboard_load.cu"
-                                                                     : "checkerboard.cu",
-                                               .text = *text,
-                                               .defines = me->defines,
-                                               .fuse = 1,
-                                               .overlap = 1});
+    plugmc_set_gpu_source(out, &(plugmc_gpu_source){.name = which == LOAD ? "checkerboard_load.cu"
+                                                                          : "checkerboard.cu",
+                                                    .source = *text,
+                                                    .defines = me->defines,
+                                                    .fuse = 1,
+                                                    .overlap = 1});
     return PLUGMC_OK;
 }
 
-int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_text *out)
+int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_gpu_source *out)
 {
     return describe(me, host, tiled(me) ? DISKS : ANY, out);
 }
 
-int describe_load(checkerboard *me, const plugmc_host *host, plugmc_kernel_text *out)
+int describe_load(checkerboard *me, const plugmc_host *host, plugmc_gpu_source *out)
 {
     return describe(me, host, LOAD, out);
 }

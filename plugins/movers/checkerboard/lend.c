@@ -13,7 +13,7 @@ typedef struct wanted {
 
 static int build(checkerboard *me, const plugmc_host *host)
 {
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     if (me->k_count) return PLUGMC_OK;
     TRY(describe_load(me, host, &text));
     TRY(host->gpu->kernel(host->context, &text, "cb_place_wanted", &me->k_place));

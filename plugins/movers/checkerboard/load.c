@@ -3,7 +3,7 @@
 
 static int build(checkerboard *me, const plugmc_host *host)
 {
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     if (me->k_enter) return PLUGMC_OK;
     TRY(describe_load(me, host, &text));
     TRY(host->gpu->kernel(host->context, &text, "cb_touch", &me->k_touch));

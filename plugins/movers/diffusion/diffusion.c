@@ -366,7 +366,7 @@ static const plugmc_move moves[] = {
     {.name = "t_move", .doc = "an electron goes where a nonlocal potential leads"}};
 
 static const plugmc_driver driver = {
-    .size = sizeof driver, .take = take, .give = give, .running_energy = running_energy};
+    .size = sizeof driver, .load = take, .store = give, .running_energy = running_energy};
 
 static const plugmc_lends_inverses lends_inverses = {.size = sizeof lends_inverses,
                                                      .inverses = inverses};
@@ -388,11 +388,11 @@ PLUGMC_PLUGIN(
             moves,
             .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS |
                      PLUGMC_NEEDS_FORCES | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU |
-                     PLUGMC_USES_PLACES,
+                     PLUGMC_USES_POSITIONS,
             .changes = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_WALKER_WEIGHT, .sweep = sweep,
-            .counts = counts, .joins = 1,
+            .counts = counts, .couples = 1,
             .good_for =
                 "ground states of electrons with the nodes of a wave function that has been optimised",
             .driver = &driver),
         .observable = &observable, .configure = configure, .prepare = prepare,
-        .kernel_text = diffusion_kernel_text, .archive = checkpoint_archive, .release = release)
+        .gpu_source = diffusion_gpu_source, .archive = checkpoint_archive, .release = release)

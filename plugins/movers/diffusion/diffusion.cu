@@ -174,9 +174,9 @@ template <class T> PLUGMC_FN T sum_of_some(T mine)
 
 /* ---- Pairs and fields ---- */
 
-PLUGMC_FN plugmc_placed between(const double *a, const double *b)
+PLUGMC_FN plugmc_separation_at between(const double *a, const double *b)
 {
-    return plugmc_place(
+    return plugmc_separate_at(
         (real)a[0], (real)a[1], (real)a[2],
         plugmc_separated((real)(a[0] - b[0]), (real)(a[1] - b[1]), (real)(a[2] - b[2])));
 }
@@ -214,9 +214,9 @@ PLUGMC_FN void feel(const dmc_task &t, const double *all, int32_t e, int32_t end
         out[FELT_GRADIENT] += first * s.x;
         out[FELT_GRADIENT + 1] += first * s.y;
         out[FELT_GRADIENT + 2] += first * s.z;
-        if (PLUGMC_PLACES > 0) {
+        if (PLUGMC_POSITION_DEPENDENT > 0) {
             real gradient[3], laplacian;
-            plugmc_placed_derivatives(s, a, site_of(t, j), gradient, &laplacian);
+            plugmc_pair_derivatives_at(s, a, site_of(t, j), gradient, &laplacian);
             for (int d = 0; d < 3; d++) out[FELT_GRADIENT + d] += gradient[d];
         }
     }

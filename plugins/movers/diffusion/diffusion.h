@@ -56,7 +56,7 @@ typedef struct diffusion_engine {
     int (*fetch_base)(const struct diffusion *, const plugmc_host *, double *positions);
     int (*view)(struct diffusion *, const plugmc_host *, plugmc_view *out);
     int (*t_moves)(struct diffusion *, const plugmc_host *, uint64_t sweep,
-                   const plugmc_nonlocal_place *places, int64_t count);
+                   const plugmc_nonlocal_point *places, int64_t count);
     /* Into `lent`, with ln_square of the walkers brought up to date; *out says where they are. */
     int (*lend)(struct diffusion *, const plugmc_host *, plugmc_inverses *out);
     /* `parts` and ln_square of the walkers are brought up to date. */
@@ -151,9 +151,9 @@ int64_t walk_parts(const diffusion *, const walker *, int64_t e, const double r[
 /* After `sweep` sweeps, from where nonlocal potentials lead to, in the order of walkers and electrons; on a GPU in
  * device memory, where walkers and species may come in any order. */
 int t_moves_here(diffusion *, const plugmc_host *, uint64_t sweep,
-                 const plugmc_nonlocal_place *places, int64_t count);
+                 const plugmc_nonlocal_point *places, int64_t count);
 int t_moves_there(diffusion *, const plugmc_host *, uint64_t sweep,
-                  const plugmc_nonlocal_place *places, int64_t count);
+                  const plugmc_nonlocal_point *places, int64_t count);
 
 /* ---- Checkpoints: checkpoint.c --------------------------------------------------------------- */
 
@@ -164,7 +164,7 @@ int checkpoint_archive(void *instance, const plugmc_host *, plugmc_archive *);
 
 /* ---- On a GPU: gpu.c ------------------------------------------------------------------------- */
 
-int diffusion_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
+int diffusion_gpu_source(void *instance, const plugmc_host *, int index, plugmc_gpu_source *out);
 
 /* ---- Weights: population.c ------------------------------------------------------------------- */
 

@@ -319,8 +319,7 @@ static int lend(diffusion *d, const plugmc_host *host, plugmc_inverses *out)
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
-int diffusion_kernel_text(void *instance, const plugmc_host *host, int index,
-                          plugmc_kernel_text *out)
+int diffusion_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
     if (index > 0) return index == 1 && matrices_factors_text(host, out);
@@ -328,17 +327,17 @@ int diffusion_kernel_text(void *instance, const plugmc_host *host, int index,
         join_texts(host, (const char *const[]){task_text, kernels_text, t_moves_text, NULL});
     if (!own) return 0;
     out->name = "diffusion.cu";
-    out->text = matrices_text(host, own, NULL);
+    out->source = matrices_text(host, own, NULL);
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = 1;
     out->contract = 1;
-    return out->text != NULL;
+    return out->source != NULL;
 }
 
 static int load_kernels(diffusion *d, const plugmc_host *host)
 {
     diffusion_gpu *g = d->gpu;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     const char *const number = d->is_complex ? "complex" : "real", *team = "few";
     if (g->lanes == DMC_WARP) team = "warp";
     if (g->lanes == DMC_TEAM) team = "block";
@@ -353,7 +352,7 @@ static int load_kernels(diffusion *d, const plugmc_host *host)
         {propose, &g->propose}, {decide, &g->decide},       {close, &g->close},
         {"dmc_copy", &g->copy}, {"dmc_gather", &g->gather}, {"dmc_parts", &g->parts},
     };
-    int code = diffusion_kernel_text(d, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    int code = diffusion_gpu_source(d, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
     if (!code && d->nonlocal == T_MOVES) code = gpu_t_moves_prepare(d, host, &text);

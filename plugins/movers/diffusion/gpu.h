@@ -98,6 +98,6 @@ int gpu_orbitals(const diffusion *, const plugmc_host *, int spin, int64_t point
                  device_pointer positions, device_pointer values, device_pointer slopes);
 
 /* Kernels of the mover's text, and memory. */
-int gpu_t_moves_prepare(diffusion *, const plugmc_host *, const plugmc_kernel_text *);
+int gpu_t_moves_prepare(diffusion *, const plugmc_host *, const plugmc_gpu_source *);
 
 #endif

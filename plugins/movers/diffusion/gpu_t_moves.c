@@ -8,7 +8,7 @@
 
 static const double BATCH_BYTES = 1e9; /* of orbitals at places that are looked at again */
 
-int gpu_t_moves_prepare(diffusion *d, const plugmc_host *host, const plugmc_kernel_text *text)
+int gpu_t_moves_prepare(diffusion *d, const plugmc_host *host, const plugmc_gpu_source *text)
 {
     diffusion_gpu *g = d->gpu;
     t_moves *t = &g->t_moves;
@@ -177,7 +177,7 @@ static int count_moves(diffusion *d, const plugmc_host *host)
 }
 
 int t_moves_there(diffusion *d, const plugmc_host *host, uint64_t sweep,
-                  const plugmc_nonlocal_place *where, int64_t count)
+                  const plugmc_nonlocal_point *where, int64_t count)
 {
     t_moves *t = &d->gpu->t_moves;
     const size_t walkers = (size_t)d->system->walkers, particles = (size_t)d->system->particles;

@@ -87,11 +87,11 @@ int population_comb(diffusion *d, const plugmc_host *host, uint64_t sweep)
 
 /* d->found, and the places that nonlocal potentials lead to if wanted, where walkers are. */
 static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
-               const plugmc_nonlocal_place **places, int64_t *count)
+               const plugmc_nonlocal_point **places, int64_t *count)
 {
     plugmc_view view = {.size = sizeof view};
     plugmc_inverses lent = {.size = sizeof lent};
-    plugmc_nonlocal_place *there = NULL;
+    plugmc_nonlocal_point *there = NULL;
     int code = d->engine->view(d, host, &view);
     if (!code) code = diffusion_lend(d, host, &lent);
     if (code) return code;
@@ -101,9 +101,9 @@ static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
                                                  .view = &view,
                                                  .inverses = &lent,
                                                  .energy = d->found,
-                                                 .places = host->gpu ? NULL : places,
-                                                 .place_count = count,
-                                                 .device_places =
+                                                 .points = host->gpu ? NULL : places,
+                                                 .point_count = count,
+                                                 .device_points =
                                                      host->gpu && places ? &there : NULL};
     code = plugmc_local_energies_of(host)->local_energy(host->context, &request);
     if (host->gpu && places) *places = there;
@@ -203,7 +203,7 @@ static int watch(diffusion *d, const plugmc_host *host, uint64_t sweep)
 
 int population_weigh(diffusion *d, const plugmc_host *host, uint64_t sweep)
 {
-    const plugmc_nonlocal_place *places = NULL;
+    const plugmc_nonlocal_point *places = NULL;
     int64_t count = 0;
     const int moves = d->nonlocal == T_MOVES;
     const double most = most_of(d);

@@ -20,7 +20,7 @@ typedef struct turn {
 
 /* The place of the first electron that leaves, or -1 when all have chosen. */
 static int64_t choose(const diffusion *d, walker *w, uint64_t sweep,
-                      const plugmc_nonlocal_place *places, const double *energy, turn *t)
+                      const plugmc_nonlocal_point *places, const double *energy, turn *t)
 {
     while (t->next < t->end) {
         const int64_t first = t->next;
@@ -43,7 +43,7 @@ static int64_t choose(const diffusion *d, walker *w, uint64_t sweep,
 }
 
 /* Re Psi(r') / Psi of a place; values are the orbitals there. */
-static double ratio_at(const diffusion *d, const plugmc_nonlocal_place *place, int spin,
+static double ratio_at(const diffusion *d, const plugmc_nonlocal_point *place, int spin,
                        const double *values)
 {
     const walker *w = &d->walkers[place->walker];
@@ -59,7 +59,7 @@ static double ratio_at(const diffusion *d, const plugmc_nonlocal_place *place, i
 
 /* energy of n places of a spin, numbers of them in `which`. */
 static int find_energies(diffusion *d, const plugmc_host *host, int spin,
-                         const plugmc_nonlocal_place *places, const int64_t *which, int64_t n,
+                         const plugmc_nonlocal_point *places, const int64_t *which, int64_t n,
                          double *energy)
 {
     for (int64_t k = 0; k < n; k++)
@@ -67,14 +67,14 @@ static int find_energies(diffusion *d, const plugmc_host *host, int spin,
     const int code = n ? walk_orbitals(d, host, spin, n, 0) : PLUGMC_OK;
 #pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1)
     for (int64_t k = 0; k < (code ? 0 : n); k++) {
-        const plugmc_nonlocal_place *place = &places[which[k]];
+        const plugmc_nonlocal_point *place = &places[which[k]];
         energy[which[k]] = place->factor * ratio_at(d, place, spin, d->values + k * d->numbers);
     }
     return code;
 }
 
 /* Energies of the places to come of walkers in which an electron has moved. */
-static int find_again(diffusion *d, const plugmc_host *host, const plugmc_nonlocal_place *places,
+static int find_again(diffusion *d, const plugmc_host *host, const plugmc_nonlocal_point *places,
                       const turn *turns, const int32_t *moved, double *energy)
 {
     int64_t *which = malloc((size_t)d->room * sizeof *which);
@@ -97,7 +97,7 @@ static int find_again(diffusion *d, const plugmc_host *host, const plugmc_nonloc
     return code;
 }
 
-static void take_turns(const diffusion *d, const plugmc_nonlocal_place *places, int64_t count,
+static void take_turns(const diffusion *d, const plugmc_nonlocal_point *places, int64_t count,
                        turn *turns)
 {
     int64_t k = 0;
@@ -109,7 +109,7 @@ static void take_turns(const diffusion *d, const plugmc_nonlocal_place *places, 
 }
 
 int t_moves_here(diffusion *d, const plugmc_host *host, uint64_t sweep,
-                 const plugmc_nonlocal_place *places, int64_t count)
+                 const plugmc_nonlocal_point *places, int64_t count)
 {
     const int32_t walkers = d->system->walkers;
     int32_t *electron = d->copies; /* which the comb needs later */

@@ -1,6 +1,6 @@
 /* t_moves.cu: T-moves on the GPU; diffusion.cu stands in front, t_moves.c says what they are. */
 
-/* As plugmc_nonlocal_place. */
+/* As plugmc_nonlocal_point. */
 struct dmc_place {
     int32_t walker, electron;
     double position[3], energy, factor, phase[2];

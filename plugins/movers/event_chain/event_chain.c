@@ -428,7 +428,7 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .listing_count = PLUGMC_COUNT(listing),
                                              .listing_size = sizeof(plugmc_listing),
                                              .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
-                                             .hangs_on = PLUGMC_ON_MULTIPLIERS};
+                                             .depends_on = PLUGMC_ON_MULTIPLIERS};
 
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(event_chain, length, "0", 0, 1e12, "length",
@@ -444,7 +444,7 @@ static const plugmc_parameter table[] = {
 static const plugmc_move moves[] = {
     {.name = "chain", .doc = "particles push each other along; none is rejected"}};
 
-static const plugmc_driver driver = {.size = sizeof driver, .take = take, .give = give};
+static const plugmc_driver driver = {.size = sizeof driver, .load = take, .store = give};
 
 PLUGMC_PLUGIN(
         .name = "event_chain", .summary = "hard particles push each other along, without rejection",

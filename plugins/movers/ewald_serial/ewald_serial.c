@@ -159,7 +159,7 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
     const uint64_t first = sweeps->first, n = sweeps->n;
     enum { LONGEST_GRAPH = 256 /* batches; longer sweeps keep the GPU busy without */ };
     ewald_serial *s = instance;
-    const int other = plugmc_take_steps(sweeps, s->system->rungs, s->steps);
+    const int other = plugmc_update_steps(sweeps, s->system->rungs, s->steps);
     const int recorded = s->task.particles <= LONGEST_GRAPH * ES_BATCH;
     const es_plan plan = {s->seed, first, s->steps[0], 0, 0, 0};
     int code = other ? set_rungs(s, host) : PLUGMC_OK;
@@ -504,18 +504,18 @@ static int upload_constants(ewald_serial *s, const plugmc_host *host)
     return code;
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     static const char *const defines[2][2] = {{"ES_BY_WALKER=0", NULL}, {"ES_BY_WALKER=1", NULL}};
     (void)instance;
     if (index > 0) return 0;
     out->name = "ewald_serial.cu";
     out->defines = defines[host->system->weighted || host->system->rungs > 1];
-    out->text =
+    out->source =
         join_texts(host, (const char *const[]){sum_of_block_text, ewald_serial_kernels, NULL});
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = 1;
-    return out->text != NULL;
+    return out->source != NULL;
 }
 
 static int load_kernels(ewald_serial *s, const plugmc_host *host)
@@ -525,8 +525,8 @@ static int load_kernels(ewald_serial *s, const plugmc_host *host)
         [COUPLE] = "es_couple",    [BETWEEN] = "es_between", [DECIDE] = "es_decide",
         [APPLY] = "es_apply",      [ADVANCE] = "es_advance", [STRUCTURE] = "es_structure",
         [ENERGIES] = "es_energies"};
-    plugmc_kernel_text text = {.size = sizeof text};
-    int code = kernel_text(s, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    plugmc_gpu_source text = {.size = sizeof text};
+    int code = gpu_source(s, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int k = 0; k < KERNELS && !code; k++)
         code = host->gpu->kernel(host->context, &text, names[k], &s->kernel[k]);
     return code;
@@ -576,7 +576,7 @@ static const plugmc_parameter table[] = {
 static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};
 
 static const plugmc_driver driver = {
-    .size = sizeof driver, .take = take, .give = give, .running_energy = running_energy};
+    .size = sizeof driver, .load = take, .store = give, .running_energy = running_energy};
 
 PLUGMC_PLUGIN(.name = "ewald_serial",
               .summary = "one trial move after the other on a GPU, with sums over waves",
@@ -590,4 +590,4 @@ PLUGMC_PLUGIN(.name = "ewald_serial",
                                            PLUGMC_CHANGED_RUNG,
                                 .sweep = sweep, .counts = counts,
                                 .good_for = "charges with Ewald sums on a GPU", .driver = &driver),
-              .prepare = prepare, .kernel_text = kernel_text, .archive = archive);
+              .prepare = prepare, .gpu_source = gpu_source, .archive = archive);

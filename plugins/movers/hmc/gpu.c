@@ -50,7 +50,7 @@ struct hmc_gpu {
 
 /* Number 0 has all kernels, in the precision of the forces; number 1 those for energies in double,
  * if that is another one. */
-int hmc_gpu_kernel_text(hmc *h, const plugmc_host *host, int index, plugmc_kernel_text *out)
+int hmc_gpu_gpu_source(hmc *h, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     static const char *const defines[2][2][3] = {
         {{"HMC_LONG=0", "HMC_BY_WALKER=0", NULL}, {"HMC_LONG=0", "HMC_BY_WALKER=1", NULL}},
@@ -61,7 +61,7 @@ int hmc_gpu_kernel_text(hmc *h, const plugmc_host *host, int index, plugmc_kerne
         h->text = join_texts(host, (const char *const[]){hmc_integers, hmc_kernels, NULL});
     if (!h->text) return 0;
     out->name = "hmc.cu";
-    out->text = h->text;
+    out->source = h->text;
     out->defines = defines[precise][by_walker];
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = precise;
@@ -92,9 +92,9 @@ static int load_kernels(hmc *h, const plugmc_host *host)
         [COMPARE] = {"hmc_compare", 0},
         [ADD_TOTAL] = {"hmc_add_total", 0},
     };
-    plugmc_kernel_text text[2] = {{.size = sizeof text[0]}, {.size = sizeof text[1]}};
-    hmc_gpu_kernel_text(h, host, 0, &text[0]);
-    hmc_gpu_kernel_text(h, host, 1, &text[1]);
+    plugmc_gpu_source text[2] = {{.size = sizeof text[0]}, {.size = sizeof text[1]}};
+    hmc_gpu_gpu_source(h, host, 0, &text[0]);
+    hmc_gpu_gpu_source(h, host, 1, &text[1]);
     int code = h->text ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int k = 0; k < (h->weight ? KERNELS : ADD_TOTAL) && !code; k++)
         code = host->gpu->kernel(host->context, &text[kernels[k].for_energies], kernels[k].name,

@@ -82,7 +82,7 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 {
     const uint64_t first = sweeps->first, n = sweeps->n;
     hmc *h = instance;
-    if (plugmc_take_steps(sweeps, h->system->rungs, h->step)) {
+    if (plugmc_update_steps(sweeps, h->system->rungs, h->step)) {
         const int code = set_rungs(h, host);
         if (code) return code;
     }
@@ -377,9 +377,9 @@ static int prepare(void *instance, const plugmc_host *host)
     return code ? code : set_rungs(h, host);
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    return hmc_gpu_kernel_text(instance, host, index, out);
+    return hmc_gpu_gpu_source(instance, host, index, out);
 }
 
 static const plugmc_parameter table[] = {
@@ -401,11 +401,11 @@ static const plugmc_move moves[] = {{.name = "trajectory",
                                      .step_unit = "length sqrt(mass/energy)",
                                      .step_key = "time_step",
                                      .target_key = "target_acceptance",
-                                     .most = INFINITY,
+                                     .largest = INFINITY,
                                      .limit = limit}};
 
 static const plugmc_driver driver = {
-    .size = sizeof driver, .take = take, .give = give, .running_energy = running_energy};
+    .size = sizeof driver, .load = take, .store = give, .running_energy = running_energy};
 
 PLUGMC_PLUGIN(
         .name = "hmc",
@@ -424,4 +424,4 @@ PLUGMC_PLUGIN(
             .good_for =
                 "moving all particles at once along smooth forces, above all many charges on a GPU; not for hard cores",
             .driver = &driver),
-        .configure = configure, .prepare = prepare, .kernel_text = kernel_text, .archive = archive);
+        .configure = configure, .prepare = prepare, .gpu_source = gpu_source, .archive = archive);

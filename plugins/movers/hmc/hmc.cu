@@ -340,7 +340,7 @@ PLUGMC_FN void hmc_add_pair(plugmc_separation s, plugmc_site a, plugmc_site b, i
 }
 
 /* It stands once in a kernel, and its loop is not unrolled: of two copies the compiler may contract the
- * products in two ways, and the force of a pair would hang on which of them computes it. */
+ * products in two ways, and the force of a pair would depend on which of them computes it. */
 PLUGMC_FN void hmc_empty(const hmc_neighbour *entry, hmc_neighbour me, int with_energy,
                          hmc_list *list, hmc_sum *sum)
 {

@@ -79,7 +79,7 @@ int hmc_cpu_store(hmc *, const plugmc_host *, double *positions);
 int hmc_cpu_places(hmc *, const plugmc_host *, uint64_t *place);
 int hmc_cpu_states(hmc *, const plugmc_host *, hmc_state *, int write);
 
-int hmc_gpu_kernel_text(hmc *, const plugmc_host *, int index, plugmc_kernel_text *);
+int hmc_gpu_gpu_source(hmc *, const plugmc_host *, int index, plugmc_gpu_source *);
 int hmc_gpu_prepare(hmc *, const plugmc_host *);
 int hmc_gpu_boxes(hmc *, const plugmc_host *, const plugmc_state *);
 int hmc_gpu_rungs(hmc *, const plugmc_host *); /* h->rung, h->weight have changed */

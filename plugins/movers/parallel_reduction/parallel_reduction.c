@@ -78,19 +78,19 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     sequential *me = instance;
     if (!me->define_count) sequential_define(me, "BLOCK", BLOCK);
-    return sequential_kernel_text(me, host, texts, index, out);
+    return sequential_gpu_source(me, host, texts, index, out);
 }
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     sequential *me = instance;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     TRY(sequential_prepare(me, host));
-    if (!kernel_text(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
+    if (!gpu_source(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
     TRY(host->gpu->kernel(host->context, &text, "parallel_reduction_move", &me->k_sweep));
     me->d.panels = 1; /* one counter of finished blocks a walker */
     me->d.padded = (int32_t)((me->system->particles + BLOCK - 1) / BLOCK * BLOCK);
@@ -102,8 +102,8 @@ static const plugmc_parameter table[] = {SEQUENTIAL_KEYS};
 static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};
 
 static const plugmc_driver driver = {.size = sizeof driver,
-                                     .take = sequential_take,
-                                     .give = sequential_give,
+                                     .load = sequential_take,
+                                     .store = sequential_give,
                                      .running_energy = sequential_running_energy};
 
 PLUGMC_PLUGIN(.name = "parallel_reduction",
@@ -118,4 +118,4 @@ PLUGMC_PLUGIN(.name = "parallel_reduction",
                                 .sweep = sweep, .counts = sequential_counts,
                                 .good_for = "comparisons: brush makes the same chain faster",
                                 .driver = &driver),
-              .prepare = prepare, .kernel_text = kernel_text, .archive = sequential_archive)
+              .prepare = prepare, .gpu_source = gpu_source, .archive = sequential_archive)

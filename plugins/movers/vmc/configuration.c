@@ -78,5 +78,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "configuration",
               .summary = "variational Monte Carlo, all electrons of a walker moved at once",
               .reference = "McMillan, Phys. Rev. 138, A442 (1965)", PLUGMC_KEYS(vmc, table),
               PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &vmc_lends}), .mover = &vmc_callbacks,
-              .prepare = prepare, .kernel_text = vmc_kernel_text, .archive = vmc_archive,
+              .prepare = prepare, .gpu_source = vmc_gpu_source, .archive = vmc_archive,
               .release = vmc_release)

@@ -381,14 +381,14 @@ static int report(vmc *v, const plugmc_host *host)
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
-int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+int vmc_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
     if (index > 0) return index == 1 && matrices_factors_text(host, out);
     const char *text = matrices_text(host, vmc_kernels_text, vmc_decide_text);
     if (!text) return 0;
     out->name = vmc_text_name;
-    out->text = text;
+    out->source = text;
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = 1;
     out->contract = 1;
@@ -398,7 +398,7 @@ int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_k
 static int load_kernels(vmc *v, const plugmc_host *host)
 {
     vmc_gpu *g = v->gpu;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     const char *const number = v->is_complex ? "complex" : "real", *const value = v->is_single
                                                                                       ? "float"
                                                                                       : "double";
@@ -427,7 +427,7 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         {"vmc_chosen_rows", &g->chosen_rows},
         {orbitals, &g->chosen_orbitals},
     };
-    int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    int code = vmc_gpu_source(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
     return code ? code

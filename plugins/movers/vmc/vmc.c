@@ -344,14 +344,14 @@ static const plugmc_move moves[] = {{.name = "displacement",
                                      .target_key = "target_acceptance"}};
 
 static const plugmc_driver driver = {
-    .size = sizeof driver, .take = take, .give = give, .running_energy = running_energy};
+    .size = sizeof driver, .load = take, .store = give, .running_energy = running_energy};
 
 const plugmc_lends_inverses vmc_lends = {.size = sizeof vmc_lends, .inverses = inverses};
 
 const plugmc_mover vmc_callbacks = {.size = sizeof vmc_callbacks,
                                     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD |
                                              PLUGMC_USES_ORBITALS | PLUGMC_RUNS_ON_CPU |
-                                             PLUGMC_RUNS_ON_GPU | PLUGMC_USES_PLACES,
+                                             PLUGMC_RUNS_ON_GPU | PLUGMC_USES_POSITIONS,
                                     .changes = PLUGMC_CHANGED_POSITION,
                                     .follows = PLUGMC_CHANGED_POSITION,
                                     .sweep = sweep,

@@ -51,9 +51,9 @@ extern "C" __global__ void vmc_propose(const __grid_constant__ vmc_draws d, cons
 
 /* ---- Pair and field energies ---- */
 
-PLUGMC_FN plugmc_placed between(const double *a, const double *b)
+PLUGMC_FN plugmc_separation_at between(const double *a, const double *b)
 {
-    return plugmc_place(
+    return plugmc_separate_at(
         (real)a[0], (real)a[1], (real)a[2],
         plugmc_separated((real)(a[0] - b[0]), (real)(a[1] - b[1]), (real)(a[2] - b[2])));
 }

@@ -184,7 +184,7 @@ int vmc_gpu_simultaneous(vmc *, const plugmc_host *, uint64_t sweep);
 int vmc_gpu_configuration(vmc *, const plugmc_host *, uint64_t sweep);
 extern const char vmc_text_name[]; /* of the mover, for messages */
 extern const char vmc_good_for[];  /* of each mover, as plugmc_mover.good_for */
-int vmc_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
+int vmc_gpu_source(void *instance, const plugmc_host *, int index, plugmc_gpu_source *out);
 
 /* Callbacks of plugin.h that are the same in all movers. */
 extern const plugmc_mover vmc_callbacks;

@@ -53,7 +53,7 @@ typedef struct local_energy_gpu {
     device_pointer projections, projection_rows[2]; /* [.][numbers], [spin][ions] */
     room list_of, energies;                         /* visits, and theirs */
     room batch_places, batch_change, batch_ratios, batch_values;
-    room places_of; /* all places of a request, plugmc_nonlocal_place */
+    room places_of; /* all places of a request, plugmc_nonlocal_point */
 } local_energy_gpu;
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static int sort_places(local_energy *le, const plugmc_host *host)
 {
     const size_t walkers = (size_t)le->system->walkers, count = (size_t)le->asked_count;
     int64_t *next = calloc(walkers + 1, sizeof *next);
-    plugmc_nonlocal_place *sorted = malloc((count + 1) * sizeof *sorted);
+    plugmc_nonlocal_point *sorted = malloc((count + 1) * sizeof *sorted);
     const int code = next && sorted ? PLUGMC_OK : local_energy_no_memory(host);
     for (size_t k = 0; k < count && !code; k++) next[le->asked[k].walker + 1]++;
     for (size_t w = 0; w < walkers && !code; w++) next[w + 1] += next[w];
@@ -186,10 +186,10 @@ int gpu_request(local_energy *le, const plugmc_host *host,
                           "a potential of the wave function is for the CPU alone, and local "
                           "energies are wanted on the GPU");
     le->asked_count = 0;
-    plugmc_nonlocal_place **const there =
-        PLUGMC_HAS(request, device_places) ? request->device_places : NULL;
+    plugmc_nonlocal_point **const there =
+        PLUGMC_HAS(request, device_points) ? request->device_points : NULL;
     le->wants_places = there             ? WANTS_PLACES_THERE
-                       : request->places ? WANTS_PLACES_HERE
+                       : request->points ? WANTS_PLACES_HERE
                                          : WANTS_NO_PLACES;
     for (int32_t w = 0; w < n; w++) {
         g->host_phases[2 * w] = 1;
@@ -200,7 +200,7 @@ int gpu_request(local_energy *le, const plugmc_host *host,
         code = find_walkers(le, host, request->view, request->inverses, request->drift,
                             request->phase != NULL, first, n);
     le->wants_places = WANTS_NO_PLACES;
-    if (!code && request->places && !there) code = sort_places(le, host);
+    if (!code && request->points && !there) code = sort_places(le, host);
     if (!code && request->phase)
         code = host->gpu->download(host->context, request->phase, phases, bytes);
     for (int32_t w = 0; w < n && !code; w++) {
@@ -212,9 +212,9 @@ int gpu_request(local_energy *le, const plugmc_host *host,
         if (request->ln_psi)
             request->ln_psi[w] = 0.5 * g->host_found[(first + w) * FOUND + FOUND_LN_SQUARE];
     }
-    if (request->places) *request->places = there ? NULL : le->asked;
-    if (there) *there = AT(g->places_of.at, plugmc_nonlocal_place);
-    if (request->place_count) *request->place_count = le->asked_count;
+    if (request->points) *request->points = there ? NULL : le->asked;
+    if (there) *there = AT(g->places_of.at, plugmc_nonlocal_point);
+    if (request->point_count) *request->point_count = le->asked_count;
     return code;
 }
 
@@ -347,7 +347,7 @@ static int keep_places(local_energy *le, const plugmc_host *host, walkers_task *
 {
     local_energy_gpu *g = le->gpu;
     const int64_t points = (int64_t)n * le->v.sphere.points * le->v.radii,
-                  size = sizeof(plugmc_nonlocal_place);
+                  size = sizeof(plugmc_nonlocal_point);
     int code = grow_room(host, &g->places_of, (le->asked_count + points) * size);
     if (code) return code;
     device_pointer out = g->places_of.at + (device_pointer)(le->asked_count * size);
@@ -366,7 +366,7 @@ static int bring_places(local_energy *le, const plugmc_host *host, const walkers
     int code = grow(host, &le->asked, &le->asked_room, le->asked_count + (int64_t)points,
                     sizeof *le->asked);
     if (code) return code;
-    plugmc_nonlocal_place *out = le->asked + le->asked_count;
+    plugmc_nonlocal_point *out = le->asked + le->asked_count;
     visit *visits = malloc((size_t)n * sizeof *visits);
     double *ratios = malloc(points * sizeof *ratios), *places = malloc(3 * points * sizeof *places);
     if (!visits || !ratios || !places) code = local_energy_no_memory(host);
@@ -382,7 +382,7 @@ static int bring_places(local_energy *le, const plugmc_host *host, const walkers
         double m[3][3];
         visit_rotation(&le->v, task->seed, task->sweep, task->first_walker + at->walker, at, m);
         const double factor = visit_factor(&le->v, at, m, (int)(k % each));
-        out[k] = (plugmc_nonlocal_place){.walker = task->first_walker + at->walker,
+        out[k] = (plugmc_nonlocal_point){.walker = task->first_walker + at->walker,
                                          .electron = at->electron,
                                          .energy = factor * ratios[k],
                                          .factor = factor};
@@ -461,22 +461,22 @@ static int measure_visits(local_energy *le, const plugmc_host *host, walkers_tas
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
-int gpu_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+int gpu_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
     if (index > 0) return index == 1 && matrices_factors_text(host, out);
     out->name = "local_energy.cu";
-    out->text = matrices_text(host, formulas_text, kernels_text);
+    out->source = matrices_text(host, formulas_text, kernels_text);
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = 1;
     out->contract = 1;
-    return out->text != NULL;
+    return out->source != NULL;
 }
 
 static int load_kernels(local_energy *le, const plugmc_host *host, int64_t most)
 {
     local_energy_gpu *g = le->gpu;
-    plugmc_kernel_text text = {.size = sizeof text};
+    plugmc_gpu_source text = {.size = sizeof text};
     const struct {
         const char *name;
         plugmc_kernel **kernel;
@@ -498,7 +498,7 @@ static int load_kernels(local_energy *le, const plugmc_host *host, int64_t most)
         {"le_walkers", &g->walkers},
         {"le_asked", &g->asked},
     };
-    int code = gpu_kernel_text(le, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    int code = gpu_gpu_source(le, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
     return code ? code

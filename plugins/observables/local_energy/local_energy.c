@@ -395,8 +395,8 @@ static const plugmc_term *bound_to_cpu(const plugmc_system *system)
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         const plugmc_orbitals *orbitals = plugmc_orbitals_of(term->plugin);
-        if (term->sampled &&
-            ((orbitals && !orbitals->on_device) || ((p->pair || p->field) && !term->plugin->text)))
+        if (term->sampled && ((orbitals && !orbitals->on_device) ||
+                              ((p->pair || p->field) && !term->plugin->source)))
             return term;
     }
     return NULL;
@@ -416,9 +416,9 @@ static int choose_place(local_energy *le, const plugmc_host *host)
     return le->fetched ? PLUGMC_OK : local_energy_no_memory(host);
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    return bound_to_cpu(host->system) ? 0 : gpu_kernel_text(instance, host, index, out);
+    return bound_to_cpu(host->system) ? 0 : gpu_gpu_source(instance, host, index, out);
 }
 
 static int prepare_wave(local_energy *le, const plugmc_host *host)
@@ -626,4 +626,4 @@ PLUGMC_PLUGIN(.name = "local_energy",
                                      .derived = derived, .derive = derive, .listing = listing,
                                      .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_WALKER_WEIGHT),
-              .prepare = prepare, .release = release, .kernel_text = kernel_text)
+              .prepare = prepare, .release = release, .gpu_source = gpu_source)

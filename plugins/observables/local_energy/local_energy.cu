@@ -32,9 +32,9 @@ PLUGMC_FN plugmc_site site_of(const walkers_task &t, int32_t e)
     return plugmc_site_of_species(PLUGMC_SPECIES > 1 && e >= t.down ? 1 : 0);
 }
 
-PLUGMC_FN plugmc_placed between(const double *a, const double *b)
+PLUGMC_FN plugmc_separation_at between(const double *a, const double *b)
 {
-    return plugmc_place(a[0], a[1], a[2], plugmc_separated(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
+    return plugmc_separate_at(a[0], a[1], a[2], plugmc_separated(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
 }
 
 PLUGMC_FN plugmc_position position_of(const double *r)
@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
     double sum[PARTS] = {};
     for (int32_t j = lane_number(); j < t.particles && PLUGMC_ENERGY_TERMS > 0; j += LE_WARP) {
         if (j == e) continue;
-        const plugmc_placed s = between(r, all + 3 * j);
+        const plugmc_separation_at s = between(r, all + 3 * j);
         double energy, first, second;
         plugmc_pair_derivatives(s, a, site_of(t, j), &energy, &first, &second);
         sum[PARTS_GRADIENT] += first * s.x;
@@ -102,9 +102,9 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
         sum[PARTS_GRADIENT + 2] += first * s.z;
         sum[PARTS_LAPLACIAN] += second + 2 * first;
         sum[PARTS_PAIRS] += energy;
-        if (PLUGMC_PLACES > 0) {
+        if (PLUGMC_POSITION_DEPENDENT > 0) {
             double gradient[3], laplacian;
-            plugmc_placed_derivatives(s, a, site_of(t, j), gradient, &laplacian);
+            plugmc_pair_derivatives_at(s, a, site_of(t, j), gradient, &laplacian);
             for (int d = 0; d < 3; d++) sum[PARTS_GRADIENT + d] += gradient[d];
             sum[PARTS_LAPLACIAN] += laplacian;
         }
@@ -389,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
     energies[i] = visit_energy(&t.v, &at, m, ratios + i * points_of_a_visit(t));
 }
 
-/* As plugmc_nonlocal_place. */
+/* As plugmc_nonlocal_point. */
 struct nonlocal_place {
     int32_t walker, electron;
     double position[3], energy, factor, phase[2];

@@ -71,7 +71,7 @@ typedef struct local_energy {
     double *at_places; /* [.][numbers] */
     int64_t place_room, at_room;
 
-    plugmc_nonlocal_place *asked; /* places of quadratures for whoever asked, grown as needed */
+    plugmc_nonlocal_point *asked; /* places of quadratures for whoever asked, grown as needed */
     int64_t asked_count, asked_room;
     int wants_places; /* WANTS_* */
 
@@ -137,5 +137,5 @@ int gpu_measure(local_energy *, const plugmc_host *, const plugmc_view *, double
 /* The same for others, who may want more: plugmc/wave.h. */
 int gpu_request(local_energy *, const plugmc_host *, const plugmc_local_energy_request *);
 void gpu_release(local_energy *);
-int gpu_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
+int gpu_gpu_source(void *instance, const plugmc_host *, int index, plugmc_gpu_source *out);
 #endif

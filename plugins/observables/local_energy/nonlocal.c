@@ -69,7 +69,7 @@ static void place_points(const local_energy *le, const plugmc_view *view, int32_
 /* Energy of one electron at one ion; values are the orbitals at its points. */
 static double energy_of(const local_energy *le, const plugmc_view *view, int32_t walker,
                         const sample *s, int spin, const visit *at, const double *places,
-                        const double *values, plugmc_nonlocal_place *asked)
+                        const double *values, plugmc_nonlocal_point *asked)
 {
     const int64_t own = at->electron - le->system->first[spin];
     const double r[3] = {s->x[at->electron], s->y[at->electron], s->z[at->electron]};
@@ -86,7 +86,7 @@ static double energy_of(const local_energy *le, const plugmc_view *view, int32_t
                exp(-0.5 * parts_change(le, s, at->electron, places + 3 * k));
         if (!asked) continue;
         const double factor = visit_factor(&le->v, at, m, k);
-        asked[k] = (plugmc_nonlocal_place){.walker = walker,
+        asked[k] = (plugmc_nonlocal_point){.walker = walker,
                                            .electron = at->electron,
                                            .energy = factor * q[k],
                                            .factor = factor,
@@ -101,7 +101,7 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
                       int32_t walker, sample *s, int spin, int64_t first, int64_t end)
 {
     const int64_t each = (int64_t)le->v.sphere.points * le->v.radii, n = (end - first) * each;
-    plugmc_nonlocal_place *asked = NULL;
+    plugmc_nonlocal_point *asked = NULL;
     int code = grow(host, &le->places, &le->place_room, 3 * n, sizeof *le->places);
     if (!code)
         code = grow(host, &le->at_places, &le->at_room, n * le->numbers, sizeof *le->at_places);

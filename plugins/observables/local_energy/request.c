@@ -37,7 +37,7 @@ static int evaluate_request(void *instance, const plugmc_host *host,
     int code = PLUGMC_OK;
     if (request->view->on_device) return gpu_request(le, host, request);
     le->asked_count = 0;
-    le->wants_places = request->places ? WANTS_PLACES_HERE : WANTS_NO_PLACES;
+    le->wants_places = request->points ? WANTS_PLACES_HERE : WANTS_NO_PLACES;
     for (int32_t w = 0; w < request->walkers && !code; w += le->group) {
         const int32_t left = request->walkers - w, n = left < le->group ? left : le->group;
         code = evaluate_walkers(le, host, request->view, request->inverses, request->phase != NULL,
@@ -46,8 +46,8 @@ static int evaluate_request(void *instance, const plugmc_host *host,
         for (int32_t k = 0; k < n && !code; k++) write_walker(request, w + k, &le->samples[k]);
     }
     le->wants_places = WANTS_NO_PLACES;
-    if (request->places) *request->places = le->asked;
-    if (request->place_count) *request->place_count = le->asked_count;
+    if (request->points) *request->points = le->asked;
+    if (request->point_count) *request->point_count = le->asked_count;
     return code;
 }
 

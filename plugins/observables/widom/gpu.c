@@ -29,16 +29,16 @@ typedef struct widom_device {
     double widest; /* length^2 */
 } widom_device;
 
-int widom_kernel_text(const plugmc_host *host, int index, plugmc_kernel_text *out)
+int widom_gpu_source(const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     if (index > 0) return 0;
     const char *text =
         join_texts(host, (const char *const[]){sum_of_block_text, places_text, kernels_text, NULL});
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "widom.cu",
-                                               .text = text,
-                                               .fuse = PLUGMC_FUSE_SAMPLED,
-                                               .double_precision = 1,
-                                               .contract = 1});
+    plugmc_set_gpu_source(out, &(plugmc_gpu_source){.name = "widom.cu",
+                                                    .source = text,
+                                                    .fuse = PLUGMC_FUSE_SAMPLED,
+                                                    .double_precision = 1,
+                                                    .contract = 1});
     return text != NULL;
 }
 
@@ -167,8 +167,8 @@ static int find_kernels(widom_device *g, const plugmc_host *host)
                   {"widom_list", &g->list},
                   {"widom_insert", &g->insert},
                   {"widom_sum", &g->sum}};
-    plugmc_kernel_text text = {.size = sizeof text};
-    int code = widom_kernel_text(host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    plugmc_gpu_source text = {.size = sizeof text};
+    int code = widom_gpu_source(host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, wanted[i].name, wanted[i].kernel);
     return code;

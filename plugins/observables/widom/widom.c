@@ -142,7 +142,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 {
     widom *w = instance;
     const plugmc_system *system = w->system;
-    const int64_t most = plugmc_species_at(system, w->inserted)->most;
+    const int64_t most = plugmc_species_at(system, w->inserted)->capacity;
     const int n = measured(w);
     int code = find_constants(w, host, view);
     if (!code)
@@ -235,9 +235,9 @@ static int take_term(widom *w, const plugmc_host *host, int32_t index)
     const plugmc_potential *p = of->plugin->potential;
     const int parts = p->pair || p->field;
     const plugmc_total *total = p->total && (!parts || p->total->beside_parts) ? p->total : NULL;
-    if (p->pair && p->pair->functions & PLUGMC_PAIR_PLACES)
+    if (p->pair && p->pair->functions & PLUGMC_PAIR_POSITIONS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' hangs on places, and this is for pairs that do not",
+                          "potential '%s' depends on places, and this is for pairs that do not",
                           of->label);
     if (!parts && !total)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -294,10 +294,10 @@ static int prepare(void *instance, const plugmc_host *host)
     return host->gpu ? widom_prepare_gpu(w, host) : widom_prepare_cpu(w, host);
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
-    return widom_kernel_text(host, index, out);
+    return widom_gpu_source(host, index, out);
 }
 
 /* ---- The tables ------------------------------------------------------------------------------ */
@@ -318,5 +318,5 @@ PLUGMC_PLUGIN(.name = "widom",
                                      .derived = derived, .derive = derive, .lacking = lacking,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
-                                     .hangs_on = PLUGMC_ON_MULTIPLIERS),
-              .prepare = prepare, .kernel_text = kernel_text)
+                                     .depends_on = PLUGMC_ON_MULTIPLIERS),
+              .prepare = prepare, .gpu_source = gpu_source)

@@ -61,7 +61,7 @@ int widom_prepare_cpu(widom *, const plugmc_host *);
 int widom_insert_cpu(widom *, const plugmc_host *, const plugmc_view *);
 int widom_prepare_gpu(widom *, const plugmc_host *);
 int widom_insert_gpu(widom *, const plugmc_host *, const plugmc_view *);
-int widom_kernel_text(const plugmc_host *, int index, plugmc_kernel_text *out);
+int widom_gpu_source(const plugmc_host *, int index, plugmc_gpu_source *out);
 
 static inline double widom_multiplier(const widom *w, const double *multipliers, int32_t index)
 {

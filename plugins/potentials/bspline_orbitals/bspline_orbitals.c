@@ -413,7 +413,7 @@ static void prepare_geometry(bspline_orbitals *b)
 /* ---- Preparation: the GPU ------------------------------------------------------------------ */
 
 /* Two texts: results in float and in double. */
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     bspline_orbitals *b = instance;
     (void)host;
@@ -421,12 +421,12 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
     b->defines[0] = b->precision == PRECISION_DOUBLE ? "TABLE=double" : "TABLE=float";
     b->defines[1] = b->source.real ? "COMPLEX=0" : "COMPLEX=1";
     b->defines[2] = b->resident_define;
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "bspline_orbitals.cu",
-                                               .text = bspline_kernel,
-                                               .defines = b->defines,
-                                               .double_precision = index == 1,
-                                               .overlap = 1,
-                                               .contract = 1});
+    plugmc_set_gpu_source(out, &(plugmc_gpu_source){.name = "bspline_orbitals.cu",
+                                                    .source = bspline_kernel,
+                                                    .defines = b->defines,
+                                                    .double_precision = index == 1,
+                                                    .overlap = 1,
+                                                    .contract = 1});
     return index < 2;
 }
 
@@ -480,8 +480,8 @@ static int prepare_device(bspline_orbitals *b, const plugmc_host *host)
                       {"bin", &k->bin},
                       {"offsets", &k->offsets},
                       {"places", &k->places}};
-        plugmc_kernel_text text = {.size = sizeof text};
-        kernel_text(b, host, i, &text);
+        plugmc_gpu_source text = {.size = sizeof text};
+        gpu_source(b, host, i, &text);
         for (int n = 0; n < PLUGMC_COUNT(wanted) && !code; n++)
             code = gpu->kernel(host->context, &text, wanted[n].name, wanted[n].out);
     }
@@ -588,5 +588,4 @@ PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "bspline_orbitals",
               .reference = "Alfe, Gillan, Phys. Rev. B 70, 161101 (2004)",
               PLUGMC_KEYS(bspline_orbitals, table), PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}),
               .configure = configure, .release = release, .prepare = prepare,
-              .kernel_text = kernel_text, .potential = &potential,
-              .rehearse = orbital_file_rehearse)
+              .gpu_source = gpu_source, .potential = &potential, .rehearse = orbital_file_rehearse)

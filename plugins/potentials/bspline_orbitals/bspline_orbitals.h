@@ -49,7 +49,7 @@ typedef struct bspline_orbitals {
     char *scratch; /* [threads][scratch_bytes] */
     size_t scratch_bytes;
 
-    const char *defines[4]; /* of the device text */
+    const char *defines[4]; /* of the GPU source */
     char resident_define[32];
     spline_kernels kernels[2]; /* results in float, double */
     int64_t batch;             /* points */

@@ -149,7 +149,8 @@ static int change(void *instance, int32_t walker, int64_t particle, const double
     return ewald_sum_change(((parameters *)instance)->sum, walker, particle, position, change);
 }
 
-static int turnover(void *instance, int32_t walker, const plugmc_turnover *what, double *change)
+static int turnover(void *instance, int32_t walker, const plugmc_insert_remove *what,
+                    double *change)
 {
     return ewald_sum_turnover(((parameters *)instance)->sum, walker, what, change);
 }

@@ -176,7 +176,7 @@ static PLUGMC_TARGETS double energy_of_shift(const ewald_sum *s, const double *w
     return sum_of_lanes(lane);
 }
 
-int ewald_sum_turnover(ewald_sum *s, int32_t walker, const plugmc_turnover *x, double *change)
+int ewald_sum_turnover(ewald_sum *s, int32_t walker, const plugmc_insert_remove *x, double *change)
 {
     const int32_t species = s->system->species_count;
     const plugmc_box *box = box_now(s, walker);
@@ -186,14 +186,15 @@ int ewald_sum_turnover(ewald_sum *s, int32_t walker, const plugmc_turnover *x, d
     place_phases at;
     memcpy(after, before, (size_t)species * sizeof *after);
     memset(s->shift, 0, 2 * (size_t)s->waves * sizeof *s->shift);
-    s->trial = (trial){.walker = walker, .particle = -1, .comes = x->comes, .leaves = x->leaves};
-    for (int32_t k = 0; k < x->leaves; k++) {
+    s->trial =
+        (trial){.walker = walker, .particle = -1, .comes = x->inserted, .leaves = x->removed};
+    for (int32_t k = 0; k < x->removed; k++) {
         const int64_t i = s->trial.leaver[k] = x->particle[k];
         after[species_of(s, i)]--;
         phases_at(s, box, &s->positions[3 * (walker * s->system->particles + i)], &at);
         add_waves(s, -s->charge[i], &at);
     }
-    for (int32_t k = 0; k < x->comes; k++) {
+    for (int32_t k = 0; k < x->inserted; k++) {
         s->trial.species[k] = x->species[k];
         after[x->species[k]]++;
         memcpy(s->trial.position[k], x->position[k], sizeof s->trial.position[k]);
@@ -208,7 +209,7 @@ int ewald_sum_turnover(ewald_sum *s, int32_t walker, const plugmc_turnover *x, d
     return PLUGMC_OK;
 }
 
-/* Numbers and places as plugmc_turnover has them. */
+/* Numbers and places as plugmc_insert_remove has them. */
 static void take_turnover(ewald_sum *s, const trial *t)
 {
     double *positions = s->positions + 3 * t->walker * s->system->particles;

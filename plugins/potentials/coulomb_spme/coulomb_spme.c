@@ -194,7 +194,7 @@ static int change(void *instance, int32_t walker, int64_t particle, const double
     return spme_change(((parameters *)instance)->mesh, walker, particle, position, change);
 }
 
-static int turnover(void *instance, int32_t walker, const plugmc_turnover *x, double *change)
+static int turnover(void *instance, int32_t walker, const plugmc_insert_remove *x, double *change)
 {
     return spme_turnover(((parameters *)instance)->mesh, walker, x, change);
 }
@@ -204,9 +204,9 @@ static int settle(void *instance, int32_t walker, int accepted)
     return spme_settle(((parameters *)instance)->mesh, walker, accepted);
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    return index == 0 && !spme_kernel_text(((parameters *)instance)->mesh, host, out);
+    return index == 0 && !spme_gpu_source(((parameters *)instance)->mesh, host, out);
 }
 
 static void release(void *instance) { spme_release(((parameters *)instance)->mesh); }
@@ -235,7 +235,7 @@ static const plugmc_total mesh = {.size = sizeof mesh,
                                   .turnover = turnover,
                                   .molecule_of = molecule_of};
 #define MESH .total = &mesh
-#define CALLBACKS .prepare = prepare, .kernel_text = kernel_text, .release = release
+#define CALLBACKS .prepare = prepare, .gpu_source = gpu_source, .release = release
 #else
 #define MESH .total = NULL
 #define CALLBACKS .prepare = NULL

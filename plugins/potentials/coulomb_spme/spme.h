@@ -41,12 +41,12 @@ int spme_configure(const plugmc_host *, const spme_settings *, spme **out);
 int spme_prepare(spme *, const plugmc_host *);
 int spme_energy(spme *, const plugmc_total_request *);
 /* The text of the kernels, in memory of the host; returns the code. */
-int spme_kernel_text(spme *, const plugmc_host *, plugmc_kernel_text *out);
+int spme_gpu_source(spme *, const plugmc_host *, plugmc_gpu_source *out);
 void spme_release(spme *);
 /* One particle at a time, as in plugmc_total (spme_moves.c). */
 int spme_start(spme *, const plugmc_view *);
 int spme_change(spme *, int32_t walker, int64_t particle, const double position[3], double *change);
-int spme_turnover(spme *, int32_t walker, const plugmc_turnover *, double *change);
+int spme_turnover(spme *, int32_t walker, const plugmc_insert_remove *, double *change);
 int spme_settle(spme *, int32_t walker, int accepted);
 
 /* ---- Errors and what follows from them (spme_tune.c) ------------------------------------- */
@@ -132,7 +132,7 @@ struct spme {
 int spme_check_box(const spme *, const plugmc_box *, int64_t walker);
 /* What depends on a box that is not that of the start. */
 void spme_fill_box(const spme *, const plugmc_box *, spme_box *out);
-/* Energy and virial that do not hang on places, of a walker with so many of each species [species]; NULL: of all. */
+/* Energy and virial that do not depend on places, of a walker with so many of each species [species]; NULL: of all. */
 void spme_constants(const spme *, double volume, const int64_t *count, double *energy,
                     double *virial);
 /* Those of walker w, of a request's counts where they change. */

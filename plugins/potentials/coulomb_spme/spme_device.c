@@ -98,14 +98,15 @@ typedef struct spme_device_mesh {
     plugmc_device_pointer not_finite;
 } spme_device_mesh;
 
-int spme_kernel_text(spme *m, const plugmc_host *host, plugmc_kernel_text *out)
+int spme_gpu_source(spme *m, const plugmc_host *host, plugmc_gpu_source *out)
 {
     const char *text =
         join_texts(host, (const char *const[]){spme_task_text, spme_kernels, spme_spreading,
                                                spme_gathering, NULL});
     if (!text) return PLUGMC_ERROR_MEMORY;
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "coulomb_spme.cu",
-                                               .text = text,
+    plugmc_set_gpu_source(out,
+                          &(plugmc_gpu_source){.name = "coulomb_spme.cu",
+                                               .source = text,
                                                .defines = m->define_list,
                                                .double_precision = m->set.precision == SPME_DOUBLE,
                                                .overlap = 1,
@@ -270,8 +271,8 @@ static int open_fft(spme *m)
 
 static int get_kernels(spme *m)
 {
-    plugmc_kernel_text text = {.size = sizeof text};
-    int code = spme_kernel_text(m, m->host, &text);
+    plugmc_gpu_source text = {.size = sizeof text};
+    int code = spme_gpu_source(m, m->host, &text);
     for (int k = 0; k < KERNELS && !code; k++)
         if ((k != TABLES || m->limit.stretch > 0) &&
             (kernels[k].spreading < 0 || kernels[k].spreading == m->set.spreading))

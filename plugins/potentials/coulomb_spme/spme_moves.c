@@ -121,22 +121,22 @@ static int32_t species_of(const plugmc_system *system, int64_t i)
 }
 
 /* positions and count of the walker, after this. */
-static void turn_over(const plugmc_system *system, const plugmc_turnover *x, double *positions,
+static void turn_over(const plugmc_system *system, const plugmc_insert_remove *x, double *positions,
                       int64_t *count)
 {
-    for (int32_t k = 0; k < x->leaves; k++) {
+    for (int32_t k = 0; k < x->removed; k++) {
         const int32_t a = species_of(system, x->particle[k]);
         const int64_t last = system->first[a] + --count[a];
         memmove(&positions[3 * x->particle[k]], &positions[3 * last], 3 * sizeof *positions);
         for (int d = 0; d < 3; d++) positions[3 * last + d] = NAN;
     }
-    for (int32_t k = 0; k < x->comes; k++) {
+    for (int32_t k = 0; k < x->inserted; k++) {
         const int64_t i = system->first[x->species[k]] + count[x->species[k]]++;
         memcpy(&positions[3 * i], x->position[k], 3 * sizeof *positions);
     }
 }
 
-int spme_turnover(spme *m, int32_t walker, const plugmc_turnover *x, double *change)
+int spme_turnover(spme *m, int32_t walker, const plugmc_insert_remove *x, double *change)
 {
     const plugmc_system *system = m->host->system;
     struct spme_moves *s = m->moves;

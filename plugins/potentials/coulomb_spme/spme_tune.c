@@ -33,7 +33,7 @@ enum { ALIASES = 4 }; /* on each side; they fall as m^-n and faster */
 static int64_t most_of(const plugmc_system *system, int32_t s)
 {
     const plugmc_species *species = plugmc_species_at(system, s);
-    return system->changes & PLUGMC_CHANGED_COUNT ? species->most : species->count;
+    return system->changes & PLUGMC_CHANGED_COUNT ? species->capacity : species->count;
 }
 
 spme_charges spme_charges_of(const plugmc_system *system)

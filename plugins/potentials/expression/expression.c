@@ -538,7 +538,7 @@ static const plugmc_parameter table[] = {
         "the formula, a pair of species"),
     PLUGMC_REAL_DERIVED(parameters, range, "cutoff, or infinity"),
     PLUGMC_REAL_DERIVED(parameters, square, "its square"),
-    PLUGMC_TEXT_DERIVED(parameters, text, "the formula for a GPU"),
+    PLUGMC_SOURCE_DERIVED(parameters, text, "the formula for a GPU"),
 };
 
 static const plugmc_potential potential = {.size = sizeof potential, .pair = &expression_facet};

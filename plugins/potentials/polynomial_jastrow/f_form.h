@@ -18,7 +18,7 @@ typedef struct f_form {
     int32_t columns, free;
     int32_t (*power)[3];  /* [columns] l, m, n */
     int32_t *free_column; /* [free] */
-    double *basis;        /* [columns][free]: g = basis times the free numbers */
+    double *basis;        /* [columns][free]: g = basis times the variational parameters */
 } f_form;
 
 /* Memory of the host. NULL: there is none, which has been said. */

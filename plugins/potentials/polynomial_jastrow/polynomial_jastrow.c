@@ -312,8 +312,8 @@ PLUGMC_FN void pair_derivative_at(const parameters *p, plugmc_position at, plugm
 
 /* ---- What coefficients have to do with it ---- */
 
-/* Sums of monomials with their factors (1 - x)^C, for free numbers: u of like, of unlike spins, chi, f of like, of
- * unlike spins. free_numbers.h makes derivatives of them. */
+/* Sums of monomials with their factors (1 - x)^C, for variational parameters: u of like, of unlike spins, chi, f of like, of
+ * unlike spins. variational.h makes derivatives of them. */
 enum { MOST_POWERS = 10 };
 
 /* Coefficients g_lmn with l >= m, ordered by n, then m, then l (f_form.h). */
@@ -437,8 +437,8 @@ PLUGMC_FN void f_numbers(const parameters *p, plugmc_separation first, plugmc_se
     }
 }
 
-PLUGMC_FN void pair_numbers(const parameters *p, plugmc_position at, plugmc_separation s,
-                            plugmc_site a, plugmc_site b, const plugmc_tally *t)
+PLUGMC_FN void pair_variational(const parameters *p, plugmc_position at, plugmc_separation s,
+                                plugmc_site a, plugmc_site b, const plugmc_tally *t)
 {
     const real square = p->f_reach * p->f_reach;
     const int32_t unlike = a.species != b.species, u = (int32_t)p->u_terms;
@@ -455,8 +455,8 @@ PLUGMC_FN void pair_numbers(const parameters *p, plugmc_position at, plugmc_sepa
     }
 }
 
-PLUGMC_FN void field_numbers(const parameters *p, plugmc_position r, plugmc_site a,
-                             const plugmc_tally *t)
+PLUGMC_FN void field_variational(const parameters *p, plugmc_position r, plugmc_site a,
+                                 const plugmc_tally *t)
 {
     real f[3];
     const plugmc_position at = in_cell(p, r, f);
@@ -468,7 +468,7 @@ PLUGMC_FN void field_numbers(const parameters *p, plugmc_position r, plugmc_site
 
 PLUGMC_FN real pair_range(const parameters *p) { return p->reach; }
 
-#define PLUGMC_PAIR (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_DERIVATIVE | PLUGMC_PAIR_PLACES)
+#define PLUGMC_PAIR (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_DERIVATIVE | PLUGMC_PAIR_POSITIONS)
 #include <plugmc/pair.h>
 #define PLUGMC_FIELD (PLUGMC_FIELD_ENERGY | PLUGMC_FIELD_DERIVATIVE)
 #include <plugmc/field.h>
@@ -543,7 +543,7 @@ static int configure(void *instance, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-#include "free_numbers.h"
+#include "variational.h"
 
 static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(parameters, u_like, 0, "", -1e12, 1e12, "",
@@ -601,10 +601,10 @@ static const plugmc_parameter table[] = {
 static const plugmc_potential potential = {
     .size = sizeof potential, .pair = &plugmc_pair_facet, .field = &plugmc_field_facet};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
-              .summary =
-                  "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
-              .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
-              PLUGMC_KEYS(parameters, table), PLUGMC_OFFERS({PLUGMC_FREE_NUMBERS, &free_facet}),
-              .configure = configure, .prepare = prepare, .potential = &potential);
+PLUGMC_PLUGIN(
+        .kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
+        .summary = "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
+        .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
+        PLUGMC_KEYS(parameters, table), PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &free_facet}),
+        .configure = configure, .prepare = prepare, .potential = &potential);
 #endif

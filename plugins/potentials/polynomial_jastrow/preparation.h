@@ -86,7 +86,7 @@ static int check_ions(const parameters *p, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s",
                           wanted ? "chi and f need the positions of the ions that they belong to: "
                                    "give ions"
-                                 : "ions are given, but neither chi nor f, which hang on them");
+                                 : "ions are given, but neither chi nor f, which depend on them");
     for (int d = 0; d < 3; d++)
         if (p->tile.values[d] != floor((double)p->tile.values[d]))
             return host->fail(host->context, PLUGMC_ERROR_INPUT, "tile needs three whole numbers");

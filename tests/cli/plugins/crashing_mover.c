@@ -91,13 +91,13 @@ static int prepare(void *instance, const plugmc_host *host)
     return m->positions ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance, (void)host;
-    here("mover.kernel_text");
+    here("mover.gpu_source");
     if (index > 0) return 0;
     out->name = "crashing_mover.cu";
-    out->text = "extern \"C\" __global__ void nothing(void) {}\n";
+    out->source = "extern \"C\" __global__ void nothing(void) {}\n";
     out->fuse = PLUGMC_FUSE_SAMPLED;
     return 1;
 }
@@ -127,7 +127,7 @@ static const plugmc_move moves[] = {{.name = "nothing",
                                      .limit = limit}};
 
 static const plugmc_driver driver = {
-    .size = sizeof driver, .take = take, .give = give, .running_energy = running_energy};
+    .size = sizeof driver, .load = take, .store = give, .running_energy = running_energy};
 
 PLUGMC_PLUGIN(.name = "crashing_mover", .summary = "crashes", .reference = "",
               PLUGMC_KEYS(crashing_mover, table),
@@ -136,5 +136,5 @@ PLUGMC_PLUGIN(.name = "crashing_mover", .summary = "crashes", .reference = "",
                                          PLUGMC_RUNS_ON_CPU,
                                 .changes = PLUGMC_CHANGED_POSITION, .sweep = sweep,
                                 .counts = counts, .driver = &driver),
-              .configure = configure, .prepare = prepare, .kernel_text = kernel_text,
+              .configure = configure, .prepare = prepare, .gpu_source = gpu_source,
               .archive = archive, .release = release)

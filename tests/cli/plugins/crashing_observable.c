@@ -57,10 +57,10 @@ static int prepare(void *instance, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance, (void)host, (void)index, (void)out;
-    here("observable.kernel_text");
+    here("observable.gpu_source");
     return 0;
 }
 
@@ -81,5 +81,5 @@ PLUGMC_PLUGIN(.name = "crashing_observable", .summary = "crashes", .reference = 
               .instance_size = sizeof(crashing_observable),
               PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure, .derived = derived,
                                      .derive = derive, .lacking = lacking),
-              .configure = configure, .prepare = prepare, .kernel_text = kernel_text,
+              .configure = configure, .prepare = prepare, .gpu_source = gpu_source,
               .archive = archive, .release = release)

@@ -103,10 +103,10 @@ static int prepare(void *instance, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance, (void)host, (void)index, (void)out;
-    HERE("kernel_text");
+    HERE("gpu_source");
     return 0;
 }
 
@@ -143,6 +143,6 @@ static const plugmc_potential potential = {.size = sizeof potential,
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "crashing_potential", .summary = "crashes",
               .reference = "", PLUGMC_KEYS(parameters, table), .potential = &potential,
-              .configure = configure, .prepare = prepare, .kernel_text = kernel_text,
+              .configure = configure, .prepare = prepare, .gpu_source = gpu_source,
               .archive = archive, .release = release);
 #endif

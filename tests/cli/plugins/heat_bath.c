@@ -30,7 +30,7 @@ static plugmc_changes changes_of(looks *l, int32_t walker, int64_t first, int64_
                             .position = (const double(*)[3])(l->position + first),
                             .change = l->change + first * MOST_TERMS,
                             .forbidden = l->forbidden + first,
-                            .growth = l->growth + first};
+                            .delta = l->growth + first};
 }
 
 /* Each alone has to have the answer that it has among all. */

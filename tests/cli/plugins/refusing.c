@@ -57,7 +57,7 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
 
 static const plugmc_move moves[] = {{.name = "refused", .doc = "goes nowhere"}};
 
-static const plugmc_driver driver = {.size = sizeof driver, .take = take, .give = give};
+static const plugmc_driver driver = {.size = sizeof driver, .load = take, .store = give};
 
 PLUGMC_PLUGIN(.name = "refusing", .summary = "tries and never accepts", .reference = "",
               .instance_size = sizeof(refusing),

@@ -13,7 +13,7 @@ typedef struct allocation {
 
 /* One compiled text; several kernels may come from it. */
 typedef struct gpu_module {
-    uint8_t digest[32]; /* of the fused text */
+    uint8_t digest[32]; /* of the fused source */
     bool in_double, is_fused;
     driver_module handle;
     struct gpu_module *next;
@@ -24,7 +24,7 @@ struct plugmc_kernel {
     gpu_module *module;
     driver_function handle;
     uint32_t dynamic_shared; /* bytes it may be launched with so far */
-    bool overlaps;           /* plugmc_kernel_text.overlap, where GPU and driver can */
+    bool overlaps;           /* plugmc_gpu_source.overlap, where GPU and driver can */
     struct plugmc_kernel *next;
 };
 
@@ -167,9 +167,9 @@ void gpu_mail_free(gpu *);
 /* What the driver says of a result, into room for 512 bytes. */
 void gpu_put_in_words(const gpu *, driver_result, char *why);
 void gpu_peers_free(gpu *);
-/* Writes the free numbers of the run into a module. */
+/* Writes the variational parameters of the run into a module. */
 int gpu_fill_numbers(gpu *, const gpu_module *);
-int gpu_kernel(gpu *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
+int gpu_kernel(gpu *, const plugmc_gpu_source *, const char *name, plugmc_kernel **);
 int gpu_launch(gpu *, plugmc_kernel *, const uint32_t grid[3], const uint32_t block[3],
                uint32_t dynamic_shared, void **arguments);
 

@@ -1,4 +1,4 @@
-/* The CUDA back end: driver and NVRTC through dlopen, fusion of device texts, kernel cache.
+/* The CUDA back end: driver and NVRTC through dlopen, fusion of GPU sources, kernel cache.
  * Nothing here needs CUDA to be built, or to be there. */
 #ifndef PLUGMC_GPU_H
 #define PLUGMC_GPU_H
@@ -23,9 +23,9 @@ void nvrtc_version(const nvrtc *, int *major, int *minor);
  * sampled potential with a text in a namespace of its own with its parameters as constants, the
  * sums over all of them (plugmc/fused.h says which functions a mover may call), and the
  * mover's text. malloc'ed. */
-char *fuse(const plugmc_system *, const plugmc_kernel_text *);
+char *fuse(const plugmc_system *, const plugmc_gpu_source *);
 
-/* A list whose numbers a fused text reads from memory (plugmc_system.numbers_change). */
+/* A list whose numbers a fused source reads from memory (plugmc_system.numbers_change). */
 typedef struct changing_table {
     char name[160]; /* of the variable in the text */
     const void *numbers;
@@ -34,16 +34,16 @@ typedef struct changing_table {
 /* The next one of a text in that precision, from 0, 0 on; 0: there are no more. */
 int fuse_tables(const plugmc_system *, int in_double, int32_t *term, int32_t *parameter,
                 changing_table *);
-/* PLUGMC_FUSE_FREE: how many sums of free numbers (plugmc/free.h) the terms before number `index` have, and the
+/* PLUGMC_FUSE_VARIATIONAL: how many sums of variational parameters (plugmc/variational.h) the terms before number `index` have, and the
  * functions that add to them. */
-int64_t fuse_free_sums(const plugmc_system *, int index);
-void fuse_free_put(FILE *, const plugmc_system *);
+int64_t fuse_variational_sums(const plugmc_system *, int index);
+void fuse_variational_put(FILE *, const plugmc_system *);
 /* Of a sampled term whose text gives derivatives; NULL: it has none. */
-const plugmc_free *fuse_free_of(const plugmc_term *);
+const plugmc_variational *fuse_variational_of(const plugmc_term *);
 
 enum arithmetic { ARITHMETIC_EXACT, ARITHMETIC_FAST, ARITHMETIC_CONTRACTED };
 /* What a text asks for, unless the user wants all of them fast ([run] fast_math). */
-enum arithmetic arithmetic_of(const plugmc_kernel_text *, bool fast_math);
+enum arithmetic arithmetic_of(const plugmc_gpu_source *, bool fast_math);
 
 /* A cubin for sm_<architecture>, from the cache or compiled; exact arithmetic is that of the CPU.
  * On a compile error the log is reported, the fused source kept beside it and its path named. */
@@ -140,7 +140,7 @@ int gpu_profile_begin(gpu *);
 /* Waits. *out is malloc'ed, in the order of the first launches; names are those of kernels. */
 int gpu_profile_end(gpu *, gpu_share **out, int *count);
 
-/* Free numbers were set: writes them into all texts that were loaded. PLUGMC_* code, reported. */
+/* Variational parameters were set: writes them into all texts that were loaded. PLUGMC_* code, reported. */
 int gpu_write_numbers(plugmc_context *);
 
 /* Device side of plugmc_view.cells, beside boxes of other processes (cell_grid_make_beside; NULL: there are none); memory

@@ -1,11 +1,11 @@
-/* See free_numbers.h. */
-#include "quantum/free_numbers.h"
+/* See variational.h. */
+#include "quantum/variational.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "quantum/free_numbers_on_device.h"
+#include "quantum/variational_on_device.h"
 #include "engine/refusals.h"
 
 /* ---- Which there are -------------------------------------------------------------------------- */
@@ -17,18 +17,18 @@ static bool is_sampled(const engine *engine, const instance *one)
     return false;
 }
 
-static plugmc_free_number number_of(const free_part *part, int64_t k)
+static plugmc_variational_parameter number_of(const variational_part *part, int64_t k)
 {
-    plugmc_free_number n = {.size = sizeof n};
+    plugmc_variational_parameter n = {.size = sizeof n};
     part->facet->number(part->owner->data, k - part->first, &n); /* answers.c has checked it */
     return n;
 }
 
-static int check_keys(engine *engine, const free_part *part)
+static int check_keys(engine *engine, const variational_part *part)
 {
     if (PLUGMC_HAS(part->facet, keys_before_files) && part->facet->keys_before_files) return 0;
     for (int64_t k = part->first; k < part->first + part->count; k++) {
-        const plugmc_free_number n = number_of(part, k);
+        const plugmc_variational_parameter n = number_of(part, k);
         const instance *owner = part->owner;
         if (ini_get(owner->section->section, n.key)) continue;
         return report_error(engine->report, EXIT_INPUT, owner->context.file, owner->context.line,
@@ -39,32 +39,33 @@ static int check_keys(engine *engine, const free_part *part)
     return 0;
 }
 
-static int open_device(engine *engine, free_numbers *out)
+static int open_device(engine *engine, variational_parameters *out)
 {
     instance *asking = engine_asking(engine);
-    return context_exit_code(&asking->context,
-                             free_device_open(out, &asking->host, &engine->current.state.face),
-                             "preparing derivatives on the GPU");
+    return context_exit_code(
+        &asking->context, variational_device_open(out, &asking->host, &engine->current.state.face),
+        "preparing derivatives on the GPU");
 }
 
-int free_numbers_find(engine *engine, free_numbers *out)
+int variational_find(engine *engine, variational_parameters *out)
 {
     int code = 0;
-    *out =
-        (free_numbers){.part = checked(calloc((size_t)engine->instance_count, sizeof *out->part))};
+    *out = (variational_parameters){
+        .part = checked(calloc((size_t)engine->instance_count, sizeof *out->part))};
     for (int i = 0; i < engine->instance_count && !code; i++) {
         instance *one = &engine->instances[i];
-        const plugmc_free *facet =
-            one->plugin->kind == PLUGMC_POTENTIAL ? plugmc_free_of(one->plugin) : NULL;
+        const plugmc_variational *facet =
+            one->plugin->kind == PLUGMC_POTENTIAL ? plugmc_variational_of(one->plugin) : NULL;
         if (!facet || !is_sampled(engine, one)) continue;
-        free_part *part = &out->part[out->parts];
-        *part = (free_part){one, facet, out->count, facet->count(one->data)};
+        variational_part *part = &out->part[out->parts];
+        *part = (variational_part){one, facet, out->count, facet->count(one->data)};
         if (!part->count) continue;
         if (engine->device.gpu && !facet->tables)
-            return report_error(engine->report, EXIT_INPUT, one->context.file, one->context.line,
-                                "[%s] its free numbers are constants of the GPU's kernels: set "
-                                "[run] device = cpu",
-                                one->context.section);
+            return report_error(
+                engine->report, EXIT_INPUT, one->context.file, one->context.line,
+                "[%s] its variational parameters are constants of the GPU's kernels: set "
+                "[run] device = cpu",
+                one->context.section);
         out->parts++;
         out->count += part->count;
         code = check_keys(engine, part);
@@ -76,15 +77,15 @@ int free_numbers_find(engine *engine, free_numbers *out)
                         "plugmc info NAME says which plugins have them");
 }
 
-void free_numbers_free(free_numbers *f)
+void variational_free(variational_parameters *f)
 {
-    free_device_close(f->device);
+    variational_device_close(f->device);
     free(f->part);
 }
 
 /* ---- What they are ---------------------------------------------------------------------------- */
 
-int free_numbers_get(const free_numbers *f, double *values)
+int variational_get(const variational_parameters *f, double *values)
 {
     int code = 0;
     for (int k = 0; k < f->parts && !code; k++) {
@@ -92,44 +93,44 @@ int free_numbers_get(const free_numbers *f, double *values)
         context_calling(&owner->context, "get");
         code = context_exit_code(&owner->context,
                                  f->part[k].facet->get(owner->data, values + f->part[k].first),
-                                 "telling its free numbers");
+                                 "telling its variational parameters");
     }
     return code;
 }
 
-int free_numbers_set(const free_numbers *f, const double *values)
+int variational_set(const variational_parameters *f, const double *values)
 {
     int code = 0;
     for (int k = 0; k < f->parts && !code; k++) {
-        const free_part *part = &f->part[k];
+        const variational_part *part = &f->part[k];
         instance *owner = part->owner;
         const plugmc_plugin *single = owner->plugin->single;
         context_calling(&owner->context, "set");
         int set = part->facet->set(owner->data, values + part->first);
-        if (!set && single && plugmc_free_of(single))
-            set = plugmc_free_of(single)->set(owner->data_single, values + part->first);
-        code = context_exit_code(&owner->context, set, "setting its free numbers");
+        if (!set && single && plugmc_variational_of(single))
+            set = plugmc_variational_of(single)->set(owner->data_single, values + part->first);
+        code = context_exit_code(&owner->context, set, "setting its variational parameters");
     }
     plugmc_context *first = &f->part[0].owner->context;
     if (!code && first->gpu)
         code = context_exit_code(first, gpu_write_numbers(first),
-                                 "setting its free numbers on the GPU");
+                                 "setting its variational parameters on the GPU");
     return code;
 }
 
 /* ---- As text ---------------------------------------------------------------------------------- */
 
-static const free_part *part_of(const free_numbers *f, int64_t k)
+static const variational_part *part_of(const variational_parameters *f, int64_t k)
 {
-    const free_part *part = f->part;
+    const variational_part *part = f->part;
     while (k >= part->first + part->count) part++;
     return part;
 }
 
-char *free_numbers_name(const free_numbers *f, int64_t k)
+char *variational_name(const variational_parameters *f, int64_t k)
 {
-    const free_part *part = part_of(f, k);
-    const plugmc_free_number n = number_of(part, k);
+    const variational_part *part = part_of(f, k);
+    const plugmc_variational_parameter n = number_of(part, k);
     const char *label = part->owner->section->section->label;
     char *name;
     const int made = n.place < 0 ? asprintf(&name, "%s.%s", label, n.key)
@@ -139,10 +140,11 @@ char *free_numbers_name(const free_numbers *f, int64_t k)
 
 /* The value of the key that number k begins, with all numbers that belong to it; *next: the one after them. A
  * number takes the place that it says. */
-static char *value_of(const free_numbers *f, const double *values, int64_t k, int64_t *next)
+static char *value_of(const variational_parameters *f, const double *values, int64_t k,
+                      int64_t *next)
 {
-    const free_part *part = part_of(f, k);
-    const plugmc_free_number first = number_of(part, k);
+    const variational_part *part = part_of(f, k);
+    const plugmc_variational_parameter first = number_of(part, k);
     char *text;
     size_t size;
     FILE *out = checked(open_memstream(&text, &size));
@@ -155,11 +157,11 @@ static char *value_of(const free_numbers *f, const double *values, int64_t k, in
     return checked(text);
 }
 
-void free_numbers_write(FILE *out, const free_numbers *f, const double *values)
+void variational_write(FILE *out, const variational_parameters *f, const double *values)
 {
-    const free_part *before = NULL;
+    const variational_part *before = NULL;
     for (int64_t k = 0, next; k < f->count; k = next) {
-        const free_part *part = part_of(f, k);
+        const variational_part *part = part_of(f, k);
         char *value = value_of(f, values, k, &next);
         if (part != before)
             fprintf(out, "%s[%s]\n", before ? "\n" : "", part->owner->section->section->name);
@@ -169,7 +171,8 @@ void free_numbers_write(FILE *out, const free_numbers *f, const double *values)
     }
 }
 
-int free_numbers_put(const free_numbers *f, ini_file *ini, const double *values, report *report)
+int variational_put(const variational_parameters *f, ini_file *ini, const double *values,
+                    report *report)
 {
     int code = 0;
     for (int64_t k = 0, next; k < f->count && !code; k = next) {
@@ -192,28 +195,30 @@ static int check_derivatives(instance *owner, const double *values, int64_t coun
     char why[160];
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(values[i])) {
-            snprintf(why, sizeof why, "a derivative by its free numbers is %g", values[i]);
+            snprintf(why, sizeof why, "a derivative by its variational parameters is %g",
+                     values[i]);
             return refuse_answer(owner, EXIT_INTERNAL, why);
         }
     return 0;
 }
 
-int free_numbers_derive(const free_numbers *f, const plugmc_view *view, int threads, int32_t first,
-                        int32_t n, const double *drift, double *derivatives, double *kinetic)
+int variational_derive(const variational_parameters *f, const plugmc_view *view, int threads,
+                       int32_t first, int32_t n, const double *drift, double *derivatives,
+                       double *kinetic)
 {
     const int64_t all = n * f->count;
     memset(derivatives, 0, (size_t)all * sizeof *derivatives);
     if (drift) memset(kinetic, 0, (size_t)all * sizeof *kinetic);
     int code = 0;
     for (int k = 0; k < f->parts && !code; k++) {
-        const free_part *part = &f->part[k];
+        const variational_part *part = &f->part[k];
         instance *owner = part->owner;
         const int64_t row = 3 * owner->host.system->particles;
         int failed = 0;
         context_calling(&owner->context, "derivatives");
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
         for (int32_t w = 0; w < n; w++) {
-            const plugmc_free_request request = {
+            const plugmc_variational_request request = {
                 .size = sizeof request,
                 .first = first + w,
                 .walkers = 1,
@@ -235,23 +240,24 @@ int free_numbers_derive(const free_numbers *f, const plugmc_view *view, int thre
 }
 
 /* Places first ... end - 1 are of one electron of one walker. */
-static int visit(const free_numbers *f, const plugmc_view *view, const plugmc_nonlocal_place *place,
-                 int64_t n, double *changes, double (*position)[3], double *energies)
+static int visit(const variational_parameters *f, const plugmc_view *view,
+                 const plugmc_nonlocal_point *place, int64_t n, double *changes,
+                 double (*position)[3], double *energies)
 {
     int code = 0;
     memset(changes, 0, (size_t)(n * f->count) * sizeof *changes);
     for (int64_t i = 0; i < n; i++) memcpy(position[i], place[i].position, sizeof position[i]);
     for (int k = 0; k < f->parts && !code; k++) {
-        const free_part *part = &f->part[k];
-        const plugmc_free_places request = {.size = sizeof request,
-                                            .walker = place->walker,
-                                            .particle = place->electron,
-                                            .places = n,
-                                            .row = f->count,
-                                            .view = view,
-                                            .position = (const double(*)[3])position,
-                                            .changes = changes + part->first};
-        code = part->facet->at_places(part->owner->data, &part->owner->host, &request);
+        const variational_part *part = &f->part[k];
+        const plugmc_variational_points request = {.size = sizeof request,
+                                                   .walker = place->walker,
+                                                   .particle = place->electron,
+                                                   .points = n,
+                                                   .row = f->count,
+                                                   .view = view,
+                                                   .position = (const double(*)[3])position,
+                                                   .changes = changes + part->first};
+        code = part->facet->at_points(part->owner->data, &part->owner->host, &request);
     }
     double *row = energies + place->walker * f->count;
     for (int64_t i = 0; i < n && !code; i++)
@@ -263,8 +269,8 @@ static int visit(const free_numbers *f, const plugmc_view *view, const plugmc_no
 enum { MOST_PLACES = 64 }; /* of one call */
 
 /* Places [count] of one walker. */
-static int visit_walker(const free_numbers *f, const plugmc_view *view,
-                        const plugmc_nonlocal_place *places, int64_t count, double *energies)
+static int visit_walker(const variational_parameters *f, const plugmc_view *view,
+                        const plugmc_nonlocal_point *places, int64_t count, double *energies)
 {
     double position[MOST_PLACES][3];
     double *changes = malloc(MOST_PLACES * (size_t)f->count * sizeof *changes);
@@ -279,8 +285,8 @@ static int visit_walker(const free_numbers *f, const plugmc_view *view,
     return code;
 }
 
-int free_numbers_visit(const free_numbers *f, const plugmc_view *view, int threads,
-                       const plugmc_nonlocal_place *places, int64_t count, double *energies)
+int variational_visit(const variational_parameters *f, const plugmc_view *view, int threads,
+                      const plugmc_nonlocal_point *places, int64_t count, double *energies)
 {
     instance *owner = f->part[0].owner;
     int64_t walkers = 0, *begin = checked(malloc(((size_t)count + 1) * sizeof *begin));
@@ -303,12 +309,12 @@ int free_numbers_visit(const free_numbers *f, const plugmc_view *view, int threa
 /* ---- On the GPU -------------------------------------------------------------------------------- */
 
 /* Adds what sums [walkers][all sums] are to the numbers. */
-static void combine(const free_numbers *f, const double *sums, double *rows)
+static void combine(const variational_parameters *f, const double *sums, double *rows)
 {
-    const int64_t all = free_device_sums(f->device);
+    const int64_t all = variational_device_sums(f->device);
     for (int k = 0; k < f->parts; k++) {
-        const free_part *part = &f->part[k];
-        const double *own = sums + free_device_first(f->device, k);
+        const variational_part *part = &f->part[k];
+        const double *own = sums + variational_device_first(f->device, k);
         context_calling(&part->owner->context, "combine");
         for (int32_t w = 0; w < part->owner->host.system->walkers; w++)
             part->facet->combine(part->owner->data, own + w * all,
@@ -317,9 +323,9 @@ static void combine(const free_numbers *f, const double *sums, double *rows)
     }
 }
 
-int free_numbers_derive_there(const free_numbers *f, const plugmc_view *view, const double *drift,
-                              const plugmc_nonlocal_place *places, int64_t count,
-                              double *derivatives, double *energies)
+int variational_derive_there(const variational_parameters *f, const plugmc_view *view,
+                             const double *drift, const plugmc_nonlocal_point *places,
+                             int64_t count, double *derivatives, double *energies)
 {
     instance *owner = f->part[0].owner;
     const int64_t all = owner->host.system->walkers * f->count;
@@ -328,7 +334,7 @@ int free_numbers_derive_there(const free_numbers *f, const plugmc_view *view, co
     memset(energies, 0, (size_t)all * sizeof *energies);
     int code = context_exit_code(
         &owner->context,
-        free_device_evaluate(f->device, view, drift, places, count, &values, &slopes),
+        variational_device_evaluate(f->device, view, drift, places, count, &values, &slopes),
         "finding derivatives on the GPU");
     if (code) return code;
     combine(f, values, derivatives);

@@ -6,7 +6,7 @@
 
 #include "gpu/gpu.h"
 #include "base/context.h"
-#include "spread_calls.h"
+#include "decomposition_calls.h"
 #include "parallel/team.h"
 
 /* ---- Whether it is possible --------------------------------------------------------------------- */
@@ -50,11 +50,11 @@ typedef struct of_part {
     gpu_letter sent, received;
 } of_part;
 
-static size_t add_up(of_part *parts, const plugmc_parcel *parcels, int32_t n)
+static size_t add_up(of_part *parts, const plugmc_message *parcels, int32_t n)
 {
     size_t bytes = 0;
     for (int32_t k = 0; k < n; k++) {
-        const plugmc_parcel *p = spread_parcel_at(parcels, k);
+        const plugmc_message *p = spread_parcel_at(parcels, k);
         parts[p->part].send_bytes += p->send_bytes;
         parts[p->part].receive_bytes += p->receive_bytes;
         bytes += p->send_bytes;
@@ -63,8 +63,8 @@ static size_t add_up(of_part *parts, const plugmc_parcel *parcels, int32_t n)
 }
 
 /* Into the mailbox, for one part after the other. */
-static int put_all(plugmc_context *context, of_part *parts, const plugmc_parcel *parcels, int32_t n,
-                   size_t bytes)
+static int put_all(plugmc_context *context, of_part *parts, const plugmc_message *parcels,
+                   int32_t n, size_t bytes)
 {
     gpu_letter letter = {0};
     int code = gpu_mail_begin(context->gpu, bytes, &letter);
@@ -73,7 +73,7 @@ static int put_all(plugmc_context *context, of_part *parts, const plugmc_parcel 
         letter.at += parts[part].send_bytes;
     }
     for (int32_t k = 0; k < n && !code; k++) {
-        const plugmc_parcel *p = spread_parcel_at(parcels, k);
+        const plugmc_message *p = spread_parcel_at(parcels, k);
         of_part *to = &parts[p->part];
         code = gpu_mail_put(context->gpu, to->sent.at + to->filled,
                             (plugmc_device_pointer)(uintptr_t)p->send, p->send_bytes);
@@ -82,14 +82,14 @@ static int put_all(plugmc_context *context, of_part *parts, const plugmc_parcel 
     return code;
 }
 
-static int take_all(plugmc_context *context, of_part *parts, const plugmc_parcel *parcels,
+static int take_all(plugmc_context *context, of_part *parts, const plugmc_message *parcels,
                     int32_t n)
 {
     char why[512];
     int code = PLUGMC_OK;
     for (int32_t part = 0; part < team_now()->parts; part++) parts[part].filled = 0;
     for (int32_t k = 0; k < n && !code; k++) {
-        const plugmc_parcel *p = spread_parcel_at(parcels, k);
+        const plugmc_message *p = spread_parcel_at(parcels, k);
         of_part *from = &parts[p->part];
         if (!p->receive_bytes) continue;
         if (!gpu_mail_open(context->gpu, p->part, &from->received, why)) {
@@ -105,7 +105,7 @@ static int take_all(plugmc_context *context, of_part *parts, const plugmc_parcel
     return code;
 }
 
-int spread_by_mail(plugmc_context *context, int own, const plugmc_parcel *parcels, int32_t n)
+int spread_by_mail(plugmc_context *context, int own, const plugmc_message *parcels, int32_t n)
 {
     const int32_t count = team_now()->parts;
     const plugmc_gpu *gpu = gpu_services(context->gpu);

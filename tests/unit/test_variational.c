@@ -1,4 +1,4 @@
-/* Free numbers of Jastrow factors (plugmc/wave.h, Parameters): every derivative against differences of ln |Psi|
+/* Variational parameters of Jastrow factors (plugmc/wave.h, Parameters): every derivative against differences of ln |Psi|
  * and of the local energy when that number alone is set anew, in a periodic oblique box, for B-splines with a
  * pseudopotential, and for an atom in open space. */
 #include "boxes.h"
@@ -14,7 +14,7 @@ typedef struct subject {
     bench b;
     test_orbitals t;
     plugmc_term *jastrow;
-    const plugmc_free *free;
+    const plugmc_variational *free;
     const plugmc_plugin *energies;
     void *instance;
     double *x; /* [walkers][particles][3] */
@@ -36,7 +36,7 @@ static void finish_subject(subject *s, const char *factor, const char *jastrow,
 {
     bench *b = &s->b;
     s->jastrow = quantum_term(b, factor, jastrow, 1);
-    s->free = plugmc_free_of(s->jastrow->plugin);
+    s->free = plugmc_variational_of(s->jastrow->plugin);
     assert_non_null(s->free);
     s->energies = open_plugin("local_energy");
     s->instance = bench_allocate(b->host.context, s->energies->instance_size);
@@ -113,7 +113,7 @@ static void end_subject(subject *s)
 
 /* What is found with the present numbers; drift and places only if wanted. */
 static void find(subject *s, double *energy, double *ln_psi, double *drift,
-                 const plugmc_nonlocal_place **places, int64_t *count)
+                 const plugmc_nonlocal_point **places, int64_t *count)
 {
     const plugmc_view view = {
         .size = sizeof view, .sweep = 3, .positions = s->x, .box = boxes_of(&s->b.system)};
@@ -123,8 +123,8 @@ static void find(subject *s, double *energy, double *ln_psi, double *drift,
                                                  .energy = energy,
                                                  .ln_psi = ln_psi,
                                                  .drift = drift,
-                                                 .places = places,
-                                                 .place_count = count};
+                                                 .points = places,
+                                                 .point_count = count};
     bench_expect(&s->b,
                  plugmc_local_energy_of(s->energies)->evaluate(s->instance, &s->b.host, &request));
 }
@@ -135,34 +135,34 @@ static void derive(subject *s, int64_t row, double *derivatives, double *energie
     const plugmc_view view = {
         .size = sizeof view, .sweep = 3, .positions = s->x, .box = boxes_of(&s->b.system)};
     double energy[MOST_WALKERS], drift[MOST_WALKERS * MOST_PARTICLES * 3];
-    const plugmc_nonlocal_place *places;
+    const plugmc_nonlocal_point *places;
     int64_t count = 0;
     find(s, energy, NULL, drift, &places, &count);
-    const plugmc_free_request request = {.size = sizeof request,
-                                         .walkers = s->b.system.walkers,
-                                         .row = row,
-                                         .view = &view,
-                                         .derivatives = derivatives,
-                                         .kinetic = energies,
-                                         .drift = drift};
+    const plugmc_variational_request request = {.size = sizeof request,
+                                                .walkers = s->b.system.walkers,
+                                                .row = row,
+                                                .view = &view,
+                                                .derivatives = derivatives,
+                                                .kinetic = energies,
+                                                .drift = drift};
     bench_expect(&s->b, s->free->derivatives(s->jastrow->instance, &s->b.host, &request));
     for (int64_t i = 0; i < count; i++) {
         double changes[MOST_NUMBERS] = {0};
-        const plugmc_free_places at = {.size = sizeof at,
-                                       .walker = places[i].walker,
-                                       .particle = places[i].electron,
-                                       .places = 1,
-                                       .row = s->count,
-                                       .view = &view,
-                                       .position = &places[i].position,
-                                       .changes = changes};
-        bench_expect(&s->b, s->free->at_places(s->jastrow->instance, &s->b.host, &at));
+        const plugmc_variational_points at = {.size = sizeof at,
+                                              .walker = places[i].walker,
+                                              .particle = places[i].electron,
+                                              .points = 1,
+                                              .row = s->count,
+                                              .view = &view,
+                                              .position = &places[i].position,
+                                              .changes = changes};
+        bench_expect(&s->b, s->free->at_points(s->jastrow->instance, &s->b.host, &at));
         for (int64_t k = 0; k < s->count; k++)
             energies[places[i].walker * row + k] += places[i].energy * changes[k];
     }
 }
 
-/* ln |Psi| and energies hang on the numbers smoothly: the error of a central difference is of the order of h^2. */
+/* ln |Psi| and energies depend on the numbers smoothly: the error of a central difference is of the order of h^2. */
 static void every_derivative_is_a_slope(subject *s, int nonlocal)
 {
     enum { ROW = MOST_NUMBERS + 3 };
@@ -193,7 +193,7 @@ static void every_derivative_is_a_slope(subject *s, int nonlocal)
     assert_true(2 * moved >= s->count); /* of the numbers many matter where these electrons are */
     for (int w = 0; w < s->b.system.walkers; w++) /* what is not its own stays */
         for (int64_t k = s->count; k < ROW; k++) assert_true(derivatives[w * ROW + k] == 7);
-    const plugmc_nonlocal_place *places;
+    const plugmc_nonlocal_point *places;
     int64_t count = 0;
     double drift[MOST_WALKERS * MOST_PARTICLES * 3];
     find(s, energy[0], NULL, drift, &places, &count);
@@ -257,12 +257,12 @@ static void numbers_that_are_set_are_those_that_are_read(void **state)
     assert_memory_equal(ln_psi[0], ln_psi[1], 2 * sizeof(double));
     static const char *const keys[] = {"like", "unlike", "chi"};
     for (int64_t k = 0; k < set.count; k++) {
-        plugmc_free_number n = {.size = sizeof n};
+        plugmc_variational_parameter n = {.size = sizeof n};
         bench_expect(&set.b, set.free->number(set.jastrow->instance, k, &n));
         assert_string_equal(n.key, keys[k / 6]);
         assert_int_equal(n.place, k % 6);
     }
-    const plugmc_free *single = plugmc_free_of(set.jastrow->plugin_single);
+    const plugmc_variational *single = plugmc_variational_of(set.jastrow->plugin_single);
     bench_expect(&set.b, single->set(set.jastrow->instance_single, other));
     bench_expect(&set.b, single->get(set.jastrow->instance_single, values));
     for (int k = 0; k < 18; k++) assert_true((float)values[k] == (float)other[k]);
@@ -275,18 +275,19 @@ static void numbers_that_are_set_are_those_that_are_read(void **state)
 static void device_text_has_numbers_or_memory_for_them(void **state)
 {
     (void)state;
-    static const plugmc_kernel_text kernel = {
-        .size = sizeof kernel, .name = "test.cu", .text = "", .fuse = PLUGMC_FUSE_SAMPLED};
+    static const plugmc_gpu_source kernel = {
+        .size = sizeof kernel, .name = "test.cu", .source = "", .fuse = PLUGMC_FUSE_SAMPLED};
     static subject s;
     double values[MOST_NUMBERS];
     char *text[4];
     begin_gas(&s, SPLINES);
     for (int k = 0; k < 4; k++) {
-        s.b.system.numbers_change = k / 2;
+        s.b.system.parameters_change = k / 2;
         plugmc_term *t = s.jastrow;
         bench_expect(&s.b, s.free->get(t->instance, values));
         for (int64_t i = 0; i < s.count; i++) values[i] += 0.01;
-        bench_expect(&s.b, plugmc_free_of(t->plugin_single)->set(t->instance_single, values));
+        bench_expect(&s.b,
+                     plugmc_variational_of(t->plugin_single)->set(t->instance_single, values));
         bench_expect(&s.b, s.free->set(t->instance, values));
         text[k] = fuse(&s.b.system, &kernel);
         assert_non_null(text[k]);
@@ -296,7 +297,7 @@ static void device_text_has_numbers_or_memory_for_them(void **state)
     assert_string_equal(text[2], text[3]);
     assert_null(strstr(text[2], "plugmc_list_u_table"));
     assert_null(strstr(text[2], "plugmc_list_chi_table"));
-    assert_non_null(strstr(text[2], "plugmc_list_centres[")); /* no free number */
+    assert_non_null(strstr(text[2], "plugmc_list_centres[")); /* no variational parameter */
     assert_non_null(strstr(text[2], "__device__ real plugmc_p1_u_table[64];"));
     assert_non_null(strstr(text[2], "p.u_table.values = plugmc_p1_u_table;"));
     for (int k = 0; k < 4; k++) free(text[k]);
@@ -324,7 +325,7 @@ static void numbers_of_polynomials_are_set(void **state)
     int64_t k = 0;
     for (int list = 0; list < 5; list++)
         for (int i = 0; i < counts[list]; i++, k++) {
-            plugmc_free_number n = {.size = sizeof n};
+            plugmc_variational_parameter n = {.size = sizeof n};
             bench_expect(&set.b, set.free->number(set.jastrow->instance, k, &n));
             assert_string_equal(n.key, keys[list]);
             assert_int_equal(n.place, i);

@@ -6,7 +6,7 @@
 
 /* Proposal p of such a kind, for plugmc_total.turnover. */
 typedef struct turnover {
-    plugmc_turnover of;
+    plugmc_insert_remove of;
     int32_t species[PLUGMC_MOST_TOGETHER], particle[PLUGMC_MOST_TOGETHER];
     double position[PLUGMC_MOST_TOGETHER][3]; /* wrapped */
 } turnover;

@@ -1,12 +1,12 @@
-/* Memory of the GPUs of one machine for kernels that write into each other's while they run (plugmc_spread.memory). */
+/* Memory of the GPUs of one machine for kernels that write into each other's while they run (plugmc_decomposition.memory). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/links.h"
 #include "base/context.h"
 #include "liveness.h"
-#include "parallel/spread.h"
-#include "spread_calls.h"
+#include "parallel/decomposition.h"
+#include "decomposition_calls.h"
 #include "parallel/team.h"
 
 /* Whether this could work at all; an exit code. */

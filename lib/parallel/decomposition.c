@@ -1,4 +1,4 @@
-#include "parallel/spread.h"
+#include "parallel/decomposition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "gpu/links.h"
 #include "base/context.h"
 #include "base/stop.h"
-#include "spread_calls.h"
+#include "decomposition_calls.h"
 #include "parallel/team.h"
 
 /* ---- How GPUs reach each other --------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ static int join(gpu *g, bool *joined, char why[512])
 }
 
 /* A way by which parcels of device memory are delivered. */
-typedef int deliver_function(plugmc_context *, int own, const plugmc_parcel *, int32_t n);
+typedef int deliver_function(plugmc_context *, int own, const plugmc_message *, int32_t n);
 static deliver_function deliver_by_links;
 
 /* Like borders of a box: SAMPLE bytes for the parts before and behind, and as many from there. The best of some
@@ -81,8 +81,8 @@ static int time_way(gpu *g, report *r, deliver_function *deliver, int64_t *nanos
     context = (plugmc_context){.report = r, .gpu = g, .section = "run"};
     int code = gpu->allocate(&context, 4 * (size_t)SAMPLE, &memory);
     char *at = (char *)(uintptr_t)memory; /* on the device */
-    plugmc_parcel parcels[] = {{.part = (t->part + 1) % t->parts, .send = at},
-                               {.part = (t->part + t->parts - 1) % t->parts, .send = at + SAMPLE}};
+    plugmc_message parcels[] = {{.part = (t->part + 1) % t->parts, .send = at},
+                                {.part = (t->part + t->parts - 1) % t->parts, .send = at + SAMPLE}};
     for (int k = 0; k < 2; k++) {
         parcels[k].size = sizeof parcels[k];
         parcels[k].send_bytes = parcels[k].receive_bytes = SAMPLE;
@@ -187,9 +187,9 @@ int spread_for_plugin(plugmc_context *context, int own, int code)
     return own && own != PLUGMC_STOPPED ? own : code ? PLUGMC_ERROR_STATE : PLUGMC_OK;
 }
 
-const plugmc_parcel *spread_parcel_at(const plugmc_parcel *parcels, int32_t k)
+const plugmc_message *spread_parcel_at(const plugmc_message *parcels, int32_t k)
 {
-    return (const plugmc_parcel *)((const char *)parcels + (size_t)k * parcels->size);
+    return (const plugmc_message *)((const char *)parcels + (size_t)k * parcels->size);
 }
 
 int32_t spread_rank_of(int32_t part)
@@ -198,11 +198,11 @@ int32_t spread_rank_of(int32_t part)
     return t->rank - t->part + part;
 }
 
-static int deliver_on_host(int code, const plugmc_parcel *parcels, int32_t n)
+static int deliver_on_host(int code, const plugmc_message *parcels, int32_t n)
 {
     mpi_parcel *of_ranks = checked(calloc((size_t)n + 1, sizeof *of_ranks));
     for (int32_t k = 0; k < n; k++) {
-        const plugmc_parcel *p = spread_parcel_at(parcels, k);
+        const plugmc_message *p = spread_parcel_at(parcels, k);
         of_ranks[k] = (mpi_parcel){.rank = spread_rank_of(p->part),
                                    .send = p->send,
                                    .receive = p->receive,
@@ -216,13 +216,13 @@ static int deliver_on_host(int code, const plugmc_parcel *parcels, int32_t n)
 
 /* All that is sent into its place in pinned memory, or all that is received out of it, where what is for one rank
  * lies together. */
-static int bring(plugmc_context *context, const mpi_parcel *of_ranks, const plugmc_parcel *parcels,
+static int bring(plugmc_context *context, const mpi_parcel *of_ranks, const plugmc_message *parcels,
                  int32_t n, bool to_device)
 {
     size_t *filled = checked(calloc((size_t)team_now()->parts, sizeof *filled));
     int code = PLUGMC_OK;
     for (int32_t k = 0; k < n && !code; k++) {
-        const plugmc_parcel *p = spread_parcel_at(parcels, k);
+        const plugmc_message *p = spread_parcel_at(parcels, k);
         const mpi_parcel *of = &of_ranks[p->part];
         const void *there = to_device ? p->receive : p->send;
         char *here = (to_device ? (char *)of->receive : (char *)of->send) + filled[p->part];
@@ -236,7 +236,7 @@ static int bring(plugmc_context *context, const mpi_parcel *of_ranks, const plug
 
 /* By way of pinned memory. It is filled again only when the stream has come to what was sent next, so uploads have
  * ended by then. */
-static int deliver_by_host(plugmc_context *context, int own, const plugmc_parcel *parcels,
+static int deliver_by_host(plugmc_context *context, int own, const plugmc_message *parcels,
                            int32_t n)
 {
     const int32_t parts = team_now()->parts;
@@ -244,7 +244,7 @@ static int deliver_by_host(plugmc_context *context, int own, const plugmc_parcel
     mpi_parcel *of_ranks = checked(calloc((size_t)parts, sizeof *of_ranks));
     size_t bytes = 0;
     for (int32_t k = 0; k < n; k++) {
-        const plugmc_parcel *p = spread_parcel_at(parcels, k);
+        const plugmc_message *p = spread_parcel_at(parcels, k);
         of_ranks[p->part].send_bytes += p->send_bytes;
         of_ranks[p->part].receive_bytes += p->receive_bytes;
         bytes += p->send_bytes + p->receive_bytes;
@@ -266,14 +266,14 @@ static int deliver_by_host(plugmc_context *context, int own, const plugmc_parcel
 }
 
 /* Agreed upon before anything is launched, so that nobody's stream waits for a process that goes no further. */
-static int deliver_by_links(plugmc_context *context, int own, const plugmc_parcel *parcels,
+static int deliver_by_links(plugmc_context *context, int own, const plugmc_message *parcels,
                             int32_t n)
 {
     const int code = team_agree(spread_for_all(context, own));
     if (code) return spread_for_plugin(context, own, code);
     links_parcel *of_ranks = checked(calloc((size_t)n + 1, sizeof *of_ranks));
     for (int32_t k = 0; k < n; k++) {
-        const plugmc_parcel *p = spread_parcel_at(parcels, k);
+        const plugmc_message *p = spread_parcel_at(parcels, k);
         of_ranks[k] = (links_parcel){spread_rank_of(p->part), p->send, p->receive, p->send_bytes,
                                      p->receive_bytes};
     }
@@ -283,7 +283,7 @@ static int deliver_by_links(plugmc_context *context, int own, const plugmc_parce
 }
 
 static int deliver(plugmc_context *context, int code, int32_t on_device,
-                   const plugmc_parcel *parcels, int32_t n)
+                   const plugmc_message *parcels, int32_t n)
 {
     if (on_device)
         return (links_are_there(context->gpu) ? deliver_by_links
@@ -298,9 +298,9 @@ static int largest(plugmc_context *context, int code, int64_t *values, int32_t n
     return spread_for_plugin(context, code, team_largest(spread_for_all(context, code), values, n));
 }
 
-const plugmc_spread *spread_services(void)
+const plugmc_decomposition *spread_services(void)
 {
-    static plugmc_spread services = {
+    static plugmc_decomposition services = {
         .size = sizeof services, .deliver = deliver, .largest = largest, .memory = spread_memory};
     services.part = team_now()->part;
     services.parts = team_now()->parts;

@@ -2,7 +2,7 @@
  *
  * A run of more processes than walkers is spread: `parts` processes have the same walker. Each holds its state
  * as if it were alone, so potentials, observables and checkpoints need not know. A mover with
- * PLUGMC_SPREADS (PLUGMC_SPREAD) sweeps a part of the particles in each process, and brings what others have
+ * PLUGMC_DECOMPOSES_DOMAIN (PLUGMC_DOMAIN_DECOMPOSITION) sweeps a part of the particles in each process, and brings what others have
  * swept from there: around its own part when it needs it, all of it before it gives, archives or reports an energy
  * that is not a number. These callbacks, and sweep, take and counts, are made by all processes alike; counts are added over them.
  *
@@ -15,24 +15,25 @@
 #include "plugmc/plugin.h"
 
 /* Bytes for another part, and bytes from there; 0: none. */
-typedef struct plugmc_parcel {
-    uint32_t size; /* sizeof(plugmc_parcel), the stride of an array of them */
+typedef struct plugmc_message {
+    uint32_t size; /* sizeof(plugmc_message), the stride of an array of them */
     int32_t part;
     const void *send; /* host memory, or a plugmc_device_pointer */
     void *receive;
     size_t send_bytes, receive_bytes;
-} plugmc_parcel;
+} plugmc_message;
 
 /* The calls are made by all parts of all systems of the run in the same order, from the main thread. Each carries
  * the caller's own code: PLUGMC_OK, or why it cannot go on, or PLUGMC_STOPPED if host->stopping has said so,
  * which may be heard at other times in other processes. All of them get the same answer: PLUGMC_OK; PLUGMC_STOPPED,
  * to be returned by sweep; or an error, to be returned by every callback, after which no call waits again. */
-typedef struct plugmc_spread {
+typedef struct plugmc_decomposition {
     uint32_t size;
     int32_t part, parts;
     /* All parcels of device memory are of the run's stream, in which what has been received follows; those of host
      * memory are there when it returns. Those between two parts are matched in their order. */
-    int (*deliver)(plugmc_context *, int code, int32_t on_device, const plugmc_parcel *, int32_t n);
+    int (*deliver)(plugmc_context *, int code, int32_t on_device, const plugmc_message *,
+                   int32_t n);
     /* Each of n numbers becomes the largest of those of all. */
     int (*largest)(plugmc_context *, int code, int64_t *values, int32_t n);
     /* In prepare, on GPUs: `bytes` zeroed bytes in the memory of each, for kernels that run in all parts at the same time
@@ -43,13 +44,14 @@ typedef struct plugmc_spread {
      * memory of another: several machines, GPUs without a way to each other, two processes on one GPU. */
     int (*memory)(plugmc_context *, int code, size_t bytes, plugmc_device_pointer *of_parts,
                   plugmc_device_pointer *lost);
-} plugmc_spread;
+} plugmc_decomposition;
 
 /* Other processes that have the same walkers, from prepare on; NULL: there are none. */
-#define PLUGMC_SPREAD "plugmc.spread/1"
-static inline const plugmc_spread *plugmc_spread_of(const plugmc_host *host)
+#define PLUGMC_DOMAIN_DECOMPOSITION "plugmc.domain_decomposition/1"
+static inline const plugmc_decomposition *plugmc_decomposition_of(const plugmc_host *host)
 {
-    return (const plugmc_spread *)host->extension(host->context, PLUGMC_SPREAD);
+    return (const plugmc_decomposition *)host->extension(host->context,
+                                                         PLUGMC_DOMAIN_DECOMPOSITION);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* Who comes and who leaves. See turnovers.h. */
-#include "energy/turnovers.h"
+#include "energy/insertions.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,9 +28,9 @@ int32_t together(const plugmc_changes *c) { return in_groups(c) ? c->group : 1; 
 void turnover_make(turnover *x, const walker_energy *e, const plugmc_changes *c, int64_t p)
 {
     const int32_t n = together(c);
-    x->of = (plugmc_turnover){.size = sizeof x->of};
-    if (comes(c->kind)) x->of.comes = n;
-    if (leaves(c->kind)) x->of.leaves = n;
+    x->of = (plugmc_insert_remove){.size = sizeof x->of};
+    if (comes(c->kind)) x->of.inserted = n;
+    if (leaves(c->kind)) x->of.removed = n;
     for (int32_t k = 0; k < n; k++) {
         if (leaves(c->kind)) x->particle[k] = c->particle[p * n + k];
         if (!comes(c->kind)) continue;
@@ -44,7 +44,7 @@ void turnover_make(turnover *x, const walker_energy *e, const plugmc_changes *c,
     x->of.species = x->species, x->of.particle = x->particle;
     x->of.position = (const double(*)[3])x->position;
     if (c->kind == PLUGMC_IDENTITY && x->species[0] == e->now.all.species[x->particle[0]])
-        x->of.comes = x->of.leaves = 0;
+        x->of.inserted = x->of.removed = 0;
 }
 
 bool goes_somewhere(int32_t kind) { return kind == PLUGMC_DISPLACED || kind == PLUGMC_INSERTED; }
@@ -93,9 +93,9 @@ int64_t grows_by(const hamiltonian *h, const plugmc_changes *c, int32_t walker, 
 /* ---- What it does to the energy ------------------------------------------------------------------ */
 
 /* Room for all who come; those who leave are of other species. */
-static bool has_room(walker_energy *e, const plugmc_turnover *x)
+static bool has_room(walker_energy *e, const plugmc_insert_remove *x)
 {
-    for (int32_t k = 0; k < x->comes; k++) {
+    for (int32_t k = 0; k < x->inserted; k++) {
         const int64_t *first = &e->now.system->first[x->species[k]];
         int64_t n = e->now.counts[x->species[k]] + 1;
         for (int32_t l = 0; l < k; l++) n += x->species[l] == x->species[k];
@@ -107,27 +107,27 @@ static bool has_room(walker_energy *e, const plugmc_turnover *x)
 }
 
 /* With those who are there, but for who leaves, and among each other. Returns whether they cannot come. */
-static bool parts_that_come(const hamiltonian *h, walker_energy *e, const plugmc_turnover *x,
+static bool parts_that_come(const hamiltonian *h, walker_energy *e, const plugmc_insert_remove *x,
                             double *change)
 {
     probe who[PLUGMC_MOST_TOGETHER];
-    for (int32_t k = 0; k < x->comes; k++) {
-        who[k] = (probe){x->leaves ? x->particle[0] : -1, -1, -1, x->species[k], x->position[k]};
+    for (int32_t k = 0; k < x->inserted; k++) {
+        who[k] = (probe){x->removed ? x->particle[0] : -1, -1, -1, x->species[k], x->position[k]};
         for (int32_t l = 0; l < k; l++)
             if (parts_between(h, &e->now, &who[l], &who[k], change)) return true;
     }
-    for (int32_t k = 0; k < x->comes; k++)
+    for (int32_t k = 0; k < x->inserted; k++)
         if (parts_of(h, e, &who[k], change)) return true;
     return false;
 }
 
 /* Each takes all its pairs along: those among the ones that leave twice. */
-static void parts_that_leave(const hamiltonian *h, walker_energy *e, const plugmc_turnover *x,
+static void parts_that_leave(const hamiltonian *h, walker_energy *e, const plugmc_insert_remove *x,
                              double *change)
 {
     double at[PLUGMC_MOST_TOGETHER][3];
     probe who[PLUGMC_MOST_TOGETHER];
-    for (int32_t k = 0; k < x->leaves; k++) {
+    for (int32_t k = 0; k < x->removed; k++) {
         const int32_t i = x->particle[k];
         configuration_place(&e->now, i, at[k]);
         who[k] = (probe){i, -1, -1, e->now.all.species[i], at[k]};
@@ -137,15 +137,15 @@ static void parts_that_leave(const hamiltonian *h, walker_energy *e, const plugm
     }
 }
 
-/* Energies that hang on how many there are alone. */
-static void counts_change(const hamiltonian *h, const walker_energy *e, const plugmc_turnover *x,
-                          double *change)
+/* Energies that depend on how many there are alone. */
+static void counts_change(const hamiltonian *h, const walker_energy *e,
+                          const plugmc_insert_remove *x, double *change)
 {
     const int32_t species = h->system->species_count;
     int64_t count[species + 1];
     memcpy(count, e->now.counts, sizeof *count * (size_t)species);
-    for (int32_t k = 0; k < x->comes; k++) count[x->species[k]]++;
-    for (int32_t k = 0; k < x->leaves; k++) count[e->now.all.species[x->particle[k]]]--;
+    for (int32_t k = 0; k < x->inserted; k++) count[x->species[k]]++;
+    for (int32_t k = 0; k < x->removed; k++) count[e->now.all.species[x->particle[k]]]--;
     for (int k = 0; k < h->count; k++) {
         const energy_term *t = &h->terms[k];
         if (t->total && !t->total_moves)
@@ -155,13 +155,13 @@ static void counts_change(const hamiltonian *h, const walker_energy *e, const pl
 }
 
 static int totals_change(const hamiltonian *h, walker_energy *e, int32_t w,
-                         const plugmc_turnover *x, double *change)
+                         const plugmc_insert_remove *x, double *change)
 {
     for (int k = 0; k < h->count; k++) {
         const energy_term *t = &h->terms[k];
         double own = 0;
         const int code =
-            t->total_moves ? t->total->turnover(t->of->instance, w, x, &own) : PLUGMC_OK;
+            t->total_moves ? t->total->insert_remove(t->of->instance, w, x, &own) : PLUGMC_OK;
         if (code) {
             e->failed_term = t->index;
             return code;
@@ -174,8 +174,8 @@ static int totals_change(const hamiltonian *h, walker_energy *e, int32_t w,
 int turnover_change(const hamiltonian *h, walker_energy *e, int32_t w, const turnover *t,
                     double *change, int32_t *forbidden)
 {
-    const plugmc_turnover *x = &t->of;
-    if (!x->comes && !x->leaves) return PLUGMC_OK;
+    const plugmc_insert_remove *x = &t->of;
+    if (!x->inserted && !x->removed) return PLUGMC_OK;
     *forbidden = !has_room(e, x) || parts_that_come(h, e, x, change);
     if (*forbidden) return PLUGMC_OK;
     parts_that_leave(h, e, x, change);
@@ -186,8 +186,8 @@ int turnover_change(const hamiltonian *h, walker_energy *e, int32_t w, const tur
 
 void turnover_take(walker_energy *e, const turnover *x)
 {
-    for (int32_t k = 0; k < x->of.leaves; k++) configuration_remove(&e->now, x->particle[k]);
-    for (int32_t k = 0; k < x->of.comes; k++)
+    for (int32_t k = 0; k < x->of.removed; k++) configuration_remove(&e->now, x->particle[k]);
+    for (int32_t k = 0; k < x->of.inserted; k++)
         configuration_insert(&e->now, x->species[k], x->position[k]);
     e->recounted = true;
 }

@@ -1,8 +1,8 @@
-/* The coefficients of a polynomial Jastrow factor as free numbers (plugmc/wave.h), for polynomial_jastrow.c: included
+/* The coefficients of a polynomial Jastrow factor as variational parameters (plugmc/wave.h), for polynomial_jastrow.c: included
  * inside its PLUGMC_HOST part.
  *
  * J is linear in them. What every monomial adds up to over pairs and ions is found first, for like and for unlike
- * spins: the columns. The free numbers are combinations of columns, c_0 brings C c_1 with it, and those of f have the
+ * spins: the columns. The variational parameters are combinations of columns, c_0 brings C c_1 with it, and those of f have the
  * basis of f_form.h. */
 #ifndef POLYNOMIAL_JASTROW_FREE_NUMBERS_H
 #define POLYNOMIAL_JASTROW_FREE_NUMBERS_H
@@ -17,7 +17,7 @@ static void free_lists(const parameters *p, const plugmc_list *lists[FREE_LISTS]
 
 static const char *const free_keys[] = {"u_like", "u_unlike", "chi", "f_like", "f_unlike"};
 
-static int64_t free_count(const void *instance)
+static int64_t variational_count(const void *instance)
 {
     const plugmc_list *lists[FREE_LISTS];
     int64_t count = 0;
@@ -26,7 +26,7 @@ static int64_t free_count(const void *instance)
     return count;
 }
 
-static int free_number(const void *instance, int64_t k, plugmc_free_number *out)
+static int free_number(const void *instance, int64_t k, plugmc_variational_parameter *out)
 {
     const plugmc_list *lists[FREE_LISTS];
     int list = 0;
@@ -61,7 +61,7 @@ static int free_set(void *instance, const double *values)
 
 _Static_assert((int)MOST_POWERS == (int)CORRELATION_MOST_F + 1, "powers of f");
 
-static int64_t free_sums(const parameters *p)
+static int64_t variational_sums(const parameters *p)
 {
     return 2 * p->u_terms + p->chi_terms + 2 * f_columns(p);
 }
@@ -80,7 +80,7 @@ static void combine_f(const f_form *form, const double *column, int32_t count, d
     *out += count;
 }
 
-static void free_combine(const parameters *p, const double *sums, double *row)
+static void variational_combine(const parameters *p, const double *sums, double *row)
 {
     const double *chi = sums + 2 * p->u_terms, *f = chi + p->chi_terms;
     combine_radial(sums, p->truncation, p->u_like.count, &row);
@@ -90,19 +90,19 @@ static void free_combine(const parameters *p, const double *sums, double *row)
     combine_f(p->form, f + f_columns(p), p->f_unlike.count, &row);
 }
 
-#define PLUGMC_FREE (PLUGMC_FREE_PAIR | PLUGMC_FREE_FIELD)
-#include <plugmc/free.h>
+#define PLUGMC_VARIATIONAL (PLUGMC_VARIATIONAL_PAIR | PLUGMC_VARIATIONAL_FIELD)
+#include <plugmc/variational.h>
 
 static const char *const free_tables[] = {"u_like",  "u_unlike",  "chi",     "f_like", "f_unlike",
                                           "u_table", "chi_table", "f_table", NULL};
 
-static const plugmc_free free_facet = {.size = sizeof free_facet,
-                                       .count = free_count,
-                                       .number = free_number,
-                                       .get = free_get,
-                                       .set = free_set,
-                                       PLUGMC_FREE_MEMBERS,
-                                       .keys_before_files = 1,
-                                       .tables = free_tables};
+static const plugmc_variational free_facet = {.size = sizeof free_facet,
+                                              .count = variational_count,
+                                              .number = free_number,
+                                              .get = free_get,
+                                              .set = free_set,
+                                              PLUGMC_VARIATIONAL_MEMBERS,
+                                              .keys_before_files = 1,
+                                              .tables = free_tables};
 
 #endif

@@ -1,4 +1,4 @@
-/* Trials of one particle that comes, or leaves, with several places to choose from (plugmc_trial.places). */
+/* Trials of one particle that comes, or leaves, with several places to choose from (plugmc_trial.trial_positions). */
 #ifndef PLUGMC_ENERGY_PLACES_H
 #define PLUGMC_ENERGY_PLACES_H
 
@@ -7,9 +7,9 @@
 typedef struct several_places {
     plugmc_changes
         changes; /* [1][k] who would come at each place; of one who leaves, who would go there instead */
-    int32_t particle[PLUGMC_MOST_PLACES], species[PLUGMC_MOST_PLACES],
-        forbidden[PLUGMC_MOST_PLACES];
-    double place[PLUGMC_MOST_PLACES][3], growth[PLUGMC_MOST_PLACES];
+    int32_t particle[PLUGMC_MOST_TRIAL_POSITIONS], species[PLUGMC_MOST_TRIAL_POSITIONS],
+        forbidden[PLUGMC_MOST_TRIAL_POSITIONS];
+    double place[PLUGMC_MOST_TRIAL_POSITIONS][3], growth[PLUGMC_MOST_TRIAL_POSITIONS];
 } several_places;
 
 /* Somebody who comes: the place that is chosen, its number in *chosen, and the growth of -ln p that is decided

@@ -6,7 +6,7 @@
  * leaves, and by d_j as it goes to place j instead, it would come there with g_j = d_j - g, and at its own with -g, so
  * the trial is decided as if -ln p grew by g + ln ((1 + sum_j exp(-d_j)) / k). K. Esselink, L. D. J. C. Loyens,
  * B. Smit, Phys. Rev. E 51, 1560 (1995). */
-#include "energy/places.h"
+#include "energy/trial_positions.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int weigh(hamiltonian *h, const plugmc_trial *t, several_places *s, int32
                  int32_t first, int32_t n, double *change)
 {
     for (int32_t j = 0; j < n; j++) {
-        plugmc_draw_one_place(t, first + j, s->place[j]);
+        plugmc_draw_trial_position(t, first + j, s->place[j]);
         s->particle[j] = t->particle;
         s->species[j] = t->species;
     }
@@ -30,14 +30,14 @@ static int weigh(hamiltonian *h, const plugmc_trial *t, several_places *s, int32
                                   .species = s->species,
                                   .change = change,
                                   .forbidden = s->forbidden,
-                                  .growth = s->growth};
+                                  .delta = s->growth};
     return hamiltonian_changes(h, &s->changes);
 }
 
 int places_to_come(hamiltonian *h, const plugmc_trial *t, several_places *s, double *change,
                    int64_t *chosen, int32_t *forbidden, double *growth)
 {
-    const int32_t k = t->places;
+    const int32_t k = t->trial_positions;
     double least = INFINITY, sum = 0, below = 0;
     const int code = weigh(h, t, s, PLUGMC_INSERTED, 0, k, change);
     *forbidden = 1;
@@ -74,7 +74,7 @@ int places_to_come(hamiltonian *h, const plugmc_trial *t, several_places *s, dou
 int places_to_leave(hamiltonian *h, const plugmc_trial *t, several_places *s, double *change,
                     double *growth)
 {
-    const int32_t k = t->places;
+    const int32_t k = t->trial_positions;
     double sum = 1;
     const int code = weigh(h, t, s, PLUGMC_DISPLACED, 1, k - 1, change);
     for (int32_t j = 0; j < k - 1 && !code; j++) {

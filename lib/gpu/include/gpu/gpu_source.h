@@ -6,5 +6,5 @@
 #include "plugmc/everything.h"
 
 /* Has it a name, a text and a list of definitions that ends, and does it ask for what there is? */
-bool check_kernel_text(const plugmc_kernel_text *, sentence why);
+bool check_gpu_source(const plugmc_gpu_source *, sentence why);
 #endif
