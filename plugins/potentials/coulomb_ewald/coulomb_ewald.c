@@ -180,7 +180,7 @@ static const plugmc_total total = {
     .settle = settle,
     .waves = list_waves,
     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
-    .turnover = turnover,
+    .insert_remove = turnover,
 };
 #define WAVES .total = &total
 #define CALLBACKS .prepare = prepare, .archive = archive

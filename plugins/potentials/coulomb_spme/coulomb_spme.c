@@ -232,7 +232,7 @@ static const plugmc_total mesh = {.size = sizeof mesh,
                                   .change = change,
                                   .settle = settle,
                                   .molecules = molecules,
-                                  .turnover = turnover,
+                                  .insert_remove = turnover,
                                   .molecule_of = molecule_of};
 #define MESH .total = &mesh
 #define CALLBACKS .prepare = prepare, .gpu_source = gpu_source, .release = release

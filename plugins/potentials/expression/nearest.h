@@ -93,7 +93,7 @@ static int prepare(void *instance, const plugmc_host *host)
                                  *sb = plugmc_species_at(system, b);
             const int32_t pair = a * (int32_t)p->kinds + b;
             const double guard = species_pair_value(&p->guard, (int32_t)p->kinds, a, b);
-            if (sa->most < 1 || sb->most < (a == b ? 2 : 1) || !falls(p, pair) ||
+            if (sa->capacity < 1 || sb->capacity < (a == b ? 2 : 1) || !falls(p, pair) ||
                 others_keep_apart(system, a, b, end, sqrt((double)p->machine->core[pair])))
                 continue;
             return host->fail(host->context, PLUGMC_ERROR_INPUT,

@@ -355,7 +355,7 @@ static int prepare(void *instance, const plugmc_host *host)
             const plugmc_separation nearest = {.r2 = pair[FORBIDDEN]};
             const double r = sqrt((double)pair[FORBIDDEN]);
             const double u = (double)pair_energy(p, nearest, of_a, of_b);
-            if (own && own->sampled && sa->most >= 1 && sb->most >= (a == b ? 2 : 1) &&
+            if (own && own->sampled && sa->capacity >= 1 && sb->capacity >= (a == b ? 2 : 1) &&
                 u < no_end * kT && !kept_apart(system, own, a, b))
                 return host->fail(host->context, PLUGMC_ERROR_INPUT,
                                   "the table of '%s' and '%s' has fallen to %g %s at r = %g, and "
