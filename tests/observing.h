@@ -88,7 +88,7 @@ static inline bench *bench_new(int dimension, double x, double y, double z, int 
         .term_size = sizeof(plugmc_term),
         .first = b->first,
         .terms = b->terms,
-        .seed = 1,
+        .seed = {1},
         .threads = 1,
     };
     b->host = (plugmc_host){.size = sizeof b->host,

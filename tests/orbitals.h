@@ -69,7 +69,7 @@ static inline orbital_bench *bench_new(const double vector[3][3], int64_t up, in
                                 .species_size = sizeof(plugmc_species),
                                 .term_size = sizeof(plugmc_term),
                                 .first = b->first,
-                                .seed = 1,
+                                .seed = {1},
                                 .threads = 1};
     b->context = (plugmc_context){.report = &b->report,
                                   .gpu = device,

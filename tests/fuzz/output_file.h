@@ -27,7 +27,7 @@ static inline void write_sound_file(const char *path)
                                   .species = species,
                                   .species_size = sizeof species[0],
                                   .first = first,
-                                  .seed = 7,
+                                  .seed = {7},
                                   .box = {.domain = PLUGMC_DOMAIN_PERIODIC,
                                           .dimension = 3,
                                           .length = {10, 11, 12},

@@ -201,7 +201,7 @@ static inline plugmc_system make_system(int dimension, int species, enum plugmc_
                        .first = three_first,
                        .term_count = term_count,
                        .terms = terms,
-                       .seed = 1,
+                       .seed = {1},
                        .range = 3,
                        .threads = 1};
     if (dimension == 3) s.box.length[2] = 12.25;

@@ -22,7 +22,7 @@ static plugmc_system system_of(const plugmc_species *species)
     for (int d = 0; d < 3; d++) box.inverse[d][d] = 1 / box.length[d];
     return (plugmc_system){.size = sizeof(plugmc_system),
                            .box = box,
-                           .seed = 3,
+                           .seed = {3},
                            .particles = ELECTRONS,
                            .walkers = 1,
                            .rungs = 1,

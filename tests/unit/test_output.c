@@ -43,7 +43,7 @@ static plugmc_system make_system(int dimension, int domain)
                            .species_size = sizeof(plugmc_species),
                            .term_size = sizeof(plugmc_term),
                            .first = first_of_species,
-                           .seed = 0xfedcba9876543210u};
+                           .seed = {0xfedcba9876543210u}};
 }
 
 /* A stand-in for a simulation: numbers that depend on the sweep alone. */

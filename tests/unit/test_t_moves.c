@@ -111,7 +111,7 @@ static void run(long seen[PLACES + 1][PLACES + 1])
     const plugmc_system system = {
         .walkers = WALKERS, .particles = 2, .species_count = 2, .first = first};
     diffusion d = {.system = &system,
-                   .seed = 1,
+                   .seed = {1},
                    .set.tau = TAU,
                    .threads = 1,
                    .wave.numbers = 1,
