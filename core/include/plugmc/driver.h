@@ -20,7 +20,7 @@ typedef struct plugmc_driver {
      * sampled potentials except those that do not depend on positions, which the core adds. */
     int (*running_energy)(void *instance, const plugmc_host *, double *energy);
     /* Optional: answers PLUGMC_RESCALED from the loaded configuration, so that it need not be stored and loaded
-     * again for another box. Called if all sampled potentials are hard cores. With `taken` NULL it fills in
+     * again for another box. Called if only hard cores are sampled. With `taken` NULL it fills in
      * changes->forbidden, or returns PLUGMC_UNANSWERED and the core does the whole move. After PLUGMC_OK it is
      * called again with the same changes and `taken` [walkers], 0 or -1: walkers with 0 now have changes->box,
      * at fixed fractional coordinates. The `store` of such a mover may come long after its sweep. */
