@@ -6,9 +6,9 @@
 #include "plugmc/plugin.h"
 #include "plugmc/state.h"
 
-/* A further array of the state: double [capacity][4], unit quaternions w, x, y, z, initially (1, 0, 0, 0); in
- * two dimensions rotations about z only. A mover that changes it sets PLUGMC_CHANGED_ORIENTATION; programs
- * without bodies refuse it. */
+/* A further array of the state: double [capacity][4], unit quaternions w, x, y, z, initially (1, 0, 0, 0); in two
+ * dimensions rotations about z only. A mover that changes it sets PLUGMC_CHANGED_ORIENTATION; programs without
+ * bodies refuse it. */
 enum {
     PLUGMC_STATE_ORIENTATION = PLUGMC_STATE_WEIGHT + 1,
     PLUGMC_CHANGED_ORIENTATION = 1 << PLUGMC_STATE_ORIENTATION
@@ -22,8 +22,8 @@ typedef struct plugmc_bodies {
     const int32_t *species;         /* [n] */
 } plugmc_bodies;
 
-/* The facet, an extension that a potential offers. Overlaps depend on orientations, so `energy` returns them;
- * there is no contact distance. */
+/* The facet, an extension that a potential offers. Overlaps depend on orientations, so `energy` returns them; there
+ * is no contact distance. */
 #define PLUGMC_BODY "plugmc.body/1"
 typedef struct plugmc_body {
     uint32_t size;
@@ -32,8 +32,7 @@ typedef struct plugmc_body {
     /* Adds the energy of a probe, a single body, with n others to *energy. Returns how many overlap with it. */
     int64_t (*energy)(const void *instance, const plugmc_box *, int periodic,
                       const plugmc_bodies *probe, const plugmc_bodies *others, double *energy);
-    /* Optional: also the force on the probe and the torque about its centre [3], for hybrid Monte Carlo and
-     * virials. */
+    /* Optional: also the force on the probe and the torque about its centre [3], for hybrid Monte Carlo and virials. */
     int64_t (*derivatives)(const void *instance, const plugmc_box *, int periodic,
                            const plugmc_bodies *probe, const plugmc_bodies *others, double *energy,
                            double force[3], double torque[3]);

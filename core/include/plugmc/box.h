@@ -43,8 +43,8 @@ PLUGMC_FN void plugmc_wrap_rectangular(const double length[3], int32_t dimension
     for (int d = 0; d < dimension; d++) r[d] = plugmc_wrapped(r[d], length[d]);
 }
 
-/* Wraps r into a box with these lattice vectors (rows) and this inverse, as in plugmc_box: fractional
- * coordinates in [0, 1). */
+/* Wraps r into a box with these lattice vectors (rows) and this inverse, as in plugmc_box: fractional coordinates
+ * in [0, 1). */
 PLUGMC_FN void plugmc_wrap_oblique(const double vector[3][3], const double inverse[3][3],
                                    double r[3])
 {
@@ -59,8 +59,8 @@ PLUGMC_FN void plugmc_wrap_oblique(const double vector[3][3], const double inver
         r[d] = f[0] * vector[0][d] + f[1] * vector[1][d] + f[2] * vector[2][d];
 }
 
-/* Wraps r into the box: [0, length) if it is rectangular, fractional coordinates in [0, 1) if it is oblique. In
- * a sphere r is unchanged. */
+/* Wraps r into the box: [0, length) if it is rectangular, fractional coordinates in [0, 1) if it is oblique. In a
+ * sphere r is unchanged. */
 PLUGMC_FN void plugmc_wrap(const plugmc_box *box, double r[3])
 {
     if (box->domain != PLUGMC_DOMAIN_PERIODIC) return;
@@ -95,9 +95,9 @@ PLUGMC_FN void plugmc_shear_box(plugmc_box *box, int d, int e, double amount)
     box->length[d] = sqrt(square);
 }
 
-/* Tilt of lattice vector d along an earlier one, e: the component of d along the part of e that is
- * perpendicular to the vectors before e, in units of the length of that part. 0 in a rectangular box. Tilts
- * that differ by integers describe the same lattice. */
+/* Tilt of lattice vector d along an earlier one, e: the component of d along the part of e that is perpendicular to
+ * the vectors before e, in units of the length of that part. 0 in a rectangular box. Tilts that differ by integers
+ * describe the same lattice. */
 PLUGMC_FN double plugmc_tilt(const plugmc_box *box, int d, int e)
 {
     double across[3], along = 0, square = 0;
@@ -169,8 +169,8 @@ PLUGMC_FN real plugmc_dot(const real a[3], const real b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Half of the 26 lattice vectors around the origin, one of each pair v, -v. Number q = 1 ... 13 is i a + j b +
- * k c with 9 i + 3 j + k = q. Computes a linear function of all of them from its values for a, b and c. */
+/* Half of the 26 lattice vectors around the origin, one of each pair v, -v. Number q = 1 ... 13 is i a + j b + k c
+ * with 9 i + 3 j + k = q. Computes a linear function of all of them from its values for a, b and c. */
 enum { PLUGMC_AROUND = 13 };
 PLUGMC_FN void plugmc_along_around(real a, real b, real c, real out[PLUGMC_AROUND + 1])
 {
@@ -199,10 +199,10 @@ PLUGMC_FN void plugmc_half_squares_around(const plugmc_images *m, real out[PLUGM
     }
 }
 
-/* Nearest image in an oblique box. The image s with the smallest fractional coordinates need not be the
- * nearest, so s and the images around it are compared. This is exact for all lattice vectors that [box] accepts
- * (core/src/system/skew.c). Of s + v and s - v the nearer one is that whose v points against s; half of its
- * squared length is less than that of s by |s.v| - |v|^2 / 2. */
+/* Nearest image in an oblique box. The image s with the smallest fractional coordinates need not be the nearest, so
+ * s and the images around it are compared. This is exact for all lattice vectors that [box] accepts
+ * (core/src/system/skew.c). Of s + v and s - v the nearer one is that whose v points against s; half of its squared
+ * length is less than that of s by |s.v| - |v|^2 / 2. */
 PLUGMC_FN plugmc_separation plugmc_nearest_oblique(real x, real y, real z, const plugmc_images *m)
 {
     const real *a = m->vector[0], *b = m->vector[1], *c = m->vector[2];
@@ -249,9 +249,9 @@ PLUGMC_FN plugmc_separation plugmc_separate(real x, real y, real z, const plugmc
 
 /* ---- Cells ---------------------------------------------------------------------------------- */
 
-/* Chooses cells at least `width` wide along each direction, and wider if there were more than 4 N + 8 of them.
- * An oblique box has one cell, since cells would be oblique too. A sphere is divided as the cube [-radius,
- * radius]. widths: length. Returns the total number of cells. */
+/* Chooses cells at least `width` wide along each direction, and wider if there were more than 4 N + 8 of them. An
+ * oblique box has one cell, since cells would be oblique too. A sphere is divided as the cube [-radius, radius].
+ * widths: length. Returns the total number of cells. */
 PLUGMC_FN int64_t plugmc_choose_cells(const plugmc_box *box, int64_t particles, double width,
                                       int32_t count[3], double widths[3])
 {

@@ -1,10 +1,10 @@
 /* plugmc/device.h: types and functions that plugins share on the CPU and on the GPU.
  *
- * This header is plain C17 and also CUDA C++. On the CPU plugmc/plugin.h includes it. On the GPU the core puts
- * it in front of every GPU source, where no other header exists. All arithmetic is exact IEEE arithmetic (no
- * contraction, no approximate intrinsics), so chains of hard particles are bit for bit the same on both.
- * Lengths are in the unit of the INI file. Energies are in the potentials' unit of energy, which is kT unless
- * [run] temperature is given. */
+ * This header is plain C17 and also CUDA C++. On the CPU plugmc/plugin.h includes it. On the GPU the core puts it
+ * in front of every GPU source, where no other header exists. All arithmetic is exact IEEE arithmetic (no
+ * contraction, no approximate intrinsics), so chains of hard particles are bit for bit the same on both. Lengths
+ * are in the unit of the INI file. Energies are in the potentials' unit of energy, which is kT unless [run]
+ * temperature is given. */
 #ifndef PLUGMC_DEVICE_H
 #define PLUGMC_DEVICE_H
 
@@ -26,8 +26,8 @@ typedef unsigned long long uint64_t;
 #define PLUGMC_HOST 1
 #endif
 
-/* The floating-point type of this compilation. A potential is compiled for double and for float on the CPU, and
- * for float on the GPU unless a mover requests double. */
+/* The floating-point type of this compilation. A potential is compiled for double and for float on the CPU, and for
+ * float on the GPU unless a mover requests double. */
 #ifndef PLUGMC_REAL
 #define PLUGMC_REAL double
 #endif
@@ -52,9 +52,9 @@ typedef struct plugmc_list {
     int32_t count;
 } plugmc_list;
 
-/* The particles of one process if several processes simulate one walker (plugmc/domain_decomposition.h): those
- * with begin <= coordinate < end along an axis, or, if begin >= end, with coordinate >= begin or coordinate <
- * end. Zeroed: all particles. */
+/* The particles of one process if several processes simulate one walker (plugmc/domain_decomposition.h): those with
+ * begin <= coordinate < end along an axis, or, if begin >= end, with coordinate >= begin or coordinate < end.
+ * Zeroed: all particles. */
 typedef struct plugmc_share {
     int32_t axis;
     double begin, end; /* length */
@@ -91,8 +91,8 @@ typedef struct plugmc_position {
 #define PLUGMC_NOWHERE 1e9f
 
 #ifdef __CUDACC_RTC__
-/* Waits until all kernels launched before have ended and their results can be read, and allows the next kernel
- * to start launching. For sources with plugmc_gpu_source.overlap. */
+/* Waits until all kernels launched before have ended and their results can be read, and allows the next kernel to
+ * start launching. For sources with plugmc_gpu_source.overlap. */
 PLUGMC_FN void plugmc_wait(void)
 {
 #if __CUDA_ARCH__ >= 900
@@ -157,17 +157,17 @@ PLUGMC_FN plugmc_random plugmc_philox(uint32_t c0, uint32_t c1, uint32_t c2, uin
     return out;
 }
 
-/* Seed of a plugin's random numbers. first_walker is the number of this process's first walker among the
- * walkers of all runs and processes that belong together, so that no two walkers draw the same numbers. In GPU
- * source it is a constant: as a variable it made sweeps of hard disks 4.7 % slower. */
+/* Seed of a plugin's random numbers. first_walker is the number of this process's first walker among the walkers of
+ * all runs and processes that belong together, so that no two walkers draw the same numbers. In GPU source it is a
+ * constant: as a variable it made sweeps of hard disks 4.7 % slower. */
 typedef struct plugmc_seed {
     uint64_t key; /* [run] seed, for the first mover, potentials and observables */
     uint32_t first_walker;
     uint32_t unused;
 } plugmc_seed;
 
-/* Random numbers that do not depend on how walkers are divided among processes: `number` counts something
- * global, e.g. the k-th walker of each of two rungs.
+/* Random numbers that do not depend on how walkers are divided among processes: `number` counts something global,
+ * e.g. the k-th walker of each of two rungs.
  *     sweep    below 2^48
  *     index    particle, cell or 0
  *     purpose  PLUGMC_PURPOSE_*
@@ -207,11 +207,11 @@ PLUGMC_FN double plugmc_uniform_double(uint32_t high, uint32_t low)
 
 /* ---- Trial moves -------------------------------------------------------------------------- */
 
-/* A vector v uniform in the disk or ball of radius 1, by rejection from the square or cube: the first of draw =
- * 0, 1, ... 255, with purpose TRIAL, for which v.v <= 1,
+/* A vector v uniform in the disk or ball of radius 1, by rejection from the square or cube: the first of draw = 0,
+ * 1, ... 255, with purpose TRIAL, for which v.v <= 1,
  *     v[d] = (word[d] + 0.5) / 2^31 - 1,    d < dimension.
- * The numbers are symmetric about 0, so a move and its reverse are equally probable. Movers that use it with
- * the same sweep, walker and index make the same trial moves. */
+ * The numbers are symmetric about 0, so a move and its reverse are equally probable. Movers that use it with the
+ * same sweep, walker and index make the same trial moves. */
 PLUGMC_FN void plugmc_draw_in_ball(plugmc_seed seed, uint64_t sweep, uint32_t walker,
                                    uint32_t index, int32_t dimension, double v[3])
 {
@@ -247,8 +247,8 @@ PLUGMC_FN int32_t plugmc_cell_quickly(double x, double length, float over, int32
     return plugmc_cell_along(x, length / count, count);
 }
 
-/* Number of neighbour cells to search along one direction for everything within one cell width: all cells if
- * there are one or two, so that none is searched twice. */
+/* Number of neighbour cells to search along one direction for everything within one cell width: all cells if there
+ * are one or two, so that none is searched twice. */
 PLUGMC_FN int32_t plugmc_cells_around(int32_t count) { return count < 3 ? count : 3; }
 
 /* Neighbour cell `number`, counted from 0, of `cell` along one direction of a periodic box. */
@@ -258,9 +258,9 @@ PLUGMC_FN int32_t plugmc_cell_around(int32_t cell, int32_t number, int32_t count
     return c < 0 ? c + count : (c >= count ? c - count : c);
 }
 
-/* Entries of the cells x - reach ... x + reach in a row of `count` cells of a periodic box, or of the whole row
- * if it has no more cells than that. `row` is the index of the first cell of the row. The entries are
- * contiguous except at the ends of the row, so there are two runs [begin, end); the second one is mostly empty. */
+/* Entries of the cells x - reach ... x + reach in a row of `count` cells of a periodic box, or of the whole row if
+ * it has no more cells than that. `row` is the index of the first cell of the row. The entries are contiguous
+ * except at the ends of the row, so there are two runs [begin, end); the second one is mostly empty. */
 typedef struct plugmc_runs {
     uint32_t begin[2], end[2];
 } plugmc_runs;
@@ -322,8 +322,8 @@ PLUGMC_FN void plugmc_sincos_turn(float t, float *sine, float *cosine)
     *cosine = plugmc_float_of_bits(plugmc_bits(b) ^ ((quadrant + 1u) & 2u) << 30);
 }
 
-/* exp(x) in float, relative error below 3e-7. 0 for x < -87; x > 88 is treated as 88. The CPU compiler
- * vectorises it, unlike expf. */
+/* exp(x) in float, relative error below 3e-7. 0 for x < -87; x > 88 is treated as 88. The CPU compiler vectorises
+ * it, unlike expf. */
 PLUGMC_FN float plugmc_exp(float x)
 {
     float y = x > 88.0f ? 88.0f : (x < -87.0f ? -87.0f : x);

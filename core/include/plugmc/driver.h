@@ -10,11 +10,11 @@
 typedef struct plugmc_driver {
     uint32_t size;
     /* Loads the configuration before sweeps. `changed`, PLUGMC_CHANGED_*: what differs from the last `store` of
-     * this mover; everything at first. Data that the mover derives from it may depend only on the state and on
-     * what the mover archives, so that it does not matter when they are computed. */
+     * this mover; everything at first. Data that the mover derives from it may depend only on the state and on what
+     * the mover archives, so that it does not matter when they are computed. */
     int (*load)(void *instance, const plugmc_host *, const plugmc_state *, uint32_t changed);
-    /* Stores what the mover changes into the state, on the side (host or device) where it is. The mover keeps
-     * its own copy: if nothing else changes the state, it continues sweeping without another `load`. */
+    /* Stores what the mover changes into the state, on the side (host or device) where it is. The mover keeps its
+     * own copy: if nothing else changes the state, it continues sweeping without another `load`. */
     int (*store)(void *instance, const plugmc_host *, const plugmc_state *);
     /* Optional: energy of each walker [walkers], as kept while sweeping, in the potentials' unit of energy: all
      * sampled potentials except those that do not depend on positions, which the core adds. */
@@ -22,8 +22,8 @@ typedef struct plugmc_driver {
     /* Optional: answers PLUGMC_RESCALED from the loaded configuration, so that it need not be stored and loaded
      * again for another box. Called if only hard cores are sampled. With `taken` NULL it fills in
      * changes->forbidden, or returns PLUGMC_UNANSWERED and the core does the whole move. After PLUGMC_OK it is
-     * called again with the same changes and `taken` [walkers], 0 or -1: walkers with 0 now have changes->box,
-     * at fixed fractional coordinates. The `store` of such a mover may come long after its sweep. */
+     * called again with the same changes and `taken` [walkers], 0 or -1: walkers with 0 now have changes->box, at
+     * fixed fractional coordinates. The `store` of such a mover may come long after its sweep. */
     int (*rescale)(void *instance, const plugmc_host *, const plugmc_changes *,
                    const int64_t *taken);
 } plugmc_driver;
@@ -60,21 +60,21 @@ typedef struct plugmc_cell_filling {
     int32_t placing;       /* 0: count the particles, 1: place them */
     int32_t count[3];      /* cells along each direction */
     const plugmc_box *box; /* [walkers] */
-    /* [walkers][cells + 1] counting: 0 on entry, becomes the number of particles in each cell; placing: the
-     * first entry of each cell. */
+    /* [walkers][cells + 1] counting: 0 on entry, becomes the number of particles in each cell; placing: the first
+     * entry of each cell. */
     uint32_t *start;
-    /* Placing: particles of a cell may be in any order. `order` is read for the species only, so any particle
-     * of the same species may be entered. */
+    /* Placing: particles of a cell may be in any order. `order` is read for the species only, so any particle of
+     * the same species may be entered. */
     uint32_t *order;   /* [walkers][particles] */
     double *positions; /* [walkers][particles][3] */
 } plugmc_cell_filling;
 
 typedef struct plugmc_fills_cells {
     uint32_t size;
-    /* Sorts the particles of all walkers, as the mover holds them, into the requested cells, so that positions
-     * need not be stored first and sorted later. Called first to count, then to place; it changes nothing in
-     * the mover. It may return PLUGMC_UNANSWERED to the call that counts: then `store` is called instead.
-     * Positions are bit for bit those that `store` would give. */
+    /* Sorts the particles of all walkers, as the mover holds them, into the requested cells, so that positions need
+     * not be stored first and sorted later. Called first to count, then to place; it changes nothing in the mover.
+     * It may return PLUGMC_UNANSWERED to the call that counts: then `store` is called instead. Positions are bit
+     * for bit those that `store` would give. */
     int (*fill_cells)(void *instance, const plugmc_host *, const plugmc_cell_filling *);
 } plugmc_fills_cells;
 
@@ -82,10 +82,10 @@ typedef struct plugmc_fills_cells {
 #define PLUGMC_GIVES_SHARES "plugmc.gives_shares/1"
 typedef struct plugmc_gives_shares {
     uint32_t size;
-    /* Writes what this process needs to measure its share to positions [particles][3] of its one walker, in
-     * device memory if there is a GPU: the particles of the share and all others up to `reach` (length) away
-     * from it along the axis of the share; NaN for the rest. All processes call it at the same point, when
-     * `store` would give the state that is measured. It changes nothing. */
+    /* Writes what this process needs to measure its share to positions [particles][3] of its one walker, in device
+     * memory if there is a GPU: the particles of the share and all others up to `reach` (length) away from it along
+     * the axis of the share; NaN for the rest. All processes call it at the same point, when `store` would give the
+     * state that is measured. It changes nothing. */
     int (*give_share)(void *instance, const plugmc_host *, double reach, double *positions,
                       plugmc_share *share);
 } plugmc_gives_shares;

@@ -1,8 +1,8 @@
-/* Pair and one-body energies as movers call them. plugmc/pair.h and plugmc/field.h make these structs (facets
- * of a potential) from the author's functions.
+/* Pair and one-body energies as movers call them. plugmc/pair.h and plugmc/field.h make these structs (facets of a
+ * potential) from the author's functions.
  *
- * Energies are in the potentials' unit of energy (below: "energy"), which is kT unless [run] temperature is
- * given. The batch functions are called from many threads at once. */
+ * Energies are in the potentials' unit of energy (below: "energy"), which is kT unless [run] temperature is given.
+ * The batch functions are called from many threads at once. */
 #ifndef PLUGMC_FACETS_H
 #define PLUGMC_FACETS_H
 
@@ -22,10 +22,10 @@ typedef struct plugmc_particles {
     const int32_t *species;        /* [n] */
 } plugmc_particles;
 
-/* A batch of independent trial moves, one per lane, in cell coordinates: multiples of the cell edge, relative
- * to the centre of the cell that contains the probe. The neighbour of lane l in slot s is at x[s][l] +
- * offset[s]; an empty slot has PLUGMC_NOWHERE in x. A separation in units of length is (probe - neighbour) *
- * ratio * scale, component by component. Float only. */
+/* A batch of independent trial moves, one per lane, in cell coordinates: multiples of the cell edge, relative to
+ * the centre of the cell that contains the probe. The neighbour of lane l in slot s is at x[s][l] + offset[s]; an
+ * empty slot has PLUGMC_NOWHERE in x. A separation in units of length is (probe - neighbour) * ratio * scale,
+ * component by component. Float only. */
 typedef struct plugmc_lanes {
     uint32_t size;
     int32_t lanes; /* a multiple of PLUGMC_LANE_BLOCK */
@@ -61,8 +61,8 @@ typedef struct plugmc_pair {
     double (*range)(const void *instance);
     /* Distance below which a and b overlap; 0 without a hard core. */
     double (*contact)(const void *instance, const plugmc_particle *a, const plugmc_particle *b);
-    /* Adds the energy of the probe with n others to *energy. Returns how many of them overlap with the probe;
-     * if any, the energy is meaningless. `periodic`: use the minimum image. */
+    /* Adds the energy of the probe with n others to *energy. Returns how many of them overlap with the probe; if
+     * any, the energy is meaningless. `periodic`: use the minimum image. */
     int64_t (*energy)(const void *instance, const plugmc_box *box, int periodic,
                       const plugmc_particle *probe, const plugmc_particles *others, double *energy);
     /* Adds energy(moved) - energy(probe) to *change. Returns how many particles overlap at the new position. */

@@ -73,8 +73,8 @@ PLUGMC_FN real plugmc_erfc_double(real s)
 }
 
 /* Returns erfc(alpha r) / r as a function of r^2: the potential of a point charge with a neutralising Gaussian
- * charge cloud. Also *gauss = exp(-(alpha r)^2) and *over = 1 / r, for derivatives. Accurate to the precision
- * of real for alpha r <= 8. A single division serves all quotients. */
+ * charge cloud. Also *gauss = exp(-(alpha r)^2) and *over = 1 / r, for derivatives. Accurate to the precision of
+ * real for alpha r <= 8. A single division serves all quotients. */
 PLUGMC_FN real plugmc_screened(real alpha, real r2, real *gauss, real *over)
 {
     const real c = sizeof(real) == 4 ? (real)2 : (real)3;

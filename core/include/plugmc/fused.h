@@ -1,8 +1,8 @@
 /* plugmc/fused.h: functions for GPU source that is compiled together with potentials (plugmc_gpu_source.fuse).
  *
- * The core compiles this header after the potentials, each of which is in a namespace of its own, and before
- * that source. Its contents keep their meaning within a major version of the plugin interface. Additions
- * increase PLUGMC_FUSED, which GPU source may test.
+ * The core compiles this header after the potentials, each of which is in a namespace of its own, and before that
+ * source. Its contents keep their meaning within a major version of the plugin interface. Additions increase
+ * PLUGMC_FUSED, which GPU source may test.
  *
  * Macros that the core defines before:
  *
@@ -25,8 +25,8 @@
  *     PLUGMC_WEIGHTED       1: each potential has its own multiplier, which may differ between walkers
  *                           (PLUGMC_STATE_MULTIPLIER); 0: all have PLUGMC_OVER_KT
  *
- * Macros for this header only: PLUGMC_EDGES, PLUGMC_INVERSE_EDGES, PLUGMC_VECTORS, PLUGMC_INVERSES,
- * PLUGMC_RADIUS (dimensions of the box); the functions plugmc_species_charge(k), plugmc_species_diameter(k) and
+ * Macros for this header only: PLUGMC_EDGES, PLUGMC_INVERSE_EDGES, PLUGMC_VECTORS, PLUGMC_INVERSES, PLUGMC_RADIUS
+ * (dimensions of the box); the functions plugmc_species_charge(k), plugmc_species_diameter(k) and
  * plugmc_species_contact(a * PLUGMC_SPECIES + b); and lists that call their argument once per potential:
  *
  *     PLUGMC_FOR_ENERGIES(DO)      DO(k, term, ns): pair potentials with an energy; k counts them, `term` is the
@@ -106,8 +106,8 @@ PLUGMC_FN real plugmc_contact_square(int a, int b)
 /* ---- Pairs --------------------------------------------------------------------------------- */
 
 /* A separation a - b with the position of a. It can be used like a separation. It is required if
- * PLUGMC_POSITION_DEPENDENT is not 0; such runs have only movers with PLUGMC_USES_POSITIONS and observables
- * that support it. */
+ * PLUGMC_POSITION_DEPENDENT is not 0; such runs have only movers with PLUGMC_USES_POSITIONS and observables that
+ * support it. */
 struct plugmc_separation_at : plugmc_separation {
     plugmc_position at;
 };
@@ -176,8 +176,8 @@ PLUGMC_FN real plugmc_sums_total(const plugmc_sums *s, plugmc_site a)
     return total;
 }
 
-/* The same, each also with its multiplier: [PLUGMC_TERMS], the walker's row of PLUGMC_STATE_MULTIPLIER. A
- * potential with multiplier 0 is skipped; its sum may be infinite. */
+/* The same, each also with its multiplier: [PLUGMC_TERMS], the walker's row of PLUGMC_STATE_MULTIPLIER. A potential
+ * with multiplier 0 is skipped; its sum may be infinite. */
 PLUGMC_FN real plugmc_sums_weighted(const plugmc_sums *s, plugmc_site a, const double *multipliers)
 {
     real total = 0;
@@ -230,8 +230,8 @@ PLUGMC_FN void plugmc_double_sums_by_term(const plugmc_double_sums *s, plugmc_si
 #undef PLUGMC_DO
 }
 
-/* Energy u of one pair, summed over potentials, and its derivatives du/dr / r and d2u/dr2. The derivatives are
- * 0 for potentials without PLUGMC_PAIR_DERIVATIVE; a mover that needs them has PLUGMC_NEEDS_FORCES. */
+/* Energy u of one pair, summed over potentials, and its derivatives du/dr / r and d2u/dr2. The derivatives are 0
+ * for potentials without PLUGMC_PAIR_DERIVATIVE; a mover that needs them has PLUGMC_NEEDS_FORCES. */
 PLUGMC_FN void plugmc_pair_derivatives(plugmc_pair_of r, plugmc_site a, plugmc_site b, real *energy,
                                        real *first, real *second)
 {
@@ -304,8 +304,8 @@ PLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_separation, plugmc_site, 
 
 /* ---- One-body potentials ------------------------------------------------------------------- */
 
-/* Energy of one particle, summed over potentials. Sets *outside to 1 if the position is forbidden, else leaves
- * it unchanged. The boundary of a sphere is not tested. */
+/* Energy of one particle, summed over potentials. Sets *outside to 1 if the position is forbidden, else leaves it
+ * unchanged. The boundary of a sphere is not tested. */
 PLUGMC_FN real plugmc_fields(plugmc_position r, plugmc_site a, int *outside)
 {
     real total = 0;
@@ -395,8 +395,8 @@ PLUGMC_FN plugmc_tally plugmc_tally_from(plugmc_tally t, int32_t first)
     return t;
 }
 
-/* Contributions of a pair, or of one electron, to the sums of variational parameters (plugmc/variational.h).
- * The sums of each potential follow those of the previous one. */
+/* Contributions of a pair, or of one electron, to the sums of variational parameters (plugmc/variational.h). The
+ * sums of each potential follow those of the previous one. */
 PLUGMC_FN void plugmc_pair_variational(plugmc_separation_at s, plugmc_site a, plugmc_site b,
                                        const plugmc_tally &t){
 #define PLUGMC_DO(first, ns)                                                                       \

@@ -14,7 +14,7 @@ typedef struct plugmc_kernel plugmc_kernel;   /* opaque: one __global__ function
 enum {
     PLUGMC_FUSE_SAMPLED = 1,
     PLUGMC_FUSE_MEASURED = 2,
-    /* Together with the others, in double precision: also derivatives with respect to variational parameters. */
+    /* Only with PLUGMC_FUSE_SAMPLED and double_precision: also derivatives by variational parameters. */
     PLUGMC_FUSE_VARIATIONAL = 4
 };
 
@@ -27,11 +27,10 @@ typedef struct plugmc_gpu_source {
     const char *const *defines; /* "NAME=VALUE", ended by NULL */
     int32_t fuse;               /* PLUGMC_FUSE_*; 0: no potentials, and no macros of the system */
     int32_t double_precision;   /* 1: real is double on the device */
-    /* 1: every kernel calls plugmc_wait before it accesses memory that the previously launched kernel may write
-     * or read. It may then begin before that kernel ends. */
+    /* 1: every kernel calls plugmc_wait before it accesses memory that the previously launched kernel may write or
+     * read. It may then begin before that kernel ends. */
     int32_t overlap;
-    /* 1: a * b + c may be contracted to one rounding; only if the result need not agree with the CPU to the
-     * last bit. */
+    /* 1: a * b + c may be contracted to one rounding; only if the result need not agree with the CPU to the last bit. */
     int32_t contract;
 } plugmc_gpu_source;
 
@@ -44,14 +43,15 @@ static inline void plugmc_set_gpu_source(plugmc_gpu_source *to, const plugmc_gpu
 }
 
 /* The GPU; NULL in plugmc_host if the run is on the CPU. Calls are asynchronous on the run's only stream unless
- * their comment says otherwise. They return a PLUGMC_* code and have already reported the error. The core
- * releases the memory when the run ends. */
+ * their comment says otherwise. They return a PLUGMC_* code and have already reported the error. The core releases
+ * the memory when the run ends. */
 typedef struct plugmc_gpu {
     uint32_t size;
     const char *name;
     int32_t multiprocessors, shared_per_block, architecture; /* e.g. 90 for sm_90 */
     int (*allocate)(plugmc_context *, size_t bytes, plugmc_device_pointer *out); /* zeroed */
     int (*release)(plugmc_context *, plugmc_device_pointer);
+    /* `from` may be changed when it returns. */
     int (*upload)(plugmc_context *, plugmc_device_pointer to, const void *from, size_t bytes);
     /* Waits until the data have arrived. */
     int (*download)(plugmc_context *, void *to, plugmc_device_pointer from, size_t bytes);
@@ -66,6 +66,7 @@ typedef struct plugmc_gpu {
     int (*graph_begin)(plugmc_context *);
     int (*graph_end)(plugmc_context *, plugmc_graph **);
     int (*graph_launch)(plugmc_context *, plugmc_graph *);
+    /* Waits for everything launched so far. */
     int (*synchronize)(plugmc_context *);
     /* The run's stream as a CUstream, for cuFFT and cuBLAS. The CUDA context is current on the main thread. */
     void *(*stream)(plugmc_context *);
@@ -74,8 +75,8 @@ typedef struct plugmc_gpu {
     int (*library)(plugmc_context *, const char *stem, void **handle);
     /* Releases a graph that is not needed any more; the core releases all others when the run ends. */
     int (*graph_release)(plugmc_context *, plugmc_graph *);
-    /* Download that does not wait. Until `arrive`, `to` must not be read or freed and `from` must not be
-     * written: kernels launched afterwards run beside the copy. Large downloads (above 32 KiB) wait at once. */
+    /* Download that does not wait. Until `arrive`, `to` must not be read or freed and `from` must not be written:
+     * kernels launched afterwards run beside the copy. Large downloads (above 32 KiB) wait at once. */
     int (*download_later)(plugmc_context *, void *to, plugmc_device_pointer from, size_t bytes);
     /* Waits for all downloads started by download_later, but not for kernels launched after them. */
     int (*arrive)(plugmc_context *);

@@ -5,9 +5,9 @@
 #include "plugmc/plugin.h"
 #include "plugmc/state.h"
 
-/* Facets and systems that a mover can work with. Bits 16 to 23 are reserved for restrictions: a program that
- * does not know one of them refuses the mover. Bits 24 to 31 are reserved for abilities: a program ignores
- * those it does not know. */
+/* Facets and systems that a mover can work with. Bits 16 to 23 are reserved for restrictions: a program that does
+ * not know one of them refuses the mover. Bits 24 to 31 are reserved for abilities: a program ignores those it does
+ * not know. */
 enum {
     PLUGMC_USES_PAIR = 1,
     PLUGMC_USES_FIELD = 2,
@@ -39,8 +39,7 @@ typedef struct plugmc_move {
     const char *target_key;
     /* Largest sensible step. 0: half of the longest box edge if the unit is "length", else unlimited. */
     double largest;
-    /* Optional: returns the largest step up to `step` that the mover can make on a rung, in addition to
-     * `largest`. */
+    /* Optional: returns the largest step up to `step` that the mover can make on a rung, in addition to `largest`. */
     double (*limit)(const void *instance, int32_t rung, double step);
 } plugmc_move;
 
@@ -73,9 +72,10 @@ typedef struct plugmc_speed {
 typedef struct plugmc_mover {
     uint32_t size;
     uint32_t needs; /* PLUGMC_USES_* | PLUGMC_NEEDS_* | PLUGMC_RUNS_ON_* */
-    /* PLUGMC_CHANGED_*: what the mover changes, and changes by other movers that it can follow. Everything that
-     * no mover changes stays as in plugmc_system. */
+    /* PLUGMC_CHANGED_*: what the mover changes, and changes by other movers that it can follow. Everything that no
+     * mover changes stays as in plugmc_system. */
     uint32_t changes, follows;
+    /* Makes these sweeps. Returns a code; PLUGMC_STOPPED after host->stopping has returned 1. */
     int (*sweep)(void *instance, const plugmc_host *, const plugmc_sweeps *);
     /* Kinds of trial move; none for a mover that only changes weights. */
     const plugmc_move *moves;
@@ -83,25 +83,25 @@ typedef struct plugmc_mover {
     uint32_t move_size; /* sizeof(plugmc_move): stride of the table */
     /* 1: the mover couples walkers, so their samples are correlated. */
     int32_t couples;
-    /* Walkers that have to be in one process if several processes share the walkers, by number: 2 for a mover
-     * that pairs 0 with 1, 2 with 3, ...; 0: any. */
+    /* Walkers that have to be in one process if several processes share the walkers, by number: 2 for a mover that
+     * pairs 0 with 1, 2 with 3, ...; 0: any. */
     int32_t together;
     /* Trial moves of all walkers since `clear`, for moves that the mover counts itself: out [moves][rungs]. The
      * core counts those of plugmc_host.trials and of decisions. */
     int (*counts)(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
-    /* For movers with a configuration of their own (plugmc/driver.h). Without it a mover proposes trial moves
-     * or asks the core for energies (plugmc/proposal.h, plugmc/changes.h). It then works with every pair, field
-     * and many-body term, whatever `needs` says, and follows changes of positions, boxes, multipliers and
-     * rungs; other changes if `follows` names them. */
+    /* For movers with a configuration of their own (plugmc/driver.h). Without it a mover proposes trial moves or
+     * asks the core for energies (plugmc/proposal.h, plugmc/changes.h). It then works with every pair, field and
+     * many-body term, whatever `needs` says, and follows changes of positions, boxes, multipliers and rungs; other
+     * changes if `follows` names them. */
     const struct plugmc_driver *driver;
     /* Optional: the systems for which to choose this mover, for users who choose among movers. One line that
      * continues "good for ". */
     const char *good_for;
-    /* Optional: names, separated by blanks, of other movers that make the same kind of trial moves. Before a
-     * long run the core asks each of them for its speed and reports it if one is several times faster. */
+    /* Optional: names, separated by blanks, of other movers that make the same kind of trial moves. Before a long
+     * run the core asks each of them for its speed and reports it if one is several times faster. */
     const char *same_moves;
-    /* Optional: estimated speed for this system without a GPU, by a formula fitted to measurements; a factor of
-     * two is good enough. The instance has its parameters but need not have been configured. The caller has set
+    /* Optional: estimated speed for this system without a GPU, by a formula fitted to measurements; a factor of two
+     * is good enough. The instance has its parameters but need not have been configured. The caller has set
      * out->size. PLUGMC_UNANSWERED: unknown. */
     int (*speed)(const void *instance, const plugmc_system *, plugmc_speed *out);
 } plugmc_mover;
@@ -110,8 +110,8 @@ struct plugmc_trial; /* plugmc/trial.h */
 
 /* Trial moves, made one after the other in each walker. With delta = (change of -ln p) - log_factor, a move is
  * accepted if delta <= 0, else with probability exp(-delta): if u < exp(-delta), where u =
- * plugmc_uniform_double(word[0], word[1]) of plugmc_draw(seed, sweep, walker, number, PLUGMC_PURPOSE_ACCEPT,
- * 0). Forbidden moves are rejected. */
+ * plugmc_uniform_double(word[0], word[1]) of plugmc_draw(seed, sweep, walker, number, PLUGMC_PURPOSE_ACCEPT, 0).
+ * Forbidden moves are rejected. */
 typedef struct plugmc_proposal {
     uint32_t size;
     int32_t move;   /* index of the move in the mover's table: for counts and steps */
@@ -119,14 +119,13 @@ typedef struct plugmc_proposal {
     /* Number of the first trial. Two calls in one sweep that share numbers also share random numbers. */
     uint32_t from;
     const void *parameters; /* first argument of propose */
-    /* Fills in a trial and returns 1; returns 0 if there is nothing to propose, which counts as a rejected
-     * trial. Called from several threads, for different walkers. */
+    /* Fills in a trial and returns 1; returns 0 if there is nothing to propose, which counts as a rejected trial.
+     * Called from several threads, for different walkers. */
     int (*propose)(const void *parameters, struct plugmc_trial *);
     /* sizeof the parameters if the mover also embeds `propose` as GPU source (plugmc/proposal.h). 0: trials are
      * made on the CPU. */
     size_t parameters_size;
-    /* Largest plugmc_trial.trial_positions. Above 1 the mover's GPU source has to define
-     * PLUGMC_TRIAL_POSITIONS. */
+    /* Largest plugmc_trial.trial_positions. Above 1 the mover's GPU source has to define PLUGMC_TRIAL_POSITIONS. */
     int32_t trial_positions;
     /* Most particles in a group (PLUGMC_GROUP_*). Above 0 the mover's GPU source has to define PLUGMC_GROUPS. */
     int32_t together;

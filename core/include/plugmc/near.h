@@ -3,10 +3,10 @@
 #ifndef PLUGMC_NEAR_H
 #define PLUGMC_NEAR_H
 
-/* Returns the number of particles of a species within `radius` (length) of `place` in a periodic rectangular
- * box, without those in skip [skips]. If there are more than `wanted`, *who becomes the one with index `wanted`
- * among them, counted from 0 in the order of particle numbers. On a GPU the threads of a warp share the work,
- * so all of them have to make the same call. */
+/* Returns the number of particles of a species within `radius` (length) of `place` in a periodic rectangular box,
+ * without those in skip [skips]. If there are more than `wanted`, *who becomes the one with index `wanted` among
+ * them, counted from 0 in the order of particle numbers. On a GPU the threads of a warp share the work, so all of
+ * them have to make the same call. */
 PLUGMC_FN int64_t plugmc_count_near(const plugmc_trial *t, int32_t species, const double place[3],
                                     double radius, const int32_t *skip, int32_t skips,
                                     int64_t wanted, int32_t *who)

@@ -8,10 +8,9 @@
 
 enum { PLUGMC_MOST_RANK = 4 };
 
-/* A measured quantity: a scalar (rank 0) or an array whose last index runs fastest. The core averages its
- * samples. The core clears the struct and sets `size` before it calls `quantity`. A plugin sets single members,
- * or calls one of the two functions below. It never assigns the whole struct, which may be shorter on the other
- * side. */
+/* A measured quantity: a scalar (rank 0) or an array whose last index runs fastest. The core averages its samples.
+ * The core clears the struct and sets `size` before it calls `quantity`. A plugin sets single members, or calls one
+ * of the two functions below. It never assigns the whole struct, which may be shorter on the other side. */
 typedef struct plugmc_quantity {
     uint32_t size;
     int32_t rank;
@@ -53,8 +52,8 @@ static inline int64_t plugmc_quantity_length(const plugmc_quantity *q)
     for (int32_t d = 0; d < q->rank; d++) length *= q->shape[d];
     return length;
 }
-/* A quantity that an observable can measure in some run, for the documentation. <word> in a name or unit stands
- * for something that parameters or the system determine: "<species>-<species>". */
+/* A quantity that an observable can measure in some run, for the documentation. <word> in a name or unit stands for
+ * something that parameters or the system determine: "<species>-<species>". */
 typedef struct plugmc_listing {
     const char *name, *unit, *doc;
     int32_t array;   /* 1: more than one value */
@@ -68,9 +67,9 @@ enum {
     PLUGMC_ON_HISTORY = 2        /* on the history of walkers, e.g. their previous rungs */
 };
 
-/* A mover may also have this facet. It is then measured under its own section, with the key `period`, and once
- * when production begins. The core discards that first measurement, so `measure` may report what happened since
- * the previous one. */
+/* A mover may also have this facet. It is then measured under its own section, with the key `period`, and once when
+ * production begins. The core discards that first measurement, so `measure` may report what happened since the
+ * previous one. */
 typedef struct plugmc_observable {
     uint32_t size;
     int32_t on_device; /* 1: measure accepts views in device memory */
@@ -78,24 +77,23 @@ typedef struct plugmc_observable {
     int (*quantity)(void *instance, int index, plugmc_quantity *out);
     /* values [walkers][sum of lengths], host memory: the quantities one after another. */
     int (*measure)(void *instance, const plugmc_host *, const plugmc_view *, double *values);
-    /* PLUGMC_CHANGED_*: what, besides positions, may differ from the beginning of the run, because the
-     * observable reads boxes or counts from the view. It is refused together with a mover that changes anything
-     * else. */
+    /* PLUGMC_CHANGED_*: what, besides positions, may differ from the beginning of the run, because the observable
+     * reads boxes or counts from the view. It is refused together with a mover that changes anything else. */
     uint32_t follows;
     int32_t depends_on; /* PLUGMC_ON_* */
-    /* 1: the positions of the view are to be written to the trajectory. An observable that measures nothing
-     * else needs no `quantity` and `measure`. */
+    /* 1: the positions of the view are to be written to the trajectory. An observable that measures nothing else
+     * needs no `quantity` and `measure`. */
     int32_t writes_trajectory;
     /* Optional: numbers computed from averages, e.g. from a fit to g(r). The core estimates their errors with a
-     * jackknife over blocks. `derived` works as `quantity`. `derive` reads means [sum of lengths] and writes
-     * [sum of derived lengths]; it returns non-zero, without a message, if the data are not sufficient. */
+     * jackknife over blocks. `derived` works as `quantity`. `derive` reads means [sum of lengths] and writes [sum
+     * of derived lengths]; it returns non-zero, without a message, if the data are not sufficient. */
     int (*derived)(void *instance, int index, plugmc_quantity *out);
     int (*derive)(void *instance, const double *means, double *out);
     /* Optional: if derive fails or returns NaN, what is missing and what would help. Printed once below the
      * results. One sentence without a full stop, in memory of the instance; NULL: nothing to say. */
     const char *(*lacking)(void *instance, const double *means);
-    /* Optional: all that `quantity` and `derived` can return, for any parameters. The core refuses a quantity
-     * that is not listed. */
+    /* Optional: all that `quantity` and `derived` can return, for any parameters. The core refuses a quantity that
+     * is not listed. */
     const plugmc_listing *listing;
     int32_t listing_count;
     uint32_t listing_size; /* sizeof(plugmc_listing): stride of the table */
@@ -114,14 +112,14 @@ typedef struct plugmc_observable {
 #define PLUGMC_MEASURES_LATER "plugmc.measures_later/1"
 typedef struct plugmc_measures_later {
     uint32_t size;
-    /* Launches the kernels and downloads (plugmc_gpu.download_later) of a measurement and does not wait.
-     * `measure` is called once afterwards, perhaps when the next sweeps have been launched. Its view then has
-     * no positions and no cells; the boxes are the same, as they do not change in such a run. */
+    /* Launches the kernels and downloads (plugmc_gpu.download_later) of a measurement and does not wait. `measure`
+     * is called once afterwards, perhaps when the next sweeps have been launched. Its view then has no positions
+     * and no cells; the boxes are the same, as they do not change in such a run. */
     int (*launch)(void *instance, const plugmc_host *, const plugmc_view *);
     /* Optional, 1: of a view in device memory the observable reads only cells, boxes and counts, and of `order`
-     * only the species. Particles within a cell may then be in any order, which must not change the result
-     * (integer sums do not depend on it), and the view's positions may be NULL. A mover that can sort
-     * (PLUGMC_FILLS_CELLS) then need not store positions. */
+     * only the species. Particles within a cell may then be in any order, which must not change the result (integer
+     * sums do not depend on it), and the view's positions may be NULL. A mover that can sort (PLUGMC_FILLS_CELLS)
+     * then need not store positions. */
     int32_t reads_cells_alone;
 } plugmc_measures_later;
 
@@ -131,13 +129,13 @@ typedef struct plugmc_measures_shares {
     uint32_t size;
     /* Declares that `values` are sums over particles, so that each process can measure its share
      * (plugmc_view.share) and the core adds the shares up. Called before each measurement. Returns the distance
-     * from its share up to which a process needs other particles, length; INFINITY: not possible here, each
-     * process measures all particles. If the distance turns out to be too small, launch and measure return
-     * PLUGMC_UNANSWERED, without a message, and are called again for all particles. A pair belongs to the
-     * process of the particle that comes first in the cells. */
+     * from its share up to which a process needs other particles, length; INFINITY: not possible here, each process
+     * measures all particles. If the distance turns out to be too small, launch and measure return
+     * PLUGMC_UNANSWERED, without a message, and are called again for all particles. A pair belongs to the process
+     * of the particle that comes first in the cells. */
     double (*reach)(void *instance);
-    /* Optional: replaces the sums, once they are those of all particles, by what follows from them. Called
-     * after every `measure`, with its view. */
+    /* Optional: replaces the sums, once they are those of all particles, by what follows from them. Called after
+     * every `measure`, with its view. */
     void (*complete)(void *instance, const plugmc_view *, double *values);
 } plugmc_measures_shares;
 

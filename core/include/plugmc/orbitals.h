@@ -39,14 +39,15 @@ typedef struct plugmc_ions {
 typedef struct plugmc_orbitals {
     uint32_t size;
     int32_t on_device; /* 1: evaluate also accepts device memory */
+    /* Number of orbitals of a species; whether (1) their values are complex. */
     int64_t (*count)(const void *instance, int32_t species);
     int32_t (*complex_valued)(const void *instance);
     /* On a device it returns without waiting. */
     int (*evaluate)(void *instance, const plugmc_orbital_request *);
     /* Optional. Pointers live as long as the instance. */
     int (*ions)(const void *instance, plugmc_ions *out);
-    /* Optional, after prepare: twist of the orbitals along each edge of the box, psi(r + a_d) = exp(2 pi i
-     * turns_d) psi(r). NULL: no twist. */
+    /* Optional, after prepare: twist of the orbitals along each edge of the box, psi(r + a_d) = exp(2 pi i turns_d)
+     * psi(r). NULL: no twist. */
     void (*twist)(const void *instance, double turns[3]);
 } plugmc_orbitals;
 

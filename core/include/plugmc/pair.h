@@ -1,8 +1,7 @@
 /* plugmc/pair.h: makes the pair facet (plugmc_pair). Include it after the pair functions of a potential.
  *
  * PLUGMC_PAIR is the sum of the functions that the author has written. `p` are the parameters, `s` is the
- * separation a - b. Energies are in the potentials' unit of energy, which is kT unless [run] temperature is
- * given.
+ * separation a - b. Energies are in the potentials' unit of energy, which is kT unless [run] temperature is given.
  *
  *     PLUGMC_PAIR_ENERGY      real pair_energy(const parameters *p, plugmc_separation s,
  *                                              plugmc_site a, plugmc_site b)
@@ -31,9 +30,8 @@
  *                             such a potential. CHANGE and FACTOR cannot be combined with it. There is no
  *                             virial.
  *
- * Only ENERGY or CONTACT is required. A potential that looks up tables by species defines
- * PLUGMC_PAIR_BY_SPECIES inside `#if PLUGMC_HOST` before this header: neighbours of a single species then get
- * loops without look-ups.
+ * Only ENERGY or CONTACT is required. A potential that looks up tables by species defines PLUGMC_PAIR_BY_SPECIES
+ * inside `#if PLUGMC_HOST` before this header: neighbours of a single species then get loops without look-ups.
  *
  * On the CPU this header contains the loops over neighbours, so that the author's functions are inlined and
  * vectorised. On the GPU it defines the functions that the core calls. */
@@ -185,8 +183,8 @@ PLUGMC_FN int plugmc_overlap(const plugmc_batch *k, plugmc_separation s, plugmc_
     return s.r2 < contact * contact;
 }
 
-/* Whether all neighbours are of one species. Tested only for potentials with PLUGMC_PAIR_BY_SPECIES, because
- * GCC does not vectorise table look-ups. */
+/* Whether all neighbours are of one species. Tested only for potentials with PLUGMC_PAIR_BY_SPECIES, because GCC
+ * does not vectorise table look-ups. */
 PLUGMC_FN int plugmc_one_species(const plugmc_particles *others)
 {
 #ifdef PLUGMC_PAIR_BY_SPECIES
@@ -221,8 +219,8 @@ PLUGMC_FN void plugmc_pair_block(const plugmc_batch *k, int mode, int moving, in
 }
 
 /* The loop of energy and change; `moving`, `mode` and `one_species` are constants after inlining. There are
- * PLUGMC_BLOCK partial sums, added to double precision sums every PLUGMC_FLUSH neighbours, so the result does
- * not depend on the instruction set. */
+ * PLUGMC_BLOCK partial sums, added to double precision sums every PLUGMC_FLUSH neighbours, so the result does not
+ * depend on the instruction set. */
 PLUGMC_FN int64_t plugmc_pair_sum(const plugmc_batch *k, int mode, int moving, int one_species,
                                   double *energy)
 {
@@ -249,8 +247,8 @@ PLUGMC_FN int64_t plugmc_pair_sum(const plugmc_batch *k, int mode, int moving, i
     return hits;
 }
 
-/* CALL with `mode` and `one_species` as constants: each kind of box gets its own loop, and so do neighbours of
- * one species if that is faster. */
+/* CALL with `mode` and `one_species` as constants: each kind of box gets its own loop, and so do neighbours of one
+ * species if that is faster. */
 #define PLUGMC_FOR_SPECIES(kind, CALL)                                                             \
     {                                                                                              \
         enum { mode = kind };                                                                      \
@@ -317,8 +315,8 @@ static void plugmc_pair_changes(const void *instance, const plugmc_box *box, int
 }
 
 #if PLUGMC_PAIR & PLUGMC_PAIR_DERIVATIVE
-/* Energy, gradient, virial and Laplacian of the probe's pairs, in partial sums as above. The Laplacian of u(r)
- * in D dimensions is u'' + (D - 1) u' / r. */
+/* Energy, gradient, virial and Laplacian of the probe's pairs, in partial sums as above. The Laplacian of u(r) in D
+ * dimensions is u'' + (D - 1) u' / r. */
 enum {
     PLUGMC_SUM_ENERGY,
     PLUGMC_SUM_GRADIENT,
@@ -437,8 +435,8 @@ static double plugmc_pair_contact(const void *instance, const plugmc_particle *a
 }
 
 #if defined(PLUGMC_FLOAT_UNIT) && (PLUGMC_PAIR & 1) && !(PLUGMC_PAIR & PLUGMC_PAIR_POSITIONS)
-/* The slots of a lane are added in order and the factor is applied last, as in GPU source: CPU and GPU get the
- * same float. */
+/* The slots of a lane are added in order and the factor is applied last, as in GPU source: CPU and GPU get the same
+ * float. */
 PLUGMC_FN void plugmc_lanes_sum(const parameters *p, const plugmc_lanes *b, int many_species)
 {
     for (int l0 = 0; l0 < b->lanes; l0 += PLUGMC_LANE_BLOCK) {

@@ -22,8 +22,8 @@ enum plugmc_type {
     PLUGMC_TYPE_NUMBERS
 };
 
-/* One parameter. The table is used by the INI reader, for range errors, `plugmc info`, the echo of the
- * effective configuration, the constants compiled into kernels, and the reference manual. */
+/* One parameter. The table is used by the INI reader, for range errors, `plugmc info`, the echo of the effective
+ * configuration, the constants compiled into kernels, and the reference manual. */
 typedef struct plugmc_parameter {
     const char *name; /* INI key and name of the struct's member */
     int32_t type;     /* enum plugmc_type */

@@ -1,10 +1,10 @@
 /* plugmc/plugin.h: the contract between the core and every plugin.
  *
  * A plugin is a shared object that exports one function, plugmc_plugin_entry. The function returns a constant
- * descriptor: the kind of plugin (potential, mover or observable), its parameters as a table, and its
- * callbacks. The core fills in the parameters from the INI file. A plugin never parses text, prints, exits or
- * calls longjmp. A callback returns PLUGMC_OK; on an error it calls host->fail with one sentence and returns
- * the code. The core adds the section and the file.
+ * descriptor: the kind of plugin (potential, mover or observable), its parameters as a table, and its callbacks.
+ * The core fills in the parameters from the INI file. A plugin never parses text, prints, exits or calls longjmp. A
+ * callback returns PLUGMC_OK; on an error it calls host->fail with one sentence and returns the code. The core adds
+ * the section and the file.
  *
  * Which header to include:
  *
@@ -15,13 +15,13 @@
  *     plugmc/observable.h   an observable
  *     plugmc/everything.h   all of these and all extensions
  *
- * Rarely needed features are extensions: structs that a plugin offers (plugmc_plugin.extensions) or requests
- * from the core (plugmc_host.extension) by a name that ends in a version.
+ * Rarely needed features are extensions: structs that a plugin offers (plugmc_plugin.extensions) or requests from
+ * the core (plugmc_host.extension) by a name that ends in a version.
  *
- * Compatibility: the descriptor begins with magic, size and ABI version. The core checks them before it reads
- * on. A struct that begins with its size only grows at the end, so a plugin built against an older minor
- * version still works; PLUGMC_HAS tells whether the other side knows a member. All other structs are fixed
- * within a major version. docs/plugin-abi.md has the rules.
+ * Compatibility: the descriptor begins with magic, size and ABI version. The core checks them before it reads on. A
+ * struct that begins with its size only grows at the end, so a plugin built against an older minor version still
+ * works; PLUGMC_HAS tells whether the other side knows a member. All other structs are fixed within a major
+ * version. docs/plugin-abi.md has the rules.
  *
  * Threads: the main thread calls every callback, one at a time, unless its comment says otherwise. The batch
  * functions of plugmc_pair and plugmc_field are called from many threads at once. */
@@ -37,8 +37,8 @@
 #define PLUGMC_MAGIC 0x434d4750u /* "PGMC" */
 #define PLUGMC_ABI_MAJOR 2
 #define PLUGMC_ABI_MINOR 0
-/* The oldest minor version of the program that the plugin works with. A plugin that tests all newer members
- * with PLUGMC_HAS may define a smaller number before it includes this header. */
+/* The oldest minor version of the program that the plugin works with. A plugin that tests all newer members with
+ * PLUGMC_HAS may define a smaller number before it includes this header. */
 #ifndef PLUGMC_NEEDS_MINOR
 #define PLUGMC_NEEDS_MINOR PLUGMC_ABI_MINOR
 #endif
@@ -72,11 +72,11 @@ typedef struct plugmc_species {
     /* Used for the momenta of hybrid Monte Carlo. Only mass ratios matter. */
     double mass;
     int64_t capacity; /* particles that the arrays of a walker can hold */
-    /* Chemical potential on the first rung, energy: mu / kT = ln(activity), the activity in length^-dimension.
-     * NaN if not given. */
+    /* Chemical potential on the first rung, energy: mu / kT = ln(activity), the activity in length^-dimension. NaN
+     * if not given. */
     double mu;
-    /* 1: the user gave no maximum. `capacity` is then the current size; the core enlarges the arrays when they
-     * are full. */
+    /* 1: the user gave no maximum. `capacity` is then the current size; the core enlarges the arrays when they are
+     * full. */
     int32_t grows;
 } plugmc_species;
 
@@ -94,10 +94,10 @@ typedef struct plugmc_term {
     const struct plugmc_host *host; /* of this potential; messages name its section */
 } plugmc_term;
 
-/* What stays fixed during a run. A walker is one of W independent replicas of the system. Particles are
- * numbered species by species: species s has the numbers first[s] ... first[s + 1] - 1. If a mover changes
- * particle counts, these are the numbers reserved for the species; the counts are in PLUGMC_STATE_COUNT. If a
- * mover changes boxes, `box` is the initial one. */
+/* What stays fixed during a run. A walker is one of W independent replicas of the system. Particles are numbered
+ * species by species: species s has the numbers first[s] ... first[s + 1] - 1. If a mover changes particle counts,
+ * these are the numbers reserved for the species; the counts are in PLUGMC_STATE_COUNT. If a mover changes boxes,
+ * `box` is the initial one. */
 typedef struct plugmc_system {
     uint32_t size;
     plugmc_box box;
@@ -128,11 +128,11 @@ typedef struct plugmc_system {
     const double *of_rungs;     /* [rungs][multipliers] multipliers on each rung */
     /* [particles] as PLUGMC_STATE_MOLECULE, set once potentials are prepared; NULL: no molecules. */
     const int32_t *molecule;
-    /* Number of variables of the ladder (0 without one) and number of values of each. Rungs are numbered with
-     * the last variable running fastest: rung = i shape[1] + j. */
+    /* Number of variables of the ladder (0 without one) and number of values of each. Rungs are numbered with the
+     * last variable running fastest: rung = i shape[1] + j. */
     int32_t ladder_rank, ladder_shape[4];
-    /* 1: variational parameters of sampled potentials (plugmc/wave.h) change during the run, and GPU source
-     * reads them from memory; 0: they are constants. Known before prepare. */
+    /* 1: variational parameters of sampled potentials (plugmc/wave.h) change during the run, and GPU source reads
+     * them from memory; 0: they are constants. Known before prepare. */
     int32_t parameters_change;
     /* The largest plugmc_mover.together of the run, at least 1. Walkers of such a group have to change rungs
      * together. Known before prepare. */
@@ -145,8 +145,8 @@ static inline const char *plugmc_energy_unit(const plugmc_system *system)
     return system->temperature == 1 ? "kT" : "energy";
 }
 
-/* Species and terms may grow at the end, so these arrays are indexed by the stride of the program that made
- * them. Never index them as C arrays. */
+/* Species and terms may grow at the end, so these arrays are indexed by the stride of the program that made them.
+ * Never index them as C arrays. */
 static inline const plugmc_species *plugmc_species_at(const plugmc_system *system, int64_t s)
 {
     return (const plugmc_species *)((const char *)system->species + s * system->species_size);
@@ -173,8 +173,7 @@ typedef struct plugmc_not_a_number {
     int32_t walker;   /* -1: unknown */
     int64_t particle; /* -1: unknown */
     uint64_t sweep;
-    /* [3] trial position of the particle, length; NULL if the particle has already moved there or it is
-     * unknown. */
+    /* [3] trial position of the particle, length; NULL if the particle has already moved there or it is unknown. */
     const double *trial;
 } plugmc_not_a_number;
 
@@ -182,53 +181,54 @@ typedef struct plugmc_host {
     uint32_t size;
     uint16_t abi_major, abi_minor;
     plugmc_context *context; /* first argument of the calls below */
-    /* Reports an error: one sentence without "error:" and without a newline at the end. Returns `code`, so that
-     * a callback can `return host->fail(...)`. */
+    /* Reports an error: one sentence without "error:" and without a newline at the end. Returns `code`, so that a
+     * callback can `return host->fail(...)`. */
     int (*fail)(plugmc_context *, int code, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
+    /* Prints a warning: one sentence, as for `fail`. */
     void (*warn)(plugmc_context *, const char *format, ...) __attribute__((format(printf, 2, 3)));
     /* Memory: zeroed, aligned to 64 bytes, released by the core when the run ends. NULL if there is not enough. */
     void *(*allocate)(plugmc_context *, size_t bytes);
     const struct plugmc_gpu *gpu; /* NULL on the CPU */
     const plugmc_system *system;  /* complete once all plugins are configured */
     /* Makes a view (plugmc_view) of positions [walkers][particles][3] in host or device memory, for movers that
-     * call many-body terms. The caller sets out->size to the size of its struct; on return it is the size that
-     * was filled in. Cell lists of the view are valid until the next call of `view` or the end of the callback. */
+     * call many-body terms. The caller sets out->size to the size of its struct; on return it is the size that was
+     * filled in. Cell lists of the view are valid until the next call of `view` or the end of the callback. */
     int (*view)(plugmc_context *, const double *positions, int32_t on_device,
                 struct plugmc_view *out);
-    /* Validates the file `path` in a child process, which calls `rehearse` of this plugin under limits on time
-     * and memory that grow with the file. For file formats whose libraries crash on damaged files (HDF5).
-     * Returns PLUGMC_OK, or an error that has already been reported. */
+    /* Validates the file `path` in a child process, which calls `rehearse` of this plugin under limits on time and
+     * memory that grow with the file. For file formats whose libraries crash on damaged files (HDF5). Returns
+     * PLUGMC_OK, or an error that has already been reported. */
     int (*rehearse)(plugmc_context *, const char *path);
-    /* Returns 1 when the run has to end. The mover then abandons its sweep at once and returns PLUGMC_STOPPED.
-     * Its state is discarded, and a resumed run repeats the sweep. Call it wherever a fraction of a second may
-     * have passed (between launches, tasks, groups of particles, steps of a trajectory), but not in inner
-     * loops: it reads one number. On the CPU any thread may call it; on a GPU only the main thread. If sweeps
-     * are slow on a GPU, it waits until everything launched before the previous call is done, so that launches
-     * do not queue up for minutes. */
+    /* Returns 1 when the run has to end. The mover then abandons its sweep at once and returns PLUGMC_STOPPED. Its
+     * state is discarded, and a resumed run repeats the sweep. Call it wherever a fraction of a second may have
+     * passed (between launches, tasks, groups of particles, steps of a trajectory), but not in inner loops: it
+     * reads one number. On the CPU any thread may call it; on a GPU only the main thread. If sweeps are slow on a
+     * GPU, it waits until everything launched before the previous call is done, so that launches do not queue up
+     * for minutes. */
     int (*stopping)(plugmc_context *);
-    /* Movers call it instead of `fail` when a value is not a number, and return its code. The core then
-     * evaluates each sampled potential at the mover's current positions (it calls `store`) and at the trial
-     * position, and reports the potential and the particles. A mover that does not know the trial position
-     * accepts the move and stops, so that the core finds it. Plus infinity is not an error but a rejected move;
-     * minus infinity is an error. */
+    /* Movers call it instead of `fail` when a value is not a number, and return its code. The core then evaluates
+     * each sampled potential at the mover's current positions (it calls `store`) and at the trial position, and
+     * reports the potential and the particles. A mover that does not know the trial position accepts the move and
+     * stops, so that the core finds it. Plus infinity is not an error but a rejected move; minus infinity is an
+     * error. */
     int (*not_a_number)(plugmc_context *, const plugmc_not_a_number *);
-    /* Seed of this plugin's random numbers. Potentials, observables and the first mover have the run's seed.
-     * Each further mover has its own, so that no mover changes the random numbers of another. */
+    /* Seed of this plugin's random numbers. Potentials, observables and the first mover have the run's seed. Each
+     * further mover has its own, so that no mover changes the random numbers of another. */
     plugmc_seed seed;
     /* Movers: the mover acts in sweep s if `every` divides s + 1. Otherwise 1. */
     int64_t every;
     /* The core's extension of this name; NULL if it has none. */
     const void *(*extension)(plugmc_context *, const char *name);
-    /* The current state, for movers that ask the core for energies; valid while they sweep. They may write
-     * rungs and multipliers; everything else changes through `settle` or `decide`. */
+    /* The current state, for movers that ask the core for energies; valid while they sweep. They may write rungs
+     * and multipliers; everything else changes through `settle` or `decide`. */
     const struct plugmc_state *state;
-    /* Makes sweeps first ... first + n - 1 of trial moves (plugmc/proposal.h). The mover returns its code. The
-     * core counts these trial moves, in addition to the counts that the mover reports. */
+    /* Makes sweeps first ... first + n - 1 of trial moves (plugmc/proposal.h). The mover returns its code. The core
+     * counts these trial moves, in addition to the counts that the mover reports. */
     int (*trials)(plugmc_context *, const struct plugmc_proposal *, uint64_t first, uint64_t n);
-    /* Called in prepare of a mover: it exchanges this species, or volume (-1), with a reservoir of given
-     * activity or pressure. The core refuses an activity of a species that no mover exchanges if some mover has
-     * called this, and volume without [run] pressure. */
+    /* Called in prepare of a mover: it exchanges this species, or volume (-1), with a reservoir of given activity
+     * or pressure. The core refuses an activity of a species that no mover exchanges if some mover has called this,
+     * and volume without [run] pressure. */
     void (*reservoir)(plugmc_context *, int32_t species);
 } plugmc_host;
 
@@ -254,9 +254,10 @@ typedef struct plugmc_plugin {
     const plugmc_parameter *parameters;
     int32_t parameter_count;
     uint32_t parameter_size; /* sizeof(plugmc_parameter): stride of the table */
-    /* Optional, called once after the parameters are read and before anything else. Checks the parameters
-     * against each other and computes derived ones. host->gpu is not known yet. */
+    /* Optional, called once after the parameters are read and before anything else. Checks the parameters against
+     * each other and computes derived ones. host->gpu is not known yet. */
     int (*configure)(void *instance, const plugmc_host *);
+    /* Optional, called when the run ends: frees what was not allocated with host->allocate. */
     void (*release)(void *instance);
     /* Exactly one of these, except that a mover may also be an observable. */
     const struct plugmc_potential *potential;   /* plugmc/facets.h */
@@ -264,8 +265,8 @@ typedef struct plugmc_plugin {
     const struct plugmc_observable *observable; /* plugmc/observable.h */
     /* Extensions that the plugin offers, ended by an entry without a name; NULL: none. */
     const plugmc_extension *extensions;
-    /* The author's own source file, compiled into GPU kernels: of a potential, or of a mover that proposes
-     * trial moves (plugmc/proposal.h). Set by PLUGMC_PLUGIN. */
+    /* The author's own source file, compiled into GPU kernels: of a potential, or of a mover that proposes trial
+     * moves (plugmc/proposal.h). Set by PLUGMC_PLUGIN. */
     const char *source, *source_end, *source_name;
     /* Float descriptor of the same potential. */
     const struct plugmc_plugin *single;
@@ -275,8 +276,7 @@ typedef struct plugmc_plugin {
      * orbitals), and only in the double precision descriptor. */
     int (*gpu_source)(void *instance, const plugmc_host *, int index,
                       struct plugmc_gpu_source *out);
-    /* Optional: allocates memory and compiles kernels. Called for potentials first, then movers, then
-     * observables. */
+    /* Optional: allocates memory and compiles kernels. Called for potentials first, then movers, then observables. */
     int (*prepare)(void *instance, const plugmc_host *);
     /* Optional: saves to the checkpoint, or restores from it, whatever a resumed run needs to continue exactly,
      * beyond the parameters, the configuration that a mover stores and the steps of its moves (the core saves
@@ -321,8 +321,8 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
     PLUGMC_EXPORT const plugmc_plugin *plugmc_plugin_entry(void) { return &plugmc_descriptor; }
 #endif
 
-/* Index of the species `name`, the value of `key` in the plugin's section. If there is no such species, it
- * reports that and returns PLUGMC_ERROR_INPUT. */
+/* Index of the species `name`, the value of `key` in the plugin's section. If there is no such species, it reports
+ * that and returns PLUGMC_ERROR_INPUT. */
 static inline int plugmc_find_species(const plugmc_host *host, const char *key, const char *name,
                                       int32_t *number)
 {

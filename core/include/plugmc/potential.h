@@ -16,11 +16,11 @@
  *     PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "...", .potential = &potential, ...)
  *     #endif
  *
- * The file is compiled twice for the CPU, with real = double and real = float. Its source is also embedded in
- * the shared object: the core compiles it for the GPU, in a namespace of its own, into the kernels of a mover.
- * So everything outside `#if PLUGMC_HOST` has to be valid C and CUDA C++: static functions marked PLUGMC_FN,
- * enums instead of macros (macros leak into other files), no headers, plugmc_fma and plugmc_sqrt instead of
- * fmaf and sqrtf, no compound literals, no uint32_t *restrict.
+ * The file is compiled twice for the CPU, with real = double and real = float. Its source is also embedded in the
+ * shared object: the core compiles it for the GPU, in a namespace of its own, into the kernels of a mover. So
+ * everything outside `#if PLUGMC_HOST` has to be valid C and CUDA C++: static functions marked PLUGMC_FN, enums
+ * instead of macros (macros leak into other files), no headers, plugmc_fma and plugmc_sqrt instead of fmaf and
+ * sqrtf, no compound literals, no uint32_t *restrict.
  *
  * CMake's plugmc_add_potential does all this; docs/plugin-guide.md gives the plain compiler commands. */
 #if !defined(__CUDACC_RTC__)

@@ -50,8 +50,8 @@
                                           .parameters_size = sizeof *parameters};                  \
         return host->trials(host->context, &proposal, sweeps->first, sweeps->n);                   \
     }
-/* Defines plugmc_sweep, for `.sweep = plugmc_sweep`. `trials` per walker and sweep may be computed
- * from `me`, the mover's struct; 0: as many as there are particles. */
+/* Defines plugmc_sweep, for `.sweep = plugmc_sweep`. `trials` per walker and sweep may be computed from `me`, the
+ * mover's struct; 0: as many as there are particles. */
 #define PLUGMC_SWEEPS(type, trials)                                                                \
     static int plugmc_sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)  \
     {                                                                                              \

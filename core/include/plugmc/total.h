@@ -7,8 +7,8 @@
 #include "plugmc/view.h"
 
 /* What a many-body term has to compute. All pointers are host memory, or all are device memory, as the view's
- * positions. Results are ADDED to the arrays. On a device the call returns without waiting. NULL: not
- * requested. Energies are in the potentials' unit of energy. */
+ * positions. Results are ADDED to the arrays. On a device the call returns without waiting. NULL: not requested.
+ * Energies are in the potentials' unit of energy. */
 typedef struct plugmc_total_request {
     uint32_t size;
     const plugmc_view *view;
@@ -21,8 +21,8 @@ typedef struct plugmc_total_request {
  *
  *     U = constant + sum_k weight_k |S_k|^2,    S_k = sum_i z_i exp(2 pi i n_k.f_i)
  *
- * with the charges z and fractional coordinates f (plugmc_box.inverse) of the particles. When one particle
- * moves, S_k changes by z (exp(2 pi i n_k.f') - exp(2 pi i n_k.f)). */
+ * with the charges z and fractional coordinates f (plugmc_box.inverse) of the particles. When one particle moves,
+ * S_k changes by z (exp(2 pi i n_k.f') - exp(2 pi i n_k.f)). */
 typedef struct plugmc_waves {
     uint32_t size;
     int64_t count;
@@ -39,9 +39,8 @@ enum {
     PLUGMC_MOLECULES_BOUND /* it holds them together */
 };
 
-/* Particles that are inserted and removed at once, one or a group. Removals come first, one after the other;
- * each time the last particle of the species takes the free number. Insertions follow, after the last of their
- * species. */
+/* Particles that are inserted and removed at once, one or a group. Removals come first, one after the other; each
+ * time the last particle of the species takes the free number. Insertions follow, after the last of their species. */
 typedef struct plugmc_insert_remove {
     uint32_t size;
     int32_t inserted, removed;
@@ -57,36 +56,37 @@ typedef struct plugmc_total {
     /* 1: added to the pair and field facets of the same potential (the reciprocal part of an Ewald sum). 0: the
      * whole energy, used instead of them. */
     int32_t beside_parts;
+    /* Main thread; returns a code. */
     int (*energy)(void *instance, const plugmc_total_request *);
-    /* Optional, host only: `change` adds the energy change of moving one particle to *change; `settle` then
-     * tells whether the move was accepted. `start` is called before the first change, with the positions of all
-     * walkers in host memory, and again after positions were changed in another way. */
+    /* Optional, host only: `change` adds the energy change of moving one particle to *change; `settle` then tells
+     * whether the move was accepted. `start` is called before the first change, with the positions of all walkers
+     * in host memory, and again after positions were changed in another way. */
     int (*start)(void *instance, const plugmc_view *);
     int (*change)(void *instance, int32_t walker, int64_t particle, const double position[3],
                   double *change);
     int (*settle)(void *instance, int32_t walker, int accepted);
-    /* Optional, after prepare: the energy as a sum over waves, if it is one. The caller has cleared *out and
-     * set its size; arrays live as long as the instance. */
+    /* Optional, after prepare: the energy as a sum over waves, if it is one. The caller has cleared *out and set
+     * its size; arrays live as long as the instance. */
     int (*waves)(const void *instance, plugmc_waves *out);
-    /* PLUGMC_CHANGED_*: changes that leave energy and virial the same; 0: each may change them. A potential
-     * whose only facet is a many-body term that does not depend on positions works with every mover: movers
-     * skip it (plugmc_follows_positions), and `energy` may be called with a view that has boxes and counts but
-     * no positions (NULL). */
+    /* PLUGMC_CHANGED_*: changes that leave energy and virial the same; 0: each may change them. A potential whose
+     * only facet is a many-body term that does not depend on positions works with every mover: movers skip it
+     * (plugmc_follows_positions), and `energy` may be called with a view that has boxes and counts but no positions
+     * (NULL). */
     uint32_t unchanged_by;
     /* Optional, after configure: PLUGMC_MOLECULES_*. */
     int32_t (*molecules)(const void *instance);
     /* PLUGMC_CHANGED_BOX: reads the boxes of the view. PLUGMC_CHANGED_COUNT: reads its counts. Without them no
      * mover of the run may change boxes or counts. */
     uint32_t follows;
-    /* Energy of a term that does not depend on positions, in a box with these counts [species]. Called from
-     * many threads. Required if the term follows counts. */
+    /* Energy of a term that does not depend on positions, in a box with these counts [species]. Called from many
+     * threads. Required if the term follows counts. */
     double (*of_counts)(const void *instance, const plugmc_box *, const int64_t *count);
     /* As `change`, for insertions and removals; `settle` follows. Without it a term that depends on positions
      * cannot be used in runs where particle counts change. */
     int (*insert_remove)(void *instance, int32_t walker, const plugmc_insert_remove *,
                          double *change);
-    /* Optional, once, after prepare: fills in the molecule [particles] of each particle, the same in all
-     * walkers: numbers from 0, negative for none. For PLUGMC_STATE_MOLECULE and trajectories. */
+    /* Optional, once, after prepare: fills in the molecule [particles] of each particle, the same in all walkers:
+     * numbers from 0, negative for none. For PLUGMC_STATE_MOLECULE and trajectories. */
     int (*molecule_of)(void *instance, int32_t *molecule);
 } plugmc_total;
 

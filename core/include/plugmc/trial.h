@@ -14,8 +14,8 @@ enum {
     PLUGMC_DISPLACED, /* `particle` moves to `position` */
     PLUGMC_SWAPPED,   /* `particle` and `other` swap positions */
     PLUGMC_RESCALED,  /* the walker gets `box`; fractional coordinates stay */
-    /* A particle of `species` is inserted at `position`, with the number after the last of its species.
-     * Forbidden if that exceeds plugmc_species.capacity. */
+    /* A particle of `species` is inserted at `position`, with the number after the last of its species. Forbidden
+     * if that exceeds plugmc_species.capacity. */
     PLUGMC_INSERTED,
     PLUGMC_REMOVED,  /* `particle` is removed; the last of its species gets its number */
     PLUGMC_IDENTITY, /* `particle` becomes one of `species`: removed, and inserted in place */
@@ -49,8 +49,7 @@ typedef struct plugmc_trial {
     double step;             /* of the move plugmc_proposal.move */
     /* output */
     int32_t kind; /* any but PLUGMC_RESCALED */
-    /* PLUGMC_REMOVED, PLUGMC_IDENTITY: -1 if there is no particle of species `other`; the trial is then
-     * rejected. */
+    /* PLUGMC_REMOVED, PLUGMC_IDENTITY: -1 if there is no particle of species `other`; the trial is then rejected. */
     int32_t particle, other;
     double position[3]; /* length; wrapped by the core */
     /* input */
@@ -59,15 +58,15 @@ typedef struct plugmc_trial {
     /* output; `move` is preset to plugmc_proposal.move */
     int32_t species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY */
     int32_t move;    /* index in the mover's table: which counts */
-    /* ln of the mover's own factor in the acceptance probability: the probability density of proposing the
-     * reverse move over that of this one. */
+    /* ln of the mover's own factor in the acceptance probability: the probability density of proposing the reverse
+     * move over that of this one. */
     double log_factor;
     /* PLUGMC_GROUP_*: arrays to fill in, n is 0. NULL on a GPU without PLUGMC_GROUPS. */
     plugmc_group *group;
-    /* PLUGMC_INSERTED and PLUGMC_REMOVED, k > 1: k trial positions, those of plugmc_draw_trial_position instead
-     * of `position`. An insertion selects one of them with its Boltzmann weight; a removal weighs the
-     * particle's own position and k - 1 others. log_factor is that of a single position. At most
-     * PLUGMC_MOST_TRIAL_POSITIONS; not possible with a many-body term that depends on positions. */
+    /* PLUGMC_INSERTED and PLUGMC_REMOVED, k > 1: k trial positions, those of plugmc_draw_trial_position instead of
+     * `position`. An insertion selects one of them with its Boltzmann weight; a removal weighs the particle's own
+     * position and k - 1 others. log_factor is that of a single position. At most PLUGMC_MOST_TRIAL_POSITIONS; not
+     * possible with a many-body term that depends on positions. */
     int32_t trial_positions;
 } plugmc_trial;
 
@@ -80,8 +79,8 @@ PLUGMC_FN int64_t plugmc_one_of_all(const plugmc_trial *t, int64_t k)
 }
 
 /* A position drawn uniformly in a box or sphere. With D(k) = plugmc_draw(seed, sweep, walker, number,
- * PLUGMC_PURPOSE_TRIAL, k), the fractional coordinates are plugmc_uniform_double of words 0 and 1 of D(0),
- * words 2 and 3 of D(0), words 0 and 1 of D(1). In a sphere it is radius times plugmc_draw_in_ball. */
+ * PLUGMC_PURPOSE_TRIAL, k), the fractional coordinates are plugmc_uniform_double of words 0 and 1 of D(0), words 2
+ * and 3 of D(0), words 0 and 1 of D(1). In a sphere it is radius times plugmc_draw_in_ball. */
 PLUGMC_FN void plugmc_draw_position(const plugmc_trial *t, double place[3])
 {
     const plugmc_box *box = t->box;
@@ -102,8 +101,8 @@ PLUGMC_FN void plugmc_draw_position(const plugmc_trial *t, double place[3])
         for (int d = 0; d < t->dimension; d++) place[d] += f[k] * box->vector[k][d];
 }
 
-/* Trial position j of a trial with several. It is that of plugmc_draw_position with the key
- * of the seed increased by j times the fractional part of the golden ratio times 2^64. */
+/* Trial position j of a trial with several. It is that of plugmc_draw_position with the key of the seed increased
+ * by j times the fractional part of the golden ratio times 2^64. */
 PLUGMC_FN void plugmc_draw_trial_position(const plugmc_trial *t, int32_t j, double place[3])
 {
     plugmc_trial one = *t;

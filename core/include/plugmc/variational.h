@@ -10,15 +10,15 @@
  *                                             const plugmc_tally *t)
  *                             contribution of one electron
  *
- * Both call plugmc_tally_add or plugmc_tally_radial (plugmc/tally.h) for each sum that is not 0; sums are
- * counted from 0. ln |Psi| = -U/2, U being the energy over kT. Often the sums are themselves the derivatives
- * O_k = d ln |Psi| / dp_k; otherwise the derivatives are combined from them. For the CPU the author also writes
+ * Both call plugmc_tally_add or plugmc_tally_radial (plugmc/tally.h) for each sum that is not 0; sums are counted
+ * from 0. ln |Psi| = -U/2, U being the energy over kT. Often the sums are themselves the derivatives O_k = d ln
+ * |Psi| / dp_k; otherwise the derivatives are combined from them. For the CPU the author also writes
  *
  *     int64_t variational_sums(const parameters *p)                                        number of sums
  *     void variational_combine(const parameters *p, const double *sums, double *row)       adds O_k to row [count]
  *
- * The result is PLUGMC_VARIATIONAL_MEMBERS, initialisers of plugmc_variational: derivatives, at_points,
- * functions, sums, combine. */
+ * The result is PLUGMC_VARIATIONAL_MEMBERS, initialisers of plugmc_variational: derivatives, at_points, functions,
+ * sums, combine. */
 #if PLUGMC_HOST
 #include <stdlib.h>
 #include <string.h>

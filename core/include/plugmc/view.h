@@ -6,10 +6,10 @@
 
 struct plugmc_inverses;
 
-/* Cell list: particles sorted by cell, and within a cell by number. The boxes of all walkers have the same
- * number of cells. Cells are length[d] / count[d] wide, which is at least the requested range if count >= 3.
- * Arrays are in host or device memory, as those of the view. The last entry of `start` is the number of
- * particles; entries of `order` and `positions` behind it are undefined, not even NaN. */
+/* Cell list: particles sorted by cell, and within a cell by number. The boxes of all walkers have the same number
+ * of cells. Cells are length[d] / count[d] wide, which is at least the requested range if count >= 3. Arrays are in
+ * host or device memory, as those of the view. The last entry of `start` is the number of particles; entries of
+ * `order` and `positions` behind it are undefined, not even NaN. */
 typedef struct plugmc_cells {
     uint32_t size;
     int32_t count[3];        /* cells along each direction, at least 1 */
@@ -17,8 +17,8 @@ typedef struct plugmc_cells {
     const uint32_t *start;   /* [walkers][cells + 1] first entry of each cell */
     const uint32_t *order;   /* [walkers][particles] numbers of particles, sorted by cell */
     const double *positions; /* [walkers][particles][3] in that order, wrapped into the box */
-    /* Input, 0 if not used: cells for any range up to this one will do, e.g. those made for another plugin.
-     * Only if results do not depend on the cells to the last bit. */
+    /* Input, 0 if not used: cells for any range up to this one will do, e.g. those made for another plugin. Only if
+     * results do not depend on the cells to the last bit. */
     double most;
 } plugmc_cells;
 
@@ -33,18 +33,18 @@ typedef struct plugmc_view {
     /* Makes cells at least `range` wide; built once per view and range. */
     int (*cells)(const struct plugmc_view *, double range, plugmc_cells *out);
     void *core;
-    /* Energy of each walker [walkers], summed over sampled potentials, as the mover keeps it while it sweeps,
-     * in the potentials' unit of energy. Host memory. NULL if the mover keeps none. */
+    /* Energy of each walker [walkers], summed over sampled potentials, as the mover keeps it while it sweeps, in
+     * the potentials' unit of energy. Host memory. NULL if the mover keeps none. */
     int (*running_energy)(const struct plugmc_view *, double *energy);
     const plugmc_box *box;        /* [walkers], host memory */
     const plugmc_box *device_box; /* as `box`, in device memory; if `on_device` */
     const int64_t *count;         /* [walkers][species] see PLUGMC_STATE_COUNT; host memory */
-    /* Inverse matrices of a mover that keeps them for these positions (plugmc/wave.h); NULL: none. They are
-     * valid until the callback returns. */
+    /* Inverse matrices of a mover that keeps them for these positions (plugmc/wave.h); NULL: none. They are valid
+     * until the callback returns. */
     int (*inverses)(const struct plugmc_view *, struct plugmc_inverses *out);
-    /* The particles that this process has to measure, if several processes simulate one walker and the
-     * observable has returned a finite reach (PLUGMC_MEASURES_SHARES). Other particles may be NaN and are then
-     * in no cell, while `count` counts all. Otherwise all particles. Read it with plugmc_share_of. */
+    /* The particles that this process has to measure, if several processes simulate one walker and the observable
+     * has returned a finite reach (PLUGMC_MEASURES_SHARES). Other particles may be NaN and are then in no cell,
+     * while `count` counts all. Otherwise all particles. Read it with plugmc_share_of. */
     plugmc_share share;
     /* Views for many-body terms: only the first `walkers` walkers are used; 0: all. Results for the others are
      * ignored, so a potential need not read this. See plugmc_walkers_of. */

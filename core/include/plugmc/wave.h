@@ -10,8 +10,8 @@
  * compilation or memory: ranges and sizes stay the same. ln |Psi| = -U/2, U being the energy over kT of the
  * potential; O_k = d ln |Psi| / dp_k. Hartree atomic units. */
 
-/* A variational parameter: a key of the potential's section and the index in that list; -1: the key is not a
- * list. If a list is variational, all its values are, in order from index 0. */
+/* A variational parameter: a key of the potential's section and the index in that list; -1: the key is not a list.
+ * If a list is variational, all its values are, in order from index 0. */
 typedef struct plugmc_variational_parameter {
     uint32_t size;
     const char *key; /* lives as long as the instance */
@@ -26,9 +26,9 @@ typedef struct plugmc_variational_request {
     int64_t row;
     const plugmc_view *view;
     double *derivatives; /* [walkers][row] O_k; NULL: not requested */
-    /* [walkers][row] sum over electrons i of -1/2 lap_i O_k - drift_i . grad_i O_k, the derivative of the
-     * kinetic part of the local energy with respect to p_k (J. Toulouse, C. J. Umrigar, J. Chem. Phys. 126,
-     * 084102 (2007)), with drift [walkers][particles][3] = Re grad ln Psi, 1/length. NULL: not requested. */
+    /* [walkers][row] sum over electrons i of -1/2 lap_i O_k - drift_i . grad_i O_k, the derivative of the kinetic
+     * part of the local energy with respect to p_k (J. Toulouse, C. J. Umrigar, J. Chem. Phys. 126, 084102 (2007)),
+     * with drift [walkers][particles][3] = Re grad ln Psi, 1/length. NULL: not requested. */
     double *kinetic;
     const double *drift;
 } plugmc_variational_request;
@@ -47,8 +47,8 @@ typedef struct plugmc_variational_points {
 typedef struct plugmc_variational {
     uint32_t size;
     int32_t on_device; /* 1: accepts views in device memory; no plugin does yet */
-    /* After configure: number of parameters, parameter k, all values. `count` and `number` return the same for
-     * the life of the instance. */
+    /* After configure: number of parameters, parameter k, all values. `count` and `number` return the same for the
+     * life of the instance. */
     int64_t (*count)(const void *instance);
     int (*number)(const void *instance, int64_t k, plugmc_variational_parameter *out);
     int (*get)(const void *instance, double *values);
@@ -63,17 +63,16 @@ typedef struct plugmc_variational {
     /* 1: keys of the section take precedence over a file of the potential, so that lists may be written to a
      * section that does not contain them. */
     int32_t keys_before_files;
-    /* Names, ended by NULL, of the lists of the plugin's table, both keys and derived ones, that `set` changes:
-     * all that GPU source reads of the variational parameters. If plugmc_system.parameters_change, each loaded
-     * kernel source has them in memory and the core writes them after `set`. NULL: no kernel may be used after
-     * `set`. */
+    /* Names, ended by NULL, of the lists of the plugin's table, both keys and derived ones, that `set` changes: all
+     * that GPU source reads of the variational parameters. If plugmc_system.parameters_change, each loaded kernel
+     * source has them in memory and the core writes them after `set`. NULL: no kernel may be used after `set`. */
     const char *const *tables;
-    /* PLUGMC_VARIATIONAL_* (plugmc/variational.h): derivatives that the potential's source contains, so that
-     * the core computes them on the GPU too. 0: only on the CPU. */
+    /* PLUGMC_VARIATIONAL_* (plugmc/variational.h): derivatives that the potential's source contains, so that the
+     * core computes them on the GPU too. 0: only on the CPU. */
     int32_t functions;
-    /* Required with `functions`. `sums`: number of sums that the source accumulates, constant for the life of
-     * the instance. `combine`: adds d/dp_k [count], computed from sums [sums], to row; for the instance in
-     * double precision. */
+    /* Required with `functions`. `sums`: number of sums that the source accumulates, constant for the life of the
+     * instance. `combine`: adds d/dp_k [count], computed from sums [sums], to row; for the instance in double
+     * precision. */
     int64_t (*sums)(const void *instance);
     void (*combine)(const void *instance, const double *sums, double *row);
 } plugmc_variational;
@@ -87,10 +86,10 @@ static inline const plugmc_variational *plugmc_variational_of(const plugmc_plugi
 
 /* ---- Local energies -------------------------------------------------------------------------- */
 
-/* H Psi / Psi. Psi is the determinants of the orbitals of one potential times exp(-U/2), U being the energy
- * over kT of all sampled pairs and fields (W. M. C. Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod.
- * Phys. 73, 33 (2001)). One plugin of a run, of any kind, computes it; others request it with
- * PLUGMC_LOCAL_ENERGIES. Hartree atomic units, for the whole cell. */
+/* H Psi / Psi. Psi is the determinants of the orbitals of one potential times exp(-U/2), U being the energy over kT
+ * of all sampled pairs and fields (W. M. C. Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod. Phys. 73, 33
+ * (2001)). One plugin of a run, of any kind, computes it; others request it with PLUGMC_LOCAL_ENERGIES. Hartree
+ * atomic units, for the whole cell. */
 
 /* Parts of a local energy, in this order; real parts. */
 enum {
@@ -117,8 +116,7 @@ typedef struct plugmc_inverses {
 } plugmc_inverses;
 
 /* A quadrature point to which a nonlocal potential moves an electron. The sum of `energy` over the points of a
- * walker is its nonlocal energy. For moves with T = -tau `energy` see M. Casula, Phys. Rev. B 74, 161102
- * (2006). */
+ * walker is its nonlocal energy. For moves with T = -tau `energy` see M. Casula, Phys. Rev. B 74, 161102 (2006). */
 typedef struct plugmc_nonlocal_point {
     int32_t walker, electron; /* walker: index in the view */
     double position[3];       /* length, wrapped into the box */
@@ -130,16 +128,16 @@ typedef struct plugmc_nonlocal_point {
     double phase[2];
 } plugmc_nonlocal_point;
 
-/* A request for walkers first ... first + walkers - 1 of a view. Results overwrite the arrays. NULL: not
- * requested. If Psi is 0 or not a number, evaluate fails and reports it. */
+/* A request for walkers first ... first + walkers - 1 of a view. Results overwrite the arrays. NULL: not requested.
+ * If Psi is 0 or not a number, evaluate fails and reports it. */
 typedef struct plugmc_local_energy_request {
     uint32_t size;
     int32_t first, walkers;
-    /* Positions, and the sweep whose random numbers rotate the quadratures of nonlocal potentials: the same
-     * sweep and walker have the same quadrature, whichever plugin asks. */
+    /* Positions, and the sweep whose random numbers rotate the quadratures of nonlocal potentials: the same sweep
+     * and walker have the same quadrature, whichever plugin asks. */
     const plugmc_view *view;
-    /* For all walkers of the view and its positions. NULL: those of the view if it has any
-     * (plugmc_view.inverses), else they are computed from the positions. */
+    /* For all walkers of the view and its positions. NULL: those of the view if it has any (plugmc_view.inverses),
+     * else they are computed from the positions. */
     const plugmc_inverses *inverses;
     double *energy; /* [walkers] sum of the parts, host memory */
     double *parts;  /* [walkers][PLUGMC_LOCAL_PARTS] host memory */
@@ -148,8 +146,8 @@ typedef struct plugmc_local_energy_request {
     double *phase;
     /* [walkers][particles][3] Re grad ln Psi, 1/length; host or device memory, as the view. */
     double *drift;
-    /* Out: quadrature points, ordered by walker, in host memory of the plugin that answers; valid until the
-     * next request. NULL: not requested. */
+    /* Out: quadrature points, ordered by walker, in host memory of the plugin that answers; valid until the next
+     * request. NULL: not requested. */
     const plugmc_nonlocal_point **points;
     int64_t *point_count;
     /* The same in device memory, for a view on a device: points of an electron are contiguous, electrons of a
@@ -189,8 +187,8 @@ static inline const plugmc_local_energies *plugmc_local_energies_of(const plugmc
 /* ---- Weights --------------------------------------------------------------------------------- */
 
 /* PLUGMC_STATE_WEIGHT is ln of a walker's weight in averages. A mover that changes it
- * (PLUGMC_CHANGED_WALKER_WEIGHT) couples walkers and says so (plugmc_mover.couples). Of each measurement the
- * core then keeps the weighted mean over walkers and the mean weight, which becomes a quantity "weight" of each
+ * (PLUGMC_CHANGED_WALKER_WEIGHT) couples walkers and says so (plugmc_mover.couples). Of each measurement the core
+ * then keeps the weighted mean over walkers and the mean weight, which becomes a quantity "weight" of each
  * observable. Averages are sum_t w_t x_t / sum_t w_t. An observable may set this bit in `follows` if what it
  * measures of a walker depends on the present configuration and on nothing earlier: the walker may have been
  * another one at the previous measurement. Other observables are refused. */
