@@ -32,7 +32,8 @@ typedef struct plugmc_body {
     /* Adds the energy of a probe, a single body, with n others to *energy. Returns how many overlap with it. */
     int64_t (*energy)(const void *instance, const plugmc_box *, int periodic,
                       const plugmc_bodies *probe, const plugmc_bodies *others, double *energy);
-    /* Optional: also the force on the probe and the torque about its centre [3], for hybrid Monte Carlo and virials. */
+    /* Optional: also the force on the probe and the torque about its centre [3], for hybrid Monte Carlo and
+     * virials. */
     int64_t (*derivatives)(const void *instance, const plugmc_box *, int periodic,
                            const plugmc_bodies *probe, const plugmc_bodies *others, double *energy,
                            double force[3], double torque[3]);

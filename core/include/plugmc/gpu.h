@@ -30,7 +30,8 @@ typedef struct plugmc_gpu_source {
     /* 1: every kernel calls plugmc_wait before it accesses memory that the previously launched kernel may write or
      * read. It may then begin before that kernel ends. */
     int32_t overlap;
-    /* 1: a * b + c may be contracted to one rounding; only if the result need not agree with the CPU to the last bit. */
+    /* 1: a * b + c may be contracted to one rounding; only if the result need not agree with the CPU to the last
+     * bit. */
     int32_t contract;
 } plugmc_gpu_source;
 

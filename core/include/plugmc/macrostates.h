@@ -47,7 +47,8 @@ typedef struct plugmc_macrostates {
 #define PLUGMC_MACROSTATES "plugmc.macrostates/1"
 typedef struct plugmc_weighing {
     uint32_t size;
-    /* Called in prepare: weights for the movers of the run. Only one mover of a run may declare them. Returns a code. */
+    /* Called in prepare: weights for the movers of the run. Only one mover of a run may declare them. Returns a
+     * code. */
     int (*declare)(plugmc_context *, plugmc_macrostates *);
 } plugmc_weighing;
 

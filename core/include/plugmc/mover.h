@@ -81,8 +81,7 @@ typedef struct plugmc_mover {
     const plugmc_move *moves;
     int32_t move_count;
     uint32_t move_size; /* sizeof(plugmc_move): stride of the table */
-    /* 1: the mover couples walkers, so their samples are correlated. */
-    int32_t couples;
+    int32_t couples;    /* 1: couples walkers, so their samples are correlated */
     /* Walkers that have to be in one process if several processes share the walkers, by number: 2 for a mover that
      * pairs 0 with 1, 2 with 3, ...; 0: any. */
     int32_t together;

@@ -66,11 +66,10 @@ enum {
 
 typedef struct plugmc_species {
     const char *name;
-    int64_t count;   /* particles per walker when the run begins */
-    double diameter; /* length */
-    double charge;   /* elementary charges */
-    /* Used for the momenta of hybrid Monte Carlo. Only mass ratios matter. */
-    double mass;
+    int64_t count;    /* particles per walker when the run begins */
+    double diameter;  /* length */
+    double charge;    /* elementary charges */
+    double mass;      /* for momenta of hybrid Monte Carlo; only mass ratios matter */
     int64_t capacity; /* particles that the arrays of a walker can hold */
     /* Chemical potential on the first rung, energy: mu / kT = ln(activity), the activity in length^-dimension. NaN
      * if not given. */
@@ -122,8 +121,7 @@ typedef struct plugmc_system {
      * PLUGMC_STATE_MULTIPLIER. */
     int32_t weighted;
     int32_t multipliers; /* per walker: length of a row of PLUGMC_STATE_MULTIPLIER */
-    /* e^2 / (4 pi epsilon_0) in the units of the run, energy * length; 0: reduced units. */
-    double of_charges;
+    double of_charges;   /* e^2 / (4 pi epsilon_0), energy length, in the run's units; 0: reduced */
     const double *temperatures; /* [rungs] k_B T, energy */
     const double *of_rungs;     /* [rungs][multipliers] multipliers on each rung */
     /* [particles] as PLUGMC_STATE_MOLECULE, set once potentials are prepared; NULL: no molecules. */
@@ -216,19 +214,18 @@ typedef struct plugmc_host {
     /* Seed of this plugin's random numbers. Potentials, observables and the first mover have the run's seed. Each
      * further mover has its own, so that no mover changes the random numbers of another. */
     plugmc_seed seed;
-    /* Movers: the mover acts in sweep s if `every` divides s + 1. Otherwise 1. */
-    int64_t every;
+    int64_t every; /* movers: acts in sweep s if this divides s + 1; others: 1 */
     /* The core's extension of this name; NULL if it has none. */
     const void *(*extension)(plugmc_context *, const char *name);
     /* The current state, for movers that ask the core for energies; valid while they sweep. They may write rungs
      * and multipliers; everything else changes through `settle` or `decide`. */
     const struct plugmc_state *state;
-    /* Makes sweeps first ... first + n - 1 of trial moves (plugmc/proposal.h). The mover returns its code. The core
-     * counts these trial moves, in addition to the counts that the mover reports. */
+    /* Makes sweeps first ... first + n - 1 of trial moves (plugmc/proposal.h). Returns the code that `sweep` has to
+     * return. The core counts these trial moves, in addition to the counts that the mover reports. */
     int (*trials)(plugmc_context *, const struct plugmc_proposal *, uint64_t first, uint64_t n);
     /* Called in prepare of a mover: it exchanges this species, or volume (-1), with a reservoir of given activity
-     * or pressure. The core refuses an activity of a species that no mover exchanges if some mover has called this,
-     * and volume without [run] pressure. */
+     * or pressure. The core refuses volume without [run] pressure. Once a mover has called this for a species, the
+     * core also refuses activities of species for which none did. */
     void (*reservoir)(plugmc_context *, int32_t species);
 } plugmc_host;
 
@@ -237,8 +234,7 @@ typedef struct plugmc_host {
 enum { PLUGMC_POTENTIAL = 1, PLUGMC_MOVER = 2, PLUGMC_OBSERVABLE = 3 };
 
 typedef struct plugmc_extension {
-    /* Name and version: "plugmc.orbitals/1". NULL after the last. */
-    const char *name;
+    const char *name;  /* with its version: "plugmc.orbitals/1"; NULL after the last */
     const void *table; /* the struct that the name stands for */
 } plugmc_extension;
 
@@ -268,12 +264,11 @@ typedef struct plugmc_plugin {
     /* The author's own source file, compiled into GPU kernels: of a potential, or of a mover that proposes trial
      * moves (plugmc/proposal.h). Set by PLUGMC_PLUGIN. */
     const char *source, *source_end, *source_name;
-    /* Float descriptor of the same potential. */
-    const struct plugmc_plugin *single;
-    /* Optional, called after configure: GPU sources that prepare will compile. `index` counts from 0; returns 0
-     * after the last, and if it fails. It has to work without a GPU, so that kernels can be compiled on any
-     * machine. Strings live as long as the instance. A potential lists only its own kernels (many-body term,
-     * orbitals), and only in the double precision descriptor. */
+    const struct plugmc_plugin *single; /* float descriptor of the same potential */
+    /* Optional, called after configure: GPU sources that prepare will compile. `index` counts from 0. Returns 1; 0
+     * after the last and on failure. It has to work without a GPU, so that kernels can be compiled on any machine.
+     * Strings live as long as the instance. A potential lists only its own kernels (many-body term, orbitals), and
+     * only in the double precision descriptor. */
     int (*gpu_source)(void *instance, const plugmc_host *, int index,
                       struct plugmc_gpu_source *out);
     /* Optional: allocates memory and compiles kernels. Called for potentials first, then movers, then observables. */

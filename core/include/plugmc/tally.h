@@ -6,7 +6,8 @@
 /* Accumulates, over pairs or over electrons, contributions to O_k = d ln |Psi| / dp_k and to its part in the
  * kinetic energy. */
 typedef struct plugmc_tally {
-    /* Sums of `factor` times O_k, and of -1/2 lap_i O_k - drift_i . grad_i O_k over electrons i. NULL: not requested. */
+    /* Sums of `factor` times O_k, and of -1/2 lap_i O_k - drift_i . grad_i O_k over electrons i. NULL: not
+     * requested. */
     double *values, *kinetic;
     int32_t stride; /* distance between the sums k and k + 1 */
     int32_t dimension;
