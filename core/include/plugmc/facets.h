@@ -39,15 +39,14 @@ typedef struct plugmc_lanes {
     const float *old_x, *old_y, *old_z;          /* [lanes] */
     const float *new_x, *new_y, *new_z;          /* [lanes] */
     const uint8_t *probe_species;                /* [lanes]; NULL with one species */
-    /* [lanes] out: energy(new) - energy(old), summed slot by slot, is added. */
-    float *change;
+    float *change; /* [lanes] energy(new) - energy(old), summed slot by slot, is ADDED */
 } plugmc_lanes;
 
 enum { PLUGMC_LANE_BLOCK = 16 };
 
 /* Derivatives of an energy with respect to the position of one particle. */
 typedef struct plugmc_derivatives {
-    double energy;      /* energy */
+    double energy;
     double gradient[3]; /* energy/length; the force is its negative */
     double laplacian;   /* energy/length^2 */
     double virial[3];   /* energy: sum over the probe's pairs of -s_d du/ds_d */

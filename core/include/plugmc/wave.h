@@ -10,7 +10,7 @@
  * compilation or memory: ranges and sizes stay the same. ln |Psi| = -U/2, U being the energy over kT of the
  * potential; O_k = d ln |Psi| / dp_k. Hartree atomic units. */
 
-/* A variational parameter: a key of the potential's section and the index in that list; -1: the key is not a list.
+/* A variational parameter: a key of the potential's section, and the index in its list; -1: the key is not a list.
  * If a list is variational, all its values are, in order from index 0. */
 typedef struct plugmc_variational_parameter {
     uint32_t size;
