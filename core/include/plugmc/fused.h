@@ -1,8 +1,8 @@
-/* plugmc/fused.h: what GPU source may use when it asks for fusion (plugmc_gpu_source.fuse).
+/* plugmc/fused.h: functions for GPU source that is compiled together with potentials (plugmc_gpu_source.fuse).
  *
- * The core compiles this header between the potentials, each in a namespace of its own, and the source that asked. What
- * is here keeps its meaning within a major version of the plugin interface; what is added raises PLUGMC_FUSED, which
- * GPU source may compare.
+ * The core compiles this header after the potentials, each of which is in a namespace of its own, and before that
+ * source. Its contents keep their meaning within a major version of the plugin interface. Additions increase
+ * PLUGMC_FUSED, which GPU source may test.
  *
  * Macros that the core defines before:
  *
@@ -13,26 +13,28 @@
  *     PLUGMC_IN_SPHERE      1: particles are in a sphere
  *     PLUGMC_BOX_CHANGES    1: a mover of the run changes boxes
  *     PLUGMC_SPECIES        number of species
- *     PLUGMC_TERMS          number of all potentials
+ *     PLUGMC_TERMS          number of potentials
  *     PLUGMC_ENERGY_TERMS   number of pair potentials with an energy
- *     PLUGMC_POSITION_DEPENDENT         how many of them have PLUGMC_PAIR_POSITIONS
+ *     PLUGMC_POSITION_DEPENDENT
+ *                           number of those with PLUGMC_PAIR_POSITIONS
  *     PLUGMC_CONTACTS       1: a pair potential has a hard core
  *     PLUGMC_FIELDS         number of one-body potentials
  *     PLUGMC_REAL           float or double
- *     PLUGMC_KT             double: k_B T in the unit of energy
+ *     PLUGMC_KT             double: k_B T in the potentials' unit of energy
  *     PLUGMC_OVER_KT        double: 1 / (k_B T)
- *     PLUGMC_WEIGHTED       1: a potential counts by a factor of its own, which may be another in each walker
- *                           (PLUGMC_STATE_MULTIPLIER); 0: all count by PLUGMC_OVER_KT
+ *     PLUGMC_WEIGHTED       1: each potential has its own multiplier, which may differ between walkers
+ *                           (PLUGMC_STATE_MULTIPLIER); 0: all have PLUGMC_OVER_KT
  *
- * And those that this header alone uses: PLUGMC_EDGES, PLUGMC_INVERSE_EDGES, PLUGMC_VECTORS, PLUGMC_INVERSES, PLUGMC_RADIUS
- * (numbers of the box), plugmc_species_charge(k), plugmc_species_diameter(k), plugmc_species_contact(k) (functions, the last one
- * of a * PLUGMC_SPECIES + b), and lists that call their argument once for each potential:
+ * Macros for this header only: PLUGMC_EDGES, PLUGMC_INVERSE_EDGES, PLUGMC_VECTORS, PLUGMC_INVERSES, PLUGMC_RADIUS
+ * (dimensions of the box); the functions plugmc_species_charge(k), plugmc_species_diameter(k) and
+ * plugmc_species_contact(a * PLUGMC_SPECIES + b); and lists that call their argument once per potential:
  *
- *     PLUGMC_FOR_ENERGIES(DO)      DO(k, term, ns): pair potentials with an energy; k counts them, `term` is its
- *                                  index among all potentials, `ns` its namespace
+ *     PLUGMC_FOR_ENERGIES(DO)      DO(k, term, ns): pair potentials with an energy; k counts them, `term` is the
+ *                                  index among all potentials, `ns` the namespace
  *     PLUGMC_FOR_FIELDS(DO)        DO(term, ns): one-body potentials
  *     PLUGMC_FOR_PAIR_VARIATIONAL(DO), PLUGMC_FOR_FIELD_VARIATIONAL(DO)
- *                                  DO(first, ns): those with sums of variational parameters; `first` is the index of its first sum
+ *                                  DO(first, ns): potentials with sums of variational parameters; `first` is the
+ *                                  index of the potential's first sum
  */
 #ifndef PLUGMC_FUSED_H
 #define PLUGMC_FUSED_H
@@ -45,8 +47,8 @@ static constexpr real plugmc_edge[3] = {PLUGMC_EDGES}, /* length */
     plugmc_inverse_edge[3] = {PLUGMC_INVERSE_EDGES};   /* 1/length */
 #endif
 
-/* The periodic images of walker w: boxes [walkers], device memory. Where nobody changes boxes, the numbers are constants
- * and `boxes` is not read. */
+/* Data for the minimum image in walker w; boxes [walkers], device memory. If no mover changes boxes, they are
+ * constants and `boxes` is not read. */
 PLUGMC_FN plugmc_images plugmc_images_of_walker(const plugmc_box *boxes, int w)
 {
     plugmc_images m = {};
@@ -68,7 +70,7 @@ PLUGMC_FN plugmc_images plugmc_images_of_walker(const plugmc_box *boxes, int w)
     return m;
 }
 
-/* A separation as its nearest image. */
+/* The separation (x, y, z) as minimum image. */
 PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z, plugmc_images m)
 {
     return plugmc_separate(x, y, z, &m,
@@ -85,7 +87,7 @@ PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z)
 
 /* ---- Species ------------------------------------------------------------------------------- */
 
-/* Properties of a species; constants if there is one species. */
+/* Properties of a species; constants if there is only one. */
 PLUGMC_FN plugmc_site plugmc_site_of_species(int species)
 {
     plugmc_site a;
@@ -103,8 +105,9 @@ PLUGMC_FN real plugmc_contact_square(int a, int b)
 
 /* ---- Pairs --------------------------------------------------------------------------------- */
 
-/* A separation a - b with the position of a. It serves wherever a separation does, and must be given where PLUGMC_POSITION_DEPENDENT
- * is not 0: only movers with PLUGMC_USES_POSITIONS, and observables that are known to, are in such runs. */
+/* A separation a - b with the position of a. It can be used like a separation. It is required if
+ * PLUGMC_POSITION_DEPENDENT is not 0; such runs have only movers with PLUGMC_USES_POSITIONS and observables that
+ * support it. */
 struct plugmc_separation_at : plugmc_separation {
     plugmc_position at;
 };
@@ -118,7 +121,7 @@ PLUGMC_FN plugmc_separation_at plugmc_separate_at(real x, real y, real z, plugmc
     return r;
 }
 
-/* What the functions of pairs below take, and what they ask a potential. */
+/* Argument of the pair functions below, and the functions of a potential that they call. */
 #if PLUGMC_POSITION_DEPENDENT
 typedef plugmc_separation_at plugmc_pair_of;
 #define PLUGMC_ENERGY_OF(ns, p, r) ns::plugmc_pair_term_at(p, (r).at, r, a, b)
@@ -129,7 +132,7 @@ typedef plugmc_separation plugmc_pair_of;
 #define PLUGMC_CHANGE_OF(ns, p) ns::plugmc_pair_difference(p, from, to, a, b)
 #endif
 
-/* Sums of pair energies, one for each potential, so that a factor of the probe is applied once and the order of
+/* Sums of pair energies, one per potential, so that the probe's factor is applied only once and the order of
  * additions is that of the CPU. */
 typedef struct plugmc_sums {
     real term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];
@@ -159,7 +162,7 @@ PLUGMC_FN void plugmc_sums_add_change(plugmc_sums *s, plugmc_pair_of from, plugm
 #undef PLUGMC_DO
 }
 
-/* Sum over potentials, each times its factor of the probe a. */
+/* Sum over potentials, each with its factor of the probe a. */
 PLUGMC_FN real plugmc_sums_total(const plugmc_sums *s, plugmc_site a)
 {
     real total = 0;
@@ -173,8 +176,8 @@ PLUGMC_FN real plugmc_sums_total(const plugmc_sums *s, plugmc_site a)
     return total;
 }
 
-/* The same, each times its multiplier too: [PLUGMC_TERMS], a row of the state. One that is multiplied by 0 may be
- * infinite. */
+/* The same, each also with its multiplier: [PLUGMC_TERMS], the walker's row of PLUGMC_STATE_MULTIPLIER. A potential
+ * with multiplier 0 is skipped; its sum may be infinite. */
 PLUGMC_FN real plugmc_sums_weighted(const plugmc_sums *s, plugmc_site a, const double *multipliers)
 {
     real total = 0;
@@ -188,7 +191,7 @@ PLUGMC_FN real plugmc_sums_weighted(const plugmc_sums *s, plugmc_site a, const d
     return total;
 }
 
-/* Sums of many pairs: `from` is added to `to` and cleared. */
+/* Double precision sums for many pairs. plugmc_sums_empty adds `from` to `to` and clears `from`. */
 typedef struct plugmc_double_sums {
     double term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];
 } plugmc_double_sums;
@@ -215,7 +218,7 @@ PLUGMC_FN double plugmc_double_sums_total(const plugmc_double_sums *s, plugmc_si
     return total;
 }
 
-/* The same, potential by potential: each is added to its entry of energy [PLUGMC_TERMS]. */
+/* The same per potential: each sum is added to its entry of energy [PLUGMC_TERMS]. */
 PLUGMC_FN void plugmc_double_sums_by_term(const plugmc_double_sums *s, plugmc_site a,
                                           double *energy){
 #define PLUGMC_DO(k, t, ns)                                                                        \
@@ -227,8 +230,8 @@ PLUGMC_FN void plugmc_double_sums_by_term(const plugmc_double_sums *s, plugmc_si
 #undef PLUGMC_DO
 }
 
-/* Energy u of one pair, summed over potentials, and its derivatives du/dr / r and d2u/dr2. These are 0 for potentials
- * without PLUGMC_PAIR_DERIVATIVE, so a mover must ask for them (PLUGMC_NEEDS_FORCES). */
+/* Energy u of one pair, summed over potentials, and its derivatives du/dr / r and d2u/dr2. The derivatives are 0
+ * for potentials without PLUGMC_PAIR_DERIVATIVE; a mover that needs them has PLUGMC_NEEDS_FORCES. */
 PLUGMC_FN void plugmc_pair_derivatives(plugmc_pair_of r, plugmc_site a, plugmc_site b, real *energy,
                                        real *first, real *second)
 {
@@ -247,7 +250,7 @@ PLUGMC_FN void plugmc_pair_derivatives(plugmc_pair_of r, plugmc_site a, plugmc_s
 #undef PLUGMC_DO
 }
 
-/* The same, each times its multiplier. */
+/* The same, each potential with its multiplier. */
 PLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_pair_of r, plugmc_site a, plugmc_site b,
                                                 const double *multipliers, real *energy,
                                                 real *first, real *second)
@@ -267,7 +270,8 @@ PLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_pair_of r, plugmc_site a,
 #undef PLUGMC_DO
 }
 
-/* What both leave out, potentials with PLUGMC_PAIR_POSITIONS: gradient by the position of a, and Laplacian. */
+/* What both leave out: gradient with respect to the position of a, and Laplacian, of potentials with
+ * PLUGMC_PAIR_POSITIONS. */
 PLUGMC_FN void plugmc_pair_derivatives_at(plugmc_separation_at r, plugmc_site a, plugmc_site b,
                                           real gradient[3], real *laplacian)
 {
@@ -286,7 +290,7 @@ PLUGMC_FN void plugmc_pair_derivatives_at(plugmc_separation_at r, plugmc_site a,
 #endif
 }
 
-/* Separations alone are not enough for some potential: the compiler says so to source that gives them. */
+/* If a potential needs positions, GPU source that passes separations alone does not compile. */
 #if PLUGMC_POSITION_DEPENDENT
 PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *, plugmc_separation, plugmc_site,
                                       plugmc_site) = delete;
@@ -300,8 +304,8 @@ PLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_separation, plugmc_site, 
 
 /* ---- One-body potentials ------------------------------------------------------------------- */
 
-/* Energy of one particle, summed over potentials. *outside becomes 1 where the particle may not be, and is left alone
- * elsewhere; the sphere's own surface is not looked at. */
+/* Energy of one particle, summed over potentials. Sets *outside to 1 if the position is forbidden, else leaves it
+ * unchanged. The boundary of a sphere is not tested. */
 PLUGMC_FN real plugmc_fields(plugmc_position r, plugmc_site a, int *outside)
 {
     real total = 0;
@@ -315,7 +319,7 @@ PLUGMC_FN real plugmc_fields(plugmc_position r, plugmc_site a, int *outside)
     return total;
 }
 
-/* The same, each times its multiplier. */
+/* The same, each potential with its multiplier. */
 PLUGMC_FN real plugmc_fields_weighted(plugmc_position r, plugmc_site a, int *outside,
                                       const double *multipliers)
 {
@@ -331,7 +335,7 @@ PLUGMC_FN real plugmc_fields_weighted(plugmc_position r, plugmc_site a, int *out
     return total;
 }
 
-/* The same, potential by potential: each is added to its entry of energy [PLUGMC_TERMS]. */
+/* The same per potential: each energy is added to its entry of energy [PLUGMC_TERMS]. */
 PLUGMC_FN void plugmc_fields_by_term(plugmc_position r, plugmc_site a, int *outside,
                                      double *energy){
 #define PLUGMC_DO(t, ns)                                                                           \
@@ -360,7 +364,7 @@ PLUGMC_FN void plugmc_fields_derivatives(plugmc_position r, plugmc_site a, real 
 #undef PLUGMC_DO
 }
 
-/* The same, each times its multiplier. */
+/* The same, each potential with its multiplier. */
 PLUGMC_FN void plugmc_fields_derivatives_weighted(plugmc_position r, plugmc_site a,
                                                   const double *multipliers, real gradient[3],
                                                   real *laplacian)
@@ -381,7 +385,7 @@ PLUGMC_FN void plugmc_fields_derivatives_weighted(plugmc_position r, plugmc_site
 #undef PLUGMC_DO
 }
 
-/* ---- Variational parameters: with PLUGMC_FUSE_VARIATIONAL ---------------------------------------------------- */
+/* ---- Variational parameters: with PLUGMC_FUSE_VARIATIONAL ----------------------------------- */
 
 #ifdef PLUGMC_FOR_PAIR_VARIATIONAL
 PLUGMC_FN plugmc_tally plugmc_tally_from(plugmc_tally t, int32_t first)
@@ -391,8 +395,8 @@ PLUGMC_FN plugmc_tally plugmc_tally_from(plugmc_tally t, int32_t first)
     return t;
 }
 
-/* What a pair, or one electron, adds to sums of variational parameters (plugmc/variational.h), those of one potential behind those of
- * another. */
+/* Contributions of a pair, or of one electron, to the sums of variational parameters (plugmc/variational.h). The
+ * sums of each potential follow those of the previous one. */
 PLUGMC_FN void plugmc_pair_variational(plugmc_separation_at s, plugmc_site a, plugmc_site b,
                                        const plugmc_tally &t){
 #define PLUGMC_DO(first, ns)                                                                       \

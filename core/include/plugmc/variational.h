@@ -1,31 +1,31 @@
-/* plugmc/variational.h: included after functions that tell how a potential depends on its variational parameters (plugmc/wave.h), makes
- * what the facet plugmc_variational asks of them, one text for CPU and GPU.
+/* plugmc/variational.h: makes the parts of plugmc_variational (plugmc/wave.h) that depend on the author's
+ * functions, from one source for CPU and GPU. Include it after these functions.
  *
- * PLUGMC_VARIATIONAL says which of these the author has written:
+ * PLUGMC_VARIATIONAL is the sum of the functions that the author has written:
  *
  *     PLUGMC_VARIATIONAL_PAIR    void pair_variational(const parameters *p, plugmc_position at, plugmc_separation s,
- *                                           plugmc_site a, plugmc_site b, const plugmc_tally *t)
- *                             what a pair adds to sums: a at `at`, b, or an image of it, at - s
+ *                                            plugmc_site a, plugmc_site b, const plugmc_tally *t)
+ *                             contribution of a pair: a at `at`; b, or an image of it, at `at` - s
  *     PLUGMC_VARIATIONAL_FIELD   void field_variational(const parameters *p, plugmc_position r, plugmc_site a,
- *                                            const plugmc_tally *t)
- *                             what one electron adds
+ *                                             const plugmc_tally *t)
+ *                             contribution of one electron
  *
- * Both call plugmc_tally_add or plugmc_tally_radial (plugmc/tally.h) for each sum that is not 0, numbers of sums
- * from 0. ln |Psi| = -U/2, U the energy over kT. Often the sums are the derivatives O_k themselves; else they are what
- * these are made of. For the host the author also writes
+ * Both call plugmc_tally_add or plugmc_tally_radial (plugmc/tally.h) for each sum that is not 0; sums are counted
+ * from 0. ln |Psi| = -U/2, U being the energy over kT. Often the sums are themselves the derivatives O_k = d ln
+ * |Psi| / dp_k; otherwise the derivatives are combined from them. For the CPU the author also writes
  *
- *     int64_t variational_sums(const parameters *p)                                        how many sums there are
- *     void variational_combine(const parameters *p, const double *sums, double *row)       adds d ln |Psi| / dp_k [count]
+ *     int64_t variational_sums(const parameters *p)                                        number of sums
+ *     void variational_combine(const parameters *p, const double *sums, double *row)       adds O_k to row [count]
  *
- * This makes PLUGMC_VARIATIONAL_MEMBERS, members of the facet: derivatives, at_points, functions, sums, combine.
- */
+ * The result is PLUGMC_VARIATIONAL_MEMBERS, initialisers of plugmc_variational: derivatives, at_points, functions,
+ * sums, combine. */
 #if PLUGMC_HOST
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugmc/wave.h"
 
-/* A walker, whose electrons are numbered through all species. */
+/* A walker. Electrons are numbered through all species. */
 typedef struct plugmc_variational_walker {
     const parameters *p;
     const plugmc_system *system;
@@ -58,7 +58,7 @@ static plugmc_site plugmc_variational_site(const plugmc_system *system, int64_t 
     return (plugmc_site){(real)s->charge, (real)s->diameter, species};
 }
 
-/* The electron at a place, with electron j. */
+/* The pair of an electron at `at` with electron j. */
 static void plugmc_variational_add_pair(const plugmc_variational_walker *k, const double at[3],
                                         plugmc_site a, int64_t j)
 {
@@ -73,7 +73,7 @@ static void plugmc_variational_add_pair(const plugmc_variational_walker *k, cons
 #endif
 }
 
-/* Alone. */
+/* The one-body part of an electron at `at`. */
 static void plugmc_variational_add_field(const plugmc_variational_walker *k, const double at[3],
                                          plugmc_site a)
 {
@@ -84,7 +84,7 @@ static void plugmc_variational_add_field(const plugmc_variational_walker *k, con
 #endif
 }
 
-/* All of a walker; drift [electrons][3] or NULL. */
+/* All pairs and electrons of a walker; drift [electrons][3] or NULL. */
 static void plugmc_variational_add_walker(plugmc_variational_walker *k, const double *drift)
 {
     plugmc_tally *t = &k->tally;
@@ -101,7 +101,7 @@ static void plugmc_variational_add_walker(plugmc_variational_walker *k, const do
     }
 }
 
-/* What depends on one electron at a place. */
+/* All parts that depend on one electron, if it is at `at`. */
 static void plugmc_variational_add_electron(const plugmc_variational_walker *k, int64_t electron,
                                             const double at[3], double *sums, double factor)
 {
