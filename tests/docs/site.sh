@@ -9,7 +9,7 @@ cd "$1"
 mkdocs build --quiet --strict --site-dir "$site"
 ! grep -rlE '<(script|img|link|iframe)[^>]*(src|href)="(https?:)?//' --include='*.html' "$site" ||
     { echo "these pages fetch something from elsewhere"; exit 1; }
-for page in docs/*.md docs/how-to/*.md; do
+for page in docs/*.md docs/how-to/*.md docs/plugins/*.md; do
     grep -qF " ${page#docs/}" mkdocs.yml || { echo "$page is not in mkdocs.yml"; exit 1; }
 done
 grep -q hard_pressure "$site/search/search_index.json" || { echo "the search knows nothing"; exit 1; }

@@ -3,7 +3,7 @@
 # but an installed plugmc, and named in an INI; no file of plugmc changes.
 #   install    installs the build, and moves it, so that it has to find its own files
 #   cmake      builds through find_package; the mean energies of two movers must agree
-#   mover      the mover beside serial, with the same chain as the plugin swap; it is the guide's
+#   mover      the mover beside serial, with the same chain as the plugin swap; it is that of docs/plugins/move.md
 #   pkgconfig  builds with one command; must give the same chain as the plugin of `cmake`
 #   kernels    compiles it into GPU kernels for all architectures (77: skipped without NVRTC)
 set -eu -o pipefail
@@ -127,8 +127,8 @@ step_mover() {
         fail "the mover built outside gives another chain than the plugin swap"
     awk '/^```c$/ { text = ""; inside = 1; next }
          /^```/ { if (inside && text ~ /^\/\* species_swap/) printf "%s", text; inside = 0 }
-         inside { text = text $0 "\n" }' "$source/docs/plugin-guide.md" >"$work/guide.c"
-    cmp "$work/guide.c" "$own/species_swap.c" || fail "the guide has another text"
+         inside { text = text $0 "\n" }' "$source/docs/plugins/move.md" >"$work/guide.c"
+    cmp "$work/guide.c" "$own/species_swap.c" || fail "docs/plugins/move.md has another file"
 }
 
 step_pkgconfig() {
