@@ -294,7 +294,7 @@ int variational_visit(const variational_parameters *f, const plugmc_view *view, 
     for (int64_t i = 0; i < count; i++)
         if (!i || places[i].walker != places[i - 1].walker) begin[walkers++] = i;
     begin[walkers] = count;
-    context_calling(&owner->context, "at_places");
+    context_calling(&owner->context, "at_points");
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
     for (int64_t w = 0; w < walkers; w++) {
         const int one = visit_walker(f, view, places + begin[w], begin[w + 1] - begin[w], energies);

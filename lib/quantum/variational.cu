@@ -37,13 +37,13 @@ PLUGMC_FN plugmc_site variational_site(const variational_task &t, int32_t e)
 }
 
 /* Electron e at a place with electron j. */
-PLUGMC_FN void variational_pair(const variational_task &t, const variational_work &w, int32_t e, const double *at,
-                         int32_t j)
+PLUGMC_FN void variational_pair(const variational_task &t, const variational_work &w, int32_t e,
+                                const double *at, int32_t j)
 {
     const double *q = w.r + 3 * j;
     plugmc_pair_variational(
         plugmc_separate_at(at[0], at[1], at[2],
-                     plugmc_separated(at[0] - q[0], at[1] - q[1], at[2] - q[2], w.images)),
+                           plugmc_separated(at[0] - q[0], at[1] - q[1], at[2] - q[2], w.images)),
         variational_site(t, e), variational_site(t, j), w.tally);
 }
 
@@ -62,7 +62,8 @@ PLUGMC_FN void variational_add_walker(const variational_task &t, variational_wor
     for (int32_t e = w.part * VARIATIONAL_WARP + variational_lane(); e < t.particles;
          e += VARIATIONAL_PARTS * VARIATIONAL_WARP) {
         if (kinetic) variational_copy(drift + 3 * e, w.tally.drift_a);
-        plugmc_field_variational(variational_position(w.r + 3 * e), variational_site(t, e), w.tally);
+        plugmc_field_variational(variational_position(w.r + 3 * e), variational_site(t, e),
+                                 w.tally);
     }
 }
 
@@ -95,7 +96,9 @@ PLUGMC_FN void variational_add_places(const variational_task &t, variational_wor
         double all = 0;
         for (int32_t i = ranges[2 * e]; i < ranges[2 * e + 1]; i++) all += t.places[i].energy;
         w.tally.factor = -all;
-        if (all != 0) plugmc_field_variational(variational_position(w.r + 3 * e), variational_site(t, e), w.tally);
+        if (all != 0)
+            plugmc_field_variational(variational_position(w.r + 3 * e), variational_site(t, e),
+                                     w.tally);
     }
 }
 
@@ -133,17 +136,20 @@ PLUGMC_FN void variational_sum(const variational_task &t, int what, double *out)
     }
 }
 
-extern "C" __global__ void variational_values(const __grid_constant__ variational_task t, double *out)
+extern "C" __global__ void variational_values(const __grid_constant__ variational_task t,
+                                              double *out)
 {
     variational_sum(t, VARIATIONAL_VALUES, out);
 }
 
-extern "C" __global__ void variational_kinetic(const __grid_constant__ variational_task t, double *out)
+extern "C" __global__ void variational_kinetic(const __grid_constant__ variational_task t,
+                                               double *out)
 {
     variational_sum(t, VARIATIONAL_KINETIC, out);
 }
 
-extern "C" __global__ void variational_places(const __grid_constant__ variational_task t, double *out)
+extern "C" __global__ void variational_places(const __grid_constant__ variational_task t,
+                                              double *out)
 {
     variational_sum(t, VARIATIONAL_PLACES, out);
 }
@@ -165,7 +171,7 @@ extern "C" __global__ void variational_ranges(const __grid_constant__ variationa
 
 /* A thread a sum: parts [walkers][VARIATIONAL_PARTS][sums] are added up, or added to what is there, rows [walkers][sums]. */
 extern "C" __global__ void variational_add(const __grid_constant__ variational_task t, int32_t more,
-                                    const double *parts, double *rows)
+                                           const double *parts, double *rows)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, walker = i / t.sums;
     if (walker >= t.walkers) return;

@@ -46,11 +46,11 @@ extern "C" __global__ void pair_energies(const double *positions, const plugmc_b
         __syncthreads();
         if (!present) continue;
         for (uint32_t j = ahead ? 0 : thread + 1; j < end; j++)
-            plugmc_sums_add_energy(
-                &sum,
-                plugmc_separate_at(own[0], own[1], own[2],
-                             plugmc_separated(own[0] - x[j], own[1] - y[j], own[2] - z[j], images)),
-                site, plugmc_site_of_species(kind[j]));
+            plugmc_sums_add_energy(&sum,
+                                   plugmc_separate_at(own[0], own[1], own[2],
+                                                      plugmc_separated(own[0] - x[j], own[1] - y[j],
+                                                                       own[2] - z[j], images)),
+                                   site, plugmc_site_of_species(kind[j]));
     }
 
     for (int t = 0; t < PLUGMC_ENERGY_TERMS; t++) {

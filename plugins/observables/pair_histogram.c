@@ -506,13 +506,13 @@ static void make_bins(pair_histogram *h)
 }
 
 int pair_histogram_gpu_source(void *instance, const plugmc_host *host, int index,
-                               plugmc_gpu_source *out)
+                              plugmc_gpu_source *out)
 {
     (void)instance;
     plugmc_set_gpu_source(out, &(plugmc_gpu_source){.name = "pair_histogram.cu",
-                                               .source = pair_histogram_kernels,
-                                               .defines = frame_defines(host->system),
-                                               .double_precision = 1});
+                                                    .source = pair_histogram_kernels,
+                                                    .defines = frame_defines(host->system),
+                                                    .double_precision = 1});
     return index == 0;
 }
 

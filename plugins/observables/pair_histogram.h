@@ -108,6 +108,6 @@ int pair_histogram_charge(const pair_histogram *, const double *raw, int32_t spe
 
 /* For plugmc_plugin.gpu_source. */
 int pair_histogram_gpu_source(void *instance, const plugmc_host *, int index,
-                               plugmc_gpu_source *out);
+                              plugmc_gpu_source *out);
 
 #endif

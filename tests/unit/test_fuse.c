@@ -105,7 +105,7 @@ static void a_text_that_asks_for_no_fusion_gets_device_h_alone(void **state)
         "plain.cu",
         "#ifdef PLUGMC_SPECIES\n#error fused\n#endif\n"
         "extern \"C\" __global__ void k(float *x, uint32_t *restrict n) {\n"
-        "  plugmc_random w = plugmc_draw((plugmc_seed){1}, 2, 3, 4, PLUGMC_PURPOSE_TRIAL, 5);\n"
+        "  plugmc_random w = plugmc_draw(plugmc_seed(), 2, 3, 4, PLUGMC_PURPOSE_TRIAL, 5);\n"
         "  float s, c; plugmc_sincos_turn(plugmc_uniform_float(w.word[0]), &s, &c);\n"
         "  x[0] = plugmc_exp(s * c); n[0] = plugmc_below(w.word[1], 7);\n"
         "  x[1] = (float)plugmc_uniform_double(w.word[2], w.word[3]); }\n",

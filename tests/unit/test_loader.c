@@ -58,7 +58,7 @@ static void compile(const char *name, const char *source)
     "static const plugmc_observable both = {.size = sizeof both, .quantity = quantity,\n"          \
     "                                       .measure = measure};\n"                                \
     "static const plugmc_observable moody = {.size = sizeof moody, .quantity = quantity,\n"        \
-    "                                        .measure = measure, .hangs_on = 3};\n"
+    "                                        .measure = measure, .depends_on = 3};\n"
 #define OBSERVABLE                                                                                 \
     ".kind = PLUGMC_OBSERVABLE, .name = \"good\", .summary = \"s\", .reference = \"\","            \
     ".instance_size = sizeof(thing), .parameters = table, .parameter_count = PLUGMC_COUNT(table)," \
@@ -76,7 +76,7 @@ static void compile(const char *name, const char *source)
         "static const plugmc_potential empty = {.size = sizeof empty};\n"                                  \
         "#define ANY(member) .member = (void *)energy\n"                                                   \
         "static const plugmc_variational sumless = {.size = sizeof sumless, .functions = 1, ANY(count),\n" \
-        "    ANY(number), ANY(get), ANY(set), ANY(derivatives), ANY(at_places)};\n"                        \
+        "    ANY(number), ANY(get), ANY(set), ANY(derivatives), ANY(at_points)};\n"                        \
         "static const plugmc_plugin single = {PLUGMC_PLUGIN_HEAD, .kind = PLUGMC_POTENTIAL,\n"             \
         "    .name = \"p\", .potential = &potential " single_fields "};\n"                                 \
         "PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = \"p\", .potential = &potential " fields           \
@@ -235,7 +235,7 @@ static void bodies_that_do_not_fit_are_refused(void **state)
         {", .observable = NULL", "has no observable functions"},
         {", .observable = &half", "lacks the observable function 'measure'"},
         {", .observable = &small", "has a table of observable functions of 8 bytes"},
-        {", .observable = &moody", "depends on what this plugmc does not know (hangs_on = 3)"},
+        {", .observable = &moody", "depends on what this plugmc does not know (depends_on = 3)"},
         {", .kind = PLUGMC_MOVER", "has no mover functions"},
         {", .kind = PLUGMC_POTENTIAL", "has no potential functions"},
     };

@@ -344,13 +344,13 @@ static int change_of(const hamiltonian *h, const plugmc_changes *c, int32_t w, i
     walker_energy *e = &h->walkers[w];
     double *change = &c->change[p * h->system->term_count];
     int32_t *forbidden = &c->forbidden[p];
-    turnover x;
+    insertions x;
     if (c->kind == PLUGMC_DISPLACED)
         return displaced(h, e, w, c->particle[p], c->position[p], change, forbidden);
     if (c->kind == PLUGMC_SWAPPED)
         return swapped(h, e, w, c->particle[p], c->other[p], change, forbidden);
-    turnover_make(&x, e, c, p);
-    return turnover_change(h, e, w, &x, change, forbidden);
+    insertions_make(&x, e, c, p);
+    return insertions_change(h, e, w, &x, change, forbidden);
 }
 
 static int take_swap(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i, int64_t j,
@@ -380,14 +380,14 @@ static int take_displacement(const hamiltonian *h, walker_energy *e, int32_t w, 
 }
 
 /* Who comes, leaves, or becomes another. */
-static int take_turnover(const hamiltonian *h, walker_energy *e, int32_t w, const plugmc_changes *c,
-                         int64_t p, bool taken)
+static int take_insertions(const hamiltonian *h, walker_energy *e, int32_t w,
+                           const plugmc_changes *c, int64_t p, bool taken)
 {
-    turnover x;
+    insertions x;
     const int code = e->asked ? totals_settle(h, e, w, taken) : PLUGMC_OK;
     if (!taken || code) return code;
-    turnover_make(&x, e, c, p);
-    if (x.of.inserted || x.of.removed) turnover_take(e, &x);
+    insertions_make(&x, e, c, p);
+    if (x.of.inserted || x.of.removed) insertions_take(e, &x);
     return PLUGMC_OK;
 }
 
@@ -397,7 +397,7 @@ static int settle_one(hamiltonian *h, const plugmc_changes *c, int32_t w, int64_
     if (c->kind == PLUGMC_SWAPPED) return take_swap(h, e, w, c->particle[p], c->other[p], took);
     if (c->kind == PLUGMC_DISPLACED)
         return take_displacement(h, e, w, c->particle[p], c->position[p], took);
-    return take_turnover(h, e, w, c, p, took);
+    return take_insertions(h, e, w, c, p, took);
 }
 
 /* A total knows one change at a time: of several each is taken back before the next is asked about, and the one that

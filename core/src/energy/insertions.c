@@ -1,4 +1,4 @@
-/* Who comes and who leaves. See turnovers.h. */
+/* Insertions and removals. See insertions.h. */
 #include "energy/insertions.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static bool leaves(int32_t kind)
 
 int32_t together(const plugmc_changes *c) { return in_groups(c) ? c->group : 1; }
 
-void turnover_make(turnover *x, const walker_energy *e, const plugmc_changes *c, int64_t p)
+void insertions_make(insertions *x, const walker_energy *e, const plugmc_changes *c, int64_t p)
 {
     const int32_t n = together(c);
     x->of = (plugmc_insert_remove){.size = sizeof x->of};
@@ -171,8 +171,8 @@ static int totals_change(const hamiltonian *h, walker_energy *e, int32_t w,
     return PLUGMC_OK;
 }
 
-int turnover_change(const hamiltonian *h, walker_energy *e, int32_t w, const turnover *t,
-                    double *change, int32_t *forbidden)
+int insertions_change(const hamiltonian *h, walker_energy *e, int32_t w, const insertions *t,
+                      double *change, int32_t *forbidden)
 {
     const plugmc_insert_remove *x = &t->of;
     if (!x->inserted && !x->removed) return PLUGMC_OK;
@@ -184,7 +184,7 @@ int turnover_change(const hamiltonian *h, walker_energy *e, int32_t w, const tur
     return e->asked ? totals_change(h, e, w, x, change) : PLUGMC_OK;
 }
 
-void turnover_take(walker_energy *e, const turnover *x)
+void insertions_take(walker_energy *e, const insertions *x)
 {
     for (int32_t k = 0; k < x->of.removed; k++) configuration_remove(&e->now, x->particle[k]);
     for (int32_t k = 0; k < x->of.inserted; k++)

@@ -4,18 +4,18 @@
 
 #include "energy/hamiltonian.h"
 
-/* Proposal p of such a kind, for plugmc_total.turnover. */
-typedef struct turnover {
+/* Proposal p of such a kind, for plugmc_total.insert_remove. */
+typedef struct insertions {
     plugmc_insert_remove of;
     int32_t species[PLUGMC_MOST_TOGETHER], particle[PLUGMC_MOST_TOGETHER];
     double position[PLUGMC_MOST_TOGETHER][3]; /* wrapped */
-} turnover;
-void turnover_make(turnover *, const walker_energy *, const plugmc_changes *, int64_t p);
+} insertions;
+void insertions_make(insertions *, const walker_energy *, const plugmc_changes *, int64_t p);
 
 /* The change of each term [terms], which is cleared; returns a code. */
-int turnover_change(const hamiltonian *, walker_energy *, int32_t walker, const turnover *,
-                    double *change, int32_t *forbidden);
-void turnover_take(walker_energy *, const turnover *);
+int insertions_change(const hamiltonian *, walker_energy *, int32_t walker, const insertions *,
+                      double *change, int32_t *forbidden);
+void insertions_take(walker_energy *, const insertions *);
 
 /* How many particles a proposal is about. */
 int32_t together(const plugmc_changes *);

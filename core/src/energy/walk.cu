@@ -55,16 +55,17 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
             if (k == p->skip[0] || k == p->skip[1]) continue;
             const double x = a->x[k], y = a->y[k], z = a->z[k];
             if (p->was >= 0)
-                plugmc_sums_add_energy(&old_sums,
-                                       plugmc_separate_at(p->from[0], p->from[1], p->from[2],
-                                                    plugmc_separated(p->from[0] - x, p->from[1] - y,
-                                                                     p->from[2] - z, a->images)),
-                                       was, site);
+                plugmc_sums_add_energy(
+                    &old_sums,
+                    plugmc_separate_at(p->from[0], p->from[1], p->from[2],
+                                       plugmc_separated(p->from[0] - x, p->from[1] - y,
+                                                        p->from[2] - z, a->images)),
+                    was, site);
             if (p->comes < 0) continue;
             const plugmc_separation to =
                 plugmc_separated(p->to[0] - x, p->to[1] - y, p->to[2] - z, a->images);
-            plugmc_sums_add_energy(&new_sums, plugmc_separate_at(p->to[0], p->to[1], p->to[2], to), comes,
-                                   site);
+            plugmc_sums_add_energy(&new_sums, plugmc_separate_at(p->to[0], p->to[1], p->to[2], to),
+                                   comes, site);
             overlap |= PLUGMC_CONTACTS && to.r2 < plugmc_contact_square(p->comes, s);
         }
     }
@@ -171,7 +172,7 @@ PLUGMC_FN void walk_take(const plugmc_trial *trial, const walk_around *a, const 
         walk_put(a, a->first[trial->species] + a->count[trial->species]++, part[0].to);
 }
 
-/* ---- Groups: as in turnovers.c ------------------------------------------------------------------------ */
+/* ---- Groups: as in insertions.c ------------------------------------------------------------------------ */
 
 /* There is room for members only in kernels of movers that propose groups. */
 PLUGMC_FN bool walk_is_group(const plugmc_trial *trial)
@@ -255,8 +256,9 @@ PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, 
             plugmc_sums sums;
             plugmc_double_sums all = {};
             plugmc_sums_clear(&sums);
-            plugmc_sums_add_energy(&sums, plugmc_separate_at(one.to[0], one.to[1], one.to[2], apart),
-                                   site, plugmc_site_of_species(r));
+            plugmc_sums_add_energy(&sums,
+                                   plugmc_separate_at(one.to[0], one.to[1], one.to[2], apart), site,
+                                   plugmc_site_of_species(r));
             plugmc_sums_empty(&sums, &all);
             plugmc_double_sums_by_term(&all, site, change);
             overlap |= PLUGMC_CONTACTS && trial->kind == PLUGMC_GROUP_INSERTED &&
@@ -338,7 +340,8 @@ PLUGMC_FN int walk_is_possible(const walk_task *t, const walk_call *call, const 
     if (result->stopped) return 0;
     if (walk_is_group(trial)) return walk_group_is_possible(t, trial, a, result);
     if (trial->trial_positions > PLUGMC_MOST_TRIAL_POSITIONS ||
-        (trial->trial_positions > 1 && trial->kind != PLUGMC_INSERTED && trial->kind != PLUGMC_REMOVED))
+        (trial->trial_positions > 1 && trial->kind != PLUGMC_INSERTED &&
+         trial->kind != PLUGMC_REMOVED))
         result->stopped = WALK_UNKNOWN;
     if (result->stopped) return 0;
     if (trial->kind != PLUGMC_INSERTED && (trial->particle >= (int64_t)t->particles ||

@@ -167,7 +167,8 @@ static bool check_observable(const plugmc_plugin *d, sentence why)
     const int32_t on = d->observable->depends_on;
     if (on < PLUGMC_ON_CONFIGURATION || on > PLUGMC_ON_HISTORY)
         return why_not(
-            why, "is an observable that depends on what this plugmc does not know (hangs_on = %d)",
+            why,
+            "is an observable that depends on what this plugmc does not know (depends_on = %d)",
             on);
     return true;
 }

@@ -30,7 +30,10 @@ static void divide(const sequential *me, size_t begin[ARRAYS + 1])
         begin[k + 1] = begin[k] + (bytes[k] + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-void parts_find(sequential *me, const plugmc_host *host) { me->spread = plugmc_decomposition_of(host); }
+void parts_find(sequential *me, const plugmc_host *host)
+{
+    me->spread = plugmc_decomposition_of(host);
+}
 
 int parts_check(sequential *me, const plugmc_host *host)
 {
@@ -116,11 +119,11 @@ int join_rows(const sequential *me, const plugmc_host *host, int code, double *r
         for (int k = 0; k < 2 && part != me->spread->part; k++)
             parcels[n++] =
                 (plugmc_message){.size = sizeof *parcels,
-                                .part = part,
-                                .send = rows + own.begin[k],
-                                .receive = rows + of.begin[k],
-                                .send_bytes = (size_t)(own.end[k] - own.begin[k]) * sizeof *rows,
-                                .receive_bytes = (size_t)(of.end[k] - of.begin[k]) * sizeof *rows};
+                                 .part = part,
+                                 .send = rows + own.begin[k],
+                                 .receive = rows + of.begin[k],
+                                 .send_bytes = (size_t)(own.end[k] - own.begin[k]) * sizeof *rows,
+                                 .receive_bytes = (size_t)(of.end[k] - of.begin[k]) * sizeof *rows};
     }
     return me->spread->deliver(host->context, code, 0, parcels, n);
 }

@@ -3,8 +3,7 @@
 
 /* Draws all trial moves and clears what the sweep adds up. After an energy that is no number the last
  * ones stay, for the host to look at. */
-extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
-                                         plugmc_seed seed)
+extern "C" __global__ void brush_propose(brush_state s, brush_domain domain, plugmc_seed seed)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x, w = blockIdx.y;
     const unsigned long long sweep = *s.sweep;

@@ -107,7 +107,7 @@ static void define_common(sequential *me, const plugmc_host *host)
 }
 
 int sequential_gpu_source(sequential *me, const plugmc_host *host, const device_text *texts,
-                           int index, plugmc_gpu_source *out)
+                          int index, plugmc_gpu_source *out)
 {
     if (index >= TEXTS) return 0;
     if (!me->kernels.texts[0]) {
@@ -117,14 +117,15 @@ int sequential_gpu_source(sequential *me, const plugmc_host *host, const device_
             if (!me->kernels.texts[k]) return 0;
         }
     }
-    plugmc_set_gpu_source(out, &(plugmc_gpu_source){
-                             .name = texts[index].name,
-                             .source = me->kernels.texts[index],
-                             .defines = me->kernels.define_list,
-                             .fuse = PLUGMC_FUSE_SAMPLED,
-                             .double_precision = texts[index].in_double || me->precision == DOUBLE,
-                             .contract = texts[index].contract,
-                         });
+    plugmc_set_gpu_source(out,
+                          &(plugmc_gpu_source){
+                              .name = texts[index].name,
+                              .source = me->kernels.texts[index],
+                              .defines = me->kernels.define_list,
+                              .fuse = PLUGMC_FUSE_SAMPLED,
+                              .double_precision = texts[index].in_double || me->precision == DOUBLE,
+                              .contract = texts[index].contract,
+                          });
     return 1;
 }
 

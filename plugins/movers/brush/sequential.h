@@ -91,9 +91,10 @@ typedef struct sequential {
     int64_t group_size, refresh;
 
     const plugmc_system *system;
-    const plugmc_decomposition *spread; /* NULL: this process alone sweeps its walkers, all of each */
-    plugmc_seed seed;            /* of its random draws */
-    brush_domain domain;         /* at the start: whether it is periodic, and oblique, stays */
+    const plugmc_decomposition
+        *spread;         /* NULL: this process alone sweeps its walkers, all of each */
+    plugmc_seed seed;    /* of its random draws */
+    brush_domain domain; /* at the start: whether it is periodic, and oblique, stays */
     term *terms;
     int term_count, hard_count; /* the first ones have no pair energy */
     size_t real_size;           /* of places and of the energies of pairs */
@@ -127,7 +128,7 @@ int sequential_prepare(sequential *, const plugmc_host *);
 void sequential_define(sequential *, const char *name, int number);
 /* plugmc_plugin.gpu_source with the texts of a mover [TEXTS]. */
 int sequential_gpu_source(sequential *, const plugmc_host *, const device_text *, int index,
-                           plugmc_gpu_source *out);
+                          plugmc_gpu_source *out);
 /* The memory of d, whose numbers the mover has set, and the kernels but that of the sweep. */
 int sequential_prepare_device(sequential *, const plugmc_host *, const device_text *);
 /* n sweeps' trial moves are counted. */

@@ -91,8 +91,8 @@ typedef struct each_walker {
 /* Other processes that have the same walker: domains.c. */
 typedef struct other_processes {
     const plugmc_decomposition *spread; /* NULL: there are none */
-    int at_once;                 /* sweeps for which cells of others are brought at once, at most */
-    int apart;                   /* cells of others are not here as they are there */
+    int at_once; /* sweeps for which cells of others are brought at once, at most */
+    int apart;   /* cells of others are not here as they are there */
     cb_window windows[BATCH][CB_WINDOWS]; /* of the sweeps for which they are brought */
 } other_processes;
 

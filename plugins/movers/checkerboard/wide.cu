@@ -146,8 +146,8 @@ PLUGMC_FN int cb_gather(cb_list *list, int lane, cb_task task, const cb_vector *
 /* order[h]: the slot whose turn is number lane + 32 h, in a random permutation of the first n: that of
  * exchanges of k = n - 1, n - 2, ... 1 with partners drawn from 0 ... k. What comes to stand in a place
  * is found from the place, by going through the exchanges backwards. */
-PLUGMC_FN void cb_order_of_lanes(plugmc_seed seed, uint64_t sweep, int walker, uint32_t cell, int lane,
-                                 int n, int order[CB_TURNS])
+PLUGMC_FN void cb_order_of_lanes(plugmc_seed seed, uint64_t sweep, int walker, uint32_t cell,
+                                 int lane, int n, int order[CB_TURNS])
 {
     int partner[CB_TURNS];
 #pragma unroll
@@ -251,11 +251,11 @@ PLUGMC_FN bool cb_accepts(const cb_trial *trial, cb_walls walls, const cb_walker
  * read with one species. If there are more than CB_NEAR particles near a cell, its state is of no use;
  * after a change of energy that is not a number, all stay as they are. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
-    cb_subsweep(plugmc_seed seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
-                int batch, int index, int part, const cb_walker *__restrict__ walkers,
-                cb_vector *coordinate, const uint32_t *__restrict__ id,
-                const uint8_t *__restrict__ count, unsigned long long *counts,
-                cb_trouble *trouble CB_WINDOW)
+    cb_subsweep(plugmc_seed seed, const uint64_t *__restrict__ base,
+                const cb_plan *__restrict__ plans, int batch, int index, int part,
+                const cb_walker *__restrict__ walkers, cb_vector *coordinate,
+                const uint32_t *__restrict__ id, const uint8_t *__restrict__ count,
+                unsigned long long *counts, cb_trouble *trouble CB_WINDOW)
 {
     __shared__ cb_list lists[CB_BLOCK / 32];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;

@@ -321,8 +321,7 @@ static int lend(diffusion *d, const plugmc_host *host, plugmc_inverses *out)
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
-int diffusion_gpu_source(void *instance, const plugmc_host *host, int index,
-                          plugmc_gpu_source *out)
+int diffusion_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
     if (index > 0) return index == 1 && matrices_factors_text(host, out);

@@ -34,7 +34,8 @@ PLUGMC_FN plugmc_site site_of(const walkers_task &t, int32_t e)
 
 PLUGMC_FN plugmc_separation_at between(const double *a, const double *b)
 {
-    return plugmc_separate_at(a[0], a[1], a[2], plugmc_separated(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
+    return plugmc_separate_at(a[0], a[1], a[2],
+                              plugmc_separated(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
 }
 
 PLUGMC_FN plugmc_position position_of(const double *r)

@@ -147,11 +147,11 @@ int spline_gpu_source(void *instance, const plugmc_host *host, int index, plugmc
     b->gpu.defines[1] = b->source.real ? "COMPLEX=0" : "COMPLEX=1";
     b->gpu.defines[2] = b->gpu.resident_define;
     plugmc_set_gpu_source(out, &(plugmc_gpu_source){.name = "bspline_orbitals.cu",
-                                               .source = bspline_kernel,
-                                               .defines = b->gpu.defines,
-                                               .double_precision = index == 1,
-                                               .overlap = 1,
-                                               .contract = 1});
+                                                    .source = bspline_kernel,
+                                                    .defines = b->gpu.defines,
+                                                    .double_precision = index == 1,
+                                                    .overlap = 1,
+                                                    .contract = 1});
     return index < 2;
 }
 

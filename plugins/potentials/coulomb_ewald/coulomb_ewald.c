@@ -149,10 +149,10 @@ static int change(void *instance, int32_t walker, int64_t particle, const double
     return ewald_sum_change(((parameters *)instance)->sum, walker, particle, position, change);
 }
 
-static int turnover(void *instance, int32_t walker, const plugmc_insert_remove *what,
-                    double *change)
+static int insert_remove(void *instance, int32_t walker, const plugmc_insert_remove *what,
+                         double *change)
 {
-    return ewald_sum_turnover(((parameters *)instance)->sum, walker, what, change);
+    return ewald_sum_insert_remove(((parameters *)instance)->sum, walker, what, change);
 }
 
 static int settle(void *instance, int32_t walker, int accepted)
@@ -180,7 +180,7 @@ static const plugmc_total total = {
     .settle = settle,
     .waves = list_waves,
     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
-    .insert_remove = turnover,
+    .insert_remove = insert_remove,
 };
 #define WAVES .total = &total
 #define CALLBACKS .prepare = prepare, .archive = archive

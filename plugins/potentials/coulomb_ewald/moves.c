@@ -178,7 +178,8 @@ static PLUGMC_TARGETS double energy_of_shift(const ewald_sum *s, const double *w
     return sum_of_lanes(lane);
 }
 
-int ewald_sum_turnover(ewald_sum *s, int32_t walker, const plugmc_insert_remove *x, double *change)
+int ewald_sum_insert_remove(ewald_sum *s, int32_t walker, const plugmc_insert_remove *x,
+                            double *change)
 {
     const int32_t species = s->system->species_count;
     const plugmc_box *box = box_now(s, walker);
@@ -212,7 +213,7 @@ int ewald_sum_turnover(ewald_sum *s, int32_t walker, const plugmc_insert_remove 
 }
 
 /* Numbers and places as plugmc_insert_remove has them. */
-static void take_turnover(ewald_sum *s, const trial *t)
+static void take_insertions(ewald_sum *s, const trial *t)
 {
     double *positions = s->single.positions + 3 * t->walker * s->system->particles;
     int64_t *count = s->single.count + t->walker * s->system->species_count;
@@ -241,7 +242,7 @@ int ewald_sum_settle(ewald_sum *s, int32_t walker, int accepted)
     for (int64_t w = 0; w < 2 * s->waves && (t.particle < 0 || s->charge[t.particle] != 0); w++)
         structure[w] += s->single.shift[w];
     if (t.particle < 0)
-        take_turnover(s, &t);
+        take_insertions(s, &t);
     else
         memcpy(&s->single.positions[3 * (walker * s->system->particles + t.particle)],
                t.position[0], sizeof t.position[0]);

@@ -194,9 +194,10 @@ static int change(void *instance, int32_t walker, int64_t particle, const double
     return spme_change(((parameters *)instance)->mesh, walker, particle, position, change);
 }
 
-static int turnover(void *instance, int32_t walker, const plugmc_insert_remove *x, double *change)
+static int insert_remove(void *instance, int32_t walker, const plugmc_insert_remove *x,
+                         double *change)
 {
-    return spme_turnover(((parameters *)instance)->mesh, walker, x, change);
+    return spme_insert_remove(((parameters *)instance)->mesh, walker, x, change);
 }
 
 static int settle(void *instance, int32_t walker, int accepted)
@@ -232,7 +233,7 @@ static const plugmc_total mesh = {.size = sizeof mesh,
                                   .change = change,
                                   .settle = settle,
                                   .molecules = molecules,
-                                  .insert_remove = turnover,
+                                  .insert_remove = insert_remove,
                                   .molecule_of = molecule_of};
 #define MESH .total = &mesh
 #define CALLBACKS .prepare = prepare, .gpu_source = gpu_source, .release = release

@@ -46,7 +46,7 @@ void spme_release(spme *);
 /* One particle at a time, as in plugmc_total (spme_moves.c). */
 int spme_start(spme *, const plugmc_view *);
 int spme_change(spme *, int32_t walker, int64_t particle, const double position[3], double *change);
-int spme_turnover(spme *, int32_t walker, const plugmc_insert_remove *, double *change);
+int spme_insert_remove(spme *, int32_t walker, const plugmc_insert_remove *, double *change);
 int spme_settle(spme *, int32_t walker, int accepted);
 
 /* ---- Errors and what follows from them (spme_tune.c) ------------------------------------- */

@@ -136,7 +136,7 @@ static void turn_over(const plugmc_system *system, const plugmc_insert_remove *x
     }
 }
 
-int spme_turnover(spme *m, int32_t walker, const plugmc_insert_remove *x, double *change)
+int spme_insert_remove(spme *m, int32_t walker, const plugmc_insert_remove *x, double *change)
 {
     const plugmc_system *system = m->host->system;
     struct spme_moves *s = m->moves;

@@ -438,7 +438,7 @@ PLUGMC_FN void f_numbers(const parameters *p, plugmc_separation first, plugmc_se
 }
 
 PLUGMC_FN void pair_variational(const parameters *p, plugmc_position at, plugmc_separation s,
-                            plugmc_site a, plugmc_site b, const plugmc_tally *t)
+                                plugmc_site a, plugmc_site b, const plugmc_tally *t)
 {
     const real square = p->f_reach * p->f_reach;
     const int32_t unlike = a.species != b.species, u = (int32_t)p->u_terms;
@@ -456,7 +456,7 @@ PLUGMC_FN void pair_variational(const parameters *p, plugmc_position at, plugmc_
 }
 
 PLUGMC_FN void field_variational(const parameters *p, plugmc_position r, plugmc_site a,
-                             const plugmc_tally *t)
+                                 const plugmc_tally *t)
 {
     real f[3];
     const plugmc_position at = in_cell(p, r, f);
@@ -546,10 +546,10 @@ static const plugmc_parameter table[] = {
 static const plugmc_potential potential = {
     .size = sizeof potential, .pair = &plugmc_pair_facet, .field = &plugmc_field_facet};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
-              .summary =
-                  "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
-              .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
-              PLUGMC_KEYS(parameters, table), PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &free_facet}),
-              .configure = configure, .prepare = prepare, .potential = &potential);
+PLUGMC_PLUGIN(
+        .kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
+        .summary = "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
+        .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
+        PLUGMC_KEYS(parameters, table), PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &free_facet}),
+        .configure = configure, .prepare = prepare, .potential = &potential);
 #endif

@@ -159,7 +159,7 @@ static const plugmc_move moves[] = {{.name = "displacement",
                                      .step_unit = "length",
                                      .step_key = "step"}};
 
-static const plugmc_driver driver = {.size = sizeof driver, .take = take, .give = give};
+static const plugmc_driver driver = {.size = sizeof driver, .load = take, .store = give};
 
 static const plugmc_mover mover = {
     .size = sizeof mover,

@@ -1,29 +1,28 @@
-/* What a plugin saves in the checkpoint. */
+/* Data of plugins in the checkpoint. */
 #ifndef PLUGMC_ARCHIVE_H
 #define PLUGMC_ARCHIVE_H
 
 #include "plugmc/plugin.h"
 
-/* A place for a mover's own state in the checkpoint, or one to read it from. */
+/* Saves a plugin's own state to the checkpoint, or restores it. */
 typedef struct plugmc_archive {
     uint32_t size;
-    int32_t reading;
-    /* Saves, or restores, `bytes` bytes under a name, the same in every process. Fails if the size differs. */
+    int32_t reading; /* 1: restores */
+    /* Saves or restores `bytes` bytes under a name; they are the same in every process. Fails if the size differs. */
     int (*bytes)(struct plugmc_archive *, const char *name, void *data, size_t bytes);
-    /* The same for rows first ... first + n - 1 of `all` rows of `row` bytes: what belongs to walkers, or to cells
-     * of one system. All of them are to be saved, in as many pieces as you like; whoever reads may ask for other
-     * pieces than were saved. */
+    /* The same for rows first ... first + n - 1 of `all` rows of `row` bytes, e.g. one per walker, or per cell of a
+     * system. All rows have to be saved, in any number of pieces; they may be restored in other pieces. */
     int (*rows)(struct plugmc_archive *, const char *name, void *data, size_t row, int64_t first,
                 int64_t n, int64_t all);
-    /* Rows of walkers in the file of this run: the first one here, how many, and all. The file begins with the
-     * first walker of the run, whatever its number is. */
+    /* Rows of walkers in the file of this run: first walker of this process, their number, and the number of all.
+     * The file begins with the first walker of the run, whatever its number is. */
     int64_t first_walker, walkers, all_walkers;
-    /* Of a mover that reads: what others had changed after it, PLUGMC_CHANGED_*. It is asked to take that before it
-     * sweeps again, so that where it was itself is of no use. */
+    /* Reading, for movers: what other movers have changed after it, PLUGMC_CHANGED_*. The mover is asked to load
+     * that before it sweeps again, so its own copy of it is of no use. */
     uint32_t changed;
 } plugmc_archive;
 
-/* Rows of all walkers that are here, and of walker w of them. */
+/* Rows of all walkers of this process, and of its walker w. */
 static inline int plugmc_archive_walkers(plugmc_archive *a, const char *name, void *data,
                                          size_t row)
 {

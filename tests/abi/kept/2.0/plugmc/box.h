@@ -1,48 +1,50 @@
-/* plugmc/box.h: the domain of particles, places in it and the minimum image, once for C and CUDA C++.
- * Part of plugmc/device.h, and so of every text. */
+/* plugmc/box.h: the simulation box, positions in it and the minimum image, for C and CUDA C++. Part of
+ * plugmc/device.h, so available in every GPU source. */
 #ifndef PLUGMC_BOX_H
 #define PLUGMC_BOX_H
 
 enum plugmc_domain {
     PLUGMC_DOMAIN_PERIODIC, /* fractional coordinates in [0, 1); rectangular unless `oblique` */
-    PLUGMC_DOMAIN_SPHERE    /* particle centres within `radius` of the origin */
+    PLUGMC_DOMAIN_SPHERE    /* particle centres at most `radius` from the origin */
 };
 
 typedef struct plugmc_box {
-    int32_t domain;      /* enum plugmc_domain */
-    int32_t dimension;   /* 2 or 3 */
-    double length[3];    /* periodic: edges; length[2] is 1 in two dimensions. sphere: 2 radius */
-    double radius;       /* sphere; 0 else */
-    double volume;       /* area in two dimensions */
-    int32_t oblique;     /* 1: periodic, a parallelepiped; `length` then holds |a|, |b|, |c| */
-    double vector[3][3]; /* periodic: lattice vectors a, b, c as rows, whatever the shape */
-    double inverse[3]
-                  [3]; /* of that matrix: fractional coordinate d of r: sum_e r_e inverse[e][d] */
-    /* 1: no images along this axis of a rectangular box, as across a slit; 0 in all boxes of this version. Loops of pair
-     * potentials that are compiled today take it already (plugmc_images_of). */
+    int32_t domain;    /* enum plugmc_domain */
+    int32_t dimension; /* 2 or 3 */
+    /* Periodic: edges; length[2] is 1 in two dimensions. Sphere: 2 radius. */
+    double length[3];
+    double radius; /* of the sphere, else 0 */
+    double volume; /* area in two dimensions */
+    /* 1: periodic and not rectangular; `length` is then |a|, |b|, |c|. */
+    int32_t oblique;
+    double vector[3][3]; /* periodic: lattice vectors a, b, c as rows, for any shape */
+    /* Of that matrix: fractional coordinate d of r is sum_e r_e inverse[e][d]. */
+    double inverse[3][3];
+    /* 1: no periodic images along this axis of a rectangular box, e.g. across a slit. 0 in all boxes of this
+     * version; pair loops compiled for the CPU respect it already (plugmc_images_of). */
     int32_t closed[3];
     int32_t unused;
-    double reserved[4]; /* 0; room to grow, since boxes are members of other structs */
+    double reserved[4]; /* 0; for later members, as boxes are members of other structs */
 } plugmc_box;
 
-/* ---- Places --------------------------------------------------------------------------------- */
+/* ---- Positions ---------------------------------------------------------------------------- */
 
-/* x moved by whole periods into [0, period). What is there already is left as it is, and so is NaN. */
+/* x shifted by whole periods into [0, period). Unchanged if it is there already, or NaN. */
 PLUGMC_FN double plugmc_wrapped(double x, double period)
 {
     if (x >= 0 && x < period) return x;
     x -= period * floor(x / period);
-    return x >= period ? 0 : x; /* a tiny negative x rounds up to the edge */
+    return x >= period ? 0 : x; /* a tiny negative x rounds to the edge */
 }
 
-/* The image of r in a rectangular box: [0, length) in each direction. */
+/* Wraps r into a rectangular box: [0, length) along each direction. */
 PLUGMC_FN void plugmc_wrap_rectangular(const double length[3], int32_t dimension, double r[3])
 {
     for (int d = 0; d < dimension; d++) r[d] = plugmc_wrapped(r[d], length[d]);
 }
 
-/* The image of r in a box of lattice vectors (rows) with this inverse, as in plugmc_box: fractional
- * coordinates in [0, 1). */
+/* Wraps r into a box with these lattice vectors (rows) and this inverse, as in plugmc_box: fractional coordinates
+ * in [0, 1). */
 PLUGMC_FN void plugmc_wrap_oblique(const double vector[3][3], const double inverse[3][3],
                                    double r[3])
 {
@@ -57,8 +59,8 @@ PLUGMC_FN void plugmc_wrap_oblique(const double vector[3][3], const double inver
         r[d] = f[0] * vector[0][d] + f[1] * vector[1][d] + f[2] * vector[2][d];
 }
 
-/* The image of r in the box: [0, length) in a rectangular one, fractional coordinates in [0, 1) in
- * an oblique one; in a sphere r stays. */
+/* Wraps r into the box: [0, length) if it is rectangular, fractional coordinates in [0, 1) if it is oblique. In a
+ * sphere r is unchanged. */
 PLUGMC_FN void plugmc_wrap(const plugmc_box *box, double r[3])
 {
     if (box->domain != PLUGMC_DOMAIN_PERIODIC) return;
@@ -68,7 +70,7 @@ PLUGMC_FN void plugmc_wrap(const plugmc_box *box, double r[3])
         plugmc_wrap_rectangular(box->length, box->dimension, r);
 }
 
-/* Its lattice vectors, each times a factor. */
+/* Multiplies each lattice vector by a factor. */
 PLUGMC_FN void plugmc_scale_box(plugmc_box *box, const double factor[3])
 {
     for (int i = 0; i < box->dimension; i++) {
@@ -81,7 +83,7 @@ PLUGMC_FN void plugmc_scale_box(plugmc_box *box, const double factor[3])
     }
 }
 
-/* Lattice vector d plus `amount` times lattice vector e, which leaves the volume as it is. */
+/* Adds `amount` times lattice vector e to lattice vector d. The volume stays the same. */
 PLUGMC_FN void plugmc_shear_box(plugmc_box *box, int d, int e, double amount)
 {
     double square = 0;
@@ -93,9 +95,9 @@ PLUGMC_FN void plugmc_shear_box(plugmc_box *box, int d, int e, double amount)
     box->length[d] = sqrt(square);
 }
 
-/* How far lattice vector d leans along a vector before it, e: its component along that part of e which is
- * perpendicular to those before e, in units of that part. 0 in a rectangular box; lattices whose tilts differ
- * by whole numbers are the same. */
+/* Tilt of lattice vector d along an earlier one, e: the component of d along the part of e that is perpendicular to
+ * the vectors before e, in units of the length of that part. 0 in a rectangular box. Tilts that differ by integers
+ * describe the same lattice. */
 PLUGMC_FN double plugmc_tilt(const plugmc_box *box, int d, int e)
 {
     double across[3], along = 0, square = 0;
@@ -113,7 +115,7 @@ PLUGMC_FN double plugmc_tilt(const plugmc_box *box, int d, int e)
     return along / square;
 }
 
-/* Distance between the faces that lattice vector d leads from and to. */
+/* Distance between the two faces of the box that lattice vector d connects. */
 PLUGMC_FN double plugmc_height(const plugmc_box *box, int d)
 {
     double square = 0;
@@ -124,14 +126,14 @@ PLUGMC_FN double plugmc_height(const plugmc_box *box, int d)
 
 /* ---- The minimum image ---------------------------------------------------------------------- */
 
-/* The nearest image of a difference of two coordinates of a rectangular box. */
+/* The difference of two coordinates of a rectangular box, as nearest image. */
 PLUGMC_FN double plugmc_nearest_image(double difference, double length)
 {
     if (difference > 0.5 * length) return difference - length;
     return difference < -0.5 * length ? difference + length : difference;
 }
 
-/* How the minimum image is taken: a box in the precision of a computation. */
+/* Data for the minimum image: a box in the precision of the computation. */
 typedef struct plugmc_images {
     real length[3], inverse_length[3]; /* rectangular */
     real vector[3][3], inverse[3][3];  /* oblique, as in plugmc_box */
@@ -167,8 +169,8 @@ PLUGMC_FN real plugmc_dot(const real a[3], const real b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Of each pair v, -v of the 26 lattice vectors around the origin one: number q, from 1 on, is i a + j b + k c with
- * 9 i + 3 j + k = q. What is linear in v, from what it is along a, b and c. */
+/* Half of the 26 lattice vectors around the origin, one of each pair v, -v. Number q = 1 ... 13 is i a + j b + k c
+ * with 9 i + 3 j + k = q. Computes a linear function of all of them from its values for a, b and c. */
 enum { PLUGMC_AROUND = 13 };
 PLUGMC_FN void plugmc_along_around(real a, real b, real c, real out[PLUGMC_AROUND + 1])
 {
@@ -179,7 +181,7 @@ PLUGMC_FN void plugmc_along_around(real a, real b, real c, real out[PLUGMC_AROUN
     for (int q = 0; q <= PLUGMC_AROUND; q++) out[q] = all[q];
 }
 
-/* Half of their squares. */
+/* Half of their squared lengths. */
 PLUGMC_FN void plugmc_half_squares_around(const plugmc_images *m, real out[PLUGMC_AROUND + 1])
 {
     PLUGMC_UNROLL
@@ -197,9 +199,10 @@ PLUGMC_FN void plugmc_half_squares_around(const plugmc_images *m, real out[PLUGM
     }
 }
 
-/* In an oblique box the image s with the nearest fractional coordinates need not be the nearest: it is looked for
- * among that one and those around it, which is exact for all vectors that [box] takes (core/src/system/skew.c). That one of s + v and s - v is the
- * nearer whose v points against s; half of its square is less than that of s by |s.v| - |v|^2 / 2. */
+/* Nearest image in an oblique box. The image s with the smallest fractional coordinates need not be the nearest, so
+ * s and the images around it are compared. This is exact for all lattice vectors that [box] accepts
+ * (core/src/system/skew.c). Of s + v and s - v the nearer one is that whose v points against s; half of its squared
+ * length is less than that of s by |s.v| - |v|^2 / 2. */
 PLUGMC_FN plugmc_separation plugmc_nearest_oblique(real x, real y, real z, const plugmc_images *m)
 {
     const real *a = m->vector[0], *b = m->vector[1], *c = m->vector[2];
@@ -246,9 +249,9 @@ PLUGMC_FN plugmc_separation plugmc_separate(real x, real y, real z, const plugmc
 
 /* ---- Cells ---------------------------------------------------------------------------------- */
 
-/* Numbers of cells at least `width` wide along each direction, and wider where there would be more
- * than 4 N + 8 of them; one in an oblique box, whose cells would be oblique too. A sphere is cut as
- * the cube [-radius, radius]. widths: length. Returns how many there are in all. */
+/* Chooses cells at least `width` wide along each direction, and wider if there were more than 4 N + 8 of them. An
+ * oblique box has one cell, since cells would be oblique too. A sphere is divided as the cube [-radius, radius].
+ * widths: length. Returns the total number of cells. */
 PLUGMC_FN int64_t plugmc_choose_cells(const plugmc_box *box, int64_t particles, double width,
                                       int32_t count[3], double widths[3])
 {

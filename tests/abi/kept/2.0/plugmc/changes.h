@@ -1,8 +1,8 @@
-/* What changes of a configuration do to the energy that is sampled, for movers that decide by themselves.
+/* Changes of -ln p for movers that decide by themselves.
  *
- * A mover that works with these knows no potential: it says what it would change, is told the change
- * of every term, decides, and says what it took. Where trial moves are made one after the other, the
- * core does all of this (plugmc/proposal.h), and the mover only proposes. */
+ * Such a mover needs to know no potential. It proposes changes, gets the energy change of every term, decides, and
+ * reports what it accepted. If trial moves are made one after the other, the core does all of this
+ * (plugmc/proposal.h) and the mover only proposes. */
 #ifndef PLUGMC_CHANGES_H
 #define PLUGMC_CHANGES_H
 
@@ -10,70 +10,71 @@
 #include "plugmc/state.h"
 #include "plugmc/trial.h"
 
-/* Proposals of one kind: per_walker for each of `walkers` walkers from `first` on, all made to the
- * configuration as it is. For boxes it is one a walker. A total that positions change is asked about one after the
- * other, and about what was taken once more. Arrays are [walkers][per_walker], host memory. Nothing is proposed where `particle` is below 0, or, for an
- * insertion, `species`: its change is 0, and it cannot be taken. */
+/* Proposals of one kind: per_walker for each of `walkers` walkers, starting with walker `first`. All of them start
+ * from the current configuration. Arrays are [walkers][per_walker], host memory. A negative `particle`, or for an
+ * insertion a negative `species`, means no proposal: its change is 0 and it cannot be accepted. Boxes are proposed
+ * for all walkers, one each. Many-body terms that depend on positions are evaluated one proposal after the other,
+ * and once more for the accepted one. */
 typedef struct plugmc_changes {
     uint32_t size;
-    int32_t kind;
+    int32_t kind; /* PLUGMC_DISPLACED, ...: plugmc/trial.h */
     int32_t first, walkers;
     int64_t per_walker;
-    const int32_t *particle, *other;
-    const double (*position)[3]; /* length; wrapped by the core */
-    const struct plugmc_box *box;
-    double *change;     /* out, [walkers][per_walker][terms]: energy of each term after less before,
-                            in the order of plugmc_system.terms, 0 of those only measured; of no
-                            meaning where it is forbidden */
-    int32_t *forbidden; /* out, [walkers][per_walker]: 1 where hard cores overlap or a particle is
-                           where it may not be */
-    double *growth;     /* out, [walkers][per_walker], or NULL: how much -ln p of the configuration
-                           grows, all that multipliers multiply taken together */
-    const int32_t *species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY */
-    int64_t *scaled; /* out, [walkers], or NULL: of PLUGMC_RESCALED, how many centres go with the
-                               box: the N of the weight V^N */
-    int32_t group; /* of PLUGMC_GROUP_*: how many together. Then position, species and particle are
-                               [walkers][per_walker][group]. Where nobody of species s can leave, particle
-                               is -1 - s */
+    const int32_t *particle, *other; /* see plugmc_trial */
+    const double (*position)[3];     /* length; wrapped by the core */
+    const struct plugmc_box *box;    /* PLUGMC_RESCALED */
+    /* Out, [walkers][per_walker][terms]: energy of each term after the change minus before, in the order of
+     * plugmc_system.terms; 0 for terms that are only measured. Undefined if the change is forbidden. */
+    double *change;
+    /* Out, [walkers][per_walker]: 1 if hard cores overlap or a particle is at a forbidden position. */
+    int32_t *forbidden;
+    /* Out, [walkers][per_walker], or NULL: change of -ln p, all multipliers included. */
+    double *delta;
+    const int32_t *species; /* PLUGMC_INSERTED, PLUGMC_IDENTITY */
+    /* PLUGMC_RESCALED, out, [walkers], or NULL: number of centres that move with the box, the N of the factor V^N. */
+    int64_t *scaled;
+    /* PLUGMC_GROUP_*: particles per group. position, species and particle are then [walkers][per_walker][group]. If
+     * there is no particle of species s to remove, particle is -1 - s. */
+    int32_t group;
 } plugmc_changes;
 
-/* A decision about what was proposed to all walkers, one change each: plugmc_hamiltonian.decide. A walker's change is
- * taken with probability min(1, exp(log_factor - growth)), growth that of `changes`, by u < that with
- * u = plugmc_uniform_double(word[0], word[1]) of plugmc_draw(seed, sweep, walker, number,
- * PLUGMC_PURPOSE_ACCEPT, 0). What is forbidden is not. Two walkers that are partners are decided together:
- * their growths and factors are added, and the lower one draws. */
+/* A decision on one proposed change per walker, for all walkers: plugmc_hamiltonian.decide. A walker's change is
+ * accepted with probability min(1, exp(log_factor - delta)), delta being that of `changes`: if u is less than that,
+ * where u = plugmc_uniform_double(word[0], word[1]) of plugmc_draw(seed, sweep, walker, number,
+ * PLUGMC_PURPOSE_ACCEPT, 0). Forbidden changes are rejected. Two walkers that are partners are decided together:
+ * their deltas and log factors are added, and the random number is that of the lower one. */
 typedef struct plugmc_decision {
     uint32_t size;
-    int32_t move; /* in the mover's table: whose counts; a decision of partners counts once */
+    int32_t move; /* index in the mover's table: which counts; partners count as one trial */
     uint64_t sweep;
-    uint32_t number;               /* of the trial */
-    const plugmc_changes *changes; /* of all walkers, as `energies` has answered, with `growth` */
-    const plugmc_changes
-        *also; /* NULL, or changes of another kind in walkers where `changes` proposes
-                                      nothing: somebody comes in here who has left there */
-    const double *log_factor; /* [walkers], or NULL: see plugmc_trial */
-    const int32_t *partner;   /* [walkers], or NULL: each one's partner, or itself */
-    int64_t *taken;           /* out, [walkers]: 0 or -1 */
+    uint32_t number;               /* of the trial in the sweep */
+    const plugmc_changes *changes; /* of all walkers, filled in by `energies`, with `delta` */
+    /* NULL, or changes of another kind in walkers where `changes` proposes nothing: e.g. a particle removed from
+     * one walker and inserted in another. */
+    const plugmc_changes *also;
+    const double *log_factor; /* [walkers] or NULL: see plugmc_trial */
+    const int32_t *partner;   /* [walkers] or NULL: partner of each walker, or the walker itself */
+    int64_t *taken;           /* out, [walkers] 0: accepted, -1: rejected */
 } plugmc_decision;
 
-/* What the core answers, an extension that movers without a driver ask for. */
+/* Energies and decisions by the core: an extension for movers without a driver. */
 #define PLUGMC_HAMILTONIAN "plugmc.hamiltonian/1"
 typedef struct plugmc_hamiltonian {
     uint32_t size;
-    /* What changes of configurations do to the energy , . `energies` fills in what is wanted. Until `settle` is called with the
-     * number of the proposal that was taken in each walker [walkers], -1 for none, these walkers are
-     * asked nothing else. Both are called from several threads, for different walkers, unless a sampled
-     * potential has a total. */
+    /* `energies` fills in the requested outputs. The caller then has to call `settle`, with the index of the
+     * accepted proposal of each walker [walkers], -1 for none, before it asks for these walkers again. Both may be
+     * called from several threads for different walkers, unless a sampled potential has a many-body term. They
+     * return a code. */
     int (*energies)(plugmc_context *, const plugmc_changes *);
     int (*settle)(plugmc_context *, const plugmc_changes *, const int64_t *taken);
-    /* What the multipliers of a walker multiply, in their order: the energy of each term as it is, the
-     * volume, how many particles there are of each species; valid until they change. */
+    /* What the multipliers of a walker multiply, in the same order: the current energy of each term, the volume,
+     * the particle counts of each species. Valid until they change. */
     int (*energy)(plugmc_context *, int32_t walker, const double **out);
-    /* The step of a kind of move on the rung of a walker, as it is tuned; and a trial move that was made
-     * there, for movers that ask for energies themselves: counts are the core's then. */
+    /* `step`: current step of a move on the rung of a walker. `count`: records a trial move made with it, for
+     * movers that ask for energies themselves; the core then keeps the counts. */
     double (*step)(plugmc_context *, int32_t move, int32_t walker);
     void (*count)(plugmc_context *, int32_t move, int32_t walker, int taken);
-    /* Draws, counts and settles , with the weights of macrostates. */
+    /* Draws the random numbers, decides, counts and settles, including the weights of macrostates. Returns a code. */
     int (*decide)(plugmc_context *, const plugmc_decision *);
 } plugmc_hamiltonian;
 
@@ -84,18 +85,18 @@ static inline const plugmc_hamiltonian *plugmc_hamiltonian_of(const plugmc_host 
 
 /* ---- Rungs ------------------------------------------------------------------------------------- */
 
-/* Exchanges of rungs, likewise. */
+/* Swaps of rungs (parallel tempering): an extension for movers without a driver. */
 #define PLUGMC_RUNGS "plugmc.rungs/1"
 typedef struct plugmc_rungs {
     uint32_t size;
-    /* All walkers [walkers]: those of rung 0 in the order of their numbers, those of rung 1, ...; valid until
-     * rungs change. NULL: it failed, which has been said. For a mover with PLUGMC_GLOBAL_WALKERS these are the walkers
-     * of all processes [plugmc_state.of_run], by their number in the run, and so are a and b below; it makes
-     * the same calls in all of them, and returns what one of these returns at once. */
+    /* All walkers [walkers], sorted by rung and within a rung by number; valid until rungs change. NULL on an error
+     * that has been reported. For a mover with PLUGMC_GLOBAL_WALKERS these are the walkers of all processes
+     * [plugmc_state.of_run], numbered through the run, and so are a and b below. Such a mover makes the same calls
+     * in all processes, and returns an error of any of them at once. */
     const int32_t *(*by_rung)(plugmc_context *);
-    /* For movers without `take` and `give`: how much -ln p of two walkers together grows if they take each other's
-     * rung, with all that belongs to a rung; and they do. Configurations stay where they are. */
-    int (*exchange_growth)(plugmc_context *, int32_t a, int32_t b, double *growth);
+    /* exchange_delta: change of -ln p of both walkers together if they swap rungs, with everything that belongs to
+     * a rung. exchange_rungs: swaps them. Configurations stay where they are. */
+    int (*exchange_delta)(plugmc_context *, int32_t a, int32_t b, double *delta);
     int (*exchange_rungs)(plugmc_context *, int32_t a, int32_t b);
 } plugmc_rungs;
 

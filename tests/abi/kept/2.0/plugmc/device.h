@@ -1,11 +1,10 @@
-/* plugmc/device.h: the vocabulary that plugin texts share on the CPU and on the GPU.
+/* plugmc/device.h: types and functions that plugins share on the CPU and on the GPU.
  *
- * This text is plain C17 and at the same time CUDA C++.  On the CPU it is included by
- * plugmc/plugin.h; on the GPU the core puts it in front of every fused kernel, where no
- * other header exists.  Everything here is exact IEEE arithmetic (no contraction, no
- * approximate intrinsics), so that a chain of hard particles is the same, bit for bit, on
- * both.  Lengths are in the units of the INI file, energies in units of kT.
- */
+ * This header is plain C17 and also CUDA C++. On the CPU plugmc/plugin.h includes it. On the GPU the core puts it
+ * in front of every GPU source, where no other header exists. All arithmetic is exact IEEE arithmetic (no
+ * contraction, no approximate intrinsics), so chains of hard particles are bit for bit the same on both. Lengths
+ * are in the unit of the INI file. Energies are in the potentials' unit of energy, which is kT unless [run]
+ * temperature is given. */
 #ifndef PLUGMC_DEVICE_H
 #define PLUGMC_DEVICE_H
 
@@ -23,45 +22,45 @@ typedef unsigned long long uint64_t;
 #include <math.h>
 #include <stdint.h>
 #define PLUGMC_FN static inline __attribute__((always_inline, unused))
-#define PLUGMC_UNROLL /* the compiler knows better */
+#define PLUGMC_UNROLL /* left to the compiler */
 #define PLUGMC_HOST 1
 #endif
 
-/* The real type of this compilation: a potential is compiled once for double and once for
- * float on the CPU, and for float on the GPU unless a mover asks for double. */
+/* The floating-point type of this compilation. A potential is compiled for double and for float on the CPU, and for
+ * float on the GPU unless a mover requests double. */
 #ifndef PLUGMC_REAL
 #define PLUGMC_REAL double
 #endif
 typedef PLUGMC_REAL real;
 
-/* What a potential may know of a particle besides where it is. */
+/* Properties of a particle, apart from its position, that a potential can use. */
 typedef struct plugmc_site {
     real charge;     /* valence, in elementary charges */
     real diameter;   /* hard-core diameter, length */
     int32_t species; /* index of its [species NAME] section, from 0 */
 } plugmc_site;
 
-/* Separation of two particles, a - b, minimum image already taken. z is 0 in two
- * dimensions. */
+/* Separation a - b of two particles, as minimum image. z is 0 in two dimensions. */
 typedef struct plugmc_separation {
     real x, y, z; /* length */
     real r2;      /* x*x + y*y + z*z */
 } plugmc_separation;
 
-/* A list of numbers in a potential's parameters. Device text finds them in constant tables. */
+/* A list of numbers in a potential's parameters. In GPU source it is a constant table. */
 typedef struct plugmc_list {
     const real *values; /* [count] */
     int32_t count;
 } plugmc_list;
 
-/* The particles that are a process's own where several have one walker (plugmc/spread.h): those with `begin` <=
- * coordinate < `end` along an axis or, where begin >= end, with one from `begin` on or below `end`. Zeroed: all. */
+/* The particles of one process if several processes simulate one walker (plugmc/domain_decomposition.h): those with
+ * begin <= coordinate < end along an axis, or, if begin >= end, with coordinate >= begin or coordinate < end.
+ * Zeroed: all particles. */
 typedef struct plugmc_share {
     int32_t axis;
     double begin, end; /* length */
 } plugmc_share;
 
-/* Whether one at this place is yours; nobody, at NaN, is not. */
+/* Whether a particle at this position is in the share; false for NaN. */
 PLUGMC_FN int plugmc_is_yours(const plugmc_share *share, const double *place)
 {
     const double x = place[share->axis];
@@ -69,31 +68,31 @@ PLUGMC_FN int plugmc_is_yours(const plugmc_share *share, const double *place)
                                      : x >= share->begin || x < share->end;
 }
 
-/* A position, for one-body fields. */
+/* A position. */
 typedef struct plugmc_position {
     real x, y, z; /* length */
 } plugmc_position;
 
-/* Optional facets of a pair potential, see plugmc/pair.h. Macros, since #if asks for them. */
+/* Functions of a pair potential: see plugmc/pair.h. Macros, because #if uses them. */
 #define PLUGMC_PAIR_ENERGY 1      /* pair_energy */
 #define PLUGMC_PAIR_CONTACT 2     /* pair_contact: a hard core */
 #define PLUGMC_PAIR_CHANGE 4      /* pair_change */
 #define PLUGMC_PAIR_FACTOR 8      /* pair_factor */
 #define PLUGMC_PAIR_DERIVATIVE 16 /* pair_derivative */
-#define PLUGMC_PAIR_PLACES 64     /* pair_energy_at: it sees where the two are */
-/* And of a one-body field, see plugmc/field.h. */
+#define PLUGMC_PAIR_POSITIONS 64  /* pair_energy_at: depends on positions, too */
+/* Functions of a one-body field: see plugmc/field.h. */
 #define PLUGMC_FIELD_ENERGY 1     /* field_energy */
 #define PLUGMC_FIELD_DERIVATIVE 2 /* field_derivative */
-/* And of free numbers, see plugmc/free.h. */
-#define PLUGMC_FREE_PAIR 1  /* pair_numbers */
-#define PLUGMC_FREE_FIELD 2 /* field_numbers */
+/* Functions of variational parameters: see plugmc/variational.h. */
+#define PLUGMC_VARIATIONAL_PAIR 1  /* pair_variational */
+#define PLUGMC_VARIATIONAL_FIELD 2 /* field_variational */
 
-/* A coordinate no particle has: marks empty places, far from everything. */
+/* A coordinate that no particle has: marks empty slots. */
 #define PLUGMC_NOWHERE 1e9f
 
 #ifdef __CUDACC_RTC__
-/* Waits until the kernels launched before have ended and their results can be read; and lets the
- * next one begin to launch. For texts with overlap (plugmc_kernel_text). */
+/* Waits until all kernels launched before have ended and their results can be read, and allows the next kernel to
+ * start launching. For sources with plugmc_gpu_source.overlap. */
 PLUGMC_FN void plugmc_wait(void)
 {
 #if __CUDA_ARCH__ >= 900
@@ -104,14 +103,14 @@ PLUGMC_FN void plugmc_wait(void)
 #endif
 
 /* ---- Random numbers: Philox4x32-10 -------------------------------------------------------
- * J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as
- * 1, 2, 3", SC11 (2011).  Counter-based: the key is the seed, the counter says what the
- * numbers are for, and there is no state to keep. */
+ * Counter-based: the key is the seed, the counter says what the numbers are for, and no state is kept.
+ * J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+ * SC11 (2011). */
 
-/* What a counter is used for; keeps the streams of different uses apart. */
+/* What random numbers are used for; keeps the streams of different uses apart. */
 enum {
     PLUGMC_PURPOSE_INITIAL = 1,   /* initial states */
-    PLUGMC_PURPOSE_SWEEP = 2,     /* decisions taken once a sweep: set order, cell shift */
+    PLUGMC_PURPOSE_SWEEP = 2,     /* once per sweep: order of sets, shift of cells */
     PLUGMC_PURPOSE_ORDER = 3,     /* order of particles */
     PLUGMC_PURPOSE_TRIAL = 4,     /* trial moves */
     PLUGMC_PURPOSE_ACCEPT = 5,    /* acceptance */
@@ -158,43 +157,43 @@ PLUGMC_FN plugmc_random plugmc_philox(uint32_t c0, uint32_t c1, uint32_t c2, uin
     return out;
 }
 
-/* Number of the first walker here among those of all runs, or processes, that belong together: plugmc_draw
- * adds it, so that no two of them draw the same. The core sets it in every plugin. A weak symbol, since each
- * file that includes this has it, and one is left when they are linked. In texts for a GPU it is a constant:
- * as a variable it made sweeps of hard disks 4.7 % slower. */
-#ifdef __CUDACC_RTC__
-#ifndef PLUGMC_FIRST_WALKER
-#define PLUGMC_FIRST_WALKER 0
-#endif
-enum { plugmc_first_walker = PLUGMC_FIRST_WALKER };
-#else
-__attribute__((weak, visibility("hidden"))) uint32_t plugmc_first_walker;
-#endif
+/* Seed of a plugin's random numbers. first_walker is the number of this process's first walker among the walkers of
+ * all runs and processes that belong together, so that no two walkers draw the same numbers. In GPU source it is a
+ * constant: as a variable it made sweeps of hard disks 4.7 % slower. */
+typedef struct plugmc_seed {
+    uint64_t key; /* [run] seed, for the first mover, potentials and observables */
+    uint32_t first_walker;
+    uint32_t unused;
+} plugmc_seed;
 
-/* The numbers of one use.
- *   seed     of the run
- *   sweep    below 2^48
- *   walker   index of the configuration, here
- *   index    particle, cell or 0
- *   purpose  one of PLUGMC_PURPOSE_*
- *   draw     below 256: the how-manieth block of this use */
-PLUGMC_FN plugmc_random plugmc_draw(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t index,
-                                    uint32_t purpose, uint32_t draw)
-{
-    return plugmc_philox(index, (uint32_t)sweep,
-                         ((uint32_t)(sweep >> 32) << 16) | (purpose << 8) | draw,
-                         plugmc_first_walker + walker, (uint32_t)seed, (uint32_t)(seed >> 32));
-}
-
-/* Numbers of what belongs to no walker alone, as a decision about the k-th walker of each of two rungs: they do not
- * hang on how walkers are divided among processes. */
-PLUGMC_FN plugmc_random plugmc_draw_of_all(uint64_t seed, uint64_t sweep, uint32_t k,
+/* Random numbers that do not depend on how walkers are divided among processes: `number` counts something global,
+ * e.g. the k-th walker of each of two rungs.
+ *     sweep    below 2^48
+ *     index    particle, cell or 0
+ *     purpose  PLUGMC_PURPOSE_*
+ *     draw     below 256: number of the block for this use
+ */
+PLUGMC_FN plugmc_random plugmc_draw_of_all(plugmc_seed seed, uint64_t sweep, uint32_t number,
                                            uint32_t index, uint32_t purpose, uint32_t draw)
 {
-    return plugmc_draw(seed, sweep, k - plugmc_first_walker, index, purpose, draw);
+    return plugmc_philox(index, (uint32_t)sweep,
+                         ((uint32_t)(sweep >> 32) << 16) | (purpose << 8) | draw, number,
+                         (uint32_t)seed.key, (uint32_t)(seed.key >> 32));
 }
 
-/* An integer in [0, n) from 32 random bits, by multiplication; the bias is below n / 2^32. */
+/* Random numbers of a walker; `walker` is its index in this process. Other arguments as above. */
+PLUGMC_FN plugmc_random plugmc_draw(plugmc_seed seed, uint64_t sweep, uint32_t walker,
+                                    uint32_t index, uint32_t purpose, uint32_t draw)
+{
+#ifndef __CUDACC_RTC__
+    walker += seed.first_walker;
+#elif defined PLUGMC_FIRST_WALKER
+    walker += PLUGMC_FIRST_WALKER;
+#endif
+    return plugmc_draw_of_all(seed, sweep, walker, index, purpose, draw);
+}
+
+/* An integer in [0, n) from 32 random bits, by multiplication. Relative bias below n / 2^32. */
 PLUGMC_FN uint32_t plugmc_below(uint32_t word, uint32_t n) { return plugmc_mulhi(word, n); }
 
 /* A float in [0, 1) from 32 random bits: a multiple of 2^-24. */
@@ -208,13 +207,13 @@ PLUGMC_FN double plugmc_uniform_double(uint32_t high, uint32_t low)
 
 /* ---- Trial moves -------------------------------------------------------------------------- */
 
-/* A vector v uniform in the disk or ball of radius 1: one uniform in the square or cube, drawn anew
- * until it is in there. With purpose TRIAL, it is the first of draw = 0, 1, ... 255 with v v <= 1,
- *     v[d] = (word[d] + 0.5) / 2^31 - 1,    d < dimension,
- * numbers that are symmetric about 0, so that a move and its reverse are equally likely. Movers
- * that take it for the same sweep, walker and index make the same trial moves. */
-PLUGMC_FN void plugmc_draw_in_ball(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t index,
-                                   int32_t dimension, double v[3])
+/* A vector v uniform in the disk or ball of radius 1, by rejection from the square or cube: the first of draw = 0,
+ * 1, ... 255, with purpose TRIAL, for which v.v <= 1,
+ *     v[d] = (word[d] + 0.5) / 2^31 - 1,    d < dimension.
+ * The numbers are symmetric about 0, so a move and its reverse are equally probable. Movers that use it with the
+ * same sweep, walker and index make the same trial moves. */
+PLUGMC_FN void plugmc_draw_in_ball(plugmc_seed seed, uint64_t sweep, uint32_t walker,
+                                   uint32_t index, int32_t dimension, double v[3])
 {
     double square = 2;
     v[0] = v[1] = v[2] = 0;
@@ -228,18 +227,17 @@ PLUGMC_FN void plugmc_draw_in_ball(uint64_t seed, uint64_t sweep, uint32_t walke
     }
 }
 
-/* ---- Walking through plugmc_cells ---------------------------------------------------------- */
+/* ---- Neighbours in plugmc_cells ------------------------------------------------------------ */
 
-/* The cell of a coordinate along one direction, from the lower edge of the cells. */
+/* Index of the cell of coordinate x along one direction; x is measured from the lower edge of the cells. */
 PLUGMC_FN int32_t plugmc_cell_along(double x, double width, int32_t count)
 {
     int32_t c = count > 1 ? (int32_t)(x / width) : 0;
     return c < count ? c : count - 1;
 }
 
-/* The same for 0 <= x <= length, of cells as wide as length / count, where `over` is about count / length (to 3e-7 of
- * itself). It is divided only near the edge of a cell: a division in double precision takes as long as thirty
- * products. */
+/* The same for 0 <= x <= length and cells of width length / count; `over` is count / length to within 3e-7. It
+ * divides only near the edge of a cell: a division in double precision takes as long as thirty products. */
 PLUGMC_FN int32_t plugmc_cell_quickly(double x, double length, float over, int32_t count)
 {
     const float at = (float)x * over, unsure = 2e-6f * (float)count;
@@ -249,21 +247,20 @@ PLUGMC_FN int32_t plugmc_cell_quickly(double x, double length, float over, int32
     return plugmc_cell_along(x, length / count, count);
 }
 
-/* How many cells to look at along one direction for all that is within the width of one: all of
- * them if there are one or two, none of them twice. */
+/* Number of neighbour cells to search along one direction for everything within one cell width: all cells if there
+ * are one or two, so that none is searched twice. */
 PLUGMC_FN int32_t plugmc_cells_around(int32_t count) { return count < 3 ? count : 3; }
 
-/* The first, second, ... (`number` from 0) of them around `cell`, in a periodic box. */
+/* Neighbour cell `number`, counted from 0, of `cell` along one direction of a periodic box. */
 PLUGMC_FN int32_t plugmc_cell_around(int32_t cell, int32_t number, int32_t count)
 {
     int32_t c = count < 3 ? number : cell + number - 1;
     return c < 0 ? c + count : (c >= count ? c - count : c);
 }
 
-/* The entries, in the order of the cells, of those from `reach` before cell x to `reach` behind it in a row of
- * `count` cells of a periodic box, or of all the row if it has no more than these; the first of the row has
- * the number `row`. They lie side by side but for the row's ends, so there are two runs, the second
- * of which is mostly empty. */
+/* Entries of the cells x - reach ... x + reach in a row of `count` cells of a periodic box, or of the whole row if
+ * it has no more cells than that. `row` is the index of the first cell of the row. The entries are contiguous
+ * except at the ends of the row, so there are two runs [begin, end); the second one is mostly empty. */
 typedef struct plugmc_runs {
     uint32_t begin[2], end[2];
 } plugmc_runs;
@@ -305,8 +302,8 @@ PLUGMC_FN float plugmc_float_of_bits(uint32_t bits)
     return u.value;
 }
 
-/* sin and cos of 2 pi t for t in [0, 1), absolute error below 2e-7: the polynomials of the
- * first octant and the symmetries of the circle. Turning t by 1/2 changes both signs exactly. */
+/* sin and cos of 2 pi t for t in [0, 1), absolute error below 2e-7. Polynomials on the first octant and the
+ * symmetries of the circle; adding 1/2 to t changes both signs exactly. */
 PLUGMC_FN void plugmc_sincos_turn(float t, float *sine, float *cosine)
 {
     /* 4 t = quadrant + f, |f| <= 1/2; adding 3 * 2^22 leaves the quadrant in the last bits */
@@ -325,8 +322,8 @@ PLUGMC_FN void plugmc_sincos_turn(float t, float *sine, float *cosine)
     *cosine = plugmc_float_of_bits(plugmc_bits(b) ^ ((quadrant + 1u) & 2u) << 30);
 }
 
-/* exp(x) in float, relative error below 3e-7; 0 below -87, and x above 88 is taken as 88.
- * Vectorises on the CPU, where expf does not. */
+/* exp(x) in float, relative error below 3e-7. 0 for x < -87; x > 88 is treated as 88. The CPU compiler vectorises
+ * it, unlike expf. */
 PLUGMC_FN float plugmc_exp(float x)
 {
     float y = x > 88.0f ? 88.0f : (x < -87.0f ? -87.0f : x);

@@ -1,4 +1,4 @@
-/* plugmc/driver.h: movers that keep a configuration of their own, in their own layout, on the CPU or on a GPU. */
+/* plugmc/driver.h: movers with a configuration in a layout of their own, on the CPU or on a GPU. */
 #ifndef PLUGMC_DRIVER_H
 #define PLUGMC_DRIVER_H
 
@@ -9,28 +9,27 @@
 
 typedef struct plugmc_driver {
     uint32_t size;
-    /* Takes the configuration to sweep it. `changed`, PLUGMC_CHANGED_*, is what is not as this mover
-     * gave it last; at first everything is. What it builds from that must follow from the state and
-     * from what the mover archives alone, so that it does not matter when it is built. */
-    int (*take)(void *instance, const plugmc_host *, const plugmc_state *, uint32_t changed);
-    /* Writes what it changes into the state, on the side where it is. It keeps its own layout: if
-     * nobody else changes anything, it goes on sweeping without another take. */
-    int (*give)(void *instance, const plugmc_host *, const plugmc_state *);
-    /* Optional: energy over kT of each walker [walkers], as it is kept while sweeping: of all sampled
-     * potentials but those that positions do not change, which the core adds. */
+    /* Loads the configuration before sweeps. `changed`, PLUGMC_CHANGED_*: what differs from the last `store` of
+     * this mover; everything at first. Data that the mover derives from it may depend only on the state and on what
+     * the mover archives, so that it does not matter when they are computed. */
+    int (*load)(void *instance, const plugmc_host *, const plugmc_state *, uint32_t changed);
+    /* Stores what the mover changes into the state, on the side (host or device) where it is. The mover keeps its
+     * own copy: if nothing else changes the state, it continues sweeping without another `load`. */
+    int (*store)(void *instance, const plugmc_host *, const plugmc_state *);
+    /* Optional: energy of each walker [walkers], as kept while sweeping, in the potentials' unit of energy: all
+     * sampled potentials except those that do not depend on positions, which the core adds. */
     int (*running_energy)(void *instance, const plugmc_host *, double *energy);
-    /* Optional: answers PLUGMC_RESCALED from what it has taken, so that this need not be given back and
-     * taken again for another box. It is asked where hard cores alone are sampled. With `taken` NULL it
-     * fills in changes->forbidden, or returns PLUGMC_UNANSWERED, then the core does all of it. After
-     * PLUGMC_OK it is called again with the same changes and with `taken` [walkers], 0 or -1: walkers
-     * with 0 have changes->box from now on, and fractional coordinates stay. A mover that has it may be
-     * asked to give long after it swept. */
+    /* Optional: answers PLUGMC_RESCALED from the loaded configuration, so that it need not be stored and loaded
+     * again for another box. Called if only hard cores are sampled. With `taken` NULL it fills in
+     * changes->forbidden, or returns PLUGMC_UNANSWERED and the core does the whole move. After PLUGMC_OK it is
+     * called again with the same changes and `taken` [walkers], 0 or -1: walkers with 0 now have changes->box, at
+     * fixed fractional coordinates. The `store` of such a mover may come long after its sweep. */
     int (*rescale)(void *instance, const plugmc_host *, const plugmc_changes *,
                    const int64_t *taken);
 } plugmc_driver;
 
-/* Copies the steps of move 0 [rungs] where they are others than a driver has kept; 1: they are. */
-static inline int plugmc_take_steps(const plugmc_sweeps *sweeps, int32_t rungs, real *kept)
+/* Copies the steps of move 0 [rungs] to `kept`; returns 1 if any of them changed. */
+static inline int plugmc_update_steps(const plugmc_sweeps *sweeps, int32_t rungs, real *kept)
 {
     int other = 0;
     for (int32_t r = 0; r < rungs; r++) {
@@ -42,51 +41,51 @@ static inline int plugmc_take_steps(const plugmc_sweeps *sweeps, int32_t rungs, 
 
 /* ---- Extensions that a driver may offer ------------------------------------------------------- */
 
-/* Inverse matrices for whoever measures wave functions. */
+/* Inverse matrices for observables of wave functions. */
 #define PLUGMC_LENDS_INVERSES "plugmc.lends_inverses/1"
 struct plugmc_inverses; /* plugmc/wave.h */
 typedef struct plugmc_lends_inverses {
     uint32_t size;
-    /* Lends the inverse matrices of all walkers as they belong to the positions that it has given
-     * last. The caller has set out->size and cleared the rest; where there are none, `inverse` stays NULL. */
+    /* Lends the inverse matrices of all walkers, for the positions of the last `store`. The caller has set
+     * out->size and cleared the rest; `inverse` stays NULL if there are none. */
     int (*inverses)(void *instance, const plugmc_host *, struct plugmc_inverses *out);
 } plugmc_lends_inverses;
 
-/* Cells on a GPU for whoever measures in cells. */
+/* Cell lists on a GPU for observables. */
 #define PLUGMC_FILLS_CELLS "plugmc.fills_cells/1"
-/* Cells on a GPU, of a periodic rectangular box, to be filled by a mover. Pointers are device memory; cells are those of
+/* Cells of a periodic rectangular box, to be filled by a mover. Pointers are device memory; cells are those of
  * plugmc_cells. */
 typedef struct plugmc_cell_filling {
     uint32_t size;
-    int32_t placing;       /* 0: particles are to be counted, 1: to be placed */
-    int32_t count[3];      /* cells in each direction */
+    int32_t placing;       /* 0: count the particles, 1: place them */
+    int32_t count[3];      /* cells along each direction */
     const plugmc_box *box; /* [walkers] */
-    uint32_t
-        *start; /* [walkers][cells + 1]; counting: 0, becomes the number in each cell; placing: the
-                              first entry of each */
-    /* Placing. Within a cell particles are in any order. `order` is read for species alone, so any particle of the
-     * species may stand there. */
+    /* [walkers][cells + 1] counting: 0 on entry, becomes the number of particles in each cell; placing: the first
+     * entry of each cell. */
+    uint32_t *start;
+    /* Placing: particles of a cell may be in any order. `order` is read for the species only, so any particle of
+     * the same species may be entered. */
     uint32_t *order;   /* [walkers][particles] */
     double *positions; /* [walkers][particles][3] */
 } plugmc_cell_filling;
 
 typedef struct plugmc_fills_cells {
     uint32_t size;
-    /* Sorts the particles of all walkers, as it holds them, into cells that somebody wants, so that
-     * it need not give positions which would then be sorted. It is called to count, then to place
-     * (plugmc_cell_filling), and changes nothing by that. It may return PLUGMC_UNANSWERED when it is to count: then it is
-     * asked to give. Positions are to the bit those that it would give. */
+    /* Sorts the particles of all walkers, as the mover holds them, into the requested cells, so that positions need
+     * not be stored first and sorted later. Called first to count, then to place; it changes nothing in the mover.
+     * It may return PLUGMC_UNANSWERED to the call that counts: then `store` is called instead. Positions are bit
+     * for bit those that `store` would give. */
     int (*fill_cells)(void *instance, const plugmc_host *, const plugmc_cell_filling *);
 } plugmc_fills_cells;
 
-/* With PLUGMC_SPREADS: shares for whoever measures in shares. */
+/* Shares for observables that measure shares; for movers with PLUGMC_DECOMPOSES_DOMAIN. */
 #define PLUGMC_GIVES_SHARES "plugmc.gives_shares/1"
 typedef struct plugmc_gives_shares {
     uint32_t size;
-    /* What this process needs to measure its share, into positions [particles][3] of
-     * its one walker, in device memory where there is a GPU: those of its share, and of all others that are at most
-     * `reach` (length) from it along the axis of the share; NaN for the rest. Made by all processes alike, while
-     * the state would be what `give` gives; it changes nothing. */
+    /* Writes what this process needs to measure its share to positions [particles][3] of its one walker, in device
+     * memory if there is a GPU: the particles of the share and all others up to `reach` (length) away from it along
+     * the axis of the share; NaN for the rest. All processes call it at the same point, when `store` would give the
+     * state that is measured. It changes nothing. */
     int (*give_share)(void *instance, const plugmc_host *, double reach, double *positions,
                       plugmc_share *share);
 } plugmc_gives_shares;

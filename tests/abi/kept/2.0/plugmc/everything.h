@@ -1,4 +1,4 @@
-/* plugmc/everything.h: all of the interface. The core includes it, and plugins that are made of several parts. */
+/* plugmc/everything.h: the whole interface, for the core and for plugins that are several kinds in one. */
 #ifndef PLUGMC_EVERYTHING_H
 #define PLUGMC_EVERYTHING_H
 
@@ -7,7 +7,7 @@
 #include "plugmc/macrostates.h"
 #include "plugmc/observable.h"
 #include "plugmc/orbitals.h"
-#include "plugmc/spread.h"
+#include "plugmc/domain_decomposition.h"
 #include "plugmc/wave.h"
 
 #endif

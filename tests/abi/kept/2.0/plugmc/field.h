@@ -1,11 +1,11 @@
-/* plugmc/field.h: included after the one-body functions of a potential, makes the field facet.
+/* plugmc/field.h: makes the field facet (plugmc_field). Include it after the one-body functions of a potential.
  *
- * PLUGMC_FIELD says which of these the author has written (without it: ENERGY alone):
+ * PLUGMC_FIELD is the sum of the functions that the author has written; the default is ENERGY alone:
  *
  *     PLUGMC_FIELD_ENERGY      real field_energy(const parameters *p, plugmc_position r,
  *                                                plugmc_site a, int *outside)
- *                                  energy over kT of particle a at r; *outside is set to 1 where
- *                                  it may not be at all
+ *                                  energy of particle a at r, in the potentials' unit of energy; sets
+ *                                  *outside to 1 if r is forbidden
  *     PLUGMC_FIELD_DERIVATIVE  void field_derivative(const parameters *p, plugmc_position r,
  *                                                    plugmc_site a, real gradient[3],
  *                                                    real *laplacian)

@@ -1,9 +1,9 @@
-/* plugmc/functions.h: what charges need, erfc and exponentials, the same on the CPU and on a GPU. Included after
+/* plugmc/functions.h: exp and erfc for potentials of charges, the same on the CPU and on a GPU. Include it after
  * plugmc/potential.h. */
 #ifndef PLUGMC_FUNCTIONS_H
 #define PLUGMC_FUNCTIONS_H
 
-/* exp(-y) for y >= 0: 2^n exp(f), |f| <= ln(2) / 2, by its power series. */
+/* exp(-y) for y >= 0: 2^n exp(f) with |f| <= ln(2) / 2, by its power series. */
 PLUGMC_FN real plugmc_exp_of_negative(real y)
 {
     if (sizeof(real) == 4) return (real)plugmc_exp((float)-y);
@@ -11,7 +11,8 @@ PLUGMC_FN real plugmc_exp_of_negative(real y)
         double value;
         uint64_t bits;
     } shifted, power;
-    const double leaves_integer = 6755399441055744.0; /* 3 * 2^51: an integer is in the last bits */
+    /* adding 3 * 2^51 leaves the integer in the last bits */
+    const double leaves_integer = 6755399441055744.0;
     double x = y < (real)700 ? -(double)y : -700.0;
     shifted.value = x * 1.4426950408889634 + leaves_integer;
     double n = shifted.value - leaves_integer;
@@ -33,8 +34,8 @@ PLUGMC_FN real plugmc_exp_of_negative(real y)
     return (real)(s * power.value);
 }
 
-/* With t = c / (x + c), erfc(x) = exp(-x^2) t P(1 - 2 t): Chebyshev fits of P over 0 <= x <= 8 with
- * relative errors of 5e-8 (float, c = 2) and 4e-17 (double, c = 3), of our own. */
+/* erfc(x) = exp(-x^2) t P(1 - 2 t) with t = c / (x + c). P is our own Chebyshev fit over 0 <= x <= 8, relative
+ * error 5e-8 (float, c = 2) or 4e-17 (double, c = 3). */
 PLUGMC_FN real plugmc_erfc_float(real s)
 {
     real p = (real)-0.0002247727588;
@@ -71,9 +72,9 @@ PLUGMC_FN real plugmc_erfc_double(real s)
     return plugmc_fma(p, s, (real)0.358002302362779892);
 }
 
-/* erfc(alpha r) / r, the potential of a charge in a Gaussian cloud of the opposite one, from r^2;
- * and exp(-(alpha r)^2) and 1 / r, which its derivatives need. To the precision of real as long as
- * alpha r <= 8. One division for all quotients. */
+/* Returns erfc(alpha r) / r as a function of r^2: the potential of a point charge with a neutralising Gaussian
+ * charge cloud. Also *gauss = exp(-(alpha r)^2) and *over = 1 / r, for derivatives. Accurate to the precision of
+ * real for alpha r <= 8. A single division serves all quotients. */
 PLUGMC_FN real plugmc_screened(real alpha, real r2, real *gauss, real *over)
 {
     const real c = sizeof(real) == 4 ? (real)2 : (real)3;

@@ -1,4 +1,4 @@
-/* The GPU as plugins see it: memory, device texts, launches. Part of plugmc/plugin.h. */
+/* GPU services for plugins: memory, compilation and launches. */
 #ifndef PLUGMC_GPU_SERVICES_H
 #define PLUGMC_GPU_SERVICES_H
 
@@ -6,78 +6,80 @@
 #include <stdint.h>
 
 typedef uint64_t plugmc_device_pointer;
-typedef struct plugmc_context plugmc_context; /* opaque: whom a message comes from */
+typedef struct plugmc_context plugmc_context; /* opaque: the plugin that calls; messages name it */
 typedef struct plugmc_graph plugmc_graph;     /* opaque: a recorded sequence of launches */
 typedef struct plugmc_kernel plugmc_kernel;   /* opaque: one __global__ function */
 
-/* Which potentials stand in front of a device text (plugmc_kernel_text.fuse), as bits. */
+/* Which potentials are compiled in front of a GPU source (plugmc_gpu_source.fuse), as bits. */
 enum {
     PLUGMC_FUSE_SAMPLED = 1,
     PLUGMC_FUSE_MEASURED = 2,
-    PLUGMC_FUSE_FREE = 4 /* with the former, in double precision: derivatives by free numbers too */
+    /* Only with PLUGMC_FUSE_SAMPLED and double_precision: also derivatives by variational parameters. */
+    PLUGMC_FUSE_VARIATIONAL = 4
 };
 
-/* Device text to be joined with potentials and compiled for the GPU found. Cleared, and `size` set,
- * by the core before a plugin fills it in. */
-typedef struct plugmc_kernel_text {
+/* GPU source to be compiled, together with potentials, for the GPU of this machine. The core clears it and sets
+ * `size` before a plugin fills it in. */
+typedef struct plugmc_gpu_source {
     uint32_t size;
     const char *name; /* shown in messages, e.g. "mover.cu" */
-    const char *text;
-    const char *const *defines; /* "NAME=VALUE", NULL at the end */
-    int32_t fuse;               /* PLUGMC_FUSE_*; 0: none, and no system is known */
+    const char *source;
+    const char *const *defines; /* "NAME=VALUE", ended by NULL */
+    int32_t fuse;               /* PLUGMC_FUSE_*; 0: no potentials, and no macros of the system */
     int32_t double_precision;   /* 1: real is double on the device */
-    int32_t overlap;            /* 1: every kernel of the text calls plugmc_wait before it touches
-                                   memory that the one launched before may write or read, so it may
-                                   begin before that one ends */
-    int32_t contract;           /* 1: a * b + c may be rounded once, where the result need not be
-                                   that of the CPU to the last bit */
-} plugmc_kernel_text;
+    /* 1: every kernel calls plugmc_wait before it accesses memory that the previously launched kernel may write or
+     * read. It may then begin before that kernel ends. */
+    int32_t overlap;
+    /* 1: a * b + c may be contracted to one rounding; only if the result need not agree with the CPU to the last
+     * bit. */
+    int32_t contract;
+} plugmc_gpu_source;
 
-/* Fills in `to` from `from` as far as both sides know the members. */
-static inline void plugmc_set_text(plugmc_kernel_text *to, const plugmc_kernel_text *from)
+/* Copies `from` to `to`, as far as both sides know the members. */
+static inline void plugmc_set_gpu_source(plugmc_gpu_source *to, const plugmc_gpu_source *from)
 {
     const uint32_t size = to->size;
     __builtin_memcpy(to, from, size < sizeof *from ? size : sizeof *from);
     to->size = size;
 }
 
-/* The GPU, or NULL in plugmc_host when the run is on the CPU. All calls are asynchronous on the
- * run's one stream unless said otherwise; all return a PLUGMC_* code and have already reported
- * what went wrong. Memory is released by the core when the run ends. */
+/* The GPU; NULL in plugmc_host if the run is on the CPU. Calls are asynchronous on the run's only stream unless
+ * their comment says otherwise. They return a PLUGMC_* code and have already reported the error. The core releases
+ * the memory when the run ends. */
 typedef struct plugmc_gpu {
     uint32_t size;
     const char *name;
-    int32_t multiprocessors, shared_per_block, architecture;                     /* 90 for sm_90 */
+    int32_t multiprocessors, shared_per_block, architecture; /* e.g. 90 for sm_90 */
     int (*allocate)(plugmc_context *, size_t bytes, plugmc_device_pointer *out); /* zeroed */
     int (*release)(plugmc_context *, plugmc_device_pointer);
+    /* `from` may be changed when it returns. */
     int (*upload)(plugmc_context *, plugmc_device_pointer to, const void *from, size_t bytes);
-    /* Waits until the data is there. */
+    /* Waits until the data have arrived. */
     int (*download)(plugmc_context *, void *to, plugmc_device_pointer from, size_t bytes);
     int (*copy)(plugmc_context *, plugmc_device_pointer to, plugmc_device_pointer from,
                 size_t bytes);
     int (*fill)(plugmc_context *, plugmc_device_pointer, unsigned char value, size_t bytes);
-    /* The function `name` of a text, compiled (or from the cache) and loaded. */
-    int (*kernel)(plugmc_context *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
+    /* Compiles a source (or takes it from the cache), loads it and returns its function `name`. */
+    int (*kernel)(plugmc_context *, const plugmc_gpu_source *, const char *name, plugmc_kernel **);
     int (*launch)(plugmc_context *, plugmc_kernel *, const uint32_t grid[3],
                   const uint32_t block[3], uint32_t dynamic_shared, void **arguments);
-    /* Launches between begin and end are recorded, not run. */
+    /* Launches between begin and end are recorded as a graph, not executed. */
     int (*graph_begin)(plugmc_context *);
     int (*graph_end)(plugmc_context *, plugmc_graph **);
     int (*graph_launch)(plugmc_context *, plugmc_graph *);
+    /* Waits for everything launched so far. */
     int (*synchronize)(plugmc_context *);
-    /* The run's stream as a CUstream, for cuFFT and cuBLAS; the CUDA context is current on the
-     * main thread. */
+    /* The run's stream as a CUstream, for cuFFT and cuBLAS. The CUDA context is current on the main thread. */
     void *(*stream)(plugmc_context *);
-    /* Opens a library of the CUDA Toolkit by its stem ("cufft", "cublas"), the newest found, and
-     * keeps it open; symbols are found with dlsym(*handle, ...). */
+    /* Opens the newest installed version of a CUDA Toolkit library by its stem ("cufft", "cublas") and keeps it
+     * open. Use dlsym(*handle, ...) for its symbols. */
     int (*library)(plugmc_context *, const char *stem, void **handle);
-    /* Of a graph that will not be launched again; what is left goes when the run ends. */
+    /* Releases a graph that is not needed any more; the core releases all others when the run ends. */
     int (*graph_release)(plugmc_context *, plugmc_graph *);
-    /* download without waiting: `to` must not be read, nor go away, before `arrive`, nor `from` be written: kernels that
-     * are launched now run beside the copy. Many bytes (32 KiB) are waited for at once. */
+    /* Download that does not wait. Until `arrive`, `to` must not be read or freed and `from` must not be written:
+     * kernels launched afterwards run beside the copy. Large downloads (above 32 KiB) wait at once. */
     int (*download_later)(plugmc_context *, void *to, plugmc_device_pointer from, size_t bytes);
-    /* Waits until all that was asked for by download_later is there; not for what was launched after
-     * it. */
+    /* Waits for all downloads started by download_later, but not for kernels launched after them. */
     int (*arrive)(plugmc_context *);
 } plugmc_gpu;
 

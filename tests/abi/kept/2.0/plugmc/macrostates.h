@@ -1,10 +1,8 @@
-/* Macrostates: bins of how many particles there are, how large the box is, or how much energy there is, with a
- * weight for each.
+/* Macrostates: bins of particle number, volume or energy, each with a weight (flat-histogram sampling).
  *
- * A mover that declares them (PLUGMC_MACROSTATES) steers all others: the weight of the bin in which a
- * walker is comes on top of its -ln p, so that states are visited that would hardly ever come by
- * themselves. The core keeps the books of every trial that may lead from one bin to another; what
- * follows from these books, and new weights, are the mover's business. */
+ * A mover that declares macrostates biases all other movers: -ln p of a walker is increased by the weight of its
+ * bin, so that rare states are visited. The core records every trial that may lead from one bin to another. The
+ * mover computes results and new weights from these records. */
 #ifndef PLUGMC_MACROSTATES_H
 #define PLUGMC_MACROSTATES_H
 
@@ -13,41 +11,44 @@
 /* Columns of `collected`. */
 enum { PLUGMC_DOWN, PLUGMC_DOWN_TRIALS, PLUGMC_UP, PLUGMC_UP_TRIALS };
 
-/* The variable of a walker with volume V and N_s particles of species s is
+/* A walker with volume V, N_s particles of species s and energies U_t has the variable
  *
- *     x = of_volume V + sum_s of_count[s] N_s + of_energy sum_t m_t U_t,
+ *     x = of_volume V + sum_s of_count[s] N_s + of_energy sum_t m_t U_t.
  *
- * and it is in bin b if low + b width <= x < low + (b + 1) width. Arrays are the mover's, and live as long
- * as the run. */
+ * It is in bin b if low + b width <= x < low + (b + 1) width. Arrays belong to the mover and live as long as the
+ * run. */
 typedef struct plugmc_macrostates {
     uint32_t size;
     int32_t bins;
     double of_volume;
     const double *of_count; /* [species] */
     double low, width;
-    /* [walkers][2]: first and last bin of each walker, or NULL: all. What would lead a walker out is
-     * rejected; one that is outside may come nearer. */
+    /* [walkers][2] first and last bin of each walker; NULL: all. Trials that would lead out of the window are
+     * rejected; a walker outside may move nearer. */
     const int32_t (*window)[2];
-    double *weight; /* [bins]: added to -ln p; before the first bin and behind the last as there */
-    /* The books, to which the core adds before the mover sweeps and before it is measured; the mover may
-     * clear them. Of each trial of a mover that can change x: */
-    double *visits; /* [bins]: in which bin the walker was after it */
-    /* [bins of before]: of trials to the next lower bin, the sum of the probabilities without weights to be
-     * accepted, and how many they were; the same of trials to the next higher bin. Also of those that would lead
-     * out. Trials that pass a bin over, as of groups with two of a kind, tell nothing of neighbours. */
+    /* [bins] added to -ln p. Below the first bin and above the last, their weights apply. */
+    double *weight;
+    /* Records of the trials of movers that can change x. The core adds to them before the mover sweeps and before
+     * it is measured; the mover may clear them. */
+    double *visits; /* [bins] bin of the walker after each trial */
+    /* [bins] for the bin before the trial. PLUGMC_DOWN: sum of the acceptance probabilities without weights of
+     * trials to the next lower bin; PLUGMC_DOWN_TRIALS: their number. PLUGMC_UP, PLUGMC_UP_TRIALS: the same for the
+     * next higher bin. Trials that would lead out of the window are included. Trials that skip a bin, e.g. groups
+     * with two particles of a species, are not. */
     double (*collected)[4];
-    /* m_t U_t are energies over kT, with couplings. With energies every trial may change x, by any number of
-     * bins: the sums of probabilities are of those alone that lead to the next bin below or above, and both
-     * numbers of trials are all that were made from the bin. Such weights are for movers whose trials the core
-     * decides, with as many particles as there are, and without totals that positions change. */
+    /* m_t U_t are energies over kT, including couplings. With energies every trial may change x, by any number of
+     * bins. The sums of probabilities are then those of trials to the next bin below or above, and both numbers of
+     * trials are those of all trials from the bin. Only for movers whose trials the core decides, at fixed particle
+     * numbers, without many-body terms that depend on positions; other many-body terms need plugmc_total.of_counts. */
     double of_energy;
 } plugmc_macrostates;
 
-/* What the core has for the mover that declares them. */
+/* The core's extension for the mover that declares macrostates. */
 #define PLUGMC_MACROSTATES "plugmc.macrostates/1"
 typedef struct plugmc_weighing {
     uint32_t size;
-    /* In prepare: weights for the movers of the run. One mover of a run may. */
+    /* Called in prepare: weights for the movers of the run. Only one mover of a run may declare them. Returns a
+     * code. */
     int (*declare)(plugmc_context *, plugmc_macrostates *);
 } plugmc_weighing;
 

@@ -1,11 +1,13 @@
-/* plugmc/near.h: who is near a place, for movers that propose by neighbourhood. Included after plugmc/proposal.h. */
+/* plugmc/near.h: neighbours of a position, for movers that propose by neighbourhood. Include it after
+ * plugmc/proposal.h. */
 #ifndef PLUGMC_NEAR_H
 #define PLUGMC_NEAR_H
 
-/* Those of a species within `radius` (length) of a place in a periodic, rectangular box, but for skip [skips]: returns how
- * many they are. If they are more than `wanted`, *who is the one before whom so many come, by their numbers. On a
- * GPU the threads of a warp share this, so all of them have to ask for the same. */
-PLUGMC_FN int64_t plugmc_those_near(const plugmc_trial *t, int32_t species, const double place[3],
+/* Returns the number of particles of a species within `radius` (length) of `place` in a periodic rectangular box,
+ * without those in skip [skips]. If there are more than `wanted`, *who becomes the one with index `wanted` among
+ * them, counted from 0 in the order of particle numbers. On a GPU the threads of a warp share the work, so all of
+ * them have to make the same call. */
+PLUGMC_FN int64_t plugmc_count_near(const plugmc_trial *t, int32_t species, const double place[3],
                                     double radius, const int32_t *skip, int32_t skips,
                                     int64_t wanted, int32_t *who)
 {
@@ -32,7 +34,7 @@ PLUGMC_FN int64_t plugmc_those_near(const plugmc_trial *t, int32_t species, cons
         uint32_t all = __ballot_sync(0xffffffffu, near);
         const int64_t here = __popc(all);
         if (wanted >= met && wanted < met + here) {
-            for (int64_t k = met; k < wanted; k++) all &= all - 1; /* the lowest bit goes */
+            for (int64_t k = met; k < wanted; k++) all &= all - 1; /* clears the lowest bit */
             *who = (int32_t)(begin + __ffs(all) - 1);
         }
         met += here;

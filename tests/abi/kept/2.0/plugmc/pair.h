@@ -1,44 +1,40 @@
-/* plugmc/pair.h: included after the pair functions of a potential, makes the pair facet.
+/* plugmc/pair.h: makes the pair facet (plugmc_pair). Include it after the pair functions of a potential.
  *
- * PLUGMC_PAIR says which of these the author has written (PLUGMC_FN, `p` the parameters, `s` the
- * separation a - b, energies over kT):
+ * PLUGMC_PAIR is the sum of the functions that the author has written. `p` are the parameters, `s` is the
+ * separation a - b. Energies are in the potentials' unit of energy, which is kT unless [run] temperature is given.
  *
  *     PLUGMC_PAIR_ENERGY      real pair_energy(const parameters *p, plugmc_separation s,
  *                                              plugmc_site a, plugmc_site b)
  *                             real pair_range(const parameters *p)
- *                                 the separation from which the energy is exactly 0, or
- *                                 PLUGMC_NO_RANGE
+ *                                 the separation from which the energy is exactly 0, or PLUGMC_NO_RANGE
  *     PLUGMC_PAIR_CONTACT     real pair_contact(const parameters *p, plugmc_site a, plugmc_site b)
  *                                 the distance below which a and b overlap
  *     PLUGMC_PAIR_CHANGE      real pair_change(const parameters *p, plugmc_separation from,
  *                                              plugmc_separation to, plugmc_site a, plugmc_site b)
- *                                 energy(to) - energy(from), where that saves work
+ *                                 energy(to) - energy(from), if that is cheaper than two energies
  *     PLUGMC_PAIR_FACTOR      real pair_factor(const parameters *p, plugmc_site a)
- *                                 a factor of the energy (and change) that depends on the probe a
- *                                 alone, which the functions above then leave out
+ *                                 a factor of energy, change and derivatives that depends on the probe particle
+ *                                 a alone; the other functions leave it out
  *     PLUGMC_PAIR_DERIVATIVE  void pair_derivative(const parameters *p, plugmc_separation s,
  *                                 plugmc_site a, plugmc_site b, real *first, real *second)
- *                                 du/dr / r and d2u/dr2, without the factor
- *     PLUGMC_PAIR_PLACES      it hangs on where the two are, too, say on their distances from an ion: in place
- *                             of pair_energy and pair_derivative, with `at` the place of a (that of b, or an
- *                             image of it, is at - s), the author writes
+ *                                 du/dr / r and d2u/dr2
+ *     PLUGMC_PAIR_POSITIONS   The energy also depends on the positions, e.g. on the distances from an ion. The
+ *                             author then writes, in place of pair_energy and pair_derivative,
  *                             real pair_energy_at(const parameters *p, plugmc_position at,
  *                                                 plugmc_separation s, plugmc_site a, plugmc_site b)
  *                             void pair_derivative_at(const parameters *p, plugmc_position at,
  *                                 plugmc_separation s, plugmc_site a, plugmc_site b,
  *                                 real gradient[3], real *laplacian)
- *                                 by the place of a
- *                             Only movers that say PLUGMC_USES_PLACES take it, and with it neither CHANGE
- *                             nor FACTOR. It gives no virial.
+ *                             `at` is the position of a; b, or an image of it, is at `at` - s. The derivatives
+ *                             are those by the position of a. Only movers with PLUGMC_USES_POSITIONS accept
+ *                             such a potential. CHANGE and FACTOR cannot be combined with it. There is no
+ *                             virial.
  *
- * A potential that looks up tables by species defines PLUGMC_PAIR_BY_SPECIES inside
- * `#if PLUGMC_HOST` before it includes this header: particles of one species then get loops without
- * look-ups.
+ * Only ENERGY or CONTACT is required. A potential that looks up tables by species defines PLUGMC_PAIR_BY_SPECIES
+ * inside `#if PLUGMC_HOST` before this header: neighbours of a single species then get loops without look-ups.
  *
- * Only ENERGY or CONTACT is needed. On the CPU this header compiles the loops over neighbours
- * right here, so that the author's functions are inlined and vectorised; on the GPU it gives the
- * core names to call.
- */
+ * On the CPU this header contains the loops over neighbours, so that the author's functions are inlined and
+ * vectorised. On the GPU it defines the functions that the core calls. */
 PLUGMC_FN real plugmc_pair_term(const parameters *p, plugmc_separation s, plugmc_site a,
                                 plugmc_site b)
 {
@@ -91,9 +87,9 @@ PLUGMC_FN void plugmc_pair_slopes(const parameters *p, plugmc_separation s, plug
 #endif
 }
 
-/* The same for whoever knows where a is, whether the potential asks for it or not. */
-PLUGMC_FN real plugmc_placed_term(const parameters *p, plugmc_position at, plugmc_separation s,
-                                  plugmc_site a, plugmc_site b)
+/* The same where the position of a is known; works for every potential. */
+PLUGMC_FN real plugmc_pair_term_at(const parameters *p, plugmc_position at, plugmc_separation s,
+                                   plugmc_site a, plugmc_site b)
 {
 #if PLUGMC_PAIR & 64
     return pair_energy_at(p, at, s, a, b);
@@ -103,9 +99,9 @@ PLUGMC_FN real plugmc_placed_term(const parameters *p, plugmc_position at, plugm
 #endif
 }
 
-PLUGMC_FN real plugmc_placed_difference(const parameters *p, plugmc_position at_first,
-                                        plugmc_separation from, plugmc_position at_last,
-                                        plugmc_separation to, plugmc_site a, plugmc_site b)
+PLUGMC_FN real plugmc_pair_difference_at(const parameters *p, plugmc_position at_first,
+                                         plugmc_separation from, plugmc_position at_last,
+                                         plugmc_separation to, plugmc_site a, plugmc_site b)
 {
 #if PLUGMC_PAIR & 64
     return pair_energy_at(p, at_last, to, a, b) - pair_energy_at(p, at_first, from, a, b);
@@ -115,9 +111,10 @@ PLUGMC_FN real plugmc_placed_difference(const parameters *p, plugmc_position at_
 #endif
 }
 
-/* What plugmc_pair_slopes leaves out. */
-PLUGMC_FN void plugmc_placed_slopes(const parameters *p, plugmc_position at, plugmc_separation s,
-                                    plugmc_site a, plugmc_site b, real gradient[3], real *laplacian)
+/* The part of the derivatives that plugmc_pair_slopes leaves out: 0 without PLUGMC_PAIR_POSITIONS. */
+PLUGMC_FN void plugmc_pair_slopes_at(const parameters *p, plugmc_position at, plugmc_separation s,
+                                     plugmc_site a, plugmc_site b, real gradient[3],
+                                     real *laplacian)
 {
 #if PLUGMC_PAIR & 64 && PLUGMC_PAIR & 16
     pair_derivative_at(p, at, s, a, b, gradient, laplacian);
@@ -140,7 +137,7 @@ typedef struct plugmc_batch {
     const parameters *p;
     const plugmc_images *images;
     plugmc_site probe;
-    real from[3], to[3]; /* length; `from` is for changes alone */
+    real from[3], to[3]; /* length; `from` is used for changes only */
     const plugmc_particles *others;
 } plugmc_batch;
 
@@ -157,7 +154,7 @@ PLUGMC_FN plugmc_batch plugmc_batch_of(const parameters *p, const plugmc_images 
     return k;
 }
 
-/* Other particle j. In a batch of one species its number is a constant of the loop. */
+/* Neighbour j. If all neighbours are of one species, its index is a constant of the loop. */
 PLUGMC_FN plugmc_site plugmc_other(const plugmc_batch *k, int one_species, int64_t j)
 {
     const plugmc_particles *o = k->others;
@@ -166,7 +163,7 @@ PLUGMC_FN plugmc_site plugmc_other(const plugmc_batch *k, int one_species, int64
     return b;
 }
 
-/* Separation of the probe at `at` from other particle j. */
+/* Separation of the probe at `at` from neighbour j. */
 PLUGMC_FN plugmc_separation plugmc_apart(const plugmc_batch *k, int mode, const real at[3],
                                          int64_t j)
 {
@@ -175,7 +172,7 @@ PLUGMC_FN plugmc_separation plugmc_apart(const plugmc_batch *k, int mode, const 
                            at[2] - ((const real *)o->z)[j], k->images, mode);
 }
 
-PLUGMC_FN plugmc_position plugmc_place_of(const real at[3])
+PLUGMC_FN plugmc_position plugmc_position_of(const real at[3])
 {
     return (plugmc_position){at[0], at[1], at[2]};
 }
@@ -186,8 +183,8 @@ PLUGMC_FN int plugmc_overlap(const plugmc_batch *k, plugmc_separation s, plugmc_
     return s.r2 < contact * contact;
 }
 
-/* Whether all others are of one species. Asked only for potentials that look species up in tables,
- * which say so by PLUGMC_PAIR_BY_SPECIES: GCC makes no vectors of look-ups. */
+/* Whether all neighbours are of one species. Tested only for potentials with PLUGMC_PAIR_BY_SPECIES, because GCC
+ * does not vectorise table look-ups. */
 PLUGMC_FN int plugmc_one_species(const plugmc_particles *others)
 {
 #ifdef PLUGMC_PAIR_BY_SPECIES
@@ -200,7 +197,7 @@ PLUGMC_FN int plugmc_one_species(const plugmc_particles *others)
 #endif
 }
 
-/* Others begin ... begin + n - 1, each into a sum of its own: n is at most PLUGMC_BLOCK, and a
+/* Adds neighbours begin ... begin + n - 1, each to a partial sum of its own. n is at most PLUGMC_BLOCK, and a
  * constant for full blocks. */
 PLUGMC_FN void plugmc_pair_block(const plugmc_batch *k, int mode, int moving, int one_species,
                                  int64_t begin, int n, real sum[PLUGMC_BLOCK],
@@ -213,17 +210,17 @@ PLUGMC_FN void plugmc_pair_block(const plugmc_batch *k, int mode, int moving, in
         if (!(PLUGMC_PAIR & PLUGMC_PAIR_ENERGY)) continue;
         if (moving) {
             plugmc_separation from = plugmc_apart(k, mode, k->from, begin + l);
-            sum[l] += plugmc_placed_difference(k->p, plugmc_place_of(k->from), from,
-                                               plugmc_place_of(k->to), to, k->probe, b);
+            sum[l] += plugmc_pair_difference_at(k->p, plugmc_position_of(k->from), from,
+                                                plugmc_position_of(k->to), to, k->probe, b);
         } else {
-            sum[l] += plugmc_placed_term(k->p, plugmc_place_of(k->to), to, k->probe, b);
+            sum[l] += plugmc_pair_term_at(k->p, plugmc_position_of(k->to), to, k->probe, b);
         }
     }
 }
 
-/* The loop behind energy and change: `moving`, `mode` and `one_species` are constants once inlined.
- * Sums are kept in PLUGMC_BLOCK partial sums and flushed to double every PLUGMC_FLUSH neighbours,
- * so that the result does not depend on the instruction set. */
+/* The loop of energy and change; `moving`, `mode` and `one_species` are constants after inlining. There are
+ * PLUGMC_BLOCK partial sums, added to double precision sums every PLUGMC_FLUSH neighbours, so the result does not
+ * depend on the instruction set. */
 PLUGMC_FN int64_t plugmc_pair_sum(const plugmc_batch *k, int mode, int moving, int one_species,
                                   double *energy)
 {
@@ -250,8 +247,8 @@ PLUGMC_FN int64_t plugmc_pair_sum(const plugmc_batch *k, int mode, int moving, i
     return hits;
 }
 
-/* CALL with `mode` and `one_species` as constants, so that each kind of box gets a loop of its own,
- * and others of one species too where that pays. */
+/* CALL with `mode` and `one_species` as constants: each kind of box gets its own loop, and so do neighbours of one
+ * species if that is faster. */
 #define PLUGMC_FOR_SPECIES(kind, CALL)                                                             \
     {                                                                                              \
         enum { mode = kind };                                                                      \
@@ -286,7 +283,7 @@ static PLUGMC_TARGETS int64_t plugmc_pair_change(const void *instance, const plu
                                                  const plugmc_particles *others, double *change){
     PLUGMC_FOR_BOXES(moved, plugmc_pair_sum(&batch, mode, 1, one_species, change))}
 
-/* The changes of a moved probe's pairs, one by one. */
+/* The changes of the moved probe's pairs, one by one. */
 PLUGMC_FN int plugmc_pair_each(const plugmc_batch *k, int mode, int one_species, real *out)
 {
     const real factor = plugmc_probe_factor(k->p, k->probe);
@@ -294,8 +291,9 @@ PLUGMC_FN int plugmc_pair_each(const plugmc_batch *k, int mode, int one_species,
         plugmc_site b = plugmc_other(k, one_species, j);
         plugmc_separation to = plugmc_apart(k, mode, k->to, j);
         plugmc_separation from = plugmc_apart(k, mode, k->from, j);
-        real change = factor * plugmc_placed_difference(k->p, plugmc_place_of(k->from), from,
-                                                        plugmc_place_of(k->to), to, k->probe, b);
+        real change =
+            factor * plugmc_pair_difference_at(k->p, plugmc_position_of(k->from), from,
+                                               plugmc_position_of(k->to), to, k->probe, b);
         out[j] = plugmc_overlap(k, to, b) ? (real)INFINITY : change;
     }
     return 0;
@@ -317,8 +315,8 @@ static void plugmc_pair_changes(const void *instance, const plugmc_box *box, int
 }
 
 #if PLUGMC_PAIR & PLUGMC_PAIR_DERIVATIVE
-/* Energy, gradient, virial and Laplacian of the probe's pairs, in partial sums as above. The
- * Laplacian of u(r) in D dimensions is u'' + (D - 1) u' / r. */
+/* Energy, gradient, virial and Laplacian of the probe's pairs, in partial sums as above. The Laplacian of u(r) in D
+ * dimensions is u'' + (D - 1) u' / r. */
 enum {
     PLUGMC_SUM_ENERGY,
     PLUGMC_SUM_GRADIENT,
@@ -339,10 +337,10 @@ PLUGMC_FN void plugmc_derivatives_block(const plugmc_batch *k, int mode, int sec
         if (PLUGMC_PAIR & PLUGMC_PAIR_CONTACT) overlaps[l] += plugmc_overlap(k, s, b);
         plugmc_pair_slopes(k->p, s, k->probe, b, &u1, &u2);
         sum[PLUGMC_SUM_ENERGY][l] +=
-            plugmc_placed_term(k->p, plugmc_place_of(k->from), s, k->probe, b);
-#if PLUGMC_PAIR & PLUGMC_PAIR_PLACES
+            plugmc_pair_term_at(k->p, plugmc_position_of(k->from), s, k->probe, b);
+#if PLUGMC_PAIR & PLUGMC_PAIR_POSITIONS
         real g[3], laplacian;
-        plugmc_placed_slopes(k->p, plugmc_place_of(k->from), s, k->probe, b, g, &laplacian);
+        plugmc_pair_slopes_at(k->p, plugmc_position_of(k->from), s, k->probe, b, g, &laplacian);
         for (int d = 0; d < 3; d++) sum[PLUGMC_SUM_GRADIENT + d][l] += g[d];
         sum[PLUGMC_SUM_LAPLACIAN][l] += laplacian;
 #endif
@@ -436,9 +434,9 @@ static double plugmc_pair_contact(const void *instance, const plugmc_particle *a
                                   plugmc_site_of(b));
 }
 
-#if defined(PLUGMC_FLOAT_UNIT) && (PLUGMC_PAIR & 1) && !(PLUGMC_PAIR & PLUGMC_PAIR_PLACES)
-/* The slots of one separation are added in order and the factor applied last, as in device
- * text: the same float on CPU and GPU. */
+#if defined(PLUGMC_FLOAT_UNIT) && (PLUGMC_PAIR & 1) && !(PLUGMC_PAIR & PLUGMC_PAIR_POSITIONS)
+/* The slots of a lane are added in order and the factor is applied last, as in GPU source: CPU and GPU get the same
+ * float. */
 PLUGMC_FN void plugmc_lanes_sum(const parameters *p, const plugmc_lanes *b, int many_species)
 {
     for (int l0 = 0; l0 < b->lanes; l0 += PLUGMC_LANE_BLOCK) {

@@ -1,4 +1,4 @@
-/* plugmc/potential.h: how a potential is written. One C file:
+/* plugmc/potential.h: include it to write a potential. A potential is one C file:
  *
  *     #include <plugmc/potential.h>
  *
@@ -16,14 +16,13 @@
  *     PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "...", .potential = &potential, ...)
  *     #endif
  *
- * The file is compiled twice for the CPU, with real = double and real = float, and its text
- * travels inside the shared object to be compiled for the GPU, in a namespace of its own,
- * between the particles of a mover. So what stands outside `#if PLUGMC_HOST` is C that is also
- * CUDA C++: static functions marked PLUGMC_FN, enums instead of macros (macros leak), no
- * headers, fmaf and sqrtf through the names below, no compound literals, no uint32_t *restrict.
+ * The file is compiled twice for the CPU, with real = double and real = float. Its source is also embedded in the
+ * shared object: the core compiles it for the GPU, in a namespace of its own, into the kernels of a mover. So
+ * everything outside `#if PLUGMC_HOST` has to be valid C and CUDA C++: static functions marked PLUGMC_FN, enums
+ * instead of macros (macros leak into other files), no headers, plugmc_fma and plugmc_sqrt instead of fmaf and
+ * sqrtf, no compound literals, no uint32_t *restrict.
  *
- * CMake's plugmc_add_potential does all this; docs/plugin-guide.md gives the bare commands.
- */
+ * CMake's plugmc_add_potential does all this; docs/plugin-guide.md gives the plain compiler commands. */
 #if !defined(__CUDACC_RTC__)
 #ifndef PLUGMC_SOURCE
 #error                                                                                             \
@@ -31,7 +30,7 @@
 #endif
 
 #define PLUGMC_PLUGIN(...)                                                                         \
-    PLUGMC_DESCRIPTOR = {PLUGMC_PLUGIN_HEAD, PLUGMC_DESCRIPTOR_TEXT __VA_ARGS__};                  \
+    PLUGMC_DESCRIPTOR = {PLUGMC_PLUGIN_HEAD, PLUGMC_DESCRIPTOR_SOURCE __VA_ARGS__};                \
     PLUGMC_DESCRIPTOR_ENTRY
 
 #include "plugmc/facets.h"
@@ -40,14 +39,14 @@
 #define PLUGMC_DESCRIPTOR                                                                          \
     extern const plugmc_plugin plugmc_single __attribute__((visibility("hidden")));                \
     const plugmc_plugin plugmc_single
-#define PLUGMC_DESCRIPTOR_TEXT
+#define PLUGMC_DESCRIPTOR_SOURCE
 #define PLUGMC_DESCRIPTOR_ENTRY _Static_assert(sizeof(real) == sizeof(float), "float unit")
 #else
-PLUGMC_EMBED(plugmc_text, PLUGMC_SOURCE);
+PLUGMC_EMBED(plugmc_source, PLUGMC_SOURCE);
 extern const plugmc_plugin plugmc_single __attribute__((visibility("hidden")));
 #define PLUGMC_DESCRIPTOR static const plugmc_plugin plugmc_double
-#define PLUGMC_DESCRIPTOR_TEXT                                                                     \
-    .text = plugmc_text, .text_end = plugmc_text_end, .text_name = PLUGMC_SOURCE,                  \
+#define PLUGMC_DESCRIPTOR_SOURCE                                                                   \
+    .source = plugmc_source, .source_end = plugmc_source_end, .source_name = PLUGMC_SOURCE,        \
     .single = &plugmc_single,
 #define PLUGMC_DESCRIPTOR_ENTRY                                                                    \
     PLUGMC_EXPORT const plugmc_plugin *plugmc_plugin_entry(void) { return &plugmc_double; }        \
@@ -57,7 +56,7 @@ extern const plugmc_plugin plugmc_single __attribute__((visibility("hidden")));
 
 #ifndef PLUGMC_POTENTIAL_H
 #define PLUGMC_POTENTIAL_H
-/* Functions of a real, in its own precision. */
+/* Elementary functions in the precision of real. */
 #ifdef __CUDACC_RTC__
 #define PLUGMC_NO_RANGE ((real)__int_as_float(0x7f800000))
 #else
@@ -67,7 +66,7 @@ PLUGMC_FN real plugmc_sqrt(real x)
 {
     return sizeof(real) == 4 ? (real)sqrtf((float)x) : (real)sqrt((double)x);
 }
-/* 1 / sqrt(x) for x > 0. On the GPU in float the processor's own, with a relative error below 2^-22. */
+/* 1 / sqrt(x) for x > 0. In float on the GPU this is the hardware instruction, relative error below 2^-22. */
 PLUGMC_FN real plugmc_rsqrt(real x)
 {
 #ifdef __CUDACC_RTC__

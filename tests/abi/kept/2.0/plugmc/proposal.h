@@ -1,4 +1,4 @@
-/* plugmc/proposal.h: how a mover's trial moves are written once, for the CPU and for a GPU. One C file:
+/* plugmc/proposal.h: include it to write a mover's trial moves once, for the CPU and for a GPU. One C file:
  *
  *     #include <plugmc/proposal.h>
  *
@@ -9,38 +9,33 @@
  *     PLUGMC_PROPOSES(swap, propose)
  *
  *     #if PLUGMC_HOST
- *     static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
- *     {
- *         const swap *s = instance;
- *         return plugmc_make_trials(host, s, s->trials, first, n);
- *     }
- *     ... tables and descriptor ...
+ *     PLUGMC_SWEEPS(swap, me->trials)
+ *     ... tables and descriptor, with .sweep = plugmc_sweep ...
  *     #endif
  *
- * The file's text travels inside the shared object, and the core compiles it for the GPU in front of its
- * own loop of trial moves. So what stands outside `#if PLUGMC_HOST` is C that is also CUDA C++, without
- * headers; of the struct, propose may read all but what its pointers point to.
- */
+ * The source of the file is embedded in the shared object. For a GPU the core compiles it together with its own
+ * loop of trial moves. So everything outside `#if PLUGMC_HOST` has to be valid C and CUDA C++, without headers.
+ * `propose` may read all members of the struct, but must not follow its pointers. */
 #ifndef PLUGMC_PROPOSAL_H
 #define PLUGMC_PROPOSAL_H
 
 #if !defined(__CUDACC_RTC__)
-/* `path` of PLUGMC_SOURCE where a build gives it, else as the compiler was given it. */
+/* The path that the build gave as PLUGMC_SOURCE, else the path that the compiler was given. */
 #ifndef PLUGMC_SOURCE
 #define PLUGMC_SOURCE __FILE__
 #endif
 
 #define PLUGMC_PLUGIN(...)                                                                         \
-    static const plugmc_plugin plugmc_descriptor = {PLUGMC_PLUGIN_HEAD, .text = plugmc_text,       \
-                                                    .text_end = plugmc_text_end,                   \
-                                                    .text_name = PLUGMC_SOURCE, __VA_ARGS__};      \
+    static const plugmc_plugin plugmc_descriptor = {PLUGMC_PLUGIN_HEAD, .source = plugmc_source,   \
+                                                    .source_end = plugmc_source_end,               \
+                                                    .source_name = PLUGMC_SOURCE, __VA_ARGS__};    \
     PLUGMC_EXPORT const plugmc_plugin *plugmc_plugin_entry(void) { return &plugmc_descriptor; }
 
 #include "plugmc/mover.h"
 #include "plugmc/trial.h"
 
 #define PLUGMC_PROPOSES(type, function)                                                            \
-    PLUGMC_EMBED(plugmc_text, PLUGMC_SOURCE);                                                      \
+    PLUGMC_EMBED(plugmc_source, PLUGMC_SOURCE);                                                    \
     static int plugmc_propose(const void *parameters, plugmc_trial *trial)                         \
     {                                                                                              \
         return function((const type *)parameters, trial);                                          \
@@ -55,7 +50,8 @@
                                           .parameters_size = sizeof *parameters};                  \
         return host->trials(host->context, &proposal, sweeps->first, sweeps->n);                   \
     }
-/* For a mover's `.sweep = plugmc_sweep`, which makes `trials` of them, in terms of `me`, its struct. */
+/* Defines plugmc_sweep, for `.sweep = plugmc_sweep`. `trials` per walker and sweep may be computed from `me`, the
+ * mover's struct; 0: as many as there are particles. */
 #define PLUGMC_SWEEPS(type, trials)                                                                \
     static int plugmc_sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)  \
     {                                                                                              \

@@ -1,17 +1,19 @@
-/* plugmc/tally.h: what functions of free numbers (plugmc/free.h) call. Included after plugmc/potential.h. */
+/* plugmc/tally.h: functions that the author's functions of variational parameters (plugmc/variational.h) call.
+ * Include it after plugmc/potential.h. */
 #ifndef PLUGMC_TALLY_H
 #define PLUGMC_TALLY_H
 
-/* What functions of free numbers (plugmc/free.h) add to: sums over pairs, or over electrons, of a term of
- * O_k = d ln |Psi| / dp_k and of what the kinetic energy asks of it. */
+/* Accumulates, over pairs or over electrons, contributions to O_k = d ln |Psi| / dp_k and to its part in the
+ * kinetic energy. */
 typedef struct plugmc_tally {
-    /* Sums of O_k times `factor`, and of -1/2 lap_i O_k - drift_i . grad_i O_k over the electrons i; NULL: not
-     * wanted. */
+    /* Sums of `factor` times O_k, and of -1/2 lap_i O_k - drift_i . grad_i O_k over electrons i. NULL: not
+     * requested. */
     double *values, *kinetic;
-    int32_t stride; /* from one sum to the next */
+    int32_t stride; /* distance between the sums k and k + 1 */
     int32_t dimension;
     double factor;
-    double drift_a[3], drift_b[3]; /* Re grad ln Psi by the place of a, and of b; 1/length */
+    /* Re grad ln Psi with respect to the positions of a and b; 1/length. */
+    double drift_a[3], drift_b[3];
 } plugmc_tally;
 
 PLUGMC_FN void plugmc_tally_add(const plugmc_tally *t, int32_t k, real value, real kinetic)
@@ -20,7 +22,7 @@ PLUGMC_FN void plugmc_tally_add(const plugmc_tally *t, int32_t k, real value, re
     if (t->kinetic) t->kinetic[k * t->stride] += (double)kinetic;
 }
 
-/* How both drifts go along the separation a - b; of one electron and a place, its own. */
+/* (drift of a - drift of b) . (a - b). For one electron and a fixed position, drift_b is 0. */
 PLUGMC_FN real plugmc_tally_along(const plugmc_tally *t, plugmc_separation s)
 {
     return (real)((t->drift_a[0] - t->drift_b[0]) * (double)s.x +
@@ -28,8 +30,8 @@ PLUGMC_FN real plugmc_tally_along(const plugmc_tally *t, plugmc_separation s)
                   (t->drift_a[2] - t->drift_b[2]) * (double)s.z);
 }
 
-/* A function of a distance r that `electrons` (1, 2) have in their Laplacian: its value, slope over r and
- * curvature; `along` is plugmc_tally_along. */
+/* Adds a function of a distance r with its value, slope (du/dr) / r and curvature d2u/dr2. `electrons` is the
+ * number of electrons (1 or 2) whose Laplacians contain it; `along` is that of plugmc_tally_along. */
 PLUGMC_FN void plugmc_tally_radial(const plugmc_tally *t, int32_t k, int32_t electrons, real along,
                                    real value, real slope, real curvature)
 {

@@ -1,4 +1,4 @@
-/* A trial move, as a mover proposes it. On a GPU this text stands in front of the mover's. */
+/* A trial move of one walker, as a mover proposes it. In GPU source this header comes before the mover's file. */
 #ifndef PLUGMC_TRIAL_MOVE_H
 #define PLUGMC_TRIAL_MOVE_H
 
@@ -9,67 +9,68 @@
 
 #include "plugmc/device.h"
 
-/* Kinds of change. */
+/* Kinds of trial move. */
 enum {
-    PLUGMC_DISPLACED, /* `particle` goes to `position` */
-    PLUGMC_SWAPPED,   /* `particle` and `other` take each other's place */
+    PLUGMC_DISPLACED, /* `particle` moves to `position` */
+    PLUGMC_SWAPPED,   /* `particle` and `other` swap positions */
     PLUGMC_RESCALED,  /* the walker gets `box`; fractional coordinates stay */
-    PLUGMC_INSERTED, /* a particle of `species` comes in at `position`: behind the last of its species.
-                         Forbidden where there is no place for it (plugmc_species.most) */
-    PLUGMC_REMOVED,  /* `particle` leaves; the last of its species gets its number */
-    PLUGMC_IDENTITY, /* `particle` becomes one of `species`: it leaves, and comes in where it was */
-    /* `group` particles come in, or leave, together. Of a species the one with the largest number leaves first. */
+    /* A particle of `species` is inserted at `position`, with the number after the last of its species. Forbidden
+     * if that exceeds plugmc_species.capacity. */
+    PLUGMC_INSERTED,
+    PLUGMC_REMOVED,  /* `particle` is removed; the last of its species gets its number */
+    PLUGMC_IDENTITY, /* `particle` becomes one of `species`: removed, and inserted in place */
+    /* `group` particles are inserted, or removed, together. Of one species the largest number is removed first. */
     PLUGMC_GROUP_INSERTED,
     PLUGMC_GROUP_REMOVED
 };
 
-enum { PLUGMC_MOST_TOGETHER = 8 }; /* room for particles of a group, at least */
-enum { PLUGMC_MOST_PLACES = 64 };  /* of a trial */
+enum { PLUGMC_MOST_TOGETHER = 8 };         /* capacity of a group, at least */
+enum { PLUGMC_MOST_TRIAL_POSITIONS = 64 }; /* of one trial */
 
-/* Particles of a trial that come or leave together. */
+/* Particles that are inserted or removed together. */
 typedef struct plugmc_group {
-    int32_t n, capacity; /* how many; for how many there is room */
-    int32_t *members;    /* [n] species that come, or particles that leave: see plugmc_changes */
-    double (*places)[3]; /* [n] of those that come, length; wrapped by the core */
+    int32_t n, capacity;    /* number of particles; capacity of the arrays */
+    int32_t *members;       /* [n] species to insert, or particles to remove: see plugmc_changes */
+    double (*positions)[3]; /* [n] of insertions, length; wrapped by the core */
 } plugmc_group;
 
-/* A trial move of one walker as a mover proposes it. */
+/* Input and output of `propose`. The core sets the inputs and clears the outputs. */
 typedef struct plugmc_trial {
     uint32_t size;
-    /* given */
+    /* input */
     uint32_t walker; /* for plugmc_draw */
-    uint64_t seed, sweep;
-    uint32_t number; /* of the trial in the sweep, from plugmc_proposal.from */
+    plugmc_seed seed;
+    uint64_t sweep;
+    uint32_t number; /* of the trial in the sweep, counted from plugmc_proposal.from */
     int32_t dimension;
-    int64_t particles;       /* that are there: see plugmc_one_of_all */
+    int64_t particles;       /* present now: see plugmc_one_of_all */
     const int64_t *first;    /* particles of species s: first[s] ... first[s] + count[s] - 1 */
     const double *x, *y, *z; /* length */
-    double step;             /* that of plugmc_proposal.move */
-    /* wanted; cleared before */
+    double step;             /* of the move plugmc_proposal.move */
+    /* output */
     int32_t kind; /* any but PLUGMC_RESCALED */
-    /* Of PLUGMC_REMOVED and PLUGMC_IDENTITY `particle` is -1 where there is nobody of the species `other`:
-     * such a trial is rejected. */
+    /* PLUGMC_REMOVED, PLUGMC_IDENTITY: -1 if there is no particle of species `other`; the trial is then rejected. */
     int32_t particle, other;
     double position[3]; /* length; wrapped by the core */
-    /* given */
+    /* input */
     const int64_t *count; /* [species] */
     const struct plugmc_box *box;
-    /* wanted; cleared before, `move` is that of plugmc_proposal */
+    /* output; `move` is preset to plugmc_proposal.move */
     int32_t species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY */
-    int32_t move;    /* whose counts */
-    double
-        log_factor; /* ln of the mover's own factor in the probability of acceptance: the density with which
-                          the way back is proposed over that of the way there */
-    /* Of PLUGMC_GROUP_*: room for them, n is 0; NULL on a GPU without PLUGMC_GROUPS. */
+    int32_t move;    /* index in the mover's table: which counts */
+    /* ln of the mover's own factor in the acceptance probability: the probability density of proposing the reverse
+     * move over that of this one. */
+    double log_factor;
+    /* PLUGMC_GROUP_*: arrays to fill in, n is 0. NULL on a GPU without PLUGMC_GROUPS. */
     plugmc_group *group;
-    /* wanted; cleared before. Of PLUGMC_INSERTED and PLUGMC_REMOVED, k above 1: k places are weighed, those of
-     * plugmc_draw_one_place instead of `position`, and who comes goes to one of them by its Boltzmann factor; of who
-     * leaves its own and k - 1 others. log_factor is that of one place. At most PLUGMC_MOST_PLACES, and not beside a
-     * total that positions change. */
-    int32_t places;
+    /* PLUGMC_INSERTED and PLUGMC_REMOVED, k > 1: k trial positions, those of plugmc_draw_trial_position instead of
+     * `position`. An insertion selects one of them with its Boltzmann weight; a removal weighs the particle's own
+     * position and k - 1 others. log_factor is that of a single position. At most PLUGMC_MOST_TRIAL_POSITIONS; not
+     * possible with a many-body term that depends on positions. */
+    int32_t trial_positions;
 } plugmc_trial;
 
-/* Number k = 0 ... particles - 1 of all particles that are there, species by species. */
+/* Number of the k-th particle present, k = 0 ... particles - 1, species by species. */
 PLUGMC_FN int64_t plugmc_one_of_all(const plugmc_trial *t, int64_t k)
 {
     int64_t s = 0;
@@ -77,10 +78,10 @@ PLUGMC_FN int64_t plugmc_one_of_all(const plugmc_trial *t, int64_t k)
     return t->first[s] + k;
 }
 
-/* A place drawn uniformly in a box or sphere: with D(k) = plugmc_draw(seed, sweep, walker, number,
- * PLUGMC_PURPOSE_TRIAL, k), fractional coordinates are plugmc_uniform_double of words 0 and 1 of D(0), 2 and 3
- * of D(0), 0 and 1 of D(1); in a sphere it is radius times plugmc_draw_in_ball. */
-PLUGMC_FN void plugmc_draw_place(const plugmc_trial *t, double place[3])
+/* A position drawn uniformly in a box or sphere. With D(k) = plugmc_draw(seed, sweep, walker, number,
+ * PLUGMC_PURPOSE_TRIAL, k), the fractional coordinates are plugmc_uniform_double of words 0 and 1 of D(0), words 2
+ * and 3 of D(0), words 0 and 1 of D(1). In a sphere it is radius times plugmc_draw_in_ball. */
+PLUGMC_FN void plugmc_draw_position(const plugmc_trial *t, double place[3])
 {
     const plugmc_box *box = t->box;
     if (box->domain == PLUGMC_DOMAIN_SPHERE) {
@@ -100,13 +101,13 @@ PLUGMC_FN void plugmc_draw_place(const plugmc_trial *t, double place[3])
         for (int d = 0; d < t->dimension; d++) place[d] += f[k] * box->vector[k][d];
 }
 
-/* Place j of a trial with several: 0 is that of plugmc_draw_place, j that with the seed plus j times the fractional
- * part of the golden ratio, 2^64 for 1. */
-PLUGMC_FN void plugmc_draw_one_place(const plugmc_trial *t, int32_t j, double place[3])
+/* Trial position j of a trial with several. It is that of plugmc_draw_position with the key of the seed increased
+ * by j times the fractional part of the golden ratio times 2^64. */
+PLUGMC_FN void plugmc_draw_trial_position(const plugmc_trial *t, int32_t j, double place[3])
 {
     plugmc_trial one = *t;
-    one.seed += (uint64_t)j * 0x9e3779b97f4a7c15u;
-    plugmc_draw_place(&one, place);
+    one.seed.key += (uint64_t)j * 0x9e3779b97f4a7c15u;
+    plugmc_draw_position(&one, place);
 }
 
 #endif

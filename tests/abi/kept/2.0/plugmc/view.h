@@ -1,4 +1,4 @@
-/* Configurations as observables and totals are shown them. */
+/* Configurations as observables and many-body terms see them. */
 #ifndef PLUGMC_VIEW_H
 #define PLUGMC_VIEW_H
 
@@ -6,59 +6,58 @@
 
 struct plugmc_inverses;
 
-/* Particles sorted by cell, for observables and movers that look for neighbours. Within a cell
- * particles are in order of their index. Boxes of all walkers are cut into as many cells; they are
- * length[d] / count[d] wide, at least the range asked for where count >= 3. Pointers are host or device
- * memory, as the view's. The last number of `start` is how many are there: what lies behind them in `order` and
- * `positions` is of no meaning, not even NaN. */
+/* Cell list: particles sorted by cell, and within a cell by number. The boxes of all walkers have the same number
+ * of cells. Cells are length[d] / count[d] wide, which is at least the requested range if count >= 3. Arrays are in
+ * host or device memory, as those of the view. The last entry of `start` is the number of particles; entries of
+ * `order` and `positions` behind it are undefined, not even NaN. */
 typedef struct plugmc_cells {
     uint32_t size;
-    int32_t count[3];        /* cells in each direction, at least 1 */
+    int32_t count[3];        /* cells along each direction, at least 1 */
     int64_t cells;           /* product of count */
-    const uint32_t *start;   /* [walkers][cells + 1]: first entry of each cell */
-    const uint32_t *order;   /* [walkers][particles]: particle index, sorted by cell */
-    const double *positions; /* [walkers][particles][3], in that order, wrapped into the box */
-    /* To be set before cells are asked for, 0 if not: cells for any range up to this one do as well, as those that
-     * somebody else has asked for. Only where results are the same numbers whatever the cells are. */
+    const uint32_t *start;   /* [walkers][cells + 1] first entry of each cell */
+    const uint32_t *order;   /* [walkers][particles] numbers of particles, sorted by cell */
+    const double *positions; /* [walkers][particles][3] in that order, wrapped into the box */
+    /* Input, 0 if not used: cells for any range up to this one will do, e.g. those made for another plugin. Only if
+     * results do not depend on the cells to the last bit. */
     double most;
 } plugmc_cells;
 
-/* A configuration as observables see it. */
+/* The configurations of all walkers. */
 typedef struct plugmc_view {
     uint32_t size;
     uint64_t sweep;
-    /* [walkers][particles][3], length, periodic ones wrapped into [0, length); z = 0 in two
-     * dimensions. Device memory if the observable measures on the GPU, host memory else. */
+    /* [walkers][particles][3], length; periodic coordinates wrapped into [0, length), z = 0 in two dimensions.
+     * Device memory if the observable measures on the GPU, else host memory. */
     const double *positions;
     int32_t on_device;
-    /* Sorted by cells at least `range` wide; built once a view and range. */
+    /* Makes cells at least `range` wide; built once per view and range. */
     int (*cells)(const struct plugmc_view *, double range, plugmc_cells *out);
     void *core;
-    /* Energy over kT of each walker [walkers] as the mover keeps it while it sweeps, all sampled
-     * potentials; NULL if the mover keeps none. Host memory. */
+    /* Energy of each walker [walkers], summed over sampled potentials, as the mover keeps it while it sweeps, in
+     * the potentials' unit of energy. Host memory. NULL if the mover keeps none. */
     int (*running_energy)(const struct plugmc_view *, double *energy);
     const plugmc_box *box;        /* [walkers], host memory */
-    const plugmc_box *device_box; /* the same in device memory, if `on_device` */
-    const int64_t *count;         /* [walkers][species]: see PLUGMC_STATE_COUNT; host memory */
-    /* Inverse matrices of a mover that keeps them for these positions (plugmc/wave.h); NULL: there are none.
-     * They are valid until the callback returns. */
+    const plugmc_box *device_box; /* as `box`, in device memory; if `on_device` */
+    const int64_t *count;         /* [walkers][species] see PLUGMC_STATE_COUNT; host memory */
+    /* Inverse matrices of a mover that keeps them for these positions (plugmc/wave.h); NULL: none. They are valid
+     * until the callback returns. */
     int (*inverses)(const struct plugmc_view *, struct plugmc_inverses *out);
-    /* Which particles are yours to measure, where several processes have this walker and the observable has said how
-     * far it reaches (PLUGMC_MEASURES_SHARES): others may be at NaN, as nobody, and are then in no cell, while
-     * `count` is of all. Else all are yours. See plugmc_share_of. */
+    /* The particles that this process has to measure, if several processes simulate one walker and the observable
+     * has returned a finite reach (PLUGMC_MEASURES_SHARES). Other particles may be NaN and are then in no cell,
+     * while `count` counts all. Otherwise all particles. Read it with plugmc_share_of. */
     plugmc_share share;
-    /* Of a view that a potential's total facet is asked about: only the first so many walkers are meant; 0: all. What is
-     * said of the others is not used, so that a potential need not know this. See plugmc_walkers_of. */
+    /* Views for many-body terms: only the first `walkers` walkers are used; 0: all. Results for the others are
+     * ignored, so a potential need not read this. See plugmc_walkers_of. */
     int32_t walkers;
 } plugmc_view;
 
-/* plugmc_view.share, of a program that knows it. */
+/* plugmc_view.share, all particles if the program does not have it. */
 static inline plugmc_share plugmc_share_of(const plugmc_view *view)
 {
     return PLUGMC_HAS(view, share) ? view->share : (plugmc_share){0};
 }
 
-/* For whoever changes members of a view: as much as there is of it. What is not there is 0. */
+/* Copy of a view for code that changes its members. Members that the program does not have are 0. */
 static inline plugmc_view plugmc_view_copy(const plugmc_view *view)
 {
     plugmc_view copy = {.size = 0};

@@ -1,172 +1,181 @@
-/* Wave functions: what movers and programs ask of them beside the orbitals, and weights of walkers. */
+/* Wave functions beyond the orbitals: variational parameters, local energies, weights of walkers. */
 #ifndef PLUGMC_WAVE_H
 #define PLUGMC_WAVE_H
 
 #include "plugmc/view.h"
 
-/* ---- Parameters ------------------------------------------------------------------------------ */
+/* ---- Variational parameters --------------------------------------------------------------- */
 
-/* Numbers of a potential that whoever optimises a wave function may change while a run is prepared, without
- * compiling or taking memory again: only numbers change, neither ranges nor how many of anything there are.
- * ln |Psi| = -U/2 with U the energy over kT of the potential, O_k = d ln |Psi| / dp_k. Hartree atomic units. */
+/* Numbers of a potential that an optimiser of the wave function may change once a run is prepared, without new
+ * compilation or memory: ranges and sizes stay the same. ln |Psi| = -U/2, U being the energy over kT of the
+ * potential; O_k = d ln |Psi| / dp_k. Hartree atomic units. */
 
-/* One of them: the key of the potential's section that it belongs to, and its place in that list; -1: the key
- * is no list. All numbers of a list are free, and stand one after the other, from place 0. */
-typedef struct plugmc_free_number {
+/* A variational parameter: a key of the potential's section, and the index in its list; -1: the key is not a list.
+ * If a list is variational, all its values are, in order from index 0. */
+typedef struct plugmc_variational_parameter {
     uint32_t size;
     const char *key; /* lives as long as the instance */
     int64_t place;
-} plugmc_free_number;
+} plugmc_variational_parameter;
 
-/* What is asked, of walkers first ... first + walkers - 1 of a view in host memory; it is ADDED to what is there,
- * as potentials of a run have their numbers side by side: `row` numbers from one walker to the next. */
-typedef struct plugmc_free_request {
+/* A request for walkers first ... first + walkers - 1 of a view in host memory. Results are ADDED. `row` is the
+ * number of entries from one walker to the next, as the potentials of a run have their parameters side by side. */
+typedef struct plugmc_variational_request {
     uint32_t size;
     int32_t first, walkers;
     int64_t row;
     const plugmc_view *view;
-    double *derivatives; /* [walkers][row] O_k; NULL: not wanted */
-    /* [walkers][row] sum over electrons i of -1/2 lap_i O_k - drift_i . grad_i O_k: what d/dp_k does to the
-     * kinetic part of the local energy (J. Toulouse, C. J. Umrigar, J. Chem. Phys. 126, 084102 (2007));
-     * with drift [walkers][particles][3] = Re grad ln Psi, 1/length. NULL: not wanted. */
+    double *derivatives; /* [walkers][row] O_k; NULL: not requested */
+    /* [walkers][row] sum over electrons i of -1/2 lap_i O_k - drift_i . grad_i O_k, the derivative of the kinetic
+     * part of the local energy with respect to p_k (J. Toulouse, C. J. Umrigar, J. Chem. Phys. 126, 084102 (2007)),
+     * with drift [walkers][particles][3] = Re grad ln Psi, 1/length. NULL: not requested. */
     double *kinetic;
     const double *drift;
-} plugmc_free_request;
+} plugmc_variational_request;
 
-/* The same for one particle of one walker, tried at some places while all others stay: the quadrature of a
- * nonlocal potential. */
-typedef struct plugmc_free_places {
+/* The same for one particle of one walker at several trial positions, all others staying in place: for the
+ * quadrature of a nonlocal potential. */
+typedef struct plugmc_variational_points {
     uint32_t size;
-    int32_t walker; /* of the view */
-    int64_t particle, places, row;
+    int32_t walker; /* index in the view */
+    int64_t particle, points, row;
     const plugmc_view *view;
-    const double (*position)[3]; /* [places], length, wrapped into the box */
-    double *changes;             /* [places][row] O_k there less O_k as the view is: added */
-} plugmc_free_places;
+    const double (*position)[3]; /* [points] length, wrapped into the box */
+    double *changes;             /* [points][row] O_k at the point minus O_k of the view, added */
+} plugmc_variational_points;
 
-typedef struct plugmc_free {
+typedef struct plugmc_variational {
     uint32_t size;
-    int32_t on_device; /* 1: takes views in device memory; none does so far */
-    /* After configure; the same as long as the instance lives. */
+    int32_t on_device; /* 1: accepts views in device memory; no plugin does yet */
+    /* After configure: number of parameters, parameter k, all values. `count` and `number` return the same for the
+     * life of the instance. */
     int64_t (*count)(const void *instance);
-    int (*number)(const void *instance, int64_t k, plugmc_free_number *out);
+    int (*number)(const void *instance, int64_t k, plugmc_variational_parameter *out);
     int (*get)(const void *instance, double *values);
-    /* From the main thread, of the instance of each precision. Finite numbers, as the keys allow them. */
+    /* Sets all values. Called from the main thread, for the instance of each precision. Values are finite and
+     * within the limits of the keys. */
     int (*set)(void *instance, const double *values);
-    /* Of the instance in double precision; for different walkers from many threads at once. */
+    /* For the instance in double precision. Called from many threads at once, for different walkers. */
     int (*derivatives)(const void *instance, const struct plugmc_host *,
-                       const plugmc_free_request *);
-    int (*at_places)(const void *instance, const struct plugmc_host *, const plugmc_free_places *);
-    /* 1: keys of the section come before what a file of the potential gives, so that lists may be written into a
-     * section that does not give them. */
+                       const plugmc_variational_request *);
+    int (*at_points)(const void *instance, const struct plugmc_host *,
+                     const plugmc_variational_points *);
+    /* 1: keys of the section take precedence over a file of the potential, so that lists may be written to a
+     * section that does not contain them. */
     int32_t keys_before_files;
-    /* Names of the lists of the plugin's table, keys and derived ones, whose numbers `set` changes, ended by NULL: all
-     * that device text sees of free numbers. Where plugmc_system.numbers_change they are memory of each loaded kernel
-     * text, which the core writes after `set`. NULL: no kernel may be used once numbers were set. */
+    /* Names, ended by NULL, of the lists of the plugin's table, both keys and derived ones, that `set` changes: all
+     * that GPU source reads of the variational parameters. If plugmc_system.parameters_change, each loaded kernel
+     * source has them in memory and the core writes them after `set`. NULL: no kernel may be used after `set`. */
     const char *const *tables;
-    /* PLUGMC_FREE_* (plugmc/free.h): derivatives that the potential's own text gives, so that the core finds them on
-     * the GPU too. 0: on the CPU alone. */
+    /* PLUGMC_VARIATIONAL_* (plugmc/variational.h): derivatives that the potential's source contains, so that the
+     * core computes them on the GPU too. 0: only on the CPU. */
     int32_t functions;
-    /* With these: how many sums the text adds up (the same as long as the instance lives), and what they are to the
-     * numbers: `combine` adds d/dp_k [count] of the instance in double precision from sums [sums]. */
+    /* Required with `functions`. `sums`: number of sums that the source accumulates, constant for the life of the
+     * instance. `combine`: adds d/dp_k [count], computed from sums [sums], to row; for the instance in double
+     * precision. */
     int64_t (*sums)(const void *instance);
     void (*combine)(const void *instance, const double *sums, double *row);
-} plugmc_free;
+} plugmc_variational;
 
-/* Free numbers that a potential offers; NULL: it has none. */
-#define PLUGMC_FREE_NUMBERS "plugmc.free_numbers/1"
-static inline const plugmc_free *plugmc_free_of(const plugmc_plugin *potential)
+/* The variational parameters that a potential offers; NULL: none. */
+#define PLUGMC_VARIATIONAL_PARAMETERS "plugmc.variational_parameters/1"
+static inline const plugmc_variational *plugmc_variational_of(const plugmc_plugin *potential)
 {
-    return (const plugmc_free *)plugmc_offered(potential, PLUGMC_FREE_NUMBERS);
+    return (const plugmc_variational *)plugmc_offered(potential, PLUGMC_VARIATIONAL_PARAMETERS);
 }
 
 /* ---- Local energies -------------------------------------------------------------------------- */
 
-/* H Psi / Psi of Psi = determinants of the orbitals of one potential times exp(-U/2), U the energy over kT
- * of all sampled pairs and fields (W. M. C. Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod. Phys. 73,
- * 33 (2001)). One plugin of a run gives them, of whatever kind; others ask PLUGMC_LOCAL_ENERGIES. Hartree
- * atomic units, of the whole cell. */
+/* H Psi / Psi. Psi is the determinants of the orbitals of one potential times exp(-U/2), U being the energy over kT
+ * of all sampled pairs and fields (W. M. C. Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod. Phys. 73, 33
+ * (2001)). One plugin of a run, of any kind, computes it; others request it with PLUGMC_LOCAL_ENERGIES. Hartree
+ * atomic units, for the whole cell. */
 
-/* What a local energy consists of, in this order; real parts. */
+/* Parts of a local energy, in this order; real parts. */
 enum {
     PLUGMC_LOCAL_KINETIC,
     PLUGMC_LOCAL_ELECTRON_ELECTRON,
-    PLUGMC_LOCAL_LOCAL, /* ions' charges, and pseudopotentials that act on any angular momentum alike */
-    PLUGMC_LOCAL_NONLOCAL, /* those that do not */
+    /* Charges of the ions, and pseudopotentials that act equally on every angular momentum. */
+    PLUGMC_LOCAL_LOCAL,
+    PLUGMC_LOCAL_NONLOCAL, /* the other pseudopotentials */
     PLUGMC_LOCAL_ION_ION,
     PLUGMC_LOCAL_PARTS
 };
 
-/* Inverse matrices that somebody keeps: of spin s (species), M[e][o] = (A^-1)[o][e] with A[e][o] the orbital o at
- * electron e, n of each; real, or re, im. They may be as far from exact as the mover lets them drift. */
+/* Inverse matrices that a mover keeps. For spin (species) s, M[e][o] = (A^-1)[o][e], A[e][o] being orbital o at
+ * electron e, n of each; real, or complex as re, im. They may deviate from the exact inverses by as much as the
+ * mover lets them drift. */
 typedef struct plugmc_inverses {
     uint32_t size;
-    int32_t on_device; /* where `inverse` is; the list of pointers is host memory */
-    const double *const
-        *inverse[2]; /* [species][walkers]: M [n][n] of each walker; NULL: no electron */
-    const double
-        *ln_square[2]; /* [species][walkers] ln |det A|^2 as it is kept, host memory; or NULL */
+    /* Where the matrices are. The array of pointers is host memory. */
+    int32_t on_device;
+    /* [species][walkers] M [n][n] of each walker; NULL: no electrons. */
+    const double *const *inverse[2];
+    /* [species][walkers] ln |det A|^2 as the mover keeps it, host memory; or NULL. */
+    const double *ln_square[2];
 } plugmc_inverses;
 
-/* A place where a nonlocal potential takes an electron. The sum of `energy` over those of a walker is its
- * nonlocal energy; for moves by T = -tau `energy` see M. Casula, Phys. Rev. B 74, 161102 (2006). */
-typedef struct plugmc_nonlocal_place {
-    int32_t walker, electron; /* walker: of the view */
+/* A quadrature point to which a nonlocal potential moves an electron. The sum of `energy` over the points of a
+ * walker is its nonlocal energy. For moves with T = -tau `energy` see M. Casula, Phys. Rev. B 74, 161102 (2006). */
+typedef struct plugmc_nonlocal_point {
+    int32_t walker, electron; /* walker: index in the view */
     double position[3];       /* length, wrapped into the box */
-    double energy;            /* Hartree: v(r, r') Re(Psi(.., r', ..) / Psi) with all its weights */
-    double factor;            /* Hartree: v(r, r') alone */
-    /* Re, im of what orbitals at `position` are multiplied by to be those at r': with a twist they gain a phase over
-     * an edge of the box, where `position` is on the other side. */
+    /* Hartree: v(r, r') Re(Psi(.., r', ..) / Psi) with all its weights. */
+    double energy;
+    double factor; /* Hartree: v(r, r') alone */
+    /* Re, im of the factor that turns orbitals at `position` into those at r': with a twist they gain a phase
+     * across an edge of the box, if `position` is on the other side. */
     double phase[2];
-} plugmc_nonlocal_place;
+} plugmc_nonlocal_point;
 
-/* What is asked, of walkers first ... first + walkers - 1 of a view. What is found is written over what was
- * there; NULL: not wanted. A Psi that is 0, or no number, is a failure with a sentence. */
+/* A request for walkers first ... first + walkers - 1 of a view. Results overwrite the arrays. NULL: not requested.
+ * If Psi is 0 or not a number, evaluate fails and reports it. */
 typedef struct plugmc_local_energy_request {
     uint32_t size;
     int32_t first, walkers;
-    /* Positions, and the sweep whose random numbers turn the quadratures of nonlocal potentials: the same sweep
-     * and walker have the same quadrature, whoever asks. */
+    /* Positions, and the sweep whose random numbers rotate the quadratures of nonlocal potentials: the same sweep
+     * and walker have the same quadrature, whichever plugin asks. */
     const plugmc_view *view;
-    /* Of all walkers of the view, belonging to its positions; NULL: those of the view, if it has any
-     * (plugmc_view.inverses), else they are made from the positions. */
+    /* For all walkers of the view and its positions. NULL: those of the view if it has any (plugmc_view.inverses),
+     * else they are computed from the positions. */
     const plugmc_inverses *inverses;
-    double *energy; /* [walkers] the sum of the parts, host memory */
+    double *energy; /* [walkers] sum of the parts, host memory */
     double *parts;  /* [walkers][PLUGMC_LOCAL_PARTS] host memory */
-    double *ln_psi; /* [walkers] ln |Psi|, without a norm; host memory */
-    /* [walkers][2] Psi / |Psi|, re and im; host memory. By an LU decomposition, even if matrices are lent. */
+    double *ln_psi; /* [walkers] ln |Psi|, not normalised; host memory */
+    /* [walkers][2] Psi / |Psi|, re and im; host memory. Always from an LU decomposition. */
     double *phase;
-    double *drift; /* [walkers][particles][3] Re grad ln Psi, 1/length; where the view is */
-    /* Out: the places of the quadratures, in the order of walkers, host memory of whoever answers, until it is
-     * asked again. NULL: not wanted. */
-    const plugmc_nonlocal_place **places;
-    int64_t *place_count;
-    /* The same of a view on a device, in device memory: those of an electron side by side, electrons of a walker and
-     * species in order. Who asked may write there, until it asks again. NULL: not wanted. */
-    plugmc_nonlocal_place **device_places;
+    /* [walkers][particles][3] Re grad ln Psi, 1/length; host or device memory, as the view. */
+    double *drift;
+    /* Out: quadrature points, ordered by walker, in host memory of the plugin that answers; valid until the next
+     * request. NULL: not requested. */
+    const plugmc_nonlocal_point **points;
+    int64_t *point_count;
+    /* The same in device memory, for a view on a device: points of an electron are contiguous, electrons of a
+     * walker and species are in order. The caller may write to it until its next request. NULL: not requested. */
+    plugmc_nonlocal_point **device_points;
 } plugmc_local_energy_request;
 
 typedef struct plugmc_local_energy {
     uint32_t size;
-    int32_t on_device; /* 1: takes a view in device memory */
-    /* From the main thread, after prepare of all plugins. */
+    int32_t on_device; /* 1: accepts views in device memory */
+    /* Called from the main thread, after prepare of all plugins. */
     int (*evaluate)(void *instance, const struct plugmc_host *,
                     const plugmc_local_energy_request *);
 } plugmc_local_energy;
 
-/* Offered by the plugin that gives them. */
+/* Offered by the plugin that computes local energies. */
 #define PLUGMC_LOCAL_ENERGY "plugmc.local_energy/1"
 static inline const plugmc_local_energy *plugmc_local_energy_of(const plugmc_plugin *plugin)
 {
     return (const plugmc_local_energy *)plugmc_offered(plugin, PLUGMC_LOCAL_ENERGY);
 }
 
-/* What the core has for others, who ask the one plugin of the run that gives them. */
+/* The core's extension for plugins that need local energies. */
 #define PLUGMC_LOCAL_ENERGIES "plugmc.local_energies/1"
 typedef struct plugmc_local_energies {
     uint32_t size;
-    /* Local energies of the wave function, by the one plugin of the run that gives them. Main
-     * thread, once all plugins are prepared. With NULL it only asks, in `prepare`, whether there is one. */
+    /* Local energies from the plugin of the run that computes them. Main thread, once all plugins are prepared.
+     * With NULL, in `prepare`, it only tests that there is exactly one such plugin, and reports if not. */
     int (*local_energy)(plugmc_context *, const plugmc_local_energy_request *);
 } plugmc_local_energies;
 
@@ -177,11 +186,11 @@ static inline const plugmc_local_energies *plugmc_local_energies_of(const plugmc
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
-/* PLUGMC_STATE_WEIGHT is ln of what a walker counts in averages. A mover that changes it
- * (PLUGMC_CHANGED_WALKER_WEIGHT) ties walkers together and says so (plugmc_mover.joins). The core then keeps, of
- * each measurement, the weighted mean over walkers and the mean weight, which is a quantity "weight" of each
- * observable, and averages are sum_t w_t x_t / sum_t w_t. An observable says that it follows the bit if what it
- * measures of a walker hangs on where that walker is now and on nothing before, so that it may have been another
- * one at the last measurement; others are refused. */
+/* PLUGMC_STATE_WEIGHT is ln of a walker's weight in averages. A mover that changes it
+ * (PLUGMC_CHANGED_WALKER_WEIGHT) couples walkers and says so (plugmc_mover.couples). Of each measurement the core
+ * then keeps the weighted mean over walkers and the mean weight, which becomes a quantity "weight" of each
+ * observable. Averages are sum_t w_t x_t / sum_t w_t. An observable may set this bit in `follows` if what it
+ * measures of a walker depends on the present configuration and on nothing earlier: the walker may have been
+ * another one at the previous measurement. Other observables are refused. */
 
 #endif
