@@ -79,7 +79,7 @@ static void print_potential(FILE *f, const char *lead, const plugmc_plugin *d)
         fprintf(f, "%sorbitals: values, gradients and Laplacians (%s)\n", lead,
                 where(plugmc_orbitals_of(d)->on_device));
     if (plugmc_variational_of(d))
-        fprintf(f, "%sfree numbers: may be optimised (plugmc optimise)\n", lead);
+        fprintf(f, "%svariational parameters: may be optimised (plugmc optimise)\n", lead);
     if ((p->pair || p->field) && d->source)
         fprintf(f, "%sis compiled into the GPU kernels of movers\n", lead);
 }
