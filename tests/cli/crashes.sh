@@ -103,7 +103,7 @@ test_crash_in_a_callback_called_by_a_plugin()
 test_crash_in_a_callback_of_a_mover()
 {
     crashing
-    for callback in take sweep give counts limit running_energy; do
+    for callback in load sweep store counts limit running_energy; do
         crashes mover.$callback "mover crashing_mover" $callback run sim.ini
     done
 }
@@ -123,7 +123,7 @@ test_crash_in_a_callback_of_orbitals()
     change 's/^device.*/&\nseed = 2/; s/^lx = .*/&\n[initial]\nstate = random/; s/^count = .*/count = 3/'
     for callback in count complex_valued evaluate; do
         LEAST=2 MOST=8 crashes orbitals.$callback \
-            "potential crashing_orbitals|mover configuration" "$callback|prepare|take|sweep" run sim.ini
+            "potential crashing_orbitals|mover configuration" "$callback|prepare|load|sweep" run sim.ini
     done
     crashes orbitals.ions "potential crashing_orbitals" ions run sim.ini
 }
@@ -133,7 +133,7 @@ test_crash_in_a_callback_when_resumed()
     crashing
     must run sim.ini --set run.sweeps=2
     mv sim.h5 before.h5
-    for callback in take archive counts give running_energy; do
+    for callback in load archive counts store running_energy; do
         crashes mover.$callback "mover crashing_mover" $callback run --resume sim.h5 --set run.sweeps=4
         ! cmp -s sim.h5 before.h5 || fail "the run did not go on in the end"
     done
@@ -171,7 +171,7 @@ test_crash_in_a_benchmark_of_sweeps()
 {
     crashing
     timed sweeps
-    for callback in prepare take sweep counts release; do
+    for callback in prepare load sweep counts release; do
         crashes mover.$callback "mover crashing_mover" $callback bench ./sim.ini
     done
 }

@@ -22,7 +22,7 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
     double *positions;
     const int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
     (void)host, (void)changed;
-    here("mover.take");
+    here("mover.load");
     if (!code) memcpy(m->positions, positions, bytes_of(m));
     return code;
 }
@@ -44,7 +44,7 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
     double *positions;
     const int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_WRITE, &positions);
     (void)host;
-    here("mover.give");
+    here("mover.store");
     if (!code) memcpy(positions, m->positions, bytes_of(m));
     return code;
 }
