@@ -31,6 +31,8 @@
 
 /* What the tests' benches for movers, movers.h, need of a test. */
 #define fail_msg(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
+#define assert_true(x) ((x) ? (void)0 : fail_msg("%s is not true", #x))
+#define assert_int_equal(a, b) assert_true((a) == (b))
 #define TEST_PLUGINS getenv("PLUGMC_PLUGIN_PATH")
 #include "movers.h"
 #include "forces.h"
@@ -136,12 +138,12 @@ static gpu_module *load_cubin(gpu *g, const char *path)
     const driver_result result = g->api.module_load(&module->handle, image);
     free(image);
     if (result) fail_msg("the driver does not load %s (CUDA error %d)", path, result);
-    module->next = g->modules;
-    return g->modules = module;
+    module->next = g->code.modules;
+    return g->code.modules = module;
 }
 
 /* As the core's service makes a kernel, but from the cubin. */
-static int kernel_by_hand(plugmc_context *context, const plugmc_kernel_text *text, const char *name,
+static int kernel_by_hand(plugmc_context *context, const plugmc_gpu_source *text, const char *name,
                           plugmc_kernel **out)
 {
     contender *c = (contender *)context;
@@ -155,8 +157,8 @@ static int kernel_by_hand(plugmc_context *context, const plugmc_kernel_text *tex
     k->text_name = checked(strdup(c->cubin));
     k->module = c->module;
     k->overlaps = text->overlap && g->services.architecture >= 90 && g->api.launch_extended;
-    k->next = g->kernels;
-    *out = g->kernels = k;
+    k->next = g->code.kernels;
+    *out = g->code.kernels = k;
     return PLUGMC_OK;
 }
 
@@ -267,15 +269,8 @@ static plugmc_counts counts_of(contender *c)
 /* [particles][3], to be freed. */
 static double *positions_of(contender *c)
 {
-    bench *b = &c->b;
-    const plugmc_gpu *services = b->host.gpu;
-    const size_t bytes = 3 * (size_t)b->system.particles * sizeof(double);
-    double *positions = checked(malloc(bytes));
-    plugmc_device_pointer at;
-    bench_expect(b, services->allocate(b->host.context, bytes, &at));
-    bench_expect(b, c->mover.calls->store(c->mover.instance, &b->host, (double *)(uintptr_t)at));
-    bench_expect(b, services->download(b->host.context, positions, at, bytes));
-    bench_expect(b, services->release(b->host.context, at));
+    double *positions = checked(malloc(3 * (size_t)c->b.system.particles * sizeof *positions));
+    mover_store(&c->b, &c->mover, positions);
     return positions;
 }
 
