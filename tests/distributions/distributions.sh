@@ -828,13 +828,13 @@ case_faults_of_insert_are_seen()
 case_faults_of_several_places_are_seen()
 {
     local law='number dimension=2 length=1.5 activity=10 most=2 core=1'
-    local own='t->places = (int32_t)p->places;'
+    local own='t->trial_positions = (int32_t)p->places;'
     diameter=1 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
     change 's/^trials = .*/&\nplaces = 8/'
     plant insert ''
     run
     agrees numbers/N_a $law
-    plant insert "s|$own|t->places = t->move == INSERTION ? (int32_t)p->places : 1;|"
+    plant insert "s|$own|t->trial_positions = t->move == INSERTION ? (int32_t)p->places : 1;|"
     shorter 8
     caught numbers/N_a $law
 }
