@@ -37,8 +37,8 @@ int borrowing_positions(engine *, int side, const double **out);
 int borrowing_share(engine *, double reach, const double **out, plugmc_share *);
 /* Current boxes [walkers]. Returns an exit code. */
 int borrowing_boxes_of(engine *, const plugmc_box **out);
-/* Positions on the host, without asking a mover. With the second function the core writes all of them. Both return exit
- * codes. */
+/* Positions on the host. Before the first function returns, a newer configuration is stored. With the second
+ * function the core overwrites all positions, so no mover is asked. Both return exit codes. */
 int borrowing_read(engine *, const double **out);
 int borrowing_write(engine *, double **out);
 #endif

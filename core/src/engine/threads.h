@@ -19,7 +19,8 @@ thread_offer threads_offered(const char *root);
 const char *threads_why(const thread_offer *, char words[160]);
 
 /* Threads of this process that can be at work at the same time, up to `wanted`, with room for the two that it starts
- * beside them and for a team that ends: OpenMP ends the program where one is refused. *error: why there are not as many, or 0. */
+ * beside them and for a team that ends: OpenMP ends the program where one is refused. *error: why there are not as
+ * many, or 0. */
 int threads_startable(int wanted, int *error);
 
 /* Processors of the machine that no program uses now, this thread's own not counted: below 0 where
