@@ -35,7 +35,7 @@ typedef struct ladder {
 } ladder;
 
 /* Reads [run] temperature and pressure, [ladder], and the couplings of potentials. Their terms must be in the system
- * already. Sets the temperature and the number of rungs of the system. `walkers` is the number of all processes.
+ * already. Sets the temperature and the number of rungs of the system. `walkers` is their number in all processes.
  * Returns 0, or an exit code after a message. */
 int ladder_build(ladder *, const config *, int32_t walkers, plugmc_system *, report *);
 void ladder_free(ladder *);

@@ -22,9 +22,9 @@ thread_offer threads_offered(const char *root);
 /* Why there are so many: "2 processors, of which its control group may use 1.5". Returns `words`. */
 const char *threads_why(const thread_offer *, char words[160]);
 
-/* Threads of this process that can be at work at the same time, up to `wanted`, with room for the two that it starts
- * beside them and for a team that ends: OpenMP ends the program where one is refused. *error: why there are not as
- * many, or 0. */
+/* How many threads of this process can run at the same time, up to `wanted`. OpenMP ends the program if it cannot
+ * start a thread. So this leaves room for the two threads that the process starts besides, and for a team that is
+ * ending. *error: why there are fewer than wanted, or 0. */
 int threads_startable(int wanted, int *error);
 
 /* Idle processors of the machine, not counting the one that this thread uses. Negative if programs wait for a
