@@ -12,7 +12,7 @@ typedef struct shown_configuration {
     const double *positions;
 } shown_configuration;
 
-/* energy [walkers][terms] of every term, sampled or measured: over kT, or in the unit that the term says. A hard
- * core has 0. Returns a PLUGMC_* code. */
+/* energy [walkers][terms] of every term, sampled or measured: in the unit of energy of the potentials, or as the
+ * term defines it. A hard core has 0. Returns a PLUGMC_* code. */
 int energies_anew(const plugmc_host *host, const shown_configuration *, double *energy);
 #endif
