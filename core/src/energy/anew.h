@@ -1,10 +1,10 @@
-/* Energies of configurations that are shown, added up anew on the host: nothing is remembered of them. */
+/* Energies of given configurations, summed from scratch on the host. Nothing is kept between calls. */
 #ifndef PLUGMC_ENERGY_ANEW_H
 #define PLUGMC_ENERGY_ANEW_H
 
 #include "plugmc/plugin.h"
 
-/* What is shown of all walkers of `host->system`: boxes [walkers], counts [walkers][species], positions
+/* Configurations of all walkers of `host->system`: boxes [walkers], counts [walkers][species], positions
  * [walkers][particles][3]. */
 typedef struct shown_configuration {
     const plugmc_box *boxes;
@@ -12,7 +12,7 @@ typedef struct shown_configuration {
     const double *positions;
 } shown_configuration;
 
-/* Of every term, sampled or measured, energy [walkers][terms] over kT, or what the term says that it is; a hard core
- * has 0. PLUGMC_* code. */
+/* energy [walkers][terms] of every term, sampled or measured: in the unit of energy of the potentials, or as the
+ * term defines it. A hard core has 0. Returns a PLUGMC_* code. */
 int energies_anew(const plugmc_host *host, const shown_configuration *, double *energy);
 #endif

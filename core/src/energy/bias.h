@@ -1,40 +1,45 @@
-/* Weights of macrostates (plugmc/macrostates.h): what they add to -ln p, and the books of trials. */
+/* Weights of macrostates (plugmc/macrostates.h): what they add to -ln p, and the transition counts of trial moves. */
 #ifndef PLUGMC_BIAS_H
 #define PLUGMC_BIAS_H
 
 #include "energy/hamiltonian.h"
 
-/* What a change means for the walker's place among the bins. */
+/* The effect of a trial move on the bin of its walker. */
 typedef struct bias_step {
-    int64_t before, after; /* bins; may be none of those that there are */
-    double growth;         /* of the weight */
-    double change;         /* of x */
-    bool leads_out;        /* of the walker's window: it is to be rejected */
+    /* Bins; they may lie outside the range of bins. */
+    int64_t before, after;
+    /* Change of the weight. */
+    double growth;
+    /* Change of x. */
+    double change;
+    /* It leaves the window of the walker, so it must be rejected. */
+    bool leads_out;
 } bias_step;
 
-/* Says what is wrong with a declaration, or NULL. */
+/* What is wrong with a declaration; NULL: nothing. */
 const char *bias_refused(const plugmc_macrostates *);
-/* Takes memory; a PLUGMC_* code. */
+/* Allocates memory. Returns a PLUGMC_* code. */
 int bias_open(hamiltonian *, plugmc_macrostates *);
 void bias_close(hamiltonian *);
 
-/* Whether trials of a mover that changes this can lead from one bin to another. */
+/* Whether trials of a mover with these `changes` can lead from one bin to another. */
 bool bias_concerns(const hamiltonian *, uint32_t changes);
-/* Whether weights are of energies. */
+/* Whether macrostates are bins of the energy. */
 bool bias_is_of_energy(const hamiltonian *);
-/* Finds that of a walker anew: at the start of a sweep, or before a decision, so that its digits do not depend on
- * where a run is cut. */
+/* Sums the energy of a walker from scratch, at the start of a sweep or before a decision. So its last digits do not
+ * depend on where a run was interrupted. */
 void bias_find_energy(hamiltonian *, int32_t w);
-/* How much x changes by proposal p of walker w, whose energies and `forbidden` are known. */
+/* The change of x by proposal p of walker w. The energies and `forbidden` of the proposal must be known. */
 double bias_change(const hamiltonian *, const plugmc_changes *, int32_t w, int64_t p);
 bias_step bias_of(const hamiltonian *, int32_t w, double change);
-/* A trial of walker w: `probability` without weights to be accepted, and whether it was taken. */
+/* Counts a trial of walker w. `probability` is that of acceptance without weights; `taken`: it was accepted. */
 void bias_note(hamiltonian *, int32_t w, const bias_step *, double probability, bool taken);
-/* Into the books of the mover that declared them; a PLUGMC_* code. It is done when that mover acts or is
- * measured, which does not depend on where a run is cut, as the last digits of sums do. */
+/* Adds the counts to those of the mover that declared the macrostates. It is called when that mover acts or is
+ * measured. These times do not depend on where a run was interrupted, so neither do the last digits of the sums.
+ * Returns a PLUGMC_* code. */
 int bias_gather(hamiltonian *, const plugmc_host *);
-/* What was not gathered yet, for checkpoints: twice [walkers][bins][BIAS_BOOKS], on the host and on the
- * device. */
+/* Counts that have not been gathered yet, for checkpoints: two arrays [walkers][bins][BIAS_BOOKS], that of the host and
+ * that of the device. */
 size_t bias_books(const hamiltonian *);
 int bias_read(hamiltonian *, const plugmc_host *, double *books);
 int bias_write(hamiltonian *, const plugmc_host *, const double *books);

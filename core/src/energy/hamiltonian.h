@@ -1,9 +1,9 @@
-/* The energy that is sampled: which facets of which potentials make it up, and how it changes.
+/* The sampled energy: the facets of potentials of which it consists, and its changes.
  *
- * This is the one place that knows whether a term is a sum over pairs of finite range, over all pairs,
- * over one-body energies, a total, or a total beside parts. In a run on a GPU, energies of whole
- * configurations and swaps are found there (on_device.h), for movers that run there; what else is asked
- * is found on the host, where configurations are brought when something asks. */
+ * Only this part knows whether a term is a sum over pairs of finite range, over all pairs, over one-body energies, a
+ * many-body term, or a many-body term besides pairs and fields. In a run on a GPU, for movers that run there,
+ * energies of whole configurations and swaps are computed on the GPU (on_device.h). Everything else is computed on
+ * the host. Configurations are copied to the host when that is needed. */
 #ifndef PLUGMC_HAMILTONIAN_H
 #define PLUGMC_HAMILTONIAN_H
 
@@ -13,37 +13,54 @@
 #include "energy/macrostates.h"
 #include "plugmc/everything.h"
 
-/* One sampled term, its facets sorted by what has to be done for them. */
+/* One sampled term. Its facets are sorted by how they are computed. */
 typedef struct energy_term {
     const plugmc_term *of;
-    int32_t index;            /* in plugmc_system.terms */
-    const plugmc_pair *close; /* of finite range: only those near count; NULL: none */
-    const plugmc_pair *far;   /* of any range: everyone counts */
-    bool has_energy;          /* of `close`: else it is a hard core alone */
+    /* Index in plugmc_system.terms. */
+    int32_t index;
+    /* A pair facet of finite range, for which only near particles matter. NULL: none. */
+    const plugmc_pair *close;
+    /* A pair facet without a range, for which all particles matter. */
+    const plugmc_pair *far;
+    /* `close` has an energy; else it is only a hard core. */
+    bool has_energy;
     const plugmc_field *field;
     const plugmc_total *total;
-    bool total_moves; /* positions change it; else only the box does */
+    /* `total` depends on positions; else only on the box. */
+    bool total_moves;
 } energy_term;
 
-enum { MOST_MOVES = 16 }; /* kinds of one mover whose trials the core makes */
+/* Largest number of kinds of moves of a mover whose trials the core makes. */
+enum { MOST_MOVES = 16 };
 
 typedef struct walker_energy {
     configuration now;
-    configuration trial; /* in another box; made when a first one is proposed */
-    double
-        *energy; /* [terms + 1 + species]: of `now`, if known; behind them its volume and counts */
-    double *proposed; /* as long: of `trial`, until it is settled; room for sums beside that */
-    bool known;       /* energy is that of `now` */
-    bool moved;       /* something was taken since the state was read or written */
-    bool asked;       /* totals wait to be told whether their change was taken */
-    bool rescaled;    /* ... another box was taken */
-    bool recounted;   /* ... somebody came or left */
-    int32_t full;     /* 1 + the species that had no room for another, the last time it happened */
-    double step;      /* of trials, length or as the move has it */
-    plugmc_counts counts[MOST_MOVES]; /* of trials, by kind; whoever reads them clears them */
-    const char
-        *refused; /* what is wrong with the trial move that a mover has made; NULL: nothing */
-    int code;     /* what went wrong, in which term (-1: in the sum), and where */
+    /* In another box. Allocated when a box is proposed for the first time. */
+    configuration trial;
+    /* [terms + 1 + species]: energies, volume and particle counts of `now`, if `known`. */
+    double *energy;
+    /* The same for `trial`, until it is accepted or rejected. Else a buffer for sums. */
+    double *proposed;
+    /* `energy` is that of `now`. */
+    bool known;
+    /* A trial move was accepted since the state was last loaded or stored. */
+    bool moved;
+    /* Many-body terms wait to be told whether their change was accepted. */
+    bool asked;
+    /* As `moved`: another box was accepted. */
+    bool rescaled;
+    /* As `moved`: a particle was inserted or removed. */
+    bool recounted;
+    /* 1 + the species that had no free slot, when that last happened. */
+    int32_t full;
+    /* Step of trials: a length, or in the unit of the move. */
+    double step;
+    /* Of trials, by kind. The reader resets them. */
+    plugmc_counts counts[MOST_MOVES];
+    /* What is wrong with the trial move that a mover has proposed. NULL: nothing. */
+    const char *refused;
+    /* What failed, in which term (-1: in the sum), and where. */
+    int code;
     int32_t failed_term;
     uint64_t failed_sweep;
     int64_t failed_particle;
@@ -53,79 +70,94 @@ typedef struct hamiltonian {
     const plugmc_system *system;
     energy_term *terms; /* [count] */
     int count;
-    bool has_totals, has_far; /* a total that positions change; a pair of any range */
-    bool any_total;           /* of any kind */
-    bool looks_far; /* at nearest images farther away than half the box is high, sampled or not */
-    bool old_energies;      /* of close pairs and fields: there is more than hard cores */
-    bool boxes_taken;       /* since totals were started: they have to be started again */
-    double reach;           /* of `close` terms */
-    double range;           /* of their energies alone */
-    double *multipliers;    /* [walkers][width], as in the state */
-    int width;              /* terms, the volume, species */
-    walker_energy *walkers; /* [walkers]; NULL: not open */
-    bool left_out;          /* their particles are not those of the state, which is ahead */
+    /* There is a many-body term that depends on positions; there is a pair facet without a range. */
+    bool has_totals, has_far;
+    /* There is a many-body term of any kind. */
+    bool any_total;
+    /* A term, sampled or not, needs nearest images farther away than half the height of the box. */
+    bool looks_far;
+    /* Close pairs and fields have energies, not only hard cores. */
+    bool old_energies;
+    /* Another box was accepted since many-body terms were started, so they must be started again. */
+    bool boxes_taken;
+    /* Reach of the `close` terms, and of their energies without hard cores. */
+    double reach;
+    double range;
+    /* [walkers][width], as in the state. */
+    double *multipliers;
+    /* Terms, the volume, species. */
+    int width;
+    /* [walkers]; NULL: not open. */
+    walker_energy *walkers;
+    /* The particles in `walkers` are out of date; the state is newer. */
+    bool left_out;
     const plugmc_state *state;
-    /* plugmc_driver.rescale of the mover that holds the configuration, with `holder` as its instance;
-     * PLUGMC_UNANSWERED if there is none. */
+    /* plugmc_driver.rescale of the mover that holds the configuration. `holder` is passed in place of its instance.
+     * PLUGMC_UNANSWERED if there is no such mover. */
     int (*ask_holder)(void *holder, const plugmc_changes *, const int64_t *taken);
     void *holder;
-    bool answered;                  /* by the holder, the last time that boxes were proposed */
-    struct device_energies *device; /* NULL: none */
+    /* When boxes were last proposed, the holder answered. */
+    bool answered;
+    /* NULL: none. */
+    struct device_energies *device;
     bias bias;
-    double *sums;      /* [walkers]: room, as the next two */
-    plugmc_box *boxes; /* [walkers] */
-    double *positions; /* [walkers][particles][3]: room for views */
-    int64_t *counts;   /* [walkers][species]: likewise */
+    /* Buffers: sums [walkers], boxes [walkers]; for views positions [walkers][particles][3], counts
+     * [walkers][species]. */
+    double *sums;
+    plugmc_box *boxes;
+    double *positions;
+    int64_t *counts;
 } hamiltonian;
 
 /* Whether a pair within range may have several images in such a box. */
 bool hamiltonian_finds_box_too_small(const hamiltonian *, const plugmc_box *);
 
-/* Resolves the terms and takes memory; PLUGMC_* code, reported by `host`. The first call does it. */
+/* Resolves the terms and allocates memory; only the first call does anything. Returns a PLUGMC_* code, reported by
+ * `host`. */
 int hamiltonian_open(hamiltonian *, const plugmc_host *host);
 void hamiltonian_close(hamiltonian *);
-/* Reads the state; writes into it what was taken since. PLUGMC_* codes. */
+/* Loads the state; stores in it what was accepted since. Both return PLUGMC_* codes. */
 int hamiltonian_take(hamiltonian *, const plugmc_host *, const plugmc_state *, uint32_t changed);
 int hamiltonian_give(hamiltonian *, const plugmc_state *);
-/* Whether there is something to write. */
+/* Whether there is something to store. */
 bool hamiltonian_is_ahead(const hamiltonian *);
-/* One kind of it. */
+/* Store only boxes, particle counts, or positions. */
 int hamiltonian_give_boxes(hamiltonian *, const plugmc_state *);
 int hamiltonian_give_counts(hamiltonian *, const plugmc_state *);
 int hamiltonian_give_places(hamiltonian *, const plugmc_state *);
 
-/* Particles that were left out are read from the state. From any thread. */
+/* Loads the particles from the state if they are out of date (`left_out`). From any thread. */
 int hamiltonian_bring(hamiltonian *, const plugmc_host *);
 
-/* hamiltonian.counts: as they are. */
+/* Updates hamiltonian.counts. */
 void hamiltonian_counts(hamiltonian *);
-/* A view of all walkers as they are; valid until the next one. */
+/* A view of all walkers now. Valid until the next call. */
 int hamiltonian_view(hamiltonian *, const plugmc_host *, plugmc_view *);
-/* Totals look at all walkers again, as they are. */
+/* Starts many-body terms again with all walkers as they are now. */
 int hamiltonian_start_totals(hamiltonian *, const plugmc_host *);
 
 /* plugmc_hamiltonian.energies and settle, plugmc_host.trials. */
 int hamiltonian_energies(hamiltonian *, const plugmc_host *, const plugmc_changes *);
-/* Of particles, for who has brought them and started totals. From many threads. */
+/* Changes of particles. The caller has called hamiltonian_bring and started many-body terms. From many threads. */
 int hamiltonian_changes(hamiltonian *, const plugmc_changes *);
 int hamiltonian_settle(hamiltonian *, const plugmc_host *, const plugmc_changes *,
                        const int64_t *taken);
 int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_mover *,
                        const plugmc_proposal *, uint64_t first, uint64_t n);
-/* plugmc_hamiltonian.decide, for a mover that changes this; rungs [walkers] or NULL, counts [rungs]. */
+/* plugmc_hamiltonian.decide, for a mover with these changes. rungs [walkers] or NULL, counts [rungs]. */
 int hamiltonian_decide(hamiltonian *, const plugmc_host *, const plugmc_decision *,
                        uint32_t mover_changes, const int32_t *rungs, plugmc_counts *counts);
-/* Whether anything is proposed as number p. */
+/* Whether proposal number p is a change at all. */
 bool hamiltonian_is_proposed(const plugmc_changes *, int64_t p);
-/* Energy of each term [terms] of a walker as it is, added up on the host whether it is known or not; without
- * totals that positions change. From any thread. */
+/* Energy of each term [terms] of a walker now, summed from scratch on the host even if it is known. Many-body terms
+ * that depend on positions are left out. From any thread. */
 void hamiltonian_energy_anew(hamiltonian *, int32_t walker, double *energy);
-/* Energy of each term [terms] of a walker as it is. */
+/* Energy of each term [terms] of a walker now. */
 int hamiltonian_energy(hamiltonian *, const plugmc_host *, int32_t walker, const double **energy);
 /* plugmc_rungs.exchange_growth, exchange_rungs. */
 int hamiltonian_exchange_growth(hamiltonian *, const plugmc_host *, int32_t a, int32_t b,
                                 double *growth);
 int hamiltonian_exchange_rungs(hamiltonian *, int32_t a, int32_t b);
-/* Walker w has these multipliers in the state from now on. */
+/* Sets the multipliers of walker w, which are those of its rung in the state from now on. */
 void hamiltonian_set_rung(hamiltonian *, int32_t w, const double *multipliers);
 #endif

@@ -1,10 +1,10 @@
-/* Who comes and who leaves: one particle, one that becomes another, or a group of them. */
+/* Insertions and removals: of one particle, of a particle that changes its species, or of a group. */
 #ifndef PLUGMC_TURNOVERS_H
 #define PLUGMC_TURNOVERS_H
 
 #include "energy/hamiltonian.h"
 
-/* Proposal p of such a kind, for plugmc_total.insert_remove. */
+/* Proposal p of such a kind, in the form for plugmc_total.insert_remove. */
 typedef struct insertions {
     plugmc_insert_remove of;
     int32_t species[PLUGMC_MOST_TOGETHER], particle[PLUGMC_MOST_TOGETHER];
@@ -12,19 +12,20 @@ typedef struct insertions {
 } insertions;
 void insertions_make(insertions *, const walker_energy *, const plugmc_changes *, int64_t p);
 
-/* The change of each term [terms], which is cleared; returns a code. */
+/* Clears `change` [terms] and adds the change of each term. Returns a code. */
 int insertions_change(const hamiltonian *, walker_energy *, int32_t walker, const insertions *,
                       double *change, int32_t *forbidden);
 void insertions_take(walker_energy *, const insertions *);
 
-/* How many particles a proposal is about. */
+/* How many particles a proposal inserts or removes. */
 int32_t together(const plugmc_changes *);
-/* What is wrong with a group that comes or leaves; NULL: nothing. */
+/* What is wrong with a group that is inserted or removed. NULL: nothing. */
 const char *group_is_wrong(const hamiltonian *, const plugmc_changes *, int64_t p);
-/* Whether a change of this kind, of one particle, has a position; and whether that is one. */
+/* Whether a change of this kind, of one particle, has a position; and whether `r` is a valid position. */
 bool goes_somewhere(int32_t kind);
 bool is_position(const double r[3]);
-/* By how much the number of a species grows, were it taken; also where nobody can leave. */
+/* The change of the number of particles of a species if the proposal is accepted. Also defined if there is no
+ * particle to remove. */
 int64_t grows_by(const hamiltonian *, const plugmc_changes *, int32_t walker, int64_t p,
                  int32_t species);
 #endif

@@ -1,18 +1,20 @@
-/* What trials.cu is told beside energies_task.h, in C and CUDA C++. Pointers are device memory. */
+/* Arguments of trials.cu besides energies_task.h, for C and CUDA C++. Pointers are device memory. */
 #ifndef PLUGMC_TRIALS_TASK_H
 #define PLUGMC_TRIALS_TASK_H
 
 #include "plugmc/device.h"
 
 enum {
-    TRIALS_THREADS = 256, /* a block, which is a walker; half of them for each of two places */
-    TRIALS_AROUND = 27    /* cells around a place, at most */
+    /* Threads of a block. A block is a walker, and half of it works on each of the two positions. */
+    TRIALS_THREADS = 256,
+    /* Largest number of cells around a position. */
+    TRIALS_AROUND = 27
 };
 
-/* Places of all walkers, which swaps leave as they are, and who is there. */
+/* Positions of all walkers, which swaps do not change, and which particle is at each. */
 typedef struct trials_places {
     double *x, *y, *z; /* [walkers][particles]: of particle i */
-    uint32_t *slot;    /* [walkers][particles]: where particle i is in order */
+    uint32_t *slot;    /* [walkers][particles]: index of particle i in `order` */
     uint32_t *order;   /* [walkers][particles]: particle at a slot */
     uint32_t *cell;    /* [walkers][particles]: of a slot */
     int32_t *species;  /* [walkers][particles]: of the particle at a slot */
@@ -21,24 +23,26 @@ typedef struct trials_places {
 /* Trials `begin` ... `begin` + `count` - 1 of a call, `a_sweep` in each sweep. */
 typedef struct trials_call {
     plugmc_seed seed;
-    uint64_t sweep; /* of the first trial of the call */
+    /* Sweep of the first trial of the call. */
+    uint64_t sweep;
     uint64_t begin, count, a_sweep;
     uint32_t from;
-    int32_t move;              /* of all of them */
-    int32_t width;             /* of a row of multipliers */
+    int32_t move;              /* the same for all trials */
+    int32_t width;             /* length of a row of multipliers */
     const double *multipliers; /* [walkers][width] */
     const double *step;        /* [walkers] */
     const int64_t *first;      /* [species + 1] */
-    const int64_t *counts;     /* [species], of all walkers */
+    const int64_t *counts;     /* [species], the same in all walkers */
 } trials_call;
 
-/* What came of it, for each walker. */
+/* Result for each walker. */
 typedef struct trials_result {
     uint64_t trials, accepted;
-    uint64_t sweep;   /* where it stopped */
-    int64_t particle; /* that it was about */
-    int32_t
-        stopped; /* 1: the growth of -ln p was not a number; 2: no swap was proposed, or another move */
+    /* Sweep in which it stopped, and the particle of that trial. */
+    uint64_t sweep;
+    int64_t particle;
+    /* 1: the change of -ln p was not a number. 2: the proposal was not a swap, or was another move. */
+    int32_t stopped;
     int32_t unused;
 } trials_result;
 

@@ -1,37 +1,44 @@
-/* The movers of a run borrow the configuration from the core, one after the other. */
+/* Passes the configuration between the core's state and the movers of a run, one after the other. A mover with a
+ * configuration of its own loads the state before it sweeps, and stores its configuration when another mover or an
+ * observable needs it. */
 #ifndef PLUGMC_BORROWING_H
 #define PLUGMC_BORROWING_H
 
 #include "engine/engine.h"
 
-/* Once the state is there: it asks whoever is ahead of it. */
+/* Call it once the state exists. From then on a read of the state first makes the mover with a newer configuration
+ * store it. */
 void borrowing_begin(engine *);
-/* Lets a mover take the configuration, if it is not as this mover gave it last; another that may hold
- * a newer one gives it back first. An exit code. */
+/* Lets a mover load the configuration, unless it is still as this mover stored it last. Another mover that may hold a
+ * newer configuration stores it first. Returns an exit code. */
 int borrowing_take(engine *, moving *);
-/* At the start of a run every mover takes it once, the first one last. */
+/* At the start of a run every mover loads the configuration once. The first mover is the last to do so. */
 int borrowing_take_all(engine *);
-/* When a run is resumed: every mover takes what the checkpoint had, and none gives it back. */
+/* When a run is resumed: every mover loads the configuration of the checkpoint, and none stores its own. */
 int borrowing_take_up(engine *);
-/* Then, once it has read what it archived: what of the state it did not hold, PLUGMC_CHANGED_*. */
+/* Afterwards, once the mover has read what it archived. `changed` (PLUGMC_CHANGED_*): what it did not hold of the
+ * state. */
 void borrowing_resume(engine *, moving *, uint32_t changed);
-/* A mover without a configuration of its own has swept. Its boxes are written: others read them in the
- * state. What it wrote there itself, rungs for example, is taken. */
+/* Call it after a mover without a configuration of its own has swept. Its boxes are written to the state, where other
+ * movers read them. What the mover itself wrote to the state, for example rungs, is loaded. */
 int borrowing_swept(engine *, moving *);
-/* What the mover does not hold as the state is, PLUGMC_CHANGED_*; it takes that before it sweeps again. */
+/* In what the configuration of a mover differs from the state (PLUGMC_CHANGED_*). The mover loads that before it sweeps
+ * again. */
 uint32_t borrowing_changes(const engine *, const moving *);
-/* Lets whoever is ahead of the state give the configuration back. A PLUGMC_* code. */
+/* Stores the newest configuration in the state, if a mover or the Hamiltonian holds it. Returns a PLUGMC_* code. */
 int borrowing_give(engine *);
-/* Positions [walkers][particles][3] as they are now, on a side, for reading: the mover gives them back
- * first. An exit code. */
+/* Current positions [walkers][particles][3] on a side, for reading. The mover stores them first. Returns an exit
+ * code. */
 int borrowing_positions(engine *, int side, const double **out);
-/* All processes that have one walker: positions that each needs to measure its share of the particles, and those up to
- * `reach` (length) from it, where the run sweeps; others are NaN (PLUGMC_GIVES_SHARES). *out NULL: the configuration
- * cannot be had in shares. An exit code. */
+/* Collective, for processes that sweep one walker by domain decomposition (PLUGMC_GIVES_SHARES). Gives the positions
+ * that each process needs to measure its share of the particles: the share itself, and particles up to `reach` (length)
+ * from it. Other positions are NaN. They are on the side where the run sweeps.
+ * *out is NULL if the configuration cannot be had in shares. Returns an exit code. */
 int borrowing_share(engine *, double reach, const double **out, plugmc_share *);
-/* Boxes [walkers] as they are now. An exit code. */
+/* Current boxes [walkers]. Returns an exit code. */
 int borrowing_boxes_of(engine *, const plugmc_box **out);
-/* Those on the host, without asking a mover; all of them are for the core to write. Exit codes. */
+/* Positions on the host. Before the first function returns, a newer configuration is stored. With the second
+ * function the core overwrites all positions, so no mover is asked. Both return exit codes. */
 int borrowing_read(engine *, const double **out);
 int borrowing_write(engine *, double **out);
 #endif

@@ -1,5 +1,5 @@
-/* What makes the chain: plugins loaded and matched, a system, its configuration, movers, and their sweeps. Knows
- * nothing of files, of what is recorded and of the one who asks for sweeps. */
+/* Makes the Markov chain: it loads and matches plugins, and holds the system, its configuration, and the movers and
+ * their sweeps. It knows nothing of output files, of what is recorded, or of who asks for sweeps. */
 #ifndef PLUGMC_ENGINE_H
 #define PLUGMC_ENGINE_H
 
@@ -18,64 +18,84 @@ typedef struct instance {
     const plugin_section *section;
     loaded loaded;
     const plugmc_plugin *plugin;
-    void *data;        /* the author's struct, parameters filled */
-    void *data_single; /* of plugin->single; NULL without */
+    /* The struct of the plugin's author, with parameters filled in. */
+    void *data;
+    /* The same for plugin->single; NULL: there is none. */
+    void *data_single;
     plugmc_context context;
     plugmc_host host;
 } instance;
 
-/* A mover of the run. In sweep s (from 0, equilibration included) it acts if `every` divides s + 1, in
- * the order of the file. */
+/* A mover of the run. Movers act in the order of the file. This one acts in sweep s (from 0, equilibration included) if
+ * `every` divides s + 1. */
 typedef struct moving {
     instance *instance;
     const plugmc_mover *mover;
     uint64_t every;
-    bool by_core;                /* it has no configuration of its own: the Hamiltonian keeps one */
-    bool takes_volume;           /* from a reservoir: [run] pressure has to be given */
-    uint64_t seen[STATE_ARRAYS]; /* versions of the state's arrays that it knows */
-    int first_move;              /* in engine.moves */
-    plugmc_counts *made;         /* [moves][rungs]: by the core for it, since they were asked for */
-    plugmc_counts *counted;      /* [moves][rungs]: one answer */
-    double *told;                /* [moves][rungs] steps, as they are told to it */
+    /* It has no configuration of its own. The Hamiltonian keeps one for it. */
+    bool by_core;
+    /* It takes volume from a reservoir, so [run] pressure must be given. */
+    bool takes_volume;
+    /* Versions of the arrays of the state that it has loaded. */
+    uint64_t seen[STATE_ARRAYS];
+    /* Index in engine.moves. */
+    int first_move;
+    /* [moves][rungs]: trials that the core has made for it since its counts were last read. */
+    plugmc_counts *made;
+    /* [moves][rungs]: buffer for one answer. */
+    plugmc_counts *counted;
+    /* [moves][rungs]: steps as they are passed to the mover. */
+    double *told;
 } moving;
 
-/* Walkers are spread over processes: engine/share.h. */
+/* Walkers are divided among processes: engine/share.h. */
 typedef struct processes {
-    int32_t all_walkers, first_walker; /* of all; how many of them come before those of this one */
-    plugmc_system whole;               /* the system with all walkers, for the file */
-    struct board *board;               /* engine/board.h */
-    int32_t *by_rung;                  /* plugmc_rungs.by_rung */
+    /* Number of walkers of all processes, and how many of them come before those of this process. */
+    int32_t all_walkers, first_walker;
+    /* The system with all walkers, for the output file. */
+    plugmc_system whole;
+    struct board *board; /* engine/board.h */
+    int32_t *by_rung;    /* plugmc_rungs.by_rung */
 } processes;
 
 /* Where sweeps are made: engine/device_choice.h. */
 typedef struct device_choice {
     gpu *gpu; /* NULL on the CPU */
     char why_no_gpu[512];
-    double gain_on_gpu; /* trial moves a second there over those here, estimated; 0: not known */
-    thread_offer offer; /* threads of the machine */
+    /* Estimated ratio of trial moves per second on the GPU and on the CPU. 0: not known. */
+    double gain_on_gpu;
+    /* Threads that the machine offers. */
+    thread_offer offer;
 } device_choice;
 
-/* The configuration and who holds it: engine/borrowing.h. */
+/* The configuration and which mover holds it: engine/borrowing.h. */
 typedef struct current_state {
-    plugmc_host state_host; /* of whoever asks for memory for the state */
+    /* With this the state takes its memory. */
+    plugmc_host state_host;
     state state;
-    hamiltonian hamiltonian; /* of movers without a configuration of their own */
+    /* For movers without a configuration of their own. */
+    hamiltonian hamiltonian;
     uint64_t hamiltonian_seen[STATE_ARRAYS];
-    /* The mover that may hold another configuration than the state, or NULL: then the Hamiltonian may. */
+    /* The mover that may hold a newer configuration than the state. NULL: the Hamiltonian may hold one. */
     moving *ahead;
-    moving *rescaling; /* the mover that was asked about other boxes last */
-    bool giving;       /* the Hamiltonian writes into the state */
-    /* Positions [particles][3] where they are measured in shares; NULL: not yet. */
+    /* The mover that was asked last about other boxes. */
+    moving *rescaling;
+    /* The Hamiltonian is writing into the state. */
+    bool giving;
+    /* Positions [particles][3], if each process measures a share of the particles. NULL: not allocated. */
     double *of_share;
 } current_state;
 
 typedef struct engine {
     report *report;
-    /* Set by who opens many that differ in their random numbers and lengths alone: pair energies were probed already. */
+    /* Pair energies have been checked already. Set by programs that open many engines which differ only in their random
+     * numbers and lengths. */
     bool pairs_known;
-    bool plugin_failed; /* a plugin has said why it fails: plugmc_context.any_failed */
+    /* A plugin has failed and given the reason: plugmc_context.any_failed. */
+    bool plugin_failed;
     config config;
-    plugmc_system system; /* of the walkers of this process */
+    /* With the walkers of this process only. */
+    plugmc_system system;
     processes processes;
     device_choice device;
     current_state current;
@@ -84,34 +104,40 @@ typedef struct engine {
     instance *instances;
     int instance_count;
     moving *movers;
-    int mover_count;    /* 0 with config.without_mover: potentials alone, for a benchmark */
-    move_record *moves; /* steps and counts, mover after mover: engine/moves.h */
+    /* 0 with config.without_mover: a benchmark of potentials only. */
+    int mover_count;
+    /* Steps and counts, mover after mover: engine/moves.h. */
+    move_record *moves;
     int move_count;
-    double trials_made; /* by this process since it began, as far as they were asked for */
-    uint64_t tuned_at;  /* last sweep at which steps were tuned */
-    moving *weighing;   /* the mover that has declared macrostates; NULL: none */
+    /* By this process since it began, as of the last time that counts were read. */
+    double trials_made;
+    /* Last sweep at which steps were tuned. */
+    uint64_t tuned_at;
+    /* The mover that has declared macrostates; NULL: none. */
+    moving *weighing;
     plugmc_macrostates *macrostates;
-    int32_t *molecule;         /* plugmc_system.molecule */
-    unsigned char *reservoirs; /* [species] that a mover has named; NULL: none has */
-    char *keys;                /* effective_ini before plugins were prepared */
+    int32_t *molecule; /* plugmc_system.molecule */
+    /* [species]: those whose reservoir a mover has named. NULL: none has. */
+    unsigned char *reservoirs;
+    /* effective_ini before plugins were prepared. */
+    char *keys;
 } engine;
 
-/* Loads the plugins of config (already read), fills their parameters, matches facets. Reports
- * everything it finds wrong; 0 or an exit code. If there are errors already, only the plugins'
- * own keys are checked. */
+/* Loads the plugins of `config`, which has been read, fills in their parameters and matches facets. Reports every error
+ * it finds. If there are errors already, it only checks the plugins' own keys. Returns 0 or an exit code. */
 int engine_open(engine *);
-/* Chooses the device, takes memory and compiles kernels. */
+/* Chooses the device, allocates memory and compiles kernels. */
 int engine_prepare(engine *);
-/* Sweeps first ... first + n - 1, nothing else; `waits` until a GPU has made them. SWEEP_GIVEN_UP: the
- * mover was told to give them up (base/stop.h), and its state is of no more use. */
+/* Makes sweeps first ... first + n - 1, and nothing else. With `waits` it returns when a GPU has finished them.
+ * SWEEP_GIVEN_UP: the mover was told to abandon them (base/stop.h), and its state can no longer be used. */
 enum { SWEEP_GIVEN_UP = -1 };
 int engine_sweep(engine *, uint64_t first, uint64_t n, bool waits);
-/* Plugins release what they have; then their files are closed. Whoever holds answers of plugins lets go of them between
- * the two. */
+/* engine_release lets plugins free what they hold; engine_close then closes their files. Anything that points into
+ * plugins must be dropped between the two calls. */
 void engine_release(engine *);
 void engine_close(engine *);
 
-/* Whom what is said of the whole run comes from: the first mover or, where there is none, the first
- * plugin. In a run on a GPU one that knows it. */
+/* The instance in whose name messages about the whole run are made: the first mover or, without movers, the first
+ * plugin. In a run on a GPU it is one that uses the GPU. */
 instance *engine_asking(engine *);
 #endif

@@ -1,4 +1,4 @@
-/* PLUGMC_LOCAL_ENERGIES: who gives local energies, and asking it. */
+/* PLUGMC_LOCAL_ENERGIES: finds the plugin that computes local energies, and calls it. */
 #ifndef PLUGMC_RUN_LOCAL_ENERGIES_H
 #define PLUGMC_RUN_LOCAL_ENERGIES_H
 

@@ -1,5 +1,5 @@
-/* What the pairs of species feel of each other, as the potentials of the run together have it: for people, who see
- * there what mixing rules, tables and parameters have come to. */
+/* A table of the interaction of each pair of species, summed over the potentials of the run. In it users see the effect
+ * of mixing rules, tables and parameters. */
 #ifndef PLUGMC_RUN_PAIR_TABLE_H
 #define PLUGMC_RUN_PAIR_TABLE_H
 
@@ -7,8 +7,9 @@
 
 #include "engine/engine.h"
 
-/* A line a pair, each behind `begin`: contact distance, where the energy is 0 on its way to the well, where it is
- * least, and how deep; of sampled pair potentials, with their couplings, without waves and meshes. Nothing
- * without a pair potential, or with more than 32 species. */
+/* Writes one line for each pair, starting with `begin`: the contact distance, the distance at which the energy
+ * crosses 0 before the well, the position of the minimum, and its depth. The energy is that of sampled pair
+ * potentials with their couplings, without waves and meshes. Writes nothing if there is no pair potential, or with
+ * more than 32 species. */
 void pair_table_write(FILE *, const engine *, const char *begin);
 #endif

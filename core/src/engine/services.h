@@ -6,7 +6,7 @@
 #include "input/ini.h"
 #include "engine/view.h"
 
-/* A host for an instance; gpu and system may be filled in later. context_release ends it. */
+/* A plugmc_host for an instance. Its gpu and system may be filled in later. context_release frees it. */
 plugmc_host context_host(plugmc_context *, const plugmc_system *);
 void context_release(plugmc_context *);
 #endif

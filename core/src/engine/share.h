@@ -4,11 +4,12 @@
 
 #include "engine/engine.h"
 
-/* After the plugins are loaded: system.walkers and first_walker, and that of the seed, become those of this
- * process. EXIT_INPUT where there is nothing for one of them, or a mover ties walkers that would be apart. */
+/* Sets system.walkers and first_walker, and that of the seed, to those of this process. Call it after the plugins are
+ * loaded. EXIT_INPUT if a process would have no walker, or if a mover couples walkers that would be in different
+ * processes. */
 int share_walkers(engine *);
-/* All, before anything is prepared: processes that may run on the same processors share them. */
+/* Collective, before anything is prepared: divides processors among the processes that may run on them. */
 int share_threads(engine *);
-/* Once the system is complete: engine->processes.whole is it with the walkers of all. */
+/* Once the system is complete: sets engine->processes.whole, the same system with the walkers of all processes. */
 void share_system(engine *);
 #endif

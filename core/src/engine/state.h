@@ -1,9 +1,8 @@
-/* The configuration of a run: what every walker is, for movers, observables and checkpoints alike.
+/* The state of all walkers of a run, as movers, observables and checkpoints use it.
  *
- * Each array may lie on the host, on the device, or on both. It is copied only when the side that is
- * asked for is older than the other, so a run whose mover and observables are all on the GPU never
- * sees the host. Every writing gives an array a new version; by these the core tells a mover what has
- * changed since it last looked. */
+ * Each array may be on the host, on the device, or on both. It is copied only if the side that is needed is older than
+ * the other one. So if movers and observables all run on the GPU, nothing is copied to the host. Each write gives an
+ * array a new version. By these versions the core tells a mover what has changed since its last load. */
 #ifndef PLUGMC_RUN_STATE_H
 #define PLUGMC_RUN_STATE_H
 
@@ -13,37 +12,45 @@
 enum { STATE_ARRAYS = PLUGMC_STATE_WEIGHT + 1 };
 
 typedef struct state_array {
-    size_t row;                   /* bytes a walker */
-    void *host;                   /* NULL until it is asked for */
-    plugmc_device_pointer device; /* 0 until it is asked for */
-    int on_host, on_device;       /* which sides hold what it is now; neither: as the run begins */
-    uint64_t version;             /* counts writings */
+    /* Bytes per walker. */
+    size_t row;
+    /* NULL until it is needed. */
+    void *host;
+    /* 0 until it is needed. */
+    plugmc_device_pointer device;
+    /* Which sides are current. Neither: the array is as the run begins. */
+    int on_host, on_device;
+    /* Number of writes. */
+    uint64_t version;
 } state_array;
 
 typedef struct state {
-    plugmc_state face; /* what plugins see; face.core is this struct */
+    /* What plugins see. face.core points to this struct. */
+    plugmc_state face;
     const plugmc_system *system;
-    int32_t first;           /* walkers of the run before the first one here */
-    const ladder *ladder;    /* multipliers of rungs */
-    const plugmc_host *host; /* whose messages and memory; host->gpu is NULL on the CPU */
+    /* How many walkers of the run come before the first one of this process. */
+    int32_t first;
+    /* For the multipliers of rungs. */
+    const ladder *ladder;
+    /* For messages and memory. host->gpu is NULL on the CPU. */
+    const plugmc_host *host;
     state_array arrays[STATE_ARRAYS];
-    /* Called before an array is read: whoever holds a newer one gives it back. A PLUGMC_* code. */
+    /* Called before an array is read, so that a newer one is stored first. Returns a PLUGMC_* code. */
     int (*fetch)(void *fetched_from, int what);
     void *fetched_from;
 } state;
 
-/* As the run begins: boxes, counts and species are those of the system, walkers stand on the
- * rungs of the ladder in turn, positions are zero. `first` of `all` walkers of the run belong to processes before
- * this one. Memory is
- * taken when an array is asked for. */
+/* The state at the beginning of a run: boxes, counts and species are those of the system, walkers are on the rungs
+ * of the ladder in turn, and positions are zero. Of `all` walkers of the run, the first `first` belong to other
+ * processes. Memory for an array is allocated when it is needed. */
 void state_begin(state *, const plugmc_system *, const ladder *, const plugmc_host *, int32_t first,
                  int32_t all);
 void state_end(state *);
 
-/* Positions [walkers][particles][3] on a side, PLUGMC_READ | PLUGMC_WRITE as of plugmc_state.array;
- * NULL after a failure, which is reported and whose code is in *code. */
+/* Positions [walkers][particles][3] on a side. `access` is PLUGMC_READ | PLUGMC_WRITE, as for plugmc_state.array.
+ * NULL after a failure, which has been reported; its code is in *code. */
 double *state_positions(state *, int side, int access, int *code);
 
-/* PLUGMC_CHANGED_* of what is newer than `seen` [STATE_ARRAYS], and `seen` brought up to date. */
+/* Returns PLUGMC_CHANGED_* for each array that is newer than in `seen` [STATE_ARRAYS], and updates `seen`. */
 uint32_t state_changes(const state *, uint64_t *seen);
 #endif

@@ -1,4 +1,4 @@
-/* How many threads: what the machine offers to this process, and what pays while others use it. */
+/* The number of threads: how many the machine offers to this process, and how many pay while other programs run. */
 #ifndef PLUGMC_RUN_THREADS_H
 #define PLUGMC_RUN_THREADS_H
 
@@ -6,59 +6,75 @@
 #include <stdint.h>
 
 typedef struct thread_offer {
-    int threads;  /* the least of these, at least 1 */
-    int affinity; /* processors that this process may run on */
-    double quota; /* processors' worth of time that its control group may use; INFINITY: all */
-    int openmp;   /* OMP_NUM_THREADS or OMP_THREAD_LIMIT; 0: not set */
+    /* The smallest of the following, at least 1. */
+    int threads;
+    /* Processors on which this process may run. */
+    int affinity;
+    /* Processor time that its control group may use, in processors. INFINITY: no limit. */
+    double quota;
+    /* OMP_NUM_THREADS or OMP_THREAD_LIMIT. 0: not set. */
+    int openmp;
 } thread_offer;
 
-/* Quotas are those of control groups of version 1 and 2, of this process's group and all above it,
- * looked for below `root` ("" but in tests), and rounded up. */
+/* Quotas are those of control groups, version 1 and 2: of the group of this process and of all groups above it. They
+ * are read below `root`, which is "" except in tests, and rounded up. */
 thread_offer threads_offered(const char *root);
-/* "2 processors, of which its control group may use 1.5": why so many. Returns words. */
+/* Why there are so many: "2 processors, of which its control group may use 1.5". Returns `words`. */
 const char *threads_why(const thread_offer *, char words[160]);
 
-/* Threads of this process that can be at work at the same time, up to `wanted`, with room for the two that it starts
- * beside them and for a team that ends: OpenMP ends the program where one is refused. *error: why there are not as many, or 0. */
+/* How many threads of this process can run at the same time, up to `wanted`. OpenMP ends the program if it cannot
+ * start a thread. So this leaves room for the two threads that the process starts besides, and for a team that is
+ * ending. *error: why there are fewer than wanted, or 0. */
 int threads_startable(int wanted, int *error);
 
-/* Processors of the machine that no program uses now, this thread's own not counted: below 0 where
- * programs wait for one. NAN: not known, or this process may not run on all of them. */
+/* Idle processors of the machine, not counting the one that this thread uses. Negative if programs wait for a
+ * processor. NAN: not known, or this process may not run on all of them. */
 double threads_left(const char *root);
 
-/* Whether many threads are faster than one depends on what else runs: at a barrier all wait for the
- * one whose processor another program has. So both are timed, at first and then again now and then,
- * sooner when sweeps get slower or when others have gone; what is lost in trying is 2 % of the time. A
- * run begins with one thread where others use the processors. Chains do not depend on the number of
- * threads. */
+/* Whether many threads are faster than one depends on the other programs: at a barrier all threads wait for the one
+ * whose processor is taken by another program. So both are timed, at first and again from time to time. This happens
+ * sooner if sweeps become slower or if other programs have ended. These tries cost 2 % of the time. A run begins
+ * with one thread if other programs use the processors. Chains do not depend on the number of threads. */
 typedef struct thread_choice {
-    int most, now;    /* threads; now is 1 or most */
-    bool trying;      /* the other number is being timed */
-    bool others;      /* one is faster, for all we know since others run */
-    double rate[2];   /* seconds a sweep with 1, with most; 0: not known */
-    double cpu;       /* seconds of all processors a sweep, with most */
-    double best_rate; /* with `now`, when the two were last compared */
-    double sweeps, seconds,
-        cpu_seconds; /* since the last switch, but for a short time behind it: */
-    double settling; /* seconds of that left */
-    int stretches;   /* likewise, and the slowest of them: */
+    /* Numbers of threads. `now` is 1 or `most`. */
+    int most, now;
+    /* The other number is being timed. */
+    bool trying;
+    /* One thread is faster, as far as is known because other programs run. */
+    bool others;
+    /* Seconds per sweep with 1 thread and with `most`. 0: not known. */
+    double rate[2];
+    /* Processor time per sweep, in seconds, with `most` threads. */
+    double cpu;
+    /* Seconds per sweep with `now` threads, when the two were last compared. */
+    double best_rate;
+    /* Since the last switch, except for a short time directly after it. */
+    double sweeps, seconds, cpu_seconds;
+    /* What is left of this short time, in seconds. */
+    double settling;
+    /* Batches of sweeps in the same time, and the slowest of them. */
+    int stretches;
     double worst_sweeps, worst_seconds;
-    double begin, pause, next; /* clock; seconds between tries; clock, at the next one */
-    double lost;               /* seconds that tries with many threads have cost */
-    double left, looked;       /* threads_left() of late; clock, when that was */
-    int looks;                 /* how often, since the last switch */
+    /* Clock at the beginning; seconds between tries; clock at the next try. */
+    double begin, pause, next;
+    /* Seconds that tries with many threads have cost. */
+    double lost;
+    /* The last value of threads_left(), and the clock at that time. */
+    double left, looked;
+    /* How often that was called since the last switch. */
+    int looks;
     double sweeps_with[2];
 } thread_choice;
 
-/* most: 1 leaves nothing to choose. left: threads_left(). clock: seconds, now. */
+/* If `most` is 1 there is nothing to choose. `left`: threads_left(). `clock`: the time now, in seconds. */
 void thread_choice_begin(thread_choice *, int most, double left, double clock);
-/* Sweeps of the next stretch, at most: `wanted`, or fewer with many threads, which may at any moment
- * become a hundred times slower, while something is being tried, and so that others are noticed. */
+/* Largest number of sweeps in the next batch: `wanted`, or fewer. It is fewer with many threads, since these may
+ * become a hundred times slower at any moment; during a try; and to notice other programs in time. */
 uint64_t thread_choice_sweeps(const thread_choice *, uint64_t wanted);
-/* What a stretch took: wall time and that of all processors. Sets `now` for the next one. */
+/* Reports the wall time and the processor time of a batch. Sets `now` for the next one. */
 void thread_choice_took(thread_choice *, uint64_t sweeps, double seconds, double cpu_seconds,
                         double clock);
-/* Whether to look at what others leave, after a stretch; and what was seen, threads_left(). */
+/* After a batch: whether to call threads_left() again; and what it has returned. */
 bool thread_choice_looks(const thread_choice *, double clock);
 void thread_choice_saw(thread_choice *, double left, double clock);
 #endif

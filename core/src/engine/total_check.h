@@ -1,13 +1,13 @@
-/* Totals on trial: what a potential of whole configurations says of a move, of its own forces and of what
- * was taken, compared with its energies. */
+/* Tests many-body terms: their answers for a move, for forces and after accepted moves are compared with their
+ * energies of whole configurations. */
 #ifndef PLUGMC_TOTAL_CHECK_H
 #define PLUGMC_TOTAL_CHECK_H
 
 #include "engine/engine.h"
 
-/* Whether there is anything to try; not on a GPU, where `change` has no part. */
+/* Whether there is anything to test. There is not on a GPU, where `change` is not used. */
 bool totals_are_checked(const engine *);
-/* Before the movers take the configuration: positions [walkers][particles][3], host memory, which are not
- * changed. An exit code. */
+/* Call it before the movers load the configuration. positions [walkers][particles][3] are in host memory and are not
+ * changed. Returns an exit code. */
 int check_totals(engine *, const double *positions);
 #endif

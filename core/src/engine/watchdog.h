@@ -1,31 +1,33 @@
-/* A thread that sees to it that a run ends when it is told to. Before the first sweep there is nothing
- * to save: after a signal it removes locks and temporary files (leftovers.h) and ends the process at
- * once, whatever the main thread is doing. From then on, after a signal or at the time limit, it first
- * lets the stretch at hand end, then tells the mover to give it up, and if nothing comes back in five
- * seconds, as from a pair function that loops or a kernel that hangs, it saves the last snapshot and
- * ends the process. */
+/* A thread that makes sure that a run ends when it should.
+ *
+ * Before the first sweep there is nothing to save. After a signal the watchdog removes locks and temporary files
+ * (leftovers.h) and ends the process at once, whatever the main thread is doing.
+ *
+ * Later, after a signal or at the time limit, it first lets the current batch of sweeps end. Then it tells the mover to
+ * abandon the batch. If there is no answer within five seconds, it saves the last snapshot and ends the process. This
+ * happens if a pair function loops forever or a kernel hangs. */
 #ifndef PLUGMC_RUN_WATCHDOG_H
 #define PLUGMC_RUN_WATCHDOG_H
 
 #include <stdbool.h>
 
-/* Starts it, and takes signals (stop.h). Returns non-zero if there is no thread to be had. */
+/* Starts the watchdog and installs the signal handlers (stop.h). Returns non-zero if no thread can be started. */
 int watchdog_begin(void);
-/* The file, in memory that stays, with which one can go on if nothing comes of this process. */
+/* The file from which the run can be resumed if this process fails. The string must stay valid. */
 void watchdog_resumes(const char *path);
-/* What is being done before the first sweep, in memory that stays: said if it takes longer than two
- * seconds. */
+/* What is being done before the first sweep. It is printed if it takes longer than two seconds. The string must stay
+ * valid. */
 void watchdog_doing(const char *what);
-/* Now there is something to save. Times are seconds of stop_clock; limit: INFINITY without one. `save`
- * is called in the watchdog's thread while a plugin is at work in the main thread, to which it never
- * returns; its result is the exit code of the process. */
+/* From now on there is something to save. `limit` is a time of stop_clock in seconds; INFINITY: no limit. The watchdog
+ * calls `save` in its own thread while a plugin is running in the main thread. The main thread never continues: the
+ * result of `save` is the exit code of the process. */
 void watchdog_guard(double limit, int (*save)(void *argument, bool at_limit), void *argument);
-/* The run has come to its end by itself. May be called again. */
+/* The run has ended by itself. May be called more than once. */
 void watchdog_end(void);
 
-/* Around the time that plugins may take: only then may the watchdog save. */
+/* Call these before and after code of plugins. Only between them may the watchdog save. */
 void watchdog_plugin_begins(void);
 void watchdog_plugin_ended(void);
-/* The first sweep is over: how long one takes is known. */
+/* The first sweep has ended, so the duration of a sweep is known. */
 void watchdog_first_sweep_done(void);
 #endif

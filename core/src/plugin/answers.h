@@ -1,6 +1,6 @@
-/* What callbacks of plugins return, checked before the rest of the program works with it: as tables
- * are (descriptor.h), but asked for when a run is prepared. Each is false, or -1, with a sentence.
- */
+/* Checks what callbacks of plugins return, before the rest of the program uses it. The tables of a plugin are
+ * checked in descriptor.h; callbacks are called when a run is prepared. On failure each function returns false, or
+ * -1, and gives the reason as a sentence. */
 #ifndef PLUGMC_ANSWERS_H
 #define PLUGMC_ANSWERS_H
 
@@ -9,22 +9,22 @@
 
 enum quantity_list { QUANTITIES_MEASURED, QUANTITIES_DERIVED };
 
-/* Asks for a quantity, cleared before: 1 if there is one and it is sound, 0 past the last, -1 if it
- * cannot be. No name may come twice among what is measured and derived. */
+/* Clears *out and asks for a quantity. Returns 1 if there is a valid one, 0 after the last one, -1 if it is invalid.
+ * No name may occur twice among measured and derived quantities. */
 int ask_quantity(const plugmc_observable *, void *instance, enum quantity_list, int index,
                  plugmc_quantity *out, sentence why);
 /* The same for a GPU source. */
 int ask_gpu_source(const plugmc_plugin *, void *instance, const plugmc_host *, int index,
                    plugmc_gpu_source *out, sentence why);
 
-/* Range and contact distances of a pair facet, in both precisions. After configure. */
+/* Checks the range and the contact distances of a pair facet, in both precisions. Call it after configure. */
 bool check_distances(const plugmc_system *, const plugmc_term *, sentence why);
-/* Numbers of orbitals, ions and waves; variational parameters. After prepare. */
+/* Checks the numbers of orbitals, ions and waves, and variational parameters. Call it after prepare. */
 bool check_potential_answers(const plugmc_system *, const plugmc_term *, sentence why);
-/* Size of the trial move and the acceptance that is aimed at. After prepare. */
+/* Checks the step and the target acceptance. Call it after prepare. */
 bool check_mover_answers(const plugmc_plugin *, const void *instance, sentence why);
-/* No more moves accepted than tried. */
+/* Checks that no more moves were accepted than tried. */
 bool check_counts(const plugmc_counts *, sentence why);
-/* Samples [n]: where the first is that is no finite number; -1 if all are. */
+/* Index of the first of n samples that is not finite; -1: all are finite. */
 int64_t first_not_finite(const double *values, int64_t n);
 #endif

@@ -1,4 +1,4 @@
-/* Opening and checking plugins; search.h finds them. */
+/* Opens and checks plugins. search.h finds them. */
 #ifndef PLUGMC_LOADER_H
 #define PLUGMC_LOADER_H
 
@@ -8,18 +8,22 @@
 #include "base/report.h"
 
 typedef struct loaded {
-    char *name; /* as asked for */
+    /* As requested. */
+    char *name;
     char *path;
     void *handle;
     struct plugin_copy *copy;
-    const plugmc_plugin *plugin; /* in the copy: structs of this program, see copy.h */
-    char hash[17];               /* of the file, for provenance */
-    bool shortage;               /* not opened as processes, descriptors or memory were short */
+    /* Points into the copy, whose structs are those of this program: copy.h. */
+    const plugmc_plugin *plugin;
+    /* Hash of the file, for provenance. */
+    char hash[17];
+    /* It was not opened because processes, file descriptors or memory were exhausted. */
+    bool shortage;
 } loaded;
 
-/* Opens and checks a file; kind 0: any. false, with the sentence in `why`. */
+/* Opens and checks a file. Kind 0: any kind. On failure false, with a sentence in `why`. */
 bool plugin_open(const char *path, int kind, loaded *out, char *why, size_t size);
 void plugin_unload(loaded *);
-/* From now on what was loaded stays in memory: for who opens the same plugins again and again. */
+/* From now on plugins stay in memory after plugin_unload. For programs that open the same plugins many times. */
 void plugins_stay(void);
 #endif

@@ -1,11 +1,10 @@
-/* What a pair energy must be as a function of the vector between two particles; probe.h tries it
- * along one line. */
+/* Tests a pair energy as a function of the vector between two particles. probe.h tests it along one line. */
 #ifndef PLUGMC_PROBE_VECTORS_H
 #define PLUGMC_PROBE_VECTORS_H
 
 #include "base/sentence.h"
 #include "plugmc/everything.h"
 
-/* Tries the pair facet of a configured term; false with a sentence. */
+/* Tests the pair facet of a configured term. False with a sentence. */
 bool probe_vectors(const plugmc_system *, const plugmc_term *, sentence why);
 #endif

@@ -1,4 +1,4 @@
-/* Geometry that the parts of core/src/system share: contact distances, forbidden places. */
+/* Geometry for the files of core/src/system: contact distances and forbidden positions. */
 #ifndef PLUGMC_GEOMETRY_H
 #define PLUGMC_GEOMETRY_H
 
@@ -7,7 +7,7 @@
 
 /* ---- Contacts ------------------------------------------------------------------------------ */
 
-/* Largest distance, over the sampled terms, below which two particles overlap. */
+/* Contact distances: the largest distance, over the sampled terms, below which two particles overlap. */
 typedef struct contacts {
     int32_t species;
     double *between; /* [species][species], length; 0 without a hard core */
@@ -17,9 +17,9 @@ typedef struct contacts {
 int contacts_make(const plugmc_system *, contacts *); /* EXIT_DONE or EXIT_MEMORY */
 void contacts_free(contacts *);
 
-/* Is `position` outside of the domain, or forbidden by a field that is sampled? */
+/* Whether `position` is outside the domain, or forbidden by a sampled field. */
 int forbidden(const plugmc_system *, int32_t species, const double position[3]);
-/* Is `position` so many boxes away that digits of its place in the box are lost? */
+/* Whether `position` is so many boxes away that wrapping it into the box loses digits. */
 int far_away(const plugmc_box *, const double position[3]);
 /* Species of particle i. */
 int32_t species_of(const plugmc_system *, int64_t i);

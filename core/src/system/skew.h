@@ -1,4 +1,4 @@
-/* Lattice vectors that are too far from a right angle for nearest images to be found. */
+/* Oblique boxes: lattice vectors may be too skewed for nearest images to be found. */
 #ifndef SKEW_H
 #define SKEW_H
 
@@ -8,6 +8,7 @@
 
 /* Whether plugmc_nearest_oblique finds the nearest image of every pair. */
 bool finds_nearest_images(const plugmc_box *);
-/* The same lattice with the shortest vectors that it has (H. Minkowski). Right-handed if they were. */
+/* Replaces lattice vectors by the shortest ones of the same lattice (Minkowski reduction). Right-handed vectors stay
+ * right-handed. */
 void reduce_vectors(double v[3][3]);
 #endif

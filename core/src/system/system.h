@@ -5,41 +5,42 @@
 #include "input/config.h"
 #include "plugmc/everything.h"
 
-/* Box, species and particle numbers from the configuration; terms are added later by the loader.
- * Refuses: no way or several ways to give the box size, density above close packing (said with
- * the largest packing fraction: pi/(2 sqrt 3) in 2D, pi/(3 sqrt 2) in 3D), no particles. */
+/* Sets box, species and particle numbers from the configuration. The loader adds terms later. Refused are: a box
+ * size that is not given or given in several ways; no particles; and a density above close packing. That message
+ * gives the largest packing fraction, pi/(2 sqrt 3) in 2D and pi/(3 sqrt 2) in 3D. */
 int system_build(const config *, plugmc_system *, report *);
 void system_free(plugmc_system *);
 
-/* Of a periodic box: lattice vectors of a rectangular one from its edges, and the inverse and determinant of any. */
+/* Completes a periodic box. If it is rectangular, the lattice vectors are computed from its edges. For any box the
+ * inverse and the determinant are computed. */
 void box_finish(plugmc_box *);
 
-/* A potential whose energy no move of particles changes: a total alone that says so. */
+/* Whether no move of particles changes the energy of a potential. It has only a many-body term, which says so. */
 bool is_constant(const plugmc_plugin *);
 
-/* Largest separation at which a pair of this term has an energy or overlaps; length. */
+/* Largest separation (length) at which a pair has an energy by this term, or overlaps. */
 double reach_of_term(const plugmc_system *, const plugmc_term *);
 
-/* Fewer particles than these are looked at by one thread: where thousands of small walkers come one after the other,
- * waking others each time took six times as long as the work (1,024 walkers of 288 particles, two cores). */
+/* Fewer particles than these are processed by one thread. With thousands of small walkers in sequence, waking other
+ * threads each time took six times as long as the work (1,024 walkers of 288 particles, two cores). */
 enum { FEW_FOR_THREADS = 4096 };
 
-/* First pair of particles that overlap, or that may not be where they are, in one walker, by all
- * sampled terms; cell lists where the contact distance is finite, so O(N). Returns 1 and fills
- * what is found, 0 if none, -1 if memory is short. The smallest i, and of its partners the smallest
- * j > i. j = -1: particle i is outside the domain, not finite or forbidden by a field. */
+/* Finds the first pair of particles of a walker that overlap, or the first particle at a forbidden position, by all
+ * sampled terms. Uses cell lists if the contact distance is finite, so it is O(N). "First" is the smallest i, and
+ * then the smallest j > i. j = -1: particle i is outside the domain, is not finite, or is forbidden by a field.
+ * Returns 1 and fills *out, 0 if there is none, -1 without memory. */
 typedef struct overlap {
     int64_t i, j;
     double distance, contact;
 } overlap;
 int find_overlap(const plugmc_system *, const double *positions, overlap *out);
 
-/* Host side of plugmc_view.cells: counting sort; boxes [walkers]; allocates into `out`, freed by host_cells_free. How
- * many cells there are, how they are numbered and which are around one is said in geometry.h.
- * PLUGMC_OK or PLUGMC_ERROR_MEMORY. */
+/* plugmc_view.cells on the host, by counting sort. boxes [walkers]. Allocates arrays in *out, which host_cells_free
+ * frees. base/cell_grid.h says how many cells there are, how they are numbered, and which are the neighbours of a
+ * cell. Returns PLUGMC_OK or PLUGMC_ERROR_MEMORY. */
 int host_cells_build(const plugmc_system *, const plugmc_box *boxes, const double *positions,
                      double range, plugmc_cells *out);
-/* The same beside boxes of other processes (cell_grid_make_beside). */
+/* The same, with one grid for the boxes of all processes (cell_grid_make_beside). */
 int host_cells_build_beside(const plugmc_system *, const plugmc_box *boxes, const double *positions,
                             double range, const double *elsewhere, plugmc_cells *out);
 void host_cells_free(plugmc_cells *);

@@ -1,18 +1,18 @@
-/* Observables at an event: they measure, and what they give is recorded.
+/* Lets observables measure, and records the results.
  *
- * A GPU would have nothing to do while the host waits for what was measured. So those that can (PLUGMC_MEASURES_LATER)
- * only launch what there is to do; the next stretch of sweeps is launched behind it, and only then the
- * host looks at the numbers. */
+ * A GPU would be idle while the host waits for a measurement. So observables with PLUGMC_MEASURES_LATER only launch
+ * their kernels. Then the next batch of sweeps is launched, and only after that does the host read the results. */
 #ifndef PLUGMC_RUN_MEASURING_H
 #define PLUGMC_RUN_MEASURING_H
 
 #include "records/records.h"
 
-/* All: all observables due after production sweep `produced`. Where measuring_can_wait, they have only been
- * launched. EXIT_* code, reported, as the next. */
+/* Collective. Measures all observables that are due after production sweep `produced`. If measuring_can_wait, they
+ * are only launched. Returns an EXIT_* code, already reported, as the next function does. */
 int measuring(records *, uint64_t produced);
-/* Records what has been launched, if anything has. */
+/* Records the measurements that have been launched, if there are any. */
 int measuring_finish(records *);
-/* Whether all that is due then can be launched and looked at later: nothing else that they need changes. */
+/* Whether all observables due then can be launched now and read later, since nothing that they need changes
+ * meanwhile. */
 bool measuring_can_wait(const records *, uint64_t produced);
 #endif

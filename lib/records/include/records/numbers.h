@@ -1,20 +1,26 @@
-/* What runs have found that is a number: means and derived numbers alike. */
+/* Scalar results of runs: means and derived results. */
 #ifndef PLUGMC_NUMBERS_H
 #define PLUGMC_NUMBERS_H
 
 #include "archive/output.h"
 
 typedef struct number {
-    const char *observable, *name, *unit; /* unit may be "" */
-    double value, error;                  /* NaN: none */
-    bool converged;                       /* false: the error is a lower bound */
-    double correlation_time;              /* sweeps; NaN of derived numbers and of constants */
-    bool time_is_bound;                   /* samples are independent: the time is less than that */
-    int64_t samples;                      /* 0 of derived numbers */
+    /* `unit` may be "". */
+    const char *observable, *name, *unit;
+    /* NaN: none. */
+    double value, error;
+    /* false: the error is a lower bound. */
+    bool converged;
+    /* In sweeps. NaN for derived results and for constants. */
+    double correlation_time;
+    /* Samples are independent, so correlation_time is an upper bound. */
+    bool time_is_bound;
+    /* 0 for derived results. */
+    int64_t samples;
 } number;
 
-/* In the order of the table; to be freed. */
+/* All scalar results, in the order of the table. The caller frees the array. */
 number *numbers_of(const output_data *, int *count);
-/* The one that is called like this, or NULL. */
+/* The result with the same name as `like`, or NULL. */
 const number *number_like(const number *all, int count, const number *like);
 #endif

@@ -1,18 +1,18 @@
-/* What a run found: derived numbers and the table printed at its end. */
+/* Results of a run: derived results, and the table printed at the end. */
 #ifndef PLUGMC_RESULTS_H
 #define PLUGMC_RESULTS_H
 
 #include "records/records.h"
 
-/* Averages, errors and derived numbers from the samples so far, into `output`: before it is written
- * and before the table is printed. */
+/* Computes averages, errors and derived results from the samples so far, and stores them in `output`. Call it before
+ * `output` is written and before the table is printed. */
 int find_results(records *);
-/* The table of results on stdout; `path`: of the file that has them. */
+/* Prints the table of results to stdout. `path` is the file that contains them. */
 void print_results(const records *, const char *path);
-/* The table alone; where arrays are to be found, in words. */
+/* Prints only the table. `where` says in words where arrays can be found. */
 void print_table(const records *, const char *where);
-/* "9.1741(5)": a mean with its error in units of the last digits, and a star behind one that is a
- * lower bound; "10.0810599204 +- 8e-18" where the last digit of the error is beyond those of a
- * double, "1.0e-17 +- 2e-18" where both are far behind the point. Returns text. */
+/* Formats a mean with its error in units of the last digit: "9.1741(5)". A star follows if the error is a lower
+ * bound. If the error is below the last digit of a double: "10.0810599204 +- 8e-18". If both have many zeros after
+ * the point: "1.0e-17 +- 2e-18". Returns `text`. */
 const char *with_error(double mean, double error, bool converged, char text[64]);
 #endif

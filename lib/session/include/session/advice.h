@@ -1,11 +1,13 @@
-/* What is said before a run that can be made, but hardly is what its author wants. */
+/* Warnings about a run that is possible, but probably not what its author wants. */
 #ifndef PLUGMC_RUN_ADVICE_H
 #define PLUGMC_RUN_ADVICE_H
 
 #include "session/session.h"
 
-/* Warnings for a new run that is prepared: averages over the lattice that it begins with; a step
- * that is to be tuned and has no equilibration to be tuned in; keys that nothing in the run looks at, such as a
- * pressure without a mover that changes the volume; movers whose first sweep comes after the last. */
+/* Prints warnings for a new run once it is prepared:
+ * - averages would include the initial lattice;
+ * - a step should be tuned, but there is no equilibration;
+ * - nothing in the run uses a key, for example a pressure without a mover that changes the volume;
+ * - the first sweep of a mover would come after the end of the run. */
 void advise(const session *);
 #endif

@@ -1,21 +1,25 @@
-/* Room for particles of species that come and go without a largest number ([species] most). It begins with a guess
- * and grows: where somebody finds no room, the run goes back to its last snapshot, is saved, and begins again from
- * that with more room, in the same process. So nothing that happened for want of room is in the chain. */
+/* Capacity for species whose number of particles varies without a limit ([species] most).
+ *
+ * The first capacity is a guess. If an insertion finds no free slot, the run goes back to its last snapshot, which
+ * is saved, and begins again from it with a larger capacity, in the same process. So the chain does not depend on
+ * the capacity. */
 #ifndef PLUGMC_RUN_ROOM_H
 #define PLUGMC_RUN_ROOM_H
 
 #include "session/session.h"
 
-/* What session_run returns where the run has been saved and has to begin again. */
+/* Returned by session_run if the run has been saved and must begin again. */
 enum { ROOM_IS_SHORT = -2 };
 
-/* Whether somebody of such a species has found no room. */
+/* Whether an insertion of such a species has found no free slot. */
 bool room_is_short(const session *);
-/* What the run should begin again with, [species]; 0 where room does not grow. Says so. */
+/* Capacities with which the run should begin again, room [species]; 0 if that of a species does not grow. Prints a
+ * message. */
 void room_more(session *, int64_t *room);
-/* Room of a file's configuration, for the config of whoever builds its system. Nothing if it has none. */
+/* Copies the capacities of a file's configuration to the config from which its system will be built. Does nothing if
+ * the file has none. */
 void room_of_file(config *, const output_data *);
-/* The positions of a file [walkers][its particles][3] into those of the run. ROOM_IS_SHORT where a walker of the
- * file has more particles than there is room for here; an exit code else. */
+/* Copies the positions of a file [walkers][its particles][3] to those of the run. ROOM_IS_SHORT if a walker of the
+ * file has more particles than the capacity of the run; else an exit code. */
 int room_spread(session *, const output_data *, double *positions);
 #endif

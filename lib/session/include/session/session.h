@@ -7,59 +7,79 @@
 #include "engine/threads.h"
 #include "records/records.h"
 
-/* What a run says of itself: all; errors, warnings and the table alone; progress and results as JSON. */
+/* What a run prints: everything; only errors, warnings and the table; progress and results as JSON. */
 enum { TELLS_ALL, TELLS_LITTLE, TELLS_JSON };
 
-/* How the sweeps of this process come along. */
+/* Timing of the sweeps of this process. */
 typedef struct course {
-    uint64_t first;   /* sweeps that were done before */
-    uint64_t stretch; /* sweeps a call, doubled while they take less than a quarter second */
-    double expected;  /* seconds a sweep; INFINITY: nobody knows yet */
-    double begin, last_checkpoint; /* stop_clock */
+    /* Sweeps that were done before. */
+    uint64_t first;
+    /* Sweeps of a batch. Doubled while a batch takes less than a quarter of a second. */
+    uint64_t stretch;
+    /* Seconds per sweep. INFINITY: not known yet. */
+    double expected;
+    /* Times of stop_clock. */
+    double begin, last_checkpoint;
     thread_choice threads;
 } course;
 
 typedef struct session {
     engine engine;
     records records;
-    int tells;                          /* TELLS_* */
-    const char *command;                /* the command line, for the file */
-    const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
-    const char *before;                 /* history of the file that is resumed; NULL: none is */
-    uint64_t resumed_at;                /* sweeps done when this process began */
-    double limit_from; /* stop_clock from which [run] time_limit counts; 0: when the sweeps begin */
-    uint64_t sweep;    /* sweeps done */
+    /* TELLS_* */
+    int tells;
+    /* The command line, for the output file. */
+    const char *command;
+    /* `output_path` is the file that is resumed, or that of [run] output. */
+    const char *output_path, *csv_path;
+    /* History of the file that is resumed. NULL: a new run. */
+    const char *before;
+    /* Sweeps done when this process began. */
+    uint64_t resumed_at;
+    /* Time of stop_clock from which [run] time_limit counts. 0: from the first sweep. */
+    double limit_from;
+    /* Sweeps done. */
+    uint64_t sweep;
     course course;
-    bool embedded;       /* a host program says when the file is written, and prints by itself */
-    double seconds_base; /* wall time of the stretches before a resume */
-    spare spare;         /* of the output file; output.spare is it while the file is locked */
-    struct snapshot *snapshot; /* the state to go back to: session/snapshot.h */
-    struct writing *writing;   /* of a checkpoint, at work: session/writing.h; NULL: none is */
-    const char *displaced;     /* the output whose place another file has taken; NULL: none */
-    bool in_file;      /* the file at output_path is this run's: what is written is added to it */
-    int failed_writes; /* one after the other, up to now */
-    const char *why_failed, *why_table_failed; /* of the last one that did; texts are kept once */
+    /* A host program decides when the file is written, and does its own printing. */
+    bool embedded;
+    /* Wall time of the parts of the run before a resume. */
+    double seconds_base;
+    /* The previous output file. While the file is locked, output.spare points to it. */
+    spare spare;
+    /* The state to which the run can go back: session/snapshot.h. */
+    struct snapshot *snapshot;
+    /* The checkpoint that is being written: session/writing.h. NULL: none. */
+    struct writing *writing;
+    /* The output that another file has replaced. NULL: none. */
+    const char *displaced;
+    /* The file at output_path belongs to this run, so data are appended to it. */
+    bool in_file;
+    /* Number of consecutive failed writes up to now. */
+    int failed_writes;
+    /* Reasons of the last failure. Each string is stored once. */
+    const char *why_failed, *why_table_failed;
 } session;
 
-/* As the functions of the engine of these names (engine/engine.h), with what is recorded and written. */
+/* As engine_open and engine_prepare (engine/engine.h), and also prepare what is recorded and written. */
 int session_open(session *);
 int session_prepare(session *);
-/* Positions and all else from the file of a run that is resumed: session/checkpointing.c. */
+/* Restores positions and everything else from the file of a run that is resumed: session/checkpointing.c. */
 int session_resume(session *, const char *path);
-/* All: before the first sweep of this process. */
+/* Collective, before the first sweep of this process. */
 int session_begin(session *);
-/* All: sweeps until so many are done. *ended: EXIT_DONE, or why there are fewer: EXIT_INTERRUPTED, EXIT_TIME_LIMIT, or
- * ROOM_IS_SHORT (session/room.h), after which session_save_for_room has to come. SWEEP_GIVEN_UP: the last stretch is
- * not done, and the state is of no use. What is measured and tuned does not depend on where the calls end. `shown`:
- * progress that is told; NULL: none is. */
+/* Collective. Sweeps until `until` sweeps are done. *ended: EXIT_DONE, or why there are fewer: EXIT_INTERRUPTED,
+ * EXIT_TIME_LIMIT, or ROOM_IS_SHORT (session/room.h). After ROOM_IS_SHORT call session_save_for_room. Returns
+ * SWEEP_GIVEN_UP if the last batch was abandoned; the state can then no longer be used. Measurements and tuning do
+ * not depend on where the calls end. `shown`: progress to be printed; NULL: none. */
 struct progress;
 int session_advance(session *, uint64_t until, struct progress *shown, int *ended);
-/* Writes the output as it is now. An exit code. */
+/* Writes the output as it is now. Returns an exit code. */
 int session_checkpoint(session *);
-/* Back to the last snapshot, which is written. An exit code. */
+/* Goes back to the last snapshot and writes it. Returns an exit code. */
 int session_save_for_room(session *);
-/* The loop until the end, the time limit or a signal. Prints progress to stderr and the table of
- * results to stdout: session/loop.c. */
+/* Sweeps until the end, the time limit or a signal. Prints progress to stderr and the table of results to stdout:
+ * session/loop.c. */
 int session_run(session *);
 void session_close(session *);
 #endif

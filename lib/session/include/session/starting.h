@@ -1,58 +1,67 @@
-/* How a run comes from what is asked for to its first sweep: input read, its files locked, its state made or taken up.
- * In the order in which these are called; all return exit codes. */
+/* The start of a run: the input is read, files are locked, and the state is made or restored. The functions are in the
+ * order in which they are called. They return exit codes. */
 #ifndef PLUGMC_STARTING_H
 #define PLUGMC_STARTING_H
 
 #include "session/session.h"
 
-/* What is asked for. */
+/* The request. */
 typedef struct asked {
-    const char *file; /* the INI file or, with `resume`, the output file that is gone on with */
-    const char *text; /* the INI, of which `file` is only the name; NULL: it is read */
+    /* The INI file or, with `resume`, the output file to be continued. */
+    const char *file;
+    /* Contents of the INI file, for which `file` is then only a name. NULL: the file is read. */
+    const char *text;
     bool resume, if_there, accept_changes;
-    const char *const *sets; /* SECTION.KEY=VALUE */
+    /* SECTION.KEY=VALUE */
+    const char *const *sets;
     int set_count;
-    bool again;    /* the run begins again with more room: session/room.h */
-    int64_t *room; /* [species], malloc'ed; NULL: as the run has it by itself */
+    /* The run begins again with a larger capacity: session/room.h. */
+    bool again;
+    /* Capacities [species], malloc'ed. NULL: the run chooses them. */
+    int64_t *room;
 } asked;
 
-/* Reads the configuration from the INI or, where a run is resumed, from its output (into `found`); its plugins are
- * loaded and checked. */
+/* Reads the configuration from the INI file or, for a resumed run, from its output file into `found`. Loads and
+ * checks the plugins. */
 int starting_read(session *, const asked *, output_data *found);
 
-/* What is gone on with; `there` is false for a new run. */
+/* The file that is continued. `there` is false for a new run. */
 typedef struct origin {
-    const char *path; /* of the output file */
+    /* Path of the output file. */
+    const char *path;
     bool there, if_there, finished;
-    char stamp[STAMP_SIZE]; /* of what was compared */
+    /* Stamp of the file when it was compared. */
+    char stamp[STAMP_SIZE];
 } origin;
 
-/* All: whether there is a file to go on with. */
+/* Collective: finds out whether there is a file to continue. */
 int starting_find(session *, const asked *, output_data *found, origin *);
-/* Of one that is there: whether program, plugins and files are still those. `found` is read again once it is locked. */
+/* For an existing file: checks that program, plugins and files are still the same. `found` is read again once the
+ * file is locked. */
 int starting_go_on(session *, const asked *, output_data *found, origin *);
-/* Before hours are spent: whether a file can be made at `output`, which the key names, and the table of [run] csv. */
+/* Checks early that a file can be created at `output`, the value of `key`, and likewise the table of [run] csv. */
 int starting_probe(const session *, const char *output, const char *key);
 
-/* Opens the file of [run] log, if there is to be one, and begins with the command line. */
+/* Opens the file of [run] log, if requested, and writes the command line to it. */
 int starting_log(session *);
 
-/* What nobody else may write meanwhile. */
+/* Files that nobody else may write meanwhile. */
 typedef struct own_locks {
     output_lock output, table;
 } own_locks;
 
 int starting_lock(session *, own_locks *, const origin *);
-void starting_unlock(own_locks *); /* also of locks that were not taken, all zero */
+/* Locks that were not taken, all zero, are allowed. */
+void starting_unlock(own_locks *);
 
-/* Memory and kernels; what is unwise in the input is said. */
+/* Allocates memory and compiles kernels. Prints warnings about unwise input. */
 int starting_prepare(session *);
-/* All: that, and the state. */
+/* Collective: the same, and makes the state. */
 int starting_make_state(session *, const asked *, const origin *);
-/* All: a first file is written and removed again. */
+/* Collective: writes a first file and removes it again. */
 int starting_rehearse(session *);
 
-/* After ROOM_IS_SHORT, where the run has been saved: all that it holds is given back, and the same command begins it
- * again from its file, with more room. */
+/* After ROOM_IS_SHORT, once the run has been saved: frees everything, and changes the request so that the run begins
+ * again from its file with a larger capacity. */
 void starting_again(asked *, session *, output_data *found);
 #endif
