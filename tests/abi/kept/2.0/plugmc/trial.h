@@ -2,11 +2,6 @@
 #ifndef PLUGMC_TRIAL_MOVE_H
 #define PLUGMC_TRIAL_MOVE_H
 
-#if !defined(__CUDACC_RTC__)
-#include <stddef.h>
-#include <stdint.h>
-#endif
-
 #include "plugmc/device.h"
 
 /* Kinds of trial move. */
