@@ -19,12 +19,13 @@ typedef struct nvrtc nvrtc;
 nvrtc *nvrtc_open(char why[512]);
 void nvrtc_version(const nvrtc *, int *major, int *minor);
 
-/* The fused source for the compiler. It consists of
- * - definitions that are fixed for the run: PLUGMC_DIMENSION, PLUGMC_IN_SPHERE 0|1, PLUGMC_SPECIES, box lengths, species
- *   tables, PLUGMC_REAL;
- * - the GPU source of every sampled potential that has one, in a namespace of its own, with its parameters as constants;
+/* The fused source for the compiler, malloc'ed. It consists of
+ * - definitions that are fixed for the run: PLUGMC_DIMENSION, PLUGMC_IN_SPHERE 0|1, PLUGMC_SPECIES, box lengths,
+ *   species tables, PLUGMC_REAL;
+ * - the GPU source of every sampled potential that has one, in a namespace of its own, with its parameters as
+ *   constants;
  * - the sums over all of them (plugmc/fused.h lists the functions that a mover may call);
- * - the GPU source of the mover. malloc'ed. */
+ * - the GPU source of the mover. */
 char *fuse(const plugmc_system *, const plugmc_gpu_source *);
 
 /* A list parameter whose values a fused source reads from memory (plugmc_system.numbers_change). */
