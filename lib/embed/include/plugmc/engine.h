@@ -112,8 +112,8 @@ int64_t plugmc_engine_equilibration(const plugmc_engine *);
  * early. Safe in signal handlers. */
 void plugmc_engine_stop(void);
 
-/* A function of the host program, called between sweeps. It may make any call for the engine except those that sweep,
- * open or close. If it returns non-zero, plugmc_engine_sweep returns PLUGMC_ENGINE_STOPPED. */
+/* A function of the host program, called between sweeps. It may make any call for the engine except those that open,
+ * close, set or sweep. If it returns non-zero, plugmc_engine_sweep returns PLUGMC_ENGINE_STOPPED. */
 typedef int plugmc_engine_callback(plugmc_engine *, void *data);
 /* Calls it after each sweep whose number is a multiple of `sweeps`. 0 removes the callback. */
 int plugmc_engine_call_every(plugmc_engine *, int64_t sweeps, plugmc_engine_callback *, void *data);

@@ -1,5 +1,5 @@
-/* Compiled kernels on disk, one file each. Whatever is wrong with the folder or a file, the answer
- * is to compile again: nothing of the cache decides whether a run is possible or right. */
+/* Cache of compiled kernels on disk, one file for each. If anything is wrong with the folder or a file, the kernel is
+ * compiled again. So the cache never affects whether a run is possible or correct. */
 #ifndef PLUGMC_CACHE_H
 #define PLUGMC_CACHE_H
 
@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CACHE_CAP ((uint64_t)256 << 20) /* bytes of the whole folder */
+/* Largest size of the whole folder, in bytes. */
+#define CACHE_CAP ((uint64_t)256 << 20)
 
-/* What a kernel was compiled from. Zeroed before it is filled, since it is compared whole. */
+/* What a kernel was compiled from. Zero it before filling it in, since it is compared bytewise. */
 typedef struct cache_key {
     char magic[8];                           /* CACHE_MAGIC */
     uint32_t abi;                            /* of plugmc/plugin.h: major << 16 | minor */
@@ -19,17 +20,18 @@ typedef struct cache_key {
 } cache_key;
 #define CACHE_MAGIC "PGMCKRN1"
 
-enum { CACHE_PATH = 4096, CACHE_NAME = 64 + 1 }; /* 64 hexadecimal digits and a 0 */
+/* A name has 64 hexadecimal digits and a terminating 0. */
+enum { CACHE_PATH = 4096, CACHE_NAME = 64 + 1 };
 
-/* Name of the key's files, without folder and ending. */
+/* File name for a key, without folder and extension. */
 void cache_name(const cache_key *, char name[CACHE_NAME]);
 
-/* The image of `key`, malloc'ed, with one 0 behind it. False if there is none that is whole. */
+/* Loads the image of `key`, malloc'ed and followed by one 0. False if there is no complete image. */
 bool cache_load(const char *folder, const cache_key *, void **image, size_t *bytes);
-/* Writes it, then deletes the files used longest ago until the folder holds `cap` bytes at most.
- * 0, or an errno. */
+/* Writes an image. Then deletes the least recently used files until the folder has at most `cap` bytes. Returns 0 or an
+ * errno. */
 int cache_store(const char *folder, const cache_key *, const void *image, size_t bytes,
                 uint64_t cap);
-/* Bytes and number of files of plugmc in the folder. */
+/* Size in bytes and number of plugmc's files in the folder. */
 uint64_t cache_size(const char *folder, int *files);
 #endif

@@ -1,10 +1,10 @@
-/* What a plugin says of a text for the GPU, checked before it is compiled. */
+/* Checks a GPU source of a plugin before it is compiled. */
 #ifndef PLUGMC_GPU_KERNEL_TEXT_H
 #define PLUGMC_GPU_KERNEL_TEXT_H
 
 #include "base/sentence.h"
 #include "plugmc/everything.h"
 
-/* Has it a name, a text and a list of definitions that ends, and does it ask for what there is? */
+/* Whether it has a name, a text and a terminated list of definitions, and requests only what exists. */
 bool check_gpu_source(const plugmc_gpu_source *, sentence why);
 #endif

@@ -1,4 +1,4 @@
-/* NVRTC beyond what gpu/gpu.h promises to the rest of the core. */
+/* NVRTC: more than gpu/gpu.h offers to the rest of the core. */
 #ifndef PLUGMC_NVRTC_H
 #define PLUGMC_NVRTC_H
 
@@ -8,16 +8,19 @@
 struct nvrtc {
     compiler_api api;
     int major, minor;
-    char path[512];     /* of the library */
-    int *architectures; /* what it compiles for, ascending: 75, 80, ... */
+    /* Path of the library. */
+    char path[512];
+    /* Architectures for which it compiles, ascending: 75, 80, ... */
+    int *architectures;
     int architecture_count;
-    bool warned; /* that kernels cannot be cached: said once */
+    /* The warning that kernels cannot be cached has been printed. */
+    bool warned;
 };
 
-/* As nvrtc_open, but no newer than CUDA `major`: a driver refuses what a newer major compiles. */
+/* As nvrtc_open, but at most CUDA version `major`. A driver refuses code compiled by a newer major version. */
 nvrtc *nvrtc_open_up_to(int major, char why[512]);
 void nvrtc_close(nvrtc *);
 const char *nvrtc_path(const nvrtc *);
-/* Whether a small kernel compiles for sm_<architecture>, now and without the cache. */
+/* Tries to compile a small kernel for sm_<architecture>, without the cache. */
 bool nvrtc_compiles_for(const nvrtc *, int architecture);
 #endif

@@ -46,7 +46,7 @@ typedef struct records {
 int records_begin(records *);
 void records_free(records *);
 
-/* Enlarges the array of a series to `capacity` samples. NULL: no memory. */
+/* Returns the array of a series, enlarged to `capacity` doubles. NULL: no memory. */
 double *records_series(records *, const quantity_record *, int64_t capacity);
 /* No thread reads series any more. */
 void records_returned(records *);
