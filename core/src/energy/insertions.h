@@ -1,6 +1,6 @@
 /* Insertions and removals: of one particle, of a particle that changes its species, or of a group. */
-#ifndef PLUGMC_TURNOVERS_H
-#define PLUGMC_TURNOVERS_H
+#ifndef PLUGMC_INSERTIONS_H
+#define PLUGMC_INSERTIONS_H
 
 #include "energy/hamiltonian.h"
 

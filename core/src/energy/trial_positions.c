@@ -1,4 +1,4 @@
-/* Several places to choose from: see places.h.
+/* Several places to choose from: see trial_positions.h.
  *
  * Who comes is tried at k places. With g_j the growth of -ln p at place j, place j is chosen with probability
  * exp(-g_j) / sum, and the trial is decided as if -ln p grew by -ln (sum / k). Who leaves is put back in thought: its

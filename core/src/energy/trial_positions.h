@@ -1,6 +1,6 @@
 /* Insertions and removals of one particle with several trial positions (plugmc_trial.trial_positions). */
-#ifndef PLUGMC_ENERGY_PLACES_H
-#define PLUGMC_ENERGY_PLACES_H
+#ifndef PLUGMC_ENERGY_TRIAL_POSITIONS_H
+#define PLUGMC_ENERGY_TRIAL_POSITIONS_H
 
 #include "energy/hamiltonian.h"
 
