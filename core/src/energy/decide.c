@@ -79,9 +79,8 @@ int hamiltonian_decide(hamiltonian *h, const plugmc_host *host, const plugmc_dec
 {
     const bool books = bias_concerns(h, mover_changes);
     if (!is_of_all(h, d->changes) || (d->also && !is_of_all(h, d->also)))
-        return host->fail(
-            host->context, PLUGMC_ERROR_STATE,
-            "a decision is about one change to each of all walkers, with its change of -ln p");
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "a decision needs one change for each walker, with its `delta`");
     int code = bias_is_of_energy(h) ? hamiltonian_bring(h, host) : PLUGMC_OK;
     for (int32_t w = 0; w < h->system->walkers && bias_is_of_energy(h) && !code; w++)
         bias_find_energy(h, w);
