@@ -8,7 +8,7 @@
  *
  * both divided by N and corrected for the mean being that of the same numbers, 1 - (3 - 2/n)/N for
  * n blocks a walker. Of exponential correlations with a decay time of one block this misses 23 %, of
- * two blocks 6 %, V/N alone 63 and 43 %. It is known as well as from N/3 independent blocks.
+ * half a block 6 %, V/N alone 63 and 43 %. It is known as well as from N/3 independent blocks.
  *
  * A short time is easy to see. The danger is a small part that forgets itself slowly (what acts along
  * one axis of a small box follows how the crystal lies): for short blocks it is lost among the rest,
