@@ -3,28 +3,24 @@
 #
 # Sweeps a second at packing fraction 0.698 (checkerboard) with a checkpoint every P seconds and without, in runs in turn.
 #
-#     bench/checkpoints.sh [--period P] [--count C] [--rounds R] [--trajectory GB] [--disks N] [--device gpu|cpu] [--held]
+#     bench/checkpoints.sh [--period P] [--count C] [--rounds R] [--trajectory GB] [--disks N] [--packing X] [--device gpu|cpu]
 #
 # Sweeps a second are those between the progress lines of one run over C periods (C = 2): without checkpoints from P/2
-# seconds after its beginning on, with them after the first one is there. That one copies all of the file, at the
-# speed of the disk, where the file system shares no blocks; the next ones copy what is new of it. Its time is
-# printed, too. R pairs of runs (2), P = 10. Runs are killed, so that no last checkpoint is waited for.
+# seconds after its beginning on, with them after the first one is there, whose time is printed, too. R pairs of runs (2),
+# P = 10. Runs are killed, so that no last checkpoint is waited for. Checkpoints are flushed to the disk, whose file system
+# is printed. At the end the size of a checkpoint is printed.
 #
-# With --trajectory the output file has so many GB more, as the frames of a long trajectory would be there. They are copies
-# of frames of this very system, added by h5copy (package hdf5-tools), since a run that writes them by itself takes hours.
-# With --held a third run has somebody else with each of the files open, so that each checkpoint copies all of it, as on
-# file systems of several machines. $TMPDIR says where the file is.
+# With --trajectory the run has a trajectory of so many GB, to which each checkpoint adds. $TMPDIR says where the files are.
 set -eu
-period=10 count=2 rounds=2 gigabytes=0 disks=1048576 device=gpu
-held=false
+period=10 count=2 rounds=2 gigabytes=0 disks=1048576 packing=0.698 device=gpu
 while [ $# -gt 0 ]; do
     case $1 in
-    --held) held=true && shift && continue ;;
     --period) period=$2 ;;
     --count) count=$2 ;;
     --rounds) rounds=$2 ;;
     --trajectory) gigabytes=$2 ;;
     --disks) disks=$2 ;;
+    --packing) packing=$2 ;;
     --device) device=$2 ;;
     *) break ;;
     esac
@@ -42,7 +38,7 @@ device = $device
 output = sim.h5
 [box]
 dimension = 2
-packing_fraction = 0.698
+packing_fraction = $packing
 [species disk]
 count = $disks
 [initial]
@@ -55,22 +51,43 @@ END
 
 fail() { cat error.txt >&2 && echo "checkpoints.sh: $1" >&2 && exit 1; }
 
-# A file with a checkpoint, and what a long trajectory adds to it.
+# A run of two frames, and a frame more for each ten thousand sweeps. The second one is repeated until the trajectory has
+# the gigabytes, since a run takes hours for them.
 make_file()
 {
-    local frames
-    "$plugmc" run sim.ini --quiet --set run.sweeps=1 --set run.output=begin.h5 >/dev/null 2>error.txt ||
+    if [ "$gigabytes" != 0 ]; then printf '[observable trajectory]\nperiod = 10000\n' >>sim.ini; fi
+    "$plugmc" run sim.ini --quiet --set run.sweeps=$([ "$gigabytes" = 0 ] && echo 1 || echo 20000) >/dev/null 2>error.txt ||
         fail "a run has failed"
     [ "$gigabytes" != 0 ] || return 0
-    frames=$(awk -v gb="$gigabytes" -v n="$disks" 'BEGIN { print int(gb * 1e9 / 24 / n / 16) + 1 }')
-    printf '[observable trajectory]\nperiod = 1\n' | cat sim.ini - >frames.ini
-    "$plugmc" run frames.ini --quiet --set run.sweeps="$frames" --set run.output=frames.h5 >/dev/null 2>error.txt ||
-        fail "a run with a trajectory has failed"
-    for ((k = 0; k < 16; k++)); do
-        h5copy -i frames.h5 -s /particles/trajectory/position/value -o begin.h5 -d "/more_frames_$k" 2>error.txt ||
-            fail "h5copy has failed"
-    done
-    rm frames.h5
+    python3 - "$gigabytes" <<'END' 2>error.txt || fail "the trajectory could not be made longer (python3-h5py)"
+import struct, sys
+import h5py
+with open("sim.gsd", "r+b") as f:
+    header = bytearray(f.read(256))
+    index, room = struct.unpack_from("<QQ", header, 8)
+    f.seek(index)
+    entries = [list(struct.unpack_from("<QQqIHBB", f.read(32))) for _ in range(room)]
+    entries = [e for e in entries if e[2]]
+    last = [e for e in entries if e[0] == 1]
+    size = {1: 1, 3: 4, 4: 8, 9: 4, 10: 8}
+    first = last[0][2]
+    end = last[-1][2] + last[-1][1] * last[-1][3] * size[last[-1][5]]
+    f.seek(first)
+    data = f.read(end - first)
+    frames = int(float(sys.argv[1]) * 1e9 / len(data)) + 1
+    f.seek(0, 2)
+    for k in range(2, frames):
+        at = f.tell()
+        f.write(data)
+        entries += [[k, e[1], e[2] - first + at, *e[3:]] for e in last]
+    room = 2 * len(entries)
+    struct.pack_into("<QQ", header, 8, f.tell(), room)
+    f.write(b"".join(struct.pack("<QQqIHBB", *e) for e in entries) + bytes(32 * (room - len(entries))))
+    f.seek(0)
+    f.write(header)
+with h5py.File("sim.h5", "r+") as f:
+    f["plugmc/checkpoint/trajectory"].attrs.modify("frames", frames)
+END
 }
 
 # Lines with the time at which they come.
@@ -88,25 +105,13 @@ first_checkpoint()
     awk -v p="$period" -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", b - a - p }' >first.txt
 }
 
-# Has each file open that comes, for as long as the run goes on.
-hold()
-{
-    local inode=0 now fd
-    while kill -0 "$process" 2>/dev/null; do
-        now=$(stat -c %i sim.h5)
-        if [ "$now" != "$inode" ]; then exec {fd}<sim.h5 && inode=$now; fi
-        sleep 0.05
-    done
-}
-
-# rate SECONDS [hold]: sweeps a second with a checkpoint every so many, 0: none.
+# rate SECONDS: sweeps a second with a checkpoint every so many, 0: none.
 rate()
 {
     local from
     "$plugmc" run --resume sim.h5 --json --set run.sweeps=1000000000 --set run.checkpoint="$1" --set run.time_limit=0 \
         > >(stamped >said.txt) 2>error.txt </dev/null &
     process=$!
-    ${2-true} &
     until grep -q '"progress"' said.txt 2>/dev/null; do
         kill -0 $process 2>/dev/null || fail "a run has failed"
         sleep 0.1
@@ -132,19 +137,14 @@ echo "$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1)
 $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg); \
 $(df -T . | awk 'END { print $2 }')"
 make_file
-mv begin.h5 sim.h5
-echo "$disks disks, $(stat -c %s sim.h5 | awk '{ printf "%.3f", $1 / 1e9 }') GB, a checkpoint every $period s"
+echo "$disks disks, trajectory of $(stat -c %s sim.gsd 2>/dev/null | awk '{ printf "%.3f", $1 / 1e9 }') GB, a checkpoint every $period s"
 cost() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", 100 * (a / b - 1) }'; }
 printf '%16s %16s %10s %16s' "none: sweeps/s" "with: sweeps/s" cost "the first: s"
-$held && printf '%16s %10s' "held: sweeps/s" cost
 echo
 for ((r = 0; r < rounds; r++)); do
     without=$(rate 0)
     with=$(rate "$period")
     printf '%16s %16s %9s%% %16s' "$without" "$with" "$(cost "$without" "$with")" "$(cat first.txt)"
-    if $held; then
-        all=$(rate "$period" hold)
-        printf '%16s %9s%%' "$all" "$(cost "$without" "$all")"
-    fi
     echo
 done
+echo "a checkpoint has $(stat -c %s sim.h5 | awk '{ printf "%.1f", $1 / 1e6 }') MB"

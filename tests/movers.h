@@ -434,7 +434,16 @@ typedef struct test_archive {
     } blob[16];
     int blobs;
     double step;
+    double *positions; /* [walkers][particles][3] at that moment; NULL: of a mover on a GPU, or without a driver */
 } test_archive;
+
+static inline int test_archive_has(plugmc_archive *base, const char *name)
+{
+    const test_archive *a = (test_archive *)base;
+    for (int i = 0; i < a->blobs; i++)
+        if (!strcmp(a->blob[i].name, name)) return 1;
+    return 0;
+}
 
 static inline int test_archive_bytes(plugmc_archive *base, const char *name, void *data,
                                      size_t bytes)
@@ -483,14 +492,19 @@ static inline test_archive archive_begin(const bench *b)
     return (test_archive){.base = {.size = sizeof(plugmc_archive),
                                    .bytes = test_archive_bytes,
                                    .rows = test_archive_rows,
+                                   .has = test_archive_has,
                                    .walkers = walkers,
                                    .all_walkers = walkers}};
 }
 
-/* As the core does it: what the mover archives, and its step. */
+/* As the core does it: positions, what the mover archives, and its step. */
 static inline void mover_save(bench *b, test_mover *mover, test_archive *a)
 {
     *a = archive_begin(b);
+    if (mover->plugin->archive && mover->calls->driver && !b->host.gpu) {
+        a->positions = bench_positions(b);
+        bench_expect(b, mover_give(mover, &b->host, a->positions));
+    }
     if (mover->plugin->archive)
         bench_expect(b, mover->plugin->archive(mover->instance, &b->host, &a->base));
     a->step = mover->steps[0];
@@ -498,14 +512,24 @@ static inline void mover_save(bench *b, test_mover *mover, test_archive *a)
 
 static inline void mover_restore(bench *b, test_mover *mover, test_archive *a)
 {
+    lent l = {.positions = a->positions};
+    const plugmc_state state = {.size = sizeof state,
+                                .walkers = b->system.walkers,
+                                .capacity = b->system.particles,
+                                .array = lent_array,
+                                .core = &l};
     a->base.reading = 1;
+    a->base.state = &state;
+    if (a->positions) mover_load(b, mover, a->positions);
     if (mover->plugin->archive)
         bench_expect(b, mover->plugin->archive(mover->instance, &b->host, &a->base));
+    a->base.state = NULL;
     for (int32_t r = 0; r < b->system.rungs; r++) mover->steps[r] = a->step;
 }
 
 static inline void archive_end(test_archive *a)
 {
     for (int i = 0; i < a->blobs; i++) free(a->blob[i].data);
+    free(a->positions);
 }
 #endif

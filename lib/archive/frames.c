@@ -330,12 +330,27 @@ static int make_room(run_frames *f, report *r)
     return report_error(r, EXIT_MEMORY, NULL, 0, "not enough memory for a frame of %s", f->path);
 }
 
-int frames_open(run_frames *f, const char *path, const char *held, const output_data *data,
+/* Of this run, and not of one that has come after it. */
+static int find_files(const run_frames *f, output_trajectory *t, report *r)
+{
+    const int walkers = f->system->walkers;
+    if (t->inside || trajectory_find(t, f->path, walkers)) return EXIT_DONE;
+    char *file = trajectory_path(t, 0, walkers);
+    const bool there = file && !access(file, F_OK);
+    report_error(r, EXIT_CHECKPOINT, NULL, 0, "cannot read the frames of %s: %s %s", f->path,
+                 file ? file : "the trajectory",
+                 there ? "is not the trajectory of its run" : "is not there");
+    free(file);
+    return EXIT_CHECKPOINT;
+}
+
+int frames_open(run_frames *f, const char *path, const char *held, output_data *data,
                 const plugmc_system *system, report *r)
 {
     *f = (run_frames){
         .path = path, .system = system, .trajectory = &data->trajectory, .walker = -1};
     int code = make_room(f, r);
+    if (!code) code = find_files(f, &data->trajectory, r);
     if (code) return code;
     if (is_gsd(f)) return find_sweeps(f, r);
     f->file = data->trajectory.inside

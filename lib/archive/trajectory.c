@@ -131,21 +131,76 @@ void trajectory_free(output_trajectory *t)
 
 /* ---- Before a run ----------------------------------------------------------------------------- */
 
-int trajectory_probe(const output_trajectory *t, int walkers, report *r)
+static int open_files(output_data *data, enum trajectory_found *found, int64_t *frames,
+                      char why[OUTPUT_WHY])
 {
-    for (int w = 0; w < (t->format == TRAJECTORY_OF_H5MD ? 1 : walkers); w++) {
-        char *path = trajectory_path(t, w, walkers);
-        if (!path) return report_error(r, EXIT_MEMORY, NULL, 0, "no memory for names of files");
-        const bool there = !access(path, F_OK);
-        if (there)
-            report_error(r, EXIT_OUTPUT, NULL, 0,
-                         "cannot write %s: it is there already; move it, or give another [run] "
-                         "output, from which it has its name",
-                         path);
-        free(path);
-        if (there) return EXIT_OUTPUT;
+    return data->trajectory.format == TRAJECTORY_OF_H5MD
+               ? h5md_trajectory_open(data, found, frames, why)
+               : gsd_trajectory_open(data, found, frames, why);
+}
+
+/* All files of the trajectory that are there, from one base to another; *any: there is one at the first. */
+static int rename_files(const output_data *data, const char *from, const char *to, bool *any)
+{
+    output_trajectory one = data->trajectory, other = data->trajectory;
+    const int walkers = data->system->walkers;
+    int code = 0;
+    one.base = (char *)from;
+    other.base = (char *)to;
+    for (int w = 0; w < (one.format == TRAJECTORY_OF_H5MD ? 1 : walkers) && !code; w++) {
+        char *path = trajectory_path(&one, w, walkers),
+             *new = to ? trajectory_path(&other, w, walkers) : NULL;
+        if (!path || (to && !new)) code = ENOMEM;
+        const bool there = !code && !access(path, F_OK);
+        *any |= there;
+        if (there && to && (!access(new, F_OK) ? (errno = EEXIST) : rename(path, new))) code = errno;
+        free(path), free(new);
     }
-    return EXIT_DONE;
+    return code;
+}
+
+/* A base under which there are no files: of the output that was in the way, or with a number. */
+static char *free_base(const output_data *data, const char *output)
+{
+    char *base = *output ? trajectory_base(output) : NULL;
+    bool there = false;
+    if (*output) return base;
+    for (int k = 1; k < 10000; k++) {
+        if (asprintf(&base, "%s.%d", data->trajectory.base, k) < 0) return NULL;
+        there = false;
+        rename_files(data, base, NULL, &there);
+        if (!there) return base;
+        free(base);
+    }
+    return NULL;
+}
+
+int trajectory_move_aside(output_data *data, const char *output, char **base, char why[OUTPUT_WHY])
+{
+    enum trajectory_found found = TRAJECTORY_NONE;
+    int64_t none;
+    bool any = false;
+    *base = NULL;
+    if (!data->trajectory.wanted || data->trajectory.written) return EXIT_DONE;
+    const int code = open_files(data, &found, &none, why);
+    if (!code && found != TRAJECTORY_OTHER) return EXIT_DONE;
+    char *free_one = free_base(data, output);
+    const int error =
+        free_one ? rename_files(data, data->trajectory.base, free_one, &any) : ENOMEM;
+    if (!error) {
+        *base = free_one;
+        return EXIT_DONE;
+    }
+    free(free_one);
+    snprintf(why, OUTPUT_WHY, "the trajectory %.900s is there already and cannot be moved aside: %s",
+             data->trajectory.base, strerror(error));
+    return error == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
+}
+
+void trajectory_put_back(const output_data *data, const char *base)
+{
+    bool any = false;
+    if (base) rename_files(data, base, data->trajectory.base, &any);
 }
 
 /* ---- Going on --------------------------------------------------------------------------------- */
@@ -155,27 +210,28 @@ static int no_memory(const char *output, report *r)
     return report_error(r, EXIT_MEMORY, NULL, 0, "no memory for the trajectory of %s", output);
 }
 
-/* If output and trajectory have been given another name together, they are still found. */
-static void find_base(output_data *data, const char *output)
+static bool is_own(const output_trajectory *t, const char *base, int walkers)
 {
-    output_trajectory *t = &data->trajectory;
-    char *beside = trajectory_base(output), *first = trajectory_path(t, 0, data->system->walkers);
-    const bool there = first && !access(first, F_OK);
+    output_trajectory there = *t;
+    there.base = (char *)base;
+    char *first = trajectory_path(&there, 0, walkers);
+    const bool own = first && (t->format == TRAJECTORY_OF_H5MD ? h5md_trajectory_is_of(first, t->run)
+                                                               : gsd_trajectory_is_of(first, t->run));
     free(first);
-    if (there || !beside) {
+    return own;
+}
+
+bool trajectory_find(output_trajectory *t, const char *output, int walkers)
+{
+    if (t->base && is_own(t, t->base, walkers)) return true;
+    char *beside = trajectory_base(output);
+    if (!beside || !is_own(t, beside, walkers)) {
         free(beside);
-        return;
+        return false;
     }
     free(t->base);
     t->base = beside;
-}
-
-static int open_files(output_data *data, enum trajectory_found *found, int64_t *frames,
-                      char why[OUTPUT_WHY])
-{
-    return data->trajectory.format == TRAJECTORY_OF_H5MD
-               ? h5md_trajectory_open(data, found, frames, why)
-               : gsd_trajectory_open(data, found, frames, why);
+    return true;
 }
 
 /* What a frame that was read is in memory between two checkpoints, for one walker of it. Particles that come and go may
@@ -274,7 +330,7 @@ int trajectory_take_up(output_data *data, const char *output, report *r)
     char why[OUTPUT_WHY] = "";
     if (!t->wanted) return EXIT_DONE;
     if (!t->base && !(t->base = trajectory_base(output))) return no_memory(output, r);
-    if (!t->inside) find_base(data, output);
+    if (!t->inside) trajectory_find(t, output, data->system->walkers);
     int code = open_files(data, &found, &frames, why);
     char *path = trajectory_path(t, 0, data->system->walkers);
     if (!path) code = code ? code : no_memory(output, r);

@@ -63,6 +63,20 @@ static void application_of(const output_trajectory *t, char application[64])
     snprintf(application, 64, "plugmc %s run %s", PLUGMC_VERSION, t->run);
 }
 
+bool gsd_trajectory_is_of(const char *path, const char *run)
+{
+    gsd_header header;
+    char application[64];
+    output_trajectory t = {0};
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return false;
+    snprintf(t.run, sizeof t.run, "%s", run);
+    application_of(&t, application);
+    const bool whole = pread(fd, &header, sizeof header, 0) == sizeof header;
+    close(fd);
+    return whole && !strncmp(header.application, application, sizeof header.application);
+}
+
 static gsd_writer *new_writer(const output_data *data)
 {
     double largest = 0;

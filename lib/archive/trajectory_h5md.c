@@ -223,6 +223,13 @@ static int look(const char *path, char run[IDENTITY_SIZE], int64_t *frames, char
     return damaged && !of_another ? EXIT_OUTPUT : EXIT_DONE;
 }
 
+bool h5md_trajectory_is_of(const char *path, const char *run)
+{
+    char found[IDENTITY_SIZE], why[OUTPUT_WHY];
+    int64_t frames;
+    return !access(path, F_OK) && !look(path, found, &frames, why) && !strcmp(found, run);
+}
+
 int h5md_trajectory_open(output_data *data, enum trajectory_found *found, int64_t *frames,
                          char why[OUTPUT_WHY])
 {

@@ -107,6 +107,17 @@ static int archive_rows(plugmc_archive *base, const char *name, void *data, size
                         row * (size_t)all);
 }
 
+static int archive_has(plugmc_archive *base, const char *name)
+{
+    const blob_archive *archive = (blob_archive *)base;
+    char *full = blob_name(archive, name);
+    bool found = false;
+    for (int i = 0; i < archive->count && full; i++)
+        found |= !strcmp(archive->blobs[i].name, full);
+    free(full);
+    return found;
+}
+
 static blob_archive archive_of(session *session, int reading)
 {
     const int32_t walkers = session->engine.system.walkers;
@@ -114,6 +125,8 @@ static blob_archive archive_of(session *session, int reading)
                                    .reading = reading,
                                    .bytes = archive_bytes,
                                    .rows = archive_rows,
+                                   .has = archive_has,
+                                   .state = &session->engine.current.state.face,
                                    .first_walker = session->engine.processes.first_walker,
                                    .walkers = walkers,
                                    .all_walkers = session->engine.processes.all_walkers},

@@ -31,10 +31,17 @@ static int move_aside(const char *path, char kept[KEPT], char why[OUTPUT_WHY])
 /* If it fails, what was there is there again. */
 static int write_fresh(const char *path, output_data *data, written *w)
 {
+    char *base = NULL;
     int code = move_aside(path, w->kept, w->why);
     if (code) return code;
-    code = output_try(path, true, data, &w->lost, w->why);
+    code = trajectory_move_aside(data, w->kept, &base, w->why);
+    if (!code) code = output_try(path, true, data, &w->lost, w->why);
     if (code && w->kept[0] && !rename(w->kept, path)) w->kept[0] = 0;
+    if (code)
+        trajectory_put_back(data, base);
+    else if (base)
+        snprintf(w->kept_trajectory, KEPT, "%s", base);
+    free(base);
     return code;
 }
 
@@ -245,6 +252,11 @@ static void say_what_was_there(const session *session, const written *w)
                        w->elsewhere);
     else if (w->kept[0])
         report_warning(session->engine.report, path, 0, "was there already and is now %s", w->kept);
+    if (w->kept_trajectory[0])
+        report_warning(session->engine.report, path, 0,
+                       "another trajectory was there already and is now %s.%s", w->kept_trajectory,
+                       session->records.output.trajectory.format == TRAJECTORY_OF_H5MD ? "h5md"
+                                                                                       : "gsd");
 }
 
 static int tell_displaced(const session *session)

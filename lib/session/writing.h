@@ -13,6 +13,7 @@ typedef struct written {
     int code, table_code; /* EXIT_* */
     char why[OUTPUT_WHY], why_table[OUTPUT_WHY];
     char kept[KEPT]; /* the file that was in the way is there now; "": none was */
+    char kept_trajectory[KEPT]; /* its trajectory likewise, without the ending */
     /* what stood in place of the file where nothing could be added to it, and what is to say about that */
     enum output_found found;
     char why_found[OUTPUT_WHY];

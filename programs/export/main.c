@@ -9,6 +9,7 @@
 #include "formats.h"
 #include "archive/lock.h"
 #include "archive/replacement.h"
+#include "archive/trajectory.h"
 #include "base/stop.h"
 
 static const char help[] =
@@ -320,6 +321,21 @@ static int write_walker(const arguments *a, run_file *run, int walker, const cha
     return code;
 }
 
+/* The run's own trajectory is not replaced by what is read from it. */
+static int check_own(const run_file *run, const char *path, report *r)
+{
+    const output_trajectory *t = &run->data.trajectory;
+    bool own = false;
+    for (int w = 0; w < run->data.walkers && t->base && !own; w++) {
+        char *file = trajectory_path(t, w, run->data.walkers);
+        own = path_is_same_file(checked(file), path);
+        free(file);
+    }
+    if (!own) return EXIT_DONE;
+    return report_error(r, EXIT_USAGE, NULL, 0,
+                        "%s is the trajectory of this run: --to needs another name", path);
+}
+
 static int check_run(const arguments *a, const run_file *run, report *r)
 {
     if (a->walker >= run->data.walkers)
@@ -354,6 +370,7 @@ static int export(const arguments *a, run_file *run, report *r)
     int64_t lost = 0;
     for (int w = first; w <= last; w++) {
         paths[w - first] = target(a, w);
+        if (!code) code = check_own(run, paths[w - first], r);
         if (!code) code = check_target(a, paths[w - first], r);
     }
     stop_take_signals();

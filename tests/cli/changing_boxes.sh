@@ -129,7 +129,7 @@ test_ranges_in_a_box_that_changes()
 # areas FILE GROUP: areas of the boxes of its frames, one a line
 areas()
 {
-    h5dump -y -d "/particles/$2/box/edges/value" -m %.17g "$1" | tr -d ' ,' |
+    h5dump -y -d "/particles/$2/box/edges/value" -m %.17g "${1%.h5}.h5md" | tr -d ' ,' |
         awk '/^[0-9]/ { edge[n++ % 3] = $1; if (n % 3 == 0) printf "%.17g\n", edge[0] * edge[1] }'
 }
 
@@ -142,6 +142,7 @@ test_trajectory_has_the_box_of_each_walker()
 	[observable box_size]
 	period = 1
 	[observable trajectory]
+	format = h5md
 	period = 1
 	END
     change 's/equilibrate = 2000/equilibrate = 10/'

@@ -39,6 +39,7 @@ reservoir()
 	[observable numbers]
 	period = 100
 	[observable trajectory]
+	format = h5md
 	period = 100
 	END
 }
@@ -48,16 +49,16 @@ absent()
 {
     local group=trajectory
     [ "$2" = 0 ] || group=trajectory_$2
-    h5dump -y -w 10 -d "/particles/$group/id/value" -s "$3,0" -c 1,120 "$1" | grep -c -- '-1'
+    h5dump -y -w 10 -d "/particles/$group/id/value" -s "$3,0" -c 1,120 "${1%.h5}.h5md" | grep -c -- '-1'
 }
 
 # places FILE GROUP FRAME: how many are not there by `count` and by `species`, if the two agree; places are numbers
 places()
 {
     local n
-    h5dump -y -w 1 -d "/particles/$2/position/value" -s "$3,0,0" -c 1,120,3 "$1" | grep -q -i nan && fail "a place is no number"
-    n=$(h5dump -y -w 10 -d "/particles/$2/species/value" -s "$3,0" -c 1,120 "$1" | grep -c -- '-1')
-    [ "$n" = $((120 - $(h5dump -y -w 10 -d "/particles/$2/count/value" -s "$3" -c 1 "$1" | grep -o '[0-9]\+,\? *$' | tail -1))) ] ||
+    h5dump -y -w 1 -d "/particles/$2/position/value" -s "$3,0,0" -c 1,120,3 "${1%.h5}.h5md" | grep -q -i nan && fail "a place is no number"
+    n=$(h5dump -y -w 10 -d "/particles/$2/species/value" -s "$3,0" -c 1,120 "${1%.h5}.h5md" | grep -c -- '-1')
+    [ "$n" = $((120 - $(h5dump -y -w 10 -d "/particles/$2/count/value" -s "$3" -c 1 "${1%.h5}.h5md" | grep -o '[0-9]\+,\? *$' | tail -1))) ] ||
         fail "count and species differ"
     echo "$n"
 }
@@ -67,12 +68,13 @@ test_trajectory_with_changing_numbers()
     reservoir
     must run sim.ini
     cp sim.h5 one.h5
+    cp sim.h5md one.h5md
     must run sim.ini --set run.threads=3 --set run.output=three.h5
     same_chain one.h5 three.h5
     must run sim.ini --set run.sweeps=150 --set run.output=parts.h5
     must run --resume parts.h5 --set run.sweeps=300
     same_chain one.h5 parts.h5
-    h5diff one.h5 parts.h5 /particles || fail "another trajectory"
+    h5diff one.h5md parts.h5md /particles || fail "another trajectory"
     local w f n of_all=
     for w in 0 1 2; do
         for f in 0 1 2; do
@@ -90,6 +92,7 @@ test_initial_state_with_numbers_of_its_own()
     reservoir
     must run sim.ini
     mv sim.h5 from.h5
+    mv sim.h5md from.h5md
     # nobody comes or goes in one sweep
     change 's/^sweeps = 300/sweeps = 1/; s/^trials = 20/&\nevery = 1000/; s/^period = 100/period = 1/'
     printf '[initial]\nstate = file\nfile = from.h5\n' >>sim.ini
@@ -137,5 +140,5 @@ test_trajectory_with_changing_numbers_on_a_gpu()
     DEVICE=gpu reservoir
     must run sim.ini
     must run sim.ini --set run.device=cpu --set run.output=cpu.h5
-    h5diff -d 1e-7 sim.h5 cpu.h5 /particles/trajectory/id/value || fail "another chain than on the CPU"
+    h5diff -d 1e-7 sim.h5md cpu.h5md /particles/trajectory/id/value || fail "another chain than on the CPU"
 }

@@ -61,7 +61,7 @@ test_checkpoint_of_another_version()
 {
     checkpointed
     "$H5TOOL" format sim.h5 2 || fail "h5tool"
-    refused 6 "cannot read sim.h5: its checkpoint has format 2, this plugmc reads format 3" \
+    refused 6 "cannot read sim.h5: its checkpoint has format 2, this plugmc reads formats 3 and 4" \
         run --resume sim.h5
 }
 

@@ -28,7 +28,8 @@ class Run:
 
     def __init__(self, path, walker, sweeps):
         self.walker, self.file = int(walker), h5py.File(path)
-        self.group = self.file["particles/trajectory" + (f"_{walker}" if self.walker else "")]
+        self.trajectory = h5py.File(re.sub(r"\.h5$", ".h5md", path))
+        self.group = self.trajectory["particles/trajectory" + (f"_{walker}" if self.walker else "")]
         self.names = list(self.group["species"].attrs["names"].astype(str))
         all_sweeps = self.group["position/step"][:]
         wanted = [int(s) for s in sweeps] or list(all_sweeps)
@@ -61,7 +62,7 @@ class Run:
         return b"periodic" in self.group["box"].attrs["boundary"][0]
 
     def dimension(self):
-        return 2 if "two_dimensional" in self.file["particles/trajectory"].attrs else 3
+        return 2 if "two_dimensional" in self.trajectory["particles/trajectory"].attrs else 3
 
     def scalars(self, sweep):
         """What was measured after this sweep; NaN: not measured then."""
@@ -276,6 +277,7 @@ def check_mdanalysis(path, walker):
     import MDAnalysis as mda
 
     run = Run(path, walker, [])
+    path = re.sub(r"\.h5$", ".h5md", path)
     with h5py.File("one.h5", "w") as one:  # links to what belongs to one walker
         one["h5md"] = h5py.ExternalLink(path, "h5md")
         one["particles/trajectory"] = h5py.ExternalLink(path, run.group.name)

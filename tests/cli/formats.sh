@@ -103,6 +103,7 @@ mixture()
 	[observable energy]
 	period = 50
 	[observable trajectory]
+	format = h5md
 	period = 25
 	END
     must run sim.ini
@@ -260,6 +261,7 @@ test_boxes_and_numbers_of_another_run()
 	[mover volume]
 	step = 0.01
 	[observable trajectory]
+	format = h5md
 	period = 300
 	END
     must run sim.ini

@@ -81,7 +81,6 @@ test_hostile_parts_of_checkpoints()
     cp sim.h5 other.h5
     local path
     for path in plugmc/checkpoint/positions plugmc/observables/hard_pressure/pressure/series \
-        particles/trajectory/position/value particles/trajectory/box/edges/value \
         plugmc/volatile/pace_sweep plugmc/volatile/pace_seconds; do
         h5ls "sim.h5/$path" >/dev/null || fail "there is no $path"
         each_kind sim.h5 $path 6 "cannot read sim.h5: " run --resume sim.h5
@@ -92,14 +91,19 @@ test_hostile_parts_of_checkpoints()
 test_hostile_parts_of_initial_states()
 {
     disks
-    change '$a[observable trajectory]\nperiod = 10'
+    change '$a[observable trajectory]\nperiod = 10\nformat = h5md'
     rm sim.h5
     must run sim.ini --set run.output=start.h5
     cp start.h5 other.h5
-    change 's/^state = .*/state = file\nfile = start.h5/'
+    change 's/^state = .*/state = file\nfile = start.h5md/'
     for path in position/value box/edges/value species; do
-        each_kind start.h5 particles/trajectory/$path 3 ".*start.h5: " \
+        each_kind start.h5md particles/trajectory/$path 3 ".*start.h5md: " \
             run sim.ini
+    done
+    must run sim.ini
+    change 's/^file = .*/file = start.h5/' # the state at the end of that run
+    for path in positions boxes species; do
+        each_kind start.h5 plugmc/checkpoint/$path 3 ".*start.h5: " run sim.ini
     done
     must run sim.ini
 }

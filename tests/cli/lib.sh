@@ -116,6 +116,20 @@ same_chain()
     [ $? = 0 ] && [ -z "$differences" ] || fail "$1 and $2 differ: $differences"
 }
 
+# same_frames A B: the frames of all walkers of two outputs are the same, to the last digit.
+same_frames()
+{
+    local file
+    mkdir -p frames
+    for file in "$1" "$2"; do
+        rm -rf "frames/$file"
+        mkdir -p "frames/$file"
+        "$PLUGMC" export "$file" --to "frames/$file/walker.csv" --walker all >frames/said 2>&1 ||
+            fail "the frames of $file cannot be read: $(cat frames/said)"
+    done
+    diff -r "frames/$1" "frames/$2" >/dev/null || fail "frames of $1 and $2 differ"
+}
+
 seconds() { date +%s.%N; }
 arithmetic() { awk "BEGIN { print ($*) }"; }
 

@@ -8,13 +8,13 @@ test_no_particle_lost_and_no_overlap()
     disks
     change 's/^count = .*/count = 4096/; s/^packing_fraction = .*/packing_fraction = 0.69/'
     change 's/^sweeps = .*/sweeps = 10000/; s/^threads = .*/threads = 0/; s/^step = .*/step = 0.16/'
-    change 's/^\[observable hard_pressure\]/[observable trajectory]/; s/^period = .*/period = 10000/'
+    change 's/^\[observable hard_pressure\]/[observable trajectory]\nformat = h5md/; s/^period = .*/period = 10000/'
     must run sim.ini --set run.output=disks.h5
-    "$H5TOOL" overlaps disks.h5 4096 1 >"$out" 2>"$err" || fail "particles are lost or overlap"
+    "$H5TOOL" overlaps disks.h5md 4096 1 >"$out" 2>"$err" || fail "particles are lost or overlap"
     cat "$out"
     # the check can fail
-    "$H5TOOL" overlaps disks.h5 4096 1.01 >"$out" 2>"$err" && fail "all pairs pass as apart"
-    "$H5TOOL" overlaps disks.h5 4095 1 >"$out" 2>"$err" && fail "any number of particles passes"
+    "$H5TOOL" overlaps disks.h5md 4096 1.01 >"$out" 2>"$err" && fail "all pairs pass as apart"
+    "$H5TOOL" overlaps disks.h5md 4095 1 >"$out" 2>"$err" && fail "any number of particles passes"
 
     change 's/^state = .*/state = file\nfile = disks.h5/; s/^sweeps = .*/sweeps = 1/'
     must run sim.ini --set run.output=next.h5
@@ -29,9 +29,9 @@ test_no_particle_lost_and_no_overlap()
 test_start_from_files()
 {
     disks
-    printf '\n[observable trajectory]\nperiod = 20\n' >>sim.ini
+    printf '\n[observable trajectory]\nformat = h5md\nperiod = 20\n' >>sim.ini
     must run sim.ini --set run.output=first.h5
-    "$H5TOOL" xyz first.h5 disk >first.xyz || fail "h5tool"
+    "$H5TOOL" xyz first.h5md disk >first.xyz || fail "h5tool"
     change 's/^state = .*/state = file\nfile = first.h5/'
     must run sim.ini --set run.output=h5.h5
     must run sim.ini --set run.output=xyz.h5 --set initial.file=first.xyz
@@ -40,7 +40,7 @@ test_start_from_files()
     change 's/^\[mover checkerboard\]/[mover serial]/; s/^step = .*/step = 1e-12/'
     change 's/^sweeps = .*/sweeps = 1/; s/^period = .*/period = 1/'
     must run sim.ini --set run.output=still.h5
-    h5diff -d 1e-10 first.h5 still.h5 /particles/trajectory/position/value >"$out" 2>&1 ||
+    h5diff -d 1e-10 first.h5md still.h5md /particles/trajectory/position/value >"$out" 2>&1 ||
         fail "positions have changed on the way"
 }
 
@@ -52,13 +52,13 @@ test_start_from_files_of_a_mixture()
     change 's/^packing_fraction = .*/packing_fraction = 0.3/'
     change 's/^\[initial\]/[species ball]\ncount = 60\n\n&/; s/^state = .*/state = random/'
     change 's/^\[mover checkerboard\]/[mover serial]/'
-    printf '\n[observable trajectory]\nperiod = 20\n' >>sim.ini
+    printf '\n[observable trajectory]\nformat = h5md\nperiod = 20\n' >>sim.ini
     must run sim.ini --set run.output=first.h5
     change 's/^state = .*/state = file\nfile = first.h5/; s/^step = .*/step = 1e-12/'
     change 's/^sweeps = .*/sweeps = 1/; s/^period = .*/period = 1/'
     must run sim.ini --set run.output=still.h5
     for array in position/value species id diameter; do
-        h5diff -d 1e-10 first.h5 still.h5 /particles/trajectory/$array >"$out" 2>&1 ||
+        h5diff -d 1e-10 first.h5md still.h5md /particles/trajectory/$array >"$out" 2>&1 ||
             fail "$array has changed on the way"
     done
 }
@@ -66,7 +66,7 @@ test_start_from_files_of_a_mixture()
 test_file_of_another_number_of_particles()
 {
     disks
-    printf '\n[observable trajectory]\nperiod = 20\n' >>sim.ini
+    printf '\n[observable trajectory]\nformat = h5md\nperiod = 20\n' >>sim.ini
     must run sim.ini --set run.output=first.h5
     change 's/^state = .*/state = file\nfile = first.h5/'
     plugmc run sim.ini --set "species disk.count=63"

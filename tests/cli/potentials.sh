@@ -391,13 +391,13 @@ test_molecules_in_trajectories()
     change 's/^.mover serial./[mover hmc]/; /^step/d; s/^.species one./&\ncharge = 1/
             s/^.species two./&\ncharge = -1/; s/^seed/walkers = 2\n&/'
     printf '%s\n' '[potential coulomb_spme]' 'bjerrum_length = 1' 'cutoff = 2' 'molecule = 2 1' '[potential springs]' \
-        "plugin = $TEST_PLUGINS/springs.so" '[observable trajectory]' 'period = 1' >>sim.ini
+        "plugin = $TEST_PLUGINS/springs.so" '[observable trajectory]' 'format = h5md' 'period = 1' >>sim.ini
     change 's/^molecule = 2 1/molecule = 1 1/'
     must run sim.ini
     local count walker
     count=$(sed -n '/^\[species one/,/^count/s/^count = //p' sim.ini)
-    for walker in $(h5ls sim.h5/particles | awk '{ print $1 }'); do
-        h5dump -y -w 1 -d "/particles/$walker/molecule" sim.h5 | sed -n '/DATA {/,/}/p' | tr -cd '0-9\n-' | grep . >found
+    for walker in $(h5ls sim.h5md/particles | awk '{ print $1 }'); do
+        h5dump -y -w 1 -d "/particles/$walker/molecule" sim.h5md | sed -n '/DATA {/,/}/p' | tr -cd '0-9\n-' | grep . >found
         { seq 0 $((count - 1)); seq 0 $((count - 1)); } | cmp - found || fail "other molecules in $walker"
     done
     # two potentials that tell of different ones

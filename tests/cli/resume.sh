@@ -165,9 +165,8 @@ test_history_of_a_run()
     expect_output "command: plugmc run sim.ini --set 'run.author=E. Ewald <ewald@example.org>'"
     expect_output "command: plugmc run --resume sim.h5 --set run.sweeps=25"
     [ "$(grep -c "plugin: potential hard_disk" "$out")" = 3 ] || fail "not the plugins of each part"
-    h5dump -a /h5md/author/name -a /h5md/author/email -d /parameters/species sim.h5 >"$out"
-    expect_output '"E. Ewald"'
-    expect_output '"ewald@example.org"'
+    h5dump -a /parameters/author -d /parameters/species sim.h5 >"$out"
+    expect_output '"E. Ewald <ewald@example.org>"'
     expect_output '"disk'
 }
 
@@ -175,10 +174,10 @@ test_names_of_species_are_in_the_trajectory()
 {
     disks
     rm sim.h5
-    printf '\n[species big one]\ncount = 4\n[observable trajectory]\nperiod = 10\n' >>sim.ini
+    printf '\n[species big one]\ncount = 4\n[observable trajectory]\nformat = h5md\nperiod = 10\n' >>sim.ini
     change 's/big one/big_one/; s/packing_fraction = .*/packing_fraction = 0.3/'
     must run sim.ini
-    h5dump -a /particles/trajectory/species/names sim.h5 >"$out"
+    h5dump -a /particles/trajectory/species/names sim.h5md >"$out"
     expect_output '"disk'
     expect_output '"big_one'
 }

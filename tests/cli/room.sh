@@ -46,6 +46,7 @@ growing()
 	shells = 4
 	period = 20
 	[observable trajectory]
+	format = h5md
 	period = 100
 	END
 }
@@ -108,7 +109,7 @@ test_room_that_grew_is_resumed()
     must run sim.ini --set run.sweeps=100 --set run.output=parts.h5
     must run --resume parts.h5 --set run.sweeps=400
     same_samples sim.h5 parts.h5
-    h5diff -q sim.h5 parts.h5 /particles || fail "another trajectory"
+    h5diff -q sim.h5md parts.h5md /particles || fail "another trajectory"
     must run sim.ini --set run.sweeps=100 --set run.output=there.h5
     must run --resume-if-there sim.ini --set run.output=there.h5
     same_samples sim.h5 there.h5
@@ -137,7 +138,7 @@ test_room_grows_on_a_gpu()
     must run sim.ini
     [ "$(grown)" -ge 3 ] || fail "room grew only $(grown) times"
     must run sim.ini --set run.device=cpu --set run.output=cpu.h5
-    h5diff -q -d 1e-7 sim.h5 cpu.h5 /particles/trajectory/count || fail "another chain than on the CPU"
+    h5diff -q -d 1e-7 sim.h5md cpu.h5md /particles/trajectory/count || fail "another chain than on the CPU"
     h5diff -q -d 1e-4 sim.h5 cpu.h5 /plugmc/observables/structure_factor/products_a-b/mean ||
         fail "other products of waves than on the CPU"
 }
@@ -188,7 +189,7 @@ test_order_of_disks_that_come_and_go_on_a_gpu()
     printf '[observable hexatic_order]\nperiod = 100\n' >>sim.ini
     must run sim.ini
     must run sim.ini --set run.device=cpu --set run.output=cpu.h5
-    h5diff -q -d 1e-7 sim.h5 cpu.h5 /particles/trajectory/count || fail "another chain than on the CPU"
+    h5diff -q -d 1e-7 sim.h5md cpu.h5md /particles/trajectory/count || fail "another chain than on the CPU"
     h5diff -q -d 1e-6 sim.h5 cpu.h5 /plugmc/observables/hexatic_order/psi6_real/series || fail "another psi_6"
 }
 

@@ -398,7 +398,7 @@ static void take_again(bench *b, const test_mover *mover, two_sides *t)
                                                PLUGMC_CHANGED_POSITION | boxes));
 }
 
-/* Cells as they are archived: shape, coordinates, numbers, counts, origins. */
+/* How cells hold particles, as it is archived: shape, origins, slots. */
 static void assert_same_cells(bench *cpu, test_mover *reference, bench *on_gpu, test_mover *mover)
 {
     test_archive one, other;

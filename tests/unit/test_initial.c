@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "archive/output.h"
+#include "archive/trajectory.h"
 #include "initial/initial.h"
 
 /* Starts and checks everything that a state has to fulfil, by looking at all pairs. */
@@ -516,6 +516,7 @@ static int remove_files(void **state)
     (void)state;
     unlink(in_folder("state.xyz"));
     unlink(in_folder("state.h5"));
+    unlink(in_folder("state.h5md"));
     return rmdir(folder);
 }
 
@@ -719,11 +720,12 @@ static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
 
 /* The output file of one run starts another: each walker with its own positions, those beyond the
  * file's with the first again. */
-static void h5md_of_another_run_is_read(void **state)
+static void files_of_another_run_are_read(void **state)
 {
     (void)state;
-    char path[256];
+    char path[256], trajectory[256];
     snprintf(path, sizeof path, "%s", in_folder("state.h5"));
+    snprintf(trajectory, sizeof trajectory, "%s", in_folder("state.h5md"));
     small s;
     from_file(&s, 3, 2);
     double positions[18] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 8, 7, 6, 5, 4, 3, 2, 1};
@@ -733,22 +735,27 @@ static void h5md_of_another_run_is_read(void **state)
                         .origin.effective_ini = "",
                         .origin.user_ini = "",
                         .origin.provenance = "",
-                        .trajectory.frames = &one,
-                        .trajectory.frame_count = 1,
-                        .trajectory.note = "",
+                        .trajectory = {.wanted = true,
+                                       .format = TRAJECTORY_OF_H5MD,
+                                       .run = "0123456789abcdef0123456789abcdef",
+                                       .frames = &one,
+                                       .frame_count = 1,
+                                       .note = ""},
                         .sweep = 1,
                         .positions = positions,
                         .finished = true};
     assert_int_equal(output_write(path, true, &data, &s.report), 0);
-    s.config.initial.file = path;
-    assert_starts(&s);
-    for (int k = 0; k < 18; k++) assert_true(s.positions[k] == positions[k]);
+    data.trajectory.frames = NULL;
+    trajectory_free(&data.trajectory);
     small_free(&s);
-    from_file(&s, 3, 3);
-    s.config.initial.file = path;
-    assert_starts(&s);
-    for (int k = 0; k < 27; k++) assert_true(s.positions[k] == positions[k % 18]);
-    small_free(&s);
+    for (int k = 0; k < 4; k++) {
+        const int walkers = 2 + k / 2;
+        from_file(&s, 3, walkers);
+        s.config.initial.file = k % 2 ? trajectory : path; /* the last state, and the last frame */
+        assert_starts(&s);
+        for (int i = 0; i < 9 * walkers; i++) assert_true(s.positions[i] == positions[i % 18]);
+        small_free(&s);
+    }
 
     s = small_new(3, 3);
     s.config.initial.state = STATE_FILE;
@@ -792,7 +799,7 @@ int main(void)
         cmocka_unit_test(a_frame_is_chosen_by_its_number),
         cmocka_unit_test(other_masses_and_diameters_are_warned_of),
         cmocka_unit_test(xyz_that_does_not_fit_is_refused_at_its_line),
-        cmocka_unit_test(h5md_of_another_run_is_read),
+        cmocka_unit_test(files_of_another_run_are_read),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_files) != 0;
 }

@@ -637,8 +637,12 @@ static void trajectories_are_of_their_run(void **state)
         b.data.trajectory.format = format;
         strcpy(b.data.trajectory.run, "another0another0another0another0");
         b.data.trajectory.base = trajectory_base(path);
-        assert_int_equal(HEARD(trajectory_probe(&b.data.trajectory, WALKERS, &r)), EXIT_OUTPUT);
-        assert_said("it is there already");
+        char *base;
+        assert_int_equal(trajectory_move_aside(&b.data, "", &base, why), EXIT_DONE);
+        assert_false(trajectory_find(&a.data.trajectory, path, WALKERS));
+        trajectory_put_back(&b.data, base);
+        assert_true(trajectory_find(&a.data.trajectory, path, WALKERS));
+        free(base);
         b.data.trajectory.written = 2;
         assert_int_equal(HEARD(trajectory_take_up(&b.data, path, &r)), EXIT_OUTPUT);
         assert_said("it is not the trajectory of this run");

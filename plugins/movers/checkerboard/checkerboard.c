@@ -139,6 +139,47 @@ static int take_shape(checkerboard *me, const plugmc_host *host, const int32_t s
     return PLUGMC_OK;
 }
 
+/* What version 1 has saved: the cells as they are in memory. */
+static int take_whole_cells(checkerboard *me, plugmc_archive *a)
+{
+    const size_t walkers = me->cells.walkers;
+    TRY(plugmc_archive_walkers(a, "coordinate", me->now.coordinate,
+                               coordinate_bytes(me) / walkers));
+    TRY(plugmc_archive_walkers(a, "id", me->now.id, id_bytes(me) / walkers));
+    return plugmc_archive_walkers(a, "count", me->now.count, count_bytes(me) / walkers);
+}
+
+/* Positions are in the checkpoint. If another mover has changed them since, cells are filled anew before they are swept. */
+static int take_slots(checkerboard *me, const plugmc_host *host, const plugmc_archive *a,
+                      const uint8_t *slots)
+{
+    double *positions;
+    if (a->changed & ~(uint32_t)(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG)) return PLUGMC_OK;
+    TRY(plugmc_state_positions(a->state, PLUGMC_ON_HOST, PLUGMC_READ, &positions));
+    if (!fill_slots(me, positions, slots))
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "the stored slots are not those of the stored positions");
+    normalise(me, &me->now);
+    return PLUGMC_OK;
+}
+
+static int archive_slots(checkerboard *me, const plugmc_host *host, plugmc_archive *a)
+{
+    const size_t particles = (size_t)me->system->particles;
+    uint8_t *slots = NULL;
+    int code = PLUGMC_OK;
+    if (me->cells.ids) { /* else particles are numbered in the order of their cells and slots */
+        slots = (uint8_t *)malloc(particles * (size_t)me->cells.walkers + 1);
+        if (!slots)
+            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the checkpoint");
+        if (!a->reading) find_slots(me, slots);
+        code = plugmc_archive_walkers(a, "slot", slots, particles);
+    }
+    if (!code && a->reading) code = take_slots(me, host, a, slots);
+    free(slots);
+    return code;
+}
+
 static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
 {
     checkerboard *me = (checkerboard *)instance;
@@ -146,17 +187,12 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
                         me->cells.ids};
     if (!a->reading) TRY(bring_all(me, host));
     if (host->gpu && !a->reading) TRY(download_state(me, host));
-    if (!a->reading) normalise(me, &me->now);
-    if (!me->cells.ids) memset(me->now.id, 0, id_bytes(me)); /* of no meaning then */
     TRY(a->bytes(a, "shape", shape, sizeof shape));
     int slots = me->cells.capacity, laid_out = 0;
     if (a->reading) TRY(take_shape(me, host, shape, &laid_out));
-    const size_t walkers = me->cells.walkers;
-    TRY(plugmc_archive_walkers(a, "coordinate", me->now.coordinate,
-                               coordinate_bytes(me) / walkers));
-    TRY(plugmc_archive_walkers(a, "id", me->now.id, id_bytes(me) / walkers));
-    TRY(plugmc_archive_walkers(a, "count", me->now.count, count_bytes(me) / walkers));
     TRY(plugmc_archive_walkers(a, "origin", me->origin, 3 * sizeof *me->origin));
+    TRY(a->reading && a->has(a, "coordinate") ? take_whole_cells(me, a)
+                                              : archive_slots(me, host, a));
     if (!host->gpu || !a->reading) return PLUGMC_OK;
     if (laid_out || me->cells.capacity != slots) TRY(rebuild_on_device(me, host));
     return upload_state(me, host);

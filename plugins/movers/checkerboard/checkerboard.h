@@ -277,6 +277,10 @@ static inline int parts_touching(const checkerboard *me)
 }
 
 int load_cells(checkerboard *, const plugmc_host *, const double *positions);
+/* Of a checkpoint: the slot of each particle in its cell, [walkers][particles], 0 where nobody is, and positions into
+ * these slots, or (`slots` NULL) in the order of their numbers. Returns 0 if the cells cannot have held them so. */
+void find_slots(const checkerboard *, uint8_t *slots);
+int fill_slots(checkerboard *, const double *positions, const uint8_t *slots);
 /* Whether two particles of a walker would overlap under these conditions, as sweeps see it. */
 int any_overlap(const checkerboard *, int walker, const conditions *);
 /* Those in these layers, which go on round the box: positions [walkers][particles][3]. */

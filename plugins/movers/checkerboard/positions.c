@@ -115,6 +115,34 @@ int any_overlap(const checkerboard *me, int w, const conditions *of)
     return found;
 }
 
+/* The cell of a position and where in it, in units of cells from its centre; returns the word of the cell in a slot. */
+static int64_t find_cell(const checkerboard *me, int w, const double *position, float local[3])
+{
+    int cell[3] = {0};
+    for (int a = 0; a < me->cells.dimension; a++) {
+        int64_t edge = (int64_t)CB_QUANTA * me->cells.m[a];
+        int64_t at = llrint(position[a] / me->each.of[w].width[a] * CB_QUANTA);
+        at = ((at - me->origin[3 * w + a]) % edge + edge) % edge;
+        cell[a] = (int)(at / CB_QUANTA);
+        local[a] = (float)(at % CB_QUANTA - CB_QUANTA / 2) * CB_QUANTUM;
+    }
+    return word_of(me, cell[0], cell[1], cell[2]);
+}
+
+static void put_into(const checkerboard *me, int w, int64_t word, int slot, const float local[3],
+                     uint32_t id)
+{
+    for (int a = 0; a < me->cells.dimension; a++)
+        me->now.coordinate[w * me->cells.walker + a * me->cells.axis + slot * me->cells.plane +
+                           word] = local[a];
+    me->now.id[w * me->cells.axis + slot * me->cells.plane + word] = id;
+}
+
+static int is_there(const checkerboard *me, const double *position)
+{
+    return !me->each.counts_change || !isnan(position[0]);
+}
+
 /* Puts positions into cells; returns the largest number in one, which may exceed the capacity. */
 static int fill_cells(checkerboard *me, const double *positions)
 {
@@ -123,28 +151,68 @@ static int fill_cells(checkerboard *me, const double *positions)
     memset(me->now.count, 0, count_bytes(me));
     for (int w = 0; w < me->cells.walkers; w++) {
         for (int64_t i = 0; i < particles; i++) {
-            int cell[3] = {0};
+            const double *position = &positions[3 * (w * particles + i)];
             float local[3] = {0};
-            if (me->each.counts_change && isnan(positions[3 * (w * particles + i)])) continue;
-            for (int a = 0; a < me->cells.dimension; a++) {
-                int64_t edge = (int64_t)CB_QUANTA * me->cells.m[a];
-                int64_t at = llrint(positions[3 * (w * particles + i) + a] /
-                                    me->each.of[w].width[a] * CB_QUANTA);
-                at = ((at - me->origin[3 * w + a]) % edge + edge) % edge;
-                cell[a] = (int)(at / CB_QUANTA);
-                local[a] = (float)(at % CB_QUANTA - CB_QUANTA / 2) * CB_QUANTUM;
-            }
-            int64_t word = word_of(me, cell[0], cell[1], cell[2]);
-            int k = me->now.count[w * me->cells.plane + word]++;
+            if (!is_there(me, position)) continue;
+            const int64_t word = find_cell(me, w, position, local);
+            const int k = me->now.count[w * me->cells.plane + word]++;
             largest = k + 1 > largest ? k + 1 : largest;
-            if (k >= me->cells.capacity) continue;
-            for (int a = 0; a < me->cells.dimension; a++)
-                me->now.coordinate[w * me->cells.walker + a * me->cells.axis + k * me->cells.plane +
-                                   word] = local[a];
-            me->now.id[w * me->cells.axis + k * me->cells.plane + word] = (uint32_t)i;
+            if (k < me->cells.capacity) put_into(me, w, word, k, local, (uint32_t)i);
         }
     }
     return largest;
+}
+
+/* The order of the particles of a cell is its history, which positions do not tell. */
+void find_slots(const checkerboard *me, uint8_t *slots)
+{
+    const int64_t particles = me->system->particles;
+    const int rows = me->cells.m[1] * me->cells.m[2];
+    memset(slots, 0, (size_t)(me->cells.walkers * particles));
+    for (int w = 0; w < me->cells.walkers; w++)
+        for (int64_t c = 0; c < (int64_t)rows * me->cells.m[0]; c++) {
+            const int64_t row = c / me->cells.m[0],
+                          word = word_of(me, (int)(c % me->cells.m[0]), (int)(row % me->cells.m[1]),
+                                         (int)(row / me->cells.m[1]));
+            for (int k = 0; k < me->now.count[w * me->cells.plane + word]; k++)
+                slots[w * particles +
+                      me->now.id[w * me->cells.axis + k * me->cells.plane + word]] = (uint8_t)k;
+        }
+}
+
+/* Each slot of a cell up to its number of particles has one of them, if each particle is found in its own. */
+static int slots_hold(const checkerboard *me, const double *positions, const uint8_t *slots)
+{
+    const int64_t particles = me->system->particles;
+    for (int64_t i = 0; i < me->cells.walkers * particles; i++) {
+        const int w = (int)(i / particles);
+        float local[3];
+        if (!is_there(me, &positions[3 * i])) continue;
+        const int64_t word = find_cell(me, w, &positions[3 * i], local);
+        if (slots[i] >= me->now.count[w * me->cells.plane + word] ||
+            me->now.id[w * me->cells.axis + slots[i] * me->cells.plane + word] !=
+                (uint32_t)(i % particles))
+            return 0;
+    }
+    return 1;
+}
+
+int fill_slots(checkerboard *me, const double *positions, const uint8_t *slots)
+{
+    const int64_t particles = me->system->particles;
+    if (!slots) return fill_cells(me, positions) <= me->cells.capacity;
+    memset(me->now.count, 0, count_bytes(me));
+    for (int64_t i = 0; i < me->cells.walkers * particles; i++) {
+        const int w = (int)(i / particles);
+        float local[3] = {0};
+        if (!is_there(me, &positions[3 * i])) continue;
+        const int64_t word = find_cell(me, w, &positions[3 * i], local);
+        if (slots[i] >= me->cells.capacity || me->now.count[w * me->cells.plane + word] == 255)
+            return 0;
+        me->now.count[w * me->cells.plane + word]++;
+        put_into(me, w, word, slots[i], local, (uint32_t)(i % particles));
+    }
+    return slots_hold(me, positions, slots);
 }
 
 int load_cells(checkerboard *me, const plugmc_host *host, const double *positions)

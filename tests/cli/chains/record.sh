@@ -5,6 +5,8 @@
 #   tests/cli/chains/record.sh build/plugmc cpu >tests/cli/chains/cpu.txt
 #   tests/cli/chains/record.sh build/plugmc gpu >tests/cli/chains/gpu.txt
 #
+# record.sh --of FILE.ini OUTPUT.h5 prints these lines of an output that is there.
+#
 # THREADS: of a run, 1 if it is not given; JOBS: files that run side by side, likewise.
 #
 # Numbers are hashed to the last digit, as a chain is the same on every machine. Functions of the C library, BLAS and
@@ -13,6 +15,7 @@
 
 set -u
 export LC_ALL=C OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1
+if [ "$1" = --of ]; then of=$3; shift; else of=; fi
 plugmc=$(realpath "$1")
 device=$2
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -24,10 +27,26 @@ trap 'rm -rf "$work"' EXIT
 # hashed FILE FORMAT DATASET
 hashed() { h5dump -y -w 1 -m "$2" -d "$3" "$1" | sed -n '/DATA {/,/}/p' | sha256sum | cut -c1-16; }
 
+# lines FILE.ini OUTPUT.h5: what the output is
+lines()
+{
+    local name exact=%.17g moves=%.17g path
+    name=$(basename "$1" .ini)
+    case $(sed -n 's/^; Rounded: //p' "$1") in
+    all) exact=%.6e moves=%.6e ;;
+    series) exact=%.6e ;;
+    esac
+    echo "$name positions $(hashed "$2" "$moves" /plugmc/checkpoint/positions)"
+    h5ls -r "$2" | sed -n 's,^\(/plugmc/observables/.*/\(series\|mean\)\) .*,\1,p' |
+        grep -v /local_energy/drift/ | while read -r path; do
+        echo "$name ${path#/plugmc/observables/} $(hashed "$2" "$exact" "$path")"
+    done
+}
+
 # recorded FILE.ini: its lines; nothing where no mover of it runs on the device
 recorded()
 {
-    local name exact=%.17g moves=%.17g path
+    local name
     name=$(basename "$1" .ini)
     "$plugmc" run "$1" --quiet --set run.device="$device" --set run.threads="${THREADS:-1}" --set run.output="$work/$name.h5" \
         >"$work/$name.out" 2>&1 </dev/null || {
@@ -35,17 +54,13 @@ recorded()
         cat "$work/$name.out" >&2
         return 1
     }
-    case $(sed -n 's/^; Rounded: //p' "$1") in
-    all) exact=%.6e moves=%.6e ;;
-    series) exact=%.6e ;;
-    esac
-    echo "$name positions $(hashed "$work/$name.h5" "$moves" /plugmc/checkpoint/positions)"
-    h5ls -r "$work/$name.h5" | sed -n 's,^\(/plugmc/observables/.*/\(series\|mean\)\) .*,\1,p' |
-        grep -v /local_energy/drift/ | while read -r path; do
-        echo "$name ${path#/plugmc/observables/} $(hashed "$work/$name.h5" "$exact" "$path")"
-    done
+    lines "$1" "$work/$name.h5"
 }
 
+if [ "$of" ]; then
+    lines "$1" "$of"
+    exit
+fi
 for file in "${@:3}"; do
     while [ "$(jobs -r | wc -l)" -ge "${JOBS:-1}" ]; do wait -n; done
     { recorded "$file" >"$work/$(basename "$file" .ini).lines" || touch "$work/failed"; } &

@@ -42,7 +42,7 @@ typedef struct run_frames {
 
 /* Opens the trajectory of the output file at `path`, which has data->trajectory.written frames. `held`: where the
  * output file is read, if it has the frames itself. Exit code, with a sentence. */
-int frames_open(run_frames *, const char *path, const char *held, const output_data *data,
+int frames_open(run_frames *, const char *path, const char *held, output_data *data,
                 const plugmc_system *system, report *);
 /* Frame k of a walker into `now`. `every`: only each of so many will be asked for. *lost: this frame is damaged, as
  * `why` says, and others may be read. */

@@ -18,8 +18,15 @@ char *trajectory_path(const output_trajectory *, int walker, int walkers);
  * be moved together, else absolute; "": none. malloc'ed; NULL: no memory. */
 char *trajectory_seen_from(const output_trajectory *, const char *output);
 
-/* Before a new run: whether nothing is in the way of its files. EXIT_OUTPUT, with a sentence, if there is. */
-int trajectory_probe(const output_trajectory *, int walkers, report *);
+/* Files in the way of a new run's are given other names. `output`: the name that the output file in the way has now, which
+ * gives them theirs; "": there was none. *base: what comes before their endings, malloc'ed; NULL: none was in the way. An
+ * exit code, and `why`. */
+int trajectory_move_aside(output_data *, const char *output, char **base, char why[OUTPUT_WHY]);
+/* They get their names back. */
+void trajectory_put_back(const output_data *, const char *base);
+/* Whether its files are found: where the checkpoint says, or beside the output file, if both have been given another name
+ * together. */
+bool trajectory_find(output_trajectory *, const char *output, int walkers);
 /* Of a run that is resumed: finds its files, cuts them to the frames of the checkpoint, and warns if frames are gone.
  * Frames that version 1 of the program has put into the output file are brought to files of their own. */
 int trajectory_take_up(output_data *, const char *output, report *);
@@ -45,6 +52,8 @@ void trajectory_free(output_trajectory *);
 enum trajectory_found { TRAJECTORY_NONE, TRAJECTORY_OWN, TRAJECTORY_OTHER };
 /* Has as many frames as `written` says, or fewer: cuts them to the smallest number that all walkers have. */
 int gsd_trajectory_open(output_data *, enum trajectory_found *, int64_t *frames, char why[OUTPUT_WHY]);
+bool gsd_trajectory_is_of(const char *path, const char *run);
+bool h5md_trajectory_is_of(const char *path, const char *run);
 int gsd_trajectory_append(output_data *, char why[OUTPUT_WHY]);
 void gsd_trajectory_close(output_trajectory *);
 int h5md_trajectory_open(output_data *, enum trajectory_found *, int64_t *frames, char why[OUTPUT_WHY]);

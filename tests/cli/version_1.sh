@@ -1,0 +1,77 @@
+# Output files of version 1 (tests/data/version_1) are resumed, to the bit, and read by all programs.
+
+unpacked() { tar xJf "$here/../data/version_1/outputs.tar.xz" || fail "tar"; }
+
+# goes_on NAME SWEEPS FILE: FILE is resumed as the run of chains/NAME.ini.
+goes_on()
+{
+    OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 "$PLUGMC" run --resume "$3" --quiet --accept-changed-plugins \
+        --set run.sweeps="$2" >"$out" 2>"$err" </dev/null || fail "$3 is not resumed: $(cat "$err")"
+}
+
+sweeps_of() { sed -n 's/^sweeps = //p' "$here/chains/$1.ini" | head -1; }
+
+# ends_as_recorded NAME...: each file resumed ends as chains/cpu.txt says.
+ends_as_recorded()
+{
+    unpacked
+    local name
+    cp "$here/chains/record.sh" .
+    for name in "$@"; do
+        goes_on "$name" "$(sweeps_of "$name")" "$name.h5"
+        "$here/chains/record.sh" --of "$here/chains/$name.ini" "$name.h5" >found || fail "h5dump"
+        grep "^$name " "$here/chains/cpu.txt" >recorded
+        # series that are new have no line, and may be
+        grep -vxFf found recorded >lost && fail "$name ends otherwise: $(cat lost)"
+    done
+    return 0
+}
+
+chains() { (cd "$here/chains" && ls $1) | sed 's/\.ini$//'; }
+
+test_outputs_of_version_1_of_movers_of_particles() { ends_as_recorded $(chains '[abcdefgh]*.ini' | grep -v -e ewald-serial); }
+test_outputs_of_version_1_of_changing_numbers() { ends_as_recorded $(chains 'i*.ini'); }
+test_outputs_of_version_1_of_ladders_and_others() { ends_as_recorded $(chains '[lt]*.ini'); }
+test_outputs_of_version_1_of_serial_and_swaps() { ends_as_recorded $(chains 's*.ini'); }
+test_outputs_of_version_1_of_boxes_and_wave_functions() { ends_as_recorded $(chains '[uvw]*.ini'); }
+
+# Their frames come into files of their own, and those that follow continue them: hashes of what `plugmc export` of 6284f28
+# has written of the whole runs.
+test_trajectories_of_version_1()
+{
+    unpacked
+    local name expected w
+    while read -r name expected; do
+        must export "traj-$name.h5" --to half.csv --walker 1 --force
+        [ "$(sed 1d half.csv | cut -d, -f1 | uniq | wc -l)" = 6 ] || fail "frames in the output file are not read"
+        goes_on "$name" "$(sweeps_of "$name")" "traj-$name.h5"
+        grep -q "its 6 frames are in files of their own now, traj-$name.gsd" "$err" ||
+            [ -e "traj-${name}_1.gsd" ] || fail "there is no trajectory of its own"
+        must export "traj-$name.h5" --to whole.csv --walker all --force
+        for w in 0 1; do
+            [ "$(sha256sum <whole_$w.csv | cut -c1-16)" = "$(echo "$expected" | cut -d' ' -f$((w + 1)))" ] ||
+                fail "other frames of walker $w of $name"
+        done
+    done <<-END
+	insert f201af0c6106f407 c5103a5fbb312bcc
+	serial-oblique 69d8befba564d707 d10a4aab6be87dbe
+	volume-axes 211e40ee252d377b f5b3af700a8fb96f
+	END
+}
+
+test_programs_read_outputs_of_version_1()
+{
+    unpacked
+    local file
+    for file in serial-disks insert volume-axes ladder-temperature hmc-liquid; do
+        must analyse $file.h5
+        must export $file.h5 --to $file.xyz --last
+        must report $file.h5 --output $file.html
+    done
+    must reweight ladder-temperature.h5 --at run.temperature=1
+    # a state to begin with
+    { sed '/^\[initial\]/,$d' "$here/chains/serial-disks.ini"
+      printf '[initial]\nstate = file\nfile = serial-disks.xyz\n'
+      sed -n '/^\[initial\]/,$p' "$here/chains/serial-disks.ini" | sed '1,/^$/{/^\[initial\]/d;/^state/d}'; } >again.ini
+    must run again.ini
+}
