@@ -434,7 +434,8 @@ typedef struct test_archive {
     } blob[16];
     int blobs;
     double step;
-    double *positions; /* [walkers][particles][3] at that moment; NULL: of a mover on a GPU, or without a driver */
+    double *
+        positions; /* [walkers][particles][3] at that moment; NULL: of a mover on a GPU, or without a driver */
 } test_archive;
 
 static inline int test_archive_has(plugmc_archive *base, const char *name)

@@ -217,8 +217,7 @@ static void write_blobs(store *s, hid_t checkpoint, const output_data *data)
                       shape[2] = {row ? bytes / row : bytes, row};
         store_document(s, one, "name", data->blobs[i].name);
         write_integer(s, one, "row", (int64_t)row);
-        if (bytes)
-            store_array(s, one, "data", STORE_BYTE, row ? 2 : 1, shape, data->blobs[i].data);
+        if (bytes) store_array(s, one, "data", STORE_BYTE, row ? 2 : 1, shape, data->blobs[i].data);
         store_leave(s, one);
     }
     store_leave(s, group);
@@ -494,7 +493,8 @@ static void read_trajectory(store *s, hid_t checkpoint, output_trajectory *t)
     t->until = read_natural(s, group, "until");
     if (!s->failed && t->written < 0) store_fail(s, "it counts %lld frames", (long long)t->written);
     if (!s->failed && strcmp(format, "gsd") && strcmp(format, "h5md"))
-        store_fail(s, "its trajectory has a format '%.16s', which this plugmc does not know", format);
+        store_fail(s, "its trajectory has a format '%.16s', which this plugmc does not know",
+                   format);
     if (!s->failed) t->format = strcmp(format, "gsd") ? TRAJECTORY_OF_H5MD : TRAJECTORY_OF_GSD;
     free(format);
     store_leave(s, group);

@@ -183,7 +183,8 @@ static void take_row(run_frames *f, const double *places, const int32_t *ids, co
         if (ids[i] >= 0) take_one(&f->now, ids[i], kinds[i], &places[3 * i]);
 }
 
-static int read_from_hdf5(run_frames *f, int walker, int64_t k, int64_t every, bool *lost, report *r)
+static int read_from_hdf5(run_frames *f, int walker, int64_t k, int64_t every, bool *lost,
+                          report *r)
 {
     if (f->walker != walker) f->one_by_one = 0;
     if (f->walker != walker || k < f->first || k >= f->first + f->rows)
@@ -223,10 +224,9 @@ static int open_gsd(run_frames *f, int walker, report *r)
     const int code = gsd_open(f->file, &f->gsd, r);
     if (code) return code == EXIT_INPUT ? EXIT_CHECKPOINT : code;
     if (gsd_frames(f->gsd) < f->trajectory->written)
-        return report_error(r, EXIT_CHECKPOINT, NULL, 0,
-                            "%s has %lld frames, the checkpoint in %s counts %lld", f->file,
-                            (long long)gsd_frames(f->gsd), f->path,
-                            (long long)f->trajectory->written);
+        return report_error(
+            r, EXIT_CHECKPOINT, NULL, 0, "%s has %lld frames, the checkpoint in %s counts %lld",
+            f->file, (long long)gsd_frames(f->gsd), f->path, (long long)f->trajectory->written);
     f->walker = walker;
     return EXIT_DONE;
 }
@@ -273,7 +273,8 @@ static void take_box(run_frames *f, const file_frame *g)
 
 static bool fits(const run_frames *f, const file_frame *g)
 {
-    bool good = g->count <= f->system->particles && (!g->boxes || g->dimension == f->system->box.dimension);
+    bool good =
+        g->count <= f->system->particles && (!g->boxes || g->dimension == f->system->box.dimension);
     for (int64_t i = 0; i < g->count && good; i++)
         good = g->species[i] >= 0 && g->species[i] < f->system->species_count;
     return good;
@@ -347,15 +348,14 @@ static int find_files(const run_frames *f, output_trajectory *t, report *r)
 int frames_open(run_frames *f, const char *path, const char *held, output_data *data,
                 const plugmc_system *system, report *r)
 {
-    *f = (run_frames){
-        .path = path, .system = system, .trajectory = &data->trajectory, .walker = -1};
+    *f =
+        (run_frames){.path = path, .system = system, .trajectory = &data->trajectory, .walker = -1};
     int code = make_room(f, r);
     if (!code) code = find_files(f, &data->trajectory, r);
     if (code) return code;
     if (is_gsd(f)) return find_sweeps(f, r);
-    f->file = data->trajectory.inside
-                      ? strdup(held)
-                      : trajectory_path(&data->trajectory, 0, system->walkers);
+    f->file = data->trajectory.inside ? strdup(held)
+                                      : trajectory_path(&data->trajectory, 0, system->walkers);
     if (!f->file)
         return report_error(r, EXIT_MEMORY, NULL, 0, "not enough memory to read %s", path);
     return open_hdf5(f, r);

@@ -321,7 +321,8 @@ void h5md_read(store *s, const char *path, int most, int64_t which, file_frame *
         group = store_enter(s, s->file, next);
     }
     if (group >= 0) store_leave(s, group);
-    if (frames && out->boxes < out->walkers) out->boxes = out->boxes > 0; /* that of the first for all */
+    if (frames && out->boxes < out->walkers)
+        out->boxes = out->boxes > 0; /* that of the first for all */
     int failed = store_close(s);
     if (fd >= 0) close(fd);
     if (failed) frame_free(out);

@@ -32,7 +32,8 @@ static void read_species(store *s, hid_t checkpoint, file_frame *out)
         if (room[k] < 0 || room[k] > out->count - sum) break;
         sum += room[k];
     }
-    if (!s->failed && sum != out->count) store_fail(s, "its species are not those of its positions");
+    if (!s->failed && sum != out->count)
+        store_fail(s, "its species are not those of its positions");
     const size_t rows = (size_t)out->walkers * (size_t)out->count;
     out->species = s->failed ? NULL : malloc((rows + 1) * sizeof *out->species);
     if (!s->failed && !out->species) store_short(s);
@@ -51,8 +52,8 @@ static void read_boxes(store *s, hid_t checkpoint, file_frame *out)
 {
     hsize_t shape[3] = {0};
     double *found = store_get_array(s, checkpoint, "boxes", STORE_DOUBLE, 3, shape);
-    if (!s->failed && (shape[1] != 3 || shape[2] != 3 ||
-                       (shape[0] != 1 && shape[0] < (hsize_t)out->walkers)))
+    if (!s->failed &&
+        (shape[1] != 3 || shape[2] != 3 || (shape[0] != 1 && shape[0] < (hsize_t)out->walkers)))
         store_fail(s, "its boxes have a wrong shape");
     out->box = (double(*)[3][3])found;
     out->boxes = s->failed ? 0 : shape[0] == 1 ? 1 : out->walkers;
@@ -62,7 +63,8 @@ void last_state_read(store *s, int most, int64_t which, file_frame *out)
 {
     hsize_t shape[3] = {0};
     if (which != -1 && which != 0) {
-        store_fail(s, "it has the last state of its run alone: frames are in the trajectory beside it");
+        store_fail(
+            s, "it has the last state of its run alone: frames are in the trajectory beside it");
         return;
     }
     hid_t checkpoint = store_enter(s, s->file, "plugmc/checkpoint");

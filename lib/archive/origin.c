@@ -34,7 +34,8 @@ void origin_write(store *s, const output_data *data, const char *stamp, const ch
     write_species_names(s, group, data->system);
     store_attribute(s, group, "seed", STORE_UINT64, &data->system->seed.key);
     store_label(s, group, "version", PLUGMC_VERSION);
-    if (data->origin.author && *data->origin.author) store_label(s, group, "author", data->origin.author);
+    if (data->origin.author && *data->origin.author)
+        store_label(s, group, "author", data->origin.author);
     store_leave(s, group);
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "archive/frames.h"
 #include "base/paths.h"
 
 /* ---- Names ------------------------------------------------------------------------------------ */
@@ -24,8 +23,8 @@ char *trajectory_path(const output_trajectory *t, int walker, int walkers)
     char *path;
     if (!t->base) return NULL;
     const int code = t->format == TRAJECTORY_OF_H5MD ? asprintf(&path, "%s.h5md", t->base)
-                     : walkers > 1 ? asprintf(&path, "%s_%d.gsd", t->base, walker)
-                                   : asprintf(&path, "%s.gsd", t->base);
+                     : walkers > 1                   ? asprintf(&path, "%s_%d.gsd", t->base, walker)
+                                                     : asprintf(&path, "%s.gsd", t->base);
     return code < 0 ? NULL : path;
 }
 
@@ -39,7 +38,8 @@ char *trajectory_seen_from(const output_trajectory *t, const char *output)
 {
     if (!t->base) return strdup("");
     const size_t own = folder_length(t->base);
-    if (own == folder_length(output) && !strncmp(t->base, output, own)) return strdup(t->base + own);
+    if (own == folder_length(output) && !strncmp(t->base, output, own))
+        return strdup(t->base + own);
     char *folder = own ? strndup(t->base, own) : strdup("."), *real = NULL, *seen;
     if (folder) real = realpath(folder, NULL);
     const int code = real     ? asprintf(&seen, "%s/%s", real, t->base + own)
@@ -131,8 +131,8 @@ void trajectory_free(output_trajectory *t)
 
 /* ---- Before a run ----------------------------------------------------------------------------- */
 
-static int open_files(output_data *data, enum trajectory_found *found, int64_t *frames,
-                      char why[OUTPUT_WHY])
+int trajectory_open(output_data *data, enum trajectory_found *found, int64_t *frames,
+                    char why[OUTPUT_WHY])
 {
     return data->trajectory.format == TRAJECTORY_OF_H5MD
                ? h5md_trajectory_open(data, found, frames, why)
@@ -153,7 +153,8 @@ static int rename_files(const output_data *data, const char *from, const char *t
         if (!path || (to && !new)) code = ENOMEM;
         const bool there = !code && !access(path, F_OK);
         *any |= there;
-        if (there && to && (!access(new, F_OK) ? (errno = EEXIST) : rename(path, new))) code = errno;
+        if (there && to && (!access(new, F_OK) ? (errno = EEXIST) : rename(path, new)))
+            code = errno;
         free(path), free(new);
     }
     return code;
@@ -182,17 +183,17 @@ int trajectory_move_aside(output_data *data, const char *output, char **base, ch
     bool any = false;
     *base = NULL;
     if (!data->trajectory.wanted || data->trajectory.written) return EXIT_DONE;
-    const int code = open_files(data, &found, &none, why);
+    const int code = trajectory_open(data, &found, &none, why);
     if (!code && found != TRAJECTORY_OTHER) return EXIT_DONE;
     char *free_one = free_base(data, output);
-    const int error =
-        free_one ? rename_files(data, data->trajectory.base, free_one, &any) : ENOMEM;
+    const int error = free_one ? rename_files(data, data->trajectory.base, free_one, &any) : ENOMEM;
     if (!error) {
         *base = free_one;
         return EXIT_DONE;
     }
     free(free_one);
-    snprintf(why, OUTPUT_WHY, "the trajectory %.900s is there already and cannot be moved aside: %s",
+    snprintf(why, OUTPUT_WHY,
+             "the trajectory %.900s is there already and cannot be moved aside: %s",
              data->trajectory.base, strerror(error));
     return error == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
 }
@@ -203,20 +204,16 @@ void trajectory_put_back(const output_data *data, const char *base)
     if (base) rename_files(data, base, data->trajectory.base, &any);
 }
 
-/* ---- Going on --------------------------------------------------------------------------------- */
-
-static int no_memory(const char *output, report *r)
-{
-    return report_error(r, EXIT_MEMORY, NULL, 0, "no memory for the trajectory of %s", output);
-}
+/* ---- Whose it is --------------------------------------------------------------------------------- */
 
 static bool is_own(const output_trajectory *t, const char *base, int walkers)
 {
     output_trajectory there = *t;
     there.base = (char *)base;
     char *first = trajectory_path(&there, 0, walkers);
-    const bool own = first && (t->format == TRAJECTORY_OF_H5MD ? h5md_trajectory_is_of(first, t->run)
-                                                               : gsd_trajectory_is_of(first, t->run));
+    const bool own =
+        first && (t->format == TRAJECTORY_OF_H5MD ? h5md_trajectory_is_of(first, t->run)
+                                                  : gsd_trajectory_is_of(first, t->run));
     free(first);
     return own;
 }
@@ -232,117 +229,4 @@ bool trajectory_find(output_trajectory *t, const char *output, int walkers)
     free(t->base);
     t->base = beside;
     return true;
-}
-
-/* What a frame that was read is in memory between two checkpoints, for one walker of it. Particles that come and go may
- * have had other numbers, as there was less room for them. */
-static void put_in_place(const read_frame *from, const plugmc_system *system, int walker, frame *to)
-{
-    double *row = to->positions + 3 * system->particles * walker;
-    int32_t species = 0;
-    int64_t next = 0;
-    for (int64_t i = 0; i < 3 * system->particles; i++) row[i] = NAN;
-    for (int64_t i = 0; i < from->count; i++) {
-        if (from->species[i] != species) next = system->first[species = from->species[i]];
-        memcpy(&row[3 * next++], &from->positions[3 * i], 3 * sizeof *row);
-    }
-    if (to->boxes) to->boxes[walker] = from->box;
-}
-
-static int copy_frame(run_frames *from, output_data *data, int64_t k, frame *to, report *r)
-{
-    const plugmc_system *system = data->system;
-    const size_t walkers = (size_t)system->walkers;
-    *to = (frame){.positions =
-                      malloc(3 * sizeof(double) * walkers * (size_t)system->particles + 1)};
-    if (system->changes & PLUGMC_CHANGED_BOX) to->boxes = malloc(walkers * sizeof *to->boxes);
-    if (!to->positions || (system->changes & PLUGMC_CHANGED_BOX && !to->boxes))
-        return no_memory(from->path, r);
-    int code = EXIT_DONE;
-    for (int w = 0; w < system->walkers && !code; w++) {
-        bool lost;
-        code = frames_read(from, w, k, 1, &lost, r);
-        if (!code && lost)
-            code = report_error(r, EXIT_CHECKPOINT, from->path, 0,
-                                "frame %lld of its trajectory cannot be read: %s; plugmc export "
-                                "writes the others",
-                                (long long)k, from->why);
-        if (!code) put_in_place(&from->now, system, w, to);
-        to->sweep = from->now.sweep;
-    }
-    return code;
-}
-
-/* Frames in the output file come into files of their own; the next checkpoint has them no more. */
-static int bring_out(output_data *data, const char *output, report *r)
-{
-    output_trajectory *t = &data->trajectory;
-    run_frames from = {.walker = -1};
-    output_data inside = *data;
-    char why[OUTPUT_WHY];
-    lost_frames none;
-    frame one;
-    const int64_t count = t->written;
-    int code = frames_open(&from, output, output, &inside, data->system, r);
-    t->inside = false;
-    t->written = 0;
-    t->frames = malloc(sizeof *t->frames);
-    if (!t->frames && !code) code = no_memory(output, r);
-    for (int64_t k = 0; k < count && !code; k++) {
-        /* one by one: there is no more memory for them than for a state */
-        code = copy_frame(&from, data, k, &one, r);
-        t->frames[0] = one;
-        t->frame_count = 1;
-        if (!code && trajectory_append(data, &none, why))
-            code = report_error(r, EXIT_OUTPUT, NULL, 0,
-                                "cannot write the frames of %s into a file of their own: %s", output,
-                                why);
-    }
-    free_frames(t);
-    frames_close(&from);
-    if (!code && count)
-        report_note(r, "%s: its %lld frames are in files of their own now, %s.%s", output,
-                    (long long)count, t->base, t->format == TRAJECTORY_OF_H5MD ? "h5md" : "gsd");
-    return code;
-}
-
-static int tell_gone(output_trajectory *t, int64_t frames, const char *path, report *r)
-{
-    if (frames == t->written) return EXIT_DONE;
-    if (frames)
-        report_warning(r, path, 0, "has the first %lld of %lld frames alone; the others are gone",
-                       (long long)frames, (long long)t->written);
-    else
-        report_warning(r, path, 0,
-                       "is gone, with the %lld frames of sweeps %llu to %llu; a new one begins "
-                       "with the next frame",
-                       (long long)t->written, (unsigned long long)t->from,
-                       (unsigned long long)t->until);
-    t->written = frames;
-    return EXIT_DONE;
-}
-
-int trajectory_take_up(output_data *data, const char *output, report *r)
-{
-    output_trajectory *t = &data->trajectory;
-    enum trajectory_found found = TRAJECTORY_NONE;
-    int64_t frames = 0;
-    char why[OUTPUT_WHY] = "";
-    if (!t->wanted) return EXIT_DONE;
-    if (!t->base && !(t->base = trajectory_base(output))) return no_memory(output, r);
-    if (!t->inside) trajectory_find(t, output, data->system->walkers);
-    int code = open_files(data, &found, &frames, why);
-    char *path = trajectory_path(t, 0, data->system->walkers);
-    if (!path) code = code ? code : no_memory(output, r);
-    if (code && path)
-        report_error(r, code, NULL, 0, "cannot go on with the trajectory %s: %s", path, why);
-    else if (!code && found == TRAJECTORY_OTHER)
-        code = report_error(r, EXIT_OUTPUT, NULL, 0,
-                            "cannot write %s: it is not the trajectory of this run; move it to go "
-                            "on without the frames that it should have",
-                            path);
-    else if (!code && !t->inside)
-        code = tell_gone(t, frames, path, r);
-    free(path);
-    return !code && t->inside ? bring_out(data, output, r) : code;
 }

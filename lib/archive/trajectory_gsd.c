@@ -85,8 +85,7 @@ static gsd_writer *new_writer(const output_data *data)
     const gsd_content content = {.system = data->system,
                                  .largest_diameter = largest,
                                  .exact = !data->trajectory.single,
-                                 .numbered =
-                                     (data->system->changes & PLUGMC_CHANGED_COUNT) != 0};
+                                 .numbered = (data->system->changes & PLUGMC_CHANGED_COUNT) != 0};
     return gsd_writer_new(&content);
 }
 

@@ -46,10 +46,11 @@ static char *changes_name(const char *path)
     return asprintf(&name, "%s.changes", path) < 0 ? NULL : name;
 }
 
-static int transfer(int fd, void *data, size_t bytes, uint64_t at, bool writing)
+static int move_bytes(int fd, void *data, size_t bytes, uint64_t at, bool writing)
 {
     for (char *p = data; bytes;) {
-        const ssize_t n = writing ? pwrite(fd, p, bytes, (off_t)at) : pread(fd, p, bytes, (off_t)at);
+        const ssize_t n =
+            writing ? pwrite(fd, p, bytes, (off_t)at) : pread(fd, p, bytes, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return n ? errno : writing ? ENOSPC : EBADMSG;
         p += n, at += (uint64_t)n, bytes -= (size_t)n;
@@ -65,8 +66,8 @@ static int complete(replacement *file, const char *name, touched *touched)
     int code = fstat(file->fd, &info) ? errno : 0;
     changes_end end = {.size = (uint64_t)info.st_size, .bytes = touched->bytes};
     memcpy(end.magic, magic, sizeof end.magic);
-    if (!code) code = transfer(file->fd, touched->bits, touched->bytes, end.size, true);
-    if (!code) code = transfer(file->fd, &end, sizeof end, end.size + end.bytes, true);
+    if (!code) code = move_bytes(file->fd, touched->bits, touched->bytes, end.size, true);
+    if (!code) code = move_bytes(file->fd, &end, sizeof end, end.size + end.bytes, true);
     if (!code && fsync(file->fd)) code = errno;
     if (!code && rename(file->temporary, name)) code = errno;
     if (!code) replacement_flush_folder(name);
@@ -80,8 +81,8 @@ static int copy_range(int from, int to, uint64_t at, uint64_t end)
     int code = piece ? 0 : ENOMEM;
     while (at < end && !code) {
         const size_t n = end - at < PIECE ? (size_t)(end - at) : PIECE;
-        code = transfer(from, piece, n, at, false);
-        if (!code) code = transfer(to, piece, n, at, true);
+        code = move_bytes(from, piece, n, at, false);
+        if (!code) code = move_bytes(to, piece, n, at, true);
         at += n;
     }
     free(piece);
@@ -94,14 +95,14 @@ static int read_end(int fd, changes_end *end, touched *touched)
     if (fstat(fd, &info)) return errno;
     const uint64_t bytes = (uint64_t)info.st_size;
     if (bytes < sizeof *end) return EBADMSG;
-    int code = transfer(fd, end, sizeof *end, bytes - sizeof *end, false);
+    int code = move_bytes(fd, end, sizeof *end, bytes - sizeof *end, false);
     if (!code && (memcmp(end->magic, magic, sizeof magic) || end->size > bytes ||
                   end->bytes != bytes - end->size - sizeof *end))
         code = EBADMSG;
     if (code) return code;
     touched->bits = malloc((size_t)end->bytes + 1);
     touched->bytes = (size_t)end->bytes;
-    return touched->bits ? transfer(fd, touched->bits, touched->bytes, end->size, false) : ENOMEM;
+    return touched->bits ? move_bytes(fd, touched->bits, touched->bytes, end->size, false) : ENOMEM;
 }
 
 /* Applies a file of changes, and removes it when what was changed is on the disk. */
@@ -181,7 +182,8 @@ static int change(output_data *data, const char *path, const char *changes, char
 
 int h5md_trajectory_append(output_data *data, char why[OUTPUT_WHY])
 {
-    char *path = trajectory_path(&data->trajectory, 0, 1), *changes = path ? changes_name(path) : NULL;
+    char *path = trajectory_path(&data->trajectory, 0, 1),
+         *changes = path ? changes_name(path) : NULL;
     int code = EXIT_DONE;
     if (!changes)
         code = failed(ENOMEM, data->trajectory.base, why);

@@ -24,10 +24,10 @@ enum {
     FIRST_LOGGED
 };
 static const char *const names[FIRST_LOGGED] = {
-    "configuration/step",  "configuration/dimensions", "configuration/box",
-    "particles/N",         "particles/types",          "particles/typeid",
-    "particles/charge",    "particles/diameter",       "particles/position",
-    GSD_OUR_BOX,           GSD_OUR_POSITIONS,          GSD_OUR_NUMBERS};
+    "configuration/step", "configuration/dimensions", "configuration/box",
+    "particles/N",        "particles/types",          "particles/typeid",
+    "particles/charge",   "particles/diameter",       "particles/position",
+    GSD_OUR_BOX,          GSD_OUR_POSITIONS,          GSD_OUR_NUMBERS};
 
 /* Entries that a new file has room for. */
 enum { FIRST_ROOM = 128 };
@@ -36,16 +36,16 @@ struct gsd_writer {
     gsd_content content;
     uint16_t number[FIRST_LOGGED + 1]; /* in the list of names */
     bool listed[FIRST_LOGGED];
-    gsd_header header;   /* as it is in the file */
-    uint64_t end;        /* of what has a place in the file */
+    gsd_header header;    /* as it is in the file */
+    uint64_t end;         /* of what has a place in the file */
     uint64_t index, room; /* where the entries go, and how many fit there */
-    gsd_entry *entries;  /* [count] */
+    gsd_entry *entries;   /* [count] */
     uint64_t count, held; /* held: that there is memory for */
-    uint64_t flushed;    /* of them, that readers see */
-    uint64_t frame;      /* the next one */
-    float box[6];        /* in frame 0 */
-    int64_t *counts;     /* [species] in frame 0 */
-    void *particles;     /* [capacity] numbers of a chunk, three for each */
+    uint64_t flushed;     /* of them, that readers see */
+    uint64_t frame;       /* the next one */
+    float box[6];         /* in frame 0 */
+    int64_t *counts;      /* [species] in frame 0 */
+    void *particles;      /* [capacity] numbers of a chunk, three for each */
     int64_t capacity;
 };
 
@@ -201,7 +201,8 @@ static int read_first_frame(gsd_writer *g, int fd)
 static int check_entry(const gsd_entry *e, uint64_t bytes, uint64_t *end)
 {
     uint64_t size;
-    if (e->location < 0 || __builtin_mul_overflow(e->n, (uint64_t)e->m * gsd_size(e->type), &size) ||
+    if (e->location < 0 ||
+        __builtin_mul_overflow(e->n, (uint64_t)e->m * gsd_size(e->type), &size) ||
         (uint64_t)e->location > bytes || size > bytes - (uint64_t)e->location)
         return EBADMSG;
     *end = (uint64_t)e->location + size;
@@ -287,8 +288,8 @@ static int put_chunk(gsd_writer *g, int fd, int name, uint8_t type, int64_t n, u
     const int number =
         name < FIRST_LOGGED ? g->number[name] : g->number[FIRST_LOGGED] + name - FIRST_LOGGED;
     const size_t bytes = (size_t)n * m * gsd_size(type);
-    g->entries[g->count++] = (gsd_entry){
-        g->frame, (uint64_t)n, (int64_t)g->end, m, (uint16_t)number, type, 0};
+    g->entries[g->count++] =
+        (gsd_entry){g->frame, (uint64_t)n, (int64_t)g->end, m, (uint16_t)number, type, 0};
     const int code = write_at(fd, g->end, data, bytes);
     g->end += bytes;
     return code;
@@ -389,7 +390,8 @@ static int put_configuration(gsd_writer *g, int fd, const gsd_frame *f, const gs
     for (int k = 0; k < 6; k++) size[k] = (float)box->size[k];
     int code = put_chunk(g, fd, STEP, GSD_UINT64, 1, 1, &f->sweep);
     if (!code && !g->frame)
-        code = put_chunk(g, fd, DIMENSIONS, GSD_UINT8, 1, 1, &(uint8_t){(uint8_t)f->box->dimension});
+        code =
+            put_chunk(g, fd, DIMENSIONS, GSD_UINT8, 1, 1, &(uint8_t){(uint8_t)f->box->dimension});
     if (!code && (!g->frame || memcmp(size, g->box, sizeof size)))
         code = put_chunk(g, fd, BOX, GSD_FLOAT, 6, 1, size);
     if (!g->frame) memcpy(g->box, size, sizeof size);

@@ -169,12 +169,14 @@ static const plugmc_parameter observable_table[] = {
 };
 
 const plugmc_parameter trajectory_table[] = {
-    PLUGMC_CHOICE_KEY(trajectory_keys, format, "gsd", "gsd|h5md",
-                      "format of the trajectory, which is a file beside the output: gsd, one file a walker, NAME.gsd; "
-                      "h5md, one for all walkers, NAME.h5md"),
-    PLUGMC_CHOICE_KEY(trajectory_keys, precision, "double", "double|single",
-                      "of positions in GSD files: double adds them in double precision to those in single precision "
-                      "that the format has; single leaves them out"),
+    PLUGMC_CHOICE_KEY(
+        trajectory_keys, format, "gsd", "gsd|h5md",
+        "format of the trajectory, which is a file beside the output: gsd, one file a walker, NAME.gsd; "
+        "h5md, one for all walkers, NAME.h5md"),
+    PLUGMC_CHOICE_KEY(
+        trajectory_keys, precision, "double", "double|single",
+        "of positions in GSD files: double adds them in double precision to those in single precision "
+        "that the format has; single leaves them out"),
 };
 
 const int trajectory_count = PLUGMC_COUNT(trajectory_table);

@@ -112,8 +112,7 @@ static int archive_has(plugmc_archive *base, const char *name)
     const blob_archive *archive = (blob_archive *)base;
     char *full = blob_name(archive, name);
     bool found = false;
-    for (int i = 0; i < archive->count && full; i++)
-        found |= !strcmp(archive->blobs[i].name, full);
+    for (int i = 0; i < archive->count && full; i++) found |= !strcmp(archive->blobs[i].name, full);
     free(full);
     return found;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "archive/trajectory.h"
+#include "archive/trajectory_resume.h"
 #include "engine/borrowing.h"
 #include "engine/moves.h"
 #include "records/results.h"

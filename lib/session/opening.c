@@ -28,8 +28,8 @@ static void describe_trajectory(session *session)
             !instance->plugin->observable->writes_trajectory)
             continue;
         t->wanted = true;
-        t->format = instance->trajectory.format == TRAJECTORY_H5MD ? TRAJECTORY_OF_H5MD
-                                                                   : TRAJECTORY_OF_GSD;
+        t->format =
+            instance->trajectory.format == TRAJECTORY_H5MD ? TRAJECTORY_OF_H5MD : TRAJECTORY_OF_GSD;
         t->single = instance->trajectory.precision == TRAJECTORY_SINGLE;
         t->base = checked(trajectory_base(session->output_path));
         identity_make(t->run); /* that of a run that is resumed comes from its file */

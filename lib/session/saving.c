@@ -181,7 +181,8 @@ static bool rescue(session *session, char words[1024])
         const char *folder = folders[i % 3];
         const bool moves = i >= 3;
         if ((i % 3 && !strcmp(folder, folders[i % 3 - 1])) || (moves && !t->frame_count)) continue;
-        char *path = rescue_name(session->output_path, session->records.output.file.identity, folder);
+        char *path =
+            rescue_name(session->output_path, session->records.output.file.identity, folder);
         saved = rescue_to(session, path, moves, &left, words);
         free(path);
     }

@@ -9,7 +9,6 @@
 #include "session/blobs.h"
 #include "engine/moves.h"
 #include "base/stop.h"
-#include "writing.h"
 
 /* How far a quantity was, and the block averages of an array, which cannot be cut back. */
 typedef struct mark {
@@ -149,7 +148,7 @@ static void copy_moves(session *session, struct snapshot *s, bool publish)
 static int64_t frames_of(const session *session)
 {
     const output_trajectory *t = &session->records.output.trajectory;
-    return t->written + writing_frames(session) + t->frame_count;
+    return t->written + t->lent + t->frame_count;
 }
 
 int snapshot_take(session *session, uint64_t sweep, double seconds)

@@ -17,7 +17,6 @@ struct writing {
     bool in_file;
     output_data data;  /* copied where the run goes on changing it; the rest is the run's */
     kept_state *state; /* what of it is the snapshot's */
-    int frames;        /* of the trajectory, that it has been given */
     void *of_all;      /* positions, where other processes have some of them; else NULL */
     written end;
 };
@@ -129,15 +128,13 @@ bool writing_begin(session *session, write_function *write)
         free_writing(w);
         return false;
     }
-    w->frames = out->trajectory.frame_count;
+    out->trajectory.lent = out->trajectory.frame_count;
     out->trajectory.frames = NULL;
     out->trajectory.frame_count = 0;
     session->writing = w;
     session->records.lent = true;
     return true;
 }
-
-int writing_frames(const session *session) { return session->writing ? session->writing->frames : 0; }
 
 bool writing_goes_on(const session *session) { return session->writing && !session->writing->done; }
 
@@ -175,6 +172,7 @@ static void take_frames_back(session *session, output_data *left)
     free(out->trajectory.frames);
     out->trajectory.frames = frames;
     out->trajectory.frame_count = (int)all;
+    out->trajectory.lent = 0;
 }
 
 bool writing_end(session *session, bool wait, written *out)

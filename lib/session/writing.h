@@ -12,7 +12,7 @@ enum { KEPT = 4096 };
 typedef struct written {
     int code, table_code; /* EXIT_* */
     char why[OUTPUT_WHY], why_table[OUTPUT_WHY];
-    char kept[KEPT]; /* the file that was in the way is there now; "": none was */
+    char kept[KEPT];            /* the file that was in the way is there now; "": none was */
     char kept_trajectory[KEPT]; /* its trajectory likewise, without the ending */
     /* what stood in place of the file where nothing could be added to it, and what is to say about that */
     enum output_found found;
@@ -30,8 +30,6 @@ typedef void write_function(const char *path, const char *csv_path, bool in_file
  * thread, or nothing that would write apart from this process; then nothing was done. None may be at work. */
 bool writing_begin(session *, write_function *);
 bool writing_goes_on(const session *);
-/* Frames that are with the writer. */
-int writing_frames(const session *);
 /* Waits for it if `wait`. true: it has ended, and *out says how; session->records.output has what it has written, or the
  * frames again. false: none was at work, or it still is. */
 bool writing_end(session *, bool wait, written *out);

@@ -17,10 +17,10 @@ static void begin(exported *e)
     gsd_file *g = e->own = checked(calloc(1, sizeof *g));
     g->names = checked(calloc((size_t)run->scalar_count + 1, sizeof *g->names));
     for (int i = 0; i < run->scalar_count; i++)
-        checked(asprintf(&g->names[i], "%s/%s", run->scalars[i]->observable,
-                         run->scalars[i]->name) < 0
-                    ? NULL
-                    : e);
+        checked(
+            asprintf(&g->names[i], "%s/%s", run->scalars[i]->observable, run->scalars[i]->name) < 0
+                ? NULL
+                : e);
     const gsd_content content = {.system = &run->system,
                                  .largest_diameter = run->largest_diameter,
                                  .exact = !e->single,

@@ -342,6 +342,10 @@ static int check_run(const arguments *a, const run_file *run, report *r)
         return report_error(r, EXIT_USAGE, NULL, 0, "there is no walker %d: %s has walkers 0 to %d",
                             a->walker, run->path, run->data.walkers - 1);
     if (a->last || a->format->samples || run->data.trajectory.written) return EXIT_DONE;
+    if (run->data.trajectory.wanted)
+        return report_error(
+            r, EXIT_INPUT, run->path, 0,
+            "its trajectory has no frame yet; --last exports the state that it has");
     return report_error(r, EXIT_INPUT, run->path, 0,
                         "there is no trajectory in it, as there was no [observable trajectory]; "
                         "--last exports the state at the end");
@@ -352,9 +356,10 @@ static int check_selection(const arguments *a, const run_file *run, report *r)
     if (a->last || a->format->samples) return EXIT_DONE;
     const selection s = select_frames(a, run);
     if (s.first < s.end) return EXIT_DONE;
-    return report_error(
-        r, EXIT_USAGE, run->path, 0, "there is no such frame; they are from sweeps %lld to %lld",
-        (long long)run->frames.sweeps[0], (long long)run->frames.sweeps[run->data.trajectory.written - 1]);
+    return report_error(r, EXIT_USAGE, run->path, 0,
+                        "there is no such frame; they are from sweeps %lld to %lld",
+                        (long long)run->frames.sweeps[0],
+                        (long long)run->frames.sweeps[run->data.trajectory.written - 1]);
 }
 
 static int export(const arguments *a, run_file *run, report *r)

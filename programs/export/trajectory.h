@@ -30,7 +30,7 @@ typedef struct run_file {
     int scalar_count;
     const quantity_record **scalars; /* [scalar_count] measured in each walker */
     double largest_diameter;
-    snapshot now; /* of the last call */
+    snapshot now;      /* of the last call */
     run_frames frames; /* of the trajectory, once it is open */
 } run_file;
 

@@ -196,8 +196,7 @@ int command_write(int argc, char **argv)
     child_program = NULL;
     lower(RLIMIT_CORE, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (!strcmp(argv[0], "over"))
-        _exit(store_serve_over(STDIN_FILENO, FILE_TO_WRITE, FILE_BELOW));
+    if (!strcmp(argv[0], "over")) _exit(store_serve_over(STDIN_FILENO, FILE_TO_WRITE, FILE_BELOW));
     _exit(store_serve(STDIN_FILENO, FILE_TO_WRITE));
 }
 

@@ -153,11 +153,33 @@ static void print_traits(FILE *f, const char *lead, const plugmc_plugin *d)
 
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
-static bool has_keys(const plugmc_plugin *d)
+static bool writes_trajectory(const plugmc_plugin *d)
+{
+    return d->kind == PLUGMC_OBSERVABLE && d->observable->writes_trajectory;
+}
+
+static bool has_own_keys(const plugmc_plugin *d)
 {
     for (int i = 0; i < d->parameter_count; i++)
         if (!d->parameters[i].derived) return true;
     return false;
+}
+
+static bool has_keys(const plugmc_plugin *d) { return has_own_keys(d) || writes_trajectory(d); }
+
+static void describe_keys(const plugmc_plugin *d, int manual)
+{
+    if (has_own_keys(d)) parameters_describe(stdout, d->parameters, d->parameter_count, manual);
+    if (writes_trajectory(d))
+        parameters_describe(stdout, trajectory_table, trajectory_count, manual);
+}
+
+static void print_ini_block(const plugmc_plugin *d, const char *section)
+{
+    if (writes_trajectory(d) && !has_own_keys(d))
+        parameters_ini_block(stdout, section, trajectory_table, trajectory_count);
+    else
+        parameters_ini_block(stdout, section, d->parameters, d->parameter_count);
 }
 
 /* ---- Command lines --------------------------------------------------------------------------- */
@@ -325,9 +347,9 @@ static void print_plugin_info(const loaded *l)
            section);
     print_keys_of_core(d->kind);
     fputs(has_keys(d) ? "):\n" : ").\n", stdout);
-    if (has_keys(d)) parameters_describe(stdout, d->parameters, d->parameter_count, 0);
+    if (has_keys(d)) describe_keys(d, 0);
     fputs("\n", stdout);
-    parameters_ini_block(stdout, section, d->parameters, d->parameter_count);
+    print_ini_block(d, section);
     if (by_path) printf("plugin = %s\n", l->name);
     free(section);
 }
@@ -422,11 +444,11 @@ static void manual_plugin(const collection *c, int i)
     fputs("\n", stdout);
     print_listing(d, true);
     if (has_keys(d)) {
-        parameters_describe(stdout, d->parameters, d->parameter_count, 1);
+        describe_keys(d, 1);
         fputs("\n", stdout);
     }
     fputs("```ini\n", stdout);
-    parameters_ini_block(stdout, section, d->parameters, d->parameter_count);
+    print_ini_block(d, section);
     fputs("```\n\n", stdout);
     free(section);
 }

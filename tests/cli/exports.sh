@@ -431,7 +431,8 @@ test_hostile_gsd_files()
     : >bad.gsd && hostile "it has 0 bytes"
     head -c 255 good.gsd >bad.gsd && hostile "it has 255 bytes"
     head -c 256 good.gsd >bad.gsd && hostile "truncated or damaged"
-    head -c $((size - 1)) good.gsd >bad.gsd && hostile "its index would not lie inside the file"
+    head -c $((size * 3 / 4)) good.gsd >bad.gsd && hostile "would not lie inside the file: it is truncated or damaged"
+    head -c 1024 good.gsd >bad.gsd && hostile "its index would not lie inside the file"
     cp sim.h5 bad.gsd && hostile "it does not begin as they do"
     # index and names: where they are, how many
     for offset in 8 16 24 32; do
@@ -493,12 +494,12 @@ test_exports_of_a_run_that_goes_on()
 {
     disks
     change 's/^sweeps = .*/sweeps = 100000000/; s/^seed/checkpoint = 0.01\nseed/; s/^period = .*/period = 1000/'
-    printf '\n[observable trajectory]\nperiod = 500\nformat = h5md\n' >>sim.ini
+    printf '\n[observable trajectory]\nperiod = 500\n' >>sim.ini
     rm sim.h5
     "$PLUGMC" run sim.ini --quiet >"$work/said/run" 2>&1 </dev/null &
     local process=$!
     trap "kill $process; wait; rm -rf '$work'" EXIT
-    until h5dump -d /plugmc/checkpoint/positions sim.h5 >/dev/null 2>&1; do
+    until "$PLUGMC" export sim.h5 --to first.gsd >/dev/null 2>&1; do
         kill -0 $process || fail "the run has ended: $(cat "$work/said/run")"
         sleep 0.02
     done

@@ -16,6 +16,7 @@
 
 #include "archive/output.h"
 #include "archive/trajectory.h"
+#include "archive/trajectory_resume.h"
 #include "archive/averages.h"
 
 enum { PARTICLES = 5, WALKERS = 2, BINS = 7, RUNGS = 3 };
@@ -1220,7 +1221,8 @@ static void the_last_frame_is_read(void **state)
         assert_int_equal(output_write(path, false, &a.data, &r), EXIT_DONE);
         sweep_to(&a, 42);
         assert_int_equal(output_write(path, false, &a.data, &r), EXIT_DONE);
-        assert_int_equal(last_frame(frames, 1, &walkers, &count, &x, &species, edges, &r), EXIT_DONE);
+        assert_int_equal(last_frame(frames, 1, &walkers, &count, &x, &species, edges, &r),
+                         EXIT_DONE);
         assert_int_equal(walkers, 1);
         assert_int_equal(count, PARTICLES);
         for (int i = 0; i < 3 * PARTICLES; i++) assert_true(x[i] == 10 * number(42, i));

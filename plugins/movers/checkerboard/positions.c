@@ -133,8 +133,9 @@ static void put_into(const checkerboard *me, int w, int64_t word, int slot, cons
                      uint32_t id)
 {
     for (int a = 0; a < me->cells.dimension; a++)
-        me->now.coordinate[w * me->cells.walker + a * me->cells.axis + slot * me->cells.plane +
-                           word] = local[a];
+        me->now
+            .coordinate[w * me->cells.walker + a * me->cells.axis + slot * me->cells.plane + word] =
+            local[a];
     me->now.id[w * me->cells.axis + slot * me->cells.plane + word] = id;
 }
 
@@ -175,8 +176,8 @@ void find_slots(const checkerboard *me, uint8_t *slots)
                           word = word_of(me, (int)(c % me->cells.m[0]), (int)(row % me->cells.m[1]),
                                          (int)(row / me->cells.m[1]));
             for (int k = 0; k < me->now.count[w * me->cells.plane + word]; k++)
-                slots[w * particles +
-                      me->now.id[w * me->cells.axis + k * me->cells.plane + word]] = (uint8_t)k;
+                slots[w * particles + me->now.id[w * me->cells.axis + k * me->cells.plane + word]] =
+                    (uint8_t)k;
         }
 }
 

@@ -106,17 +106,18 @@ enum { TRAJECTORY_OF_GSD, TRAJECTORY_OF_H5MD };
 /* Positions on the way: archive/trajectory.h. */
 typedef struct output_trajectory {
     bool wanted;
-    int format;  /* TRAJECTORY_OF_* */
-    bool single; /* GSD without positions in double precision */
+    int format;              /* TRAJECTORY_OF_* */
+    bool single;             /* GSD without positions in double precision */
     char run[IDENTITY_SIZE]; /* of the run, which its files carry, too */
     char *base;              /* path of its files without their endings; malloc'ed */
     const char *note;
     frame *frames; /* since the last write */
     int frame_count;
+    int lent;             /* frames that somebody is about to write */
     int64_t written;      /* that are in the files */
     uint64_t from, until; /* sweeps of the first and the last of them */
     bool cut;             /* the files may have more than `written` */
-    bool inside;          /* frames are in the output file, as version 1 of the program wrote them */
+    bool inside; /* frames are in the output file, as version 1 of the program wrote them */
     struct trajectory_files *files; /* open ones; NULL: none */
 } output_trajectory;
 

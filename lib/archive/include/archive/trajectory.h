@@ -27,10 +27,6 @@ void trajectory_put_back(const output_data *, const char *base);
 /* Whether its files are found: where the checkpoint says, or beside the output file, if both have been given another name
  * together. */
 bool trajectory_find(output_trajectory *, const char *output, int walkers);
-/* Of a run that is resumed: finds its files, cuts them to the frames of the checkpoint, and warns if frames are gone.
- * Frames that version 1 of the program has put into the output file are brought to files of their own. */
-int trajectory_take_up(output_data *, const char *output, report *);
-
 /* Appends the frames that are in memory and has them written to the disk; they are then freed. 0 or an exit code, and
  * `why`. *lost: frames that were in files that are gone, so that these begin anew. */
 typedef struct lost_frames {
@@ -50,12 +46,15 @@ void trajectory_free(output_trajectory *);
  *
  * What stands at the place of the trajectory. */
 enum trajectory_found { TRAJECTORY_NONE, TRAJECTORY_OWN, TRAJECTORY_OTHER };
+int trajectory_open(output_data *, enum trajectory_found *, int64_t *frames, char why[OUTPUT_WHY]);
 /* Has as many frames as `written` says, or fewer: cuts them to the smallest number that all walkers have. */
-int gsd_trajectory_open(output_data *, enum trajectory_found *, int64_t *frames, char why[OUTPUT_WHY]);
+int gsd_trajectory_open(output_data *, enum trajectory_found *, int64_t *frames,
+                        char why[OUTPUT_WHY]);
 bool gsd_trajectory_is_of(const char *path, const char *run);
 bool h5md_trajectory_is_of(const char *path, const char *run);
 int gsd_trajectory_append(output_data *, char why[OUTPUT_WHY]);
 void gsd_trajectory_close(output_trajectory *);
-int h5md_trajectory_open(output_data *, enum trajectory_found *, int64_t *frames, char why[OUTPUT_WHY]);
+int h5md_trajectory_open(output_data *, enum trajectory_found *, int64_t *frames,
+                         char why[OUTPUT_WHY]);
 int h5md_trajectory_append(output_data *, char why[OUTPUT_WHY]);
 #endif

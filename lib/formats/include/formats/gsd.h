@@ -27,7 +27,8 @@
 #define GSD_MAGIC 0x65DF65DF65DF65DFu
 #define GSD_OUR_POSITIONS "log/particles/plugmc/position" /* double [N][3] */
 #define GSD_OUR_BOX "log/plugmc/box"                      /* double [3][3]: its vectors as rows */
-#define GSD_OUR_NUMBERS "log/particles/plugmc/number"     /* uint32 [N]: of particles in the run, where they come and go */
+#define GSD_OUR_NUMBERS                                                                            \
+    "log/particles/plugmc/number" /* uint32 [N]: of particles in the run, where they come and go */
 
 enum { GSD_VERSION = 2 << 16, GSD_SCHEMA_VERSION = 1 << 16 | 4, GSD_NAME = 64 };
 enum {

@@ -119,7 +119,8 @@ typedef struct config {
 } config;
 
 /* The core keys of plugin sections, for parameters_unused and the manual; NULL at the end. */
-extern const char *const potential_keys[], *const mover_keys[], *const observable_keys[], *const writer_keys[];
+extern const char *const potential_keys[], *const mover_keys[], *const observable_keys[],
+                                                                    *const writer_keys[];
 
 /* Interprets an INI that has been read (config->ini). Reports every error: unknown or doubled
  * sections, exactly one [run] and [box], at least one [species NAME], [mover NAME] and
