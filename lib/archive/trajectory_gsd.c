@@ -169,10 +169,12 @@ static int append_walker(output_data *data, int walker, const char *path, int *e
                                       : open_file(data, walker, path, t->written, &kept, error);
     if (fd < 0) return -1;
     if (kept != t->written) *error = EBADMSG;
+    const off_t before = (off_t)gsd_writer_bytes(f->writers[walker]);
     for (int k = 0; k < t->frame_count && !*error; k++)
         *error = put(data, f, walker, fd, &t->frames[k]);
     if (!*error) *error = gsd_writer_flush(f->writers[walker], fd);
     if (!*error && fdatasync(fd)) *error = errno;
+    if (*error && kept == t->written && ftruncate(fd, before)) *error = errno; /* as it was */
     if (close(fd) && !*error) *error = errno;
     return *error ? -1 : 0;
 }

@@ -116,12 +116,13 @@ test_full_disk_while_running()
     cp sim.h5 whole.h5
     limited 600 run --resume sim.h5 --set run.sweeps=2000
     expect_exit 5
-    expect_message "cannot write sim.h5: File too large (the file from the last checkpoint is \
+    expect_message "cannot write sim.h5: sim.gsd: File too large (the file from the last checkpoint is \
 intact: mend this and resume from it)"
     expect_untouched
     must run --resume sim.h5 --set run.sweeps=2000
     must run sim.ini --set run.sweeps=2000 --set run.output=direct.h5
     same_chain direct.h5 sim.h5
+    same_frames direct.h5 sim.h5
 }
 
 test_full_file_system()
@@ -477,31 +478,33 @@ test_exact_numbers_keep_their_digits()
     if grep -q 'was it in equilibrium' "$out"; then fail "there is no drift"; fi
 }
 
-# Beside a trajectory of 16 MiB the file that was replaced is kept, and changed, and whoever is killed leaves a whole one.
-test_killed_beside_a_long_trajectory()
+# killed_beside_a_trajectory FORMAT: whoever is killed leaves a checkpoint and the frames that it counts.
+killed_beside_a_trajectory()
 {
-    local kept=0 round
+    local killed=0 round
     disks
     rm sim.h5
-    change 's/^count = .*/count = 4096/; s/^sweeps = .*/sweeps = 600/; s/^step/trials = 100\n&/'
-    printf '\n[observable trajectory]\nperiod = 1\n' >>sim.ini
+    change 's/^count = .*/count = 1024/; s/^sweeps = .*/sweeps = 600/; s/^step/trials = 400\n&/'
+    printf '\n[observable trajectory]\nperiod = 1\nformat = %s\n' "$1" >>sim.ini
     must run sim.ini --set run.output=direct.h5
     change 's/^seed/checkpoint = 0.02\nseed/'
     written=sim.h5
     start run sim.ini
-    for round in 1 2 3; do
-        while kill -0 $process 2>/dev/null && { [ "$(stat -c %s sim.h5)" -lt 17000000 ] || ! ls sim.h5.tmp-* >/dev/null 2>&1; }; do
-            sleep 0.01
-        done
-        sleep 0.0$((7 * round))
-        kill -KILL $process 2>/dev/null && kept=$((kept + 1))
+    for round in 1 2 3 4 5 6; do
+        sleep 0.$((17 * round))
+        [ -e sim.h5 ] || sleep 1
+        kill -KILL $process 2>/dev/null && killed=$((killed + 1))
         wait $process 2>/dev/null
         h5dump -H sim.h5 >/dev/null || fail "what is left is no whole file"
         start run --resume sim.h5 --set run.checkpoint=0.02
     done
     finish
     expect_exit 0
-    [ $kept -gt 0 ] || fail "it was never killed beside a file that is kept"
+    [ $killed -gt 1 ] || fail "it was killed $killed times"
     same_chain direct.h5 sim.h5
-    [ "$(echo sim.h5*)" = sim.h5 ] || fail "something is left behind"
+    same_frames direct.h5 sim.h5
+    [ "$(echo sim.*)" = "$(echo sim.$1 sim.h5 sim.ini | xargs -n 1 | sort | xargs)" ] || fail "left behind: $(echo sim.*)"
 }
+
+test_killed_beside_a_trajectory() { killed_beside_a_trajectory gsd; }
+test_killed_beside_a_trajectory_of_h5md() { killed_beside_a_trajectory h5md; }

@@ -255,13 +255,14 @@ test_disk_of_many_processes_that_becomes_full()
     must_by 2 run sim.ini --set run.output=all.h5
     must_by 3 run sim.ini --set run.sweeps=100
     cp sim.h5 before.h5
-    OMPI_MCA_btl=self,tcp by_odd 3 0 "ulimit -f $(($(stat -c %s sim.h5) / 1024 + 200))" run --resume sim.h5 --set run.sweeps=300
+    OMPI_MCA_btl=self,tcp by_odd 3 0 "ulimit -f $(($(stat -c %s sim.h5) / 1024 + 20))" run --resume sim.h5 --set run.sweeps=300
     [ $status = 5 ] || fail "exit code $status, not 5"
     [ "$(grep -c "cannot write sim.h5: File too large (the file from the last checkpoint is intact" "$err")" = 1 ] ||
         fail "it is not said once"
     cmp sim.h5 before.h5 || fail "the file is another"
     must_by 2 run --resume sim.h5 --set run.sweeps=300
     same_file all.h5 sim.h5
+    same_frames all.h5 sim.h5
 }
 
 # The process of this rank that mpirun, or timeout with it, has started.

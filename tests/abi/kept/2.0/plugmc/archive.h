@@ -20,6 +20,11 @@ typedef struct plugmc_archive {
     /* Reading, for movers: what other movers have changed after it, PLUGMC_CHANGED_*. The mover is asked to load
      * that before it sweeps again, so its own copy of it is of no use. */
     uint32_t changed;
+    /* Whether the checkpoint has something of the plugin under this name: for a plugin that reads what an earlier
+     * version of it has saved. 1 while saving if it has been saved. */
+    int (*has)(struct plugmc_archive *, const char *name);
+    /* The state that the checkpoint belongs to, for movers that save only how they hold it. */
+    const struct plugmc_state *state;
 } plugmc_archive;
 
 /* Rows of all walkers of this process, and of its walker w. */
