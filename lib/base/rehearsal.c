@@ -114,7 +114,7 @@ static int judge(int status, const char *kind, const findings *found, enum exit_
     const bool load = !strcmp(kind, "load"), exited = WIFEXITED(status);
     const int code = exited ? WEXITSTATUS(status) : 0;
     if (exited && code == EXIT_DONE && (!load || found->bytes)) return EXIT_DONE;
-    if (exited && code != EXIT_DONE && (found->bytes || (load && code == EXIT_MEMORY))) {
+    if (exited && code != EXIT_DONE && (load ? code == EXIT_MEMORY : found->bytes != 0)) {
         take_sentence(found, reason);
         return code;
     }
