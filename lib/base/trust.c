@@ -124,7 +124,5 @@ bool trusted_unchanged(const trusted *t)
 {
     struct stat opened, named;
     return fstat(t->file, &opened) == 0 && stat(t->path, &named) == 0 &&
-           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino &&
-           opened.st_size == named.st_size && opened.st_mtim.tv_sec == named.st_mtim.tv_sec &&
-           opened.st_mtim.tv_nsec == named.st_mtim.tv_nsec;
+           file_is_unchanged(&opened, &named);
 }

@@ -1,5 +1,5 @@
-/* Opening plugins. Where they are looked for is in search.c; whose file it is in trust.c; loading it in a child process
- * first, which ends where a file is damaged, in trial.c; what is asked of a descriptor in descriptor.c. */
+/* Opening plugins. Where they are looked for is in search.c; whose file it is in trust.c; what is asked of a descriptor
+ * in descriptor.c. */
 #include "plugin/loader.h"
 
 #include <dlfcn.h>
@@ -12,15 +12,15 @@
 #include <unistd.h>
 
 #include "base/crash.h"
-#include "plugin/descriptor.h"
-#include "plugin/trial.h"
+#include "base/regular_file.h"
+#include "base/rehearsal.h"
 #include "base/trust.h"
+#include "plugin/descriptor.h"
 
-/* A file that has been looked at: the sections of an INI and the points of a study open the same ones. */
+/* A file that has been hashed: the sections of an INI and the points of a study open the same ones. */
 typedef struct known_file {
     struct stat info;
     char hash[17];
-    bool survived; /* loading, for trial */
 } known_file;
 
 /* The header of this program, by the linker. */
@@ -29,16 +29,17 @@ static bool stay; /* what was loaded */
 
 static known_file *look_at_file(int file);
 static bool is_object(int file, const char *path, off_t bytes, sentence why);
+static bool survives_loading(const char *path, bool *shortage, sentence why);
 
-/* The file is trusted; is it a plugin? */
+/* The file is trusted; is it a plugin? It is loaded in a child process first, where a crash does no harm: the loader of
+ * the operating system trusts tables that it cannot check, and constructors may do anything. */
 static bool open_trusted(const char *path, const trusted *file, int kind, loaded *out, sentence why)
 {
     known_file *known = look_at_file(file->file);
     if (!known) return why_not(why, "%s cannot be read: %s", path, strerror(errno));
     memcpy(out->hash, known->hash, sizeof out->hash);
-    if (!known->survived && !is_object(file->file, path, known->info.st_size, why)) return false;
-    if (!known->survived && !survives_loading(path, &out->shortage, why)) return false;
-    known->survived = true;
+    if (!is_object(file->file, path, known->info.st_size, why)) return false;
+    if (!survives_loading(path, &out->shortage, why)) return false;
     crash_calling(path, "dlopen"); /* of its constructors */
     out->handle = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
     crash_called();
@@ -112,6 +113,17 @@ static bool hash_file(int file, char hash[17])
     return n == 0;
 }
 
+/* False if the child that loads it crashes, ends or loops. *shortage: no child could be started, since processes, file
+ * descriptors or memory are exhausted. */
+static bool survives_loading(const char *path, bool *shortage, sentence why)
+{
+    char reason[REHEARSAL_REASON];
+    const int code = rehearse("load", path, "", EXIT_PLUGIN, NULL, reason);
+    /* short of memory, which this process will be, too, or not */
+    *shortage = code == EXIT_MEMORY && reason[0];
+    return !code || (code == EXIT_MEMORY && !reason[0]) || why_not(why, "%s: %s", path, reason);
+}
+
 /* Parts that are mapped have to be inside the file and one behind the other: the loader of the operating system maps
  * them over others else, and all that this program has loaded. The table of sections comes last in a file: without it
  * one has been cut short. */
@@ -150,13 +162,6 @@ static bool is_object(int file, const char *path, off_t bytes, sentence why)
            why_not(why, "%s is damaged, or was cut short", path);
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
 /* NULL, with errno, if it cannot be read. */
 static known_file *look_at_file(int file)
 {
@@ -165,7 +170,7 @@ static known_file *look_at_file(int file)
     struct stat info;
     if (fstat(file, &info)) return NULL;
     for (int i = 0; i < PLUGMC_COUNT(known); i++)
-        if (known[i].hash[0] && same_file(&known[i].info, &info)) return &known[i];
+        if (known[i].hash[0] && file_is_unchanged(&known[i].info, &info)) return &known[i];
     known_file *new = &known[next];
     *new = (known_file){.info = info};
     if (!hash_file(file, new->hash)) {
