@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/regular_file.h"
 
 /* ---- Files that were good ------------------------------------------------------------------- */
 
@@ -27,13 +28,6 @@ typedef struct known {
 static known good[KNOWN];
 static int next_good;
 
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
 static void describe(known *k, const char *kind, const char *path, const char *detail)
 {
     *k = (known){0};
@@ -46,7 +40,7 @@ static bool is_known(const known *k)
 {
     for (int i = 0; i < KNOWN && k->kind[0]; i++)
         if (!strcmp(k->kind, good[i].kind) && !strcmp(k->detail, good[i].detail) &&
-            same_file(&k->info, &good[i].info))
+            file_is_unchanged(&k->info, &good[i].info))
             return true;
     return false;
 }
@@ -114,7 +108,7 @@ static int judge(int status, const char *kind, const findings *found, enum exit_
     const bool load = !strcmp(kind, "load"), exited = WIFEXITED(status);
     const int code = exited ? WEXITSTATUS(status) : 0;
     if (exited && code == EXIT_DONE && (!load || found->bytes)) return EXIT_DONE;
-    if (exited && code != EXIT_DONE && (found->bytes || (load && code == EXIT_MEMORY))) {
+    if (exited && code != EXIT_DONE && (load ? code == EXIT_MEMORY : found->bytes != 0)) {
         take_sentence(found, reason);
         return code;
     }
@@ -178,7 +172,7 @@ int rehearse(const char *kind, const char *path, const char *detail, enum exit_c
     if (ignored) sigaction(SIGCHLD, &plain, NULL);
     int code = run_child(arguments, kind, damaged, &found, reason);
     if (ignored) sigaction(SIGCHLD, &before, NULL);
-    if (!code && strcmp(kind, "load")) remember(&now); /* each of these is opened once */
+    if (!code) remember(&now);
     if (!code && wanted)
         *wanted = found;
     else

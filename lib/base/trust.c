@@ -1,48 +1,114 @@
-/* The walk from / to a file, folder by folder, each opened in the one before it and looked at
- * through its descriptor: what is checked is what the next step starts from, however quickly
- * somebody exchanges names meanwhile. */
+/* One check of the file and of its folder, as ssh makes it of keys. See trust.h. */
 #include "base/trust.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "owner.h"
+#include "base/paths.h"
+#include "base/regular_file.h"
 #include "base/report.h"
 
-enum { MOST_LINKS = 40 }; /* as the kernel allows */
+enum { NOBODY = 65534 }; /* what the kernel shows for an owner whom a container does not know */
 
-typedef struct walk {
-    const char *asked;
-    int at;        /* the folder reached, as a descriptor */
-    char *reached; /* its path; "" for / */
-    bool sticky;   /* others may put files into it */
-    char *rest;    /* what is still to be walked */
-    int links;
-} walk;
+/* ---- Groups that the user trusts ------------------------------------------------------------- */
 
-static bool start(walk *, sentence why);
-static char *next_name(walk *);
-static bool step(walk *, const char *name, bool folder, trusted *out, sentence why);
-static bool open_folder(walk *, trusted *out, sentence why);
-
-bool trusted_open(const char *path, bool folder, trusted *out, sentence why)
+static bool group_is_named(gid_t group)
 {
-    walk w = {.asked = path, .at = -1};
+    const char *variable = getenv("PLUGMC_TRUST_GROUP");
+    char *copy = checked(strdup(variable ? variable : "")), *rest = copy, *word;
+    bool found = false;
+    while (!found && (word = strsep(&rest, ":"))) {
+        const struct group *named = *word ? getgrnam(word) : NULL;
+        found = named && named->gr_gid == group;
+    }
+    free(copy);
+    return found;
+}
+
+/* A group of its own for each user, as many systems make them: it lets nobody in but the owner. */
+static bool group_is_private(const struct passwd *user, gid_t group)
+{
+    const struct group *g = user && user->pw_gid == group ? getgrgid(group) : NULL;
+    bool alone = g && strcmp(g->gr_name, user->pw_name) == 0;
+    for (char **member = alone ? g->gr_mem : NULL; member && *member; member++)
+        alone = alone && strcmp(*member, user->pw_name) == 0;
+    return alone;
+}
+
+static bool is_member_of_named(const struct passwd *user)
+{
+    enum { MOST_GROUPS = 1024 };
+    gid_t groups[MOST_GROUPS];
+    int count = MOST_GROUPS;
+    bool found = false;
+    if (!user || !getenv("PLUGMC_TRUST_GROUP")) return false;
+    if (getgrouplist(user->pw_name, user->pw_gid, groups, &count) < 0) count = MOST_GROUPS;
+    for (int i = 0; i < count && !found; i++) found = group_is_named(groups[i]);
+    return found;
+}
+
+/* ---- The check ------------------------------------------------------------------------------- */
+
+static bool is_on_a_mount_to_read(const char *path)
+{
+    struct statvfs mount;
+    return statvfs(path, &mount) == 0 && mount.f_flag & ST_RDONLY;
+}
+
+/* Whether nobody can change it but who is trusted. */
+static bool is_trusted(const char *path, const struct stat *s, sentence why)
+{
+    const uid_t owner = s->st_uid;
+    const unsigned mode = (unsigned)s->st_mode & 07777u;
+    const struct passwd *user = getpwuid(owner);
+    if (owner != 0 && owner != geteuid() && !is_member_of_named(user) &&
+        !(owner == NOBODY && is_on_a_mount_to_read(path)))
+        return why_not(why,
+                       "%s belongs to user %s (%u): what is loaded, and its folder, must belong to "
+                       "you (%u), to root, or to a member of a group that you trust with your "
+                       "account and name in PLUGMC_TRUST_GROUP",
+                       path, user ? user->pw_name : "unknown", (unsigned)owner,
+                       (unsigned)geteuid());
+    if (!(mode & S_IWOTH) &&
+        (!(mode & S_IWGRP) || group_is_private(user, s->st_gid) || group_is_named(s->st_gid)))
+        return true;
+    if (mode & S_ISVTX)
+        return why_not(why,
+                       "others can put files into %s (mode %04o): move it to a folder of yours",
+                       path, mode);
+    const struct group *group = mode & S_IWOTH ? NULL : getgrgid(s->st_gid);
+    return why_not(why, "%s can be changed by others (mode %04o): run chmod go-w '%s'%s%s%s", path,
+                   mode, path, group ? ", or set PLUGMC_TRUST_GROUP=" : "",
+                   group ? group->gr_name : "",
+                   group ? " if you trust every member of that group with your account" : "");
+}
+
+static bool open_trusted(const char *path, trusted *out, sentence why)
+{
+    struct stat file, folder;
+    const char *reason;
+    out->path = realpath(path, NULL);
+    if (!out->path) return why_not(why, "%s cannot be opened: %s", path, strerror(errno));
+    out->file = open_regular(out->path, &reason);
+    if (out->file < 0) return why_not(why, "%s cannot be opened: %s", path, reason);
+    char *around = path_folder(out->path);
+    const bool good = fstat(out->file, &file) == 0 && stat(around, &folder) == 0
+                          ? is_trusted(path, &file, why) && is_trusted(around, &folder, why)
+                          : why_not(why, "%s cannot be opened: %s", path, strerror(errno));
+    free(around);
+    return good;
+}
+
+bool trusted_open(const char *path, trusted *out, sentence why)
+{
     *out = (trusted){.file = -1};
-    bool good = start(&w, why);
-    for (char *name; good && out->file < 0 && (name = next_name(&w)); free(name))
-        good = step(&w, name, folder, out, why);
-    if (good && out->file < 0)
-        good = folder ? open_folder(&w, out, why) : why_not(why, "%s is not a regular file", path);
-    if (w.at >= 0) close(w.at);
-    free(w.reached);
-    free(w.rest);
+    const bool good = open_trusted(path, out, why);
     if (!good) trusted_close(out);
     return good;
 }
@@ -58,129 +124,5 @@ bool trusted_unchanged(const trusted *t)
 {
     struct stat opened, named;
     return fstat(t->file, &opened) == 0 && stat(t->path, &named) == 0 &&
-           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino &&
-           opened.st_size == named.st_size && opened.st_mtim.tv_sec == named.st_mtim.tv_sec &&
-           opened.st_mtim.tv_nsec == named.st_mtim.tv_nsec;
-}
-
-/* ---- Steps ----------------------------------------------------------------------------------- */
-
-static bool cannot_open(const walk *w, sentence why)
-{
-    return why_not(why, "%s cannot be opened: %s", w->asked, strerror(errno));
-}
-
-/* The next part of the path, malloc'ed, taken off what is left; NULL at its end. */
-static char *next_name(walk *w)
-{
-    char *name = w->rest + strspn(w->rest, "/");
-    size_t length = strcspn(name, "/");
-    if (!length) return NULL;
-    char *copy = checked(strndup(name, length));
-    memmove(w->rest, name + length, strlen(name + length) + 1);
-    return copy;
-}
-
-/* Takes over the folder `at`, whose path is `reached`, as the one that the next step starts from.
- */
-static bool enter(walk *w, int at, char *reached, sentence why)
-{
-    struct stat status;
-    if (w->at >= 0) close(w->at);
-    free(w->reached);
-    w->at = at;
-    w->reached = reached;
-    if (fstat(at, &status) != 0) return cannot_open(w, why);
-    w->sticky = status.st_mode & S_ISVTX && status.st_mode & (S_IWGRP | S_IWOTH);
-    return check_owner(at, *reached ? reached : "/", &status, why);
-}
-
-static bool enter_root(walk *w, sentence why)
-{
-    int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return at < 0 ? cannot_open(w, why) : enter(w, at, checked(strdup("")), why);
-}
-
-static bool start(walk *w, sentence why)
-{
-    char *here = *w->asked == '/' ? checked(strdup("")) : getcwd(NULL, 0);
-    if (!here) return cannot_open(w, why);
-    if (asprintf(&w->rest, "%s/%s", here, w->asked) < 0) checked(NULL);
-    free(here);
-    return enter_root(w, why);
-}
-
-static bool enter_parent(walk *w, sentence why)
-{
-    int at = openat(w->at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (at < 0) return cannot_open(w, why);
-    char *slash = strrchr(w->reached, '/');
-    return enter(w, at, checked(strndup(w->reached, slash ? (size_t)(slash - w->reached) : 0)),
-                 why);
-}
-
-/* A link leads on from the folder that it is in. */
-static bool follow(walk *w, int link, sentence why)
-{
-    char target[PATH_MAX + 1], *rest;
-    errno = ELOOP;
-    ssize_t length = ++w->links > MOST_LINKS ? -1 : readlinkat(link, "", target, PATH_MAX);
-    if (length <= 0) return cannot_open(w, why);
-    target[length] = 0;
-    if (asprintf(&rest, "%s%s", target, w->rest) < 0) checked(NULL); /* rest begins with a '/' */
-    free(w->rest);
-    w->rest = rest;
-    return *target != '/' || enter_root(w, why);
-}
-
-/* The file itself. It is opened for reading only now that it is known to be none that waits. */
-static bool arrive(walk *w, const char *name, char *path, trusted *out, sentence why)
-{
-    struct stat status;
-    out->path = path;
-    out->beside = w->sticky;
-    out->file = openat(w->at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (out->file < 0 || fstat(out->file, &status) != 0) return cannot_open(w, why);
-    if (!S_ISREG(status.st_mode)) return why_not(why, "%s is not a regular file", w->asked);
-    return check_owner(out->file, w->asked, &status, why);
-}
-
-static bool step(walk *w, const char *name, bool folder, trusted *out, sentence why)
-{
-    struct stat status;
-    char *path;
-    if (strcmp(name, ".") == 0) return true;
-    if (strcmp(name, "..") == 0) return enter_parent(w, why);
-    int at = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (at < 0 || fstat(at, &status) != 0) {
-        bool failed = cannot_open(w, why);
-        if (at >= 0) close(at);
-        return failed;
-    }
-    if (asprintf(&path, "%s/%s", w->reached, name) < 0) checked(NULL);
-    if (S_ISDIR(status.st_mode)) return enter(w, at, path, why);
-
-    bool good, more = *w->rest != 0; /* if only a '/' */
-    if (S_ISLNK(status.st_mode)) {
-        good = check_owner(at, path, &status, why) && follow(w, at, why);
-    } else if (more || folder) {
-        errno = ENOTDIR;
-        good = cannot_open(w, why);
-    } else if (!S_ISREG(status.st_mode)) {
-        good = why_not(why, "%s is not a regular file", w->asked);
-    } else {
-        close(at);
-        return arrive(w, name, path, out, why);
-    }
-    close(at);
-    free(path);
-    return good;
-}
-
-static bool open_folder(walk *w, trusted *out, sentence why)
-{
-    out->path = checked(strdup(*w->reached ? w->reached : "/"));
-    out->beside = w->sticky;
-    out->file = openat(w->at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return out->file >= 0 || cannot_open(w, why);
+           file_is_unchanged(&opened, &named);
 }

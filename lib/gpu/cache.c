@@ -16,7 +16,6 @@
 #include "gpu/gpu.h"
 #include "base/sha256.h"
 #include "base/leftovers.h"
-#include "base/trust.h"
 
 typedef struct file_header {
     cache_key key;
@@ -51,38 +50,20 @@ static int make_folders(char *path)
     return mkdir(path, 0700) && errno != EEXIST ? -1 : 0;
 }
 
-/* A kernel is code: nobody else may have put it there. What was found stays true while the program
- * runs (see trust.h), so files of the folder are opened by name. */
+/* A kernel is code: nobody else may have put it there, or may put another in its place. */
 static bool folder_is_ours(const char *path, char why[512])
 {
-    enum { HINT = 80 };
     struct stat s;
-    trusted folder;
-    if (!trusted_open(path, true, &folder, (sentence){why, 512 - HINT})) {
-        strcat(why, "; or set PLUGMC_CACHE_DIR to another folder");
-        return false;
-    }
-    bool known = fstat(folder.file, &s) == 0;
-    trusted_close(&folder);
-    if (known && s.st_uid != geteuid()) {
-        snprintf(why, 512,
-                 "'%.300s' belongs to another user; set PLUGMC_CACHE_DIR to a folder of "
-                 "your own",
-                 path);
-        return false;
-    }
-    if (known && s.st_mode & (S_IWGRP | S_IWOTH)) {
-        snprintf(why, 512,
-                 "others may write to '%.300s'; take that away with chmod go-w, or set "
-                 "PLUGMC_CACHE_DIR to another folder",
-                 path);
-        return false;
-    }
-    if (!known || access(path, R_OK | W_OK | X_OK)) {
-        snprintf(why, 512, "'%.300s' cannot be written to: %s", path, strerror(errno));
-        return false;
-    }
-    return true;
+    const char *wrong = stat(path, &s) || access(path, R_OK | W_OK | X_OK) ? strerror(errno)
+                        : s.st_uid != geteuid()           ? "it belongs to another user"
+                        : s.st_mode & (S_IWGRP | S_IWOTH) ? "others may write to it (chmod go-w)"
+                                                          : NULL;
+    if (wrong)
+        snprintf(
+            why, 512,
+            "'%.300s' cannot have the cache of kernels: %s; PLUGMC_CACHE_DIR may name another folder",
+            path, wrong);
+    return !wrong;
 }
 
 const char *cache_folder(char why[512])

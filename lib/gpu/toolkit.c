@@ -43,7 +43,7 @@ void *toolkit_search(const char *name, void *(*open)(const char *path, void *dat
 void *toolkit_open(const char *path, char why[512])
 {
     trusted file = {.file = -1};
-    if (strchr(path, '/') && !trusted_open(path, false, &file, (sentence){why, 512})) return NULL;
+    if (strchr(path, '/') && !trusted_open(path, &file, (sentence){why, 512})) return NULL;
     trusted_close(&file);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const char *reason = library ? NULL : dlerror();

@@ -60,7 +60,7 @@ static const mpi_calls *open_abi(int abi, char *why, size_t size)
     if (!library)
         snprintf(why, size, "%s is not in the loader's path (is the module of MPI loaded?)",
                  abis[abi].libraries[0]);
-    else if (trusted_open(path, false, &file, (sentence){why, size}))
+    else if (trusted_open(path, &file, (sentence){why, size}))
         object = dlopen(file.path, RTLD_NOW | RTLD_LOCAL);
     const char *reason = library && !object && file.path ? dlerror() : NULL;
     if (reason) snprintf(why, size, "%s", reason);

@@ -177,6 +177,9 @@ int command_rehearse(int argc, char **argv)
     if (loads) limit_seconds(10, 60);
     if (!loads) store_guard_hdf5();
     int code = rehearse_kind(kind, path, argv[2], out, reason);
+    if (loads && !code)
+        exit(
+            code); /* as the parent will: memory that a damaged plugin has overwritten shows here */
     if (code == EXIT_MEMORY && generous) {
         code = strcmp(kind, "checkpoint") ? EXIT_INPUT : EXIT_CHECKPOINT;
         snprintf(reason, sizeof reason,

@@ -73,6 +73,56 @@ static void put_messages(FILE *out, messages *all)
     *all = (messages){0};
 }
 
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+#ifdef PLUGMC_SANITIZED
+enum { LIMITS_MEMORY = 0 }; /* they map more than any limit */
+#else
+enum { LIMITS_MEMORY = 1 };
+#endif
+
+enum { MOST_CPU = 60, MOST_SECONDS = 600 }; /* for the plugins of a point to load and configure */
+
+typedef struct limits {
+    struct rlimit cpu, data;
+} limits;
+
+static void lower(int resource, struct rlimit *before, rlim_t to)
+{
+    if (getrlimit(resource, before)) *before = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+    struct rlimit now = *before;
+    if (now.rlim_cur > to) now.rlim_cur = to;
+    setrlimit(resource, &now);
+}
+
+/* What takes longer ends this process: points.c tells which callback it was in. */
+static void limit_seconds(int64_t cpu, int64_t all, limits *before)
+{
+    struct rusage used = {0};
+    getrusage(RUSAGE_SELF, &used);
+    lower(RLIMIT_CPU, &before->cpu, (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec + cpu));
+    alarm((unsigned)all);
+}
+
+/* What no sound output file needs ends it, too, and its parent has the file read by another one. */
+static void limit_to(int64_t bytes, limits *before)
+{
+    limit_seconds(6 + bytes / 5000000, 60 + bytes / 1000000, before);
+    if (LIMITS_MEMORY) lower(RLIMIT_DATA, &before->data, ((rlim_t)2 << 30) + 8 * (rlim_t)bytes);
+}
+
+static void lift_seconds(const limits *before)
+{
+    alarm(0);
+    setrlimit(RLIMIT_CPU, &before->cpu);
+}
+
+static void lift(const limits *before)
+{
+    lift_seconds(before);
+    if (LIMITS_MEMORY) setrlimit(RLIMIT_DATA, &before->data);
+}
+
 /* ---- What is asked --------------------------------------------------------------------------- */
 
 static void put_asked(FILE *out, const points_asked *a, int64_t k)
@@ -150,8 +200,11 @@ static int open_point(const points_asked *a, int64_t k, session *session)
     char *pairs = values_of(&a->points[k], of_chain, PLUGMC_COUNT(of_chain));
     engine->device.offer = offer;
     engine->pairs_known = tfind(pairs, &probed, compare_texts) != NULL;
+    limits before;
+    limit_seconds(MOST_CPU, MOST_SECONDS, &before);
     const int reading = config_read(&engine->config, engine->report),
               opening = session_open(session);
+    lift_seconds(&before);
     offer = engine->device.offer;
     if (!code) code = reading ? reading : opening;
     if (!code) code = own_files_check(session);
@@ -250,42 +303,6 @@ static void put_files(FILE *out, const ini_file *ini)
 }
 
 /* ---- Its output file ------------------------------------------------------------------------- */
-
-#ifdef PLUGMC_SANITIZED
-enum { LIMITS_MEMORY = 0 }; /* they map more than any limit */
-#else
-enum { LIMITS_MEMORY = 1 };
-#endif
-
-typedef struct limits {
-    struct rlimit cpu, data;
-} limits;
-
-static void lower(int resource, struct rlimit *before, rlim_t to)
-{
-    if (getrlimit(resource, before)) *before = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
-    struct rlimit now = *before;
-    if (now.rlim_cur > to) now.rlim_cur = to;
-    setrlimit(resource, &now);
-}
-
-/* What no sound file needs ends this process, and its parent has the file read by another one. */
-static void limit_to(int64_t bytes, limits *before)
-{
-    struct rusage used = {0};
-    getrusage(RUSAGE_SELF, &used);
-    const int64_t seconds = used.ru_utime.tv_sec + used.ru_stime.tv_sec;
-    lower(RLIMIT_CPU, &before->cpu, (rlim_t)(seconds + 6 + bytes / 5000000));
-    if (LIMITS_MEMORY) lower(RLIMIT_DATA, &before->data, ((rlim_t)2 << 30) + 8 * (rlim_t)bytes);
-    alarm((unsigned)(60 + bytes / 1000000));
-}
-
-static void lift(const limits *before)
-{
-    alarm(0);
-    setrlimit(RLIMIT_CPU, &before->cpu);
-    if (LIMITS_MEMORY) setrlimit(RLIMIT_DATA, &before->data);
-}
 
 /* In this process, without what only a run that goes on reads: true if all is well with it, or there is none. */
 static bool glance(session *session, bool results, output_data *found, bool accept, bool *there)

@@ -17,6 +17,7 @@
 
 #include "archive/store.h"
 #include "base/child.h"
+#include "base/crash.h"
 #include "base/json_values.h"
 #include "plugin/loader.h"
 #include "point.h"
@@ -119,6 +120,18 @@ typedef struct survey {
     report *report;
 } survey;
 
+/* Of a plugin that does not come back nobody would hear while points are surveyed. */
+static void too_long(int number)
+{
+    unsigned long calls;
+    const crash_record in = crash_of_main(&calls);
+    if (in.plugin)
+        dprintf(STDERR_FILENO, "the callback '%s' of [%s%s] takes too long\n", in.callback, in.kind,
+                in.plugin);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
 /* A line is written when it is whole. */
 static void work(const survey *s, const part *p, int64_t first, bool apart)
 {
@@ -127,6 +140,8 @@ static void work(const survey *s, const part *p, int64_t first, bool apart)
     dup2(p->printed, STDERR_FILENO);
     store_guard_hdf5();
     plugins_stay();
+    signal(SIGXCPU, too_long);
+    signal(SIGALRM, too_long);
     setrlimit(RLIMIT_CORE, &no_core);
     for (int64_t k = first; k < p->end; k++) {
         char *line;

@@ -9,6 +9,7 @@
 #   H5TOOL        h5tool.c, compiled
 #   EXCHANGE      exchange.c, compiled
 #   NO_LOCKS      no_locks.c, compiled
+#   FAST_CLOCK    fast_clock.c, compiled
 #   TWO_GPUS      folder of two_gpus.c, compiled
 #   FAIL_MALLOC   fail_malloc.c, to be preloaded
 #

@@ -131,6 +131,14 @@ test_callback_that_does_not_come_back()
         fail "expected the callback in the last word"
 }
 
+# Ten minutes of a clock that is as quick as that.
+test_callback_that_is_given_up()
+{
+    soft endless_configure
+    LD_PRELOAD=$FAST_CLOCK found 9 \
+        "^the callback 'configure' of .potential endless_configure. has not returned within 600 s$" check lie.ini
+}
+
 test_volume_without_a_pressure()
 {
     lying lennard_jones potential

@@ -116,6 +116,22 @@ test_json_of_points_that_break_down()
     expect_told 'all[10]["code"] == '"$status" True
 }
 
+# Nor do the others wait for one that does not come back: here for 3 of the 60 seconds that it has.
+test_json_of_points_that_never_end()
+{
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS:$PLUGINS
+    disks
+    rm sim.h5
+    change 's/^.potential hard_disk.*/[potential endless_configure]\nheight = 0\ncutoff = 1/; s/mover checkerboard/mover serial/'
+    change 's/hard_pressure/energy/'
+    for height in 0 1 -1; do echo "{\"potential endless_configure.height\": $height}"; done >points
+    ulimit -S -t 3
+    check_points sim.ini
+    expect_told '[p["ok"] for p in all]' "[True, False, True]"
+    expect_told '[m["text"] for m in all[1]["messages"]][0]' \
+        "the callback 'configure' of [potential endless_configure] takes too long"
+}
+
 # The sections of a study are not in the way, and its lines are named.
 test_json_of_points_of_a_study()
 {

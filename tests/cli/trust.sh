@@ -55,22 +55,6 @@ test_traces_are_left()
     [ -e traces/loaded-by-$other ] || fail "expected a trace"
 }
 
-# Both folders in one of the attacker's, who exchanges them between a look and an opening.
-test_folders_that_are_exchanged()
-{
-    needs_root
-    mkdir -m 755 theirs
-    cd theirs
-    theirs evil
-    mkdir -m 755 mine
-    cp "$PLUGINS/hard_disk.so" mine/
-    cd ..
-    chown $other:$other theirs
-    attack theirs/mine theirs/evil
-    never_loaded theirs/mine/hard_disk.so
-    expect_exit 4
-}
-
 # In a folder in which all can write, he cannot exchange what is not his, but links of his own.
 test_links_that_are_exchanged()
 {
@@ -85,22 +69,6 @@ test_links_that_are_exchanged()
     as_other ln -s evil common/two
     attack common/one common/two
     never_loaded common/one/hard_disk.so
-    expect_exit 4
-}
-
-test_grandparent_that_others_may_change()
-{
-    disks
-    mkdir -m 755 open open/folder open/folder/mine
-    cp "$PLUGINS/hard_disk.so" open/folder/mine/
-    change "s|^\[potential hard_disk\]|&\nplugin = open/folder/mine/hard_disk.so|"
-    must run sim.ini
-    echo "what an earlier run has written" >sim.h5
-    chmod 777 open
-    refused 4 "sim.ini:17: plugin 'open/folder/mine/hard_disk.so': $PWD/open can be changed by others \
-(mode 0777): run chmod go-w '$PWD/open'" run sim.ini
-    chmod 1777 open
-    must run sim.ini
 }
 
 # A folder that a project shares: the message names the consent, and it is enough.
@@ -108,18 +76,18 @@ test_folder_that_a_group_shares()
 {
     needs_root
     getent group daemon >"$out" || skip "there is no group daemon"
-    mkdir -m 755 project project/mine
-    cp "$PLUGINS/hard_disk.so" project/mine/
+    mkdir -m 755 project
+    cp "$PLUGINS/hard_disk.so" project/
     chgrp daemon project
     chmod 2775 project
-    plugmc info project/mine/hard_disk.so
+    plugmc info project/hard_disk.so
     expect_exit 4
-    expect_message "plugin 'project/mine/hard_disk.so': $PWD/project can be changed by others (mode \
+    expect_message "plugin 'project/hard_disk.so': $PWD/project can be changed by others (mode \
 2775): run chmod go-w '$PWD/project', or set PLUGMC_TRUST_GROUP=daemon if you trust every member of that \
 group with your account"
-    PLUGMC_TRUST_GROUP=daemon must info project/mine/hard_disk.so
-    PLUGMC_TRUST_GROUP=bin:daemon must info project/mine/hard_disk.so
-    PLUGMC_TRUST_GROUP=bin plugmc info project/mine/hard_disk.so
+    PLUGMC_TRUST_GROUP=daemon must info project/hard_disk.so
+    PLUGMC_TRUST_GROUP=bin:daemon must info project/hard_disk.so
+    PLUGMC_TRUST_GROUP=bin plugmc info project/hard_disk.so
     expect_exit 4
 }
 
@@ -142,7 +110,7 @@ test_owners_without_a_name()
     expect_exit 0
 }
 
-# A kernel compiler and a cache are code as well.
+# A kernel compiler is code as well.
 test_nvrtc_that_others_may_change()
 {
     disks

@@ -363,13 +363,13 @@ static void a_folder_that_others_can_write_to_is_refused(void **state)
 {
     (void)state;
     char why[512] = "";
-    chmod(folder, 0777);
-    assert_null(cache_folder(why));
-    assert_non_null(strstr(why, "can be changed by others (mode 0777)"));
-    assert_non_null(strstr(why, "PLUGMC_CACHE_DIR"));
-    chmod(folder, 01777); /* good for files of one's own, but not for a cache */
-    assert_null(cache_folder(why));
-    assert_non_null(strstr(why, "others may write"));
+    static const mode_t modes[] = {0777, 01777, 0770};
+    for (int i = 0; i < 3; i++) {
+        chmod(folder, modes[i]);
+        assert_null(cache_folder(why));
+        assert_non_null(strstr(why, "others may write to it (chmod go-w)"));
+        assert_non_null(strstr(why, "PLUGMC_CACHE_DIR"));
+    }
     chmod(folder, 0700);
 
     /* root can give its folder away; everyone else finds one of root's */
@@ -378,8 +378,7 @@ static void a_folder_that_others_can_write_to_is_refused(void **state)
     else
         setenv("PLUGMC_CACHE_DIR", "/usr", 1);
     assert_null(cache_folder(why));
-    assert_non_null(
-        strstr(why, geteuid() == 0 ? "belongs to user unknown (12345)" : "another user"));
+    assert_non_null(strstr(why, geteuid() == 0 ? "another user" : "Permission denied"));
     if (geteuid() == 0) assert_int_equal(chown(folder, 0, 0), 0);
 }
 

@@ -18,6 +18,7 @@
 #define PATIENCE 5.0 /* seconds for a mover to give up its sweep */
 #define SILENCE 2.0  /* seconds before the first sweep in which nothing need be said */
 #define LONG 30.0    /* seconds of one callback, where it has been said what is done */
+#define MOST 600.0   /* seconds of a plugin that checks its parameters */
 #define SLOW 10.0    /* seconds: a sweep that takes longer is worth a word */
 
 typedef struct watchdog {
@@ -55,12 +56,24 @@ static call_at_work call_now(void)
     return c;
 }
 
+/* A job would wait for ever where nobody reads the word. */
+static void give_up(const call_at_work *call)
+{
+    leftovers_remove();
+    dprintf(STDERR_FILENO, "the callback '%s' of [%s%s] has not returned within %.0f s\n",
+            call->in.callback, call->in.kind, call->in.plugin, MOST);
+    _exit(EXIT_INTERNAL);
+}
+
 /* A word about a callback that does not come back; *told: its number. */
 static void tell_call(call_at_work *call, unsigned long *told)
 {
     const call_at_work now = call_now();
     const double patience = dog.doing ? LONG : SILENCE;
     if (now.number != call->number) *call = now;
+    if (call->in.plugin && !strcmp(call->in.callback, "configure") &&
+        now.since - call->since >= MOST)
+        give_up(call);
     if (!call->in.plugin || *told == call->number || now.since - call->since < patience) return;
     *told = call->number;
     if (team_leads())

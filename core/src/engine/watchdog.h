@@ -1,7 +1,8 @@
 /* A thread that makes sure that a run ends when it should.
  *
  * Before the first sweep there is nothing to save. After a signal the watchdog removes locks and temporary files
- * (leftovers.h) and ends the process at once, whatever the main thread is doing.
+ * (leftovers.h) and ends the process at once, whatever the main thread is doing. So it does, with a sentence, if a
+ * plugin's `configure` has not returned within ten minutes.
  *
  * Later, after a signal or at the time limit, it first lets the current batch of sweeps end. Then it tells the mover to
  * abandon the batch. If there is no answer within five seconds, it saves the last snapshot and ends the process. This

@@ -1,9 +1,9 @@
-/* Opening plugins. Where they are looked for is in search.c; whose file it is in trust.c; whether
- * it is whole in elf.c; a trial in a child process in trial.c; what is asked of a descriptor in
- * descriptor.c. */
+/* Opening plugins. Where they are looked for is in search.c; whose file it is in trust.c; what is asked of a descriptor
+ * in descriptor.c. */
 #include "plugin/loader.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,36 +12,34 @@
 #include <unistd.h>
 
 #include "base/crash.h"
-#include "plugin/descriptor.h"
-#include "plugin/elf.h"
-#include "plugin/trial.h"
+#include "base/regular_file.h"
+#include "base/rehearsal.h"
 #include "base/trust.h"
+#include "plugin/descriptor.h"
 
-/* A file that has been looked at: the sections of an INI and the points of a study open the same ones. */
+/* A file that has been hashed: the sections of an INI and the points of a study open the same ones. */
 typedef struct known_file {
     struct stat info;
     char hash[17];
-    bool survived; /* loading, for trial */
 } known_file;
 
+/* The header of this program, by the linker. */
+extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 static bool stay; /* what was loaded */
 
 static known_file *look_at_file(int file);
+static bool is_object(int file, const char *path, off_t bytes, sentence why);
+static bool survives_loading(const char *path, bool *shortage, sentence why);
 
-/* The file is trusted; is it a plugin? */
+/* The file is trusted; is it a plugin? It is loaded in a child process first, where a crash does no harm: the loader of
+ * the operating system trusts tables that it cannot check, and constructors may do anything. */
 static bool open_trusted(const char *path, const trusted *file, int kind, loaded *out, sentence why)
 {
     known_file *known = look_at_file(file->file);
     if (!known) return why_not(why, "%s cannot be read: %s", path, strerror(errno));
     memcpy(out->hash, known->hash, sizeof out->hash);
-    if (!known->survived && !elf_is_whole(file->file, path, why)) return false;
-    if (file->beside && elf_has_run_path(file->file))
-        return why_not(why,
-                       "%s has a run path of its own to look for libraries in, and others may "
-                       "put files beside it: move it to a folder of yours",
-                       path);
-    if (!known->survived && !survives_loading(path, &out->shortage, why)) return false;
-    known->survived = true;
+    if (!is_object(file->file, path, known->info.st_size, why)) return false;
+    if (!survives_loading(path, &out->shortage, why)) return false;
     crash_calling(path, "dlopen"); /* of its constructors */
     out->handle = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
     crash_called();
@@ -67,7 +65,7 @@ static bool open_trusted(const char *path, const trusted *file, int kind, loaded
 static bool open_checked(const char *path, int kind, loaded *out, sentence why)
 {
     trusted file;
-    if (!trusted_open(path, false, &file, why)) return false;
+    if (!trusted_open(path, &file, why)) return false;
     bool good = open_trusted(path, &file, kind, out, why);
     trusted_close(&file);
     return good;
@@ -115,11 +113,53 @@ static bool hash_file(int file, char hash[17])
     return n == 0;
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+/* False if the child that loads it crashes, ends or loops. *shortage: no child could be started, since processes, file
+ * descriptors or memory are exhausted. */
+static bool survives_loading(const char *path, bool *shortage, sentence why)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+    char reason[REHEARSAL_REASON];
+    const int code = rehearse("load", path, "", EXIT_PLUGIN, NULL, reason);
+    /* short of memory, which this process will be, too, or not */
+    *shortage = code == EXIT_MEMORY && reason[0];
+    return !code || (code == EXIT_MEMORY && !reason[0]) || why_not(why, "%s: %s", path, reason);
+}
+
+/* Parts that are mapped have to be inside the file and one behind the other: the loader of the operating system maps
+ * them over others else, and all that this program has loaded. The table of sections comes last in a file: without it
+ * one has been cut short. */
+static bool is_whole(int file, const Elf64_Ehdr *head, uint64_t bytes)
+{
+    enum { MOST_PARTS = 64 };
+    Elf64_Phdr parts[MOST_PARTS];
+    const size_t count = head->e_phnum < MOST_PARTS ? head->e_phnum : MOST_PARTS;
+    uint64_t end = 0;
+    if (head->e_shoff > bytes ||
+        (uint64_t)head->e_shnum * head->e_shentsize > bytes - head->e_shoff)
+        return false;
+    if (pread(file, parts, count * sizeof *parts, (off_t)head->e_phoff) !=
+        (ssize_t)(count * sizeof *parts))
+        return false;
+    for (const Elf64_Phdr *p = parts; p < parts + count; p++) {
+        if (p->p_type != PT_LOAD) continue;
+        if (p->p_filesz > bytes || p->p_offset > bytes - p->p_filesz || p->p_vaddr < end ||
+            p->p_memsz < p->p_filesz)
+            return false;
+        end = p->p_vaddr + p->p_memsz;
+    }
+    return true;
+}
+
+/* What the loader of the operating system says in words for programmers, or dies of. */
+static bool is_object(int file, const char *path, off_t bytes, sentence why)
+{
+    Elf64_Ehdr head = {0};
+    const ssize_t got = pread(file, &head, sizeof head, 0);
+    if (got < SELFMAG || memcmp(head.e_ident, ELFMAG, SELFMAG))
+        return why_not(why, "%s is %s", path, bytes ? "no shared object, as plugins are" : "empty");
+    if (got == sizeof head && (head.e_type != ET_DYN || head.e_machine != __ehdr_start.e_machine))
+        return why_not(why, "%s is no shared object for this machine", path);
+    return (got == sizeof head && is_whole(file, &head, (uint64_t)bytes)) ||
+           why_not(why, "%s is damaged, or was cut short", path);
 }
 
 /* NULL, with errno, if it cannot be read. */
@@ -130,7 +170,7 @@ static known_file *look_at_file(int file)
     struct stat info;
     if (fstat(file, &info)) return NULL;
     for (int i = 0; i < PLUGMC_COUNT(known); i++)
-        if (known[i].hash[0] && same_file(&known[i].info, &info)) return &known[i];
+        if (known[i].hash[0] && file_is_unchanged(&known[i].info, &info)) return &known[i];
     known_file *new = &known[next];
     *new = (known_file){.info = info};
     if (!hash_file(file, new->hash)) {

@@ -24,7 +24,7 @@ typedef struct findings {
  *   checkpoint  beside which file a copy is made; what a resumed run reads and writes again
  *   positions   the most walkers that are read, and which frame; they come back as findings
  *   plugin      path of the plugin, whose function `rehearse` gets the file
- *   load        ""; the file is a plugin, see plugin/trial.h. EXIT_MEMORY may come without a reason
+ *   load        ""; the file is a plugin, see plugin/loader.c. EXIT_MEMORY may come without a reason
  *
  * damaged: the code for a file that cannot be read. findings: NULL where nothing comes back; then a
  * file that was found good lately is not read again unless it has changed. Without a program to start
