@@ -124,7 +124,7 @@ test_weights_are_cut()
 test_weights_are_killed()
 {
     weighed transition_matrix
-    change 's/^sweeps = .*/sweeps = 8000\ncheckpoint = 0.05/'
+    change 's/^sweeps = .*/sweeps = 3000\ncheckpoint = 0.05/'
     must run sim.ini --set run.output=whole.h5
     killed_again_and_again
     must run --resume sim.h5

@@ -122,7 +122,7 @@ test_insert_names_the_pair_without_a_number()
 test_reservoir_is_killed()
 {
     reservoir
-    change 's/^sweeps = .*/sweeps = 40000\ncheckpoint = 0.05/'
+    change 's/^sweeps = .*/sweeps = 12000\ncheckpoint = 0.05/'
     must run sim.ini --set run.output=whole.h5
     killed_again_and_again
     must run --resume sim.h5

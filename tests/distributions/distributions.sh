@@ -73,7 +73,7 @@ weights_caught() { "$DISTRIBUTION" weights_caught sim.h5 "$@" || failed=1; }
 # a copy.
 plant()
 {
-    local flags=(-std=gnu17 -O2 -Wno-psabi -shared -fPIC -I "$SOURCE/core/include" -I "$SOURCE/plugins/movers") from=$SOURCE/plugins/movers
+    local flags=(-std=gnu17 -O1 -Wno-psabi -shared -fPIC -I "$SOURCE/core/include" -I "$SOURCE/plugins/movers") from=$SOURCE/plugins/movers
     rm -rf planted
     mkdir planted
     if [ -d "$from/$1" ]; then from=$from/$1; fi
