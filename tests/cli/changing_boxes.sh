@@ -117,8 +117,6 @@ test_ranges_in_a_box_that_changes()
 	plugin = hard_disk
 	[observable rdf]
 	END
-    refused 3 "sim.ini:22: [observable rdf] give r_max: a mover changes the box, and half of it is no range that stays" \
-        run sim.ini
     change 's/^\[observable rdf\]/&\nr_max = 3/; s/^pressure = 1/pressure = 100/; s/^sweeps = .*/sweeps = 100000/'
     plugmc run sim.ini
     expect_exit 3

@@ -1,5 +1,5 @@
-# Clusters that are reflected: what may stand beside them, and that a run is the same however it is cut. Their
-# ensemble is tested by tests/distributions.
+# Clusters that are reflected: a run is the same however it is cut. Their ensemble is tested by
+# tests/distributions, what may not stand beside them by tests/refusals.
 
 # mixture: of unlike size
 mixture()
@@ -51,18 +51,6 @@ test_clusters_beside_all_else_are_cut()
     must run sim.ini --set run.sweeps=133 --set run.output=parts.h5
     must run --resume parts.h5 --set run.sweeps=300
     same_chain one.h5 parts.h5
-}
-
-test_clusters_that_cannot_be()
-{
-    mixture
-    change '/^most/d; /^activity/d'
-    change 's/^diameter = 2/&\ncharge = 1/'
-    printf '%s\n' '[potential coulomb]' 'bjerrum_length = 1' 'minimum_image = yes' >>sim.ini
-    plugmc check sim.ini
-    expect_exit 3
-    grep -q "^sim.ini:25: mover 'cluster' needs potentials of finite range; 'coulomb' has none" "$err" ||
-        fail "a potential without a range was expected to be refused"
 }
 
 # Nothing is no size of a cluster, and would be averaged with those that there are.

@@ -1,4 +1,4 @@
-# Diffusion Monte Carlo from outside: what it refuses, and chains that depend on nothing but their input.
+# Diffusion Monte Carlo from outside: chains that depend on nothing but their input.
 
 # gas [LINE...]: 14 electrons without interaction, whose local energy is the same everywhere; lines of the mover
 gas()
@@ -97,50 +97,6 @@ test_diffusion_does_not_hang_on_threads()
     must run sim.ini --set run.output=one.h5
     must run sim.ini --set run.threads=3
     same_chain one.h5 sim.h5
-}
-
-test_diffusion_refuses_what_it_cannot_do()
-{
-    gas "tau = 0"
-    plugmc run sim.ini
-    expect_exit 3
-    grep -q "sim.ini:28: \[mover diffusion\] tau = 0: " "$err" || fail "$(cat "$err")"
-    gas "tau = 1000"
-    plugmc run sim.ini
-    expect_exit 3
-    grep -q "sim.ini:28: \[mover diffusion\] tau = 1000: " "$err" || fail "$(cat "$err")"
-    gas
-    change 's/^tau.*//'
-    plugmc run sim.ini
-    expect_exit 3
-    gas
-    change 's/^walkers = .*/walkers = 1/'
-    plugmc run sim.ini
-    expect_exit 3
-    expect_message "sim.ini:24: [mover diffusion] a population of one walker knows no weights: [run] walkers should be some hundreds"
-    gas
-    change '/observable local_energy/,/electron_electron/d'
-    plugmc run sim.ini
-    expect_exit 3
-    expect_message "sim.ini:21: [mover diffusion] it needs local energies, which no plugin of the run gives: add [observable local_energy]"
-    gas
-    printf '[observable trajectory]\nperiod = 10\n' >>sim.ini
-    plugmc run sim.ini
-    expect_exit 3
-    expect_message "sim.ini:29: [observable trajectory] does not say that its averages may be weighted, and mover 'diffusion' weighs walkers"
-    gas
-    printf '[mover particle_by_particle]\n' >>sim.ini
-    plugmc run sim.ini
-    expect_exit 3
-    grep -q "mover 'particle_by_particle' cannot go on where 'diffusion' changes weights of walkers" "$err" ||
-        fail "$(cat "$err")"
-}
-
-test_weights_of_too_many_generations()
-{
-    gas "tau = 1e-6" "correction = 5"
-    refused 3 "sim.ini:29: [mover diffusion] correction: 5 / Hartree is 5e+06 generations of tau = 1e-06, and the mean weights of 1000000 can be kept" \
-        check sim.ini
 }
 
 # A wave function without cusps, whose local energies are anything near a nucleus, and a limit that lets them.

@@ -139,13 +139,3 @@ test_electrons_that_begin_near_ions()
     awk "BEGIN { exit !($near < 4 && $near > -4) }" || fail "it is not in equilibrium"
     awk "BEGIN { exit !($anywhere > 10) }" || fail "it would be in equilibrium anyway: this shows nothing"
 }
-
-test_electrons_without_ions_to_begin_near()
-{
-    disks
-    change 's/^state = .*/state = near_ions/'
-    plugmc run sim.ini
-    expect_exit 3
-    grep -q "^sim.ini:[0-9]*: \[initial\] state = near_ions: no potential of the run says where ions are: it takes the \
-orbitals of a wave function of atoms$" "$err" || fail "no such sentence"
-}

@@ -130,19 +130,6 @@ cut()
     same_chain one.h5 parts.h5
 }
 
-test_chains_that_cannot_be()
-{
-    hard 2 9 30 100
-    printf '%s\n' '[potential lennard_jones]' 'epsilon = 1' 'sigma = 1' 'cutoff = 2' >>sim.ini
-    refused 3 "sim.ini:15: [mover event_chain] potential 'lennard_jones' is more than a hard core, and chains know \
-contacts alone" run sim.ini
-    hard 2 1.9 1 100
-    plugmc run sim.ini
-    expect_exit 3
-    expect_message "sim.ini:15: [mover event_chain] the box of walker 0 is 1.9 wide: chains need more than two contact \
-distances, of 1"
-}
-
 # Chains that hardly meet anybody go everywhere: four balls in a cube, for which sqrt(N) edges would be two. S(k) of the
 # smallest k is 1 - 3 v f / (V - v), v what one ball keeps from another, f the transform of that ball, but for 1e-4.
 test_chains_of_a_thin_gas_reach_all_places()

@@ -1,5 +1,5 @@
-# Pair energies as formulas: they give the chains of the potentials that are compiled, and what is wrong with
-# one is said where it stands.
+# Pair energies as formulas: they give the chains of the potentials that are compiled. What is wrong with one is in
+# tests/refusals.
 
 # fluid MOVER: 200 particles of two species; the potential's section from standard input, from line 20 on.
 fluid()
@@ -109,28 +109,6 @@ cutoff = 2.5"
         fail "the name is not in the effective configuration"
 }
 
-test_bad_formulas_are_refused_with_line_and_character()
-{
-    fluid serial <<<"[potential expression]
-cutoff = 2.5
-energy = 4*epsilon*((sigma/r)^12 - (sigmo/r)^6)
-epsilon = 1
-sigma = 1"
-    refused 3 "sim.ini:23: [potential expression] energy: character 28, 'sigmo/r)^6)': there is no 'sigmo'; there are r, pi, q1, q2, d1, d2, epsilon, sigma, epsilon1, epsilon2, sigma1, sigma2, exp(), log(), sqrt(), abs(), sin(), cos(), tanh(), erf(), erfc(), pow(), min(), max()" run sim.ini
-    refused 3 "--set: [potential expression] energy: character 4, at the end: a number, a name or '(' is expected here" \
-        run sim.ini --set "potential expression.energy=1 +"
-    sed -i 's/sigmo/sigma/' sim.ini
-    must check sim.ini
-    echo 'cutof = 3' >>sim.ini
-    refused 3 "sim.ini:26: [potential expression] cutof: this is no key of the plugin, nor in the formula" run sim.ini
-    sed -i 's/cutof = 3/cutof = three/' sim.ini
-    refused 3 "sim.ini:26: [potential expression] cutof = three: number 1 is not a number" run sim.ini
-    sed -i '/cutof = /d; s/^energy = .*/energy = log(r - 1)/; /^epsilon/d; /^sigma/d' sim.ini
-    refused 3 "sim.ini:23: [potential expression] energy: the formula is not a number at r = 0.923016 of 'one' and 'one'" run sim.ini
-    sed -i 's/^energy = .*/energy = q1/' sim.ini
-    refused 3 "sim.ini:23: [potential expression] energy: the formula is another one when the particles change places at r = 2.39401 of 'one' and 'two'" run sim.ini
-}
-
 # A guard is a hard sphere of that diameter: the same decisions, here of a formula that has no floor. The lattice starts
 # with no particle within it.
 test_a_guard_is_a_hard_core()
@@ -161,8 +139,4 @@ cutoff = 2.5
 guard = 0.95 0.9 0.95"
     sed -i 's/^step = .*/time_step = 0.005/' sim.ini
     must run sim.ini
-    refused 3 "sim.ini:22: [potential expression] guard has 2 numbers: for 2 species there must be 1 or 3 (one a pair of species)" \
-        run sim.ini --set "potential expression.guard=1 1"
-    refused 3 "sim.ini:22: [potential expression] guard = 2.5 is not below r = 2.5, where the energy ends" \
-        run sim.ini --set "potential expression.guard=2.5"
 }

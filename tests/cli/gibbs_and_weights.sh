@@ -1,5 +1,5 @@
-# Boxes that share particles, and weights of macrostates: that such runs are the same however they are cut, and
-# what is refused. Their ensembles are tested by tests/distributions.
+# Boxes that share particles, and weights of macrostates: that such runs are the same however they are cut. Their
+# ensembles are tested by tests/distributions, what is refused by tests/refusals.
 
 # atoms [WALKERS]: of which a few come and go
 atoms()
@@ -64,17 +64,6 @@ cut()
     same_chain one.h5 parts.h5
 }
 
-# wrong LINE MESSAGE: refused by `run` and by `check`
-wrong()
-{
-    local before
-    rm -f sim.h5
-    before=$(contents)
-    refused 3 "sim.ini:$1: $2" run sim.ini
-    before=$(contents)
-    refused 3 "sim.ini:$1: $2" check sim.ini
-}
-
 test_shared_boxes_are_cut()
 {
     shared
@@ -135,7 +124,7 @@ test_weights_are_cut()
 test_weights_are_killed()
 {
     weighed transition_matrix
-    change 's/^sweeps = .*/sweeps = 8000\ncheckpoint = 0.05/'
+    change 's/^sweeps = .*/sweeps = 3000\ncheckpoint = 0.05/'
     must run sim.ini --set run.output=whole.h5
     killed_again_and_again
     must run --resume sim.h5
@@ -152,49 +141,11 @@ test_two_phases_are_found()
         fail "ln z is not near -3.8"
 }
 
-test_gibbs_and_weights_that_cannot_be()
+test_weights_that_are_learned_for_too_long()
 {
-    shared
-    change 's/^walkers = .*/walkers = 3/'
-    wrong 24 "[mover transfer] 3 walkers: boxes come in pairs, so their number has to be even"
-    shared
-    change 's/^species = a/species = b/'
-    wrong 24 "[mover transfer] species = b: there is no such species"
-    weighed transition_matrix
-    change 's/^of = a/of = b/'
-    wrong 28 "[mover transition_matrix] of = b: there is no such species, and it is not 'volume' or 'energy'"
-    weighed transition_matrix 'least = 5' 'most = 41'
-    wrong 28 "[mover transition_matrix] least and most are numbers of a: whole, the second larger, and not above its \`most\`, 40"
-    weighed transition_matrix 'windows = 3'
-    wrong 28 "[mover transition_matrix] 3 windows and 4 walkers: each window needs as many as the others (of \
-several processes each has a part of the walkers, and all windows)"
-    weighed transition_matrix 'windows = 41'
-    wrong 28 "[mover transition_matrix] 41 windows of 41 numbers: each needs two of them"
-    weighed transition_matrix
-    change 's/^of = a/of = volume/'
-    wrong 28 "[mover transition_matrix] of = volume: it counts steps to the next number of particles; for the volume \
-there is wang_landau"
-    weighed umbrella 'weights = 1 2'
-    wrong 28 "[mover umbrella] 2 weights for 41 bins"
-    weighed umbrella
-    printf '%s\n' '[mover wang_landau]' 'of = a' 'learning = 10' >>sim.ini
-    wrong 31 "[mover wang_landau] mover 'umbrella' weighs macrostates already: one of a run does"
-    weighed umbrella
-    printf '%s\n' '[observable numbers]' >>sim.ini
-    wrong 31 "[observable numbers] would give averages over states as mover 'umbrella' weighs them, not as -ln p does"
-    weighed umbrella
-    printf '%s\n' '[mover transfer]' 'species = a' >>sim.ini
-    wrong 28 "mover 'umbrella' weighs macrostates, and mover 'transfer' decides about several walkers together"
-    weighed umbrella
-    change '/^temperature/d'
-    printf '%s\n' '[ladder]' 'vary = run.temperature' 'values = 1.2 1.4' >>sim.ini
-    wrong 27 "[mover umbrella] weights of macrostates are not for a run with a ladder"
     weighed wang_landau 'learning = 150'
     plugmc run sim.ini
     expect_exit 3
     expect_message "sim.ini:28: [mover wang_landau] learning = 150: production begins before that, [run] equilibrate \
 has to be as large"
-    atoms
-    change 's/^step = 0.5/&\nperiod = 5/'
-    wrong 24 "[mover serial] period: this mover measures nothing"
 }

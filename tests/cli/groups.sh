@@ -1,5 +1,5 @@
-# Neutral groups of ions that come and go (mover insert_group): what it goes with and what it does not, and that
-# runs are the same however they are cut. Its laws are in tests/distributions.
+# Neutral groups of ions that come and go (mover insert_group): runs are the same however they are cut.
+# Its laws are in tests/distributions, what it does not go with in tests/refusals.
 
 . "$here/energies_on_a_gpu.sh" # same_on_both
 
@@ -118,37 +118,11 @@ test_groups_beside_a_mesh_are_cut()
     same_chain one.h5 parts.h5
 }
 
-test_groups_that_cannot_be()
-{
-    salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
-    change 's/^group = .*/group = Ca Cl/'
-    refused 3 "sim.ini:28: [mover insert_group] group = Ca Cl: it has a charge of 1, and a group must be neutral" run sim.ini
-    change 's/^group = .*/group = Ca Cl Br/'
-    refused 3 "sim.ini:28: [mover insert_group] group = Br: there is no such species" run sim.ini
-    change 's/^group = .*/group = Ca Cl Cl Ca Cl Cl Ca Cl Cl/'
-    refused 3 "sim.ini:28: [mover insert_group] group = Ca Cl Cl Ca Cl Cl Ca Cl Cl: there can be 8 particles in a group" \
-        run sim.ini
-    change 's/^group = .*/group = Ca Cl Cl/; /^activity = 0.03/d'
-    refused 3 "sim.ini:27: [mover insert_group] group = Cl: [species Cl] needs mu or activity, of the reservoir" run sim.ini
-    salt '[potential coulomb_spme]' 'bjerrum_length = 1' 'cutoff = 3' 'molecule = 1 2'
-    refused 3 "sim.ini:35: [potential coulomb_spme] molecules and excluded pairs are of particles that stay, and a mover \
-of the run changes how many there are" run sim.ini
-}
-
 test_groups_near_the_first_are_cut()
 {
     salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
     change 's/^trials = 20/&\nnear = 2/'
     same_however_it_is_cut
-}
-
-test_groups_near_the_first_that_cannot_be()
-{
-    salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
-    change 's/^trials = 20/&\nnear = 5/'
-    refused 3 "sim.ini:28: [mover insert_group] near = 5: at most half of each edge of the box, here 4.5" run sim.ini
-    change 's/^near = .*/near = 2/; s/^seed/pressure = 0.05\n&/; s/^\[mover insert_group\]/[mover volume]\nstep = 0.01\n&/; s/^bjerrum.*/&\ncutoff = 3/'
-    refused 3 "sim.ini:34: [mover insert_group] near: only in a periodic, rectangular box that stays as it is" run sim.ini
 }
 
 test_groups_beside_waves_on_a_gpu()
@@ -169,17 +143,6 @@ test_groups_in_a_cube()
     same_however_it_is_cut
     h5diff -d 1e-8 waves.h5 sim.h5 /plugmc/checkpoint/positions >"$out" 2>&1 || fail "decisions differ"
     h5diff -d 1e-4 waves.h5 sim.h5 /plugmc/observables/energy/energy >"$out" 2>&1 || fail "energies differ"
-}
-
-test_cubes_that_are_none()
-{
-    salt '[potential coulomb_cube]' 'bjerrum_length = 1'
-    change 's/^lx = 9/shape = rectangle\n&\nly = 9.5\nlz = 9/'
-    refused 3 "sim.ini:38: [potential coulomb_cube] its series is that of a periodic cube, and [box] is none: use \
-'coulomb_ewald'" run sim.ini
-    change '/^ly/d; /^lz/d; s/^shape.*/shape = square/; s/^seed/pressure = 0.05\n&/; s/^\[mover insert_group\]/[mover volume]\nstep = 0.01\n&/'
-    refused 3 "sim.ini:39: [potential coulomb_cube] its series is that of a cube that stays, and a mover of this run \
-changes boxes: use 'coulomb_ewald'" run sim.ini
 }
 
 # Ions that were put anywhere are removed all too easily: weights that go on believing so keep walkers away from numbers

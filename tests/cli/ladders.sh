@@ -80,18 +80,6 @@ test_rungs_of_equal_values_have_different_names()
     for rung in 1@2 1@2.0000001 1#2@2 1#2@2.0000001; do expect_output "energy.energy@$rung "; done
 }
 
-# Two sections that measure under one name would write to the same place of the file.
-test_quantities_of_one_name_are_refused_before_the_run()
-{
-    disks
-    change 's/^\[mover .*/[mover event_chain]\nperiod = 5/; /^step/d'
-    printf '[observable event_chain]\nplugin = hard_pressure\nperiod = 5\n' >>sim.ini
-    for what in check run; do
-        refused 3 "sim.ini: two quantities are called 'event_chain.pressure': sections that measure need different \
-names, as in [observable NAME] with plugin = ..." $what sim.ini
-    done
-}
-
 # acceptance of rung 0 with rung 1: trials and accepted ones, by the binomial law of independent trials
 # after every tenth sweep (the second well is reached in one step).
 test_exchange_accepts_as_it_should()
@@ -170,31 +158,6 @@ test_coupling_is_an_inverse_temperature()
     must run sim.ini --set run.output=coupled.h5
     near energy.energy@10 0.052477 0.001
     near energy.energy@2 0.272864 0.003
-}
-
-test_ladders_that_cannot_be()
-{
-    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
-    wells
-    sed -i 's/^sweeps = .*/sweeps = 10/; s/^equilibrate = .*/equilibrate = 0/' sim.ini
-    cp sim.ini right.ini
-    change 's/^values = .*/values = 0.1 0.2 0.3/'
-    refused 3 "sim.ini:14: [ladder] has 3 values, and there are 4 walkers: each value needs as many walkers" \
-        run sim.ini
-    cp right.ini sim.ini
-    change 's/^vary = .*/vary = run.seed/'
-    refused 3 "sim.ini:14: [ladder] vary = run.seed: possible are run.temperature, run.pressure, SPECIES.mu and \
-LABEL.coupling of a sampled potential" run sim.ini
-    cp right.ini sim.ini
-    change 's/^values = .*/values = 0.1 -1/'
-    refused 3 "sim.ini:14: a temperature of -1 is not possible" run sim.ini
-    cp right.ini sim.ini
-    change '/^\[ladder\]/,/^values/d; s/^\[mover serial\]/[mover exchange]\n&/'
-    refused 3 "sim.ini:17: [mover exchange] there is no ladder: give a section [ladder]" run sim.ini
-    cp right.ini sim.ini
-    change "s|^\[mover serial\]|[mover refusing]|; /^step = /d"
-    refused 3 "sim.ini:20: mover 'refusing' works with one temperature and one factor of each potential in all \
-walkers, and run.temperature differs" run sim.ini
 }
 
 # ---- On a GPU ----

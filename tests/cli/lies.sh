@@ -49,40 +49,6 @@ found()
 
 edit() { sed -i "$1" lie.ini; }
 
-test_pair_energy_that_is_another_the_other_way_round()
-{
-    soft asymmetric
-    found 4 "^lie.ini:16: \[potential asymmetric\] the pair energy of 'blob' and 'blob' is .* but .* with the two particles exchanged, \
-at minus that$" check lie.ini
-}
-
-test_derivatives_beyond_the_range()
-{
-    soft derivative_beyond
-    found 4 "has derivatives other than 0 at separation 1\.50[0-9]*, beyond the range of 1\.5" check lie.ini
-}
-
-# exp of single precision, whose steps second differences used to meet.
-test_right_second_derivative_of_an_energy_with_steps()
-{
-    soft right_derivative
-    must check lie.ini
-}
-
-test_list_that_is_read_behind_its_end()
-{
-    lying short_list potential
-    found 4 "key 'core' has 1 number, but the plugin reads beyond its end" check lie.ini
-    edit 's/^\[potential.*/&\ncore = 1 1 1\nshort_list = 1.2 1.2 1.2\nwell = 1.5 1.5 1.5\nheight = 1 1 1\ndepth = 1 1 1/'
-    must check lie.ini
-}
-
-test_field_that_no_table_declares()
-{
-    soft undeclared_field
-    found 4 "its field at byte 24 of the struct is set by 'configure' and declared by no table" check lie.ini
-}
-
 # Once, of the mover alone.
 test_trial_moves_that_cannot_be()
 {
@@ -91,21 +57,6 @@ test_trial_moves_that_cannot_be()
     lying wrong_index mover
     found 9 "\[mover wrong_index\] a trial move is of a particle that is not there, in walker 0 and sweep 0$" run lie.ini
     [ "$(grep -c '^lie.ini' "$err")" = 1 ] || fail "expected one message"
-}
-
-test_totals_that_lie()
-{
-    lying lying_total potential
-    must check lie.ini
-    must run lie.ini --set run.sweeps=5
-    for word in check run; do
-        found 4 "\`change\` says .*, but the energies of the whole configurations before and after differ by" \
-            $word lie.ini --set potential.lie=change
-        found 4 "when it moves back: \`settle\` must keep the accepted position" $word lie.ini --set potential.lie=settle
-        found 4 "\`settle\` must then leave things as they are" $word lie.ini --set potential.lie=rejected
-        found 4 "the force on particle .* along x is .*, but differences of energies give" \
-            $word lie.ini --set potential.lie=force
-    done
 }
 
 test_plugin_that_overwrites_what_is_not_its_own()
@@ -137,39 +88,4 @@ test_callback_that_is_given_up()
     soft endless_configure
     LD_PRELOAD=$FAST_CLOCK found 9 \
         "^the callback 'configure' of .potential endless_configure. has not returned within 600 s$" check lie.ini
-}
-
-test_volume_without_a_pressure()
-{
-    lying lennard_jones potential
-    printf '[mover volume]\n' >>lie.ini
-    found 3 "\[mover volume\] changes the volume, and \[run\] pressure is not given" check lie.ini
-    must check lie.ini --set run.pressure=0
-}
-
-test_formula_without_a_floor()
-{
-    lying expression potential
-    edit 's|^\[potential.*|&\nenergy = exp(12*(1-r)) - 0.2/r^6\ncutoff = 2|'
-    found 3 "the formula goes to minus infinity as 'blob' and 'blob' meet, and nothing keeps them apart" check lie.ini
-    printf '[potential hard_sphere]\n' >>lie.ini
-    must check lie.ini
-    edit 's|^energy.*|energy = log(r)|'
-    must check lie.ini
-    edit '/hard_sphere/d; s|^energy.*|energy = -1e6*exp(-r^2)|' # deep, but not without end
-    must check lie.ini
-}
-
-# What keeps particles apart has to rise faster than the formula falls.
-test_formula_that_others_do_not_hold()
-{
-    lying expression potential
-    edit 's|^\[potential.*|&\nenergy = -5/r^6\ncutoff = 2\n[potential other]\nplugin = expression\nenergy = -1\ncutoff = 1.5|'
-    found 3 "the formula goes to minus infinity as 'blob' and 'blob' meet, and nothing keeps them apart" check lie.ini
-    edit 's|^energy = -1$|energy = 4/r^12|'
-    must check lie.ini
-    edit 's|^energy = -5.*|energy = -5/r^13|'
-    found 3 "the formula goes to minus infinity as 'blob' and 'blob' meet, and nothing keeps them apart" check lie.ini
-    edit 's|^energy = 4/r.*|energy = 4/r^14|'
-    must check lie.ini
 }

@@ -51,15 +51,6 @@ test_several_places_however_the_run_is_cut()
     awk '$1 == "acceptance" && /insertion/ { exit !($2 > 0) }' "$out" || fail "nobody came"
 }
 
-test_several_places_beside_whole_energies()
-{
-    condensing
-    change 's/^count = 40/&\ncharge = 1/; s/^count = 20/&\ncharge = -2/'
-    printf '%s\n' '[potential coulomb_ewald]' 'bjerrum_length = 0.1' 'cutoff = 2.5' '[potential hard_sphere]' >>sim.ini
-    refused 3 "sim.ini:25: [mover insert] places = 6: potential 'coulomb_ewald' is an energy of whole configurations, and tells one place at a time" \
-        check sim.ini
-}
-
 # The same decisions but for rounding, which the numbers would show.
 test_several_places_on_a_gpu()
 {

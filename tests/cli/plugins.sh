@@ -1,45 +1,7 @@
-# Plugins that are missing, damaged, dangerous or do not fit.
-
-test_unknown_plugin()
-{
-    disks
-    change 's/^\[potential hard_disk/[potential hard_dsik/'
-    plugmc run sim.ini
-    expect_exit 4
-    grep -q "^sim.ini:17: there is no plugin 'hard_dsik'; did you mean 'hard_disk'? (searched .*)$" \
-        "$err" || fail "expected the plugin, a suggestion and the folders searched"
-    expect_lines 1
-    expect_untouched
-}
+# Plugins that are damaged or dangerous. Those that are missing or do not fit are in tests/refusals.
 
 # with_plugin PATH: the potential of sim.ini comes from there.
 with_plugin() { change "s|^\[potential hard_disk\]|&\nplugin = $1|"; }
-
-test_plugin_of_another_abi()
-{
-    disks
-    with_plugin "$BAD_PLUGINS/other_abi.so"
-    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/other_abi.so': $BAD_PLUGINS/other_abi.so is built \
-for plugin ABI 9.9, but this plugmc has 2.0: build it again with the headers of this plugmc" \
-        run sim.ini
-}
-
-test_plugin_of_a_former_abi()
-{
-    disks
-    with_plugin "$BAD_PLUGINS/former_abi.so"
-    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/former_abi.so': $BAD_PLUGINS/former_abi.so is built \
-for plugin ABI 1.0, but this plugmc has 2.0: build it again with the headers of this plugmc" \
-        run sim.ini
-}
-
-test_library_that_is_no_plugin()
-{
-    disks
-    with_plugin "$BAD_PLUGINS/no_plugin.so"
-    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/no_plugin.so': $BAD_PLUGINS/no_plugin.so is no \
-plugmc plugin: it has no function plugmc_plugin_entry" run sim.ini
-}
 
 test_plugin_that_is_no_library()
 {
@@ -85,14 +47,6 @@ test_plugin_that_cannot_be_loaded()
     done
 }
 
-test_plugin_that_is_not_there()
-{
-    disks
-    with_plugin ./none.so
-    refused 4 "sim.ini:17: plugin './none.so': ./none.so cannot be opened: No such file or \
-directory" run sim.ini
-}
-
 test_plugin_that_others_may_change()
 {
     disks
@@ -108,39 +62,6 @@ test_plugin_that_others_may_change()
 0777): run chmod go-w '$PWD/mine'" run sim.ini
     chmod 755 mine
     must run sim.ini
-}
-
-test_plugin_of_another_kind()
-{
-    disks
-    change 's/^\[potential hard_disk\]/[potential serial]/'
-    refused 4 "sim.ini:17: plugin 'serial': $PLUGINS/serial.so is of kind mover ('serial'): \
-expected here is kind potential" run sim.ini
-}
-
-# A mover that needs a finite range and a potential that has none; the message names movers that do.
-test_mover_that_cannot_take_the_potential()
-{
-    disks
-    change "s|^\[potential hard_disk\]|[potential endless]|"
-    change '/^\[observable/,$d'
-    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
-    plugmc run sim.ini
-    expect_exit 3
-    grep -q "^sim.ini:19: mover 'checkerboard' needs potentials of finite range; 'endless' has \
-none: use .*'serial'" "$err" || fail "expected what does not fit and what would"
-    expect_lines 1
-    expect_untouched
-    change 's/^\[mover checkerboard\]/[mover serial]/'
-    must run sim.ini
-}
-
-test_mover_that_needs_a_periodic_box()
-{
-    disks
-    change 's/^dimension = 2/&\nshape = sphere/; /^\[observable/,$d'
-    refused 3 "sim.ini:20: mover 'checkerboard' needs a periodic box, and [box] is a sphere" \
-        run sim.ini
 }
 
 # Only what the INI names is loaded: a damaged plugin beside it harms nobody, but `list` tells.

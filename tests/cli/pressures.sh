@@ -98,25 +98,6 @@ test_changing_boxes_are_resumed()
     same_chain whole.h5 threads.h5
 }
 
-test_what_cannot_follow_a_box()
-{
-    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
-    boxes 2 20 1 1 8 100
-    cp sim.ini right.ini
-    printf '[observable steady]\n' >>sim.ini
-    refused 3 "sim.ini:26: [observable steady] takes the box as it is at the start, and mover 'volume' changes it" \
-        run sim.ini
-    cp right.ini sim.ini
-    change "s|^\[mover serial\]|[mover refusing]|; /^step = 0.8/d"
-    refused 3 "sim.ini:18: mover 'refusing' cannot go on where 'volume' changes the box" run sim.ini
-    cp right.ini sim.ini
-    change 's/^lx = .*/shape = sphere\nradius = 5/'
-    refused 3 "sim.ini:21: [mover volume] the box is a sphere: constant pressure is for periodic ones" run sim.ini
-    cp right.ini sim.ini
-    change 's/^\[mover volume\]/&\nshape = shear/'
-    refused 3 "sim.ini:20: [mover volume] shape = shear needs [box] shape = oblique, with vectors a, b and c" run sim.ini
-}
-
 test_a_box_that_becomes_too_small_for_a_cutoff()
 {
     boxes 3 20 30 1 5 100000

@@ -82,17 +82,6 @@ test_progress_fits_the_terminal()
         fail "not all of it is there: $(cat lines)"
 }
 
-test_what_is_shown_beside_the_progress_is_measured()
-{
-    disks
-    change '/^seed/a show = hard_pressure.presure'
-    wrong="sim.ini:4: [run] show: no observable measures a number 'hard_pressure.presure'; did you mean 'hard_pressure.pressure'?"
-    refused 3 "$wrong" run sim.ini
-    refused 3 "$wrong" check sim.ini
-    refused 3 "--set: [run] show: 2 numbers at most" run sim.ini \
-        --set "run.show=hard_pressure.pressure hard_pressure.pressure hard_pressure.pressure"
-}
-
 test_logs_have_messages_and_progress_with_times()
 {
     disks

@@ -142,28 +142,3 @@ test_a_box_that_outgrows_waves_or_grid()
         ! grep -q "the plugin failed" "$err" || fail "the mover is blamed as well"
     done
 }
-
-# A default that is taken from the box would be another one in each.
-test_defaults_of_the_box_are_refused_where_it_changes()
-{
-    salt coulomb_ewald 'n_square = 0'
-    cp sim.ini right.ini
-    local line=$(grep -n '^\[potential charges\]' sim.ini | cut -d: -f1)
-    depends()
-    {
-        refused 3 "sim.ini:$line: [potential charges] $1 depends on the size of the box, which a mover of this run changes: $2" \
-            run sim.ini
-    }
-    change '/^\[potential charges\]/,$ s/^cutoff = 4//'
-    depends "cutoff = 0" "give a cutoff"
-    cp right.ini sim.ini
-    change 's/^plugin = .*/plugin = yukawa/; /^\[potential charges\]/,$ s/^cutoff = 4//; s/^alpha/kappa/; /^n_square/d'
-    depends "cutoff = 0" "give a cutoff"
-    cp right.ini sim.ini
-    change 's/^plugin = .*/plugin = jastrow/; /^\[potential charges\]/,$ { s/^cutoff = 4/like = 0.1 0.05/; /^bjerrum/d }; /^alpha/d; /^n_square/d'
-    depends "u_cutoff = 0" "give a length"
-    change 's/^like = .*/chi = 0.1 0.05\nions = 1 1 1\nchi_cutoff = 2/'
-    depends "the place of ions" "leave out chi"
-    change '/^\[mover volume\]/,/^target_acceptance = 0$/d'
-    must run sim.ini --set run.sweeps=1 --set run.equilibrate=0
-}

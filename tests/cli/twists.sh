@@ -318,11 +318,6 @@ test_twists_that_cannot_be()
     plugmc scan study.ini
     expect_exit 3
     says "[twists] fermi_energy: give [box] by its lengths; its density changes with the numbers"
-    gas "grid = 2 2 2"
-    sed '/^\[scan\]/,$d' study.ini >run.ini
-    plugmc run run.ini --set potential.twist='0.25 0.25'
-    expect_exit 3
-    says "twist: it has 2 numbers and takes 3, the fraction of each reciprocal vector of the box"
 }
 
 # ---- Tables for qmca ----

@@ -130,32 +130,6 @@ test_temperatures_of_a_ladder_are_in_kelvin()
 	END
 }
 
-test_units_that_do_not_fit_are_refused()
-{
-    melt coulomb_spme <<<"[mover serial]
-step = 0.2"
-    real_units
-    [ -s real.ini ] || fail "no file"
-    wrong() { refused 3 "$@"; }
-    wrong "--set: [units] energy = kj: must be one of kJ/mol, kcal/mol, K, eV, hartree" check real.ini --set units.energy=kj
-    wrong "--set: [units] unknown key 'lengt'; did you mean 'length'?" check real.ini --set units.lengt=nm
-    wrong "kT.ini:25: [potential coulomb_spme] permittivity needs [units], which say how long an angstrom is: \
-give bjerrum_length" check kT.ini --set "potential coulomb_spme.permittivity=78"
-    wrong "real.ini:29: [potential coulomb_spme] bjerrum_length is for a run without [units]: give permittivity, \
-or nothing for a vacuum" check real.ini --set "potential coulomb_spme.bjerrum_length=7"
-    sed -i '/^temperature/d' real.ini
-    wrong "real.ini:1: with [units] a temperature must be given: [run] temperature, in K" check real.ini
-}
-
-# |Psi|^2 is what it is in bohr and hartree, and has no temperature.
-test_wave_functions_are_in_atomic_units()
-{
-    gas="$here/../../examples/electron-gas.ini"
-    must check "$gas" --set run.output=gas.h5 --set units.length=bohr --set units.energy=hartree --set run.device=cpu
-    refused 3 "$gas:11: [units] of wave functions are length = bohr and energy = hartree, not nm and eV" \
-        check "$gas" --set run.output=gas.h5 --set units.length=nm --set units.energy=eV
-}
-
 # A Bjerrum length of 4 at kT = 2 is one of 2: the same trials, the same Debye length.
 test_screening_knows_the_temperature()
 {
@@ -194,35 +168,6 @@ test_screening_knows_the_temperature()
     kappa=$(grep '^dressed_ion.kappa ' "$out")
     must run sim.ini --set run.output=two.h5 --set run.temperature=2 --set "potential coulomb.bjerrum_length=2" --quiet
     [ -n "$kappa" ] && [ "$(grep '^dressed_ion.kappa ' "$out")" = "$kappa" ] || fail "another Debye length: $kappa"
-}
-
-# 1 is the unit of length without units; one angstrom is nobody's size.
-test_sizes_of_reduced_units_are_none_with_units()
-{
-    cat >sim.ini <<-END
-	[run]
-	sweeps = 2
-	device = cpu
-	temperature = 300
-	[units]
-	length = angstrom
-	energy = kJ/mol
-	[box]
-	dimension = 3
-	lx = 50
-	[species A]
-	count = 20
-	[initial]
-	state = random
-	[mover serial]
-	[potential hard_sphere]
-	END
-    refused 3 "sim.ini:11: [species A] with [units] a diameter must be given, in angstrom: potential 'hard_sphere' makes a hard core of it" \
-        check sim.ini
-    must check sim.ini --set "species A.diameter=1"
-    sed -i 's/^\[potential.*/[potential lennard_jones]\nepsilon = 1\ncutoff = 10/' sim.ini
-    refused 3 "sim.ini:16: [potential lennard_jones] with [units] sigma must be given, in angstrom" check sim.ini
-    must check sim.ini --set "potential lennard_jones.sigma=1"
 }
 
 # Below the names of scanned keys in the table of a study, in summary.h5 and in reports: what [units] says, or the table

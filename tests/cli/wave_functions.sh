@@ -1,5 +1,4 @@
-# Wave functions of atoms from outside: CASINO's files of Jastrow factors, movers that cannot take what depends on
-# places, energies that are known. Fixed seeds, so each of these passes always or never.
+# Wave functions of atoms from outside: CASINO's files of Jastrow factors, pseudopotentials, energies that are known. Fixed seeds, so each of these passes always or never.
 
 export PLUGMC_PLUGIN_PATH=$PLUGINS
 
@@ -66,29 +65,9 @@ test_f_lowers_the_variance_of_helium()
     awk -v v="$variance" 'BEGIN { exit !(v > 5e-3) }' || fail "variance without f: $variance"
 }
 
-test_movers_that_know_separations_alone_refuse_places()
-{
-    jastrow=$zeros atom
-    change '/slater_orbitals/,/zeta/d; /observable/,$d; s/^\[mover.*/[mover brush]/'
-    refused 3 "sim.ini:31: mover 'brush' knows pairs by their separations; potential 'polynomial_jastrow' depends on where the two are: use 'serial'" \
-        check sim.ini
-    change 's/mover brush/mover serial/'
-    must run sim.ini
-}
-
 # ---- CASINO's file
 
 casino() { cp "$here/../data/casino/correlation.data" .; }
-
-# bad SCRIPT MESSAGE: what the file's error is after sed SCRIPT; its line is in the message
-bad()
-{
-    casino
-    sed -i "$1" correlation.data
-    cutoff= jastrow="casino = correlation.data
-ions = 0 0 0" atom
-    refused 3 "sim.ini:24: [potential polynomial_jastrow] file 'correlation.data', line $2" check sim.ini
-}
 
 test_jastrow_factors_of_casino_are_read()
 {
@@ -114,34 +93,6 @@ ions = 0 0 0" atom
     must run other.ini --set run.output=other.h5
     h5diff --exclude-path /parameters -q sim.h5 other.h5 && fail "numbers of the section are not used"
     return 0
-}
-
-test_bad_jastrow_factors_of_casino()
-{
-    bad '/Truncation/,+1s/   3/   0/' "13: the truncation order is 0, and 2 to 6 is known here"
-    bad '0,/1.9  /s//none /' "25: 'none                              1' is not a cutoff and 0 or 1"
-    bad '0,/1.9  /s//-1.9/' "25: the cutoff is -1.9: it must be above 0"
-    bad '/alpha_2,1/d' "32: the set ends after 5 of 6 parameters"
-    bad '/alpha_3,2/p' "33: there are more than the 6 parameters that these orders have, which begin behind line 26"
-    bad '/gamma_2,1,0,1/d' "101: this is gamma_2,2,0 where gamma_2,1,0 is the next that is free"
-    bad 's/7.0000000000000000E+000  /nan/' \
-        "103: 'nan         1       ! gamma_0,0,2,1,1' is not a parameter and 0 or 1"
-    bad 's/START CHI TERM/START P TERM/' \
-        "35: 'START P TERM' is not among the terms that are known here: u, chi and f"
-    bad '/Spin dep (0->uu/,+1s/^   1$/   2/' \
-        "23: like spins have two functions (spin dependence 2), and one here"
-    bad 's/Expansion order N_u/Order of u/' "20: 'Order of u' is not known in a set of the U term"
-    bad '/END JASTROW/d' "136: the file ends within the Jastrow factor"
-    bad 's/START JASTROW/START/' "137: there is no START JASTROW"
-    bad '$a START BACKFLOW' "138: 'START BACKFLOW': a Jastrow factor alone is read here"
-    bad '50,$d' "49: the file ends where the spin dependence should be"
-    casino
-    jastrow="casino = correlation.data" atom
-    refused 3 "sim.ini:24: [potential polynomial_jastrow] u_cutoff = 5 is given beside file 'correlation.data', which has 1.9: leave it out" \
-        check sim.ini
-    cutoff= jastrow="casino = nowhere" atom
-    plugmc check sim.ini
-    expect_exit 3
 }
 
 # ---- Cusps

@@ -1,5 +1,5 @@
 # Weights of energies (umbrella, wang_landau, transition_matrix with of = energy): runs are the same however they are
-# cut, and what they do not go with is refused. Their numbers are tested by tests/distributions.
+# cut. Their numbers are tested by tests/distributions, what they do not go with by tests/refusals.
 
 # fluid MOVER [KEY...]: Lennard-Jones particles, weighed by their energy
 fluid()
@@ -71,27 +71,4 @@ test_swaps_and_volumes_are_weighed_by_energy()
     must run sim.ini --set run.sweeps=57 --set run.output=parts.h5
     must run --resume parts.h5 --set run.sweeps=400
     same_chain whole.h5 parts.h5
-}
-
-test_weights_of_energies_that_cannot_be()
-{
-    fluid umbrella
-    sed -i 's/^\[mover serial\]/[mover checkerboard]/' sim.ini
-    refused 3 "sim.ini:18: [mover umbrella] weights of energies are for movers that leave decisions to the core, as \
-serial: 'checkerboard' decides by itself" run sim.ini
-    fluid transition_matrix 'windows = 3'
-    change 's/^count = 40/&\nmost = 60\nactivity = 0.1/'
-    printf '%s\n' '[mover insert]' 'species = atom' >>sim.ini
-    refused 3 "sim.ini:20: [mover transition_matrix] weights of energies are for runs in which nobody comes or goes" \
-        run sim.ini
-    fluid umbrella
-    change 's/^bins = .*//'
-    refused 3 "sim.ini:18: [mover umbrella] of a volume or an energy: least, most and bins have to be given" run sim.ini
-    fluid umbrella 'windows = 3'
-    refused 3 "sim.ini:18: [mover umbrella] windows are for numbers of particles, and for energies with \
-transition_matrix" run sim.ini
-    fluid umbrella
-    change 's/^of = energy/of = heat/'
-    refused 3 "sim.ini:18: [mover umbrella] of = heat: there is no such species, and it is not 'volume' or 'energy'" \
-        run sim.ini
 }

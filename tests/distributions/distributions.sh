@@ -73,7 +73,7 @@ weights_caught() { "$DISTRIBUTION" weights_caught sim.h5 "$@" || failed=1; }
 # a copy.
 plant()
 {
-    local flags=(-std=gnu17 -O2 -Wno-psabi -shared -fPIC -I "$SOURCE/core/include" -I "$SOURCE/plugins/movers") from=$SOURCE/plugins/movers
+    local flags=(-std=gnu17 -O1 -Wno-psabi -shared -fPIC -I "$SOURCE/core/include" -I "$SOURCE/plugins/movers") from=$SOURCE/plugins/movers
     rm -rf planted
     mkdir planted
     if [ -d "$from/$1" ]; then from=$from/$1; fi
@@ -811,16 +811,16 @@ case_faults_of_insert_are_seen()
     run
     agrees numbers/N_a $law
     plant insert 's|/ ((double)n + 1)|/ (double)(n ? n : 1)|'
-    run
+    shorter 4
     caught numbers/N_a $law
     plant insert 's|log((double)n / t->box|log(((double)n - 0.5) / t->box|'
-    run
+    shorter 4
     caught numbers/N_a $law
     plant insert 's|= log(t->box->volume /|= log(4.5 /|'
-    run
+    shorter 4
     caught numbers/N_a $law
     plant insert 's|random.word\[3\] >> 31|random.word[3] % 3|'
-    run
+    shorter 4
     caught numbers/N_a $law
 }
 
@@ -1229,18 +1229,18 @@ case_faults_of_transfer_are_seen()
     agrees box_size/volume even from=0 to=16 apart=2
     # N after the removal; N before the insertion
     plant transfer 's|log((double)n \* box|log(((double)n - 0.5) * box|'
-    run
+    shorter 4
     caught numbers/N_a even total=4 apart=2
     plant transfer 's|((double)there + 1) \* box|((double)there + 2) * box|'
-    run
+    shorter 4
     caught numbers/N_a even total=4 apart=2
     # volumes are forgotten
     plant transfer 's|\* box\[to\].volume / (|/ (|; s|+ 1) \* box\[from\].volume|+ 1)|'
-    run
+    shorter 4
     caught box_size/volume even from=0 to=16 apart=2
     # one power of the volumes too many
     plant transfer 's|(double)(t->scaled\[w\] + 1) \* log|(double)(t->scaled[w] + 2) * log|'
-    run
+    shorter 4
     caught box_size/volume even from=0 to=16 apart=2
 }
 
@@ -1295,28 +1295,28 @@ case_faults_of_volume_are_seen()
     run
     agrees box_size/volume volume
     plant volume 's/(v->scaled\[w\] + 1)/(v->scaled[w])/'
-    run
+    shorter 4
     caught box_size/volume volume
     plant volume 's/(v->scaled\[w\] + 1)/(v->scaled[w] + 2)/'
-    run
+    shorter 4
     caught box_size/volume volume
     plant volume 's|exp(v->log_ratio\[w\] / dimension)|exp(v->log_ratio[w])|'
-    run
+    shorter 4
     caught box_size/volume volume
     # without the pressure where the box shrinks: an ideal gas has no other costs
     plant volume 's/v->weight\[w\] = /v->growth[w] *= v->log_ratio[w] > 0, &/'
-    run
+    shorter 4
     caught box_size/volume volume
     plant volume 's/^ *const plugmc_decision decision/for (int32_t w = 0; w < system->walkers; w++)\nif (v->growth[w] > v->weight[w]) v->growth[w] = 0.5 * (v->growth[w] + v->weight[w]);\n&/'
-    run
+    shorter 4
     caught box_size/volume volume
     # from the box that was proposed last, taken or not
     plant volume 's/w, (plugmc_box \*)now + w)/w, sweep ? \&v->box[w] : (plugmc_box *)now + w)/'
-    run
+    shorter 4
     caught box_size/volume volume
     # steps that rather grow than shrink
     plant volume 's/(2 \* u - 1)/(2 * u - 0.9)/'
-    run
+    shorter 4
     caught box_size/volume volume
 }
 
@@ -1369,10 +1369,10 @@ case_faults_of_free_edges_are_seen()
     change 's/^\[mover volume\]/&\nshape = axes/'
     printf '[potential shape_spring]\nstrength = 4\n' >>sim.ini
     plant volume 's/d == edge) factor\[d\] = exp(v->log_ratio\[w\])/d == edge) factor[d] = exp(0.5 * v->log_ratio[w])/'
-    run
+    shorter 4
     caught box_size/volume volume dimension=2 spring=4
     plant volume 's/d == edge) factor/d == 0) factor/'
-    run
+    shorter 4
     caught box_size/volume volume dimension=2 spring=4
     caught box_size/edge_a shape over=box_size/edge_b dimension=2 spring=4
 }
@@ -1419,7 +1419,7 @@ case_faults_of_swap_are_seen()
     run
     agrees energy/energy $arrangement_law
     plant swap 's/^\( *\)trial->kind = .*/\1if (trial->x[chosen[0]] > trial->x[chosen[1]] \&\& random.word[2] \& 1) return 0;\n&/'
-    run
+    shorter 4
     caught energy/energy $arrangement_law
 }
 

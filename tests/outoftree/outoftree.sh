@@ -5,7 +5,7 @@
 #   cmake      builds through find_package; the mean energies of two movers must agree
 #   mover      the mover beside serial, with the same chain as the plugin swap; it is that of docs/plugins/move.md
 #   pkgconfig  builds with one command; must give the same chain as the plugin of `cmake`
-#   kernels    compiles it into GPU kernels for all architectures (77: skipped without NVRTC)
+#   kernels    compiles it into GPU kernels for the oldest and the newest architecture (77: skipped without NVRTC)
 set -eu -o pipefail
 unset CMAKE_C_COMPILER_LAUNCHER # whoever builds plugmc through a cache: an author has none
 step=$1 build=$2 source=$3
@@ -153,8 +153,8 @@ step_pkgconfig() {
 step_kernels() {
     export PLUGMC_PLUGIN_PATH=$plugins
     local code=0
-    "$prefix/bin/plugmc" check "$work/square_well.ini" --architecture all \
-        --set mover.plugin=checkerboard --set "run.output=$work/kernels.h5" >"$work/check.log" 2>&1 ||
+    "$prefix/bin/plugmc" check "$work/square_well.ini" --architecture 75 \
+        --architecture 120 --set mover.plugin=checkerboard --set "run.output=$work/kernels.h5" >"$work/check.log" 2>&1 ||
         code=$?
     cat "$work/check.log"
     if [ $code = 7 ] && grep -q 'cannot compile kernels' "$work/check.log"; then
@@ -162,7 +162,7 @@ step_kernels() {
         exit 77
     fi
     [ $code = 0 ] || exit $code
-    for architecture in 75 80 90 100 120; do
+    for architecture in 75 120; do
         grep -q " sm_$architecture: [1-9]" "$work/check.log" || fail "nothing for sm_$architecture"
     done
 }
