@@ -345,7 +345,7 @@ static int place_all(const start *s, int32_t walker, const plugmc_box *box, doub
                        s->numbers_change ? "has room for" : "has",
                        plugmc_species_at(system, k)->grows
                            ? ": give it a `count` as large as the number in the file"
-                       : s->numbers_change ? ": give it a `most` at least as large as that number"
+                       : s->numbers_change ? ": give it a `max_count` of at least that number"
                                            : "");
         if (!code) memcpy(&to[3 * next[k]++], at, sizeof at);
     }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/former_keys.h"
+
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
 /* Sweeps are counted below 2^48, see plugmc_draw: 1e14 before and 1e14 after equilibration. */
@@ -85,12 +87,11 @@ const plugmc_parameter box_table[] = {
 const plugmc_parameter species_table[] = {
     PLUGMC_INTEGER_KEY(
         species_section, count, NULL, 0, 2e9, "",
-        "particles of the species a walker; as the run begins, where a mover changes "
-        "their number"),
+        "number of particles in each walker; the initial number, where a mover changes it"),
     PLUGMC_INTEGER_KEY(
-        species_section, most, "0", 0, 2e9, "",
-        "where a mover changes the number: the largest that a walker can have; 0: none is "
-        "given, and room grows with need, if the species has mu or activity; else it stays `count`"),
+        species_section, max_count, "0", 0, 2e9, "",
+        "largest number in a walker, where a mover changes the number; 0: no limit if the species "
+        "has mu or activity, else `count`"),
     PLUGMC_REAL_KEY(
         species_section, diameter, "1", 0, 1e30, "length",
         "of a particle, for hard cores and packing fractions; with [units] hard cores need it"),
@@ -216,6 +217,7 @@ static void read_section(config *c, ini_section *s, const plugmc_parameter *tabl
                          void *instance, report *r)
 {
     parameters_fill(table, count, sizeof(real), instance, c->ini.path, s, r);
+    if (s) former_keys_warn(&c->ini, s, r);
     if (s) parameters_unused(table, count, NULL, c->ini.path, s, r);
 }
 

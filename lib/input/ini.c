@@ -20,6 +20,7 @@
 
 #include "base/paths.h"
 #include "base/text.h"
+#include "input/former_keys.h"
 
 enum {
     LONGEST_NAME = 49,     /* bytes, of a section or key; inih cuts what is longer */
@@ -62,6 +63,7 @@ static int parse(const char *name, const char *text, size_t length, ini_file *ou
     free(reader.value);
     if (line != 0 && r->errors == before)
         report_error(r, EXIT_INPUT, name, line > 0 ? line : 0, "inih cannot read this line");
+    for (int i = 0; i < out->count; i++) former_keys_rename(out, &out->sections[i], r);
     return r->errors > before ? r->code : 0;
 }
 
@@ -163,6 +165,7 @@ static void free_section(ini_section *s)
 {
     for (int i = 0; i < s->count; i++) {
         free(s->entries[i].key);
+        free(s->entries[i].before);
         free(s->entries[i].value);
         free(s->entries[i].origin);
         free(s->entries[i].file);
@@ -501,7 +504,10 @@ ini_entry *ini_at(const ini_file *file, const char *name)
     ini_section wanted = make_section(name, dot, 0);
     const int found = section_meant(file, &wanted, &same_kind, &last);
     free_section(&wanted);
-    return found < 0 ? NULL : ini_get(&file->sections[found], dot + 1);
+    if (found < 0) return NULL;
+    const ini_section *s = &file->sections[found];
+    const char *now = former_key_now(s, dot + 1);
+    return ini_get(s, now ? now : dot + 1);
 }
 
 /* The section an assignment means, made if there is none; below 0 after an error. */
@@ -556,19 +562,26 @@ static int set_entry(ini_file *file, const char *section, const char *dot, const
     int index = target_section(file, section, dot, r);
     if (index < 0) return EXIT_USAGE;
     ini_section *s = &file->sections[index];
-    ini_entry *entry = ini_get(s, key);
+    const char *now = former_key_now(s, key);
+    ini_entry *entry = ini_get(s, now ? now : key);
     if (!s->line) s->line = line;
     if (!entry) {
-        append_entry(s, key, value, origin_of(file, line), line);
-        s->entries[s->count - 1].here = !line;
+        append_entry(s, now ? now : key, value, origin_of(file, line), line);
+        entry = &s->entries[s->count - 1];
+        if (now) entry->before = checked(strdup(key));
+        entry->here = !line;
+        entry->assigned = true;
         return 0;
     }
     free(entry->value);
     free(entry->origin);
+    free(entry->before);
+    entry->before = now ? checked(strdup(key)) : NULL;
     entry->value = checked(strdup(value));
     entry->origin = origin_of(file, line);
     entry->line = line;
     entry->here = !line;
+    entry->assigned = true;
     return 0;
 }
 

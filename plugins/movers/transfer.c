@@ -17,6 +17,7 @@
  */
 #include <math.h>
 #include <plugmc/everything.h>
+#include <plugmc/former_keys.h>
 
 #include "reservoir.h"
 
@@ -24,7 +25,7 @@ enum { TRANSFER, VOLUME }; /* in the table of moves */
 
 typedef struct transfer {
     const char *species;
-    int64_t trials, volumes;
+    int64_t trials, volume_trials;
     real step, target_acceptance; /* of ln(V_a / V_b) */
     int32_t number;               /* of the species */
     /* all [walkers] */
@@ -196,7 +197,7 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = try_transfers(t, host, s, (uint32_t)k);
         }
-        for (int64_t k = 0; k < t->volumes && !code; k++) {
+        for (int64_t k = 0; k < t->volume_trials && !code; k++) {
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = try_volumes(t, host, s, (uint32_t)(t->trials + k));
         }
@@ -283,18 +284,21 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT};
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(transfer, species, NULL, "who goes from box to box"),
-    PLUGMC_INTEGER_KEY(transfer, trials, "100", 1, 1e9, "", "transfers tried a pair and sweep"),
-    PLUGMC_INTEGER_KEY(transfer, volumes, "1", 0, 1e9, "",
-                       "exchanges of volume tried a pair and sweep; 0: volumes stay"),
-    PLUGMC_REAL_KEY(transfer, step, "0.05", 1e-12, 2, "",
-                    "largest change of the ln of the ratio of volumes"),
+    PLUGMC_TEXT_KEY(transfer, species, NULL, "species that is transferred between the boxes"),
+    PLUGMC_INTEGER_KEY(transfer, trials, "100", 1, 1e9, "",
+                       "trial transfers per pair of boxes and sweep"),
+    PLUGMC_INTEGER_KEY(transfer, volume_trials, "1", 0, 1e9, "",
+                       "trial exchanges of volume per pair of boxes and sweep; 0: fixed volumes"),
+    PLUGMC_REAL_KEY(transfer, step, "0.05", 1e-12, 2, "", "largest change of ln(V1/V2)"),
     PLUGMC_REAL_KEY(transfer, target_acceptance, "0.4", 0, 1, "",
                     "acceptance to tune step to during equilibration; 0: step stays as it is"),
 };
 
+static const plugmc_former_keys former_keys = {
+    sizeof former_keys, (const plugmc_former_key[]){{"volumes", "volume_trials"}, {NULL, NULL}}};
+
 static const plugmc_move moves[] = {
-    {.name = "transfer", .doc = "a particle goes to the other box"},
+    {.name = "transfer", .doc = "transfers a particle to the other box"},
     {.name = "volume",
      .doc = "one box grows by what the other shrinks",
      .step_unit = "",
@@ -306,6 +310,7 @@ static const plugmc_move moves[] = {
 PLUGMC_PLUGIN(
         .name = "transfer", .summary = "Gibbs ensemble: pairs of boxes share particles and volume",
         .reference = "Panagiotopoulos, Mol. Phys. 61, 813 (1987)", PLUGMC_KEYS(transfer, table),
+        PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
         PLUGMC_MOVER_WITH(
             moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
             .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,

@@ -59,7 +59,7 @@ static int prepare(void *instance, const plugmc_host *host)
     transition_matrix *t = instance;
     macrostate *m = &t->m;
     m->by_steps = 1;
-    if (!strcmp(m->of, "volume"))
+    if (!strcmp(m->variable, "volume"))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "of = volume: it counts steps to the next number of particles; for the "
                           "volume there is wang_landau");
@@ -100,5 +100,6 @@ PLUGMC_PLUGIN(
         .summary =
             "probabilities of numbers of particles or of energies, each visited equally often",
         .reference = "Errington, J. Chem. Phys. 118, 9915 (2003)",
-        PLUGMC_KEYS(transition_matrix, table), .mover = &mover, .observable = &observable,
-        .prepare = prepare, .archive = archive)
+        PLUGMC_KEYS(transition_matrix, table),
+        PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &macrostate_former_keys}), .mover = &mover,
+        .observable = &observable, .prepare = prepare, .archive = archive)

@@ -63,5 +63,6 @@ static const plugmc_mover mover = {
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "umbrella",
               .summary = "weights of numbers of particles, volumes or energies that are given",
               .reference = "Torrie, Valleau, J. Comput. Phys. 23, 187 (1977)",
-              PLUGMC_KEYS(umbrella, table), .mover = &mover, .observable = &observable,
-              .prepare = prepare, .archive = archive)
+              PLUGMC_KEYS(umbrella, table),
+              PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &macrostate_former_keys}), .mover = &mover,
+              .observable = &observable, .prepare = prepare, .archive = archive)

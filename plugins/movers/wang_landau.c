@@ -117,5 +117,6 @@ PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "wang_landau",
               .summary =
                   "learns weights with which all numbers, volumes or energies are equally probable",
               .reference = "Wang, Landau, Phys. Rev. Lett. 86, 2050 (2001)",
-              PLUGMC_KEYS(wang_landau, table), .mover = &mover, .observable = &observable,
-              .prepare = prepare, .archive = archive)
+              PLUGMC_KEYS(wang_landau, table),
+              PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &macrostate_former_keys}), .mover = &mover,
+              .observable = &observable, .prepare = prepare, .archive = archive)

@@ -33,7 +33,7 @@ static const char help[] =
     "  names = values | numbers       what NAME is made of\n\n"
     "A section [twists] makes all of these at every twist of a wave function's boundary and joins them:\n\n"
     "  [twists]\n"
-    "  of = LABEL                     of the [potential LABEL] that has the key twist\n"
+    "  potential = LABEL              label of the [potential] that has the key twist\n"
     "  grid = N N N                   of Monkhorst and Pack, of theta and -theta one; gamma = yes: a grid\n"
     "                                 that has the twist 0; or list = \"0 0 0\" \"0.5 0 0\"...\n"
     "  weights = W W...               of those of the list; default: equal\n"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/former_keys.h"
 #include "input/parameters.h"
 #include "system/system.h"
 #include "words.h"
@@ -14,14 +15,15 @@ enum { MOST_TWISTS = 20000, MOST_DIVISIONS = 64, MOST_WAVE_INDEX = 200 };
 enum { MISSING_REFUSE, MISSING_LEAVE_OUT };
 
 typedef struct twists_section {
-    const char *of, *list;
+    const char *potential, *list;
     plugmc_list grid, weights;
     int32_t gamma, missing;
     double fermi_energy;
 } twists_section;
 
 static const plugmc_parameter twists_table[] = {
-    PLUGMC_TEXT_KEY(twists_section, of, NULL, "label of the [potential] that has the key twist"),
+    PLUGMC_TEXT_KEY(twists_section, potential, NULL,
+                    "label of the [potential] that has the key twist"),
     PLUGMC_LIST_KEY(twists_section, grid, 0, "", 1, MOST_DIVISIONS, "",
                     "divisions along each reciprocal vector of the box, as by Monkhorst and Pack"),
     PLUGMC_FLAG_KEY(twists_section, gamma, "no",
@@ -273,6 +275,7 @@ static int read_own(study *s, twists_section *own, report *r)
     ini_section *section = &s->twist_section;
     parameters_fill(twists_table, PLUGMC_COUNT(twists_table), sizeof(double), own, s->path, section,
                     r);
+    former_keys_warn(&s->ini, section, r);
     parameters_unused(twists_table, PLUGMC_COUNT(twists_table), NULL, s->path, section, r);
     return r->errors > before ? r->code : 0;
 }
@@ -283,8 +286,8 @@ static int check_potential(const study *s, const char *label, report *r)
         if (!strcmp(s->ini.sections[i].kind, "potential") &&
             !strcmp(s->ini.sections[i].label, label))
             return 0;
-    return refuse(s, "of", r, "of = %s: there is no [potential %s]", excerpt(label).text,
-                  excerpt(label).text);
+    return refuse(s, "potential", r, "potential = %s: there is no [potential %s]",
+                  excerpt(label).text, excerpt(label).text);
 }
 
 /* Box and species as the first point has them. */
@@ -317,12 +320,12 @@ int twists_read(study *s, report *r)
     twists_section own = {0};
     base b = {.config.without_mover = true};
     int code = read_own(s, &own, r);
-    if (!code) code = check_potential(s, own.of, r);
+    if (!code) code = check_potential(s, own.potential, r);
     if (!code) code = base_open(s, &b, r);
     s->twists.names = checked(calloc((size_t)b.system.species_count + 2, sizeof(char *)));
     if (!code) {
         scanned_key *key = &s->keys[s->key_count++];
-        if (asprintf(&s->twists.names[0], "potential %s.twist", own.of) < 0) checked(NULL);
+        if (asprintf(&s->twists.names[0], "potential %s.twist", own.potential) < 0) checked(NULL);
         const ini_entry *entry = ini_get(&s->twist_section, own.grid.count ? "grid" : "list");
         *key = (scanned_key){.name = s->twists.names[0],
                              .line = entry ? entry->line : s->twist_section.line,

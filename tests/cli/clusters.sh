@@ -22,7 +22,7 @@ mixture()
 	diameter = 2
 	[species small]
 	count = 40
-	most = 120
+	max_count = 120
 	activity = 0.1
 	[initial]
 	state = random

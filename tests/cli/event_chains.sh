@@ -111,7 +111,7 @@ test_chains_of_many_disks_overflow_no_integer()
 test_chains_are_cut()
 {
     hard 2 9 30 400
-    change 's/^walkers = 4/walkers = 3/; s/^count = 30/&\nmost = 60\nactivity = 2/'
+    change 's/^walkers = 4/walkers = 3/; s/^count = 30/&\nmax_count = 60\nactivity = 2/'
     printf '%s\n' '[mover insert]' 'species = ball' 'trials = 5' '[observable numbers]' 'period = 10' >>sim.ini
     cut
     change 's/^\[mover event_chain\]/&\nkind = reflected/'

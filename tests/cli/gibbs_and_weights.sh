@@ -18,7 +18,7 @@ atoms()
 	lx = 5.5
 	[species a]
 	count = 10
-	most = 40
+	max_count = 40
 	[initial]
 	state = lattice
 	[potential lennard_jones]
@@ -44,8 +44,8 @@ shared()
 weighed()
 {
     atoms
-    change 's/^most = .*/&\nactivity = 0.05/'
-    printf '%s\n' '[mover insert]' 'species = a' 'trials = 20' "[mover $1]" 'of = a' 'period = 5' "${@:2}" >>sim.ini
+    change 's/^max_count = .*/&\nactivity = 0.05/'
+    printf '%s\n' '[mover insert]' 'species = a' 'trials = 20' "[mover $1]" 'variable = a' 'period = 5' "${@:2}" >>sim.ini
 }
 
 # cut: threads, and a run in two parts, make one chain
@@ -126,8 +126,8 @@ test_weights_are_cut()
     weighed umbrella 'strength = 0.1' 'center = 15'
     cut
     atoms
-    change 's/^temperature = .*/&\npressure = 0.5/; /^most/d; s/^cutoff = .*/cutoff = 1.4/'
-    printf '%s\n' '[mover volume]' '[mover wang_landau]' 'of = volume' 'least = 30' 'most = 300' 'bins = 30' \
+    change 's/^temperature = .*/&\npressure = 0.5/; /^max_count/d; s/^cutoff = .*/cutoff = 1.4/'
+    printf '%s\n' '[mover volume]' '[mover wang_landau]' 'variable = volume' 'min = 30' 'max = 300' 'bins = 30' \
         'learning = 80' >>sim.ini
     cut
 }
@@ -145,7 +145,7 @@ test_weights_are_killed()
 test_two_phases_are_found()
 {
     weighed transition_matrix 'coexistence = yes'
-    change 's/^most = .*/most = 130/; s/^temperature = .*/temperature = 1/; s/^activity = .*/activity = 0.02/
+    change 's/^max_count = .*/max_count = 130/; s/^temperature = .*/temperature = 1/; s/^activity = .*/activity = 0.02/
             s/^trials = .*/trials = 400/; s/^cutoff = .*/cutoff = 2.5/; s/^walkers = .*/walkers = 8/; s/^period = .*/&\nwindows = 8/'
     must run sim.ini
     awk '$1 == "transition_matrix.ln_z_coexistence" { z = $2 + 0 } END { exit !(z < -3.5 && z > -4.1) }' "$out" ||
@@ -162,9 +162,9 @@ test_gibbs_and_weights_that_cannot_be()
     wrong 24 "[mover transfer] species = b: there is no such species"
     weighed transition_matrix
     change 's/^of = a/of = b/'
-    wrong 28 "[mover transition_matrix] of = b: there is no such species, and it is not 'volume' or 'energy'"
-    weighed transition_matrix 'least = 5' 'most = 41'
-    wrong 28 "[mover transition_matrix] least and most are numbers of a: whole, the second larger, and not above its \`most\`, 40"
+    wrong 28 "[mover transition_matrix] variable = b: there is no such species, and it is not 'volume' or 'energy'"
+    weighed transition_matrix 'min = 5' 'max = 41'
+    wrong 28 "[mover transition_matrix] min and max are numbers of a: integers, max the larger, and at most its max_count, 40"
     weighed transition_matrix 'windows = 3'
     wrong 28 "[mover transition_matrix] 3 windows and 4 walkers: each window needs as many as the others (of \
 several processes each has a part of the walkers, and all windows)"
@@ -172,12 +172,12 @@ several processes each has a part of the walkers, and all windows)"
     wrong 28 "[mover transition_matrix] 41 windows of 41 numbers: each needs two of them"
     weighed transition_matrix
     change 's/^of = a/of = volume/'
-    wrong 28 "[mover transition_matrix] of = volume: it counts steps to the next number of particles; for the volume \
+    wrong 28 "[mover transition_matrix] variable = volume: it counts steps to the next number of particles; for the volume \
 there is wang_landau"
     weighed umbrella 'weights = 1 2'
     wrong 28 "[mover umbrella] 2 weights for 41 bins"
     weighed umbrella
-    printf '%s\n' '[mover wang_landau]' 'of = a' 'learning = 10' >>sim.ini
+    printf '%s\n' '[mover wang_landau]' 'variable = a' 'learning = 10' >>sim.ini
     wrong 31 "[mover wang_landau] mover 'umbrella' weighs macrostates already: one of a run does"
     weighed umbrella
     printf '%s\n' '[observable numbers]' >>sim.ini

@@ -43,7 +43,7 @@ wrong()
 test_insertions_are_the_same_however_they_are_cut()
 {
     liquid
-    printf '%s\n' '[observable cells]' 'plugin = widom' 'species = a' 'drawn = cells' 'period = 20' >>sim.ini
+    printf '%s\n' '[observable cells]' 'plugin = widom' 'species = a' 'placement = cells' 'period = 20' >>sim.ini
     must run sim.ini
     expect_output "widom.mu_excess"
     expect_output "cells.ln_activity"
@@ -88,9 +88,9 @@ test_insertions_that_are_refused()
     change 's/^species = b/species = c/'
     wrong 21 "[observable widom] species = c: there is no such species"
     liquid
-    change 's/^lx = .*/shape = sphere\nradius = 6/; s/^insertions/drawn = cells\n&/'
+    change 's/^lx = .*/shape = sphere\nradius = 6/; s/^insertions/placement = cells\n&/'
     printf '%s\n' '[initial]' 'state = random' >>sim.ini
-    wrong 22 "[observable widom] drawn = cells needs a periodic box, and [box] is a sphere, which cells do not fill"
+    wrong 22 "[observable widom] placement = cells needs a periodic box, and [box] is a sphere, which cells do not fill"
     liquid
     change 's/^count = 60/&\ncharge = 1/; s/^count = 20/&\ncharge = -3/'
     printf '%s\n' '[potential coulomb_ewald]' 'bjerrum_length = 0.1' 'cutoff = 3' '[potential hard_sphere]' >>sim.ini

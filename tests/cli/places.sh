@@ -29,7 +29,7 @@ condensing()
 	[mover insert]
 	species = b
 	trials = 20
-	places = 6
+	trial_positions = 6
 	[observable numbers]
 	period = 5
 	[observable energy]
@@ -46,7 +46,7 @@ test_several_places_however_the_run_is_cut()
     must run sim.ini --set run.sweeps=90 --set run.output=parts.h5
     must run --resume parts.h5 --set run.sweeps=200
     same_chain sim.h5 parts.h5
-    must run sim.ini --set "mover insert.places=1" --set run.output=one.h5
+    must run sim.ini --set "mover insert.trial_positions=1" --set run.output=one.h5
     h5diff -q sim.h5 one.h5 /plugmc/observables/numbers && fail "places change nothing"
     awk '$1 == "acceptance" && /insertion/ { exit !($2 > 0) }' "$out" || fail "nobody came"
 }
@@ -56,7 +56,7 @@ test_several_places_beside_whole_energies()
     condensing
     change 's/^count = 40/&\ncharge = 1/; s/^count = 20/&\ncharge = -2/'
     printf '%s\n' '[potential coulomb_ewald]' 'bjerrum_length = 0.1' 'cutoff = 2.5' '[potential hard_sphere]' >>sim.ini
-    refused 3 "sim.ini:25: [mover insert] places = 6: potential 'coulomb_ewald' is an energy of whole configurations, and tells one place at a time" \
+    refused 3 "sim.ini:25: [mover insert] trial_positions = 6: the many-body term 'coulomb_ewald' depends on positions, so only one trial position is possible" \
         check sim.ini
 }
 

@@ -27,7 +27,7 @@ is()
 points()
 {
     {
-        printf '%s\n' '[species point]' "count = $2" "most = $3" "mu = $4" 'diameter = 0' '[initial]' 'state = random' \
+        printf '%s\n' '[species point]' "count = $2" "max_count = $3" "mu = $4" 'diameter = 0' '[initial]' 'state = random' \
             '[mover insert]' 'species = point' "trials = $5"
         cat
     } | sampled 2 "$1" "${@:6}"
@@ -425,8 +425,8 @@ springs()
 	[mover serial]
 	step = 1.5
 	[mover $1]
-	of = energy
-	most = 20
+	variable = energy
+	max = 20
 	bins = 40
 	period = 10
 	END
@@ -474,7 +474,7 @@ test_histograms_at_other_activities()
     points 2 4 60 1 10 'walkers = 2' <<-END
 	[potential hard_disk]
 	[mover transition_matrix]
-	of = point
+	variable = point
 	period = 10
 	END
     must run sim.ini

@@ -30,7 +30,7 @@ gas()
 	period = 2
 	[scan]
 	[twists]
-	of = plane_waves
+	potential = plane_waves
 	END
     printf '%s\n' "$@" >>study.ini
 }
@@ -214,7 +214,7 @@ silicon()
 	jobs = 2
 	folder = study
 	[twists]
-	of = bspline_orbitals
+	potential = bspline_orbitals
 	grid = 2 2 2
 	gamma = yes
 	END

@@ -37,7 +37,7 @@ test_keys_without_effect_are_said()
     useless run.pressure=1 "[run] pressure has no effect: no mover changes the volume"
     useless "mover serial.every=111" \
         "[mover serial] every = 111 is longer than the run, 110 sweeps with equilibration: it never moves anything"
-    for key in activity=0.1 mu=-1 most=30; do
+    for key in activity=0.1 mu=-1 max_count=30; do
         plugmc check sim.ini --set "species A.$key"
         expect_exit 3
         grep -q "species A. ${key%=*}: no mover of the run changes how many A there are" "$err" ||
@@ -52,7 +52,7 @@ test_keys_with_effect_are_not()
 {
     gas
     printf '[mover volume]\n[mover insert]\nspecies = A\n' >>sim.ini
-    must check sim.ini --set run.pressure=1 --set "species A.activity=0.1" --set "species A.most=30" \
+    must check sim.ini --set run.pressure=1 --set "species A.activity=0.1" --set "species A.max_count=30" \
         --set "mover serial.every=110" --set initial.attempts=1000
     grep -q "no effect" "$err" && fail "said of keys that have one"
     true

@@ -364,7 +364,7 @@ static void drift_beyond_what_is_allowed_ends_the_run(void **state)
     bench b;
     test_orbitals t;
     gas(&b, &t, PLANE_WAVES, 7, 7, 0, 1);
-    test_mover mover = vmc_mover(&b, movers[0], "refresh=4 largest_drift=1e-300");
+    test_mover mover = vmc_mover(&b, movers[0], "refresh=4 max_error=1e-300");
     double *x = random_positions(&b, 3);
     mover_load(&b, &mover, x);
     assert_int_equal(mover_sweeps(&mover, &b.host, 0, 10), PLUGMC_ERROR_STATE);

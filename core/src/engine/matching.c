@@ -375,10 +375,10 @@ static int match_room(const engine *engine)
     if (who_changes(engine, PLUGMC_CHANGED_COUNT)) return 0;
     for (int32_t s = 0; s < engine->system.species_count; s++) {
         const plugmc_species *species = plugmc_species_at(&engine->system, s);
-        const char *key = config->species[s].most > species->count ? "most"
-                          : config->species[s].mu.count            ? "mu"
-                          : config->species[s].activity > 0        ? "activity"
-                                                                   : NULL;
+        const char *key = config->species[s].max_count > species->count ? "max_count"
+                          : config->species[s].mu.count                 ? "mu"
+                          : config->species[s].activity > 0             ? "activity"
+                                                                        : NULL;
         if (key)
             return report_error(
                 engine->report, EXIT_INPUT, config->ini.path,
@@ -534,8 +534,8 @@ int match_reservoirs(const engine *engine)
         if (species->grows)
             return report_error(engine->report, EXIT_INPUT, config->ini.path,
                                 config_line_of_species(config, s, "count"),
-                                "[species %s] needs most: in a run of several processes room for "
-                                "particles does not grow",
+                                "[species %s] needs max_count: runs of several processes cannot "
+                                "enlarge their arrays",
                                 species->name);
     }
     for (int32_t s = 0; s < engine->system.species_count && engine->reservoirs; s++) {

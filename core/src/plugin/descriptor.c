@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "input/config.h"
+#include "plugmc/former_keys.h"
 
 const char *plugin_kind_name(int kind)
 {
@@ -71,6 +72,29 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
            (!p->total || CHECK_FACET(p->total, "total", total));
 }
 
+static bool has_parameter(const plugmc_plugin *d, const char *name)
+{
+    for (int32_t k = 0; k < d->parameter_count; k++)
+        if (!d->parameters[k].derived && !strcmp(d->parameters[k].name, name)) return true;
+    return false;
+}
+
+static bool check_former_keys(const plugmc_plugin *d, sentence why)
+{
+    const plugmc_former_keys *former = plugmc_offered(d, PLUGMC_FORMER_KEYS);
+    const int longest = 1000;
+    for (int k = 0; former && k < longest; k++) {
+        const plugmc_former_key *key = &former->keys[k];
+        if (!key->before) return true;
+        if (!key->now || !has_parameter(d, key->now) || has_parameter(d, key->before))
+            return why_not(why, "says that its key '%s' was called '%s': %s",
+                           key->now ? key->now : "", key->before,
+                           key->now && has_parameter(d, key->now) ? "it still has this one, too"
+                                                                  : "it has no such key");
+    }
+    return !former || why_not(why, "has a list of former keys without an end");
+}
+
 /* What few plugins offer beside that. */
 static bool check_extensions(const plugmc_plugin *d, sentence why)
 {
@@ -90,7 +114,8 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
                           cells[] = {REQUIRED(plugmc_fills_cells, fill_cells)},
                           shares[] = {REQUIRED(plugmc_gives_shares, give_share)},
                           later[] = {REQUIRED(plugmc_measures_later, launch)},
-                          reach[] = {REQUIRED(plugmc_measures_shares, reach)};
+                          reach[] = {REQUIRED(plugmc_measures_shares, reach)},
+                          keys[] = {REQUIRED(plugmc_former_keys, keys)};
     static const struct {
         const char *name, *what;
         const required *functions;
@@ -104,6 +129,7 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
         {PLUGMC_GIVES_SHARES, "shares", shares, PLUGMC_COUNT(shares)},
         {PLUGMC_MEASURES_LATER, "later measurement", later, PLUGMC_COUNT(later)},
         {PLUGMC_MEASURES_SHARES, "shared measurement", reach, PLUGMC_COUNT(reach)},
+        {PLUGMC_FORMER_KEYS, "former keys", keys, PLUGMC_COUNT(keys)},
     };
     for (int k = 0; k < PLUGMC_COUNT(known); k++) {
         const void *table = plugmc_offered(d, known[k].name);
@@ -111,7 +137,8 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
             return false;
     }
     const plugmc_variational *free = plugmc_variational_of(d);
-    return !free || !free->functions || CHECK_FACET(free, "free", of_text);
+    return (!free || !free->functions || CHECK_FACET(free, "free", of_text)) &&
+           check_former_keys(d, why);
 }
 
 /* A step and its target are parameters, which the core reads. */

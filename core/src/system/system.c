@@ -95,8 +95,8 @@ static bool is_unlimited(const config *config, int s)
     const species_section *from = &config->species[s];
     const char *vary = config->ladder.vary, *name = config->species_names[s];
     const size_t n = strlen(name);
-    return !from->most && (from->activity > 0 || from->mu.count > 0 ||
-                           (vary && !strncmp(vary, name, n) && !strcmp(vary + n, ".mu")));
+    return !from->max_count && (from->activity > 0 || from->mu.count > 0 ||
+                                (vary && !strncmp(vary, name, n) && !strcmp(vary + n, ".mu")));
 }
 
 /* Particles are numbered with 32 bits, in cells and in the counters of random numbers. */
@@ -120,20 +120,20 @@ static int species_build(const config *config, plugmc_system *system, report *re
                                       .mass = from->mass,
                                       .grows = is_unlimited(config, s),
                                       .mu = NAN};
-        species[s].capacity = from->most         ? from->most
+        species[s].capacity = from->max_count    ? from->max_count
                               : species[s].grows ? room_for(from)
                                                  : from->count;
         const int64_t most = species[s].capacity;
         if (most < 0 || most > INT32_MAX - first[s])
-            return report_error(report, EXIT_INPUT, config->ini.path,
-                                config_line_of_species(config, s, from->most ? "most" : "count"),
-                                "[species %s] %s = %lld: a run takes between 1 and %d particles",
-                                species[s].name, from->most ? "most" : "count", (long long)most,
-                                INT32_MAX);
+            return report_error(
+                report, EXIT_INPUT, config->ini.path,
+                config_line_of_species(config, s, from->max_count ? "max_count" : "count"),
+                "[species %s] %s = %lld: a run takes between 1 and %d particles", species[s].name,
+                from->max_count ? "max_count" : "count", (long long)most, INT32_MAX);
         if (from->count > most)
             return report_error(report, EXIT_INPUT, config->ini.path,
                                 config_line_of_species(config, s, "count"),
-                                "[species %s] count = %lld is more than most = %lld",
+                                "[species %s] count = %lld is more than max_count = %lld",
                                 species[s].name, (long long)from->count, (long long)most);
         first[s + 1] = first[s] + most;
     }

@@ -25,6 +25,7 @@
 #include "diffusion.h"
 #include "../../determinants/blas.h"
 
+#include <plugmc/former_keys.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,7 +305,7 @@ static int prepare(void *instance, const plugmc_host *host)
     d->population.kept =
         (int64_t)(d->set.correction / d->set.tau * (1 + 1e-9)); /* 0.6 / 0.2 is 3 */
     /* a GPU does not round orbitals at few places as it does at many, where their tables are in single precision */
-    d->tolerated = d->set.largest_drift > 0 ? d->set.largest_drift : host->gpu ? 1e-3 : 1e-5;
+    d->tolerated = d->set.max_error > 0 ? d->set.max_error : host->gpu ? 1e-3 : 1e-5;
     int code = plugmc_local_energies_of(host)->local_energy(host->context, NULL);
     if (!code) code = find_wave(d, host);
     if (!code) code = take_memory(d, host);
@@ -343,13 +344,15 @@ static const plugmc_parameter table[] = {
         diffusion_settings, correction, "5", 0, 1e6, "1/hartree",
         "imaginary time over which mean weights are multiplied into averages, which takes the "
         "bias of a finite population out; 0: not at all"),
-    PLUGMC_INTEGER_KEY(diffusion_settings, oldest, "50", 1, 1000000000, "sweeps",
-                       "age of walkers that have not moved from which on they weigh half at most"),
-    PLUGMC_INTEGER_KEY(diffusion_settings, refresh, "64", 1, 1000000, "sweeps",
-                       "how often matrices are inverted anew, and compared with those kept"),
-    PLUGMC_REAL_KEY(diffusion_settings, largest_drift, "0", 0, 1, "",
-                    "relative error of a matrix or of ln |Psi|^2, found then, that ends the run; "
-                    "0: 1e-5, or 1e-3 on a GPU"),
+    PLUGMC_INTEGER_KEY(
+        diffusion_settings, max_age, "50", 1, 1000000000, "sweeps",
+        "generations without a move, after which the weight of a walker is at most 1/2"),
+    PLUGMC_INTEGER_KEY(
+        diffusion_settings, refresh, "64", 1, 1000000, "sweeps",
+        "how often inverse matrices are recomputed, and compared with the updated ones"),
+    PLUGMC_REAL_KEY(diffusion_settings, max_error, "0", 0, 1, "",
+                    "largest relative error of an updated matrix, or of ln |Psi|^2, found there; a "
+                    "larger one ends the run; 0: 1e-5, or 1e-3 on a GPU"),
     PLUGMC_INTEGER_KEY(
         diffusion_settings, block, "0", 0, 32, "",
         "electrons whose moves are worked into the inverse matrix together; 0: 1 where a "
@@ -362,6 +365,10 @@ static const plugmc_move moves[] = {
 
 static const plugmc_driver driver = {
     .size = sizeof driver, .load = take, .store = give, .running_energy = running_energy};
+
+static const plugmc_former_keys former_keys = {
+    sizeof former_keys, (const plugmc_former_key[]){
+                            {"oldest", "max_age"}, {"largest_drift", "max_error"}, {NULL, NULL}}};
 
 static const plugmc_lends_inverses lends_inverses = {.size = sizeof lends_inverses,
                                                      .inverses = inverses};
@@ -378,7 +385,8 @@ PLUGMC_PLUGIN(
         .name = "diffusion",
         .summary = "fixed-node diffusion Monte Carlo with a fixed number of walkers",
         .reference = "Umrigar, Nightingale, Runge, J. Chem. Phys. 99, 2865 (1993)",
-        PLUGMC_KEYS(diffusion, table), PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &lends_inverses}),
+        PLUGMC_KEYS(diffusion, table),
+        PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &lends_inverses}, {PLUGMC_FORMER_KEYS, &former_keys}),
         PLUGMC_MOVER_WITH(
             moves,
             .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS |

@@ -217,7 +217,7 @@ int population_weigh(diffusion *d, const plugmc_host *host, uint64_t sweep)
                      mean = 0.5 * (limited(d, most, w->energy) +
                                    limited(d, most, d->population.found[k]));
         w->ln_weight = tau * (d->population.trial - mean);
-        if (w->age > d->set.oldest) w->ln_weight = fmin(w->ln_weight, -log(2));
+        if (w->age > d->set.max_age) w->ln_weight = fmin(w->ln_weight, -log(2));
     }
     code = watch(d, host, sweep);
     if (code) return code;

@@ -77,6 +77,5 @@ static const plugmc_parameter table[] = {VMC_PARAMETERS};
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "configuration",
               .summary = "variational Monte Carlo, all electrons of a walker moved at once",
               .reference = "McMillan, Phys. Rev. 138, A442 (1965)", PLUGMC_KEYS(vmc, table),
-              PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &vmc_lends}), .mover = &vmc_callbacks,
-              .prepare = prepare, .gpu_source = vmc_gpu_source, .archive = vmc_archive,
-              .release = vmc_release)
+              VMC_OFFERS, .mover = &vmc_callbacks, .prepare = prepare, .gpu_source = vmc_gpu_source,
+              .archive = vmc_archive, .release = vmc_release)

@@ -147,6 +147,5 @@ static const plugmc_parameter table[] = {
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "quasi_simultaneous",
               .summary = "variational Monte Carlo, the orbitals at all proposals evaluated at once",
               .reference = "Uejima, Maezono, J. Comput. Chem. 34, 83 (2013)",
-              PLUGMC_KEYS(vmc, table), PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &vmc_lends}),
-              .mover = &vmc_callbacks, .prepare = prepare, .gpu_source = vmc_gpu_source,
-              .archive = vmc_archive, .release = vmc_release)
+              PLUGMC_KEYS(vmc, table), VMC_OFFERS, .mover = &vmc_callbacks, .prepare = prepare,
+              .gpu_source = vmc_gpu_source, .archive = vmc_archive, .release = vmc_release)

@@ -239,7 +239,7 @@ static int check_system(vmc *v, const plugmc_host *host)
     v->is_single = v->precision == VMC_SINGLE || (v->precision == VMC_AUTO && host->gpu);
     /* A GPU does not round the orbitals of one electron as it does those of all, and a matrix near a
      * node of Psi makes much of it: of 256 walkers of 216 electrons one came to 1.6e-5 in float. */
-    v->tolerated = v->largest_drift > 0 ? v->largest_drift : v->is_single ? 1e-3 : 1e-5;
+    v->tolerated = v->max_error > 0 ? v->max_error : v->is_single ? 1e-3 : 1e-5;
     return wave_function_measures(&v->wave, host);
 }
 
@@ -343,6 +343,10 @@ static const plugmc_move moves[] = {{.name = "displacement",
 
 static const plugmc_driver driver = {
     .size = sizeof driver, .load = take, .store = give, .running_energy = running_energy};
+
+const plugmc_former_keys vmc_former_keys = {
+    sizeof vmc_former_keys,
+    (const plugmc_former_key[]){{"largest_drift", "max_error"}, {NULL, NULL}}};
 
 const plugmc_lends_inverses vmc_lends = {.size = sizeof vmc_lends, .inverses = inverses};
 

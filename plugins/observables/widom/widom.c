@@ -9,7 +9,7 @@
  * where z is the activity, mu = kT ln z. With N and V fixed w is a constant: mu_excess is
  * -kT ln <exp(-dU/kT)>, and z belongs to the step from N to N + 1 particles. At constant pressure these are
  * the averages with V of D. Frenkel, B. Smit, Understanding Molecular Simulation, section 7.2. With a
- * reservoir that has the activity z and room for `most` particles, sums over N give
+ * reservoir that has the activity z and room for `max_count` particles, sums over N give
  *
  *     < w exp(-dU/kT) [N < most] > = P(N > 0) / z     exactly,
  *
@@ -24,6 +24,7 @@
 #include "widom.h"
 
 #include <math.h>
+#include <plugmc/former_keys.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,7 +79,7 @@ int widom_lay_out(const widom *w, const plugmc_host *host, const plugmc_view *vi
 {
     const plugmc_box *box = view->box;
     double width = w->reach > 0 ? w->reach / 2 * (1 + 1e-6) : 1e300;
-    if (w->drawn == WIDOM_CELLS) {
+    if (w->placement == WIDOM_CELLS) {
         const double share = pow(box->volume / (double)w->insertions, 1.0 / box->dimension);
         width = w->reach > 0 ? fmax(width, share) : share;
     }
@@ -90,7 +91,7 @@ int widom_lay_out(const widom *w, const plugmc_host *host, const plugmc_view *vi
                           .cells = (uint32_t)cells->cells,
                           .places = (uint32_t)w->insertions};
     memcpy(out->count, cells->count, sizeof out->count);
-    if (code || w->drawn == WIDOM_UNIFORM) return code;
+    if (code || w->placement == WIDOM_UNIFORM) return code;
     cut_cells(out, box, w->insertions);
     return PLUGMC_OK;
 }
@@ -277,10 +278,11 @@ static int prepare(void *instance, const plugmc_host *host)
     widom *w = instance;
     const plugmc_system *system = w->system = host->system;
     int code = plugmc_find_species(host, "species", w->species, &w->inserted);
-    if (!code && w->drawn == WIDOM_CELLS && system->box.domain != PLUGMC_DOMAIN_PERIODIC)
-        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "drawn = cells needs a periodic box, and [box] is a sphere, which cells "
-                          "do not fill");
+    if (!code && w->placement == WIDOM_CELLS && system->box.domain != PLUGMC_DOMAIN_PERIODIC)
+        code =
+            host->fail(host->context, PLUGMC_ERROR_INPUT,
+                       "placement = cells needs a periodic box, and [box] is a sphere, which cells "
+                       "do not fill");
     if (!code) code = take_terms(w, host);
     if (!code) code = widom_find_hopeless(w, host);
     if (code) return code;
@@ -303,17 +305,22 @@ static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc
 /* ---- The tables ------------------------------------------------------------------------------ */
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(widom, species, NULL, "whose test particles"),
-    PLUGMC_INTEGER_KEY(widom, insertions, "1000", 1, 1e8, "",
-                       "test particles a walker and measurement; drawn = cells may take more"),
-    PLUGMC_CHOICE_KEY(widom, drawn, "uniform", "uniform|cells",
+    PLUGMC_TEXT_KEY(widom, species, NULL, "species of the test particles"),
+    PLUGMC_INTEGER_KEY(
+        widom, insertions, "1000", 1, 1e8, "",
+        "test particles per walker and measurement; placement = cells may take more"),
+    PLUGMC_CHOICE_KEY(widom, placement, "uniform", "uniform|cells",
                       "uniform: anywhere; cells: one in each of equal parts of the box, which the "
                       "cells of neighbours are cut into, for smaller error bars"),
 };
 
+static const plugmc_former_keys former_keys = {
+    sizeof former_keys, (const plugmc_former_key[]){{"drawn", "placement"}, {NULL, NULL}}};
+
 PLUGMC_PLUGIN(.name = "widom",
               .summary = "excess chemical potential and activity, by test insertions",
               .reference = "Widom, J. Chem. Phys. 39, 2808 (1963)", PLUGMC_KEYS(widom, table),
+              PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .derived = derived, .derive = derive, .lacking = lacking,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),

@@ -13,12 +13,14 @@
 
 typedef struct ini_entry {
     char *key, *value;
-    char *origin; /* "sim.ini:12" or "--set" */
-    int line;     /* 0 if it comes from the command line */
-    bool used;    /* set by whoever knows the key */
-    bool named;   /* by the user, for a plugin with PLUGMC_TYPE_NUMBERS */
-    bool here;    /* a file name in it is relative to the working directory: it comes from --set */
-    char *file;   /* of a key that names files, once it is known to: their paths, one a line */
+    char *before;  /* the former name under which it stood there (former_keys.h); NULL: none */
+    char *origin;  /* "sim.ini:12" or "--set" */
+    int line;      /* 0 if it comes from the command line */
+    bool used;     /* set by whoever knows the key */
+    bool named;    /* by the user, for a plugin with PLUGMC_TYPE_NUMBERS */
+    bool assigned; /* by ini_set: replaces what the file says */
+    bool here;     /* a file name in it is relative to the working directory: it comes from --set */
+    char *file;    /* of a key that names files, once it is known to: their paths, one a line */
 } ini_entry;
 
 /* [kind label], e.g. [potential NAME]; label is "" in [run]. */
