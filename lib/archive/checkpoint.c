@@ -9,8 +9,8 @@
  *       derived                   value, error, converged, valid
  *       derived_array             value, error, converged, abscissa [length]; valid
  *     movers/LABEL/NAME           counts and steps of trial moves: move_records.c
- *     checkpoint                  sweep, finished, positions, what plugins archive, the order of
- *                                 observables and moves; checksum; joined, where walkers hang together
+ *     checkpoint                  sweep, finished, positions, species, boxes, what plugins archive, the order of observables and moves;
+ *                                 trajectory: where its frames are and how many; joined, where walkers are correlated
  *     volatile                    wall time and date: what differs between equal runs; pace.c
  *   parameters                    the configuration and where it ran
  */
@@ -70,31 +70,16 @@ static void write_integer(store *s, hid_t group, const char *name, int64_t value
     store_attribute(s, group, name, STORE_INT64, &value);
 }
 
-static void write_sweeps(store *s, hid_t group, const quantity_record *q, uint64_t equilibrate,
-                         int64_t first)
+static void write_sweeps(store *s, hid_t group, const quantity_record *q, uint64_t equilibrate)
 {
-    int64_t count = q->samples - first, *sweep = malloc((size_t)(count + 1) * sizeof *sweep);
+    int64_t *sweep = malloc((size_t)(q->samples + 1) * sizeof *sweep);
     if (!sweep) {
         store_short(s);
         return;
     }
-    for (int64_t k = 0; k < count; k++)
-        sweep[k] = (int64_t)equilibrate + (first + k + 1) * q->period;
-    hsize_t shape[1] = {(hsize_t)q->samples};
-    hid_t array = store_grow(s, group, "sweep", STORE_INT64, 1, shape, (hsize_t)first);
-    store_rows(s, array, STORE_INT64, (hsize_t)first, (hsize_t)count, sweep);
-    store_leave_array(s, array);
+    for (int64_t k = 0; k < q->samples; k++) sweep[k] = (int64_t)equilibrate + (k + 1) * q->period;
+    store_array(s, group, "sweep", STORE_INT64, 1, &(hsize_t){(hsize_t)q->samples}, sweep);
     free(sweep);
-}
-
-static void write_series(store *s, hid_t group, const quantity_record *q, int walkers,
-                         int64_t first)
-{
-    hsize_t shape[2] = {(hsize_t)q->samples, (hsize_t)walkers};
-    hid_t array = store_grow(s, group, "series", STORE_DOUBLE, 2, shape, (hsize_t)first);
-    store_rows(s, array, STORE_DOUBLE, (hsize_t)first, (hsize_t)(q->samples - first),
-               q->series + first * walkers);
-    store_leave_array(s, array);
 }
 
 static void write_autocorrelation(store *s, hid_t group, const quantity_record *q)
@@ -111,12 +96,12 @@ static void write_autocorrelation(store *s, hid_t group, const quantity_record *
     free(sweeps);
 }
 
-static void write_scalar(store *s, hid_t group, const quantity_record *q, int walkers,
-                         uint64_t equilibrate, int64_t first)
+static void write_scalar(store *s, hid_t group, const quantity_record *q, uint64_t equilibrate)
 {
+    const hsize_t shape[2] = {(hsize_t)q->samples, (hsize_t)q->walkers};
     if (q->samples > 0) { /* arrays without elements are not comparable, says h5diff */
-        write_series(s, group, q, walkers, first);
-        write_sweeps(s, group, q, equilibrate, first);
+        store_array(s, group, "series", STORE_DOUBLE, 2, shape, q->series);
+        write_sweeps(s, group, q, equilibrate);
     }
     const estimate *e = &q->found.scalar;
     store_label(s, group, "kind", q->weighs ? "weight" : "scalar");
@@ -150,7 +135,7 @@ static void write_array(store *s, hid_t group, const quantity_record *q)
 }
 
 static void write_quantity(store *s, hid_t observables, const quantity_record *q,
-                           const output_data *data, bool fresh)
+                           const output_data *data)
 {
     hid_t group = record_group(s, observables, "observable", q->observable, q->name);
     store_label(s, group, "unit", q->unit);
@@ -158,7 +143,7 @@ static void write_quantity(store *s, hid_t observables, const quantity_record *q
     write_integer(s, group, "length", q->length);
     write_integer(s, group, "period", q->period);
     if (q->length == 1)
-        write_scalar(s, group, q, q->walkers, data->equilibrate, fresh ? 0 : q->written);
+        write_scalar(s, group, q, data->equilibrate);
     else
         write_array(s, group, q);
     store_leave(s, group);
@@ -234,66 +219,107 @@ static void write_blobs(store *s, hid_t checkpoint, const output_data *data)
         write_integer(s, one, "row", (int64_t)row);
         if (bytes)
             store_array(s, one, "data", STORE_BYTE, row ? 2 : 1, shape, data->blobs[i].data);
-        else
-            store_remove(s, one, "data");
         store_leave(s, one);
     }
     store_leave(s, group);
 }
 
-static void write_state(store *s, hid_t plugmc, const output_data *data, int64_t frames,
-                        uint64_t sum)
+/* Which frames this checkpoint counts: archive/trajectory.h. Where they are differs between equal runs: origin.c. */
+static void write_trajectory(store *s, hid_t checkpoint, const output_trajectory *t)
+{
+    if (!t->wanted) return;
+    hid_t group = store_group(s, checkpoint, "trajectory");
+    store_label(s, group, "format", t->format == TRAJECTORY_OF_H5MD ? "h5md" : "gsd");
+    write_integer(s, group, "single", t->single);
+    write_integer(s, group, "frames", t->written);
+    store_attribute(s, group, "from", STORE_UINT64, &t->from);
+    store_attribute(s, group, "until", STORE_UINT64, &t->until);
+    store_leave(s, group);
+}
+
+/* Boxes as vectors, of all walkers if they change. */
+static void write_boxes(store *s, hid_t checkpoint, const output_data *data)
+{
+    const plugmc_box *own = &data->system->box, *boxes = own;
+    hsize_t shape[3] = {1, 3, 3};
+    if (own->domain != PLUGMC_DOMAIN_PERIODIC) return;
+    for (int i = 0; i < data->blob_count; i++) {
+        const blob *b = &data->blobs[i];
+        if (strcmp(b->name, "run/boxes") || b->row != sizeof *boxes) continue;
+        boxes = b->data;
+        shape[0] = b->bytes / b->row;
+    }
+    double(*vectors)[3][3] = malloc((size_t)shape[0] * sizeof *vectors);
+    if (!vectors) {
+        store_short(s);
+        return;
+    }
+    for (hsize_t w = 0; w < shape[0]; w++) memcpy(vectors[w], boxes[w].vector, sizeof *vectors);
+    store_array(s, checkpoint, "boxes", STORE_DOUBLE, 3, shape, vectors);
+    free(vectors);
+}
+
+/* How many particles there may be of each species: positions stand in their order. */
+static void write_species(store *s, hid_t checkpoint, const plugmc_system *system)
+{
+    const hsize_t kinds = (hsize_t)system->species_count;
+    int64_t *room = malloc(((size_t)kinds + 1) * sizeof *room);
+    if (!room) {
+        store_short(s);
+        return;
+    }
+    for (hsize_t k = 0; k < kinds; k++) room[k] = system->first[k + 1] - system->first[k];
+    store_array(s, checkpoint, "species", STORE_INT64, 1, &kinds, room);
+    free(room);
+}
+
+static void write_state(store *s, hid_t plugmc, const output_data *data)
 {
     const plugmc_system *system = data->system;
     hid_t group = store_group(s, plugmc, "checkpoint");
     store_attribute(s, group, "equilibrate", STORE_UINT64, &data->equilibrate);
     store_attribute(s, group, "sweep", STORE_UINT64, &data->sweep);
     write_integer(s, group, "finished", data->finished);
-    write_integer(s, group, "frames", frames);
-    store_attribute(s, group, "checksum", STORE_UINT64, &sum);
     hsize_t shape[3] = {(hsize_t)system->walkers, (hsize_t)system->particles, 3};
     store_array(s, group, "positions", STORE_DOUBLE, 3, shape, data->positions);
+    write_species(s, group, system);
+    write_boxes(s, group, data);
     if (data->joined) /* for programs that read results without the plugins */
         store_array(s, group, "joined", STORE_INT32, 1, &(hsize_t){1}, &(int32_t){1});
     write_order(s, group, "quantities", data, data->quantity_count, path_of_quantity);
     write_order(s, group, "derived", data, data->derived_count, path_of_derived);
     write_order(s, group, "moves", data, data->move_count, path_of_move);
     write_blobs(s, group, data);
+    write_trajectory(s, group, &data->trajectory);
     store_leave(s, group);
 }
 
-static void write_volatile(store *s, hid_t plugmc, const output_data *data, const char *stamp,
-                           uint64_t sum)
+static void write_volatile(store *s, hid_t plugmc, const output_data *data)
 {
     char date[32];
     time_t now = time(NULL);
     struct tm utc;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     hid_t group = store_group(s, plugmc, "volatile");
-    sum = checkpoint_volatile_checksum(sum, data, stamp);
     write_real(s, group, "seconds", data->seconds);
     pace_write(s, group, &data->pace);
-    store_attribute(s, group, "checksum", STORE_UINT64, &sum);
     store_document(s, group, "written", date);
     store_leave(s, group);
 }
 
-void checkpoint_write(store *s, const output_data *data, const char *stamp, bool fresh,
-                      int64_t frames)
+void checkpoint_write(store *s, const output_data *data, const char *stamp, const char *trajectory)
 {
-    uint64_t sum =
-        checkpoint_checksum(data, data->system->walkers, data->system->particles, frames);
-    origin_write(s, data, stamp);
+    origin_write(s, data, stamp, trajectory);
     hid_t plugmc = store_group(s, s->file, "plugmc");
     write_integer(s, plugmc, "format", CHECKPOINT_FORMAT);
     hid_t observables = store_group(s, plugmc, "observables");
     for (int i = 0; i < data->quantity_count; i++)
-        write_quantity(s, observables, &data->quantities[i], data, fresh);
+        write_quantity(s, observables, &data->quantities[i], data);
     for (int i = 0; i < data->derived_count; i++) write_derived(s, observables, &data->derived[i]);
     store_leave(s, observables);
     move_records_write(s, plugmc, data);
-    write_state(s, plugmc, data, frames, sum);
-    write_volatile(s, plugmc, data, stamp, sum);
+    write_state(s, plugmc, data);
+    write_volatile(s, plugmc, data);
     store_leave(s, plugmc);
 }
 
@@ -315,7 +341,7 @@ static void read_scalar(store *s, hid_t group, quantity_record *q, int walkers)
     if (shape[1] > (hsize_t)walkers || shape[1] < 1)
         store_fail(s, "its series have another number of walkers");
     q->walkers = (int32_t)shape[1];
-    q->samples = q->written = (int64_t)shape[0];
+    q->samples = (int64_t)shape[0];
     q->capacity = (int64_t)(shape[0] * shape[1]);
 }
 
@@ -448,13 +474,46 @@ static void read_state(store *s, hid_t group, output_data *data)
     data->equilibrate = read_natural(s, group, "equilibrate");
     data->sweep = read_natural(s, group, "sweep");
     data->finished = read_integer(s, group, "finished") != 0;
-    data->trajectory.written = read_integer(s, group, "frames");
     data->joined = store_has(s, group, "joined");
     data->positions = store_get_array(s, group, "positions", STORE_DOUBLE, 3, shape);
     if (!s->failed && (shape[2] != 3 || shape[0] > INT32_MAX))
         store_fail(s, "its positions have a wrong shape");
     data->walkers = (int32_t)shape[0];
     data->particles = (int64_t)shape[1];
+}
+
+static void read_trajectory(store *s, hid_t checkpoint, output_trajectory *t)
+{
+    if (!store_has(s, checkpoint, "trajectory")) return;
+    hid_t group = store_enter(s, checkpoint, "trajectory");
+    char *format = store_get_label(s, group, "format");
+    t->wanted = true;
+    t->written = read_integer(s, group, "frames");
+    t->single = read_integer(s, group, "single") != 0;
+    t->from = read_natural(s, group, "from");
+    t->until = read_natural(s, group, "until");
+    if (!s->failed && t->written < 0) store_fail(s, "it counts %lld frames", (long long)t->written);
+    if (!s->failed && strcmp(format, "gsd") && strcmp(format, "h5md"))
+        store_fail(s, "its trajectory has a format '%.16s', which this plugmc does not know", format);
+    if (!s->failed) t->format = strcmp(format, "gsd") ? TRAJECTORY_OF_H5MD : TRAJECTORY_OF_GSD;
+    free(format);
+    store_leave(s, group);
+}
+
+/* Format 3 has the frames in the output file itself. */
+static void read_inside(store *s, hid_t checkpoint, output_trajectory *t)
+{
+    static const char step[] = "particles/trajectory/position/step";
+    hsize_t count = 0;
+    t->written = read_integer(s, checkpoint, "frames");
+    t->wanted = t->inside = t->written > 0;
+    if (s->failed || !t->inside) return;
+    int64_t *sweeps = store_get_array(s, s->file, step, STORE_INT64, 1, &count);
+    if (!s->failed && count != (hsize_t)t->written)
+        store_fail(s, "its trajectory has %llu frames, its checkpoint knows %lld",
+                   (unsigned long long)count, (long long)t->written);
+    if (!s->failed) t->from = (uint64_t)sweeps[0], t->until = (uint64_t)sweeps[count - 1];
+    free(sweeps);
 }
 
 void checkpoint_read(store *s, output_data *data)
@@ -464,10 +523,10 @@ void checkpoint_read(store *s, output_data *data)
         return;
     }
     hid_t plugmc = store_enter(s, s->file, "plugmc");
-    int64_t format = read_integer(s, plugmc, "format");
-    if (!s->failed && format != CHECKPOINT_FORMAT)
-        store_fail(s, "its checkpoint has format %lld, this plugmc reads format %d",
-                   (long long)format, CHECKPOINT_FORMAT);
+    const int64_t format = read_integer(s, plugmc, "format");
+    if (!s->failed && format != CHECKPOINT_FORMAT && format != CHECKPOINT_FORMAT_1)
+        store_fail(s, "its checkpoint has format %lld, this plugmc reads formats %d and %d",
+                   (long long)format, CHECKPOINT_FORMAT_1, CHECKPOINT_FORMAT);
     hid_t checkpoint = store_enter(s, plugmc, "checkpoint");
     hid_t moment = store_enter(s, plugmc, "volatile");
     origin_read(s, data);
@@ -476,18 +535,12 @@ void checkpoint_read(store *s, output_data *data)
     read_records(s, plugmc, data, true);
     move_records_read(s, plugmc, data);
     read_blobs(s, checkpoint, data);
-    ends_find_frames(s, data);
+    if (format == CHECKPOINT_FORMAT)
+        read_trajectory(s, checkpoint, &data->trajectory);
+    else
+        read_inside(s, checkpoint, &data->trajectory);
     data->seconds = read_real(s, moment, "seconds");
     pace_read(s, moment, &data->pace);
-    uint64_t expected = read_natural(s, checkpoint, "checksum");
-    uint64_t expected_volatile = read_natural(s, moment, "checksum");
-    if (!s->failed) {
-        uint64_t sum =
-            checkpoint_checksum(data, data->walkers, data->particles, data->trajectory.written);
-        if (sum != expected ||
-            checkpoint_volatile_checksum(sum, data, data->file.stamp) != expected_volatile)
-            store_fail(s, "it is damaged: its checkpoint does not have the checksum that it had");
-    }
     store_leave(s, moment);
     store_leave(s, checkpoint);
     store_leave(s, plugmc);

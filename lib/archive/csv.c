@@ -59,7 +59,7 @@ static void write_table(FILE *out, const output_data *data)
 int output_csv_try(const char *path, const output_data *data, char why[OUTPUT_WHY])
 {
     replacement file;
-    int code = replacement_begin(&file, path, NULL, data->file.identity, false);
+    int code = replacement_begin(&file, path, data->file.identity, REPLACES_ANY);
     if (!code) {
         int fd = dup(file.fd);
         FILE *out = fd < 0 ? NULL : fdopen(fd, "w");

@@ -1,6 +1,5 @@
 /* How far a run has come and what it has found, from the attributes that it has written: for lists and tables of many
- * files. Series, arrays, states and their checksum are not read, which takes most of the time; what is read has the
- * checksums of HDF5 itself. */
+ * files. Series, arrays and states are not read, which takes most of the time. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,7 +79,8 @@ static void read_origin(store *s, output_data *data)
 static void read_all(store *s, output_data *data, bool numbers)
 {
     hid_t plugmc = store_enter(s, s->file, "plugmc");
-    if (!s->failed && read_integer(s, plugmc, "format") != CHECKPOINT_FORMAT)
+    const int64_t format = read_integer(s, plugmc, "format");
+    if (!s->failed && format != CHECKPOINT_FORMAT && format != CHECKPOINT_FORMAT_1)
         store_fail(s, "its checkpoint has another format");
     hid_t checkpoint = store_enter(s, plugmc, "checkpoint");
     store_get_attribute(s, checkpoint, "sweep", STORE_UINT64, &data->sweep);

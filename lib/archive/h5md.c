@@ -312,7 +312,7 @@ static void write_other_walker(store *s, hid_t group, hid_t first, const output_
 {
     static const char *const shared[] = {"species", "charge", "diameter", "id"};
     const size_t shares = numbers_change(data) ? 0 : 4;
-    const bool own_box = data->trajectory.frames[0].boxes != NULL;
+    const bool own_box = data->system->changes & PLUGMC_CHANGED_BOX;
     hid_t position = store_group(s, group, "position");
     if (before == 0) {
         for (size_t i = 0; i < shares; i++) store_link(s, first, shared[i], group, shared[i]);
@@ -328,7 +328,7 @@ static void write_other_walker(store *s, hid_t group, hid_t first, const output_
 
 void h5md_write_frames(store *s, const output_data *data, int64_t before)
 {
-    if (data->trajectory.frame_count == 0) return;
+    if (data->trajectory.frame_count == 0 && !data->trajectory.cut) return;
     hid_t particles = store_group(s, s->file, "particles");
     hid_t first = store_group(s, particles, "trajectory");
     write_first_walker(s, first, data, before);

@@ -73,14 +73,6 @@ static void *read_numbers(store *s, hid_t group, const char *name, enum store_ty
 /* particles/trajectory, or the only group there. */
 static hid_t enter_particles(store *s)
 {
-    if (!store_has(s, s->file, "particles")) {
-        store_fail(
-            s,
-            store_has(s, s->file, "plugmc")
-                ? "its run has written no positions; plugmc export --last writes those at its end"
-                : "it has no group 'particles', so it is not an H5MD file");
-        return -1;
-    }
     if (store_has(s, s->file, "particles/trajectory"))
         return store_enter(s, s->file, "particles/trajectory");
     hid_t particles = store_enter(s, s->file, "particles");
@@ -313,7 +305,12 @@ void h5md_read(store *s, const char *path, int most, int64_t which, file_frame *
     *out = (file_frame){0};
     moment m = {.which = which};
     int fd = store_open_path(s, path);
-    hid_t group = s->failed ? -1 : enter_particles(s);
+    const bool frames = !s->failed && store_has(s, s->file, "particles");
+    if (!s->failed && !frames && store_has(s, s->file, "plugmc/checkpoint/species"))
+        last_state_read(s, most, which, out);
+    else if (!s->failed && !frames)
+        store_fail(s, "it has no group 'particles', so it is not an H5MD file");
+    hid_t group = s->failed || !frames ? -1 : enter_particles(s);
     while (group >= 0 && !s->failed) {
         char next[16 + H5MD_NAME] = "particles/";
         add_walker(s, group, &m, out);
@@ -324,7 +321,7 @@ void h5md_read(store *s, const char *path, int most, int64_t which, file_frame *
         group = store_enter(s, s->file, next);
     }
     if (group >= 0) store_leave(s, group);
-    if (out->boxes < out->walkers) out->boxes = out->boxes > 0; /* that of the first for all */
+    if (frames && out->boxes < out->walkers) out->boxes = out->boxes > 0; /* that of the first for all */
     int failed = store_close(s);
     if (fd >= 0) close(fd);
     if (failed) frame_free(out);

@@ -19,7 +19,7 @@ static void write_species_names(store *s, hid_t group, const plugmc_system *syst
     free(text);
 }
 
-void origin_write(store *s, const output_data *data, const char *stamp)
+void origin_write(store *s, const output_data *data, const char *stamp, const char *trajectory)
 {
     hid_t group = store_group(s, s->file, "parameters");
     store_document(s, group, "effective_ini", data->origin.effective_ini);
@@ -27,9 +27,14 @@ void origin_write(store *s, const output_data *data, const char *stamp)
     store_document(s, group, "provenance", data->origin.provenance);
     if (data->origin.history) store_document(s, group, "history", data->origin.history);
     store_document(s, group, "identity", stamp);
+    if (data->trajectory.wanted) {
+        store_label(s, group, "run", data->trajectory.run);
+        store_document(s, group, "trajectory", trajectory);
+    }
     write_species_names(s, group, data->system);
     store_attribute(s, group, "seed", STORE_UINT64, &data->system->seed.key);
     store_label(s, group, "version", PLUGMC_VERSION);
+    if (data->origin.author && *data->origin.author) store_label(s, group, "author", data->origin.author);
     store_leave(s, group);
 }
 
@@ -43,6 +48,16 @@ static void read_stamp(store *s, hid_t parameters, char stamp[STAMP_SIZE])
     free(text);
 }
 
+static void read_place(store *s, hid_t parameters, output_trajectory *t)
+{
+    char *run = store_get_label(s, parameters, "run");
+    t->base = store_get_document(s, parameters, "trajectory");
+    if (!s->failed && strlen(run) != IDENTITY_SIZE - 1)
+        store_fail(s, "what it says of its trajectory is damaged");
+    if (!s->failed) strcpy(t->run, run);
+    free(run);
+}
+
 void origin_read(store *s, output_data *data)
 {
     hid_t group = store_enter(s, s->file, "parameters");
@@ -52,6 +67,7 @@ void origin_read(store *s, output_data *data)
     if (store_has(s, group, "history"))
         data->origin.history = store_get_document(s, group, "history");
     read_stamp(s, group, data->file.stamp);
+    if (store_has(s, group, "trajectory")) read_place(s, group, &data->trajectory);
     store_leave(s, group);
 }
 

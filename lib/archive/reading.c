@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "archive/parts.h"
+#include "base/paths.h"
 #include "base/regular_file.h"
 #include "base/rehearsal.h"
 #include "archive/averages.h"
@@ -30,9 +31,22 @@ static int read_whole(store *s, const char *path, output_data *data)
     return code;
 }
 
-/* Rehearsed and read is one file, even if another one is put in its place meanwhile. `copy`: beside which file the
- * rehearsal makes its own. `always`: even if this file was the last one that was good. */
-static int read_open(int fd, const char *copy, bool always, output_data *data, char why[OUTPUT_WHY])
+/* The checkpoint has the place of the trajectory as seen from its own folder. */
+static int resolve_trajectory(output_trajectory *t, const char *path, char why[OUTPUT_WHY])
+{
+    if (!t->base) return EXIT_DONE;
+    char *folder = path_folder(path), *base = folder ? path_join(folder, t->base) : NULL;
+    free(folder);
+    free(t->base);
+    t->base = base;
+    if (base) return EXIT_DONE;
+    snprintf(why, OUTPUT_WHY, "there is not enough memory");
+    return EXIT_MEMORY;
+}
+
+/* Rehearsed and read is one file, even if another one is put in its place meanwhile. `always`: even if this file was the
+ * last one that was good. */
+static int read_open(int fd, const char *path, bool always, output_data *data, char why[OUTPUT_WHY])
 {
     store s;
     char held[OUTPUT_PATH];
@@ -40,11 +54,12 @@ static int read_open(int fd, const char *copy, bool always, output_data *data, c
     findings none = {0};
     *data = (output_data){0};
     output_path_of(fd, held);
-    int code = rehearse("checkpoint", held, copy, EXIT_CHECKPOINT, always ? &none : NULL, why);
+    int code = rehearse("checkpoint", held, "", EXIT_CHECKPOINT, always ? &none : NULL, why);
     free(none.data);
     if (code) return code;
     code = read_whole(&s, held, data);
     if (code) snprintf(why, OUTPUT_WHY, "%s", s.reason);
+    if (!code) code = resolve_trajectory(&data->trajectory, path, why);
     if (code || fstat(fd, &info)) return code;
     data->file.device = info.st_dev;
     data->file.inode = info.st_ino;
@@ -171,7 +186,6 @@ static void move_samples(quantity_record *from, quantity_record *to)
     to->blocks = from->blocks;
     to->samples = from->samples;
     to->capacity = from->capacity;
-    to->written = from->written;
     from->series = NULL;
     from->blocks = (block_average){0};
 }
@@ -225,6 +239,22 @@ static void take_text(const char **to, const char **from)
     *from = NULL;
 }
 
+/* What the run says of it stands, and its frames are those of the file. */
+static void take_trajectory(output_trajectory *from, output_trajectory *to)
+{
+    const output_trajectory run = *to;
+    if (!from->wanted) return;
+    *to = *from;
+    from->base = NULL;
+    to->note = run.note;
+    to->frames = run.frames;
+    to->frame_count = run.frame_count;
+    if (run.wanted) to->format = run.format, to->single = run.single;
+    if (to->inside) strcpy(to->run, run.run);
+    if (to->inside && !to->base) to->base = run.base;
+    if (to->base != run.base) free(run.base);
+}
+
 static void hand_over(output_data *found, output_data *data)
 {
     take_text(&data->origin.effective_ini, &found->origin.effective_ini);
@@ -251,9 +281,7 @@ static void hand_over(output_data *found, output_data *data)
         found->move_count = 0;
     }
     data->equilibrate = found->equilibrate;
-    data->trajectory.written = found->trajectory.written;
-    data->trajectory.from = found->trajectory.from;
-    data->trajectory.until = found->trajectory.until;
+    take_trajectory(&found->trajectory, &data->trajectory);
     data->file.device = found->file.device;
     data->file.inode = found->file.inode;
     data->sweep = found->sweep;
@@ -341,5 +369,6 @@ void output_free(output_data *data)
     free((void *)data->origin.user_ini);
     free((void *)data->origin.provenance);
     free((void *)data->origin.history);
+    free(data->trajectory.base);
     *data = (output_data){0};
 }

@@ -214,10 +214,17 @@ static int serve(server *v)
     return sent ? EXIT_DONE : EXIT_INTERNAL;
 }
 
-int store_serve(int socket, int fd, enum store_mode mode)
+int store_serve(int socket, int fd)
 {
     server v = {.socket = socket};
-    store_open(&v.store, fd, mode);
+    store_open(&v.store, fd, STORE_FRESH);
+    return serve(&v);
+}
+
+int store_serve_over(int socket, int fd, int below)
+{
+    server v = {.socket = socket};
+    store_open_over(&v.store, fd, below);
     return serve(&v);
 }
 

@@ -183,8 +183,8 @@ static bool receive_all(int socket, void *data, size_t bytes)
     return true;
 }
 
-/* Starts the child with the socket as its standard input, and `fd` (or nothing) as file 3. */
-static void start(store *s, int fd, char *const arguments[])
+/* Starts the child with the socket as its standard input, and `fd` and `below` (or nothing) as files 3 and 4. */
+static void start(store *s, int fd, int below, char *const arguments[])
 {
     int ends[2];
     store_child *w = calloc(1, sizeof *w);
@@ -194,7 +194,7 @@ static void start(store *s, int fd, char *const arguments[])
     }
     int code = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) ? errno : 0;
     if (!code) {
-        code = child_start(&w->child, (int[]){ends[1], -1, -1, fd}, 4, true, arguments);
+        code = child_start(&w->child, (int[]){ends[1], -1, -1, fd, below}, 5, true, arguments);
         close(ends[1]);
         if (code) close(ends[0]);
     }
@@ -210,16 +210,24 @@ static void start(store *s, int fd, char *const arguments[])
     s->file = take_number(s, 0);
 }
 
-void store_open_apart(store *s, int fd, enum store_mode mode)
+void store_open_apart(store *s, int fd)
 {
     if (!child_program) {
-        store_open(s, fd, mode);
+        store_open(s, fd, STORE_FRESH);
         return;
     }
     *s = (store){.file = -1, .driver = H5I_INVALID_HID, .fd = fd};
-    start(s, fd,
-          (char *const[]){(char *)"plugmc", (char *)"write",
-                          (char *)(mode == STORE_FRESH ? "fresh" : "change"), NULL});
+    start(s, fd, -1, (char *const[]){(char *)"plugmc", (char *)"write", (char *)"fresh", NULL});
+}
+
+void store_open_over_apart(store *s, int fd, int below)
+{
+    if (!child_program) {
+        store_open_over(s, fd, below);
+        return;
+    }
+    *s = (store){.file = -1, .driver = H5I_INVALID_HID, .fd = fd};
+    start(s, fd, below, (char *const[]){(char *)"plugmc", (char *)"write", (char *)"over", NULL});
 }
 
 void store_open_path_apart(store *s, const char *path)
@@ -229,7 +237,7 @@ void store_open_path_apart(store *s, const char *path)
         return;
     }
     *s = (store){.file = -1, .driver = H5I_INVALID_HID, .fd = -1, .reading = true};
-    start(s, -1, (char *const[]){(char *)"plugmc", (char *)"read", (char *)path, NULL});
+    start(s, -1, -1, (char *const[]){(char *)"plugmc", (char *)"read", (char *)path, NULL});
 }
 
 /* ---- Asking --------------------------------------------------------------------------------- */

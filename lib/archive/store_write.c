@@ -1,5 +1,6 @@
 /* HDF5 with failures that stick. See store.h; the driver is in store_driver.c. */
 #include "archive/store_apart.h"
+#include "base/sha256.h"
 #include "base/regular_file.h"
 
 #include <errno.h>
@@ -375,14 +376,21 @@ void store_document(store *s, hid_t parent, const char *name, const char *text)
         writer_text(s, SEND_DOCUMENT, parent, name, text);
         return;
     }
-    char *old = store_has(s, parent, name) ? store_get_document(s, parent, name) : NULL;
-    if (!old || strcmp(old, text) != 0) {
-        hid_t type = text_type(text);
-        store_remove(s, parent, name);
-        write_array(s, parent, name, type, 0, NULL, text);
-        H5Tclose(type);
-    }
-    free(old);
+    char sum[STORE_SUM];
+    hid_t type = text_type(text);
+    write_array(s, parent, name, type, 0, NULL, text);
+    H5Tclose(type);
+    hid_t array = store_open_array(s, parent, name);
+    store_sum(text, sum);
+    store_label(s, array, "sha256", sum);
+    store_leave_array(s, array);
+}
+
+void store_sum(const char *text, char sum[STORE_SUM])
+{
+    uint8_t digest[32];
+    sha256_of(text, strlen(text), digest);
+    for (int i = 0; i < 32; i++) sprintf(sum + 2 * i, "%02x", digest[i]);
 }
 
 /* ---- Arrays --------------------------------------------------------------------------------- */
@@ -472,16 +480,19 @@ void store_array(store *s, hid_t parent, const char *name, enum store_type type,
         write_array(s, parent, name, store_native(type), rank, shape, data);
 }
 
-/* How long rows are so far, if that is less. */
-static hsize_t length_before(hid_t array, int rank, hsize_t length)
+/* Whether an array has `before` rows, or more, which are cut off, of at most this length. */
+static bool cut_rows(store *s, hid_t array, int rank, const hsize_t *shape, hsize_t before)
 {
     hsize_t found[H5S_MAX_RANK] = {0};
     hid_t space = H5Dget_space(array);
-    if (H5Sget_simple_extent_ndims(space) == rank &&
-        H5Sget_simple_extent_dims(space, found, NULL) == rank && found[1] < length)
-        length = found[1];
+    bool good = H5Sget_simple_extent_ndims(space) == rank &&
+                H5Sget_simple_extent_dims(space, found, NULL) == rank && found[0] >= before;
     H5Sclose(space);
-    return length;
+    for (int d = 1; d < rank && good; d++)
+        good = d == 1 ? found[d] <= shape[d] : found[d] == shape[d];
+    const bool more = good && found[0] > before;
+    found[0] = before;
+    return good && (!more || store_good(s, H5Dset_extent(array, found)));
 }
 
 hid_t store_grow(store *s, hid_t parent, const char *name, enum store_type kind, int rank,
@@ -493,11 +504,7 @@ hid_t store_grow(store *s, hid_t parent, const char *name, enum store_type kind,
     if (s->failed) return -1;
     if (!found && before == 0) return make_array(s, parent, name, type, rank, shape, true);
     hid_t array = found ? store_open_array(s, parent, name) : -1;
-    hsize_t old[STORE_RANK];
-    memcpy(old, shape, (size_t)rank * sizeof *shape);
-    old[0] = before;
-    if (array >= 0 && rank > 1) old[1] = length_before(array, rank, shape[1]);
-    if (array < 0 || !same_shape(array, rank, old)) {
+    if (array < 0 || !cut_rows(s, array, rank, shape, before)) {
         store_fail(s, "its '%s' does not have the rows that this run wrote", name);
         store_leave_array(s, array);
         return -1;

@@ -11,6 +11,7 @@
 
 #include "archive/parts.h"
 #include "archive/replacement.h"
+#include "archive/trajectory.h"
 #include "base/child.h"
 
 /* ---- Before a run begins -------------------------------------------------------------------- */
@@ -46,10 +47,10 @@ static int try_files(const char *path, bool *replacing)
     char identity[IDENTITY_SIZE];
     *replacing = false;
     identity_make(identity);
-    int code = replacement_begin(&first, path, NULL, identity, false);
+    int code = replacement_begin(&first, path, identity, REPLACES_ANY);
     if (code) return code;
     identity_make(identity);
-    code = replacement_begin(&second, path, NULL, identity, false);
+    code = replacement_begin(&second, path, identity, REPLACES_ANY);
     if (!code && rename(second.temporary, first.temporary)) {
         code = errno;
         *replacing = true;
@@ -109,7 +110,7 @@ bool output_names_clash(const output_data *data, const char **observable, const 
     return false;
 }
 
-/* Is the file that is added to still the one that was written or read last? */
+/* Is the file that is replaced still the one that was written or read last? */
 static int check_stamp(store *s, const char *from, const output_data *data)
 {
     store reading;
@@ -125,38 +126,37 @@ static int check_stamp(store *s, const char *from, const output_data *data)
     return 1;
 }
 
-/* 0, or non-zero with the reason in s->reason. What the file has already is that of `from`. keeps =
- * false: all is done but the last step, and the old file, or none, is there as before. */
-static int write_file(store *s, const char *path, const char *from, bool keeps,
-                      const output_data *data, const char *stamp)
+/* 0, or non-zero with the reason in s->reason. keeps = false: all is done but the last step, and the old file, or none,
+ * is there as before. */
+static int write_file(store *s, const char *path, bool fresh, bool keeps, const output_data *data,
+                      const char *stamp)
 {
     replacement file;
-    const bool fresh = !from;
     *s = (store){.fd = -1};
-    if (!fresh && check_stamp(s, from, data)) return 1;
-    spare *spare = !fresh && !strcmp(path, from) ? data->file.spare : NULL;
-    int code = spare ? replacement_begin_again(&file, path, data->file.identity, spare)
-                     : replacement_begin(&file, path, from, data->file.identity,
-                                         fresh || !strcmp(path, from));
+    if (!fresh && check_stamp(s, path, data)) return 1;
+    char *base = trajectory_seen_from(&data->trajectory, path);
+    if (!base) {
+        store_short(s);
+        return 1;
+    }
+    int code = replacement_begin(&file, path, data->file.identity,
+                                 fresh ? REPLACES_NOTHING : REPLACES_PRESENT);
     if (code) {
         store_fail(s, "%s", replacement_words(code));
         s->memory_short = child_is_shortage(code);
         s->error = code > 0 ? code : 0;
+        free(base);
         return code;
     }
-    store_open_apart(s, file.fd, fresh ? STORE_FRESH : STORE_CHANGE);
-    int64_t before = fresh ? 0 : data->trajectory.written;
-    if (fresh) h5md_write_header(s, data);
-    h5md_write_frames(s, data, before);
-    checkpoint_write(s, data, stamp, fresh, before + data->trajectory.frame_count);
-    touched touched;
-    if (store_close_telling(s, &touched) || !keeps) {
+    store_open_apart(s, file.fd);
+    checkpoint_write(s, data, stamp, base);
+    free(base);
+    if (store_close(s) || !keeps) {
         replacement_abandon(&file);
     } else {
-        code = replacement_finish_keeping(&file, spare, &touched);
+        code = replacement_finish(&file);
         if (code) store_fail(s, "%s", replacement_words(code));
     }
-    touched_free(&touched);
     return s->failed ? s->failed : code;
 }
 
@@ -186,7 +186,7 @@ int output_rehearse(const char *path, output_data *data, report *r)
     if (margin == MAP_FAILED)
         return report_error(r, EXIT_MEMORY, NULL, 0, "cannot write %s: %s (nothing was changed)",
                             path, strerror(ENOMEM));
-    int failed = write_file(&s, path, NULL, false, data, stamp);
+    int failed = write_file(&s, path, true, false, data, stamp);
     munmap(margin, MARGIN);
     if (!failed) return EXIT_DONE;
     return report_error(r, s.memory_short ? EXIT_MEMORY : EXIT_OUTPUT, NULL, 0,
@@ -194,29 +194,18 @@ int output_rehearse(const char *path, output_data *data, report *r)
 }
 
 /* All of `data` is in the file now. */
-static void note_written(const char *path, const char *from, output_data *data, const char *stamp)
+static void note_written(const char *path, output_data *data, const char *stamp)
 {
     struct stat info;
-    const int64_t before = from ? data->trajectory.written : 0;
-    const int count = data->trajectory.frame_count;
     data->file.error = 0;
     data->file.writes++;
     strcpy(data->file.stamp, stamp);
     data->file.device = stat(path, &info) ? 0 : info.st_dev;
     data->file.inode = data->file.device ? info.st_ino : 0;
-    for (int i = 0; i < data->quantity_count; i++)
-        data->quantities[i].written = data->quantities[i].samples;
-    if (!before) data->trajectory.from = count ? data->trajectory.frames[0].sweep : 0;
-    if (count) data->trajectory.until = data->trajectory.frames[count - 1].sweep;
-    for (int f = 0; f < count; f++) {
-        free(data->trajectory.frames[f].positions), free(data->trajectory.frames[f].boxes);
-        data->trajectory.frames[f] = (frame){0};
-    }
-    data->trajectory.written = before + count;
-    data->trajectory.frame_count = 0;
 }
 
-int output_try(const char *path, const char *from, output_data *data, char why[OUTPUT_WHY])
+int output_try(const char *path, bool fresh, output_data *data, lost_frames *lost,
+               char why[OUTPUT_WHY])
 {
     store s;
     const char *observable, *name;
@@ -226,21 +215,29 @@ int output_try(const char *path, const char *from, output_data *data, char why[O
         return EXIT_INTERNAL;
     }
     if (!data->file.identity[0]) identity_make(data->file.identity);
+    output_trajectory *t = &data->trajectory;
+    if (t->wanted && !t->base && !(t->base = trajectory_base(path))) {
+        snprintf(why, OUTPUT_WHY, "there is not enough memory");
+        return EXIT_MEMORY;
+    }
+    const int code = trajectory_append(data, lost, why);
+    if (code) return code;
     snprintf(stamp, sizeof stamp, "%s %llu", data->file.identity,
              (unsigned long long)data->file.writes + 1);
-    if (write_file(&s, path, from, true, data, stamp)) {
+    if (write_file(&s, path, fresh, true, data, stamp)) {
         snprintf(why, OUTPUT_WHY, "%s", s.reason);
         data->file.error = s.error;
         return s.memory_short ? EXIT_MEMORY : EXIT_OUTPUT;
     }
-    note_written(path, from, data, stamp);
+    note_written(path, data, stamp);
     return EXIT_DONE;
 }
 
 int output_write(const char *path, bool fresh, output_data *data, report *r)
 {
     char why[OUTPUT_WHY], seen[OUTPUT_WHY], words[OUTPUT_WHY];
-    int code = output_try(path, fresh ? NULL : path, data, why);
+    lost_frames lost;
+    int code = output_try(path, fresh, data, &lost, why);
     if (code == EXIT_INTERNAL) return report_error(r, code, NULL, 0, "%s", why);
     if (code)
         return report_error(r, code, NULL, 0, "cannot write %s: %s (%s)", path, why,

@@ -14,6 +14,7 @@ void frame_free(file_frame *f)
     free(f->species);
     free(f->box);
     free(f->exact);
+    free(f->number);
     free(f->line);
     *f = (file_frame){0};
 }

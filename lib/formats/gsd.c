@@ -14,8 +14,8 @@
 #include "base/regular_file.h"
 #include "formats/frame.h"
 
-typedef struct gsd {
-    const char *path;
+typedef struct gsd_reader {
+    char *path;
     report *report;
     file_frame *out;
     int fd;
@@ -24,9 +24,11 @@ typedef struct gsd {
     char *names;      /* [name_room][64] and a zero */
     gsd_entry *index; /* [entries] */
     uint64_t entries;
-    uint64_t frame; /* the one that is read */
-    uint64_t n;     /* particles in it */
-    int code;       /* of what went wrong; then nothing more is read */
+    bool sorted;     /* entries are in the order of their frames */
+    uint64_t frames; /* that it has */
+    uint64_t frame;  /* the one that is read */
+    uint64_t n;      /* particles in it */
+    int code;        /* of what went wrong; then nothing more is read */
 } gsd;
 
 #define refuse(g, ...)                                                                             \
@@ -132,7 +134,7 @@ static void read_header(gsd *g)
                h->schema_version >> 16, h->schema_version & 0xffff);
 }
 
-static void read_index(gsd *g, int64_t which)
+static void read_index(gsd *g)
 {
     const gsd_header *h = &g->header;
     uint64_t last = 0;
@@ -140,20 +142,24 @@ static void read_index(gsd *g, int64_t which)
     if (g->names)
         g->index = read_piece(g, "index", h->index_location, h->index_room, sizeof *g->index);
     if (!g->index) return;
+    g->sorted = true;
     while (g->entries < h->index_room && g->index[g->entries].location) {
         const uint64_t frame = g->index[g->entries++].frame;
+        if (frame < last) g->sorted = false;
         if (frame > last) last = frame;
     }
-    if (!g->entries) {
+    if (!g->entries)
         refuse(g, "it has no frame");
-        return;
-    }
-    if (last >= INT64_MAX) {
+    else if (last >= INT64_MAX)
         refuse(g, "its index is damaged");
-        return;
-    }
+    else
+        g->frames = last + 1;
+}
+
+static void choose_frame(gsd *g, int64_t which)
+{
     char why[FRAME_WHY];
-    const int64_t frame = frame_number(which, (int64_t)last + 1, why);
+    const int64_t frame = frame_number(which, (int64_t)g->frames, why);
     if (frame < 0)
         refuse(g, "%s", why);
     else
@@ -177,7 +183,17 @@ static int number_of(const gsd *g, const char *name)
 static const gsd_entry *entry_of(const gsd *g, const char *name, uint64_t frame)
 {
     const int number = number_of(g, name);
-    for (uint64_t i = g->entries; i-- > 0;)
+    uint64_t first = 0, end = g->entries; /* where entries of the frame may be */
+    for (uint64_t above = g->entries; g->sorted && first < above;) {
+        const uint64_t middle = first + (above - first) / 2;
+        if (g->index[middle].frame < frame)
+            first = middle + 1;
+        else
+            above = middle;
+    }
+    if (g->sorted)
+        for (end = first; end < g->entries && g->index[end].frame == frame;) end++;
+    for (uint64_t i = end; i-- > first;)
         if (g->index[i].name == number && g->index[i].frame == frame) return &g->index[i];
     return NULL;
 }
@@ -374,30 +390,90 @@ static void read_properties(gsd *g)
         g->out->property[k] = g->code ? NULL : read_reals(g, names[k], g->n, 1);
 }
 
-int gsd_read(const char *path, int64_t which, file_frame *out, report *report)
+/* Only files of runs in which particles come and go have them. */
+static void read_numbers(gsd *g)
 {
-    gsd g = {.path = path, .report = report, .out = out};
+    uint32_t *found = read_shaped(g, GSD_OUR_NUMBERS, GSD_UINT32, g->n, 1);
+    g->out->number = found;
+}
+
+/* ---- A file ----------------------------------------------------------------------------------- */
+
+int gsd_open(const char *path, gsd_reader **out, report *report)
+{
     const char *why;
     struct stat info;
-    *out = (file_frame){.walkers = 1};
-    g.fd = open_regular(path, &why);
-    if (g.fd < 0) return refuse(&g, "cannot be opened: %s", why);
-    if (fstat(g.fd, &info))
-        refuse(&g, "cannot be read: %s", strerror(errno));
+    gsd *g = *out = calloc(1, sizeof *g);
+    if (g) *g = (gsd){.path = strdup(path), .report = report, .fd = -1};
+    if (!g || !g->path) {
+        gsd_close(g);
+        *out = NULL;
+        return report_error(report, EXIT_MEMORY, path, 0, "not enough memory to read it");
+    }
+    g->fd = open_regular(path, &why);
+    if (g->fd < 0)
+        refuse(g, "cannot be opened: %s", why);
+    else if (fstat(g->fd, &info))
+        refuse(g, "cannot be read: %s", strerror(errno));
     else
-        g.bytes = (uint64_t)info.st_size;
-    if (!g.code) read_header(&g);
-    if (!g.code) read_index(&g, which);
-    if (!g.code) read_box(&g);
-    if (!g.code) read_count(&g);
-    if (!g.code) read_places(&g);
-    if (!g.code) read_names(&g);
-    if (!g.code) read_species(&g);
-    if (!g.code) read_properties(&g);
-    out->count = (int64_t)g.n;
-    close(g.fd);
-    free(g.names);
-    free(g.index);
-    if (g.code) frame_free(out);
-    return g.code;
+        g->bytes = (uint64_t)info.st_size;
+    if (!g->code) read_header(g);
+    if (!g->code) read_index(g);
+    const int code = g->code;
+    if (code) gsd_close(g), *out = NULL;
+    return code;
+}
+
+void gsd_close(gsd_reader *g)
+{
+    if (!g) return;
+    if (g->fd >= 0) close(g->fd);
+    free(g->path), free(g->names), free(g->index);
+    free(g);
+}
+
+int64_t gsd_frames(const gsd_reader *g) { return (int64_t)g->frames; }
+
+int gsd_step(gsd_reader *g, int64_t frame, int64_t *step)
+{
+    g->frame = (uint64_t)frame;
+    uint64_t *found = read_shaped(g, "configuration/step", GSD_UINT64, 1, 1);
+    *step = found ? (int64_t)*found : 0;
+    free(found);
+    return g->code;
+}
+
+int gsd_frame_read(gsd_reader *g, int64_t which, file_frame *out, report *report)
+{
+    struct report *const before = g->report;
+    g->report = report;
+    g->out = out;
+    g->n = 0;
+    g->code = 0;
+    *out = (file_frame){.walkers = 1};
+    choose_frame(g, which);
+    if (!g->code) read_box(g);
+    if (!g->code) read_count(g);
+    if (!g->code) read_places(g);
+    if (!g->code) read_names(g);
+    if (!g->code) read_species(g);
+    if (!g->code) read_properties(g);
+    if (!g->code) read_numbers(g);
+    out->count = (int64_t)g->n;
+    const int code = g->code;
+    if (code) frame_free(out);
+    g->report = before;
+    g->code = 0;
+    return code;
+}
+
+int gsd_read(const char *path, int64_t which, file_frame *out, report *report)
+{
+    gsd_reader *g;
+    *out = (file_frame){.walkers = 1};
+    int code = gsd_open(path, &g, report);
+    if (code) return code;
+    code = gsd_frame_read(g, which, out, report);
+    gsd_close(g);
+    return code;
 }

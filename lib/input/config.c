@@ -169,6 +169,16 @@ static const plugmc_parameter observable_table[] = {
                        "distance between measurements"),
 };
 
+const plugmc_parameter trajectory_table[] = {
+    PLUGMC_CHOICE_KEY(trajectory_keys, format, "gsd", "gsd|h5md",
+                      "format of the trajectory, which is a file beside the output: gsd, one file a walker, NAME.gsd; "
+                      "h5md, one for all walkers, NAME.h5md"),
+    PLUGMC_CHOICE_KEY(trajectory_keys, precision, "double", "double|single",
+                      "of positions in GSD files: double adds them in double precision to those in single precision "
+                      "that the format has; single leaves them out"),
+};
+
+const int trajectory_count = PLUGMC_COUNT(trajectory_table);
 const int run_count = PLUGMC_COUNT(run_table), box_count = PLUGMC_COUNT(box_table),
           species_count = PLUGMC_COUNT(species_table), initial_count = PLUGMC_COUNT(initial_table),
           ladder_count = PLUGMC_COUNT(ladder_table);
@@ -179,6 +189,7 @@ static const int potential_count = PLUGMC_COUNT(potential_table),
 const char *const potential_keys[] = {"plugin", "role", "coupling", NULL};
 const char *const mover_keys[] = {"plugin", "every", "period", NULL};
 const char *const observable_keys[] = {"plugin", "period", NULL};
+const char *const writer_keys[] = {"plugin", "period", "format", "precision", NULL};
 
 enum { ANY = 1 << 20, MOST_SPECIES = 255 /* movers keep the index in a byte */, MOST_MOVERS = 64 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "archive/averages.h"
+#include "archive/trajectory.h"
 #include "base/crash.h"
 #include "engine/listing.h"
 #include "engine/refusals.h"
@@ -243,10 +244,9 @@ static void free_output(output_data *out)
         free(d->values), free(d->errors), free(d->each_converged);
         axes_free(&d->axes);
     }
-    for (int i = 0; i < out->trajectory.frame_count; i++) free(out->trajectory.frames[i].positions);
     free(out->quantities);
     free(out->derived);
-    free(out->trajectory.frames);
+    trajectory_free(&out->trajectory);
     free((char *)out->origin.user_ini);
     free((char *)out->origin.provenance);
     free((char *)out->origin.history);

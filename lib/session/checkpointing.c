@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/trajectory.h"
 #include "engine/borrowing.h"
 #include "engine/moves.h"
 #include "records/results.h"
@@ -170,7 +171,8 @@ int session_resume(session *session, const char *path)
     out->positions = NULL;
     out->blobs = NULL;
     out->blob_count = 0;
-    if (code) return code;
-    session->in_file = true;
-    return enough_left(session, path);
+    if (!code) code = enough_left(session, path);
+    if (!code && team_leads()) code = trajectory_take_up(out, path, session->engine.report);
+    session->in_file = !code;
+    return code;
 }

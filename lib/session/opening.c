@@ -1,6 +1,7 @@
 /* From a configuration to a run that is ready, and its end. */
 #include "session/session.h"
 
+#include "archive/trajectory.h"
 #include "session/history.h"
 #include "session/saving.h"
 #include "snapshot.h"
@@ -13,6 +14,26 @@ int session_open(session *session)
     for (int k = 0; k < engine->mover_count; k++)
         session->records.output.joined |= engine->movers[k].mover->couples != 0;
     return code;
+}
+
+/* The trajectory that an observable of this run writes. */
+static void describe_trajectory(session *session)
+{
+    const engine *engine = &session->engine;
+    output_trajectory *t = &session->records.output.trajectory;
+    t->note = engine->system.box.dimension == 2 ? "two-dimensional run: z = 0" : "";
+    for (int i = 0; i < engine->instance_count; i++) {
+        const instance *instance = &engine->instances[i];
+        if (instance->plugin->kind != PLUGMC_OBSERVABLE ||
+            !instance->plugin->observable->writes_trajectory)
+            continue;
+        t->wanted = true;
+        t->format = instance->trajectory.format == TRAJECTORY_H5MD ? TRAJECTORY_OF_H5MD
+                                                                   : TRAJECTORY_OF_GSD;
+        t->single = instance->trajectory.precision == TRAJECTORY_SINGLE;
+        t->base = checked(trajectory_base(session->output_path));
+        identity_make(t->run); /* that of a run that is resumed comes from its file */
+    }
 }
 
 int session_prepare(session *session)
@@ -30,7 +51,7 @@ int session_prepare(session *session)
     out->origin.history = history_append(session->before, out->origin.provenance);
     out->origin.author = engine->config.run.author;
     out->equilibrate = (uint64_t)engine->config.run.equilibrate;
-    out->trajectory.note = engine->system.box.dimension == 2 ? "two-dimensional run: z = 0" : "";
+    describe_trajectory(session);
     out->origin.user_ini = ini_as_text(&engine->config.ini, session->output_path);
     return 0;
 }

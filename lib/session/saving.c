@@ -33,21 +33,20 @@ static int write_fresh(const char *path, output_data *data, written *w)
 {
     int code = move_aside(path, w->kept, w->why);
     if (code) return code;
-    code = output_try(path, NULL, data, w->why);
+    code = output_try(path, true, data, &w->lost, w->why);
     if (code && w->kept[0] && !rename(w->kept, path)) w->kept[0] = 0;
     return code;
 }
 
 /* ---- Further ones --------------------------------------------------------------------------- */
 
-/* The series of scalars and the averages are all in memory, frames only since the last write. */
+/* All that is in the file is in memory, too. */
 static int write_anew(const char *path, output_data *data, written *w)
 {
     char why[OUTPUT_WHY];
-    w->lost = data->trajectory.written;
-    w->lost_from = data->trajectory.from;
-    w->lost_until = data->trajectory.until;
-    int code = output_try(path, NULL, data, why);
+    lost_frames lost;
+    int code = output_try(path, true, data, &lost, why);
+    if (lost.count) w->lost = lost;
     w->anew = !code;
     return code;
 }
@@ -89,7 +88,7 @@ static int write_output(const char *path, bool in_file, output_data *data, writt
 {
     int again = EXIT_OUTPUT;
     if (!in_file) return write_fresh(path, data, w);
-    const int code = output_try(path, path, data, w->why);
+    const int code = output_try(path, false, data, &w->lost, w->why);
     if (code != EXIT_OUTPUT && code != EXIT_MEMORY) return code;
     w->found = output_look(path, data, w->why_found);
     if (w->found == FOUND_NOTHING) again = write_anew(path, data, w);
@@ -136,23 +135,26 @@ static void write_last(session *session, written *w)
 }
 
 /* ", without the 48 frames of sweeps 5 to 240"; "" if there are none. */
-static const char *frames_words(int64_t frames, uint64_t from, uint64_t until, char words[128])
+static const char *frames_words(const lost_frames *lost, char words[128])
 {
     words[0] = 0;
-    if (frames)
-        snprintf(words, 128, ", without the %lld frame%s of sweeps %llu to %llu", (long long)frames,
-                 frames == 1 ? "" : "s", (unsigned long long)from, (unsigned long long)until);
+    if (lost->count)
+        snprintf(words, 128, ", without the %lld frame%s of sweeps %llu to %llu",
+                 (long long)lost->count, lost->count == 1 ? "" : "s",
+                 (unsigned long long)lost->from, (unsigned long long)lost->until);
     return words;
 }
 
-/* With what is in the file so far, or (`from` NULL) with what is in memory. */
-static bool rescue_to(session *session, const char *path, const char *from, char words[1024])
+/* The trajectory goes on where it is, or, if it can no longer be written there, beside the file. */
+static bool rescue_to(session *session, const char *path, bool moves, const lost_frames *left,
+                      char words[1024])
 {
     output_data *out = &session->records.output;
     char why[OUTPUT_WHY], frames[128];
-    frames_words(from ? 0 : out->trajectory.written, out->trajectory.from, out->trajectory.until,
-                 frames);
-    if (output_try(path, from, out, why)) return false;
+    lost_frames lost;
+    if (moves) trajectory_move(&out->trajectory, path);
+    if (output_try(path, true, out, &lost, why)) return false;
+    frames_words(moves ? left : &lost, frames);
     snprintf(words, 1024, "the run is in %s%s: go on with plugmc run --resume %s", path, frames,
              path);
     session->output_path = keep_text(path);
@@ -160,19 +162,20 @@ static bool rescue_to(session *session, const char *path, const char *from, char
 }
 
 /* Beside the output, here, or among temporary files: the first place that takes it. */
-static bool rescue(session *session, const written *w, char words[1024])
+static bool rescue(session *session, char words[1024])
 {
     const char *temporary = getenv("TMPDIR");
     char *beside = path_folder(session->output_path);
     const char *const folders[] = {beside, "", temporary && *temporary ? temporary : "/tmp"};
-    const bool kept = session->in_file && (w->found == FOUND_WHOLE || w->found == FOUND_UNKNOWN);
+    const output_trajectory *t = &session->records.output.trajectory;
+    const lost_frames left = {t->written, t->from, t->until};
     bool saved = false;
-    for (int i = 0; i < 3 && !saved; i++) {
-        if (i && strcmp(folders[i], folders[i - 1]) == 0) continue;
-        char *path =
-            rescue_name(session->output_path, session->records.output.file.identity, folders[i]);
-        saved = (kept && rescue_to(session, path, session->output_path, words)) ||
-                rescue_to(session, path, NULL, words);
+    for (int i = 0; i < 6 && !saved; i++) {
+        const char *folder = folders[i % 3];
+        const bool moves = i >= 3;
+        if ((i % 3 && !strcmp(folder, folders[i % 3 - 1])) || (moves && !t->frame_count)) continue;
+        char *path = rescue_name(session->output_path, session->records.output.file.identity, folder);
+        saved = rescue_to(session, path, moves, &left, words);
         free(path);
     }
     free(beside);
@@ -186,7 +189,7 @@ static int give_up(session *session, const written *w)
         session->in_file && (w->found == FOUND_WHOLE || w->found == FOUND_UNKNOWN);
     const char *path = session->output_path,
                *state = output_state(!session->in_file, w->found, w->why_found, state_words);
-    if (rescue(session, w, words))
+    if (rescue(session, words))
         return report_error(session->engine.report, EXIT_OUTPUT, NULL, 0,
                             "cannot write %s: %s (%s); %s", path, w->why, state, words);
     return report_error(session->engine.report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (%s%s)",
@@ -227,18 +230,19 @@ static void say_what_was_there(const session *session, const written *w)
 {
     char frames[128];
     const char *path = session->output_path;
-    frames_words(w->lost, w->lost_from, w->lost_until, frames);
+    if (w->lost.count)
+        report_warning(session->engine.report, path, 0, "its trajectory was gone and begins anew%s",
+                       frames_words(&w->lost, frames));
     if (w->anew && w->found == FOUND_NOTHING)
-        report_warning(session->engine.report, path, 0, "was gone and is written anew%s", frames);
+        report_warning(session->engine.report, path, 0, "was gone and is written anew");
     else if (w->anew && w->found == FOUND_DAMAGED)
-        report_warning(
-            session->engine.report, path, 0,
-            "can no longer be added to: %s; it is now %s, and what the run has is written anew%s",
-            w->why_found, w->kept, frames);
+        report_warning(session->engine.report, path, 0,
+                       "is damaged: %s; it is now %s, and what the run has is written anew",
+                       w->why_found, w->kept);
     else if (w->anew)
         report_warning(session->engine.report, path, 0,
-                       "is another file now, which is left as it is; the run goes on in %s%s",
-                       w->elsewhere, frames);
+                       "is another file now, which is left as it is; the run goes on in %s",
+                       w->elsewhere);
     else if (w->kept[0])
         report_warning(session->engine.report, path, 0, "was there already and is now %s", w->kept);
 }

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/trajectory.h"
 #include "engine/borrowing.h"
 #include "session/blobs.h"
 #include "engine/moves.h"
 #include "base/stop.h"
+#include "writing.h"
 
 /* How far a quantity was, and the block averages of an array, which cannot be cut back. */
 typedef struct mark {
@@ -23,7 +25,7 @@ struct snapshot {
     plugmc_counts *counts; /* of all kinds of moves, [rungs] each */
     double *steps;
     kept_state *state;
-    int frames;         /* in memory */
+    int64_t frames;     /* of the trajectory, written or in memory */
     mark *marks;        /* [quantities] */
     double taken, cost; /* stop_clock; seconds, the least that one has taken */
     int64_t times;
@@ -144,6 +146,12 @@ static void copy_moves(session *session, struct snapshot *s, bool publish)
     }
 }
 
+static int64_t frames_of(const session *session)
+{
+    const output_trajectory *t = &session->records.output.trajectory;
+    return t->written + writing_frames(session) + t->frame_count;
+}
+
 int snapshot_take(session *session, uint64_t sweep, double seconds)
 {
     const double begin = stop_clock();
@@ -171,7 +179,7 @@ int snapshot_take(session *session, uint64_t sweep, double seconds)
     copy_moves(session, s, false);
     s->sweep = sweep;
     s->seconds = seconds;
-    s->frames = session->records.output.trajectory.frame_count;
+    s->frames = frames_of(session);
     for (int k = 0; k < session->records.output.quantity_count; k++)
         mark_quantity(&s->marks[k], &session->records.output.quantities[k]);
     s->there = true;
@@ -187,6 +195,11 @@ bool snapshot_is_due(const session *session)
     const double many = s && s->times < 5 ? 20 : 200;
     const double age = s && s->there ? stop_clock() - s->taken : 0;
     return !s || !s->there || (age >= 0.25 && age >= many * s->cost);
+}
+
+void snapshot_frames_lost(session *session, int64_t n)
+{
+    if (session->snapshot) session->snapshot->frames -= n;
 }
 
 /* They were found from samples that are forgotten. */
@@ -218,8 +231,7 @@ uint64_t snapshot_go_back(session *session)
         memset(q->blocks.sums + kept, 0, sizeof(double) * (ROWS * length - kept));
     }
     for (int k = 0; k < out->derived_count; k++) forget(&out->derived[k]);
-    while (out->trajectory.frame_count > s->frames)
-        free(out->trajectory.frames[--out->trajectory.frame_count].positions);
+    trajectory_go_back(&out->trajectory, s->frames);
     return s->sweep;
 }
 
@@ -230,11 +242,6 @@ static void forget_tunings(output_data *out, uint64_t sweep)
         move_record *m = &out->moves[k];
         while (m->tuning_count && m->tunings[m->tuning_count - 1].sweep > sweep) m->tuning_count--;
     }
-}
-
-void snapshot_frames_left(session *session, int n)
-{
-    if (session->snapshot) session->snapshot->frames += n;
 }
 
 void snapshot_publish(session *session)

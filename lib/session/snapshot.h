@@ -29,7 +29,7 @@ bool snapshot_is_due(const session *);
 uint64_t snapshot_go_back(session *);
 /* Fills what a checkpoint writes besides samples: positions, counts, sweep, step, blobs; of the walkers here. */
 void snapshot_publish(session *);
-/* Frames that it has are with the writer (n < 0), or back in the run before all others (n > 0). */
-void snapshot_frames_left(session *, int n);
+/* The first n frames of the trajectory are gone. */
+void snapshot_frames_lost(session *, int64_t n);
 void snapshot_free(session *);
 #endif

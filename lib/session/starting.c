@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "archive/averages.h"
+#include "archive/trajectory.h"
 #include "engine/borrowing.h"
 #include "engine/device_choice.h"
 #include "engine/share.h"
@@ -273,6 +274,9 @@ int starting_make_state(session *session, const asked *a, const origin *from)
     if (!code)
         code = from->there ? session_resume(session, from->path) : initial_begin(&session->engine);
     if (!code && team_leads() && from->there) code = check_unchanged(session, from);
+    if (!code && team_leads() && !from->there)
+        code = trajectory_probe(&session->records.output.trajectory,
+                                session->engine.processes.all_walkers, session->engine.report);
     return team_agree(code);
 }
 

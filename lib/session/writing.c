@@ -17,6 +17,7 @@ struct writing {
     bool in_file;
     output_data data;  /* copied where the run goes on changing it; the rest is the run's */
     kept_state *state; /* what of it is the snapshot's */
+    int frames;        /* of the trajectory, that it has been given */
     void *of_all;      /* positions, where other processes have some of them; else NULL */
     written end;
 };
@@ -128,7 +129,7 @@ bool writing_begin(session *session, write_function *write)
         free_writing(w);
         return false;
     }
-    snapshot_frames_left(session, -out->trajectory.frame_count);
+    w->frames = out->trajectory.frame_count;
     out->trajectory.frames = NULL;
     out->trajectory.frame_count = 0;
     session->writing = w;
@@ -136,22 +137,30 @@ bool writing_begin(session *session, write_function *write)
     return true;
 }
 
+int writing_frames(const session *session) { return session->writing ? session->writing->frames : 0; }
+
 bool writing_goes_on(const session *session) { return session->writing && !session->writing->done; }
 
 /* ---- Its end ------------------------------------------------------------------------------------------- */
 
+/* Frames may be in the trajectory though the checkpoint that counts them could not be written. */
+static void take_trajectory(output_trajectory *out, const output_trajectory *done)
+{
+    out->written = done->written;
+    out->from = done->from;
+    out->until = done->until;
+    out->cut = done->cut;
+    out->base = done->base;
+    out->files = done->files;
+}
+
 static void take_written(output_data *out, const output_data *done)
 {
     out->file.writes = done->file.writes;
-    out->trajectory.written = done->trajectory.written;
-    out->trajectory.from = done->trajectory.from;
-    out->trajectory.until = done->trajectory.until;
     out->file.device = done->file.device;
     out->file.inode = done->file.inode;
     memcpy(out->file.stamp, done->file.stamp, sizeof out->file.stamp);
     memcpy(out->file.identity, done->file.identity, sizeof out->file.identity);
-    for (int k = 0; k < out->quantity_count; k++)
-        out->quantities[k].written = done->quantities[k].written;
 }
 
 /* Those that could not be written come before those that were kept meanwhile. */
@@ -166,7 +175,6 @@ static void take_frames_back(session *session, output_data *left)
     free(out->trajectory.frames);
     out->trajectory.frames = frames;
     out->trajectory.frame_count = (int)all;
-    snapshot_frames_left(session, left->trajectory.frame_count);
 }
 
 bool writing_end(session *session, bool wait, written *out)
@@ -177,12 +185,10 @@ bool writing_end(session *session, bool wait, written *out)
     session->writing = NULL;
     memcpy(session->records.output.file.identity, w->data.file.identity,
            sizeof w->data.file.identity);
-    if (w->end.code)
-        take_frames_back(session, &w->data);
-    else {
-        take_written(&session->records.output, &w->data);
-        free(w->data.trajectory.frames);
-    }
+    take_trajectory(&session->records.output.trajectory, &w->data.trajectory);
+    take_frames_back(session, &w->data);
+    snapshot_frames_lost(session, w->end.lost.count);
+    if (!w->end.code) take_written(&session->records.output, &w->data);
     *out = w->end;
     free_writing(w);
     records_returned(&session->records);

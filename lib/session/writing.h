@@ -3,6 +3,7 @@
 #ifndef PLUGMC_RUN_WRITING_H
 #define PLUGMC_RUN_WRITING_H
 
+#include "archive/trajectory.h"
 #include "session/session.h"
 
 enum { KEPT = 4096 };
@@ -15,10 +16,9 @@ typedef struct written {
     /* what stood in place of the file where nothing could be added to it, and what is to say about that */
     enum output_found found;
     char why_found[OUTPUT_WHY];
-    bool anew;            /* so it was written without what was in it */
+    bool anew;            /* so another one was made */
     char elsewhere[KEPT]; /* under this name; "": under its own */
-    int64_t lost;         /* frames that were in it, of these sweeps */
-    uint64_t lost_from, lost_until;
+    lost_frames lost;     /* frames of a trajectory that was gone */
 } written;
 
 /* Writes output and table; may be called in any thread. */
@@ -29,6 +29,8 @@ typedef void write_function(const char *path, const char *csv_path, bool in_file
  * thread, or nothing that would write apart from this process; then nothing was done. None may be at work. */
 bool writing_begin(session *, write_function *);
 bool writing_goes_on(const session *);
+/* Frames that are with the writer. */
+int writing_frames(const session *);
 /* Waits for it if `wait`. true: it has ended, and *out says how; session->records.output has what it has written, or the
  * frames again. false: none was at work, or it still is. */
 bool writing_end(session *, bool wait, written *out);

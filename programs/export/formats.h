@@ -12,6 +12,7 @@ typedef struct exported {
     FILE *out;
     bool single; /* positions in single precision alone, where the format has both */
     void *own;   /* the format's */
+    int error;   /* errno of a format that does not write to `out` by stdio; 0: none */
 } exported;
 
 typedef struct format {

@@ -196,8 +196,8 @@ typedef struct selection {
 static selection select_frames(const arguments *a, const run_file *run)
 {
     selection s = {0, run->data.trajectory.written};
-    while (s.first < s.end && run->sweeps[s.first] < a->from) s.first++;
-    while (s.end > s.first && run->sweeps[s.end - 1] > a->until) s.end--;
+    while (s.first < s.end && run->frames.sweeps[s.first] < a->from) s.first++;
+    while (s.end > s.first && run->frames.sweeps[s.end - 1] > a->until) s.end--;
     return s;
 }
 
@@ -230,9 +230,9 @@ static void tell_losses(losses *l, const run_file *run, int walker, report *r)
 
 static void note_loss(losses *l, const run_file *run, int64_t k)
 {
-    if (!l->now) snprintf(l->why, sizeof l->why, "%.255s", run->why);
-    if (!l->now) l->sweeps[0] = run->sweeps[k];
-    l->sweeps[1] = run->sweeps[k];
+    if (!l->now) snprintf(l->why, sizeof l->why, "%.255s", run->frames.why);
+    if (!l->now) l->sweeps[0] = run->frames.sweeps[k];
+    l->sweeps[1] = run->frames.sweeps[k];
     l->count++;
     l->now++;
 }
@@ -245,7 +245,7 @@ static int put_frames(const arguments *a, run_file *run, exported *e, const char
     losses l = {0};
     int code = EXIT_DONE;
     if (a->format->begin) a->format->begin(e);
-    for (int64_t k = s.first; k < s.end && !code && !ferror(e->out); k += a->every) {
+    for (int64_t k = s.first; k < s.end && !code && !ferror(e->out) && !e->error; k += a->every) {
         bool damaged = false;
         code = a->last ? run_read_last(run, walker, r)
                        : run_read_frame(run, walker, k, a->every, &damaged, r);
@@ -279,7 +279,7 @@ static int write_locked(const arguments *a, run_file *run, int walker, const cha
     char identity[IDENTITY_SIZE];
     int64_t frames = 0;
     identity_make(identity);
-    int error = replacement_begin(&file, path, NULL, identity, false);
+    int error = replacement_begin(&file, path, identity, REPLACES_ANY);
     if (error) return cannot_write(path, error, r);
     const int fd = dup(file.fd);
     exported e = {.run = run, .out = fd < 0 ? NULL : fdopen(fd, "w"), .single = a->single};
@@ -293,6 +293,7 @@ static int write_locked(const arguments *a, run_file *run, int walker, const cha
     int code = a->format->samples ? a->format->samples(&e, a->from, a->until, a->block, &frames, r)
                                   : put_frames(a, run, &e, path, walker, &frames, lost, r);
     if (ferror(e.out) | fclose(e.out)) error = errno ? errno : EIO;
+    if (e.error) error = e.error;
     if (!code && !error && stop_signal()) code = interrupted(path, r);
     if (code || error)
         replacement_abandon(&file);
@@ -337,7 +338,7 @@ static int check_selection(const arguments *a, const run_file *run, report *r)
     if (s.first < s.end) return EXIT_DONE;
     return report_error(
         r, EXIT_USAGE, run->path, 0, "there is no such frame; they are from sweeps %lld to %lld",
-        (long long)run->sweeps[0], (long long)run->sweeps[run->data.trajectory.written - 1]);
+        (long long)run->frames.sweeps[0], (long long)run->frames.sweeps[run->data.trajectory.written - 1]);
 }
 
 static int export(const arguments *a, run_file *run, report *r)
@@ -369,7 +370,7 @@ static int command(int argc, char **argv)
     int code = parse(argc, argv, &a);
     if (code) return code;
     report r = {0};
-    run_file run = {.fd = -1};
+    run_file run = {.fd = -1, .frames = {.walker = -1}};
     code = export(&a, &run, &r);
     run_close(&run);
     return code;

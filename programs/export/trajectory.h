@@ -3,8 +3,8 @@
 #define PLUGMC_EXPORT_TRAJECTORY_H
 
 #include "input/config.h"
+#include "archive/frames.h"
 #include "archive/output.h"
-#include "archive/store.h"
 
 /* A configuration of one walker. */
 typedef struct snapshot {
@@ -31,23 +31,12 @@ typedef struct run_file {
     const quantity_record **scalars; /* [scalar_count] measured in each walker */
     double largest_diameter;
     snapshot now; /* of the last call */
-    /* the trajectory */
-    store store;
-    bool reading;
-    int64_t *sweeps; /* [data.frames_written] */
-    /* frames that are in memory: `rows` from `first` on, of one walker */
-    int walker;
-    int64_t first, rows;
-    double *places, *edges;
-    int32_t *ids, *kinds; /* [rows][room] where numbers change; else NULL */
-    int64_t room;         /* particles of a row */
-    int64_t one_by_one;   /* frames before this one are read alone, as some of them are damaged */
-    char why[256];        /* a frame cannot be read */
+    run_frames frames; /* of the trajectory, once it is open */
 } run_file;
 
 /* Reads the file but for its frames. An exit code, with what is wrong in the report. */
 int run_open(run_file *, const char *path, report *);
-/* Opens its trajectory: data.frames_written frames and the sweeps that they were taken after. */
+/* Opens its trajectory: data.trajectory.written frames and the sweeps that they were taken after. */
 int run_open_trajectory(run_file *, report *);
 /* Frame k of a walker into `now`. `every`: only each of so many will be asked for. *lost: this frame is damaged, as
  * run_file.why says, and others may be read. */

@@ -147,7 +147,7 @@ static int rehearse_kind(const char *kind, const char *path, const char *detail,
                          char reason[REHEARSAL_REASON])
 {
     if (!strcmp(kind, "load")) return rehearse_loading(path, out);
-    if (!strcmp(kind, "checkpoint")) return rehearse_checkpoint(path, detail, reason);
+    if (!strcmp(kind, "checkpoint")) return rehearse_checkpoint(path, reason);
     if (!strcmp(kind, "positions")) return rehearse_positions(path, detail, out, reason);
     if (!strcmp(kind, "plugin")) return rehearse_plugin(path, detail, reason);
     snprintf(reason, REHEARSAL_REASON, "nothing is known of files of the kind '%s'", kind);
@@ -190,14 +190,15 @@ int command_rehearse(int argc, char **argv)
 
 int command_write(int argc, char **argv)
 {
-    enum { FILE_TO_WRITE = 3 };
+    enum { FILE_TO_WRITE = 3, FILE_BELOW = 4 };
     struct stat info;
     if (argc != 1 || fstat(FILE_TO_WRITE, &info) || !S_ISREG(info.st_mode)) return EXIT_USAGE;
     child_program = NULL;
     lower(RLIMIT_CORE, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    _exit(store_serve(STDIN_FILENO, FILE_TO_WRITE,
-                      strcmp(argv[0], "fresh") ? STORE_CHANGE : STORE_FRESH));
+    if (!strcmp(argv[0], "over"))
+        _exit(store_serve_over(STDIN_FILENO, FILE_TO_WRITE, FILE_BELOW));
+    _exit(store_serve(STDIN_FILENO, FILE_TO_WRITE));
 }
 
 int command_read(int argc, char **argv)

@@ -142,9 +142,6 @@ int run_parse(int argc, char **argv, bool check, arguments *a)
     return a->asked.file ? 0 : usage_error("%s", "which file?");
 }
 
-/* Smaller files are copied for each checkpoint in less time than is worth a second one on the disk. */
-enum { LEAST_SPARE = 16 << 20 };
-
 /* The run itself, its output locked. */
 static int run_locked(session *session, const asked *a, const origin *from)
 {
@@ -152,11 +149,8 @@ static int run_locked(session *session, const asked *a, const origin *from)
     int code = team_agree(starting_lock(session, &locks, from));
     if (!code) code = starting_make_state(session, a, from);
     if (!code && !from->there) code = starting_rehearse(session);
-    session->spare.least = LEAST_SPARE;
-    session->records.output.file.spare = &session->spare;
     if (!code) code = team_agree(session_run(session));
     saving_wait(session);
-    spare_drop(&session->spare);
     starting_unlock(&locks);
     return code;
 }

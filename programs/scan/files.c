@@ -31,7 +31,7 @@ int files_write_text(const char *path, const char *text, char why[FILES_WHY])
     char identity[IDENTITY_SIZE];
     if (has_text(path, text)) return EXIT_DONE;
     identity_make(identity);
-    int code = replacement_begin(&file, path, NULL, identity, false);
+    int code = replacement_begin(&file, path, identity, REPLACES_ANY);
     if (!code) {
         size_t left = strlen(text);
         while (left && !code) {

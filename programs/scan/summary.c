@@ -148,7 +148,7 @@ int summary_write(const char *path, const study *s, const table_columns *c, char
     store out;
     char identity[IDENTITY_SIZE];
     identity_make(identity);
-    int code = replacement_begin(&file, path, NULL, identity, false);
+    int code = replacement_begin(&file, path, identity, REPLACES_ANY);
     if (!code) {
         store_guard_hdf5();
         store_open(&out, file.fd, STORE_FRESH);

@@ -1,7 +1,8 @@
-/* The file that was replaced is kept and becomes the next one: what it is brought up to date with, byte by byte, and
- * when it is not used. Changes that go over a file instead of into it. */
+/* Files that are replaced as a whole, and those that others have written meanwhile, which are not. Changes that go over a
+ * file instead of into it. */
 #include "testing.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,210 +64,60 @@ static bool same_files(const char *a, const char *b)
     return same;
 }
 
-static uint64_t draw(uint64_t below)
+static void spill(const char *path, const char *text, mode_t mode)
 {
-    static uint64_t seed = 5;
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (seed >> 24) % below;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
 }
 
-/* ---- A file that is replaced again and again ---------------------------------------------------------------- */
+static void put(const replacement *file, const char *text)
+{
+    assert_int_equal(write(file->fd, text, strlen(text)), strlen(text));
+}
 
-enum { BYTES = 3 << 20 };
+/* ---- Replacing ---------------------------------------------------------------------------------------------- */
 
-typedef struct chain {
-    const char *path;
+static void a_file_is_replaced_as_a_whole(void **state)
+{
+    (void)state;
+    const char *path = in_folder("file"), *like = in_folder("like");
     replacement file;
-    spare kept;
-    touched touched;
-    bool from_spare; /* what is being changed is the spare */
-} chain;
-
-/* Some file systems give the number of a file that is gone to the next one, which is born later. */
-static bool is_one_file(const struct statx *a, const struct statx *b)
-{
-    const bool known = a->stx_mask & b->stx_mask & STATX_BTIME;
-    return a->stx_ino == b->stx_ino &&
-           (!known || !memcmp(&a->stx_btime, &b->stx_btime, sizeof a->stx_btime));
-}
-
-static void begin(chain *c)
-{
-    struct statx before = {0}, now;
-    const unsigned what = STATX_INO | STATX_BTIME;
-    if (c->kept.path && statx(AT_FDCWD, c->kept.path, 0, what, &before)) before.stx_ino = 0;
-    assert_int_equal(replacement_begin_again(&c->file, c->path, identity, &c->kept), 0);
-    assert_null(c->kept.path);
-    assert_int_equal(statx(c->file.fd, "", AT_EMPTY_PATH, what, &now), 0);
-    c->from_spare = is_one_file(&before, &now);
-    assert_true(same_files(c->path, c->file.temporary));
-}
-
-static void put(chain *c, uint64_t at, uint64_t bytes)
-{
-    char *data = malloc(bytes);
-    assert_non_null(data);
-    for (uint64_t i = 0; i < bytes; i++) data[i] = (char)draw(256);
-    assert_int_equal(pwrite(c->file.fd, data, bytes, (off_t)at), bytes);
-    touched_add(&c->touched, at, at + bytes);
-    free(data);
-}
-
-static void end(chain *c)
-{
-    assert_int_equal(replacement_finish_keeping(&c->file, &c->kept, &c->touched), 0);
-    touched_free(&c->touched);
-}
-
-/* A file and one before it, which is kept. */
-static void start(chain *c, const char *name)
-{
-    *c = (chain){.path = in_folder(name)};
-    int fd = open(c->path, O_RDWR | O_CREAT | O_EXCL, 0640);
-    assert_int_equal(ftruncate(fd, BYTES), 0);
-    const bool leases = !fcntl(fd, F_SETLEASE, F_WRLCK);
-    close(fd);
-    if (!leases) skip(); /* then none is ever kept */
-    begin(c);
-    assert_false(c->from_spare);
-    put(c, 1000, 5000);
-    end(c);
-    assert_non_null(c->kept.path);
-}
-
-static void finish(chain *c)
-{
-    spare_drop(&c->kept);
-    unlink(c->path);
-}
-
-static void the_file_before_becomes_the_next_one(void **state)
-{
-    (void)state;
-    chain c;
-    start(&c, "again");
-    for (int round = 0; round < 60; round++) {
-        begin(&c); /* and is the same, byte by byte */
-        assert_true(c.from_spare);
-        for (uint64_t n = draw(6); n; n--) put(&c, draw(BYTES), 1 + draw(n % 2 ? 300000 : 100));
-        if (round % 5 == 0) { /* shorter, and longer again */
-            struct stat info;
-            fstat(c.file.fd, &info);
-            const uint64_t less = (uint64_t)info.st_size - draw(100000);
-            touched_add(&c.touched, less, (uint64_t)info.st_size);
-            assert_int_equal(ftruncate(c.file.fd, (off_t)less), 0);
-            assert_int_equal(ftruncate(c.file.fd, (off_t)(less + draw(200000))), 0);
-        }
-        end(&c);
-        assert_non_null(c.kept.path);
-    }
     struct stat info;
-    assert_int_equal(stat(c.path, &info), 0);
+    spill(path, "old", 0640);
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(replacement_begin(&file, path, identity, REPLACES_PRESENT), 0);
+    put(&file, "new");
+    spill(like, "old", 0600);
+    assert_true(same_files(path, like));
+    assert_int_equal(replacement_finish(&file), 0);
+    spill(like, "new", 0600);
+    assert_true(same_files(path, like));
+    assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0640);
-    finish(&c);
+    assert_int_equal(replacement_begin(&file, path, identity, REPLACES_PRESENT), 0);
+    replacement_abandon(&file);
+    assert_true(same_files(path, like));
 }
 
-static void a_file_that_somebody_reads_is_left_alone(void **state)
+static void what_others_have_written_is_not_replaced(void **state)
 {
     (void)state;
-    chain c;
-    char before[6000], after[6000];
-    start(&c, "read");
-    begin(&c);
-    assert_true(c.from_spare);
-    put(&c, 70000, 100);
-    const int reader = open(c.path, O_RDONLY);
-    assert_int_equal(pread(reader, before, sizeof before, 0), sizeof before);
-    end(&c); /* what is read has the name of the spare now */
-    begin(&c);
-    assert_false(c.from_spare);
-    put(&c, 0, 6000);
-    end(&c);
-    begin(&c);
-    assert_true(c.from_spare); /* it is another file */
-    put(&c, 0, 6000);
-    end(&c);
-    assert_int_equal(pread(reader, after, sizeof after, 0), sizeof after);
-    assert_memory_equal(before, after, sizeof before);
-    close(reader);
-    finish(&c);
-}
-
-static void a_file_with_another_name_is_left_alone(void **state)
-{
-    (void)state;
-    chain c;
-    start(&c, "named");
-    const char *mine = in_folder("mine"), *copy = in_folder("copy");
-    char command[300];
-    assert_int_equal(link(c.kept.path, mine), 0);
-    snprintf(command, sizeof command, "cp %s %s", mine, copy);
-    assert_int_equal(system(command), 0);
-    begin(&c);
-    assert_false(c.from_spare);
-    put(&c, 0, 6000);
-    end(&c);
-    assert_true(same_files(mine, copy));
-    unlink(mine), unlink(copy);
-    finish(&c);
-}
-
-static void write_into(const char *path, off_t at)
-{
-    int fd = open(path, O_WRONLY);
-    assert_int_equal(pwrite(fd, "other", 5, at), 5);
-    close(fd);
+    const char *path = in_folder("theirs"), *new = in_folder("new");
+    replacement file;
+    spill(path, "old", 0600);
+    assert_int_equal(replacement_begin(&file, path, identity, REPLACES_PRESENT), 0);
     usleep(20000); /* the clock of files is a coarse one */
-}
-
-static void files_that_others_changed_are_copied(void **state)
-{
-    (void)state;
-    chain c;
-    start(&c, "changed");
-    usleep(20000);
-    write_into(c.path, 2000000);
-    begin(&c); /* as it is now */
-    assert_false(c.from_spare);
-    end(&c);
-    usleep(20000);
-    write_into(c.kept.path, 1000000);
-    begin(&c);
-    assert_false(c.from_spare);
-    end(&c);
-    assert_int_equal(unlink(c.kept.path), 0);
-    begin(&c);
-    assert_false(c.from_spare);
-    put(&c, 5, 5);
-    replacement_abandon(&c.file);
-    touched_free(&c.touched);
-    assert_null(c.kept.path);
-    finish(&c);
-}
-
-static void small_files_and_unknown_changes_keep_nothing(void **state)
-{
-    (void)state;
-    chain c;
-    start(&c, "small");
-    c.kept.least = 2 * BYTES;
-    begin(&c);
-    end(&c);
-    assert_null(c.kept.path);
-    c.kept.least = BYTES;
-    begin(&c);
-    c.touched.unknown = true;
-    end(&c);
-    assert_null(c.kept.path);
-    begin(&c);
-    end(&c);
-    assert_non_null(c.kept.path);
-    assert_int_equal(access(c.kept.path, F_OK), 0);
-    char was[128];
-    snprintf(was, sizeof was, "%s", c.kept.path);
-    spare_drop(&c.kept);
-    assert_int_equal(access(was, F_OK), -1);
-    finish(&c);
+    spill(path, "theirs", 0600);
+    assert_int_equal(replacement_finish(&file), REPLACEMENT_CHANGED);
+    assert_int_equal(replacement_begin(&file, new, identity, REPLACES_NOTHING), 0);
+    spill(new, "theirs", 0600);
+    assert_int_equal(replacement_finish(&file), REPLACEMENT_CHANGED);
+    assert_true(same_files(path, new));
+    assert_int_equal(replacement_begin(&file, in_folder("none"), identity, REPLACES_PRESENT),
+                     ENOENT);
+    assert_int_equal(replacement_begin(&file, new, identity, REPLACES_ANY), 0);
+    assert_int_equal(replacement_finish(&file), 0);
 }
 
 /* ---- Changes over a file ------------------------------------------------------------------------------------ */
@@ -340,11 +191,8 @@ static void changes_over_a_file_are_those_in_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_file_before_becomes_the_next_one),
-        cmocka_unit_test(a_file_that_somebody_reads_is_left_alone),
-        cmocka_unit_test(a_file_with_another_name_is_left_alone),
-        cmocka_unit_test(files_that_others_changed_are_copied),
-        cmocka_unit_test(small_files_and_unknown_changes_keep_nothing),
+        cmocka_unit_test(a_file_is_replaced_as_a_whole),
+        cmocka_unit_test(what_others_have_written_is_not_replaced),
         cmocka_unit_test(changes_over_a_file_are_those_in_it),
     };
     return cmocka_run_group_tests(tests, prepare_folder, remove_folder);

@@ -16,6 +16,10 @@ static char *effective(const engine *engine, bool pairs)
         plugin_section_echo(out, instance->section);
         parameters_echo(out, instance->plugin->parameters, instance->plugin->parameter_count,
                         instance->plugin->real_size, instance->data, instance->section->section);
+        if (instance->plugin->kind == PLUGMC_OBSERVABLE &&
+            instance->plugin->observable->writes_trajectory)
+            parameters_echo(out, trajectory_table, trajectory_count, sizeof(real),
+                            &instance->trajectory, instance->section->section);
     }
     if (pairs) pair_table_write(out, engine, "; ");
     fclose(out);

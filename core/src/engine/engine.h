@@ -22,6 +22,8 @@ typedef struct instance {
     void *data;
     /* The same for plugin->single; NULL: there is none. */
     void *data_single;
+    /* Of an observable that writes the trajectory. */
+    trajectory_keys trajectory;
     plugmc_context context;
     plugmc_host host;
 } instance;

@@ -50,11 +50,17 @@ int engine_open(engine *engine)
 
 /* ---- Loading ----------------------------------------------------------------------------------- */
 
-static const char *const *core_keys(int kind)
+static bool writes_trajectory(const plugmc_plugin *plugin)
 {
-    return kind == PLUGMC_POTENTIAL ? potential_keys
-           : kind == PLUGMC_MOVER   ? mover_keys
-                                    : observable_keys;
+    return plugin->observable && plugin->observable->writes_trajectory;
+}
+
+static const char *const *core_keys(const plugmc_plugin *plugin)
+{
+    return plugin->kind == PLUGMC_POTENTIAL ? potential_keys
+           : plugin->kind == PLUGMC_MOVER   ? mover_keys
+           : writes_trajectory(plugin)      ? writer_keys
+                                            : observable_keys;
 }
 
 static int fill(const plugmc_plugin *plugin, const config *config, ini_section *section,
@@ -101,8 +107,11 @@ static int load_instance(engine *engine, instance *instance, const plugin_sectio
         fill(instance->plugin, &engine->config, section->section, &instance->data, engine->report);
     int unused =
         parameters_unused(instance->plugin->parameters, instance->plugin->parameter_count,
-                          core_keys(section->kind), path, section->section, engine->report);
+                          core_keys(instance->plugin), path, section->section, engine->report);
     if (!code) code = unused;
+    if (!code && section->kind == PLUGMC_OBSERVABLE && writes_trajectory(instance->plugin))
+        code = parameters_fill(trajectory_table, trajectory_count, sizeof(real),
+                               &instance->trajectory, path, section->section, engine->report);
     const ini_entry *period = ini_get(section->section, "period");
     if (!code && period && section->kind == PLUGMC_MOVER && !instance->plugin->observable)
         code = report_error(engine->report, EXIT_INPUT, source, period->line,

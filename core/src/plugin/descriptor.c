@@ -256,7 +256,9 @@ static bool check_names(const plugmc_plugin *d, sentence why)
 {
     const char *const *reserved = d->kind == PLUGMC_POTENTIAL ? potential_keys
                                   : d->kind == PLUGMC_MOVER   ? mover_keys
-                                                              : observable_keys;
+                                  : d->observable && d->observable->writes_trajectory
+                                      ? writer_keys
+                                      : observable_keys;
     for (int i = 0; i < d->parameter_count; i++)
         for (int k = 0; reserved[k]; k++)
             if (strcmp(d->parameters[i].name, reserved[k]) == 0)

@@ -1,8 +1,8 @@
-/* The HDF5 file of a run: H5MD trajectory, observables, configuration, checkpoint.
+/* The HDF5 file of a run: what observables have given, configuration, checkpoint. Positions on the way are in files of
+ * their own (archive/trajectory.h).
  *
- * A file is only ever replaced whole: the new one is written beside it (a copy of the old one
- * with what was added since), flushed to disk and renamed over it, so that a run killed at any
- * moment leaves the last one intact. Between checkpoints samples and frames are kept in memory.
+ * The file is only ever replaced whole: the new one is written beside it, flushed to disk and renamed over it, so that
+ * a run killed at any moment leaves the last one intact. Between checkpoints samples and frames are kept in memory.
  */
 #ifndef PLUGMC_OUTPUT_H
 #define PLUGMC_OUTPUT_H
@@ -13,7 +13,6 @@
 
 #include "archive/axes.h"
 #include "archive/lock.h"
-#include "archive/spare.h"
 #include "plugmc/everything.h"
 #include "base/move_record.h"
 #include "base/report.h"
@@ -39,7 +38,6 @@ typedef struct quantity_record {
     int64_t period;  /* sweeps; sample k (from 0) is from after production sweep (k + 1) period */
     double *series;  /* scalars: [samples][walkers] since the start of production */
     int64_t samples, capacity; /* capacity: numbers that series has room for */
-    int64_t written;           /* samples already in the file */
     block_average blocks; /* arrays, averaged over walkers; with weights sums of these times them */
     bool
         weighs; /* a scalar: the weights of all samples of its observable; the others' series are then weighted
@@ -101,16 +99,25 @@ typedef struct output_file {
     int error;              /* of the last write that failed, where that was the reason; else 0 */
     dev_t device;
     ino_t inode;
-    spare *spare; /* the file before, for the next write; NULL: none is kept */
 } output_file;
 
-/* Positions on the way. */
+enum { TRAJECTORY_OF_GSD, TRAJECTORY_OF_H5MD };
+
+/* Positions on the way: archive/trajectory.h. */
 typedef struct output_trajectory {
+    bool wanted;
+    int format;  /* TRAJECTORY_OF_* */
+    bool single; /* GSD without positions in double precision */
+    char run[IDENTITY_SIZE]; /* of the run, which its files carry, too */
+    char *base;              /* path of its files without their endings; malloc'ed */
+    const char *note;
     frame *frames; /* since the last write */
     int frame_count;
-    int64_t written;      /* that are in the file */
+    int64_t written;      /* that are in the files */
     uint64_t from, until; /* sweeps of the first and the last of them */
-    const char *note;
+    bool cut;             /* the files may have more than `written` */
+    bool inside;          /* frames are in the output file, as version 1 of the program wrote them */
+    struct trajectory_files *files; /* open ones; NULL: none */
 } output_trajectory;
 
 /* Everything that goes into the file. Filled by the loop. */
@@ -159,19 +166,17 @@ int output_probe(const char *path, const char *key, report *);
 /* Writes the file that a run would write now, beside `path`, and removes it again: what would fail
  * after hours fails before them. EXIT_MEMORY or EXIT_OUTPUT. */
 int output_rehearse(const char *path, output_data *, report *);
-/* Writes everything, with what averages_find has found, and replaces `path`. `fresh`: nothing of an
- * old file is kept, and there must be none. Else the file must be the one that was written (or read)
- * last, as its stamp shows. On failure the old file is as it was, and the sentence says what to do;
- * `data` too is as it was, so that the call can be repeated. On success the quantities' `written`
- * and `frames_written` are brought up to date, the positions of the frames are freed and frame_count
- * is 0 (`frames` stays). */
+/* Appends the frames to the trajectory, writes everything, with what averages_find has found, and replaces `path`.
+ * `fresh`: there must be no such file. Else the file must be the one that was written (or read) last, as its stamp
+ * shows. On failure the old file is as it was, and the sentence says what to do; the call can be repeated. Frames that
+ * are in the trajectory are freed, and trajectory.written says how many there are. */
 int output_write(const char *path, bool fresh, output_data *, report *);
-/* The same without a report: why it failed goes into `why`. What the file has already is taken from
- * `from`: `path`, a file of this run elsewhere, or NULL for none. */
+/* The same without a report: why it failed goes into `why`. *lost: frames that were in files that are gone. */
 enum { OUTPUT_WHY = 1152 };
-int output_try(const char *path, const char *from, output_data *, char why[OUTPUT_WHY]);
-/* What stands at `path`, where `data` was last written to or read from. All that a resumed run reads is read, and
- * all that a further write reads when it appends. */
+struct lost_frames;
+int output_try(const char *path, bool fresh, output_data *, struct lost_frames *lost,
+               char why[OUTPUT_WHY]);
+/* What stands at `path`, where `data` was last written to or read from. All that a resumed run reads is read. */
 enum output_found {
     FOUND_WHOLE, /* that file */
     FOUND_NOTHING,

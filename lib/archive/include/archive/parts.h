@@ -5,7 +5,7 @@
 #include "archive/output.h"
 #include "archive/store.h"
 
-/* /h5md and /particles: the layout of H5MD 1.1. `before`: frames that the file has already. */
+/* /h5md and /particles of a trajectory: the layout of H5MD 1.1. `before`: frames that the file has already. */
 void h5md_write_header(store *, const output_data *);
 void h5md_write_frames(store *, const output_data *, int64_t before);
 /* Below particles/. */
@@ -14,20 +14,16 @@ void h5md_walker_name(int walker, char name[H5MD_NAME]);
 /* h5md_read_frame without a rehearsal; opens and closes the store, which has failed if nothing was read. */
 void h5md_read(store *, const char *path, int most, int64_t which, file_frame *);
 
-enum { CHECKPOINT_FORMAT = 3, CHECKPOINT_ROWS = 129 }; /* rows: of sums of blocks */
-/* Of a checkpoint, and continued over what may differ between equal runs: checksum.c. */
-uint64_t checkpoint_checksum(const output_data *, int walkers, int64_t particles, int64_t frames);
-uint64_t checkpoint_volatile_checksum(uint64_t state, const output_data *, const char *stamp);
-/* /plugmc: observables, checkpoint, what may differ between equal runs. `fresh`: no samples are in
- * the file yet; `frames`: in the file once this is written. */
-void checkpoint_write(store *, const output_data *, const char *stamp, bool fresh, int64_t frames);
+/* The same for the state of a checkpoint in an open file. */
+void last_state_read(store *, int most, int64_t which, file_frame *);
+
+/* The format that is written; format 3, of version 1 of the program, is read, too. Rows: of sums of blocks. */
+enum { CHECKPOINT_FORMAT = 4, CHECKPOINT_FORMAT_1 = 3, CHECKPOINT_ROWS = 129 };
+/* /plugmc: observables, checkpoint, what may differ between equal runs. `trajectory`: its base, as seen from the folder
+ * of the output file. */
+void checkpoint_write(store *, const output_data *, const char *stamp, const char *trajectory);
 /* Reads all of it into data that is all zero. */
 void checkpoint_read(store *, output_data *);
-
-/* Reads what a write that appends would read: it fails where nothing can be added. */
-void ends_read(store *, const output_data *);
-/* The sweeps of the first and the last frame of data->frames_written. */
-void ends_find_frames(store *, output_data *);
 
 /* A group OBSERVABLE/NAME below `parent`, made if it is missing, with both as attributes, the first
  * one called `what`. */
@@ -41,7 +37,7 @@ void pace_write(store *, hid_t group, const pace_record *);
 void pace_read(store *, hid_t group, pace_record *);
 
 /* /parameters: texts of the configuration, of what made the run and of its resumes; the stamp. */
-void origin_write(store *, const output_data *, const char *stamp);
+void origin_write(store *, const output_data *, const char *stamp, const char *trajectory);
 void origin_read(store *, output_data *);
 /* Whether the file has the stamp that data has. */
 bool origin_has_stamp(store *, const output_data *);

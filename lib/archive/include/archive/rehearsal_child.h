@@ -6,9 +6,8 @@
 
 #include "base/rehearsal.h"
 
-/* Reads `path` and, for a checkpoint, writes it again to a copy without a name, made beside the file `copy`; what was
- * found goes to `out`. EXIT_DONE or the code, as rehearse. */
-int rehearse_checkpoint(const char *path, const char *copy, char reason[REHEARSAL_REASON]);
+/* Reads the checkpoint at `path`. EXIT_DONE or the code, as rehearse. */
+int rehearse_checkpoint(const char *path, char reason[REHEARSAL_REASON]);
 /* detail: the most walkers, and which frame; what is sent is a packed frame (formats/frame.h). */
 int rehearse_positions(const char *path, const char *detail, int out,
                        char reason[REHEARSAL_REASON]);

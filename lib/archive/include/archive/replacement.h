@@ -9,15 +9,12 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "archive/spare.h"
-
 typedef struct replacement {
     char *target;    /* with symbolic links resolved */
     char *temporary; /* target.tmp-IDENTITY */
     int fd;          /* open for reading and writing; closed by finish and abandon */
     bool guarded;    /* nothing but `old` may be replaced */
-    bool shared;     /* by shared blocks */
-    struct stat old; /* what was copied; st_nlink is 0 if nothing was */
+    struct stat old; /* what was there at the beginning; st_nlink is 0 if nothing was */
 } replacement;
 
 /* In place of an errno: the file is not the one that it was. */
@@ -27,19 +24,18 @@ enum { REPLACEMENT_CHANGED = -1 };
  * memory. */
 char *replacement_target(const char *path);
 
-/* Makes the temporary file: empty (`from` NULL), or as a copy of `from`. `identity` is that of the
- * process, see archive/lock.h. With `guarded`, `path` must be `from`, or not exist, until the end.
- * 0 or errno (then nothing is left behind, and there is nothing to abandon). */
-int replacement_begin(replacement *, const char *path, const char *from, const char *identity,
-                      bool guarded);
-/* The same for a file that is changed, guarded, with the file that it has replaced before (or none). */
-int replacement_begin_again(replacement *, const char *path, const char *identity, spare *);
+/* What may be replaced: whatever is there in the end; nothing; the file that is there at the beginning, whose mode the
+ * new one gets. */
+enum replaces { REPLACES_ANY, REPLACES_NOTHING, REPLACES_PRESENT };
+/* Makes the temporary file, which is empty. `identity` is that of the process, see archive/lock.h. 0 or errno (then
+ * nothing is left behind, and there is nothing to abandon). */
+int replacement_begin(replacement *, const char *path, const char *identity, enum replaces);
 /* Flushes it to disk and renames it. 0, errno or REPLACEMENT_CHANGED (then the temporary file is
  * gone, the old file as it was). */
 int replacement_finish(replacement *);
-/* The same, and what is replaced may be kept as a spare; `touched` says where the new file was written. */
-int replacement_finish_keeping(replacement *, spare *, touched *touched);
 void replacement_abandon(replacement *);
+/* Has the folder of a file written to the disk, so that a new name in it lasts. */
+void replacement_flush_folder(const char *path);
 /* What went wrong in words. */
 const char *replacement_words(int code);
 #endif

@@ -55,7 +55,8 @@ void store_open_over(store *, int fd, int below);
 /* The same for writing through a child process, which HDF5 may break down in: what is written is sent
  * there. Only what writes may be called until store_close. The child's failures show in
  * store_close. */
-void store_open_apart(store *, int fd, enum store_mode);
+void store_open_apart(store *, int fd);
+void store_open_over_apart(store *, int fd, int below);
 /* Reading through a child; only store_has, store_enter and what gets attributes, texts, whole
  * arrays and rows may be called. The descriptor in `fd`, unless it is -1, is to be closed after store_close. */
 void store_open_path_apart(store *, const char *path);
@@ -102,7 +103,7 @@ void store_document(store *, hid_t parent, const char *name, const char *text);
 /* Of fixed shape, at most 4 dimensions; written over. */
 void store_array(store *, hid_t parent, const char *name, enum store_type type, int rank,
                  const hsize_t *shape, const void *data);
-/* Opens (or makes) an array, which must have `before` rows, and lets it grow to shape[0] rows,
+/* Opens (or makes) an array, which must have `before` rows, or more, which are cut off, and lets it grow to shape[0] rows,
  * which store_rows then writes. Rows may become longer than they were; what earlier ones lack then is 0, or, of
  * STORE_INT32, -1. No shape[i] is 0. Closed by store_leave_array. */
 hid_t store_grow(store *, hid_t parent, const char *name, enum store_type type, int rank,

@@ -82,8 +82,15 @@ bool reader_forgive(store *);
 /* ---- In the child --------------------------------------------------------------------------- */
 
 /* Does what comes from `socket` with the file `fd` until it is closed. The exit code. */
-int store_serve(int socket, int fd, enum store_mode);
+int store_serve(int socket, int fd);
+/* The same for changes of the file `below`: store_open_over. */
+int store_serve_over(int socket, int fd, int below);
 int store_serve_reader(int socket, const char *path);
+
+/* ---- Checksums of texts --------------------------------------------------------------------- */
+
+enum { STORE_SUM = 65 };
+void store_sum(const char *text, char sum[STORE_SUM]);
 
 /* ---- In whoever calls HDF5 ------------------------------------------------------------------ */
 

@@ -33,6 +33,7 @@ typedef struct file_frame {
     bool centred;
     double *
         exact; /* [count][3]: the same places in the axes of `box`, from its corner; NULL: not there */
+    uint32_t *number;  /* [count] that particles have in a run; NULL: not there */
     int64_t *line;     /* [count] of a text; NULL: it is none */
     int64_t head_line; /* of a text, with the box; 0 */
 } file_frame;

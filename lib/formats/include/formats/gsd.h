@@ -20,11 +20,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/report.h"
+#include "formats/frame.h"
 #include "plugmc/everything.h"
 
 #define GSD_MAGIC 0x65DF65DF65DF65DFu
 #define GSD_OUR_POSITIONS "log/particles/plugmc/position" /* double [N][3] */
 #define GSD_OUR_BOX "log/plugmc/box"                      /* double [3][3]: its vectors as rows */
+#define GSD_OUR_NUMBERS "log/particles/plugmc/number"     /* uint32 [N]: of particles in the run, where they come and go */
 
 enum { GSD_VERSION = 2 << 16, GSD_SCHEMA_VERSION = 1 << 16 | 4, GSD_NAME = 64 };
 enum {
@@ -66,5 +69,15 @@ typedef struct gsd_box {
 gsd_box gsd_box_of(const plugmc_box *, double largest_diameter);
 /* The vectors of a box of HOOMD's as rows, in its axes. */
 void gsd_vectors(const double size[6], double out[3][3]);
+
+/* A file from which frames are read one after the other. Functions return an exit code, after a sentence in the report. */
+typedef struct gsd_reader gsd_reader;
+int gsd_open(const char *path, gsd_reader **, report *);
+int64_t gsd_frames(const gsd_reader *);
+/* configuration/step of a frame from 0 on; 0 if the file does not have it. */
+int gsd_step(gsd_reader *, int64_t frame, int64_t *step);
+/* Frame `which`, as frame_number counts. */
+int gsd_frame_read(gsd_reader *, int64_t which, file_frame *, report *);
+void gsd_close(gsd_reader *);
 
 #endif

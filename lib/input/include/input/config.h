@@ -63,6 +63,16 @@ typedef struct ladder_section { /* [ladder] */
     plugmc_list values, values_2;
 } ladder_section;
 
+/* Keys of the core in the section of an observable that writes the trajectory. */
+enum { TRAJECTORY_GSD, TRAJECTORY_H5MD };
+enum { TRAJECTORY_DOUBLE, TRAJECTORY_SINGLE };
+typedef struct trajectory_keys {
+    int32_t format;    /* TRAJECTORY_GSD, ... */
+    int32_t precision; /* TRAJECTORY_DOUBLE, ... */
+} trajectory_keys;
+extern const plugmc_parameter trajectory_table[];
+extern const int trajectory_count;
+
 extern const plugmc_parameter run_table[], box_table[], species_table[], initial_table[],
     ladder_table[];
 extern const int run_count, box_count, species_count, initial_count, ladder_count;
@@ -110,7 +120,7 @@ typedef struct config {
 } config;
 
 /* The core keys of plugin sections, for parameters_unused and the manual; NULL at the end. */
-extern const char *const potential_keys[], *const mover_keys[], *const observable_keys[];
+extern const char *const potential_keys[], *const mover_keys[], *const observable_keys[], *const writer_keys[];
 
 /* Interprets an INI that has been read (config->ini). Reports every error: unknown or doubled
  * sections, exactly one [run] and [box], at least one [species NAME], [mover NAME] and

@@ -2,7 +2,6 @@
 #ifndef PLUGMC_SESSION_H
 #define PLUGMC_SESSION_H
 
-#include "archive/spare.h"
 #include "engine/echo.h"
 #include "engine/threads.h"
 #include "records/records.h"
@@ -45,8 +44,6 @@ typedef struct session {
     bool embedded;
     /* Wall time of the parts of the run before a resume. */
     double seconds_base;
-    /* The previous output file. While the file is locked, output.spare points to it. */
-    spare spare;
     /* The state to which the run can go back: session/snapshot.h. */
     struct snapshot *snapshot;
     /* The checkpoint that is being written: session/writing.h. NULL: none. */

@@ -1,0 +1,363 @@
+/* See archive/frames.h. */
+#include "archive/frames.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "archive/trajectory.h"
+
+enum { BLOCK_BYTES = 16 << 20 }; /* of positions in memory, but one frame at least */
+
+/* What has gone wrong in the store, as an exit code. */
+static int store_code(const run_frames *f, report *r)
+{
+    const store *s = &f->store;
+    if (!f->reading || !s->failed) return EXIT_DONE;
+    return report_error(r, s->memory_short ? EXIT_MEMORY : EXIT_CHECKPOINT, NULL, 0,
+                        "cannot read %s: %s", f->path, s->reason);
+}
+
+/* ---- From HDF5 -------------------------------------------------------------------------------- */
+
+static void open_store(run_frames *f)
+{
+    store_open_path_apart(&f->store, f->file);
+    f->reading = true;
+}
+
+static void close_store(run_frames *f)
+{
+    const int fd = f->store.fd;
+    if (!f->reading) return;
+    store_close(&f->store);
+    if (fd >= 0) close(fd);
+    f->reading = false;
+}
+
+static void *get_rows(run_frames *f, int walker, const char *name, enum store_type type, int rank,
+                      hsize_t first, hsize_t count, hsize_t shape[3])
+{
+    char path[96], number[24] = "";
+    store *s = &f->store;
+    if (walker) snprintf(number, sizeof number, "_%d", walker);
+    snprintf(path, sizeof path, "particles/trajectory%s/%s", number, name);
+    return store_get_rows(s, s->file, path, type, rank, first, count, shape);
+}
+
+static int open_hdf5(run_frames *f, report *r)
+{
+    hsize_t count = 0;
+    store *s = &f->store;
+    open_store(f);
+    const hsize_t written = (hsize_t)f->trajectory->written;
+    f->sweeps =
+        store_get_array(s, s->file, "particles/trajectory/position/step", STORE_INT64, 1, &count);
+    /* A file of its own may have frames that no checkpoint counts yet. */
+    if (!s->failed && (count < written || (f->trajectory->inside && count != written)))
+        store_fail(s, "its trajectory has %llu frames, its checkpoint knows %lld",
+                   (unsigned long long)count, (long long)written);
+    return store_code(f, r);
+}
+
+/* Who is there in these rows, and of which species; both are looked at before they are believed. */
+static void load_who(run_frames *f, int walker, hsize_t first, hsize_t rows)
+{
+    store *s = &f->store;
+    hsize_t shape[3] = {0};
+    int32_t **const to[2] = {&f->ids, &f->kinds};
+    for (int k = 0; k < 2 && !s->failed; k++) {
+        free(*to[k]);
+        *to[k] = get_rows(f, walker, k ? "species/value" : "id/value", STORE_INT32, 2, first, rows,
+                          shape);
+        if (!s->failed && shape[1] != (hsize_t)f->room)
+            store_fail(s, "its ids and species are not one number a particle");
+    }
+    for (int64_t i = 0; i < (int64_t)rows * f->room && !s->failed; i++)
+        if (f->ids[i] >= 0 && (f->kinds[i] < 0 || f->kinds[i] >= f->system->species_count))
+            store_fail(s, "a particle of its trajectory is of species %d", f->kinds[i]);
+}
+
+/* Frame k and as many behind it as there is room for; ids and species are a third as much. */
+static int64_t rows_at_once(const run_frames *f, int64_t k, int64_t every)
+{
+    const int64_t bytes = 3 * (int64_t)sizeof(double) * (f->system->particles + 1),
+                  left = f->trajectory->written - k;
+    const int64_t rows = BLOCK_BYTES / bytes;
+    if (rows < every || rows < 1) return 1; /* none of those in between are wanted */
+    return rows < left ? rows : left;
+}
+
+static void load(run_frames *f, int walker, int64_t k, int64_t rows)
+{
+    const int64_t n = f->system->particles;
+    const bool oblique = f->system->box.oblique;
+    hsize_t shape[3] = {0}, edges[3] = {0};
+    store *s = &f->store;
+    free(f->places), free(f->edges);
+    f->walker = -1;
+    f->edges = NULL;
+    f->places =
+        get_rows(f, walker, "position/value", STORE_DOUBLE, 3, (hsize_t)k, (hsize_t)rows, shape);
+    const bool varies = !s->failed && store_has(s, s->file, "particles/trajectory/count");
+    if (!s->failed && ((varies ? shape[1] > (hsize_t)n : shape[1] != (hsize_t)n) || shape[2] != 3))
+        store_fail(s, "its trajectory has %llu particles, its checkpoint %lld",
+                   (unsigned long long)shape[1], (long long)n);
+    f->room = (int64_t)shape[1];
+    if (varies) load_who(f, walker, (hsize_t)k, (hsize_t)rows);
+    if (!s->failed)
+        f->edges = get_rows(f, walker, "box/edges/value", STORE_DOUBLE, oblique ? 3 : 2, (hsize_t)k,
+                            (hsize_t)rows, edges);
+    if (!s->failed && (edges[1] != 3 || (oblique && edges[2] != 3)))
+        store_fail(s, "the edges of its box are not three of three numbers");
+    if (s->failed) return;
+    f->walker = walker;
+    f->first = k;
+    f->rows = rows;
+}
+
+/* Others may be read: by the same reader, unless it has broken down. */
+static bool is_damaged(run_frames *f)
+{
+    store *s = &f->store;
+    if (!s->failed || s->memory_short) return false;
+    snprintf(f->why, sizeof f->why, "%.255s", s->reason);
+    if (store_forgive(s)) return true;
+    close_store(f);
+    open_store(f);
+    return true;
+}
+
+/* Where rows cannot be read together, each is tried alone. */
+static bool load_frame(run_frames *f, int walker, int64_t k, int64_t every)
+{
+    const int64_t rows = rows_at_once(f, k, every);
+    const bool alone = rows == 1 || k < f->one_by_one;
+    load(f, walker, k, alone ? 1 : rows);
+    if (!is_damaged(f)) return true;
+    if (alone) return false;
+    f->one_by_one = k + rows;
+    load(f, walker, k, 1);
+    return !is_damaged(f);
+}
+
+static void take_lengths(plugmc_box *box)
+{
+    for (int d = 0; d < 3; d++) {
+        const double *v = box->vector[d];
+        box->length[d] = box->oblique ? sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) : v[d];
+    }
+}
+
+static void take_edges(run_frames *f, int64_t row)
+{
+    plugmc_box *box = &f->now.box;
+    *box = f->system->box;
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return;
+    if (box->oblique) memcpy(box->vector, f->edges + 9 * row, sizeof box->vector);
+    for (int d = 0; d < 3 && !box->oblique; d++) box->vector[d][d] = f->edges[3 * row + d];
+    take_lengths(box);
+}
+
+static void take_one(read_frame *now, int64_t number, int32_t species, const double *position)
+{
+    now->number[now->count] = number;
+    now->species[now->count] = species;
+    memcpy(&now->positions[3 * now->count++], position, 3 * sizeof *position);
+}
+
+/* Of a fixed number of particles. */
+static void take_particles(run_frames *f, const double *places)
+{
+    const plugmc_system *system = f->system;
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
+            if (!isnan(places[3 * i])) take_one(&f->now, i, s, &places[3 * i]);
+}
+
+/* From a row in which those that are there have an id and a species. */
+static void take_row(run_frames *f, const double *places, const int32_t *ids, const int32_t *kinds)
+{
+    for (int64_t i = 0; i < f->room && f->now.count < f->system->particles; i++)
+        if (ids[i] >= 0) take_one(&f->now, ids[i], kinds[i], &places[3 * i]);
+}
+
+static int read_from_hdf5(run_frames *f, int walker, int64_t k, int64_t every, bool *lost, report *r)
+{
+    if (f->walker != walker) f->one_by_one = 0;
+    if (f->walker != walker || k < f->first || k >= f->first + f->rows)
+        *lost = !load_frame(f, walker, k, every);
+    const int code = store_code(f, r);
+    if (code || *lost) return code;
+    const int64_t row = k - f->first;
+    const double *places = f->places + 3 * f->room * row;
+    f->now.count = 0;
+    take_edges(f, row);
+    if (f->ids)
+        take_row(f, places, f->ids + f->room * row, f->kinds + f->room * row);
+    else
+        take_particles(f, places);
+    f->now.sweep = (uint64_t)f->sweeps[k];
+    return EXIT_DONE;
+}
+
+/* ---- From GSD --------------------------------------------------------------------------------- */
+
+static void close_gsd(run_frames *f)
+{
+    gsd_close(f->gsd);
+    free(f->file);
+    f->gsd = NULL;
+    f->file = NULL;
+    f->walker = -1;
+}
+
+static int open_gsd(run_frames *f, int walker, report *r)
+{
+    if (f->walker == walker) return EXIT_DONE;
+    close_gsd(f);
+    f->file = trajectory_path(f->trajectory, walker, f->system->walkers);
+    if (!f->file)
+        return report_error(r, EXIT_MEMORY, NULL, 0, "not enough memory to read %s", f->path);
+    const int code = gsd_open(f->file, &f->gsd, r);
+    if (code) return code == EXIT_INPUT ? EXIT_CHECKPOINT : code;
+    if (gsd_frames(f->gsd) < f->trajectory->written)
+        return report_error(r, EXIT_CHECKPOINT, NULL, 0,
+                            "%s has %lld frames, the checkpoint in %s counts %lld", f->file,
+                            (long long)gsd_frames(f->gsd), f->path,
+                            (long long)f->trajectory->written);
+    f->walker = walker;
+    return EXIT_DONE;
+}
+
+/* The sweeps of all frames, which are the same for all walkers. */
+static int find_sweeps(run_frames *f, report *r)
+{
+    const int64_t n = f->trajectory->written;
+    int code = open_gsd(f, 0, r);
+    f->sweeps = code ? NULL : malloc(((size_t)n + 1) * sizeof *f->sweeps);
+    if (!code && !f->sweeps)
+        code = report_error(r, EXIT_MEMORY, NULL, 0, "not enough memory to read %s", f->path);
+    for (int64_t k = 0; k < n && !code; k++) code = gsd_step(f->gsd, k, &f->sweeps[k]);
+    return code == EXIT_INPUT ? EXIT_CHECKPOINT : code;
+}
+
+/* Positions in double where they are there, else those in single precision, in the axes of the run. */
+static void take_place(const run_frames *f, const file_frame *g, const gsd_box *axes, int64_t i,
+                       double out[3])
+{
+    const double *p = &g->positions[3 * i];
+    if (g->exact)
+        memcpy(out, &g->exact[3 * i], 3 * sizeof *out);
+    else
+        for (int d = 0; d < 3; d++)
+            out[d] = axes->centre[d] + p[0] * axes->axis[0][d] + p[1] * axes->axis[1][d] +
+                     p[2] * axes->axis[2][d];
+    if (!g->exact && f->system->box.domain == PLUGMC_DOMAIN_PERIODIC && !f->system->box.oblique)
+        plugmc_wrap(&f->now.box, out);
+}
+
+/* The box in the axes of the run: as it is in double, or from that of HOOMD. */
+static void take_box(run_frames *f, const file_frame *g)
+{
+    const plugmc_box *own = &f->system->box;
+    plugmc_box *box = &f->now.box;
+    *box = *own;
+    if (own->domain != PLUGMC_DOMAIN_PERIODIC || !g->boxes) return;
+    for (int d = 0; d < own->dimension; d++)
+        for (int e = 0; e < own->dimension; e++)
+            if (own->oblique || d == e) box->vector[d][e] = g->box[0][d][e];
+    take_lengths(box);
+}
+
+static bool fits(const run_frames *f, const file_frame *g)
+{
+    bool good = g->count <= f->system->particles && (!g->boxes || g->dimension == f->system->box.dimension);
+    for (int64_t i = 0; i < g->count && good; i++)
+        good = g->species[i] >= 0 && g->species[i] < f->system->species_count;
+    return good;
+}
+
+static void keep_reason(void *listener, const report_message *message)
+{
+    run_frames *f = listener;
+    snprintf(f->why, sizeof f->why, "%.255s", message->text ? message->text : "memory is short");
+}
+
+static int read_from_gsd(run_frames *f, int walker, int64_t k, bool *lost, report *r)
+{
+    file_frame g;
+    report heard = {.hear = keep_reason, .listener = f};
+    int code = open_gsd(f, walker, r);
+    if (code) return code;
+    code = gsd_frame_read(f->gsd, k, &g, &heard);
+    if (code == EXIT_MEMORY) return report_error(r, code, f->file, 0, "%s", f->why);
+    if (code || !fits(f, &g)) {
+        if (!code) snprintf(f->why, sizeof f->why, "it is of another system");
+        if (!code) frame_free(&g);
+        *lost = true;
+        return EXIT_DONE;
+    }
+    take_box(f, &g);
+    const gsd_box axes = gsd_box_of(&f->now.box, 0);
+    f->now.count = 0;
+    for (int64_t i = 0; i < g.count; i++) {
+        double at[3];
+        take_place(f, &g, &axes, i, at);
+        take_one(&f->now, g.number ? g.number[i] : i, g.species[i], at);
+    }
+    f->now.sweep = (uint64_t)f->sweeps[k];
+    frame_free(&g);
+    return EXIT_DONE;
+}
+
+/* ---- Of either kind --------------------------------------------------------------------------- */
+
+static bool is_gsd(const run_frames *f)
+{
+    return !f->trajectory->inside && f->trajectory->format == TRAJECTORY_OF_GSD;
+}
+
+static int make_room(run_frames *f, report *r)
+{
+    const size_t n = (size_t)f->system->particles + 1;
+    read_frame *now = &f->now;
+    now->number = malloc(n * sizeof *now->number);
+    now->species = malloc(n * sizeof *now->species);
+    now->positions = malloc(3 * n * sizeof *now->positions);
+    if (now->number && now->species && now->positions) return EXIT_DONE;
+    return report_error(r, EXIT_MEMORY, NULL, 0, "not enough memory for a frame of %s", f->path);
+}
+
+int frames_open(run_frames *f, const char *path, const char *held, const output_data *data,
+                const plugmc_system *system, report *r)
+{
+    *f = (run_frames){
+        .path = path, .system = system, .trajectory = &data->trajectory, .walker = -1};
+    int code = make_room(f, r);
+    if (code) return code;
+    if (is_gsd(f)) return find_sweeps(f, r);
+    f->file = data->trajectory.inside
+                      ? strdup(held)
+                      : trajectory_path(&data->trajectory, 0, system->walkers);
+    if (!f->file)
+        return report_error(r, EXIT_MEMORY, NULL, 0, "not enough memory to read %s", path);
+    return open_hdf5(f, r);
+}
+
+int frames_read(run_frames *f, int walker, int64_t k, int64_t every, bool *lost, report *r)
+{
+    *lost = false;
+    return is_gsd(f) ? read_from_gsd(f, walker, k, lost, r)
+                     : read_from_hdf5(f, walker, k, every, lost, r);
+}
+
+void frames_close(run_frames *f)
+{
+    close_store(f);
+    close_gsd(f);
+    free(f->sweeps), free(f->places), free(f->edges), free(f->ids), free(f->kinds);
+    free(f->now.number), free(f->now.species), free(f->now.positions);
+    *f = (run_frames){.walker = -1};
+}

@@ -1,0 +1,211 @@
+/* A trajectory in GSD: a file for each walker. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "archive/replacement.h"
+#include "archive/trajectory.h"
+#include "formats/gsd_writer.h"
+
+/* What is known of the files; NULL writers have not been looked at, or not since something failed. */
+typedef struct trajectory_files {
+    int walkers;
+    gsd_writer **writers; /* [walkers] */
+    ino_t *inodes;        /* [walkers] */
+    /* one configuration, as the writer takes it; [particles] each */
+    int64_t *number;
+    int32_t *species;
+    double *positions;
+} trajectory_files;
+
+void gsd_trajectory_close(output_trajectory *t)
+{
+    trajectory_files *f = t->files;
+    if (!f) return;
+    for (int w = 0; w < f->walkers && f->writers; w++) gsd_writer_free(f->writers[w]);
+    free(f->writers), free(f->inodes), free(f->number), free(f->species), free(f->positions);
+    free(f);
+    t->files = NULL;
+}
+
+static trajectory_files *make_files(output_data *data)
+{
+    const size_t n = (size_t)data->system->particles + 1, walkers = (size_t)data->system->walkers;
+    trajectory_files *f = data->trajectory.files = calloc(1, sizeof *f);
+    if (!f) return NULL;
+    f->walkers = data->system->walkers;
+    f->writers = calloc(walkers, sizeof *f->writers);
+    f->inodes = calloc(walkers, sizeof *f->inodes);
+    f->number = malloc(n * sizeof *f->number);
+    f->species = malloc(n * sizeof *f->species);
+    f->positions = malloc(3 * n * sizeof *f->positions);
+    if (f->writers && f->inodes && f->number && f->species && f->positions) return f;
+    gsd_trajectory_close(&data->trajectory);
+    return NULL;
+}
+
+static int failed(int error, const char *path, char why[OUTPUT_WHY])
+{
+    snprintf(why, OUTPUT_WHY, "%s: %s", path,
+             error == EEXIST    ? "it is there already, and is not the trajectory of this run"
+             : error == EBADMSG ? "it is damaged, or another program has changed it"
+                                : strerror(error));
+    return error == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
+}
+
+/* Who writes, which says of which run a file is. */
+static void application_of(const output_trajectory *t, char application[64])
+{
+    snprintf(application, 64, "plugmc %s run %s", PLUGMC_VERSION, t->run);
+}
+
+static gsd_writer *new_writer(const output_data *data)
+{
+    double largest = 0;
+    for (int32_t s = 0; s < data->system->species_count; s++)
+        largest = fmax(largest, plugmc_species_at(data->system, s)->diameter);
+    const gsd_content content = {.system = data->system,
+                                 .largest_diameter = largest,
+                                 .exact = !data->trajectory.single,
+                                 .numbered =
+                                     (data->system->changes & PLUGMC_CHANGED_COUNT) != 0};
+    return gsd_writer_new(&content);
+}
+
+/* A new file, or the one of this run with its first `frames` frames, or fewer: *kept. The descriptor, or -1 and an
+ * errno. */
+static int open_file(output_data *data, int walker, const char *path, int64_t frames, int64_t *kept,
+                     int *error)
+{
+    trajectory_files *f = data->trajectory.files;
+    char application[64];
+    struct stat info;
+    application_of(&data->trajectory, application);
+    gsd_writer_free(f->writers[walker]);
+    gsd_writer *g = f->writers[walker] = new_writer(data);
+    *kept = 0;
+    *error = g ? 0 : ENOMEM;
+    if (!g) return -1;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    const bool there = fd >= 0;
+    if (!there && errno == ENOENT && !frames)
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        *error = errno;
+        return -1;
+    }
+    *error = there ? gsd_writer_open(g, fd, application, frames, kept)
+                   : gsd_writer_begin(g, fd, application);
+    if (!*error && fstat(fd, &info)) *error = errno;
+    f->inodes[walker] = info.st_ino;
+    if (!*error && !there) replacement_flush_folder(path);
+    if (!*error) return fd;
+    if (!there) unlink(path);
+    close(fd);
+    return -1;
+}
+
+/* A file that is known, if nobody has changed it. */
+static int open_again(const trajectory_files *f, int walker, const char *path, int *error)
+{
+    struct stat info;
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    *error = fd < 0 || fstat(fd, &info) ? errno : 0;
+    if (!*error && ((uint64_t)info.st_size != gsd_writer_bytes(f->writers[walker]) ||
+                    info.st_ino != f->inodes[walker]))
+        *error = EBADMSG;
+    if (!*error) return fd;
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+/* ---- Appending -------------------------------------------------------------------------------- */
+
+/* Those that are there, by species and in the order of their numbers. */
+static int put(const output_data *data, trajectory_files *f, int walker, int fd, const frame *frame)
+{
+    const plugmc_system *system = data->system;
+    const double *from = frame->positions + 3 * system->particles * walker;
+    int64_t count = 0;
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
+            if (isnan(from[3 * i])) continue;
+            f->number[count] = i;
+            f->species[count] = s;
+            memcpy(&f->positions[3 * count++], &from[3 * i], 3 * sizeof *from);
+        }
+    return gsd_writer_put(f->writers[walker], fd,
+                          &(gsd_frame){.sweep = frame->sweep,
+                                       .box = frame->boxes ? &frame->boxes[walker] : &system->box,
+                                       .count = count,
+                                       .number = f->number,
+                                       .species = f->species,
+                                       .positions = f->positions});
+}
+
+static int append_walker(output_data *data, int walker, const char *path, int *error)
+{
+    output_trajectory *t = &data->trajectory;
+    trajectory_files *f = t->files;
+    int64_t kept = t->written;
+    const int fd = f->writers[walker] ? open_again(f, walker, path, error)
+                                      : open_file(data, walker, path, t->written, &kept, error);
+    if (fd < 0) return -1;
+    if (kept != t->written) *error = EBADMSG;
+    for (int k = 0; k < t->frame_count && !*error; k++)
+        *error = put(data, f, walker, fd, &t->frames[k]);
+    if (!*error) *error = gsd_writer_flush(f->writers[walker], fd);
+    if (!*error && fdatasync(fd)) *error = errno;
+    if (close(fd) && !*error) *error = errno;
+    return *error ? -1 : 0;
+}
+
+int gsd_trajectory_append(output_data *data, char why[OUTPUT_WHY])
+{
+    const trajectory_files *f = data->trajectory.files ? data->trajectory.files : make_files(data);
+    int code = f ? 0 : failed(ENOMEM, data->trajectory.base, why);
+    for (int w = 0; w < data->system->walkers && !code; w++) {
+        int error = 0;
+        char *path = trajectory_path(&data->trajectory, w, data->system->walkers);
+        if (!path)
+            code = failed(ENOMEM, data->trajectory.base, why);
+        else if (append_walker(data, w, path, &error))
+            code = failed(error, path, why), data->file.error = error > 0 ? error : 0;
+        free(path);
+    }
+    return code;
+}
+
+/* ---- Going on --------------------------------------------------------------------------------- */
+
+int gsd_trajectory_open(output_data *data, enum trajectory_found *found, int64_t *frames,
+                        char why[OUTPUT_WHY])
+{
+    output_trajectory *t = &data->trajectory;
+    const int walkers = data->system->walkers;
+    int code = make_files(data) ? 0 : failed(ENOMEM, t->base, why);
+    *found = TRAJECTORY_NONE;
+    *frames = t->inside ? 0 : t->written;
+    for (int w = 0; w < walkers && !code; w++) {
+        int error = 0;
+        int64_t kept = 0;
+        char *path = trajectory_path(t, w, walkers);
+        if (!path) code = failed(ENOMEM, t->base, why);
+        const bool there = path && !access(path, F_OK);
+        const int fd = there ? open_file(data, w, path, *frames, &kept, &error) : -1;
+        if (fd >= 0) close(fd);
+        if (there && error == EEXIST) *found = TRAJECTORY_OTHER;
+        if (there && !error && *found == TRAJECTORY_NONE) *found = TRAJECTORY_OWN;
+        if (error && error != EEXIST) code = failed(error, path, why);
+        if (kept < *frames) *frames = kept;
+        free(path);
+        if (*found == TRAJECTORY_OTHER) break;
+    }
+    gsd_trajectory_close(t);
+    t->cut = *frames < t->written; /* when frames are appended all are cut to what each has */
+    return code;
+}
