@@ -73,7 +73,7 @@ static bool folder_is_ours(const char *path, char why[512])
     }
     if (known && s.st_mode & (S_IWGRP | S_IWOTH)) {
         snprintf(why, 512,
-                 "others may write to '%.300s'; take that away with chmod go-w, or set "
+                 "others may write to '%.300s'; run chmod go-w on it, or set "
                  "PLUGMC_CACHE_DIR to another folder",
                  path);
         return false;

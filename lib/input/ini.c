@@ -51,7 +51,7 @@ static int parse(const char *name, const char *text, size_t length, ini_file *ou
     *out = (ini_file){.path = checked(strdup(name)), .folder = path_folder(name)};
     if (length >= strlen(hdf5) && memcmp(text, hdf5, strlen(hdf5)) == 0)
         return report_error(r, EXIT_INPUT, name, 0,
-                            "this is an HDF5 file, not an INI file; to go on with the run that "
+                            "this is an HDF5 file, not an INI file; to continue the run that "
                             "wrote it: plugmc run --resume %s",
                             name);
     if (memchr(text, 0, length))
@@ -93,7 +93,9 @@ int ini_read(const char *path, ini_file *out, report *r)
     if (trouble)
         code = report_error(r, EXIT_INPUT, path, 0, "cannot read this file: %s", strerror(trouble));
     else if (length > LARGEST_FILE)
-        code = report_error(r, EXIT_INPUT, path, 0, "this is no INI file: it is larger than 1 MiB");
+        code = report_error(r, EXIT_INPUT, path, 0,
+                            "this is not an INI file: it is larger than "
+                            "1 MiB");
     free(text);
     return code;
 }
@@ -208,8 +210,8 @@ static bool open_section(reader *r, const char *line)
     else if (*s.name == 0)
         refuse(r, "section without a name");
     else if (strlen(s.name) > LONGEST_NAME)
-        refuse(r, "[%s] is %zu bytes long: names of sections may have %d", excerpt(s.name).text,
-               strlen(s.name), LONGEST_NAME);
+        refuse(r, "[%s] is %zu bytes long: the limit for names of sections is %d",
+               excerpt(s.name).text, strlen(s.name), LONGEST_NAME);
     else if (*rest && *rest != ';' && *rest != '#')
         refuse(r, "[%s] is followed by '%s': keys begin on the next line", s.name,
                excerpt(rest).text);
@@ -237,8 +239,8 @@ static bool check_key(reader *r, const char *begin, const char *end)
     char *key = copy_trimmed(begin, end);
     const bool fits = strlen(key) <= LONGEST_NAME;
     if (!fits)
-        refuse(r, "key '%s' is %zu bytes long: keys may have %d", excerpt(key).text, strlen(key),
-               LONGEST_NAME);
+        refuse(r, "key '%s' is %zu bytes long: the limit for keys is %d", excerpt(key).text,
+               strlen(key), LONGEST_NAME);
     free(key);
     return fits;
 }
@@ -249,8 +251,8 @@ static bool check_line(reader *r, const char *line)
     const char *first = skip_blanks(line);
     if (*first == 0 || *first == ';' || *first == '#') return false; /* nothing in it */
     if (first > line) {
-        refuse(r, "this line is indented: keys and sections begin in the first column, and a list "
-                  "of numbers stands in one line");
+        refuse(r, "this line is indented: keys and sections must begin in the first column, "
+                  "and a list of numbers must be on one line");
         if (*first == '[') pass_over_section(r);
         return false;
     }
@@ -263,7 +265,7 @@ static bool check_line(reader *r, const char *line)
     else if (equal == first)
         refuse(r, "there is no key in front of '%c'", *equal);
     else if (!r->in_section)
-        refuse(r, "this key is not in a section: the first line must be one like [run]");
+        refuse(r, "this key is not in a section: a line such as [run] must come first");
     else
         return check_key(r, first, equal);
     return false;
@@ -337,8 +339,8 @@ static int keep_entry(void *user, const char *name, const char *key, const char 
     if (first) {
         refuse(r, "[%s] key '%s' given twice, first in line %d", s->name, key, first->line);
     } else if (*value == ';') {
-        refuse(r, "[%s] value of '%s' begins with ';': a comment needs a blank before it", s->name,
-               key);
+        refuse(r, "[%s] the value of '%s' begins with ';': a comment needs a blank before it",
+               s->name, key);
     } else {
         if (asprintf(&origin, "%s:%d", r->file->path, r->line) < 0) checked(NULL);
         append_entry(s, key, value, origin, r->line);

@@ -61,7 +61,7 @@ test_clusters_that_cannot_be()
     printf '%s\n' '[potential coulomb]' 'bjerrum_length = 1' 'minimum_image = yes' >>sim.ini
     plugmc check sim.ini
     expect_exit 3
-    grep -q "^sim.ini:25: mover 'cluster' needs potentials of finite range; 'coulomb' has none" "$err" ||
+    grep -q "^sim.ini:25: mover 'cluster' needs potentials of finite range, but the range of 'coulomb' is infinite" "$err" ||
         fail "a potential without a range was expected to be refused"
 }
 

@@ -34,7 +34,7 @@ goes_to_the_cpu()
     grep -Fq "on the CPU, 1 thread (" "$err" && grep -Fq "; $1)" "$err" || fail "expected where it runs: $1"
 }
 
-many_walkers="of many walkers a GPU may be faster: [run] device = gpu"
+many_walkers="for many walkers a GPU may be faster: [run] device = gpu"
 
 # Movers that a GPU has, but none of which it can be said that they are faster there.
 test_movers_by_the_core_choose_the_cpu()

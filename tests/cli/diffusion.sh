@@ -122,17 +122,17 @@ test_diffusion_refuses_what_it_cannot_do()
     change '/observable local_energy/,/electron_electron/d'
     plugmc run sim.ini
     expect_exit 3
-    expect_message "sim.ini:21: [mover diffusion] it needs local energies, which no plugin of the run gives: add [observable local_energy]"
+    expect_message "sim.ini:21: [mover diffusion] it needs local energies, which no plugin of the run provides: add [observable local_energy]"
     gas
     printf '[observable trajectory]\nperiod = 10\n' >>sim.ini
     plugmc run sim.ini
     expect_exit 3
-    expect_message "sim.ini:29: [observable trajectory] does not say that its averages may be weighted, and mover 'diffusion' weighs walkers"
+    expect_message "sim.ini:29: [observable trajectory] does not support weighted averages, but mover 'diffusion' gives walkers weights"
     gas
     printf '[mover particle_by_particle]\n' >>sim.ini
     plugmc run sim.ini
     expect_exit 3
-    grep -q "mover 'particle_by_particle' cannot go on where 'diffusion' changes weights of walkers" "$err" ||
+    grep -q "mover 'particle_by_particle' does not support that 'diffusion' changes weights of walkers" "$err" ||
         fail "$(cat "$err")"
 }
 

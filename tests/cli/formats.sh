@@ -285,7 +285,7 @@ test_boxes_and_numbers_of_another_run()
     # a box in which pairs would have two images is refused
     plugmc run next.ini --set potential.cutoff=3.9 --set box.lx=9
     expect_exit 3
-    grep -q "^sim.h5: the box of walker [01] is so small, a volume of [0-9.]*, that the range of a potential is more than half of it$" "$err" ||
+    grep -q "^sim.h5: the box of walker [01] is too small, with a volume of [0-9.]*: the range of a potential exceeds half of the box$" "$err" ||
         fail "expected that the box is refused"
     # and in a run whose box stays, the file's must be that of [box]
     sed '/^\[mover volume\]/,+2d; /^pressure/d' next.ini >nvt.ini

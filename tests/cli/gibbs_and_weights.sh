@@ -178,17 +178,17 @@ there is wang_landau"
     wrong 28 "[mover umbrella] 2 weights for 41 bins"
     weighed umbrella
     printf '%s\n' '[mover wang_landau]' 'variable = a' 'learning = 10' >>sim.ini
-    wrong 31 "[mover wang_landau] mover 'umbrella' weighs macrostates already: one of a run does"
+    wrong 31 "[mover wang_landau] mover 'umbrella' assigns weights to macrostates already: a run can have one such mover"
     weighed umbrella
     printf '%s\n' '[observable numbers]' >>sim.ini
-    wrong 31 "[observable numbers] would give averages over states as mover 'umbrella' weighs them, not as -ln p does"
+    wrong 31 "[observable numbers] would average over the biased ensemble of mover 'umbrella', not over that of -ln p"
     weighed umbrella
     printf '%s\n' '[mover transfer]' 'species = a' >>sim.ini
-    wrong 28 "mover 'umbrella' weighs macrostates, and mover 'transfer' decides about several walkers together"
+    wrong 28 "mover 'umbrella' assigns weights to macrostates, but mover 'transfer' couples several walkers in one decision"
     weighed umbrella
     change '/^temperature/d'
     printf '%s\n' '[ladder]' 'vary = run.temperature' 'values = 1.2 1.4' >>sim.ini
-    wrong 27 "[mover umbrella] weights of macrostates are not for a run with a ladder"
+    wrong 27 "[mover umbrella] weights of macrostates cannot be combined with a ladder"
     weighed wang_landau 'learning = 150'
     plugmc run sim.ini
     expect_exit 3
@@ -196,5 +196,5 @@ there is wang_landau"
 has to be as large"
     atoms
     change 's/^step = 0.5/&\nperiod = 5/'
-    wrong 24 "[mover serial] period: this mover measures nothing"
+    wrong 24 "[mover serial] period: this mover does not measure anything"
 }

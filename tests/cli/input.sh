@@ -102,7 +102,7 @@ test_missing_key()
 {
     disks
     change '/^sweeps/d'
-    refused 3 "sim.ini:1: [run] key 'sweeps' is missing: length of the run after equilibration; what a sweep is, the mover says" run sim.ini
+    refused 3 "sim.ini:1: [run] key 'sweeps' is missing: length of the run after equilibration; the mover defines the trial moves in a sweep" run sim.ini
 }
 
 test_value_out_of_range()

@@ -179,7 +179,7 @@ test_ladders_that_cannot_be()
     sed -i 's/^sweeps = .*/sweeps = 10/; s/^equilibrate = .*/equilibrate = 0/' sim.ini
     cp sim.ini right.ini
     change 's/^values = .*/values = 0.1 0.2 0.3/'
-    refused 3 "sim.ini:14: [ladder] has 3 values, and there are 4 walkers: each value needs as many walkers" \
+    refused 3 "sim.ini:14: [ladder] has 3 values for 4 walkers: each value needs the same number of walkers" \
         run sim.ini
     cp right.ini sim.ini
     change 's/^vary = .*/vary = run.seed/'

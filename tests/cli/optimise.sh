@@ -246,7 +246,7 @@ test_nothing_to_optimise()
 {
     gas
     sed -i '/^\[potential jastrow\]/,/^unlike/d' gas.ini
-    refused 3 "gas.ini: no sampled potential of the run has numbers that can be optimised: plugmc info NAME says which plugins have them" \
+    refused 3 "gas.ini: no sampled potential of the run has variational parameters: plugmc info NAME shows which plugins have them" \
         optimise gas.ini
     gas
     sed -i '/^\[observable/,$d' gas.ini

@@ -141,7 +141,7 @@ test_mover_that_needs_a_periodic_box()
 {
     disks
     change 's/^dimension = 2/&\nshape = sphere/; /^\[observable/,$d'
-    refused 3 "sim.ini:20: mover 'checkerboard' needs a periodic box, and [box] is a sphere" \
+    refused 3 "sim.ini:20: mover 'checkerboard' needs a periodic box, but [box] is a sphere" \
         run sim.ini
 }
 

@@ -67,9 +67,9 @@ test_advice_for_a_mover_fits_the_system()
     electrolyte
     plugmc run sim.ini --set mover.plugin=checkerboard
     expect_exit 3
-    expect_message "sim.ini:23: mover 'checkerboard' needs potentials of finite range; 'coulomb' has none: \
+    expect_message "sim.ini:23: mover 'checkerboard' needs potentials of finite range, but the range of 'coulomb' is infinite: \
 use 'brush' or 'parallel_reduction' or 'serial'"
-    expect_message "sim.ini:23: mover 'checkerboard' needs a periodic box, and [box] is a sphere"
+    expect_message "sim.ini:23: mover 'checkerboard' needs a periodic box, but [box] is a sphere"
     expect_untouched
 }
 
@@ -233,7 +233,7 @@ test_checkerboard_needs_a_range()
     change 's/^bjerrum.*/&\nminimum_image = yes/; s/mover serial/mover checkerboard/'
     plugmc run sim.ini
     expect_exit 3
-    grep -q "mover 'checkerboard' needs potentials of finite range; 'coulomb' has none: use " "$err" ||
+    grep -q "mover 'checkerboard' needs potentials of finite range, but the range of 'coulomb' is infinite: use " "$err" ||
         fail "no reason"
     expect_untouched
 }

@@ -104,11 +104,11 @@ test_what_cannot_follow_a_box()
     boxes 2 20 1 1 8 100
     cp sim.ini right.ini
     printf '[observable steady]\n' >>sim.ini
-    refused 3 "sim.ini:26: [observable steady] takes the box as it is at the start, and mover 'volume' changes it" \
+    refused 3 "sim.ini:26: [observable steady] needs a fixed box, but mover 'volume' changes it" \
         run sim.ini
     cp right.ini sim.ini
     change "s|^\[mover serial\]|[mover refusing]|; /^step = 0.8/d"
-    refused 3 "sim.ini:18: mover 'refusing' cannot go on where 'volume' changes the box" run sim.ini
+    refused 3 "sim.ini:18: mover 'refusing' does not support that 'volume' changes the box" run sim.ini
     cp right.ini sim.ini
     change 's/^lx = .*/shape = sphere\nradius = 5/'
     refused 3 "sim.ini:21: [mover volume] the box is a sphere: constant pressure is for periodic ones" run sim.ini

@@ -313,7 +313,7 @@ lose()
 test_lost_process_of_many_processes()
 {
     lose 2 --enable-recovery
-    grep -q 'rank 2 on .* is gone: all processes end; the file is that of the last checkpoint' said.txt ||
+    grep -q 'rank 2 on .* is lost: all processes end; the file is that of the last checkpoint' said.txt ||
         fail "it is not said who is gone"
 }
 
@@ -426,7 +426,7 @@ version: build it again by scripts/mpi.sh" "$err" || fail "not refused"
 test_more_processes_than_walkers()
 {
     ladder
-    refused_by 4 3 "[run] walkers = 3 cannot be shared by 4 processes: each needs 1 or more" run sim.ini \
+    refused_by 4 3 "[run] walkers = 3 cannot be distributed over 4 processes: each needs at least 1" run sim.ini \
         --set run.walkers=3 --set "ladder.values=1 1.2 1.4"
 }
 
@@ -437,7 +437,7 @@ test_weights_in_many_processes()
         printf "[mover serial]\n[mover insert]\nspecies = a\n[mover $mover\n" | sed '4s/$/]\nof = a/' |
             particles 20 hard_sphere
         change 's/^count = 20/count = 20\nmost = 60\nactivity = 0.1/; s/^equilibrate.*/equilibrate = 20/'
-        refused_by 2 3 "weights of macrostates are those of all walkers, which 2 processes have apart: start one" \
+        refused_by 2 3 "weights of macrostates are common to all walkers, which are distributed over 2 processes: start one process" \
             run sim.ini --set run.walkers=4
     done
 }
@@ -447,7 +447,7 @@ test_diffusion_in_many_processes()
 {
     . "$here/diffusion.sh"
     gas
-    refused_by 2 3 "mover 'diffusion' ties walkers to each other, and 2 processes have them apart: start one" run sim.ini
+    refused_by 2 3 "mover 'diffusion' couples walkers, which are distributed over 2 processes: start one process" run sim.ini
 }
 
 # What does not divide its work says so once, whichever launcher it is, and touches nothing.

@@ -115,7 +115,7 @@ test_quantities_that_cannot_be()
     babbles empty "quantity 'q' has 0 values along axis 0: expected are 1 to 1073741824"
     babbles huge "quantity 'q' has 9223372036854775807 values along axis 0: expected are 1 to 1073741824"
     babbles rank "quantity 'q' has 5 axes: expected are 0 to 4"
-    babbles endless "it has more than 1000 quantities, the most that an observable may have, or their list has no end"
+    babbles endless "it has more than 1000 quantities, the limit, or their list has no end"
     babbles twice "two quantities are named 'q'"
     babbles derived "two quantities are named 'q'"
     babbles axis "quantity 'q' has an axis with the value nan at 1"

@@ -126,7 +126,7 @@ test_reservoirs_that_cannot_be()
     wrong 22 "[mover insert] species = a: [species a] needs mu or activity, of the reservoir"
     reservoir
     change 's/^activity = .*/&\nmu = 1/'
-    wrong 15 "[species a] takes one mu or an activity"
+    wrong 15 "[species a] needs either mu or activity, not both"
     reservoir
     change 's/^count = 7/count = 31/'
     wrong 16 "[species b] count = 31 is more than max_count = 30"
@@ -142,19 +142,19 @@ test_reservoir_beside_those_who_count_on_a_number()
     change 's/^\[mover serial\]/[mover brush]/; s/^\[potential hard_disk\]/[potential coulomb]\nbjerrum_length = 1\nminimum_image = yes/; s/^count = .*/&\ncharge = 1/'
     plugmc check sim.ini
     expect_exit 3
-    expect_message "sim.ini:25: mover 'brush' cannot go on where 'insert' changes the number of particles"
+    expect_message "sim.ini:25: mover 'brush' does not support that 'insert' changes the number of particles"
     reservoir
     printf '[observable hard_pressure]\n' >>sim.ini
-    wrong 31 "[observable hard_pressure] takes as many particles as there are at the start, and mover 'insert' changes that"
+    wrong 31 "[observable hard_pressure] needs a fixed number of particles, but mover 'insert' changes it"
     reservoir
     printf '[potential coulomb_ewald]\nbjerrum_length = 1\n' >>sim.ini
     plugmc check sim.ini
     expect_exit 3
     reservoir
     change '/^\[mover insert\]/,/^species = b/d'
-    wrong 13 "[species a] max_count: no mover of the run changes how many a there are"
+    wrong 13 "[species a] max_count: no mover of the run changes the number of a"
     change '/^max_count/d; s/^count = 0/count = 3/'
-    wrong 13 "[species a] activity: no mover of the run changes how many a there are"
+    wrong 13 "[species a] activity: no mover of the run changes the number of a"
 }
 
 # Where an energy is no number, somebody comes in and is found.

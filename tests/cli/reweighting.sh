@@ -300,10 +300,10 @@ test_exchanges_along_one_variable()
     accepted sim.h5 0 0.4912 5000
     accepted sim.h5 2 none 0
     refused 3 "sim.ini:15: [ladder] vary and vary_2 are both run.temperature" run sim.ini --set ladder.vary=run.temperature
-    refused 3 "sim.ini:15: [ladder] vary_2 and values_2 have to be given together" run sim.ini --set ladder.vary_2=
+    refused 3 "sim.ini:15: [ladder] vary_2 and values_2 must be given together" run sim.ini --set ladder.vary_2=
     refused 3 "sim.ini:15: [ladder] vary_2 = run.seed: possible are run.temperature, run.pressure, SPECIES.mu and \
 LABEL.coupling of a sampled potential" run sim.ini --set ladder.vary_2=run.seed
-    refused 3 "sim.ini:15: [ladder] has 4 values, and there are 6 walkers: each value needs as many walkers" run \
+    refused 3 "sim.ini:15: [ladder] has 4 values for 6 walkers: each value needs the same number of walkers" run \
         sim.ini --set run.walkers=6
     change '/_2 = /d'
     refused 3 "sim.ini:25: [mover exchange] along: the ladder has one variable" run sim.ini

@@ -460,7 +460,7 @@ test_scan_refusals()
         scan study.ini
     # lines of study.ini: [scan] is 25, run.seed 26
     cp right.ini study.ini
-    refused 3 "study.ini:25: a file with a section [scan] is a study of several runs, for plugmc scan" check study.ini
+    refused 3 "study.ini:25: a file with a section [scan] is a study of several runs: use plugmc scan" check study.ini
     with() { cp right.ini study.ini; printf '%s\n' "$@" >>study.ini; }
     with "box.lx ="
     refused 3 "study.ini:27: [scan] box.lx: there are no values" scan study.ini

@@ -236,7 +236,7 @@ test_walkers_spread_over_processes()
     disks
     change 's/^seed/walkers = 2\nseed/'
     numbers=4 spread
-    refused_by 3 3 "[run] walkers = 2 cannot be shared by 3 processes: each needs 1 or more" run sim.ini
+    refused_by 3 3 "[run] walkers = 2 cannot be distributed over 3 processes: each needs at least 1" run sim.ini
 }
 
 # resumed_by_fewer N SWEEPS ALL: a run of N processes is stopped after ten sweeps, goes on as two and ends as one.
@@ -262,7 +262,7 @@ test_lost_process_of_a_spread_system()
     disks
     change 's/^seed/checkpoint = 0.2\nseed/'
     lost_of 1 --enable-recovery
-    grep -q 'rank 1 on .* is gone: all processes end; the file is that of the last checkpoint' said.txt ||
+    grep -q 'rank 1 on .* is lost: all processes end; the file is that of the last checkpoint' said.txt ||
         fail "it is not said who is gone"
 }
 
@@ -437,7 +437,7 @@ lost_of_two()
     change 's/^seed/checkpoint = 0.2\nseed/'
     rm -f sim.h5
     processes=2 lost_of 1 --enable-recovery
-    grep -q 'rank 1 on .* is gone: all processes end; the file is that of the last checkpoint' said.txt ||
+    grep -q 'rank 1 on .* is lost: all processes end; the file is that of the last checkpoint' said.txt ||
         fail "it is not said who is gone"
 }
 

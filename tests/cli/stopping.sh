@@ -333,7 +333,7 @@ test_second_interrupt_leaves_at_once()
     finish
     expect_exit 130
     took_less_than 3
-    expect_message "second interrupt: left at once; the file is that of the last checkpoint"
+    expect_message "second interrupt: stopped at once; the file is that of the last checkpoint"
 }
 
 test_hangup_under_nohup_is_ignored()

@@ -152,7 +152,7 @@ test_wave_functions_are_in_atomic_units()
 {
     gas="$here/../../examples/electron-gas.ini"
     must check "$gas" --set run.output=gas.h5 --set units.length=bohr --set units.energy=hartree --set run.device=cpu
-    refused 3 "$gas:11: [units] of wave functions are length = bohr and energy = hartree, not nm and eV" \
+    refused 3 "$gas:11: [units] for wave functions must be length = bohr and energy = hartree, not nm and eV" \
         check "$gas" --set run.output=gas.h5 --set units.length=nm --set units.energy=eV
 }
 
@@ -217,7 +217,7 @@ test_sizes_of_reduced_units_are_none_with_units()
 	[mover serial]
 	[potential hard_sphere]
 	END
-    refused 3 "sim.ini:11: [species A] with [units] a diameter must be given, in angstrom: potential 'hard_sphere' makes a hard core of it" \
+    refused 3 "sim.ini:11: [species A] with [units] the diameter must be given, in angstrom: potential 'hard_sphere' uses it as a hard core" \
         check sim.ini
     must check sim.ini --set "species A.diameter=1"
     sed -i 's/^\[potential.*/[potential lennard_jones]\nepsilon = 1\ncutoff = 10/' sim.ini

@@ -63,10 +63,10 @@ test_rungs_that_would_be_the_same_are_refused()
     gas
     sed -i '/^device/a walkers = 2' sim.ini
     printf '%s\n' '[mover exchange]' '[ladder]' 'vary = run.pressure' 'values = 1 2' >>sim.ini
-    refused 3 "sim.ini:19: [ladder] vary = run.pressure: no mover changes the volume, so that all rungs would be the same" \
+    refused 3 "sim.ini:19: [ladder] vary = run.pressure: no mover changes the volume, so all rungs would be the same" \
         check sim.ini
     must check sim.ini --set "mover volume.step=0.1"
-    refused 3 "sim.ini: [ladder] vary = A.mu: no mover takes particles of this species from a reservoir, so that all rungs would be the same" \
+    refused 3 "sim.ini: [ladder] vary = A.mu: no mover exchanges this species with a reservoir, so all rungs would be the same" \
         check sim.ini --set ladder.vary=A.mu
     must check sim.ini --set ladder.vary=A.mu --set "mover insert.species=A"
 }

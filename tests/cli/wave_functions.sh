@@ -70,7 +70,7 @@ test_movers_that_know_separations_alone_refuse_places()
 {
     jastrow=$zeros atom
     change '/slater_orbitals/,/zeta/d; /observable/,$d; s/^\[mover.*/[mover brush]/'
-    refused 3 "sim.ini:31: mover 'brush' knows pairs by their separations; potential 'polynomial_jastrow' depends on where the two are: use 'serial'" \
+    refused 3 "sim.ini:31: mover 'brush' supports only pair energies of the separation, but potential 'polynomial_jastrow' depends on both positions: use 'serial'" \
         check sim.ini
     change 's/mover brush/mover serial/'
     must run sim.ini

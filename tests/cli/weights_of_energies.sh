@@ -82,7 +82,7 @@ serial: 'checkerboard' decides by itself" run sim.ini
     fluid transition_matrix 'windows = 3'
     change 's/^count = 40/&\nmost = 60\nactivity = 0.1/'
     printf '%s\n' '[mover insert]' 'species = atom' >>sim.ini
-    refused 3 "sim.ini:20: [mover transition_matrix] weights of energies are for runs in which nobody comes or goes" \
+    refused 3 "sim.ini:20: [mover transition_matrix] weights of energies need a fixed number of particles" \
         run sim.ini
     fluid umbrella
     change 's/^bins = .*//'

@@ -184,7 +184,7 @@ static void ions_are_complete(void **state)
     assert_said(potential_is_sound(), "its ion 2 has a position");
     sound_answers(state);
     ions.energies = NULL;
-    assert_said(potential_is_sound(), "its list of 1 energies cannot be");
+    assert_said(potential_is_sound(), "its list of 1 energies is invalid");
     sound_answers(state);
     ions.energy_names = nameless;
     assert_said(potential_is_sound(), "its energy 1 has no name");
@@ -195,7 +195,7 @@ static void variational_have_places_in_keys(void **state)
     (void)state;
     free_tables[0] = "slope"; /* a real number */
     assert_said(potential_is_sound(),
-                "its variational parameters are in 'slope', which is no list of it");
+                "its variational parameters are in 'slope', which is not one of its lists");
     sound_answers(state);
     free_many = -1;
     assert_said(potential_is_sound(), "it has -1 variational parameters");
@@ -218,13 +218,13 @@ static void variational_have_places_in_keys(void **state)
     assert_said(potential_is_sound(), "its variational parameter 1 is nan");
     sound_answers(state);
     variational_parameters.functions = 4;
-    assert_said(potential_is_sound(), "its variational parameters are in functions of no kind (4)");
+    assert_said(potential_is_sound(), "its variational parameters are in functions of an unknown kind (4)");
     variational_parameters.functions = PLUGMC_VARIATIONAL_PAIR;
     free_sum_count = -1;
     assert_said(potential_is_sound(), "its variational parameters come from -1 sums");
     sound_answers(state);
     free_code = PLUGMC_ERROR_STATE;
-    assert_said(potential_is_sound(), "it does not say what its variational parameters are");
+    assert_said(potential_is_sound(), "it does not give the values of its variational parameters");
 }
 
 static void waves_are_complete(void **state)
@@ -266,7 +266,7 @@ static void steps_and_targets_are_possible(void **state)
         .kind = PLUGMC_MOVER, .mover = &mover, .parameters = reals, .parameter_count = 2};
     assert_true(check_mover_answers(&moving, &s, room));
     s.target = 1.5;
-    assert_said(check_mover_answers(&moving, &s, room), "the acceptance that it aims at is 1.5");
+    assert_said(check_mover_answers(&moving, &s, room), "its target acceptance is 1.5");
     s.target = 0, s.step = NAN;
     assert_said(check_mover_answers(&moving, &s, room), "the size of its trial moves is nan");
     s.step = -1;

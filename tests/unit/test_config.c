@@ -195,9 +195,9 @@ static void files_that_contradict_are_refused(void **state)
     assert_refused(WITH_RUN("[initial]\nstate = file\n"), 1,
                    "sim.ini:9: [initial] state = file: key 'file' must name it");
     assert_refused(WITH_RUN("[initial]\nfile = x.h5\n"), 1,
-                   "sim.ini:10: [initial] file = x.h5: is read only with state = file");
+                   "sim.ini:10: [initial] file = x.h5: this key needs state = file");
     assert_refused(WITH_RUN("output = sim.ini\n"), 1,
-                   "[run] output = sim.ini: would be taken for an INI file");
+                   "[run] output = sim.ini: this name would be read as an INI file");
     assert_refused(WITH_RUN("csv = a\noutput = a\n"), 1, "[run] output and csv are both 'a'");
 }
 
@@ -210,7 +210,7 @@ static void too_many_species_are_refused(void **state)
     fputs("[run]\nsweeps = 1\n[box]\ndimension = 2\n[potential p]\n[mover m]\n", f);
     for (int i = 0; i < 256; i++) fprintf(f, "[species s%d]\ncount = 1\n", i);
     fclose(f);
-    assert_refused(text, 1, "there are 256 sections [species NAME]: 255 are the most");
+    assert_refused(text, 1, "there are 256 sections [species NAME]: the limit is 255");
     free(text);
 }
 

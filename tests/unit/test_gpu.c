@@ -238,7 +238,7 @@ static void wrong_calls_are_named(void **state)
     assert_int_equal(unknown, PLUGMC_ERROR_DEVICE);
     assert_int_equal(foreign, PLUGMC_ERROR_STATE);
     assert_says(said, "GPU source 'test.cu' has no kernel 'no_such'");
-    assert_says(said, "GPU memory is released that was not taken");
+    assert_says(said, "GPU memory is released that was not allocated");
     free(said);
 }
 

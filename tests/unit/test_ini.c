@@ -269,7 +269,7 @@ static void refuses_files_that_are_no_ini(void **state)
     memset(large, '\n', 2 << 20);
     write_bytes(path, large, 2 << 20);
     free(large);
-    assert_file_refused(path, "x.ini: this is no INI file: it is larger than 1 MiB");
+    assert_file_refused(path, "x.ini: this is not an INI file: it is larger than 1 MiB");
     if (geteuid() != 0) { /* root may read everything */
         assert_int_equal(chmod(path, 0), 0);
         assert_file_refused(path, "cannot open this file: Permission denied");

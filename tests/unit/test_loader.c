@@ -179,7 +179,7 @@ static void the_kind_must_be_the_one_expected(void **state)
 {
     (void)state;
     assert_refused("good", PLUGMC_MOVER,
-                   "is of kind observable ('good'): expected here is kind mover");
+                   "is of kind observable ('good'), but kind  is expected heremover");
 }
 
 static void files_that_are_no_plugin_are_refused(void **state)
@@ -193,7 +193,7 @@ static void files_that_are_no_plugin_are_refused(void **state)
     compile("open", "extern int missing(void); int f(void) { return missing(); }\n");
     assert_refused("open", 0, "undefined symbol: missing");
     compile("null", "const void *plugmc_plugin_entry(void) { return 0; }\n");
-    assert_refused("null", 0, "is no plugmc plugin: plugmc_plugin_entry returns NULL");
+    assert_refused("null", 0, "is not a plugmc plugin: plugmc_plugin_entry returns NULL");
     path_of(path, "directory.so");
     assert_int_equal(mkdir(path, 0700), 0);
     assert_refused("directory", 0, "directory.so is not a regular file");
@@ -211,8 +211,8 @@ static void heads_that_do_not_fit_are_refused(void **state)
         {", .size = 8", "has a descriptor of 8 bytes: expected at least"},
         {", .abi_major = 1", "is built for plugin ABI 1.0, but this plugmc has 2.0"},
         {", .abi_minor = 9", "is built for plugin ABI 2.9, but this plugmc has 2.0"},
-        {", .real_size = 4", "has reals of 4 bytes where 8 are expected"},
-        {", .kind = 9", "is of kind 9: expected 1 (potential), 2 (mover) or 3 (observable)"},
+        {", .real_size = 4", "has reals of 4 bytes, expected 8"},
+        {", .kind = 9", "is of kind 9, expected 1 (potential), 2 (mover) or 3 (observable)"},
         {", .name = NULL", "has no name in its descriptor"},
     };
     char source[8192];
@@ -231,7 +231,7 @@ static void bodies_that_do_not_fit_are_refused(void **state)
     } cases[] = {
         {", .instance_size = 4", "its parameter 'a' lies outside its struct"},
         {", .parameters = NULL", "its table of parameters has 1 entries"},
-        {", .parameters = wide", "has a parameter 'period': that key belongs to the core"},
+        {", .parameters = wide", "has a parameter 'period', which is a key of the core"},
         {", .observable = NULL", "has no observable functions"},
         {", .observable = &half", "lacks the observable function 'measure'"},
         {", .observable = &small", "has a table of observable functions of 8 bytes"},
@@ -254,7 +254,7 @@ static void potentials_need_facets_and_a_single_precision_half(void **state)
     assert_refused("q", 0, "lacks its single-precision half");
     compile("q", POTENTIAL(", .single = &single", ""));
     assert_refused("q", 0,
-                   "in its single-precision half has reals of 8 bytes where 4 are expected");
+                   "in its single-precision half has reals of 8 bytes, expected 4");
     compile("q", POTENTIAL(", .single = &single", ", .real_size = 4, .parameter_count = 2"));
     assert_refused("q", 0, "in its single-precision half cannot be used: its table of parameters");
     compile("q", POTENTIAL(", .single = &single, .parameters = table, .parameter_count = 1,"

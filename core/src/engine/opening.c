@@ -115,7 +115,8 @@ static int load_instance(engine *engine, instance *instance, const plugin_sectio
     const ini_entry *period = ini_get(section->section, "period");
     if (!code && period && section->kind == PLUGMC_MOVER && !instance->plugin->observable)
         code = report_error(engine->report, EXIT_INPUT, source, period->line,
-                            "[%s] period: this mover measures nothing", section->section->name);
+                            "[%s] period: this mover does not measure anything",
+                            section->section->name);
     /* The float descriptor has the same table, so its errors have been reported already. */
     if (!code && instance->plugin->single)
         code = fill(instance->plugin->single, &engine->config, section->section,

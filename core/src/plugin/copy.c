@@ -135,7 +135,7 @@ static const struct {
 
 static bool copy_extension(plugmc_extension *e, void **table, sentence why)
 {
-    if (!e->table) return why_not(why, "offers %s and gives no table of functions for it", e->name);
+    if (!e->table) return why_not(why, "offers %s without a table of functions", e->name);
     for (int k = 0; k < PLUGMC_COUNT(known); k++) {
         if (strcmp(e->name, known[k].name) != 0) continue;
         *table = checked(calloc(1, known[k].ours));
