@@ -70,7 +70,7 @@ static inline int macrostate_check_windows(const macrostate *m, const plugmc_hos
 {
     if (m->windows > m->bins - 1)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%lld windows of %lld numbers: each needs two of them",
+                          "%lld windows of %lld numbers: each needs at least two",
                           (long long)m->windows, (long long)m->bins);
     if (m->system->walkers % m->windows == 0) return PLUGMC_OK;
     return host->fail(

@@ -110,7 +110,7 @@ static int speed(const void *instance, const plugmc_system *system, plugmc_speed
 
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(insert, species, NULL, "species that is inserted and removed"),
-    PLUGMC_INTEGER_KEY(insert, trials, "100", 1, 1e9, "", "trial moves a walker and sweep"),
+    PLUGMC_INTEGER_KEY(insert, trials, "100", 1, 1e9, "", "trial moves per walker and sweep"),
     PLUGMC_INTEGER_KEY(
         insert, trial_positions, "1", 1, PLUGMC_MOST_TRIAL_POSITIONS, "",
         "trial positions of an insertion; one is selected with its Rosenbluth weight"),
@@ -123,15 +123,15 @@ static const plugmc_move moves[] = {
     {.name = "insertion", .doc = "inserts a particle at a random position"},
     {.name = "removal", .doc = "removes a random particle"}};
 
-PLUGMC_PLUGIN(
-        .name = "insert", .summary = "grand-canonical: insertion and removal of particles",
-        .reference = "Norman, Filinov, High Temp. 7, 216 (1969)", PLUGMC_KEYS(insert, table),
-        PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
-        PLUGMC_MOVER_WITH(
-            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-            .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .speed = speed,
-            .good_for =
-                "systems that are open to a reservoir of particles; beside a mover that displaces"),
-        .prepare = prepare)
+PLUGMC_PLUGIN(.name = "insert", .summary = "grand-canonical: insertion and removal of particles",
+              .reference = "Norman, Filinov, High Temp. 7, 216 (1969)", PLUGMC_KEYS(insert, table),
+              PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
+              PLUGMC_MOVER_WITH(
+                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                  .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+                  .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .speed = speed,
+                  .good_for =
+                      "open systems in contact with a reservoir; combine it with a mover that "
+                      "displaces"),
+              .prepare = prepare)
 #endif

@@ -226,11 +226,12 @@ static int check_near(const insert_group *g, const plugmc_host *host)
     if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->oblique ||
         system->changes & PLUGMC_CHANGED_BOX)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "max_distance: only in a periodic, rectangular box that stays as it is");
+                          "max_distance: needs a periodic, rectangular box of fixed size");
     for (int d = 0; d < box->dimension; d++)
         if (!(g->max_distance <= 0.5 * box->length[d]))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "max_distance = %g: at most half of each edge of the box, here %g",
+                              "max_distance = %g must be at most half of each edge of the "
+                              "box, here %g",
                               g->max_distance, 0.5 * box->length[d]);
     return PLUGMC_OK;
 }
@@ -245,7 +246,7 @@ static int prepare(void *instance, const plugmc_host *host)
         int32_t species;
         if (g->members == PLUGMC_MOST_TOGETHER)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "group = %s: there can be %d particles in a group", g->group,
+                              "group = %s: the limit is %d particles in a group", g->group,
                               PLUGMC_MOST_TOGETHER);
         code = find_reservoir(host, "group", name, &species);
         if (code) return code;
@@ -256,14 +257,14 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "group: names no species");
     if (fabs(charge) > 1e-9)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "group = %s: it has a charge of %g, and a group must be neutral",
-                          g->group, charge);
+                          "group = %s: its charge is %g, but a group must be neutral", g->group,
+                          charge);
     return check_near(g, host);
 }
 
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(insert_group, group, NULL, "species of all particles of the group: Ca Cl Cl"),
-    PLUGMC_INTEGER_KEY(insert_group, trials, "100", 1, 1e8, "", "trial moves a walker and sweep"),
+    PLUGMC_INTEGER_KEY(insert_group, trials, "100", 1, 1e8, "", "trial moves per walker and sweep"),
     PLUGMC_REAL_KEY(insert_group, max_distance, "0", 0, 1e9, "length",
                     "largest distance of the others of a group from its first one; 0: anywhere"),
 };
@@ -275,16 +276,16 @@ static const plugmc_move moves[] = {
     {.name = "insertion", .doc = "inserts a group at random positions"},
     {.name = "removal", .doc = "removes a random group"}};
 
-PLUGMC_PLUGIN(
-        .name = "insert_group",
-        .summary = "grand-canonical: insertion and removal of neutral groups of ions",
-        .reference = "Valleau, Cohen, J. Chem. Phys. 72, 5935 (1980)",
-        PLUGMC_KEYS(insert_group, table), PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
-        PLUGMC_MOVER_WITH(
-            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-            .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep,
-            .good_for =
-                "electrolytes that are open to a reservoir of salt; beside a mover that displaces"),
-        .prepare = prepare)
+PLUGMC_PLUGIN(.name = "insert_group",
+              .summary = "grand-canonical: insertion and removal of neutral groups of ions",
+              .reference = "Valleau, Cohen, J. Chem. Phys. 72, 5935 (1980)",
+              PLUGMC_KEYS(insert_group, table), PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
+              PLUGMC_MOVER_WITH(
+                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                  .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+                  .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep,
+                  .good_for =
+                      "electrolytes in contact with a reservoir of salt; combine it with a mover "
+                      "that displaces"),
+              .prepare = prepare)
 #endif

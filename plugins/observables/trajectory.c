@@ -2,7 +2,7 @@
  * that it makes for this observable, which measures nothing. */
 #include <plugmc/observable.h>
 
-PLUGMC_PLUGIN(.name = "trajectory",
-              .summary = "writes positions into the trajectory of the output file", .reference = "",
+PLUGMC_PLUGIN(.name = "trajectory", .summary = "writes positions into the trajectory",
+              .reference = "",
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .writes_trajectory = 1,
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT))

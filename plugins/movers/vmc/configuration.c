@@ -70,7 +70,7 @@ static int prepare(void *instance, const plugmc_host *host)
 }
 
 const char vmc_text_name[] = "configuration.cu";
-const char vmc_good_for[] = "few electrons; steps shrink with their number";
+const char vmc_good_for[] = "few electrons, since the step decreases with their number";
 
 static const plugmc_parameter table[] = {VMC_PARAMETERS};
 

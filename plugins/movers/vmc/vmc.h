@@ -199,14 +199,16 @@ void vmc_release(void *instance);
     PLUGMC_CHOICE_KEY(vmc, moves, "gaussian", "gaussian|ball|cube",                                 \
                       "displacements: normal of width step, uniform in the ball of radius step, "   \
                       "or in the cube of edge 2 step"),                                             \
-        PLUGMC_REAL_KEY(vmc, step, "0.5", 1e-12, 1e12, "length", "size of a displacement"),         \
+        PLUGMC_REAL_KEY(vmc, step, "0.5", 1e-12, 1e12, "length",                                    \
+                        "width or largest size of a displacement, "                                 \
+                        "see moves"),                                                               \
         PLUGMC_REAL_KEY(                                                                            \
             vmc, target_acceptance, "0.5", 0, 1, "",                                                \
-            "acceptance to tune step to during equilibration; 0: step stays as it is"),             \
+            "target acceptance of the tuning of step during equilibration; 0: fixed step"),         \
         PLUGMC_CHOICE_KEY(                                                                          \
             vmc, precision, "auto", "auto|double|single",                                           \
-            "in which orbitals are evaluated; auto: single on a GPU, double on the CPU; "           \
-            "determinants are always in double"),                                                   \
+            "precision of orbitals; auto: single on a GPU, double on the CPU; determinants "        \
+            "are always in double precision"),                                                      \
         PLUGMC_INTEGER_KEY(                                                                         \
             vmc, refresh, "64", 1, 1000000, "sweeps",                                               \
             "how often inverse matrices are recomputed, and compared with the updated ones"),       \
@@ -219,6 +221,7 @@ void vmc_release(void *instance);
 #define VMC_BLOCK                                                                                  \
     PLUGMC_INTEGER_KEY(                                                                            \
         vmc, block, "0", 0, 1024, "",                                                              \
-        "electrons after which accepted moves are worked into the inverse matrix; 0: 32, on a "    \
-        "GPU 64, which is the most there, and 1 where electrons move one by one on a GPU")
+        "number of electrons whose accepted moves update the inverse matrix together "             \
+        "(delayed update); 0: 32, on a GPU 64, the limit there, or 1 if electrons move one "       \
+        "by one")
 #endif
