@@ -225,7 +225,7 @@ test_runs_of_other_tables_are_not_one()
 --compare sets them side by side" analyse a.h5 c.h5
     plugmc reweight a.h5 c.h5 --at run.temperature=1.1
     expect_exit 3
-    expect_message "c.h5: is of another system than a.h5: the file of [potential tabulated] files was another one there"
+    expect_message "c.h5: belongs to another system than a.h5: the file of [potential tabulated] files was a different one there"
     must analyse a.h5 c.h5 --compare
 }
 
@@ -253,5 +253,5 @@ test_analysis_of_a_run_that_was_stopped()
     plugmc run sim.ini --set run.output=b.h5 --set run.sweeps=102400000 --set run.time_limit=0.3
     expect_exit 11
     must analyse b.h5
-    grep -q "^UNFINISHED: it was not run to its end$" "$out" || fail "expected that it is not finished"
+    grep -q "^UNFINISHED: the run did not reach its end$" "$out" || fail "expected that it is not finished"
 }

@@ -117,7 +117,7 @@ test_ranges_in_a_box_that_changes()
 	plugin = hard_disk
 	[observable rdf]
 	END
-    refused 3 "sim.ini:22: [observable rdf] give r_max: a mover changes the box, and half of it is no range that stays" \
+    refused 3 "sim.ini:22: [observable rdf] r_max must be given, since a mover changes the box" \
         run sim.ini
     change 's/^\[observable rdf\]/&\nr_max = 3/; s/^pressure = 1/pressure = 100/; s/^sweeps = .*/sweeps = 100000/'
     plugmc run sim.ini
@@ -186,7 +186,7 @@ test_pressure_with_couplings_is_the_one_imposed()
     near virial_pressure.pressure@1.6 0.7 0.02
     printf '[potential hard_disk]\n' >>sim.ini
     change '/^\[observable virial/,/^period/d'
-    refused 3 "sim.ini:30: [observable pressure] walkers have 'lennard_jones' with different couplings, and one energy at contact is extrapolated with" run sim.ini
+    refused 3 "sim.ini:30: [observable pressure] walkers have different couplings of 'lennard_jones', but the extrapolation needs a single energy at contact" run sim.ini
     change '/^\[ladder\]/,$d; s/^strength = 3/strength = 0/'
     printf '[potential hard_disk]\n' >>sim.ini
     change 's/^truncation.*/&\ncoupling = 0.4/; s/^temperature.*//; s/^pressure = 0.7/&\ntemperature = 0.8/'

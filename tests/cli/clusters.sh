@@ -73,7 +73,7 @@ test_clusters_that_are_measured_too_often()
     printf '%s\n' '[mover serial]' >>sim.ini
     plugmc run sim.ini
     expect_exit 3
-    grep -q "\[mover cluster\] no cluster has been made since the last measurement: period has to be a multiple of every" \
+    grep -q "\[mover cluster\] no cluster was made since the last measurement: period must be a multiple of every" \
         "$err" || fail "it was measured"
     must run sim.ini --set "mover cluster.period=20"
     grep -q '^cluster.cluster_size *0\.' "$out" || fail "no cluster was measured"

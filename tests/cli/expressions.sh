@@ -122,7 +122,7 @@ sigma = 1"
     sed -i 's/sigmo/sigma/' sim.ini
     must check sim.ini
     echo 'cutof = 3' >>sim.ini
-    refused 3 "sim.ini:26: [potential expression] cutof: this is no key of the plugin, nor in the formula" run sim.ini
+    refused 3 "sim.ini:26: [potential expression] cutof: this is neither a key of the plugin nor a name in the formula" run sim.ini
     sed -i 's/cutof = 3/cutof = three/' sim.ini
     refused 3 "sim.ini:26: [potential expression] cutof = three: number 1 is not a number" run sim.ini
     sed -i '/cutof = /d; s/^energy = .*/energy = log(r - 1)/; /^epsilon/d; /^sigma/d' sim.ini
@@ -141,8 +141,8 @@ cutoff = 2.5'
         fluid $mover <<<"[potential expression]
 $floorless"
         sed -i 's/^count = 100/&\ndiameter = 0.95/; s/^equilibrate.*//' sim.ini
-        refused 3 "sim.ini:24: [potential expression] energy: the formula goes to minus infinity as 'one' and 'one' meet, and nothing keeps them apart: set guard to the distance below which they cannot be, or add a potential with a core, such as hard_sphere with diameters above 0" run sim.ini
-        refused 3 "sim.ini:24: [potential expression] energy: the formula is below -10000 kT where, at guard, 'one' and 'one' meet, and nothing keeps them apart: set it to the distance below which they cannot be, or add a potential with a core, such as hard_sphere with diameters above 0" \
+        refused 3 "sim.ini:24: [potential expression] energy: the formula goes to minus infinity as 'one' and 'one' meet, so they would collapse: set guard to the distance below which pairs are forbidden, or add a potential with a core, such as hard_sphere with diameters above 0" run sim.ini
+        refused 3 "sim.ini:24: [potential expression] energy: the formula is below -10000 kT where, at guard, 'one' and 'one' meet, so they would collapse: set it to the distance below which pairs are forbidden, or add a potential with a core, such as hard_sphere with diameters above 0" \
             run sim.ini --set "potential expression.guard=0.1"
         must run sim.ini --set "potential expression.guard=0.95" --set run.output=a.h5
         echo '[potential hard_sphere]' >>sim.ini
@@ -161,8 +161,8 @@ cutoff = 2.5
 guard = 0.95 0.9 0.95"
     sed -i 's/^step = .*/time_step = 0.005/' sim.ini
     must run sim.ini
-    refused 3 "sim.ini:22: [potential expression] guard has 2 numbers: for 2 species there must be 1 or 3 (one a pair of species)" \
+    refused 3 "sim.ini:22: [potential expression] guard has 2 numbers: for 2 species there must be 1 or 3 (one per pair of species)" \
         run sim.ini --set "potential expression.guard=1 1"
-    refused 3 "sim.ini:22: [potential expression] guard = 2.5 is not below r = 2.5, where the energy ends" \
+    refused 3 "sim.ini:22: [potential expression] guard = 2.5 must be less than r = 2.5, where the energy ends" \
         run sim.ini --set "potential expression.guard=2.5"
 }

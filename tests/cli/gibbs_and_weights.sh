@@ -156,7 +156,7 @@ test_gibbs_and_weights_that_cannot_be()
 {
     shared
     change 's/^walkers = .*/walkers = 3/'
-    wrong 24 "[mover transfer] 3 walkers: boxes come in pairs, so their number has to be even"
+    wrong 24 "[mover transfer] 3 walkers: boxes form pairs, so their number must be even"
     shared
     change 's/^species = a/species = b/'
     wrong 24 "[mover transfer] species = b: there is no such species"

@@ -122,14 +122,14 @@ test_groups_that_cannot_be()
 {
     salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
     change 's/^group = .*/group = Ca Cl/'
-    refused 3 "sim.ini:28: [mover insert_group] group = Ca Cl: it has a charge of 1, and a group must be neutral" run sim.ini
+    refused 3 "sim.ini:28: [mover insert_group] group = Ca Cl: its charge is 1, but a group must be neutral" run sim.ini
     change 's/^group = .*/group = Ca Cl Br/'
     refused 3 "sim.ini:28: [mover insert_group] group = Br: there is no such species" run sim.ini
     change 's/^group = .*/group = Ca Cl Cl Ca Cl Cl Ca Cl Cl/'
-    refused 3 "sim.ini:28: [mover insert_group] group = Ca Cl Cl Ca Cl Cl Ca Cl Cl: there can be 8 particles in a group" \
+    refused 3 "sim.ini:28: [mover insert_group] group = Ca Cl Cl Ca Cl Cl Ca Cl Cl: the limit is 8 particles in a group" \
         run sim.ini
     change 's/^group = .*/group = Ca Cl Cl/; /^activity = 0.03/d'
-    refused 3 "sim.ini:27: [mover insert_group] group = Cl: [species Cl] needs mu or activity, of the reservoir" run sim.ini
+    refused 3 "sim.ini:27: [mover insert_group] group = Cl: [species Cl] needs mu or activity of the reservoir" run sim.ini
     salt '[potential coulomb_spme]' 'bjerrum_length = 1' 'cutoff = 3' 'molecule = 1 2'
     refused 3 "sim.ini:35: [potential coulomb_spme] molecules and excluded pairs are of particles that stay, and a mover \
 of the run changes how many there are" run sim.ini
@@ -146,7 +146,7 @@ test_groups_near_the_first_that_cannot_be()
 {
     salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
     change 's/^trials = 20/&\nmax_distance = 5/'
-    refused 3 "sim.ini:28: [mover insert_group] max_distance = 5: at most half of each edge of the box, here 4.5" run sim.ini
+    refused 3 "sim.ini:28: [mover insert_group] max_distance = 5 must be at most half of each edge of the box, here 4.5" run sim.ini
     change 's/^max_distance = .*/max_distance = 2/; s/^seed/pressure = 0.05\n&/; s/^\[mover insert_group\]/[mover volume]\nstep = 0.01\n&/; s/^bjerrum.*/&\ncutoff = 3/'
     refused 3 "sim.ini:34: [mover insert_group] near: only in a periodic, rectangular box that stays as it is" run sim.ini
 }

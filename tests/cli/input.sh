@@ -317,7 +317,7 @@ plugin or a section"
 plugmc check sim.ini only looks at it" sim.ini
     refused 2 "plugmc: 'sim.h5' is no command: plugmc analyse sim.h5 prints its table, plugmc run \
 --resume sim.h5 goes on with the run" sim.h5
-    refused 2 "plugmc: a command comes first, and options such as '--resume' behind it; see plugmc help" --resume sim.h5
+    refused 2 "plugmc: the command must come first, before options such as '--resume'; see plugmc help" --resume sim.h5
 }
 
 # Names that are near, but of another kind, are no help: checkerbard is no potential.

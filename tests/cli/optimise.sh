@@ -159,7 +159,7 @@ test_resumed_with_another_system()
 {
     gas
     must optimise gas.ini --samples 400 --loops 1
-    refused 6 "gas.optimised.ini.loops:1: its loops are of another system: [box], [species] or [potential] is not what it was" \
+    refused 6 "gas.optimised.ini.loops:1: its loops are of another system: [box], [species] or [potential] has changed" \
         optimise gas.ini --samples 400 --loops 2 --resume --set box.lx=15
     must optimise gas.ini --samples 400 --loops 2 --resume --method reconfiguration --set run.seed=6
 }
@@ -167,7 +167,7 @@ test_resumed_with_another_system()
 test_results_that_cannot_be_written()
 {
     gas
-    refused 5 "--output ./gas.ini is the input, which would be written over" optimise gas.ini --output ./gas.ini
+    refused 5 "--output ./gas.ini is the input, which would be overwritten" optimise gas.ini --output ./gas.ini
     refused 5 "cannot write nowhere/x.ini: No such file or directory (in folder nowhere)" optimise gas.ini --output nowhere/x.ini
 }
 
@@ -218,7 +218,7 @@ test_walkers_with_weights_are_not_samples()
     gas
     sed -i '/^\[mover/,/^step/d' gas.ini
     printf '[mover diffusion]\ntau = 0.3\n' >>gas.ini
-    refused 3 "gas.ini:25: [mover diffusion] gives walkers weights, and the samples of an optimisation have none: take a mover of variational Monte Carlo" \
+    refused 3 "gas.ini:25: [mover diffusion] gives walkers weights, but an optimisation needs samples without weights: use a mover of variational Monte Carlo" \
         optimise gas.ini --samples 200
 }
 
@@ -261,7 +261,7 @@ test_options_of_optimise()
     refused 2 "plugmc optimise: --loops needs a number from 1 to 10000" optimise gas.ini --loops 0
     refused 2 "plugmc optimise: unknown option '--loop'; see --help" optimise gas.ini --loop 3
     refused 2 "plugmc optimise: which file? 'FILE.ini'; see --help" optimise
-    refused 2 "plugmc optimise: linear or reconfiguration is meant, not 'newton'; see --help" optimise gas.ini \
+    refused 2 "plugmc optimise: expected linear or reconfiguration, not 'newton'; see --help" optimise gas.ini \
         --method newton
     must optimise --help
     expect_output "usage: plugmc optimise FILE.ini"

@@ -83,7 +83,7 @@ test_pairs_that_are_wanted_are_named()
     cp "$here/../data/faults/fifty-species.ini" sim.ini
     refused 3 "sim.ini:163: [observable rdf] 1275 pairs of 50 species are more than the 1000 of one section: name those \
 that are wanted, such as pairs = d00-d00 d00-d49, in several sections if need be" run sim.ini
-    refused 3 "--set: [observable rdf] pairs: 'd00-d77' is no pair of species, such as d00-d49" \
+    refused 3 "--set: [observable rdf] pairs: 'd00-d77' is not a pair of species, such as d00-d49" \
         run sim.ini --set "observable rdf.pairs=d00-d01 d00-d77"
     refused 3 "--set: [observable rdf] pairs: there are no two particles for d00-d00" \
         run sim.ini --set "observable rdf.pairs=d00-d00" --set "species d00.count=1"

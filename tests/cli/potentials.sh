@@ -140,7 +140,7 @@ test_valence_zero_is_a_warning()
     electrolyte
     printf '[species neutral]\ncount = 5\ndiameter = 1\n' >>sim.ini
     must run sim.ini
-    grep -q "species 'neutral' has charge 0: it feels nothing of this potential" "$err" ||
+    grep -q "species 'neutral' has charge 0, so this potential does not affect it" "$err" ||
         fail "no warning"
 }
 
@@ -310,7 +310,7 @@ test_wrong_number_of_values()
 {
     fluid "epsilon = 1 2 3 4" "cutoff = 2.5"
     refused 3 "sim.ini:15: [potential lennard_jones] epsilon has 4 numbers: for 2 species there \
-must be 1, 2 (one a species) or 3 (one a pair of species)" run sim.ini
+must be 1, 2 (one per species) or 3 (one per pair of species)" run sim.ini
     salt "a = 10 20" "b = 4" "sigma = 1" "cutoff = 2.5"
     refused 3 "sim.ini:15: [potential born_mayer] a has 2 numbers: for 2 species there must be 1 or \
 3 (one a pair of species)" run sim.ini

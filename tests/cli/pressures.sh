@@ -111,7 +111,7 @@ test_what_cannot_follow_a_box()
     refused 3 "sim.ini:18: mover 'refusing' does not support that 'volume' changes the box" run sim.ini
     cp right.ini sim.ini
     change 's/^lx = .*/shape = sphere\nradius = 5/'
-    refused 3 "sim.ini:21: [mover volume] the box is a sphere: constant pressure is for periodic ones" run sim.ini
+    refused 3 "sim.ini:21: [mover volume] constant pressure needs a periodic box, but the box is a sphere" run sim.ini
     cp right.ini sim.ini
     change 's/^\[mover volume\]/&\nshape = shear/'
     refused 3 "sim.ini:20: [mover volume] shape = shear needs [box] shape = oblique, with vectors a, b and c" run sim.ini

@@ -123,7 +123,7 @@ test_reservoirs_that_cannot_be()
 {
     reservoir
     change '/^activity/d'
-    wrong 22 "[mover insert] species = a: [species a] needs mu or activity, of the reservoir"
+    wrong 22 "[mover insert] species = a: [species a] needs mu or activity of the reservoir"
     reservoir
     change 's/^activity = .*/&\nmu = 1/'
     wrong 15 "[species a] needs either mu or activity, not both"

@@ -87,7 +87,7 @@ test_files_of_one_pressure_each()
     refused 3 "one.h5 and far.h5 have next to no configurations in common, nor through others between them: rungs \
 or windows closer together, or longer runs, are needed" reweight one.h5 far.h5
     must run sim.ini --set run.output=other.h5 --set species.count=9 --set run.seed=9
-    refused 3 "other.h5: is of another system than one.h5: [species point] count is 10 there and 9 here" \
+    refused 3 "other.h5: belongs to another system than one.h5: [species point] count is 10 there but 9 here" \
         reweight one.h5 other.h5
 }
 
@@ -374,7 +374,7 @@ test_coexistence_of_two_numbers()
     must reweight sim.h5 --csv --coexistence numbers.N_point
     coexists 2.5 0.2
     must run sim.ini --set "ladder.values=1 1.2" --set run.output=outside.h5
-    refused 3 "from point.mu = 1 to 1.2, the values that were run, two phases have nowhere the same weight" \
+    refused 3 "between point.mu = 1 and 1.2, the sampled values, two phases never have the same weight" \
         reweight outside.h5 --coexistence numbers.N_point
 }
 
@@ -464,7 +464,7 @@ test_histograms_at_other_temperatures()
     must reweight sim.h5 --at run.temperature=0.6 --histogram U
     awk '!/^#/ { sum += $2; n++ } END { exit !(n == 40 && sum > 0.999 && sum < 1.001) }' "$out" || fail "no distribution"
     cp sim.h5 other.h5
-    refused 3 "sim.h5: was run with weights of macrostates (umbrella): one such file is reweighted by itself" reweight \
+    refused 3 "sim.h5: has weights of macrostates (umbrella): reweight such a file alone" reweight \
         sim.h5 other.h5
 }
 
@@ -481,7 +481,7 @@ test_histograms_at_other_activities()
     must reweight sim.h5 --csv --at point.mu=0.2 --at point.mu=1.6
     awk -F, '/mean/ { mu = $1; gsub(/[^0-9.]/, "", mu); sub(/^\./, "", mu); d = $3 - 4 * exp(mu); print mu, $3, d
         n++; if (d > 1e-6 || d < -1e-6) bad = 1 } END { exit bad || n != 2 }' "$out" || fail "not z V"
-    refused 3 "sim.h5: weighs one number, and the point differs in what multiplies another" reweight sim.h5 --at run.temperature=2
+    refused 3 "sim.h5: has weights of one variable, but the point differs in the multiplier of another" reweight sim.h5 --at run.temperature=2
 }
 
 test_reweighting_that_cannot_be()
@@ -491,12 +491,12 @@ test_reweighting_that_cannot_be()
     must run sim.ini
     refused 3 "--at run.seed: possible are run.temperature, run.pressure, SPECIES.mu and LABEL.coupling of a sampled \
 potential" reweight sim.h5 --at run.seed=3
-    refused 3 "no number 'box_size.volum' is in all files; did you mean 'box_size.volume'?" reweight sim.h5 \
+    refused 3 "no quantity 'box_size.volum' is in all files; did you mean 'box_size.volume'?" reweight sim.h5 \
         --histogram box_size.volum
-    refused 2 "plugmc reweight: --at needs KEY=VALUE,..., each key once; see --help" reweight sim.h5 --at run.pressure
-    refused 2 "plugmc reweight: --at needs KEY=VALUE,..., each key once; see --help" \
+    refused 2 "plugmc reweight: --at needs KEY=VALUE,..., with each key once; see --help" reweight sim.h5 --at run.pressure
+    refused 2 "plugmc reweight: --at needs KEY=VALUE,..., with each key once; see --help" \
         reweight sim.h5 --at run.pressure=1,run.pressure=2
-    refused 2 "plugmc reweight: run.pressure is the key of --at, too; see --help" \
+    refused 2 "plugmc reweight: run.pressure is also the key of --at; see --help" \
         reweight sim.h5 --at run.pressure=1 --scan run.pressure=1:2:3
     refused 2 "plugmc reweight: which file?; see --help" reweight --csv
     refused 2 "plugmc reweight: unknown option '--mu'; see --help" reweight sim.h5 --mu 3

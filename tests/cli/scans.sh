@@ -147,7 +147,7 @@ test_scan_of_points_that_are_rescued()
     echo "folder = small/study" >>study.ini
     TMPDIR=$work/run plugmc scan study.ini
     expect_exit 5
-    grep -Eq '^point 0 \(seed=1\) failed: its output cannot be written there and is in .*seed=1.rescued-[0-9a-f]*.h5, see small' \
+    grep -Eq '^point 0 \(seed=1\) failed: its output cannot be written there, and is in .*seed=1.rescued-[0-9a-f]*.h5 instead, see small' \
         "$err" || fail "expected where it is"
 }
 
@@ -366,7 +366,7 @@ test_scan_second_interrupt()
     status=$?
     expect_exit 10
     [ "$(arithmetic "$(seconds) - $told < 3")" = 1 ] || fail "a second Ctrl-C is not at once"
-    expect_message "second interrupt: left at once; files are those of the last checkpoints"
+    expect_message "second interrupt: stopped at once; files are those of the last checkpoints"
 }
 
 # Two at once do not disturb each other.
@@ -456,7 +456,7 @@ test_scan_refusals()
     cp study.ini right.ini
     refused 3 "missing.ini: cannot open this file: No such file or directory" scan missing.ini
     sed '/^\[scan\]/,$d' right.ini >study.ini
-    refused 3 "study.ini: there is no section [scan], with lines SECTION.KEY = VALUES: plugmc run makes a single run" \
+    refused 3 "study.ini: there is no section [scan] with lines SECTION.KEY = VALUES: use plugmc run for a single run" \
         scan study.ini
     # lines of study.ini: [scan] is 25, run.seed 26
     cp right.ini study.ini
@@ -488,8 +488,8 @@ FOLDER/NAME.h5" scan study.ini
     refused 3 "study.ini:25: [scan] makes more than 100000 points" scan study.ini
     cp right.ini study.ini
     edit 's/^run.seed.*/jobs = 2/'
-    refused 3 "study.ini:25: [scan] has no line SECTION.KEY = VALUES: nothing is scanned" scan study.ini
-    refused 2 "plugmc scan: one of --list, --table, --slurm and --job: '--table'; see --help" \
+    refused 3 "study.ini:25: [scan] has no line SECTION.KEY = VALUES, so nothing is scanned" scan study.ini
+    refused 2 "plugmc scan: --list, --table, --slurm and --job exclude each other: '--table'; see --help" \
         scan study.ini --list --table
 }
 

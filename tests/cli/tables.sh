@@ -83,21 +83,21 @@ test_tables_that_are_none_are_refused()
     fluid <<<"[potential tabulated]
 files = t.dat"
     printf '0.8 1\n1.0 0.5 x\n' >t.dat
-    refused 3 "sim.ini:19: [potential tabulated] t.dat:2: a row is two numbers, r and u" run sim.ini
+    refused 3 "sim.ini:19: [potential tabulated] t.dat:2: a row must be two numbers, r and u" run sim.ini
     printf '0.8 1\n\n# comment\n0.8 0.5\n' >t.dat
     refused 3 "sim.ini:19: [potential tabulated] t.dat:4: r does not increase" run sim.ini
     printf '0.8 1\n1.0 nan\n' >t.dat
     refused 3 "sim.ini:19: [potential tabulated] t.dat:2: r and u must be finite numbers" run sim.ini
     printf '0.8 1\n' >t.dat
-    refused 3 "sim.ini:19: [potential tabulated] t.dat: a table needs two rows at least, and here is one" run sim.ini
+    refused 3 "sim.ini:19: [potential tabulated] t.dat: a table needs at least two rows, but here is one" run sim.ini
     printf '0.8 1\n20 0\n' >t.dat
-    refused 3 "sim.ini:19: [potential tabulated] t.dat: the table ends at r = 20, over half the box, 3.68403: pairs would be missed" run sim.ini
+    refused 3 "sim.ini:19: [potential tabulated] t.dat: the table ends at r = 20, beyond half the box, 3.68403: pairs would be missed" run sim.ini
     rm t.dat
     refused 3 "sim.ini:19: [potential tabulated] t.dat: cannot be read: No such file or directory" run sim.ini
     rows 1 >t.dat
     fluid <<<"[potential tabulated]
 files = t.dat t.dat"
-    refused 3 "sim.ini:19: [potential tabulated] files has 2 names: for 2 species there must be 1 or 3 (one a pair of species)" run sim.ini
+    refused 3 "sim.ini:19: [potential tabulated] files has 2 names: for 2 species there must be 1 or 3 (one per pair of species)" run sim.ini
 }
 
 # Decisions do not depend on what the table has within a guard: nothing, a fall, or a wall.

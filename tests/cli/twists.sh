@@ -250,7 +250,7 @@ test_twists_may_fail_alone()
     plugmc scan study.ini
     [ "$status" != 0 ] || fail "a twist that is missing was not told"
     says "point 1 (twist=0.25_0.25_0.25) failed"
-    grep -q "^not joined, since a twist is missing: point 1, twist=0.25_0.25_0.25, failed" "$out" || fail "it is not named"
+    grep -q "^no average: a twist is missing: point 1, twist=0.25_0.25_0.25, failed" "$out" || fail "it is not named"
     [ -z "$(mean local_energy.energy)" ] || fail "a mean without all twists"
     echo "missing = leave_out" >>study.ini
     must scan study.ini
@@ -269,7 +269,7 @@ test_twists_that_are_left_may_have_no_weight()
     mkdir -p "study/twist=0.25_0.25_0.25.h5" # cannot be written
     plugmc scan study.ini
     [ "$status" != 0 ] || fail "expected that nothing is joined"
-    grep -q "^not joined, since no twist with a weight is left: point 1, twist=0.25_0.25_0.25, failed" "$out" ||
+    grep -q "^no average: no twist with a weight is left: point 1, twist=0.25_0.25_0.25, failed" "$out" ||
         fail "another reason"
     [ -z "$(mean local_energy.energy)" ] || fail "a mean of nothing"
     ! grep -q nan study/twists.csv || fail "no number in the table"
@@ -292,9 +292,9 @@ no_study()
 test_twists_that_cannot_be()
 {
     no_study "study.ini:25: [twists] has no twists: give grid or list"
-    no_study "study.ini:27: [twists] has both grid and list: one of them" "grid = 2 2 2" 'list = "0 0 0"'
+    no_study "study.ini:27: [twists] has both grid and list: give one of them" "grid = 2 2 2" 'list = "0 0 0"'
     no_study "study.ini:27: [twists] grid has 2 numbers and takes 3" "grid = 2 2"
-    no_study "study.ini:27: [twists] grid: 2.5 is no whole number" "grid = 2 2 2.5"
+    no_study "study.ini:27: [twists] grid: 2.5 is not a whole number" "grid = 2 2 2.5"
     no_study "study.ini:27: [twists] list: twist 2 is '0.5 0'; it takes 3 numbers in quotes, from -1 to 1" 'list = "0 0 0" "0.5 0"'
     no_study "study.ini:27: [twists] list: twist 1 is '0'; it takes 3 numbers in quotes" "list = 0 0 0"
     no_study "study.ini:27: [twists] list: twist 1 is '0 0 1.5'" 'list = "0 0 1.5"'
@@ -317,12 +317,12 @@ test_twists_that_cannot_be()
     sed -i 's/^lx = .*/density = 0.2387/' study.ini
     plugmc scan study.ini
     expect_exit 3
-    says "[twists] fermi_energy: give [box] by its lengths; its density changes with the numbers"
+    says "[twists] fermi_energy: give [box] by its lengths, since the density depends on the numbers of electrons"
     gas "grid = 2 2 2"
     sed '/^\[scan\]/,$d' study.ini >run.ini
     plugmc run run.ini --set potential.twist='0.25 0.25'
     expect_exit 3
-    says "twist: it has 2 numbers and takes 3, the fraction of each reciprocal vector of the box"
+    says "twist has 2 numbers but needs 3, in units of the reciprocal vectors of the box"
 }
 
 # ---- Tables for qmca ----

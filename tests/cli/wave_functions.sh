@@ -129,7 +129,7 @@ test_bad_jastrow_factors_of_casino()
     bad 's/START CHI TERM/START P TERM/' \
         "35: 'START P TERM' is not among the terms that are known here: u, chi and f"
     bad '/Spin dep (0->uu/,+1s/^   1$/   2/' \
-        "23: like spins have two functions (spin dependence 2), and one here"
+        "23: the functions of up and down spins differ (spin dependence 2), which is not supported"
     bad 's/Expansion order N_u/Order of u/' "20: 'Order of u' is not known in a set of the U term"
     bad '/END JASTROW/d' "136: the file ends within the Jastrow factor"
     bad 's/START JASTROW/START/' "137: there is no START JASTROW"

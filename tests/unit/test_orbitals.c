@@ -1260,8 +1260,8 @@ static void slater_functions_have_their_formula(void **state)
         {"nuclei = 0 0 0 1\nzeta = 1 0", "zeta 2 is 0"},
         {"nuclei = 0 0 0 1\nzeta = 1 1\nn = 1", "n has 1 numbers for 2 exponents of zeta"},
         {"nuclei = 0 0 0 1\nzeta = 1 1\nn = 1 1\nl = 0 1",
-         "shell 2 has n = 1 and l = 1: n has to be above l"},
-        {"nuclei = 0 0 0 1\nzeta = 1 1\nn = 1 1.5", "n 2 is 1.5, no whole number"},
+         "shell 2 has n = 1 and l = 1, but n must exceed l"},
+        {"nuclei = 0 0 0 1\nzeta = 1 1\nn = 1 1.5", "n 2 is 1.5, which is not a whole number"},
         {"nuclei = 0 0 0 1\nzeta = 1 1\nl = 0 1\ncoefficients = 1 1",
          "coefficients has 2 numbers: it takes one for each of the 4 functions of all shells"}};
     for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {

@@ -1004,7 +1004,7 @@ static void charges_are_looked_at_once(void **state)
     check_charges(1, -2, 1, "coulomb", coulomb, PLUGMC_OK, 1,
                   "the charges of all particles add up to -20, not to 0");
     check_charges(1, 0, 1, "yukawa", yukawa, PLUGMC_OK, 1,
-                  "species 'two' has charge 0: it feels nothing of this potential");
+                  "species 'two' has charge 0, so this potential does not affect it");
     check_charges(0, 0, 1, "coulomb", coulomb, PLUGMC_ERROR_INPUT, 0, none);
     check_charges(0, 0, 1, "yukawa", yukawa, PLUGMC_ERROR_INPUT, 0, none);
     check_charges(1, -1, 0, "coulomb", coulomb, PLUGMC_ERROR_INPUT, 0, falls);

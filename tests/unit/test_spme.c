@@ -609,7 +609,7 @@ static void input_that_cannot_be_used_is_refused(void **state)
                    ":3: 3 and 44 are not two particles of 0 ... 43");
     snprintf(bad_word, sizeof bad_word, "%s", written("word", "0 one\n"));
     expect_refusal(NULL, settings_of(text, "%sexclusions = %s\n", usual, bad_word), input,
-                   ":1: two numbers of particles are expected");
+                   ":1: the indices of two particles are expected");
     snprintf(few, sizeof few, "%s", written("few", "1\n1\n2\n"));
     expect_refusal(NULL, settings_of(text, "%smolecules = %s\n", usual, few), input,
                    "has the molecules of 3 particles, and there are 44");

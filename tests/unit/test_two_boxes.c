@@ -73,7 +73,7 @@ static void a_box_that_becomes_too_small_ends_the_run(void **state)
         const char *sentence;
     } cases[] = {
         {{"rdf", "r_max=1.7", 0, 2, 0, 1, {HARD}},
-         "the box of walker 1 has become so small, 1.92 wide, that r_max, 1.7, is more than half of it"},
+         "the box of walker 1 has shrunk to a width of 1.92: r_max, 1.7, exceeds half of it"},
         {{"hexatic_order", "", 0, 2, 0, 1, {HARD}},
          "that the cutoff of neighbours, 1.45, is more than"},
         {{"pressure", "", 0, 2, 0, 1, {HARD}},

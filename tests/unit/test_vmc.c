@@ -661,9 +661,9 @@ static void jastrow_factors_that_cannot_be_are_refused(void **state)
     (void)state;
     static const char *const cases[][2] = {
         {"", "there are no coefficients"},
-        {"like=0.1", "like needs two coefficients at least"},
+        {"like=0.1", "like needs at least two coefficients"},
         {"like=0.1 0.2; unlike=0.1 0.2 0.3", "like has 2 coefficients and unlike 3"},
-        {"like=0.1 0.2; u_cutoff=5", "u_cutoff = 5 reaches beyond the nearest image, 4 away"},
+        {"like=0.1 0.2; u_cutoff=5", "u_cutoff = 5 exceeds the distance to the nearest image, 4"},
         {"chi=0.1 0.2", "give ions"},
         {"chi=0.1 0.2; ions=1 2", "ions has 2 numbers"},
         {"like=0.1 0.2; ions=1 2 3", "but no chi"},
