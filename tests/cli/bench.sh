@@ -158,7 +158,7 @@ test_bench_of_orbitals_of_a_molecule()
     grep -Eq "^ +[0-9]+ +[0-9]+ +[0-9]+ +cpu " "$out" || fail "no line"
     plugmc bench sim.ini --set run.device=cpu --set bench.places=5
     expect_exit 3
-    expect_message "sim.ini: [bench] places = 5: random places need a periodic box"
+    expect_message "sim.ini: [bench] places = 5: random positions need a periodic box"
 }
 
 # What a benchmark is stands in its first line.

@@ -166,7 +166,7 @@ test_ladders_that_nothing_is_proposed_for()
     change 's/^sweeps = .*/sweeps = 100/'
     must run sim.ini --set run.output=short.h5
     must ladder short.h5
-    expect_output "too few round trips to go by the flow of walkers: "
+    expect_output "too few round trips to use the flow of walkers: "
     refused 2 "short.h5: has a ladder in one variable: --rungs needs one number" ladder short.h5 --rungs 3,3
     must run sim.ini --set run.output=around.h5 --set "ladder.values=1 0.5 2" --set run.walkers=3
     refused 3 "around.h5: the values of its ladder are not monotonic" ladder around.h5

@@ -235,7 +235,7 @@ test_info_lists_what_observables_give()
     names=$(sed -n 's/^  \([a-z_]*\) .*/\1/p' "$out")
     for name in $names; do
         must info "$name"
-        [ "$name" = trajectory ] || expect_output "What it gives (<word>: as the run has it):"
+        [ "$name" = trajectory ] || expect_output "Quantities (<word>: depends on the run):"
     done
 }
 

@@ -170,7 +170,7 @@ test_weights_that_run_away_end_the_run()
 	END
     plugmc run sim.ini --quiet
     expect_exit 9
-    grep -q "\[mover diffusion\] weights run away: in sweep [0-9]* .*: use a smaller tau or a better wave function" "$err" ||
+    grep -q "\[mover diffusion\] weights diverge: in sweep [0-9]* .*: use a smaller tau or a better wave function" "$err" ||
         fail "$(cat "$err")"
 }
 

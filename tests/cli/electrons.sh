@@ -146,6 +146,5 @@ test_electrons_without_ions_to_begin_near()
     change 's/^state = .*/state = near_ions/'
     plugmc run sim.ini
     expect_exit 3
-    grep -q "^sim.ini:[0-9]*: \[initial\] state = near_ions: no potential of the run says where ions are: it takes the \
-orbitals of a wave function of atoms$" "$err" || fail "no such sentence"
+    grep -q "^sim.ini:[0-9]*: \[initial\] state = near_ions: no potential of the run has ions: it needs the orbitals of a wave function of atoms$" "$err" || fail "no such sentence"
 }

@@ -134,13 +134,11 @@ test_chains_that_cannot_be()
 {
     hard 2 9 30 100
     printf '%s\n' '[potential lennard_jones]' 'epsilon = 1' 'sigma = 1' 'cutoff = 2' >>sim.ini
-    refused 3 "sim.ini:15: [mover event_chain] potential 'lennard_jones' is more than a hard core, and chains know \
-contacts alone" run sim.ini
+    refused 3 "sim.ini:15: [mover event_chain] potential 'lennard_jones' is not only a hard core: event chains support only hard cores" run sim.ini
     hard 2 1.9 1 100
     plugmc run sim.ini
     expect_exit 3
-    expect_message "sim.ini:15: [mover event_chain] the box of walker 0 is 1.9 wide: chains need more than two contact \
-distances, of 1"
+    expect_message "sim.ini:15: [mover event_chain] the box of walker 0 is 1.9 wide, but chains need more than two contact distances of 1"
 }
 
 # Chains that hardly meet anybody go everywhere: four balls in a cube, for which sqrt(N) edges would be two. S(k) of the
@@ -153,8 +151,7 @@ test_chains_of_a_thin_gas_reach_all_places()
     must run sim.ini
     near structure_factor.ball-ball 0.98787 0.01
     must run sim.ini --set mover.length=12 --set run.sweeps=10
-    expect_message "--set: warning: [mover event_chain] length: 12 is 2 times the edge of the box along x, so a particle that \
-meets nobody comes back to where it was: take another length"
+    expect_message "--set: warning: [mover event_chain] length: 12 is 2 times the edge of the box along x, so a particle without contacts would return to its position: choose another length"
 }
 
 # A third of this edge, three times, is less than the edge by its last bit: a chain along x has to leave the last of

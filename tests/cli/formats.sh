@@ -134,8 +134,7 @@ test_species_of_h5md_go_by_their_names()
     # without names, by number: the other order is another state
     "$H5TOOL" nameless sim.h5 || fail "h5tool"
     plugmc run next.ini
-    grep -q "^sim.h5: warning: the file has numbers of species and no names: they are taken in the \
-order of the run's species (0: Kr, 1: Ar)$" "$err" || fail "expected a warning"
+    grep -q "^sim.h5: warning: the file numbers its species without names: the order of the run's species is used (0: Kr, 1: Ar)$" "$err" || fail "expected a warning"
 }
 
 # As h5py writes texts, as H5MD has species, and as an element that changes in time.
@@ -266,7 +265,7 @@ test_boxes_and_numbers_of_another_run()
     sed 's/^sweeps = .*/sweeps = 1/; s/^\[mover .*/&\nevery = 1000/; s/^period = .*/period = 1/' sim.ini >next.ini
     printf '[initial]\nstate = file\nfile = sim.h5\n' >>next.ini
     must run next.ini
-    grep -q "^walkers begin in the boxes of sim.h5, with a volume of .* to .*; that of \[box\] is 343$" "$err" ||
+    grep -q "^walkers start in the boxes of sim.h5, of volume .* to .*; that of \[box\] is 343$" "$err" ||
         fail "expected to be told of other boxes"
     for walker in 0 1; do
         contents_of sim.h5 $walker >sent

@@ -169,11 +169,10 @@ test_gibbs_and_weights_that_cannot_be()
     wrong 28 "[mover transition_matrix] 3 windows and 4 walkers: each window needs as many as the others (of \
 several processes each has a part of the walkers, and all windows)"
     weighed transition_matrix 'windows = 41'
-    wrong 28 "[mover transition_matrix] 41 windows of 41 numbers: each needs two of them"
+    wrong 28 "[mover transition_matrix] 41 windows of 41 numbers: each needs at least two"
     weighed transition_matrix
     change 's/^of = a/of = volume/'
-    wrong 28 "[mover transition_matrix] variable = volume: it counts steps to the next number of particles; for the volume \
-there is wang_landau"
+    wrong 28 "[mover transition_matrix] variable = volume: transition_matrix supports only particle numbers and energies; use wang_landau"
     weighed umbrella 'weights = 1 2'
     wrong 28 "[mover umbrella] 2 weights for 41 bins"
     weighed umbrella
@@ -192,8 +191,7 @@ there is wang_landau"
     weighed wang_landau 'learning = 150'
     plugmc run sim.ini
     expect_exit 3
-    expect_message "sim.ini:28: [mover wang_landau] learning = 150: production begins before that, [run] equilibrate \
-has to be as large"
+    expect_message "sim.ini:28: [mover wang_landau] learning = 150 exceeds equilibration: increase [run] equilibrate to at least that number"
     atoms
     change 's/^step = 0.5/&\nperiod = 5/'
     wrong 24 "[mover serial] period: this mover does not measure anything"

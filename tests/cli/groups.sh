@@ -131,8 +131,7 @@ test_groups_that_cannot_be()
     change 's/^group = .*/group = Ca Cl Cl/; /^activity = 0.03/d'
     refused 3 "sim.ini:27: [mover insert_group] group = Cl: [species Cl] needs mu or activity of the reservoir" run sim.ini
     salt '[potential coulomb_spme]' 'bjerrum_length = 1' 'cutoff = 3' 'molecule = 1 2'
-    refused 3 "sim.ini:35: [potential coulomb_spme] molecules and excluded pairs are of particles that stay, and a mover \
-of the run changes how many there are" run sim.ini
+    refused 3 "sim.ini:35: [potential coulomb_spme] molecules and excluded pairs need fixed particle numbers, but a mover of the run changes them" run sim.ini
 }
 
 test_groups_near_the_first_are_cut()
@@ -148,7 +147,7 @@ test_groups_near_the_first_that_cannot_be()
     change 's/^trials = 20/&\nmax_distance = 5/'
     refused 3 "sim.ini:28: [mover insert_group] max_distance = 5 must be at most half of each edge of the box, here 4.5" run sim.ini
     change 's/^max_distance = .*/max_distance = 2/; s/^seed/pressure = 0.05\n&/; s/^\[mover insert_group\]/[mover volume]\nstep = 0.01\n&/; s/^bjerrum.*/&\ncutoff = 3/'
-    refused 3 "sim.ini:34: [mover insert_group] near: only in a periodic, rectangular box that stays as it is" run sim.ini
+    refused 3 "sim.ini:34: [mover insert_group] max_distance: needs a periodic, rectangular box of fixed size" run sim.ini
 }
 
 test_groups_beside_waves_on_a_gpu()
@@ -175,11 +174,9 @@ test_cubes_that_are_none()
 {
     salt '[potential coulomb_cube]' 'bjerrum_length = 1'
     change 's/^lx = 9/shape = rectangle\n&\nly = 9.5\nlz = 9/'
-    refused 3 "sim.ini:38: [potential coulomb_cube] its series is that of a periodic cube, and [box] is none: use \
-'coulomb_ewald'" run sim.ini
+    refused 3 "sim.ini:38: [potential coulomb_cube] its series is for a periodic cube, but [box] is not one: use 'coulomb_ewald'" run sim.ini
     change '/^ly/d; /^lz/d; s/^shape.*/shape = square/; s/^seed/pressure = 0.05\n&/; s/^\[mover insert_group\]/[mover volume]\nstep = 0.01\n&/'
-    refused 3 "sim.ini:39: [potential coulomb_cube] its series is that of a cube that stays, and a mover of this run \
-changes boxes: use 'coulomb_ewald'" run sim.ini
+    refused 3 "sim.ini:39: [potential coulomb_cube] its series is for a cube of fixed size, but a mover of this run changes boxes: use 'coulomb_ewald'" run sim.ini
 }
 
 # Ions that were put anywhere are removed all too easily: weights that go on believing so keep walkers away from numbers

@@ -27,8 +27,7 @@ test_hdf5_for_an_ini()
 {
     disks
     must run sim.ini
-    refused 3 "sim.h5: this is an HDF5 file, not an INI file; to go on with the run that wrote \
-it: plugmc run --resume sim.h5" run sim.h5
+    refused 3 "sim.h5: this is an HDF5 file, not an INI file; to continue the run that wrote it: plugmc run --resume sim.h5" run sim.h5
 }
 
 test_empty_file()
@@ -191,8 +190,7 @@ test_denser_than_close_packing()
 {
     disks
     change 's/^packing_fraction = .*/packing_fraction = 0.95/'
-    refused 3 "sim.ini:9: [box] packing fraction 0.95 is above the largest possible, \
-pi/(2 sqrt 3) = 0.9069; particles without a hard core have diameter = 0" run sim.ini
+    refused 3 "sim.ini:9: [box] packing fraction 0.95 exceeds the maximum pi/(2 sqrt 3) = 0.9069; give particles without a hard core diameter = 0" run sim.ini
 }
 
 # The message says the smallest N, and that one runs.
@@ -202,9 +200,7 @@ test_box_too_small_for_the_checkerboard()
     change 's/^count = .*/count = 2/'
     plugmc run sim.ini
     expect_exit 3
-    expect_message "sim.ini:19: [mover checkerboard] the box edge 1.77245 is below twice the range \
-1 of the potential, so there is no checkerboard of cells; at this density the smallest system has \
-N = 3 particles (mover 'serial' takes any)"
+    expect_message "sim.ini:19: [mover checkerboard] the box edge 1.77245 is below twice the range 1 of the potential, so there is no checkerboard of cells; at this density the smallest possible system has N = 3 particles (mover 'serial' takes any)"
     expect_untouched
     must run sim.ini --set "species disk.count=3"
 }
@@ -311,12 +307,9 @@ test_first_words()
     done
     plugmc help nothing
     expect_exit 2
-    expect_message "plugmc: there is no command 'nothing'; plugmc help names them, and plugmc info NAME tells of a \
-plugin or a section"
-    refused 2 "plugmc: 'sim.ini' is no command: plugmc run sim.ini samples what it describes, \
-plugmc check sim.ini only looks at it" sim.ini
-    refused 2 "plugmc: 'sim.h5' is no command: plugmc analyse sim.h5 prints its table, plugmc run \
---resume sim.h5 goes on with the run" sim.h5
+    expect_message "plugmc: there is no command 'nothing'; plugmc help lists them, and plugmc info NAME describes a plugin or a section"
+    refused 2 "plugmc: 'sim.ini' is not a command: plugmc run sim.ini runs it, plugmc check sim.ini only checks it" sim.ini
+    refused 2 "plugmc: 'sim.h5' is not a command: plugmc analyse sim.h5 prints its results, plugmc run --resume sim.h5 continues the run" sim.h5
     refused 2 "plugmc: the command must come first, before options such as '--resume'; see plugmc help" --resume sim.h5
 }
 

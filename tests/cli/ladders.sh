@@ -183,8 +183,7 @@ test_ladders_that_cannot_be()
         run sim.ini
     cp right.ini sim.ini
     change 's/^vary = .*/vary = run.seed/'
-    refused 3 "sim.ini:14: [ladder] vary = run.seed: possible are run.temperature, run.pressure, SPECIES.mu and \
-LABEL.coupling of a sampled potential" run sim.ini
+    refused 3 "sim.ini:14: [ladder] vary = run.seed: possible keys are run.temperature, run.pressure, SPECIES.mu and LABEL.coupling of a sampled potential" run sim.ini
     cp right.ini sim.ini
     change 's/^values = .*/values = 0.1 -1/'
     refused 3 "sim.ini:14: a temperature of -1 is not possible" run sim.ini
@@ -193,8 +192,7 @@ LABEL.coupling of a sampled potential" run sim.ini
     refused 3 "sim.ini:17: [mover exchange] there is no ladder: give a section [ladder]" run sim.ini
     cp right.ini sim.ini
     change "s|^\[mover serial\]|[mover refusing]|; /^step = /d"
-    refused 3 "sim.ini:20: mover 'refusing' works with one temperature and one factor of each potential in all \
-walkers, and run.temperature differs" run sim.ini
+    refused 3 "sim.ini:20: mover 'refusing' needs the same temperature and couplings in all walkers, but run.temperature differs" run sim.ini
 }
 
 # ---- On a GPU ----

@@ -59,7 +59,7 @@ at minus that$" check lie.ini
 test_derivatives_beyond_the_range()
 {
     soft derivative_beyond
-    found 4 "has derivatives other than 0 at separation 1\.50[0-9]*, beyond the range of 1\.5" check lie.ini
+    found 4 "has nonzero derivatives at separation 1\.50[0-9]*, beyond the declared range of 1\.5" check lie.ini
 }
 
 # exp of single precision, whose steps second differences used to meet.
@@ -72,7 +72,7 @@ test_right_second_derivative_of_an_energy_with_steps()
 test_list_that_is_read_behind_its_end()
 {
     lying short_list potential
-    found 4 "key 'core' has 1 number, but the plugin reads beyond its end" check lie.ini
+    found 4 "key 'core' has 1 number, and the plugin reads beyond the end of the list" check lie.ini
     edit 's/^\[potential.*/&\ncore = 1 1 1\nshort_list = 1.2 1.2 1.2\nwell = 1.5 1.5 1.5\nheight = 1 1 1\ndepth = 1 1 1/'
     must check lie.ini
 }
@@ -80,7 +80,7 @@ test_list_that_is_read_behind_its_end()
 test_field_that_no_table_declares()
 {
     soft undeclared_field
-    found 4 "its field at byte 24 of the struct is set by 'configure' and declared by no table" check lie.ini
+    found 4 "the member at byte 24 of its struct is set by 'configure', but not declared in the table" check lie.ini
 }
 
 # Once, of the mover alone.
@@ -102,8 +102,8 @@ test_totals_that_lie()
         found 4 "\`change\` says .*, but the energies of the whole configurations before and after differ by" \
             $word lie.ini --set potential.lie=change
         found 4 "when it moves back: \`settle\` must keep the accepted position" $word lie.ini --set potential.lie=settle
-        found 4 "\`settle\` must then leave things as they are" $word lie.ini --set potential.lie=rejected
-        found 4 "the force on particle .* along x is .*, but differences of energies give" \
+        found 4 "\`settle\` must not change anything after a rejection" $word lie.ini --set potential.lie=rejected
+        found 4 "the force on particle .* along x is .*, but finite differences of the energy give" \
             $word lie.ini --set potential.lie=force
     done
 }
@@ -135,7 +135,7 @@ test_volume_without_a_pressure()
 {
     lying lennard_jones potential
     printf '[mover volume]\n' >>lie.ini
-    found 3 "\[mover volume\] changes the volume, and \[run\] pressure is not given" check lie.ini
+    found 3 "\[mover volume\] changes the volume, so \[run\] pressure must be given" check lie.ini
     must check lie.ini --set run.pressure=0
 }
 
@@ -143,7 +143,7 @@ test_formula_without_a_floor()
 {
     lying expression potential
     edit 's|^\[potential.*|&\nenergy = exp(12*(1-r)) - 0.2/r^6\ncutoff = 2|'
-    found 3 "the formula goes to minus infinity as 'blob' and 'blob' meet, and nothing keeps them apart" check lie.ini
+    found 3 "the formula goes to minus infinity as 'blob' and 'blob' meet, so they would collapse" check lie.ini
     printf '[potential hard_sphere]\n' >>lie.ini
     must check lie.ini
     edit 's|^energy.*|energy = log(r)|'
@@ -157,11 +157,11 @@ test_formula_that_others_do_not_hold()
 {
     lying expression potential
     edit 's|^\[potential.*|&\nenergy = -5/r^6\ncutoff = 2\n[potential other]\nplugin = expression\nenergy = -1\ncutoff = 1.5|'
-    found 3 "the formula goes to minus infinity as 'blob' and 'blob' meet, and nothing keeps them apart" check lie.ini
+    found 3 "the formula goes to minus infinity as 'blob' and 'blob' meet, so they would collapse" check lie.ini
     edit 's|^energy = -1$|energy = 4/r^12|'
     must check lie.ini
     edit 's|^energy = -5.*|energy = -5/r^13|'
-    found 3 "the formula goes to minus infinity as 'blob' and 'blob' meet, and nothing keeps them apart" check lie.ini
+    found 3 "the formula goes to minus infinity as 'blob' and 'blob' meet, so they would collapse" check lie.ini
     edit 's|^energy = 4/r.*|energy = 4/r^14|'
     must check lie.ini
 }

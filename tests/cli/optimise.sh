@@ -140,7 +140,7 @@ test_resumed_with_parameters_of_the_wrong_number()
     sed -i 's/like = 0 0 0 0 0/like = 0 0 0 0 0 0/' gas.ini
     plugmc optimise gas.ini --samples 200 --loops 2 --resume
     expect_exit 6
-    expect_message "gas.optimised.ini.loops:5: it has 30 columns, and 34 are expected of 12 numbers: is it of another wave function?"
+    expect_message "gas.optimised.ini.loops:5: it has 30 columns, but 34 are expected for 12 parameters: does it belong to another wave function?"
     expect_untouched
 }
 
@@ -193,7 +193,7 @@ test_too_few_samples_to_optimise()
 {
     gas
     must optimise gas.ini --samples 150 --loops 1
-    grep -q "^warning: --samples 150 for 10 numbers: steps will fit noise" "$err" || fail "no warning"
+    grep -q "^warning: --samples 150 for 10 parameters: steps will fit noise" "$err" || fail "no warning"
     must optimise gas.ini --samples 200 --loops 1
     ! grep -q "fit noise" "$err" || fail "a warning for 200"
 }
@@ -238,7 +238,7 @@ test_jastrow_that_diverges()
     plugmc optimise gas.ini --samples 320
     expect_exit 3
     expect_lines 1
-    grep -q 'local energies scatter by .* this wave function cannot be optimised from here' "$err" ||
+    grep -q 'local energies scatter by .* this wave function cannot be optimised from these parameters' "$err" ||
         fail "no such sentence"
 }
 
@@ -252,7 +252,7 @@ test_nothing_to_optimise()
     sed -i '/^\[observable/,$d' gas.ini
     plugmc optimise gas.ini
     expect_exit 3
-    grep -q 'needs local energies, which no plugin of the run gives' "$err" || fail "no such sentence"
+    grep -q 'needs local energies, which no plugin of the run provides' "$err" || fail "no such sentence"
 }
 
 test_options_of_optimise()

@@ -19,8 +19,7 @@ test_plugin_of_another_abi()
 {
     disks
     with_plugin "$BAD_PLUGINS/other_abi.so"
-    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/other_abi.so': $BAD_PLUGINS/other_abi.so is built \
-for plugin ABI 9.9, but this plugmc has 2.0: build it again with the headers of this plugmc" \
+    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/other_abi.so': $BAD_PLUGINS/other_abi.so was built for plugin ABI 9.9, but this plugmc has 2.0: rebuild it with the headers of this plugmc" \
         run sim.ini
 }
 
@@ -28,8 +27,7 @@ test_plugin_of_a_former_abi()
 {
     disks
     with_plugin "$BAD_PLUGINS/former_abi.so"
-    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/former_abi.so': $BAD_PLUGINS/former_abi.so is built \
-for plugin ABI 1.0, but this plugmc has 2.0: build it again with the headers of this plugmc" \
+    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/former_abi.so': $BAD_PLUGINS/former_abi.so was built for plugin ABI 1.0, but this plugmc has 2.0: rebuild it with the headers of this plugmc" \
         run sim.ini
 }
 
@@ -37,8 +35,7 @@ test_library_that_is_no_plugin()
 {
     disks
     with_plugin "$BAD_PLUGINS/no_plugin.so"
-    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/no_plugin.so': $BAD_PLUGINS/no_plugin.so is no \
-plugmc plugin: it has no function plugmc_plugin_entry" run sim.ini
+    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/no_plugin.so': $BAD_PLUGINS/no_plugin.so is not a plugmc plugin: it has no function plugmc_plugin_entry" run sim.ini
 }
 
 test_plugin_that_is_no_library()
@@ -116,8 +113,7 @@ test_plugin_of_another_kind()
 {
     disks
     change 's/^\[potential hard_disk\]/[potential serial]/'
-    refused 4 "sim.ini:17: plugin 'serial': $PLUGINS/serial.so is of kind mover ('serial'): \
-expected here is kind potential" run sim.ini
+    refused 4 "sim.ini:17: plugin 'serial': $PLUGINS/serial.so is of kind mover ('serial'), but kind potential is expected here" run sim.ini
 }
 
 # A mover that needs a finite range and a potential that has none; the message names movers that do.
@@ -129,8 +125,7 @@ test_mover_that_cannot_take_the_potential()
     export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
     plugmc run sim.ini
     expect_exit 3
-    grep -q "^sim.ini:19: mover 'checkerboard' needs potentials of finite range; 'endless' has \
-none: use .*'serial'" "$err" || fail "expected what does not fit and what would"
+    grep -q "^sim.ini:19: mover 'checkerboard' needs potentials of finite range, but the range of 'endless' is infinite: use .*'serial'" "$err" || fail "expected what does not fit and what would"
     expect_lines 1
     expect_untouched
     change 's/^\[mover checkerboard\]/[mover serial]/'
@@ -156,8 +151,7 @@ test_damaged_plugins_elsewhere()
     plugmc list
     expect_exit 4
     expect_output "  hard_disk "
-    expect_message "plugin 'broken': $PWD/mine/broken.so is built for plugin ABI 9.9, but this \
-plugmc has 2.0: build it again with the headers of this plugmc"
+    expect_message "plugin 'broken': $PWD/mine/broken.so was built for plugin ABI 9.9, but this plugmc has 2.0: rebuild it with the headers of this plugmc"
     expect_lines 1
 }
 

@@ -74,8 +74,7 @@ test_pairs_of_boxes_in_many_processes()
     must run sim.ini --set run.walkers=6 --set run.output=one.h5
     must_by 3 run sim.ini --set run.walkers=6 --set run.output=three.h5
     same_file one.h5 three.h5
-    refused_by 4 3 "sim.ini:2: [run] walkers = 6, some of which stay together, cannot be shared by 4 processes: each \
-needs 2 or more" run sim.ini --set run.walkers=6 --set run.output=four.h5
+    refused_by 4 3 "sim.ini:2: [run] walkers = 6, some of which stay together, cannot be distributed over 4 processes: each needs at least 2" run sim.ini --set run.walkers=6 --set run.output=four.h5
 }
 
 # A ladder with what has an error bar, arrays, a tuned step a rung, frames, boxes that change.
@@ -170,7 +169,7 @@ test_error_in_one_of_many_processes()
     sed 's/values = .*/values = 1.4 1.6 1.8/' sim.ini >elsewhere/sim.ini
     by_odd 4 2 "cd elsewhere" run sim.ini
     [ $status = 3 ] || fail "exit code $status"
-    grep -q "rank 2: sim.ini:17: \[ladder\] has 3 values, and there are 8 walkers" "$err" || fail "it is not said who"
+    grep -q "rank 2: sim.ini:17: \[ladder\] has 3 values for 8 walkers" "$err" || fail "it is not said who"
     [ ! -e sim.h5 ] || fail "there is a file"
 }
 
@@ -419,8 +418,7 @@ test_mpi_that_is_built_again()
     printf 'int plugmc_other;\n' >other.c
     mpicc -shared -fPIC other.c -o own/plugmc_open_mpi.so
     by 2 run sim.ini
-    [ $status = 3 ] && grep -q "the launcher has started 2 processes, but $PWD/own/plugmc_open_mpi.so is of another \
-version: build it again by scripts/mpi.sh" "$err" || fail "not refused"
+    [ $status = 3 ] && grep -q "the launcher has started 2 processes, but $PWD/own/plugmc_open_mpi.so is of another version: rebuild it with scripts/mpi.sh" "$err" || fail "not refused"
 }
 
 test_more_processes_than_walkers()

@@ -84,8 +84,7 @@ test_files_of_one_pressure_each()
     is two.h5 free_energy "$(arithmetic '11 * log(1.5)')" 0.05
     refused 3 "one.h5: is the same chain as one.h5: the same seed at the same values" reweight one.h5 one.h5
     must run sim.ini --set run.output=far.h5 --set run.pressure=400 --set run.seed=9 --set run.sweeps=400
-    refused 3 "one.h5 and far.h5 have next to no configurations in common, nor through others between them: rungs \
-or windows closer together, or longer runs, are needed" reweight one.h5 far.h5
+    refused 3 "one.h5 and far.h5 have almost no overlap, not even through states between them: use rungs or windows that are closer together, or longer runs" reweight one.h5 far.h5
     must run sim.ini --set run.output=other.h5 --set species.count=9 --set run.seed=9
     refused 3 "other.h5: belongs to another system than one.h5: [species point] count is 10 there but 9 here" \
         reweight one.h5 other.h5
@@ -203,8 +202,7 @@ test_temperatures_of_springs()
     is run.temperature=350 free_energy "$(arithmetic '6 * log(300 / 350)')" 0.02
     sed -i 's/^\[observable energy\]/[observable trajectory]/' sim.ini
     must run sim.ini --set run.output=without.h5
-    refused 3 "without.h5: does not have the energy of potential 'bowl' of each configuration, which this needs: \
-[observable energy] with source = fresh keeps it" reweight without.h5
+    refused 3 "without.h5: does not contain the energy of potential 'bowl' of each configuration, which is needed: [observable energy] with source = fresh records it" reweight without.h5
 }
 
 # Temperature and coupling: all that counts is one over the other, so every average is known twice.
@@ -264,7 +262,7 @@ test_rows_of_a_ladder_far_apart()
     must run sim.ini
     plugmc reweight sim.h5
     expect_exit 3
-    grep -q 'run.pressure@1[.0-9]*@1 and .*run.pressure@1[.0-9]*@100 have next to no configurations in common' "$err" ||
+    grep -q 'run.pressure@1[.0-9]*@1 and .*run.pressure@1[.0-9]*@100 have almost no overlap' "$err" ||
         fail "not said which rungs are apart"
 }
 
@@ -301,8 +299,7 @@ test_exchanges_along_one_variable()
     accepted sim.h5 2 none 0
     refused 3 "sim.ini:15: [ladder] vary and vary_2 are both run.temperature" run sim.ini --set ladder.vary=run.temperature
     refused 3 "sim.ini:15: [ladder] vary_2 and values_2 must be given together" run sim.ini --set ladder.vary_2=
-    refused 3 "sim.ini:15: [ladder] vary_2 = run.seed: possible are run.temperature, run.pressure, SPECIES.mu and \
-LABEL.coupling of a sampled potential" run sim.ini --set ladder.vary_2=run.seed
+    refused 3 "sim.ini:15: [ladder] vary_2 = run.seed: possible keys are run.temperature, run.pressure, SPECIES.mu and LABEL.coupling of a sampled potential" run sim.ini --set ladder.vary_2=run.seed
     refused 3 "sim.ini:15: [ladder] has 4 values for 6 walkers: each value needs the same number of walkers" run \
         sim.ini --set run.walkers=6
     change '/_2 = /d'
@@ -489,8 +486,7 @@ test_reweighting_that_cannot_be()
     gas 1 2
     change 's/^sweeps = .*/sweeps = 200/'
     must run sim.ini
-    refused 3 "--at run.seed: possible are run.temperature, run.pressure, SPECIES.mu and LABEL.coupling of a sampled \
-potential" reweight sim.h5 --at run.seed=3
+    refused 3 "--at run.seed: possible keys are run.temperature, run.pressure, SPECIES.mu and LABEL.coupling of a sampled potential" reweight sim.h5 --at run.seed=3
     refused 3 "no quantity 'box_size.volum' is in all files; did you mean 'box_size.volume'?" reweight sim.h5 \
         --histogram box_size.volum
     refused 2 "plugmc reweight: --at needs KEY=VALUE,..., with each key once; see --help" reweight sim.h5 --at run.pressure
@@ -502,8 +498,7 @@ potential" reweight sim.h5 --at run.seed=3
     refused 2 "plugmc reweight: unknown option '--mu'; see --help" reweight sim.h5 --mu 3
     printf '[observable other]\nplugin = box_size\nperiod = 3\n' >>sim.ini
     must run sim.ini
-    refused 3 "sim.h5: measures 'other' every 3 sweeps and others every 4: for configurations to be the same, one \
-period has to be a multiple of the other" reweight sim.h5
+    refused 3 "sim.h5: measures 'other' every 3 sweeps and other quantities every 4: one period must be a multiple of the other, so that they share configurations" reweight sim.h5
 }
 
 # Of walkers with weights a file has one weighted mean a measurement, where others have a column for each walker.

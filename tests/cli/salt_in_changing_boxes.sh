@@ -137,7 +137,7 @@ test_a_box_that_outgrows_waves_or_grid()
         plugmc run sim.ini
         expect_exit 3
         [ $sum = ewald ] && key='set k_max = ' || key='set a finer grid'
-        grep -q "\[potential charges\] the box of walker . has grown so large, a volume of .*: $key" "$err" ||
+        grep -q "\[potential charges\] the box of walker . has grown to a volume of .*: $key" "$err" ||
             fail "the key to set is not named"
         ! grep -q "the plugin failed" "$err" || fail "the mover is blamed as well"
     done
@@ -163,7 +163,7 @@ test_defaults_of_the_box_are_refused_where_it_changes()
     change 's/^plugin = .*/plugin = jastrow/; /^\[potential charges\]/,$ { s/^cutoff = 4/like = 0.1 0.05/; /^bjerrum/d }; /^alpha/d; /^n_square/d'
     depends "u_cutoff = 0" "give a length"
     change 's/^like = .*/chi = 0.1 0.05\nions = 1 1 1\nchi_cutoff = 2/'
-    depends "the place of ions" "leave out chi"
+    depends "the place of ions" "omit chi"
     change '/^\[mover volume\]/,/^target_acceptance = 0$/d'
     must run sim.ini --set run.sweeps=1 --set run.equilibrate=0
 }

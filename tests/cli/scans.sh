@@ -469,8 +469,7 @@ test_scan_refusals()
     with "mover.step = 0.1 0.2" "mover checkerboard.step = 0.3"
     refused 3 "study.ini:28: [scan] 'mover checkerboard.step' is the same key as 'mover.step' in line 27" scan study.ini
     with "mover.step = 0.1 0.2 0.3" "zip = run.seed mover.step"
-    refused 3 "study.ini:28: [scan] zip: 'run.seed' has 2 values and 'mover.step' 3: keys that go together have \
-equally many" scan study.ini
+    refused 3 "study.ini:28: [scan] zip: 'run.seed' has 2 values, but 'mover.step' has 3: the numbers must be equal" scan study.ini
     with "zip = run.seed run.sed"
     refused 3 "study.ini:27: [scan] zip: 'run.sed' has no values here; did you mean 'run.seed'?" scan study.ini
     with "job = 2"
@@ -478,8 +477,7 @@ equally many" scan study.ini
     with 'ladder.values = "1 2'
     refused 3 "study.ini:27: [scan] ladder.values: a quote has no end" scan study.ini
     with "run.output = a.h5 b.h5"
-    refused 3 "study.ini:27: [scan] run.output: each run of a study writes FOLDER/NAME.h5; [scan] folder and names are \
-the keys for that" scan study.ini
+    refused 3 "study.ini:27: [scan] run.output: each run of a study writes FOLDER/NAME.h5; choose them by [scan] folder and names" scan study.ini
     cp right.ini study.ini
     edit 's/^\[run\]/&\noutput = sim.h5/'
     refused 3 "study.ini:2: [run] output = sim.h5: all runs of a study would write this file; without it each writes \
@@ -496,16 +494,16 @@ FOLDER/NAME.h5" scan study.ini
 test_scan_refuses_files_that_two_points_write()
 {
     study "run.csv = a.csv ./a.csv"
-    refused 3 "study.ini:26: a.csv would be written by point 0 (csv=a.csv) and by point 1 (csv=._a.csv)" \
+    refused 3 "study.ini:26: a.csv would be written both by point 0 (csv=a.csv) and by point 1 (csv=._a.csv)" \
         scan study.ini
     study "run.seed = 1 2"
     edit 's|^\[run\]|&\ncsv = study/summary.csv|'
-    refused 3 "study.ini:2: study/summary.csv would be written by point 0 (seed=1) and by the study itself" scan study.ini
+    refused 3 "study.ini:2: study/summary.csv would be written both by point 0 (seed=1) and by the study" scan study.ini
     study "run.seed = 1 2 1"
     plugmc scan study.ini
     expect_exit 3
-    grep -q "^study.ini:25: study/seed=1.h5 would be written by point 0 (seed=1) and by point 2 (seed=1); \[scan\] \
-names = numbers calls them 0, 1, ...$" "$err" || fail "expected which points"
+    grep -q "^study.ini:25: study/seed=1.h5 would be written both by point 0 (seed=1) and by point 2 (seed=1); \[scan\] \
+names = numbers names them 0, 1, ...$" "$err" || fail "expected which points"
     expect_untouched
     edit 's/^\[scan\]/&\nnames = numbers/'
     must scan study.ini
@@ -516,15 +514,13 @@ test_scan_refuses_to_write_over_its_study()
 {
     study "run.seed = 1 2" "folder = ."
     mv study.ini seed=1.ini
-    refused 3 "seed=1.ini:25: seed=1.ini is this study, and point seed=1 would be written over it: give [scan] another \
-folder" scan seed=1.ini
+    refused 3 "seed=1.ini:25: seed=1.ini is this study, which point seed=1 would overwrite: choose another [scan] folder" scan seed=1.ini
     mv seed=1.ini mine.ini
     mkdir into
     ln mine.ini "into/seed=2.ini"
     sed 's/^folder = .*/folder = into/' mine.ini >text
     cat text >mine.ini
-    refused 3 "mine.ini:25: into/seed=2.ini is this study, and point seed=2 would be written over it: give [scan] another \
-folder" scan mine.ini
+    refused 3 "mine.ini:25: into/seed=2.ini is this study, which point seed=2 would overwrite: choose another [scan] folder" scan mine.ini
 }
 
 # All that is wrong with the points, each once, before any of them runs.
@@ -693,7 +689,7 @@ test_scan_help()
 {
     must scan --help
     expect_output "usage: plugmc scan STUDY.ini"
-    expect_output "exit codes: 0 all points that were to be run are finished"
+    expect_output "exit codes: 0 all points are finished"
     must --help
     grep -q "^  scan " "$out" || fail "plugmc --help lacks scan"
     plugmc scan

@@ -293,15 +293,15 @@ test_twists_that_cannot_be()
 {
     no_study "study.ini:25: [twists] has no twists: give grid or list"
     no_study "study.ini:27: [twists] has both grid and list: give one of them" "grid = 2 2 2" 'list = "0 0 0"'
-    no_study "study.ini:27: [twists] grid has 2 numbers and takes 3" "grid = 2 2"
+    no_study "study.ini:27: [twists] grid has 2 numbers but needs 3" "grid = 2 2"
     no_study "study.ini:27: [twists] grid: 2.5 is not a whole number" "grid = 2 2 2.5"
     no_study "study.ini:27: [twists] list: twist 2 is '0.5 0'; it takes 3 numbers in quotes, from -1 to 1" 'list = "0 0 0" "0.5 0"'
     no_study "study.ini:27: [twists] list: twist 1 is '0'; it takes 3 numbers in quotes" "list = 0 0 0"
     no_study "study.ini:27: [twists] list: twist 1 is '0 0 1.5'" 'list = "0 0 1.5"'
     no_study "study.ini:28: [twists] weights: there are 1, and 2 twists" 'list = "0 0 0" "0.5 0 0"' "weights = 1"
-    no_study "study.ini:28: [twists] weights: weight 2 is -1; none can be below 0" 'list = "0 0 0" "0.5 0 0"' "weights = 1 -1"
+    no_study "study.ini:28: [twists] weights: weight 2 is -1, but must not be negative" 'list = "0 0 0" "0.5 0 0"' "weights = 1 -1"
     no_study "study.ini:28: [twists] weights: all of them are 0" 'list = "0 0 0"' "weights = 0"
-    no_study "study.ini:28: [twists] weights: those of a grid follow from it" "grid = 2 2 2" "weights = 1 1 1 1"
+    no_study "study.ini:28: [twists] weights: they can only be given for list" "grid = 2 2 2" "weights = 1 1 1 1"
     no_study "study.ini:28: [twists] unknown key 'wights'; did you mean 'weights'?" "grid = 2 2 2" "wights = 1"
     no_study "study.ini:28: [twists] fermi_energy = 0.001: twist 0.25 0.25 0.25 has no waves up to it" 'list = "0.25 0.25 0.25"' "fermi_energy = 0.001"
     gas "grid = 2 2 2"

@@ -40,7 +40,7 @@ test_keys_without_effect_are_said()
     for key in activity=0.1 mu=-1 max_count=30; do
         plugmc check sim.ini --set "species A.$key"
         expect_exit 3
-        grep -q "species A. ${key%=*}: no mover of the run changes how many A there are" "$err" ||
+        grep -q "species A. ${key%=*}: no mover of the run changes the number of A" "$err" ||
             fail "expected: ${key%=*} is refused"
     done
     useless initial.lattice=sc "[initial] lattice has no effect: it is for state = lattice"

@@ -77,8 +77,7 @@ test_weights_of_energies_that_cannot_be()
 {
     fluid umbrella
     sed -i 's/^\[mover serial\]/[mover checkerboard]/' sim.ini
-    refused 3 "sim.ini:18: [mover umbrella] weights of energies are for movers that leave decisions to the core, as \
-serial: 'checkerboard' decides by itself" run sim.ini
+    refused 3 "sim.ini:18: [mover umbrella] weights of energies need movers whose trial moves the core accepts, such as serial: 'checkerboard' accepts them itself" run sim.ini
     fluid transition_matrix 'windows = 3'
     change 's/^count = 40/&\nmost = 60\nactivity = 0.1/'
     printf '%s\n' '[mover insert]' 'species = atom' >>sim.ini
@@ -86,7 +85,7 @@ serial: 'checkerboard' decides by itself" run sim.ini
         run sim.ini
     fluid umbrella
     change 's/^bins = .*//'
-    refused 3 "sim.ini:18: [mover umbrella] of a volume or an energy: least, most and bins have to be given" run sim.ini
+    refused 3 "sim.ini:18: [mover umbrella] a volume or an energy needs min, max and bins" run sim.ini
     fluid umbrella 'windows = 3'
     refused 3 "sim.ini:18: [mover umbrella] windows are for numbers of particles, and for energies with \
 transition_matrix" run sim.ini

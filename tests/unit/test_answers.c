@@ -205,14 +205,14 @@ static void variational_have_places_in_keys(void **state)
     sound_answers(state);
     free_key[2] = "table"; /* which no INI file gives */
     assert_said(potential_is_sound(),
-                "its variational parameter 2 belongs to 'table', which is no key of it");
+                "its variational parameter 2 belongs to 'table', which is not one of its keys");
     sound_answers(state);
     free_place[2] = 0;
-    assert_said(potential_is_sound(), "its variational parameter 2 is to be at place 0 of 'slope'");
+    assert_said(potential_is_sound(), "its variational parameter 2 has index 0 in 'slope'");
     sound_answers(state);
     free_place[1] = 0; /* again */
     assert_said(potential_is_sound(),
-                "its variational parameter 1 is at place 0 of 'knots', not at 1");
+                "its variational parameter 1 has index 0 in 'knots', not 1");
     sound_answers(state);
     free_value[1] = NAN;
     assert_said(potential_is_sound(), "its variational parameter 1 is nan");
@@ -221,7 +221,7 @@ static void variational_have_places_in_keys(void **state)
     assert_said(potential_is_sound(), "its variational parameters are in functions of an unknown kind (4)");
     variational_parameters.functions = PLUGMC_VARIATIONAL_PAIR;
     free_sum_count = -1;
-    assert_said(potential_is_sound(), "its variational parameters come from -1 sums");
+    assert_said(potential_is_sound(), "its variational parameters are made of -1 sums");
     sound_answers(state);
     free_code = PLUGMC_ERROR_STATE;
     assert_said(potential_is_sound(), "it does not give the values of its variational parameters");
@@ -231,10 +231,10 @@ static void waves_are_complete(void **state)
 {
     (void)state;
     waves.count = -1;
-    assert_said(potential_is_sound(), "its list of -1 waves cannot be");
+    assert_said(potential_is_sound(), "its list of -1 waves is invalid");
     sound_answers(state);
     waves.n = NULL;
-    assert_said(potential_is_sound(), "its list of 2 waves cannot be");
+    assert_said(potential_is_sound(), "its list of 2 waves is invalid");
     sound_answers(state);
     waves.weight = weights_with_nan;
     assert_said(potential_is_sound(), "its wave 1 has the weight nan");
@@ -292,10 +292,10 @@ static void kernel_texts_are_texts(void **state)
     plugmc_gpu_source text = {.size = sizeof text, .name = "k.cu", .source = "int k;"};
     assert_true(check_gpu_source(&text, room));
     text.fuse = 8;
-    assert_said(check_gpu_source(&text, room), "asks for potentials of no kind (fuse = 8)");
+    assert_said(check_gpu_source(&text, room), "requests potentials of an unknown kind (fuse = 8)");
     text.fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_VARIATIONAL;
     assert_said(check_gpu_source(&text, room),
-                "asks for variational parameters, but not for sampled");
+                "requests variational parameters, but not sampled");
     text.fuse = 0;
     for (int i = 0; i < 1001; i++) defines[i] = "A=1";
     text.defines = defines;

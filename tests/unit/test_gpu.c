@@ -220,7 +220,7 @@ static void too_much_memory_is_refused_with_numbers(void **state)
     char *said = capture_end(&c);
     assert_int_equal(code, PLUGMC_ERROR_MEMORY);
     assert_true(x == 0);
-    assert_says(said, "sim.ini:7: [mover test] out of GPU memory: 33554432.0 MiB were asked for");
+    assert_says(said, "sim.ini:7: [mover test] out of GPU memory: 33554432.0 MiB were requested");
     assert_says(said, "MiB are free");
     free(said);
     x = memory(1024); /* what fits is still given */

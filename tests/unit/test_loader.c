@@ -189,7 +189,7 @@ static void files_that_are_no_plugin_are_refused(void **state)
     write_file("text.so", "this is no shared object, whatever its name\n");
     assert_refused("text", 0, "plugin 'text': cannot be loaded: ");
     compile("library", "int f(void) { return 1; }\n");
-    assert_refused("library", 0, "is no plugmc plugin: it has no function plugmc_plugin_entry");
+    assert_refused("library", 0, "is not a plugmc plugin: it has no function plugmc_plugin_entry");
     compile("open", "extern int missing(void); int f(void) { return missing(); }\n");
     assert_refused("open", 0, "undefined symbol: missing");
     compile("null", "const void *plugmc_plugin_entry(void) { return 0; }\n");
@@ -209,8 +209,8 @@ static void heads_that_do_not_fit_are_refused(void **state)
         {", .magic = 7", "its magic number is 0x00000007, expected 0x434d4750"},
         {", .size = 20", "has a descriptor of 20 bytes: expected at least"},
         {", .size = 8", "has a descriptor of 8 bytes: expected at least"},
-        {", .abi_major = 1", "is built for plugin ABI 1.0, but this plugmc has 2.0"},
-        {", .abi_minor = 9", "is built for plugin ABI 2.9, but this plugmc has 2.0"},
+        {", .abi_major = 1", "was built for plugin ABI 1.0, but this plugmc has 2.0"},
+        {", .abi_minor = 9", "was built for plugin ABI 2.9, but this plugmc has 2.0"},
         {", .real_size = 4", "has reals of 4 bytes, expected 8"},
         {", .kind = 9", "is of kind 9, expected 1 (potential), 2 (mover) or 3 (observable)"},
         {", .name = NULL", "has no name in its descriptor"},
@@ -235,7 +235,7 @@ static void bodies_that_do_not_fit_are_refused(void **state)
         {", .observable = NULL", "has no observable functions"},
         {", .observable = &half", "lacks the observable function 'measure'"},
         {", .observable = &small", "has a table of observable functions of 8 bytes"},
-        {", .observable = &moody", "depends on what this plugmc does not know (depends_on = 3)"},
+        {", .observable = &moody", "dependences that this plugmc does not know (depends_on = 3)"},
         {", .kind = PLUGMC_MOVER", "has no mover functions"},
         {", .kind = PLUGMC_POTENTIAL", "has no potential functions"},
     };
@@ -262,7 +262,7 @@ static void potentials_need_facets_and_a_single_precision_half(void **state)
                            ", .real_size = 4"));
     assert_refused("q", 0, "a potential with 0 parameters for a potential with 1");
     compile("q", POTENTIAL(", .potential = &empty", ""));
-    assert_refused("q", 0, "is a potential without any facet");
+    assert_refused("q", 0, "is a potential without a facet");
     compile("q", POTENTIAL(", PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &sumless})", ""));
     assert_refused("q", 0, "lacks the free function 'sums'");
 }

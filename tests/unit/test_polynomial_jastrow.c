@@ -476,8 +476,8 @@ static void what_cannot_be_is_refused(void **state)
         const char *settings, *message;
     } wrong[] = {
         {"ions=0 0 0; f_unlike=1 2 3",
-         "f_unlike has 3 numbers; an f of these orders has 8 that are "
-         "free (one 0 stands for so many)"},
+         "f_unlike has 3 numbers, but f of these orders has 8 independent coefficients (a single "
+         "0: all are 0)"},
         {"u_unlike=1; u_cutoff=3.5", "u_cutoff = 3.5 is too large for this box: at most 3"},
         {"ions=0 0 0; f_unlike=0; f_cutoff=2", "f_cutoff = 2 is too large for this box: at most 1.5"},
         {"f_unlike=0", "chi and f need the positions of the ions that they belong to: give ions"},

@@ -361,8 +361,8 @@ static void nearer_than_the_first_point(void **state)
     assert_int_equal(t->b.warnings, 1);
     assert_string_equal(
         t->b.message,
-        "a table begins at r = 0.5 with an energy of only 6 kT: forces do not show the wall there, "
-        "and pressures measure its push from pairs nearby");
+        "a table begins at r = 0.5 with an energy of only 6 kT: the wall there contributes no "
+        "force, so pressures use pairs near it");
     close_tabulated(t);
 }
 
@@ -379,8 +379,8 @@ static void farther_than_the_last_point(void **state)
     char expected[256];
     snprintf(
         expected, sizeof expected,
-        "%s: the energy jumps from -0.25 to 0 where the table ends, at r = 2; shift = yes takes "
-        "it off everywhere",
+        "%s: the energy jumps from -0.25 to 0 at the end of the table, r = 2; shift = yes "
+        "subtracts it everywhere",
         path_of("table"));
     assert_int_equal(t->b.warnings, 1);
     assert_string_equal(t->b.message, expected);
