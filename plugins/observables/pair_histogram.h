@@ -46,11 +46,11 @@ enum { PAIR_AUTO, PAIR_CELLS, PAIR_ALL }; /* method */
 #define PAIR_HISTOGRAM_R_MAX                                                                       \
     "half the smallest height of a fixed box, or a third of the radius of a sphere"
 #define PAIR_HISTOGRAM_MARGIN                                                                      \
-    "particles closer than this to its surface are not reference particles; 0: r_max, and "
-"the width that walls exclude"
+    "particles closer than this to its surface are not reference particles; 0: r_max, and "        \
+    "the width that walls exclude"
 
-    /* On the device. */
-    typedef struct pair_histogram_gpu {
+/* On the device. */
+typedef struct pair_histogram_gpu {
     plugmc_kernel *place_points, *in_cells, *all_pairs;
     plugmc_device_pointer row, species, fixed, counts;
     plugmc_device_pointer scales; /* 0 where nobody changes boxes */
