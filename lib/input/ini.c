@@ -163,21 +163,6 @@ static ini_section make_section(const char *begin, const char *end, int line)
     return s;
 }
 
-static void free_section(ini_section *s)
-{
-    for (int i = 0; i < s->count; i++) {
-        free(s->entries[i].key);
-        free(s->entries[i].before);
-        free(s->entries[i].value);
-        free(s->entries[i].origin);
-        free(s->entries[i].file);
-    }
-    free(s->entries);
-    free(s->name);
-    free(s->kind);
-    free(s->label);
-}
-
 static int find_same(const ini_file *file, const char *kind, const char *label)
 {
     for (int i = 0; i < file->count; i++) {
@@ -219,7 +204,7 @@ static bool open_section(reader *r, const char *line)
         refuse(r, "[%s] given twice, first in line %d", s.name, r->file->sections[first].line);
 
     if (*s.name == 0 || first >= 0) {
-        free_section(&s);
+        ini_section_free(&s);
         r->section = -1;
     } else {
         r->section = append_section(r->file, s);
@@ -348,46 +333,6 @@ static int keep_entry(void *user, const char *name, const char *key, const char 
     return 1;
 }
 
-ini_section *ini_find(const ini_file *file, const char *kind)
-{
-    for (int i = 0; i < file->count; i++)
-        if (strcmp(file->sections[i].kind, kind) == 0) return &file->sections[i];
-    return NULL;
-}
-
-ini_entry *ini_get(const ini_section *s, const char *key)
-{
-    for (int i = 0; i < s->count; i++)
-        if (strcmp(s->entries[i].key, key) == 0) return &s->entries[i];
-    return NULL;
-}
-
-void ini_drop(ini_file *file, const char *kind)
-{
-    int kept = 0;
-    for (int i = 0; i < file->count; i++)
-        if (strcmp(file->sections[i].kind, kind) != 0)
-            file->sections[kept++] = file->sections[i];
-        else
-            free_section(&file->sections[i]);
-    file->count = kept;
-}
-
-const char *ini_source(const ini_file *file, const ini_section *s)
-{
-    return s && s->line == 0 ? "--set" : file->path;
-}
-
-void ini_free(ini_file *file)
-{
-    for (int i = 0; i < file->count; i++) free_section(&file->sections[i]);
-    free(file->sections);
-    free(file->path);
-    free(file->archive);
-    free(file->folder);
-    *file = (ini_file){0};
-}
-
 /* ---- Archived -------------------------------------------------------------------------------- */
 
 /* The end of a line. No comment for an origin that a line cannot hold. */
@@ -505,7 +450,7 @@ ini_entry *ini_at(const ini_file *file, const char *name)
     if (!dot) return NULL;
     ini_section wanted = make_section(name, dot, 0);
     const int found = section_meant(file, &wanted, &same_kind, &last);
-    free_section(&wanted);
+    ini_section_free(&wanted);
     if (found < 0) return NULL;
     const ini_section *s = &file->sections[found];
     const char *now = former_key_now(s, dot + 1);
@@ -530,7 +475,7 @@ static int target_section(ini_file *file, const char *begin, const char *end, re
     } else if (found < 0) {
         return append_section(file, wanted);
     }
-    free_section(&wanted);
+    ini_section_free(&wanted);
     return found;
 }
 

@@ -139,9 +139,8 @@ step = 0.2"
     wrong() { refused 3 "$@"; }
     wrong "--set: [units] energy = kj: must be one of kJ/mol, kcal/mol, K, eV, hartree" check real.ini --set units.energy=kj
     wrong "--set: [units] unknown key 'lengt'; did you mean 'length'?" check real.ini --set units.lengt=nm
-    wrong "kT.ini:25: [potential coulomb_spme] permittivity needs [units], which say how long an angstrom is: \
-give bjerrum_length" check kT.ini --set "potential coulomb_spme.permittivity=78"
-    wrong "real.ini:29: [potential coulomb_spme] bjerrum_length is for a run without [units]: give permittivity, \
+    wrong "kT.ini:25: [potential coulomb_spme] permittivity needs [units]: give bjerrum_length instead" check kT.ini --set "potential coulomb_spme.permittivity=78"
+    wrong "real.ini:29: [potential coulomb_spme] bjerrum_length is only for runs without [units]: give permittivity, \
 or nothing for a vacuum" check real.ini --set "potential coulomb_spme.bjerrum_length=7"
     sed -i '/^temperature/d' real.ini
     wrong "real.ini:1: with [units] a temperature must be given: [run] temperature, in K" check real.ini

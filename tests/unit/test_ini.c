@@ -160,7 +160,7 @@ static void long_lines_are_refused_like_short_ones(void **state)
     assert_refused(padded("[run]\na = 1\na = ", 300, "\n"), 1,
                    "sim.ini:3: [run] key 'a' given twice, first in line 2");
     assert_refused(padded("[run]\na =;", 300, "\n"), 1,
-                   "sim.ini:2: [run] value of 'a' begins with ';'");
+                   "sim.ini:2: [run] the value of 'a' begins with ';'");
     assert_refused(padded("[run]\na = 1\n  ", 300, "\n"), 1, "sim.ini:3: this line is indented");
     assert_refused(padded("[run]\n", 300, "\n"), 1, "nnn...' is neither 'key = value'");
     assert_refused(padded("[run]\n[run]\na = ", 300, "\n"), 1, "sim.ini:2: [run] given twice");
@@ -195,7 +195,7 @@ static void refuses_lines_that_are_nothing(void **state)
     assert_refused("[run]\nsweeps ; = 10\n", 1, "sim.ini:2: 'sweeps ; = 10' is neither");
     assert_refused("[run]\n= 10\n", 1, "sim.ini:2: there is no key in front of '='");
     assert_refused("sweeps = 10\n[run]\n", 1, "sim.ini:1: this key is not in a section");
-    assert_refused("[run]\ncsv =;none\n", 1, "sim.ini:2: [run] value of 'csv' begins with ';'");
+    assert_refused("[run]\ncsv =;none\n", 1, "sim.ini:2: [run] the value of 'csv' begins with ';'");
 }
 
 static void refuses_broken_sections(void **state)

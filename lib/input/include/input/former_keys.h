@@ -3,7 +3,8 @@
 #ifndef PLUGMC_FORMER_KEYS_OF_INPUT_H
 #define PLUGMC_FORMER_KEYS_OF_INPUT_H
 
-#include "input/ini.h"
+#include "base/report.h"
+#include "input/sections.h"
 
 /* The present name of a key in such a section; NULL: it never had another. */
 const char *former_key_now(const ini_section *, const char *key);
