@@ -200,7 +200,7 @@ test_runs_that_are_not_one()
     must run sim.ini --set run.seed=4 --set run.output=b.h5 --set 'mover serial.step=0.2'
     must run sim.ini --set run.sweeps=300 --set run.output=same.h5
     refused 3 "b.h5: cannot be combined with sim.h5: [mover serial] step is 0.3 there but 0.2 here; --compare compares them" analyse sim.h5 b.h5
-    refused 3 "same.h5: cannot be added to sim.h5: both have [run] seed = 3, so they are the same chain" \
+    refused 3 "same.h5: cannot be combined with sim.h5: both have [run] seed = 3, so they are the same chain" \
         analyse sim.h5 same.h5
     must analyse sim.h5 b.h5 --compare
 }

@@ -56,7 +56,7 @@ test_clusters_beside_all_else_are_cut()
 test_clusters_that_cannot_be()
 {
     mixture
-    change '/^most/d; /^activity/d'
+    change '/^max_count/d; /^activity/d'
     change 's/^diameter = 2/&\ncharge = 1/'
     printf '%s\n' '[potential coulomb]' 'bjerrum_length = 1' 'minimum_image = yes' >>sim.ini
     plugmc check sim.ini
@@ -69,7 +69,7 @@ test_clusters_that_cannot_be()
 test_clusters_that_are_measured_too_often()
 {
     mixture
-    change '/^most/d; /^activity/d; s/^\[mover cluster\]/&\nevery = 20/; s/^clusters = 3/clusters = 1/'
+    change '/^max_count/d; /^activity/d; s/^\[mover cluster\]/&\nevery = 20/; s/^clusters = 3/clusters = 1/'
     printf '%s\n' '[mover serial]' >>sim.ini
     plugmc run sim.ini
     expect_exit 3

@@ -161,7 +161,7 @@ test_gibbs_and_weights_that_cannot_be()
     change 's/^species = a/species = b/'
     wrong 24 "[mover transfer] species = b: there is no such species"
     weighed transition_matrix
-    change 's/^of = a/of = b/'
+    change 's/^variable = a/variable = b/'
     wrong 28 "[mover transition_matrix] variable = b: there is no such species, and it is not 'volume' or 'energy'"
     weighed transition_matrix 'min = 5' 'max = 41'
     wrong 28 "[mover transition_matrix] min and max are numbers of a: integers, max the larger, and at most its max_count, 40"
@@ -171,7 +171,7 @@ several processes each has a part of the walkers, and all windows)"
     weighed transition_matrix 'windows = 41'
     wrong 28 "[mover transition_matrix] 41 windows of 41 numbers: each needs at least two"
     weighed transition_matrix
-    change 's/^of = a/of = volume/'
+    change 's/^variable = a/variable = volume/'
     wrong 28 "[mover transition_matrix] variable = volume: transition_matrix supports only particle numbers and energies; use wang_landau"
     weighed umbrella 'weights = 1 2'
     wrong 28 "[mover umbrella] 2 weights for 41 bins"

@@ -295,21 +295,21 @@ test_twists_that_cannot_be()
     no_study "study.ini:27: [twists] has both grid and list: give one of them" "grid = 2 2 2" 'list = "0 0 0"'
     no_study "study.ini:27: [twists] grid has 2 numbers but needs 3" "grid = 2 2"
     no_study "study.ini:27: [twists] grid: 2.5 is not a whole number" "grid = 2 2 2.5"
-    no_study "study.ini:27: [twists] list: twist 2 is '0.5 0'; it takes 3 numbers in quotes, from -1 to 1" 'list = "0 0 0" "0.5 0"'
-    no_study "study.ini:27: [twists] list: twist 1 is '0'; it takes 3 numbers in quotes" "list = 0 0 0"
+    no_study "study.ini:27: [twists] list: twist 2 is '0.5 0' but must be 3 numbers in quotes, from -1 to 1" 'list = "0 0 0" "0.5 0"'
+    no_study "study.ini:27: [twists] list: twist 1 is '0' but must be 3 numbers in quotes" "list = 0 0 0"
     no_study "study.ini:27: [twists] list: twist 1 is '0 0 1.5'" 'list = "0 0 1.5"'
-    no_study "study.ini:28: [twists] weights: there are 1, and 2 twists" 'list = "0 0 0" "0.5 0 0"' "weights = 1"
+    no_study "study.ini:28: [twists] weights: there are 1 for 2 twists" 'list = "0 0 0" "0.5 0 0"' "weights = 1"
     no_study "study.ini:28: [twists] weights: weight 2 is -1, but must not be negative" 'list = "0 0 0" "0.5 0 0"' "weights = 1 -1"
     no_study "study.ini:28: [twists] weights: all of them are 0" 'list = "0 0 0"' "weights = 0"
     no_study "study.ini:28: [twists] weights: they can only be given for list" "grid = 2 2 2" "weights = 1 1 1 1"
     no_study "study.ini:28: [twists] unknown key 'wights'; did you mean 'weights'?" "grid = 2 2 2" "wights = 1"
     no_study "study.ini:28: [twists] fermi_energy = 0.001: twist 0.25 0.25 0.25 has no waves up to it" 'list = "0.25 0.25 0.25"' "fermi_energy = 0.001"
     gas "grid = 2 2 2"
-    sed -i 's/^of = .*/of = waves/' study.ini
+    sed -i 's/^potential = .*/potential = waves/' study.ini
     plugmc scan study.ini
     expect_exit 3
-    says "study.ini:26: [twists] of = waves: there is no [potential waves]"
-    sed -i 's/^of = .*/of = plane_waves/; s/^\[scan\]/&\npotential plane_waves.twist = "0 0 0"/' study.ini
+    says "study.ini:26: [twists] potential = waves: there is no [potential waves]"
+    sed -i 's/^potential = .*/potential = plane_waves/; s/^\[scan\]/&\npotential plane_waves.twist = "0 0 0"/' study.ini
     plugmc scan study.ini
     expect_exit 3
     says "potential plane_waves.twist is scanned in [scan], too"

@@ -79,7 +79,7 @@ test_weights_of_energies_that_cannot_be()
     sed -i 's/^\[mover serial\]/[mover checkerboard]/' sim.ini
     refused 3 "sim.ini:18: [mover umbrella] weights of energies need movers whose trial moves the core accepts, such as serial: 'checkerboard' accepts them itself" run sim.ini
     fluid transition_matrix 'windows = 3'
-    change 's/^count = 40/&\nmost = 60\nactivity = 0.1/'
+    change 's/^count = 40/&\nmax_count = 60\nactivity = 0.1/'
     printf '%s\n' '[mover insert]' 'species = atom' >>sim.ini
     refused 3 "sim.ini:20: [mover transition_matrix] weights of energies need a fixed number of particles" \
         run sim.ini
@@ -90,7 +90,7 @@ test_weights_of_energies_that_cannot_be()
     refused 3 "sim.ini:18: [mover umbrella] windows are for numbers of particles, and for energies with \
 transition_matrix" run sim.ini
     fluid umbrella
-    change 's/^of = energy/of = heat/'
-    refused 3 "sim.ini:18: [mover umbrella] of = heat: there is no such species, and it is not 'volume' or 'energy'" \
+    change 's/^variable = energy/variable = heat/'
+    refused 3 "sim.ini:18: [mover umbrella] variable = heat: there is no such species, and it is not 'volume' or 'energy'" \
         run sim.ini
 }

@@ -178,10 +178,10 @@ static void ions_are_complete(void **state)
     assert_said(potential_is_sound(), "its ions have no positions, atomic numbers or valences");
     sound_answers(state);
     ions.positions = nowhere;
-    assert_said(potential_is_sound(), "its ion 2 has a position");
+    assert_said(potential_is_sound(), "its ion 2 has an invalid position");
     sound_answers(state);
     ions.atomic_number = negative;
-    assert_said(potential_is_sound(), "its ion 2 has a position");
+    assert_said(potential_is_sound(), "its ion 2 has an invalid position");
     sound_answers(state);
     ions.energies = NULL;
     assert_said(potential_is_sound(), "its list of 1 energies is invalid");
@@ -211,14 +211,14 @@ static void variational_have_places_in_keys(void **state)
     assert_said(potential_is_sound(), "its variational parameter 2 has index 0 in 'slope'");
     sound_answers(state);
     free_place[1] = 0; /* again */
-    assert_said(potential_is_sound(),
-                "its variational parameter 1 has index 0 in 'knots', not 1");
+    assert_said(potential_is_sound(), "its variational parameter 1 has index 0 in 'knots', not 1");
     sound_answers(state);
     free_value[1] = NAN;
     assert_said(potential_is_sound(), "its variational parameter 1 is nan");
     sound_answers(state);
     variational_parameters.functions = 4;
-    assert_said(potential_is_sound(), "its variational parameters are in functions of an unknown kind (4)");
+    assert_said(potential_is_sound(),
+                "its variational parameters are in functions of an unknown kind (4)");
     variational_parameters.functions = PLUGMC_VARIATIONAL_PAIR;
     free_sum_count = -1;
     assert_said(potential_is_sound(), "its variational parameters are made of -1 sums");
@@ -294,8 +294,7 @@ static void kernel_texts_are_texts(void **state)
     text.fuse = 8;
     assert_said(check_gpu_source(&text, room), "requests potentials of an unknown kind (fuse = 8)");
     text.fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_VARIATIONAL;
-    assert_said(check_gpu_source(&text, room),
-                "requests variational parameters, but not sampled");
+    assert_said(check_gpu_source(&text, room), "requests variational parameters, but not sampled");
     text.fuse = 0;
     for (int i = 0; i < 1001; i++) defines[i] = "A=1";
     text.defines = defines;

@@ -179,7 +179,7 @@ static void the_kind_must_be_the_one_expected(void **state)
 {
     (void)state;
     assert_refused("good", PLUGMC_MOVER,
-                   "is of kind observable ('good'), but kind  is expected heremover");
+                   "is of kind observable ('good'), but kind mover is expected here");
 }
 
 static void files_that_are_no_plugin_are_refused(void **state)
@@ -253,8 +253,7 @@ static void potentials_need_facets_and_a_single_precision_half(void **state)
     compile("q", POTENTIAL("", ""));
     assert_refused("q", 0, "lacks its single-precision half");
     compile("q", POTENTIAL(", .single = &single", ""));
-    assert_refused("q", 0,
-                   "in its single-precision half has reals of 8 bytes, expected 4");
+    assert_refused("q", 0, "in its single-precision half has reals of 8 bytes, expected 4");
     compile("q", POTENTIAL(", .single = &single", ", .real_size = 4, .parameter_count = 2"));
     assert_refused("q", 0, "in its single-precision half cannot be used: its table of parameters");
     compile("q", POTENTIAL(", .single = &single, .parameters = table, .parameter_count = 1,"

@@ -574,8 +574,8 @@ static void input_that_cannot_be_used_is_refused(void **state)
     char text[512], bad_pair[300], bad_word[300], few[300];
     expect_refusal(make_sphere, usual, input,
                    "needs a three-dimensional, rectangular, periodic box, but [box] is a sphere");
-    expect_refusal(make_flat, usual, input, "and [box] is two-dimensional");
-    expect_refusal(make_oblique, usual, input, "and [box] is oblique: use 'coulomb_ewald'");
+    expect_refusal(make_flat, usual, input, "but [box] is two-dimensional");
+    expect_refusal(make_oblique, usual, input, "but [box] is oblique: use 'coulomb_ewald'");
     expect_refusal(make_empty, usual, input,
                    "the box is 0 long in y: an edge must be above 0 and finite");
     expect_refusal(make_nan, usual, input, "the box is nan long in z");
@@ -590,9 +590,9 @@ static void input_that_cannot_be_used_is_refused(void **state)
                    "grid = 16 16 0: give all three, or none");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\ngrid = 16.5\n", input,
                    "grid = 16.5: the points");
-    expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\ngrid = 1200 12 12\nspreading = gather\n",
-                   input,
-                   "spreading = gather supports at most 1024 grid points along x, but 1200 are needed");
+    expect_refusal(
+        NULL, "bjerrum_length = 2\ncutoff = 4\ngrid = 1200 12 12\nspreading = gather\n", input,
+        "spreading = gather supports at most 1024 grid points along x, but 1200 are needed");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 0.01\ntolerance = 1e-12\norder = 4\n", input,
                    "needs more than 4096 grid points along an edge: increase order or cutoff");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\nmolecule = 1\n", input,
