@@ -15,8 +15,8 @@ of()
     "$plugmc" run "$here/../examples/salt-reservoir.ini" --set run.output="$PWD/case.h5" --set run.device=cpu \
         --set "run.time_limit=${SECONDS_EACH:-40}" --set run.sweeps=100000000 --set run.equilibrate=1000 --set "run.seed=${SEED:-1980}" \
         --set "run.walkers=${WALKERS:-$(nproc)}" --set "box.lx=$2" --set "potential coulomb_ewald.cutoff=$3" \
-        --set "species cation.activity=$1" --set "species anion.activity=$1" --set "species cation.most=200" \
-        --set "species anion.most=200" >said 2>errors || [ $? = 11 ] || { cat errors >&2; exit 1; }
+        --set "species cation.activity=$1" --set "species anion.activity=$1" --set "species cation.max_count=200" \
+        --set "species anion.max_count=200" >said 2>errors || [ $? = 11 ] || { cat errors >&2; exit 1; }
     awk -v a="$1" -v edge="$2" '$1 == "numbers.N_cation" { split($2, x, /[()]/)
             n = index(x[1], ".") ? length(x[1]) - index(x[1], ".") : 0
             error = index(x[2], ".") ? x[2] : x[2] / 10 ^ n; rho = x[1] / edge ^ 3; star = x[3]; ratio = error / x[1] }

@@ -148,7 +148,7 @@ names = numbers
 jobs = ${JOBS:-2}
 
 [twists]
-of = plane_waves
+potential = plane_waves
 list = $(twists list)
 weights = $(twists weights)
 EOF

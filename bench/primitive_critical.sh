@@ -29,8 +29,8 @@ one() # EDGE TEMPERATURE RUN SECONDS FILE KEY...
     most=$(most "$1")
     count=$((most / 4))
     "$plugmc" run "$5" --set run.output="$PWD/$name.h5" --set "box.lx=$1" \
-        --set "run.time_limit=$4" --set "run.seed=$3" --set "species cation.most=$most" \
-        --set "species anion.most=$most" --set "species cation.count=$count" --set "species anion.count=$count" \
+        --set "run.time_limit=$4" --set "run.seed=$3" --set "species cation.max_count=$most" \
+        --set "species anion.max_count=$most" --set "species cation.count=$count" --set "species anion.count=$count" \
         "${@:6}" >"$name.said" 2>"$name.errors" || [ $? = 11 ] || { tail -n 1 "$name.errors"; return; }
     "$plugmc" analyse "$name.h5" --print transition_matrix.ln_p | awk -v l="$1" -v t="$2" -v r="$3" '!/^#/ { print l, t, r, $1, $2 }' >"$name.ln_p"
     [ -z "$kept" ] || cat "$name.ln_p" >>"$kept"

@@ -52,7 +52,7 @@ insertions=${INSERTIONS:-$([ "$device" = gpu ] && echo 20000000 || echo 1000000)
 echo "# $insertions insertions a measurement, on the $device"
 cp "$here/ensembles/widom.ini" case.ini
 compare "32000 LJ, 0.8, anywhere"
-compare "32000 LJ, 0.8, cell by cell" --set observable.drawn=cells
+compare "32000 LJ, 0.8, cell by cell" --set observable.placement=cells
 sed -i 's/^\[potential lennard_jones\]/[potential hard_sphere]/; /^epsilon\|^sigma\|^cutoff/d; s/^temperature.*/temperature = 1/; s/^density.*/density = 0.5/' case.ini
 compare "32000 hard spheres, 0.5, anywhere"
-compare "32000 hard spheres, 0.5, cell by cell" --set observable.drawn=cells
+compare "32000 hard spheres, 0.5, cell by cell" --set observable.placement=cells

@@ -217,7 +217,7 @@ static inline int naive_neighbour(const naive *v, int cell, int c, int d[3])
                  naive_modulo(x + d[0], v->cells[0]));
 }
 
-/* The change of energy of a pair in single precision, without the factor of the probe. Relative to the
+/* The change of energy of a pair in single precision, without the factor of the test particle. Relative to the
  * centre of the image of the cell at d, not the nearest image: with two cells in a row each is a
  * neighbour on both sides. */
 static inline float naive_float_difference(const naive *v, int64_t i, int64_t j, const int d[3],

@@ -90,10 +90,9 @@ static void tell_end(int status, const char *kind, char reason[REHEARSAL_REASON]
     const char *verdict = load ? "it is damaged, or its code is wrong" : "it is damaged";
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (number == SIGXCPU || number == SIGALRM)
-        snprintf(reason, REHEARSAL_REASON, "%s takes longer on it than on any file of its size: %s",
-                 who, verdict);
+        snprintf(reason, REHEARSAL_REASON, "%s takes far too long to read it: %s", who, verdict);
     else if (number)
-        snprintf(reason, REHEARSAL_REASON, "%s breaks down on it (%s): %s", who, strsignal(number),
+        snprintf(reason, REHEARSAL_REASON, "%s crashes on it (%s): %s", who, strsignal(number),
                  verdict);
     else
         snprintf(reason, REHEARSAL_REASON, "%s ends the program on it (exit code %d): %s", who,
@@ -138,13 +137,13 @@ static int run_child(char *const arguments[], const char *kind, enum exit_code d
     close(ends[0]); /* a child that is not listened to ends */
     int status = child_wait(child);
     if (listening) {
-        snprintf(reason, REHEARSAL_REASON, "what was read cannot be taken over: %s",
+        snprintf(reason, REHEARSAL_REASON, "what was read cannot be transferred: %s",
                  strerror(listening));
         return EXIT_MEMORY;
     }
     if (status < 0) {
         snprintf(reason, REHEARSAL_REASON,
-                 "somebody else in this process has waited for the child process that reads it");
+                 "another part of this process has waited for the child process that reads it");
         return EXIT_INTERNAL;
     }
     return judge(status, kind, found, damaged, reason);

@@ -26,8 +26,8 @@ double stop_clock(void)
  * terminal sends it too (timeout does): two within a fifth of a second are one. */
 static void take_signal(int number)
 {
-    static const char leaving[] = "\nsecond interrupt: left at once; the file is that of the last "
-                                  "checkpoint\n";
+    static const char leaving[] = "\nsecond interrupt: stopped at once; the file is that of "
+                                  "the last checkpoint\n";
     const int error = errno;
     int none = 0;
     if (number == SIGINT) {

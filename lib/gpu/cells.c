@@ -241,8 +241,7 @@ static int begin_sorting(gpu *g, const plugmc_system *system, const plugmc_view 
     g->caller = NULL;
     if (shape.cells >= UINT32_MAX)
         return gpu_fail(g, PLUGMC_ERROR_INPUT,
-                        "%lld cells are too many for a GPU: 2^32 - 2 are "
-                        "the most",
+                        "%lld cells are too many for a GPU: the limit is 2^32 - 2",
                         (long long)shape.cells);
     const int code = find_kernels(g);
     return code ? code

@@ -121,8 +121,8 @@ static int fail_memory(gpu *g, size_t bytes)
     for (int i = 0; i < g->held.allocation_count; i++) ours += g->held.allocations[i].bytes;
     return gpu_fail(
         g, PLUGMC_ERROR_MEMORY,
-        "out of GPU memory: %.1f MiB were asked for, %.1f of %.1f MiB are free, and this "
-        "run already holds %.1f MiB",
+        "out of GPU memory: %.1f MiB were requested, %.1f of %.1f MiB are free, and this run "
+        "already uses %.1f MiB",
         (double)bytes / MiB, (double)unused / MiB, (double)total / MiB, (double)ours / MiB);
 }
 
@@ -134,7 +134,7 @@ int gpu_allocate(gpu *g, size_t bytes, plugmc_device_pointer *out)
     driver_pointer at = 0;
     driver_result result = g->api.allocate(&at, bytes);
     if (result == DRIVER_ERROR_OUT_OF_MEMORY) return fail_memory(g, bytes);
-    code = gpu_checked(g, result, "taking GPU memory");
+    code = gpu_checked(g, result, "allocating GPU memory");
     if (code) return code;
     if (remember(g, at, bytes)) {
         g->api.release(at);
@@ -158,7 +158,7 @@ int gpu_release(gpu *g, plugmc_device_pointer pointer)
         g->held.allocations[i] = g->held.allocations[--g->held.allocation_count];
         return gpu_checked(g, g->api.release(pointer), "releasing GPU memory");
     }
-    return gpu_fail(g, PLUGMC_ERROR_STATE, "GPU memory is released that was not taken");
+    return gpu_fail(g, PLUGMC_ERROR_STATE, "GPU memory is released that was not allocated");
 }
 
 /* ---- Kernels ---- */
@@ -241,8 +241,8 @@ int gpu_kernel(gpu *g, const plugmc_gpu_source *text, const char *name, plugmc_k
     if (code) return code;
     if (text->size < KERNEL_TEXT_SIZE)
         return gpu_fail(g, PLUGMC_ERROR_STATE,
-                        "the GPU source of '%s' says that it has %u bytes: "
-                        "expected at least %u",
+                        "the struct of the GPU source of '%s' has %u bytes, expected at "
+                        "least %u",
                         name, text->size, (unsigned)KERNEL_TEXT_SIZE);
     char why[512];
     if (!check_gpu_source(text, (sentence){why, sizeof why}))
@@ -313,8 +313,8 @@ int gpu_launch(gpu *g, plugmc_kernel *k, const uint32_t grid[3], const uint32_t 
     int code = begin(g);
     if (!code && (grid[1] > MOST_BLOCKS || grid[2] > MOST_BLOCKS))
         code = gpu_fail(g, PLUGMC_ERROR_INPUT,
-                        "kernel '%s' of '%s' would need %u x %u x %u blocks, and CUDA has no more "
-                        "than %d along the last two: take fewer walkers",
+                        "kernel '%s' of '%s' would need %u x %u x %u blocks, but CUDA allows "
+                        "at most %d along the last two: use fewer walkers",
                         k->name, k->text_name, grid[0], grid[1], grid[2], MOST_BLOCKS);
     if (!code) code = allow_shared(g, k, dynamic_shared);
     if (code) return code;
@@ -481,7 +481,7 @@ static int service_graph_release(plugmc_context *c, plugmc_graph *graph)
     plugmc_graph **link = &g->code.graphs;
     while (*link && *link != graph) link = &(*link)->next;
     int code = begin_outside_graph(g, "a graph is released");
-    if (!code && !*link) code = gpu_fail(g, PLUGMC_ERROR_STATE, "that graph is not there");
+    if (!code && !*link) code = gpu_fail(g, PLUGMC_ERROR_STATE, "there is no such graph");
     if (code) return code;
     *link = graph->next;
     code = gpu_checked(g, g->api.graph_exec_destroy(graph->handle), "releasing a graph");

@@ -9,13 +9,15 @@ bool check_gpu_source(const plugmc_gpu_source *text, sentence why)
     if (!text->name || !*text->name) return why_not(why, "a GPU source has no name");
     if (!text->source) return why_not(why, "GPU source '%.80s' is empty", text->name);
     if (text->fuse & ~(PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED | PLUGMC_FUSE_VARIATIONAL))
-        return why_not(why, "GPU source '%.80s' asks for potentials of no kind (fuse = %d)",
+        return why_not(why,
+                       "GPU source '%.80s' requests potentials of an unknown kind (fuse "
+                       "= %d)",
                        text->name, text->fuse);
     if (text->fuse & PLUGMC_FUSE_VARIATIONAL &&
         !(text->fuse & PLUGMC_FUSE_SAMPLED && text->double_precision))
         return why_not(
             why,
-            "GPU source '%.80s' asks for variational parameters, but not for sampled potentials "
+            "GPU source '%.80s' requests variational parameters, but not sampled potentials "
             "in double precision",
             text->name);
     while (text->defines && text->defines[defines])

@@ -70,7 +70,7 @@ static nvrtc *open_library(const char *path, char why[512])
     if (missing) {
         snprintf(why, 512, "'%.300s' is not NVRTC 11.2 or newer: it has no %s", path, missing);
     } else if (n->api.version(&n->major, &n->minor) || !list_architectures(n)) {
-        snprintf(why, 512, "'%.300s' does not say what it compiles for", path);
+        snprintf(why, 512, "'%.300s' does not list the architectures that it compiles for", path);
     } else {
         void *address;
         memcpy(&address, &n->api.version, sizeof address);

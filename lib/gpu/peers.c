@@ -38,7 +38,7 @@ bool gpu_borrow(gpu *g, const gpu_key *key, plugmc_device_pointer *out, char *wh
 volatile uint32_t *gpu_word(gpu *g)
 {
     if (!g->traffic.word &&
-        gpu_checked(g, g->api.pin(&g->traffic.word, sizeof(uint32_t)), "taking pinned memory"))
+        gpu_checked(g, g->api.pin(&g->traffic.word, sizeof(uint32_t)), "allocating pinned memory"))
         g->traffic.word = NULL;
     else
         *(volatile uint32_t *)g->traffic.word = 0;

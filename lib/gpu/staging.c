@@ -37,7 +37,7 @@ char *gpu_pinned(plugmc_context *context, size_t bytes)
     if (g->traffic.parcels && bytes <= g->traffic.parcel_bytes) return g->traffic.parcels;
     if (g->traffic.parcels) g->api.unpin(g->traffic.parcels);
     g->traffic.parcels = NULL;
-    if (gpu_checked(g, g->api.pin(&memory, bytes + bytes / 4 + 1), "taking pinned memory"))
+    if (gpu_checked(g, g->api.pin(&memory, bytes + bytes / 4 + 1), "allocating pinned memory"))
         return NULL;
     g->traffic.parcel_bytes = bytes + bytes / 4;
     return g->traffic.parcels = memory;

@@ -82,8 +82,8 @@ static void warn_of_numbers(const start *s)
         snprintf(list + used, sizeof list - used, "%s%d: %.40s", k ? ", " : "", k, name_of(s, k));
     }
     report_warning(s->report, s->path, 0,
-                   "the file has numbers of species and no names: they are taken in the order of "
-                   "the run's species (%s%s)",
+                   "the file numbers its species without names: the order of the run's "
+                   "species is used (%s%s)",
                    list, strlen(list) >= 200 ? ", ..." : "");
 }
 
@@ -92,7 +92,7 @@ static int match_species(start *s)
     const file_frame *f = &s->frame;
     const int32_t own = s->system->species_count;
     if (!f->species && own > 1)
-        return refuse(s, 0, "the file does not say of which species its particles are");
+        return refuse(s, 0, "the file does not give the species of its particles");
     s->kinds = f->name ? f->names : own;
     s->species = malloc(((size_t)s->kinds + 1) * sizeof *s->species);
     if (!s->species) return no_memory(s);
@@ -108,7 +108,7 @@ static int32_t species_at(const start *s, int64_t row, int64_t i, int64_t line)
     const file_frame *f = &s->frame;
     const int32_t kind = f->species ? f->species[row] : 0;
     if (kind < 0 || kind >= s->kinds) {
-        refuse(s, line, "particle %lld is of species %d, %s has species 0 to %d", (long long)i,
+        refuse(s, line, "particle %lld has species %d, but %s has species 0 to %d", (long long)i,
                kind, f->name ? "the file" : "the run", s->kinds - 1);
         return -1;
     }
@@ -189,7 +189,7 @@ static int take_box(const start *s, const double found[3][3], plugmc_box *box)
     if (!(box->volume > 0 && isfinite(box->volume)))
         return refuse(s, line, "the file's box has a volume of %g", box->volume);
     if (finds_nearest_images(box)) return EXIT_DONE;
-    return refuse(s, line, "the file's box is so skewed that nearest images are not found in it");
+    return refuse(s, line, "the file's box is too skewed to find nearest images");
 }
 
 /* The box that a walker begins in. */
@@ -222,8 +222,7 @@ static void note_boxes(const start *s)
     if (!others) return;
     char range[64];
     snprintf(range, sizeof range, least < most ? "%.6g to %.6g" : "%.6g", least, most);
-    report_note(s->report,
-                "walkers begin in the boxes of %s, with a volume of %s; that of [box] is %.6g",
+    report_note(s->report, "walkers start in the boxes of %s, of volume %s; that of [box] is %.6g",
                 s->path, range, s->system->box.volume);
 }
 
@@ -251,10 +250,11 @@ static int check_exact(const start *s, const plugmc_box *box, const double *ours
     }
     for (int d = 0; d < 3; d++) square += r[d] * r[d];
     if (!far_away(box, floats) && sqrt(square) <= 4e-6 * scale) return EXIT_DONE;
-    return refuse(s, 0,
-                  "the places of particle %lld in its 'particles/position' and in its "
-                  "'" GSD_OUR_POSITIONS "' differ: take the latter out if particles were moved",
-                  (long long)i);
+    return refuse(
+        s, 0,
+        "the positions of particle %lld in its 'particles/position' and in its '" GSD_OUR_POSITIONS
+        "' differ: take the latter out if particles were moved",
+        (long long)i);
 }
 
 /* A place of the file in the axes of the run. */
@@ -282,7 +282,7 @@ static int check_place(const start *s, const plugmc_box *box, const double at[3]
     if (far_away(box, at))
         return refuse(
             s, line,
-            "particle %lld, at (%g, %g, %g), is too far from the box to have a place in it",
+            "particle %lld, at (%g, %g, %g), is too far from the box to be wrapped into it",
             (long long)i, at[0], at[1], at[2]);
     if (box->dimension == 2 && at[2] != 0)
         return refuse(s, line, "z of particle %lld is %g, but the run is in two dimensions",
@@ -345,7 +345,7 @@ static int place_all(const start *s, int32_t walker, const plugmc_box *box, doub
                        s->numbers_change ? "has room for" : "has",
                        plugmc_species_at(system, k)->grows
                            ? ": give it a `count` as large as the number in the file"
-                       : s->numbers_change ? ": give it a `most` at least as large as that number"
+                       : s->numbers_change ? ": give it a `max_count` of at least that number"
                                            : "");
         if (!code) memcpy(&to[3 * next[k]++], at, sizeof at);
     }

@@ -87,7 +87,7 @@ static int initial_places(const config *config, const plugmc_system *system, int
                             "not enough memory for the initial state");
     int code = EXIT_DONE;
     if (system->box.oblique && contacts.largest > 0)
-        code = refuse(&source, "state", "hard cores in an oblique box are not possible");
+        code = refuse(&source, "state", "hard cores are not supported in an oblique box");
     if (!code) code = states[config->initial.state](&source);
     if (!code) code = check_overlaps(&source);
     contacts_free(&contacts);
@@ -154,9 +154,9 @@ static int from_lattice(const source *s)
     if (system->particles > 1 && nearest < s->contacts->largest) {
         char sentence[512];
         snprintf(sentence, sizeof sentence,
-                 "state = lattice: neighbours would be %.6g apart and overlap, their contact "
-                 "distance is %.6g; %lld particles fit on a lattice in this box up to packing "
-                 "fraction %.4f (now %.4f): use state = random",
+                 "state = lattice: neighbours would overlap, with a distance of %.6g and a "
+                 "contact distance of %.6g; %lld particles fit on a lattice in this box up "
+                 "to packing fraction %.4f (now %.4f): use state = random",
                  nearest, s->contacts->largest, (long long)system->particles,
                  packing_fraction(system) * pow(nearest / s->contacts->largest, dimension),
                  packing_fraction(system));
@@ -203,14 +203,15 @@ static int from_random(const source *s)
         return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
     if (worst.inserted < system->particles)
         snprintf(sentence, sizeof sentence,
-                 "state = random: only %lld of %lld particles found a place within %lld attempts "
-                 "each at packing fraction %.4f: make random_fraction smaller or attempts larger",
+                 "state = random: only %lld of %lld particles were inserted within %lld "
+                 "attempts each at packing fraction %.4f: decrease random_fraction or "
+                 "increase attempts",
                  (long long)worst.inserted, (long long)system->particles, (long long)in->attempts,
                  fmin(fraction, in->random_fraction));
     else
         snprintf(sentence, sizeof sentence,
-                 "state = random: compression came to rest at packing fraction %.4f, below the "
-                 "%.4f asked for: use state = lattice or a file",
+                 "state = random: compression jammed at packing fraction %.4f, below the "
+                 "requested %.4f: use state = lattice or a file",
                  fraction * pow(worst.scale, system->box.dimension), fraction);
     return refuse(s, worst.inserted < system->particles ? "attempts" : "state", sentence);
 }
@@ -231,8 +232,8 @@ static int from_ions(const source *s)
     int failed = 0;
     if (!near_ions_find(system, &ions))
         return refuse(s, "state",
-                      "state = near_ions: no potential of the run says where ions are: it takes "
-                      "the orbitals of a wave function of atoms");
+                      "state = near_ions: no potential of the run has ions: it needs the "
+                      "orbitals of a wave function of atoms");
 #pragma omp parallel for schedule(dynamic) num_threads(system->threads) reduction(| : failed)
     for (int32_t w = 0; w < system->walkers; w++)
         failed |= near_ions_place(system, &ions, s->config->initial.ion_width, (uint32_t)w,
@@ -302,7 +303,7 @@ static int check_overlaps(const source *s)
             const double *at = walker_positions(s, w) + 3 * o->i;
             code = report_error(s->report, EXIT_INPUT, path, line,
                                 "%s particle %lld (%s) of walker %d is at (%g, %g, %g), "
-                                "outside of the domain or where a potential forbids it",
+                                "outside the domain or in a region that a potential forbids",
                                 what, (long long)o->i,
                                 plugmc_species_at(system, species_of(system, o->i))->name,
                                 s->first + w, at[0], at[1], at[2]);
@@ -327,8 +328,8 @@ static int check_place(const source *s, int32_t walker, int64_t i, const plugmc_
     if (nobody && system->changes & PLUGMC_CHANGED_COUNT) return 0;
     if (!finite || far_away(box, at))
         return report_error(s->report, EXIT_INPUT, NULL, 0,
-                            "positions: particle %lld (%s) of walker %d is at (%g, %g, %g), which "
-                            "is no place in its box",
+                            "positions: particle %lld (%s) of walker %d is at (%g, %g, %g), "
+                            "which is not in its box",
                             (long long)i, plugmc_species_at(system, species_of(system, i))->name,
                             s->first + walker, at[0], at[1], at[2]);
     if (box->dimension == 2 && at[2] != 0)
@@ -349,8 +350,9 @@ static int check_order(const source *s, int32_t walker)
         for (int64_t i = system->first[k] + 1; i < system->first[k + 1]; i++)
             if (isnan(at[3 * (i - 1)]) && !isnan(at[3 * i]))
                 return report_error(s->report, EXIT_INPUT, NULL, 0,
-                                    "positions: particle %lld (%s) of walker %d is there and %lld "
-                                    "before it is not: those who are there come first",
+                                    "positions: particle %lld (%s) of walker %d is present, "
+                                    "but %lld before it is not: present particles must come "
+                                    "first",
                                     (long long)i, plugmc_species_at(system, k)->name,
                                     s->first + walker, (long long)(i - 1));
     return 0;

@@ -49,8 +49,8 @@ static int check_boxes_of_file(engine *engine, const plugmc_box *boxes)
     for (int32_t w = 0; w < engine->system.walkers && boxes; w++)
         if (hamiltonian_finds_box_too_small(&engine->current.hamiltonian, &boxes[w]))
             return report_error(engine->report, EXIT_INPUT, engine->config.initial.file, 0,
-                                "the box of walker %d is so small, a volume of %g, that the range "
-                                "of a potential is more than half of it",
+                                "the box of walker %d is too small, with a volume of %g: the "
+                                "range of a potential exceeds half of the box",
                                 engine->processes.first_walker + w, boxes[w].volume);
     return 0;
 }
@@ -122,15 +122,14 @@ static int change_box(const engine *engine, int32_t w, const double *vectors, pl
         if (!isfinite(vectors[k]) || (edge && !(vectors[k] > 0)) || (!edge && vectors[k] != 0) ||
             (flat && vectors[k] != 1))
             return refuse_box(engine, w,
-                              "has no such vectors: edges are above 0, all else is 0, and in two "
-                              "dimensions the third edge is 1");
+                              "has invalid vectors: edges must be positive, all other "
+                              "elements 0, and in two dimensions the third edge 1");
     }
     for (int d = 0; d < 3; d++) box->length[d] = vectors[4 * d];
     box->volume = box->length[0] * box->length[1] * (box->dimension == 3 ? box->length[2] : 1);
     box_finish(box);
     if (hamiltonian_finds_box_too_small(&engine->current.hamiltonian, box))
-        return refuse_box(engine, w,
-                          "is so small that the range of a potential is more than half of it");
+        return refuse_box(engine, w, "is too small: the range of a potential exceeds half of it");
     return 0;
 }
 

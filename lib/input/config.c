@@ -7,56 +7,58 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/former_keys.h"
+
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
 /* Sweeps are counted below 2^48, see plugmc_draw: 1e14 before and 1e14 after equilibration. */
 const plugmc_parameter run_table[] = {
     PLUGMC_INTEGER_KEY(run_section, sweeps, NULL, 1, 1e14, "sweeps",
-                       "length of the run after equilibration; what a sweep is, the mover "
-                       "says"),
+                       "length of the run after equilibration; the mover defines the trial "
+                       "moves in a sweep"),
     PLUGMC_INTEGER_KEY(run_section, equilibrate, "0", 0, 1e14, "sweeps",
-                       "sweeps before anything is measured; the size of trial moves is tuned "
-                       "there"),
+                       "sweeps before measurements begin; steps of trial moves are tuned in "
+                       "them"),
     PLUGMC_INTEGER_KEY(run_section, seed, "1", 0, 0x1p63, "",
                        "key of the random numbers: the same seed gives the same chain"),
     PLUGMC_INTEGER_KEY(run_section, walkers, "1", 1, 1e6, "",
-                       "independent configurations that are sampled side by side"),
+                       "independent replicas, each with its own Markov chain"),
     PLUGMC_INTEGER_KEY(run_section, first_walker, "0", 0, 2e9, "",
-                       "number of the first of them: runs of the same seed that have other "
-                       "numbers are parts of one"),
+                       "number of the first walker: runs with the same seed and different "
+                       "walker numbers are parts of one run"),
     PLUGMC_INTEGER_KEY(
         run_section, threads, "0", 0, 4096, "",
-        "threads on the CPU; 0: as many as the machine offers, one where that is faster"),
+        "threads on the CPU; 0: all that the machine offers, or one if that is faster"),
     PLUGMC_CHOICE_KEY(run_section, device, "auto", "auto|cpu|gpu",
-                      "where to run; auto: on the GPU if there is one and the mover can"),
+                      "where to run; auto: on the GPU, if there is one and the mover "
+                      "supports it"),
     PLUGMC_INTEGER_KEY(run_section, gpu, "0", 0, 1023, "", "index of the GPU to run on"),
     PLUGMC_FLAG_KEY(run_section, fast_math, "no",
-                    "approximate functions in GPU kernels: faster, but the chain differs from the "
-                    "CPU's"),
+                    "approximate functions in GPU kernels: faster, but the chain differs "
+                    "from that on a CPU"),
     PLUGMC_FILE_KEY(run_section, output, "",
                     "HDF5 file to write; if empty, the INI file's path with .h5 for .ini"),
     PLUGMC_FILE_KEY(run_section, csv, "",
-                    "file for a table of the scalars as text; if empty, none"),
-    PLUGMC_FILE_KEY(
-        run_section, log, "",
-        "file to which messages and progress are added, with their times; if empty, none"),
+                    "text file with a table of the scalar results; if empty, none"),
+    PLUGMC_FILE_KEY(run_section, log, "",
+                    "file to which messages and progress are appended, with times; if empty, none"),
     PLUGMC_TEXT_KEY(
         run_section, show, "",
-        "up to two numbers, OBSERVABLE.NAME, to be shown beside the progress with their errors so far"),
+        "up to two quantities, OBSERVABLE.NAME, whose averages and errors are shown with the "
+        "progress"),
     PLUGMC_TEXT_KEY(run_section, author, "",
-                    "whose run it is, NAME or NAME <MAIL>, for the output file"),
+                    "author of the run, NAME or NAME <MAIL>, for the output file"),
     PLUGMC_LIST_KEY(
         run_section, temperature, 0, "1", 1e-300, 1e300, "energy",
-        "k_B T in the unit of energy of the potentials, or what [units] says; one, or one for each walker, whose "
-        "results are then told apart"),
+        "k_B T in the energy unit of the potentials, or in the unit of [units]; one value, "
+        "or one for each walker, with separate results"),
     PLUGMC_REAL_KEY(run_section, pressure, "0", -1e30, 1e30, "energy/length^D",
-                    "for movers that change the volume, which need it; or what [units] says"),
+                    "required by movers that change the volume; or in the unit of [units]"),
     PLUGMC_REAL_KEY(run_section, checkpoint, "600", 0, 1e9, "s",
                     "wall time between checkpoints; 0: only at the end"),
-    PLUGMC_REAL_KEY(
-        run_section, time_limit, "0", 0, 1e9, "s",
-        "wall time from the first sweep of a command after which a checkpoint is written and "
-        "the run stops; 0: none"),
+    PLUGMC_REAL_KEY(run_section, time_limit, "0", 0, 1e9, "s",
+                    "wall time from the first sweep of a command, after which the run writes a "
+                    "checkpoint and stops; 0: no limit"),
 };
 
 const plugmc_parameter box_table[] = {
@@ -67,38 +69,39 @@ const plugmc_parameter box_table[] = {
                       "lz; sphere: particle centres within the radius; oblique: periodic, lattice "
                       "vectors a, b, c"),
     PLUGMC_REAL_KEY(box_section, packing_fraction, "0", 0, 1, "",
-                    "share of the volume (area in 2D) inside particles, which gives the size of "
-                    "the box; 0: not given"),
+                    "fraction of the volume (area in 2D) inside particles, which sets the "
+                    "size of the box; 0: not given"),
     PLUGMC_REAL_KEY(box_section, density, "0", 0, 1e30, "length^-D",
-                    "particles per volume (area in 2D), which gives the size of the box; 0: not "
-                    "given"),
+                    "particles per volume (area in 2D), which sets the size of the box; 0: "
+                    "not given"),
     PLUGMC_REAL_KEY(box_section, lx, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
     PLUGMC_REAL_KEY(box_section, ly, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
     PLUGMC_REAL_KEY(box_section, lz, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
-    PLUGMC_REAL_KEY(box_section, radius, "0", 0, 1e30, "length", "of the sphere; 0: not given"),
+    PLUGMC_REAL_KEY(box_section, radius, "0", 0, 1e30, "length",
+                    "radius of the sphere; 0: not given"),
     PLUGMC_LIST_KEY(box_section, a, 0, "", -1e30, 1e30, "length",
                     "lattice vector of an oblique box: x, y and z with blanks between them"),
-    PLUGMC_LIST_KEY(box_section, b, 0, "", -1e30, 1e30, "length", "the second one"),
-    PLUGMC_LIST_KEY(box_section, c, 0, "", -1e30, 1e30, "length", "the third one"),
+    PLUGMC_LIST_KEY(box_section, b, 0, "", -1e30, 1e30, "length", "second lattice vector"),
+    PLUGMC_LIST_KEY(box_section, c, 0, "", -1e30, 1e30, "length", "third lattice vector"),
 };
 
 const plugmc_parameter species_table[] = {
     PLUGMC_INTEGER_KEY(
         species_section, count, NULL, 0, 2e9, "",
-        "particles of the species a walker; as the run begins, where a mover changes "
-        "their number"),
+        "number of particles in each walker; the initial number, where a mover changes it"),
     PLUGMC_INTEGER_KEY(
-        species_section, most, "0", 0, 2e9, "",
-        "where a mover changes the number: the largest that a walker can have; 0: none is "
-        "given, and room grows with need, if the species has mu or activity; else it stays `count`"),
+        species_section, max_count, "0", 0, 2e9, "",
+        "largest number in a walker, where a mover changes the number; 0: no limit if the species "
+        "has mu or activity, else `count`"),
     PLUGMC_REAL_KEY(
         species_section, diameter, "1", 0, 1e30, "length",
-        "of a particle, for hard cores and packing fractions; with [units] hard cores need it"),
-    PLUGMC_REAL_KEY(species_section, charge, "0", -1e6, 1e6, "e", "of a particle"),
+        "diameter of a particle, for hard cores and packing fractions; with [units] hard "
+        "cores need it"),
+    PLUGMC_REAL_KEY(species_section, charge, "0", -1e6, 1e6, "e", "charge of a particle"),
     PLUGMC_REAL_KEY(species_section, mass, "1", 1e-30, 1e30, "",
-                    "of a particle, for movers with momenta"),
+                    "mass of a particle, for movers with momenta"),
     PLUGMC_REAL_KEY(species_section, activity, "0", 0, 1e300, "length^-D",
-                    "of the reservoir that particles come from; 0: not given"),
+                    "activity of the reservoir; 0: not given"),
     PLUGMC_LIST_KEY(species_section, mu, 0, "", -1e300, 1e300, "energy",
                     "chemical potential of the reservoir, instead of the activity z: mu = kT ln z"),
 };
@@ -109,22 +112,23 @@ const plugmc_parameter initial_table[] = {
                       "and compressed; file: read from one; near_ions: electrons around the ions "
                       "of a wave function, as many as their charges"),
     PLUGMC_CHOICE_KEY(initial_section, lattice, "auto", "auto|square|triangular|sc|fcc",
-                      "for state = lattice; auto: the densest that fits the box"),
+                      "type of lattice for state = lattice; auto: the densest one that fits "
+                      "the box"),
     PLUGMC_FILE_KEY(
         initial_section, file, "",
-        "for state = file: H5MD, each walker its own; GSD or extended XYZ, all walkers the "
-        "same. Where the run changes boxes or numbers of particles, it begins with those of "
-        "the file"),
+        "for state = file: H5MD, with a configuration for each walker, or GSD or extended "
+        "XYZ, with one for all. A run with changing boxes or numbers of particles starts "
+        "with those of the file"),
     PLUGMC_INTEGER_KEY(
         initial_section, frame, "-1", -1e15, 1e15, "",
-        "for state = file: which frame of it, from 0; -1: the last, -2: the one before"),
+        "for state = file: number of the frame, from 0; -1: the last, -2: the one before"),
     PLUGMC_REAL_KEY(initial_section, random_fraction, "0.2", 1e-6, 1, "",
                     "for state = random: packing fraction of the insertion, before compression"),
     PLUGMC_INTEGER_KEY(initial_section, attempts, "1000000", 1, 1e12, "",
-                       "for state = random: trials to insert a particle"),
+                       "for state = random: largest number of attempts to insert a particle"),
     PLUGMC_REAL_KEY(initial_section, ion_width, "1", 1e-6, 1e6, "length",
-                    "for state = near_ions: standard deviation, in each direction, of where "
-                    "electrons begin around an ion"),
+                    "for state = near_ions: standard deviation of an electron's distance "
+                    "from its ion in each direction"),
 };
 
 #define PLUGIN_KEY                                                                                 \
@@ -138,34 +142,33 @@ enum { ROLE_SAMPLED, ROLE_MEASURED };
 static const plugmc_parameter potential_table[] = {
     PLUGIN_KEY,
     {"role", PLUGMC_TYPE_CHOICE, 0, offsetof(plugin_section, sampled), "sampled", 0, 0, "",
-     "sampled|measured",
-     "sampled: part of the density that is sampled; measured: only observables see it", 0},
+     "sampled|measured", "sampled: a term of -ln p; measured: only for observables", 0},
     PLUGMC_REAL_KEY(plugin_section, coupling, "1", -1e30, 1e30, "",
-                    "factor of its energy in -ln p, for ladders; hard cores stay what they are"),
+                    "factor of its energy in -ln p, for ladders; hard cores are unaffected"),
 };
 const plugmc_parameter ladder_table[] = {
     PLUGMC_TEXT_KEY(ladder_section, vary, NULL,
-                    "key that has another value on each rung: run.temperature, run.pressure, "
+                    "key that varies along the ladder: run.temperature, run.pressure, "
                     "SPECIES.mu or LABEL.coupling of a sampled potential"),
     PLUGMC_LIST_KEY(ladder_section, values, 0, NULL, -1e300, 1e300, "",
-                    "its values, one a rung; each rung has as many walkers"),
+                    "its values, one for each rung; all rungs have the same number of walkers"),
     PLUGMC_TEXT_KEY(ladder_section, vary_2, "",
-                    "a second key: then there is a rung for each pair of values"),
+                    "a second key: the ladder then has a rung for each pair of values"),
     PLUGMC_LIST_KEY(ladder_section, values_2, 0, "", -1e300, 1e300, "", "its values"),
 };
 static const plugmc_parameter mover_table[] = {
     PLUGIN_KEY,
     PLUGMC_INTEGER_KEY(
         plugin_section, every, "1", 1, 1e14, "sweeps",
-        "it moves in every so many sweeps; several movers take turns in the order of "
-        "their sections"),
+        "the mover acts in every n-th sweep; several movers act in the order of their "
+        "sections"),
     PLUGMC_INTEGER_KEY(plugin_section, period, "100", 1, 1e14, "sweeps",
-                       "distance between measurements, of movers that measure"),
+                       "sweeps between measurements, for movers that measure"),
 };
 static const plugmc_parameter observable_table[] = {
     PLUGIN_KEY,
     PLUGMC_INTEGER_KEY(plugin_section, period, "100", 1, 1e14, "sweeps",
-                       "distance between measurements"),
+                       "sweeps between measurements"),
 };
 
 const plugmc_parameter trajectory_table[] = {
@@ -195,22 +198,20 @@ const char *const writer_keys[] = {"plugin", "period", "format", "precision", NU
 enum { ANY = 1 << 20, MOST_SPECIES = 255 /* movers keep the index in a byte */, MOST_MOVERS = 64 };
 
 const section_kind section_kinds[] = {
-    {"run", "how long, where, and what is written", 0, 0, 1, 1, run_table, &run_count},
-    {"units", "what numbers are told in; without it k_B T gives the unit of energy", 0, 0, 0, 1,
-     units_table, &units_count},
-    {"box",
-     "where particles may be; its size comes from packing_fraction, density, edges or radius", 0, 0,
-     1, 1, box_table, &box_count},
-    {"species", "one kind of particle; sections in the order of their numbers", 0, 1, 1,
-     MOST_SPECIES, species_table, &species_count},
-    {"initial", "where particles are at the start", 0, 0, 0, 1, initial_table, &initial_count},
-    {"ladder", "values of a key, or of two, for the rungs of a ladder", 0, 0, 0, 1, ladder_table,
+    {"run", "length of the run, hardware and output", 0, 0, 1, 1, run_table, &run_count},
+    {"units", "units of input and results; without it the unit of energy is that of k_B T", 0, 0, 0,
+     1, units_table, &units_count},
+    {"box", "simulation box; its size follows from packing_fraction, density, edges or radius", 0,
+     0, 1, 1, box_table, &box_count},
+    {"species", "particle species, numbered in the order of their sections", 0, 1, 1, MOST_SPECIES,
+     species_table, &species_count},
+    {"initial", "initial configuration", 0, 0, 0, 1, initial_table, &initial_count},
+    {"ladder", "values of one or two keys for the rungs of a ladder", 0, 0, 0, 1, ladder_table,
      &ladder_count},
-    {"potential", "a term of -ln p; several add up", PLUGMC_POTENTIAL, 1, 1, ANY, potential_table,
-     &potential_count},
-    {"mover", "how trial moves are made", PLUGMC_MOVER, 1, 1, MOST_MOVERS, mover_table,
-     &mover_count},
-    {"observable", "what is measured", PLUGMC_OBSERVABLE, 1, 0, ANY, observable_table,
+    {"potential", "term of -ln p, which is the sum of all of them", PLUGMC_POTENTIAL, 1, 1, ANY,
+     potential_table, &potential_count},
+    {"mover", "trial moves", PLUGMC_MOVER, 1, 1, MOST_MOVERS, mover_table, &mover_count},
+    {"observable", "measured quantities", PLUGMC_OBSERVABLE, 1, 0, ANY, observable_table,
      &observable_count},
 };
 const int section_kind_count = PLUGMC_COUNT(section_kinds);
@@ -229,6 +230,7 @@ static void read_section(config *c, ini_section *s, const plugmc_parameter *tabl
                          void *instance, report *r)
 {
     parameters_fill(table, count, sizeof(real), instance, c->ini.path, s, r);
+    if (s) former_keys_warn(&c->ini, s, r);
     if (s) parameters_unused(table, count, NULL, c->ini.path, s, r);
 }
 
@@ -276,7 +278,7 @@ static void unknown_section(const config *c, const ini_section *s, report *r)
     for (int i = 0; i < section_kind_count; i++) names[i] = section_kinds[i].name;
     if (!strcmp(s->name, "scan") || !strcmp(s->name, "twists")) {
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
-                     "a file with a section [%s] is a study of several runs, for plugmc scan",
+                     "a file with a section [%s] is a study of several runs: use plugmc scan",
                      s->name);
         return;
     }
@@ -305,17 +307,18 @@ static void check_section(const config *c, const ini_section *s, report *r)
         unknown_section(c, s, r);
     else if (!kind->labelled && *s->label)
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
-                     "[%s] takes no name: write [%s]", s->name, s->kind);
+                     "[%s] must not have a name: write [%s]", s->name, s->kind);
     else if (kind->labelled && !*s->label)
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                      "[%s] needs a name: write [%s NAME]", s->name, s->kind);
     else if (!is_word(s->label))
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
-                     "[%s] '%s' is no name: letters, digits, '_', '-', '+' and '.' make one%s",
+                     "[%s] '%s' is not a valid name: use letters, digits, '_', '-', '+' and "
+                     "'.'%s",
                      s->name, s->label, kind->plugin ? "; a path goes into the key 'plugin'" : "");
     else if (kind->most == 1 && s != first)
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
-                     "[%s] is one [%s] too many: a run has one, and [%s] is in line %d", s->name,
+                     "[%s] is a second [%s]: a run has only one, and [%s] is in line %d", s->name,
                      s->kind, first->name, first->line);
 }
 
@@ -331,9 +334,8 @@ static void check_sections(config *c, report *r)
                          kind->labelled ? " NAME" : "");
         else if (kind->labelled && kind->most > 1 && count > kind->most)
             report_error(r, EXIT_INPUT, c->ini.path, 0,
-                         "there are %d sections [%s NAME]: %d are "
-                         "the most",
-                         count, kind->name, kind->most);
+                         "there are %d sections [%s NAME]: the limit is %d", count, kind->name,
+                         kind->most);
     }
 }
 
@@ -369,17 +371,18 @@ static void read_run(config *c, report *r)
     for (int i = 0; i < 3; i++)
         if (files[i] && ends_in(files[i], ".ini"))
             report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
-                         "[run] %s = %s: would be taken for an INI file", keys[i], files[i]);
+                         "[run] %s = %s: this name would be read as an INI file", keys[i],
+                         files[i]);
     if (c->run.csv && strcmp(c->run.csv, c->run.output) == 0)
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                      "[run] output and csv are both '%s'", c->run.csv);
     else if (c->run.csv && strcmp(c->run.csv, read) == 0 && !ends_in(c->run.csv, ".ini"))
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
-                     "[run] csv = %s: this is the file that is read", c->run.csv);
+                     "[run] csv = %s: this is the input file", c->run.csv);
     if (c->run.log && *c->run.log &&
         (!strcmp(c->run.log, c->run.output) || !strcmp(c->run.log, c->run.csv)))
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
-                     "[run] log = %s: this file is written already", c->run.log);
+                     "[run] log = %s: this is also another output of the run", c->run.log);
 }
 
 static void read_units(config *c, report *r)
@@ -416,7 +419,7 @@ static void read_initial(config *c, report *r)
                      "[initial] state = file: key 'file' must name it");
     if (!from_file && named && ini_get(s, "file"))
         report_error(r, EXIT_INPUT, c->ini.path, ini_get(s, "file")->line,
-                     "[initial] file = %s: is read only with state = file", c->initial.file);
+                     "[initial] file = %s: this key needs state = file", c->initial.file);
 }
 
 static void read_plugins(config *c, report *r)

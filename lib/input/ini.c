@@ -20,6 +20,7 @@
 
 #include "base/paths.h"
 #include "base/text.h"
+#include "input/former_keys.h"
 
 enum {
     LONGEST_NAME = 49,     /* bytes, of a section or key; inih cuts what is longer */
@@ -50,7 +51,7 @@ static int parse(const char *name, const char *text, size_t length, ini_file *ou
     *out = (ini_file){.path = checked(strdup(name)), .folder = path_folder(name)};
     if (length >= strlen(hdf5) && memcmp(text, hdf5, strlen(hdf5)) == 0)
         return report_error(r, EXIT_INPUT, name, 0,
-                            "this is an HDF5 file, not an INI file; to go on with the run that "
+                            "this is an HDF5 file, not an INI file; to continue the run that "
                             "wrote it: plugmc run --resume %s",
                             name);
     if (memchr(text, 0, length))
@@ -62,6 +63,7 @@ static int parse(const char *name, const char *text, size_t length, ini_file *ou
     free(reader.value);
     if (line != 0 && r->errors == before)
         report_error(r, EXIT_INPUT, name, line > 0 ? line : 0, "inih cannot read this line");
+    for (int i = 0; i < out->count; i++) former_keys_rename(out, &out->sections[i], r);
     return r->errors > before ? r->code : 0;
 }
 
@@ -91,7 +93,9 @@ int ini_read(const char *path, ini_file *out, report *r)
     if (trouble)
         code = report_error(r, EXIT_INPUT, path, 0, "cannot read this file: %s", strerror(trouble));
     else if (length > LARGEST_FILE)
-        code = report_error(r, EXIT_INPUT, path, 0, "this is no INI file: it is larger than 1 MiB");
+        code = report_error(r, EXIT_INPUT, path, 0,
+                            "this is not an INI file: it is larger than "
+                            "1 MiB");
     free(text);
     return code;
 }
@@ -159,20 +163,6 @@ static ini_section make_section(const char *begin, const char *end, int line)
     return s;
 }
 
-static void free_section(ini_section *s)
-{
-    for (int i = 0; i < s->count; i++) {
-        free(s->entries[i].key);
-        free(s->entries[i].value);
-        free(s->entries[i].origin);
-        free(s->entries[i].file);
-    }
-    free(s->entries);
-    free(s->name);
-    free(s->kind);
-    free(s->label);
-}
-
 static int find_same(const ini_file *file, const char *kind, const char *label)
 {
     for (int i = 0; i < file->count; i++) {
@@ -205,8 +195,8 @@ static bool open_section(reader *r, const char *line)
     else if (*s.name == 0)
         refuse(r, "section without a name");
     else if (strlen(s.name) > LONGEST_NAME)
-        refuse(r, "[%s] is %zu bytes long: names of sections may have %d", excerpt(s.name).text,
-               strlen(s.name), LONGEST_NAME);
+        refuse(r, "[%s] is %zu bytes long: the limit for names of sections is %d",
+               excerpt(s.name).text, strlen(s.name), LONGEST_NAME);
     else if (*rest && *rest != ';' && *rest != '#')
         refuse(r, "[%s] is followed by '%s': keys begin on the next line", s.name,
                excerpt(rest).text);
@@ -214,7 +204,7 @@ static bool open_section(reader *r, const char *line)
         refuse(r, "[%s] given twice, first in line %d", s.name, r->file->sections[first].line);
 
     if (*s.name == 0 || first >= 0) {
-        free_section(&s);
+        ini_section_free(&s);
         r->section = -1;
     } else {
         r->section = append_section(r->file, s);
@@ -234,8 +224,8 @@ static bool check_key(reader *r, const char *begin, const char *end)
     char *key = copy_trimmed(begin, end);
     const bool fits = strlen(key) <= LONGEST_NAME;
     if (!fits)
-        refuse(r, "key '%s' is %zu bytes long: keys may have %d", excerpt(key).text, strlen(key),
-               LONGEST_NAME);
+        refuse(r, "key '%s' is %zu bytes long: the limit for keys is %d", excerpt(key).text,
+               strlen(key), LONGEST_NAME);
     free(key);
     return fits;
 }
@@ -246,8 +236,8 @@ static bool check_line(reader *r, const char *line)
     const char *first = skip_blanks(line);
     if (*first == 0 || *first == ';' || *first == '#') return false; /* nothing in it */
     if (first > line) {
-        refuse(r, "this line is indented: keys and sections begin in the first column, and a list "
-                  "of numbers stands in one line");
+        refuse(r, "this line is indented: keys and sections must begin in the first column, "
+                  "and a list of numbers must be on one line");
         if (*first == '[') pass_over_section(r);
         return false;
     }
@@ -260,7 +250,7 @@ static bool check_line(reader *r, const char *line)
     else if (equal == first)
         refuse(r, "there is no key in front of '%c'", *equal);
     else if (!r->in_section)
-        refuse(r, "this key is not in a section: the first line must be one like [run]");
+        refuse(r, "this key is not in a section: a line such as [run] must come first");
     else
         return check_key(r, first, equal);
     return false;
@@ -334,53 +324,13 @@ static int keep_entry(void *user, const char *name, const char *key, const char 
     if (first) {
         refuse(r, "[%s] key '%s' given twice, first in line %d", s->name, key, first->line);
     } else if (*value == ';') {
-        refuse(r, "[%s] value of '%s' begins with ';': a comment needs a blank before it", s->name,
-               key);
+        refuse(r, "[%s] the value of '%s' begins with ';': a comment needs a blank before it",
+               s->name, key);
     } else {
         if (asprintf(&origin, "%s:%d", r->file->path, r->line) < 0) checked(NULL);
         append_entry(s, key, value, origin, r->line);
     }
     return 1;
-}
-
-ini_section *ini_find(const ini_file *file, const char *kind)
-{
-    for (int i = 0; i < file->count; i++)
-        if (strcmp(file->sections[i].kind, kind) == 0) return &file->sections[i];
-    return NULL;
-}
-
-ini_entry *ini_get(const ini_section *s, const char *key)
-{
-    for (int i = 0; i < s->count; i++)
-        if (strcmp(s->entries[i].key, key) == 0) return &s->entries[i];
-    return NULL;
-}
-
-void ini_drop(ini_file *file, const char *kind)
-{
-    int kept = 0;
-    for (int i = 0; i < file->count; i++)
-        if (strcmp(file->sections[i].kind, kind) != 0)
-            file->sections[kept++] = file->sections[i];
-        else
-            free_section(&file->sections[i]);
-    file->count = kept;
-}
-
-const char *ini_source(const ini_file *file, const ini_section *s)
-{
-    return s && s->line == 0 ? "--set" : file->path;
-}
-
-void ini_free(ini_file *file)
-{
-    for (int i = 0; i < file->count; i++) free_section(&file->sections[i]);
-    free(file->sections);
-    free(file->path);
-    free(file->archive);
-    free(file->folder);
-    *file = (ini_file){0};
 }
 
 /* ---- Archived -------------------------------------------------------------------------------- */
@@ -500,8 +450,11 @@ ini_entry *ini_at(const ini_file *file, const char *name)
     if (!dot) return NULL;
     ini_section wanted = make_section(name, dot, 0);
     const int found = section_meant(file, &wanted, &same_kind, &last);
-    free_section(&wanted);
-    return found < 0 ? NULL : ini_get(&file->sections[found], dot + 1);
+    ini_section_free(&wanted);
+    if (found < 0) return NULL;
+    const ini_section *s = &file->sections[found];
+    const char *now = former_key_now(s, dot + 1);
+    return ini_get(s, now ? now : dot + 1);
 }
 
 /* The section an assignment means, made if there is none; below 0 after an error. */
@@ -522,7 +475,7 @@ static int target_section(ini_file *file, const char *begin, const char *end, re
     } else if (found < 0) {
         return append_section(file, wanted);
     }
-    free_section(&wanted);
+    ini_section_free(&wanted);
     return found;
 }
 
@@ -556,19 +509,26 @@ static int set_entry(ini_file *file, const char *section, const char *dot, const
     int index = target_section(file, section, dot, r);
     if (index < 0) return EXIT_USAGE;
     ini_section *s = &file->sections[index];
-    ini_entry *entry = ini_get(s, key);
+    const char *now = former_key_now(s, key);
+    ini_entry *entry = ini_get(s, now ? now : key);
     if (!s->line) s->line = line;
     if (!entry) {
-        append_entry(s, key, value, origin_of(file, line), line);
-        s->entries[s->count - 1].here = !line;
+        append_entry(s, now ? now : key, value, origin_of(file, line), line);
+        entry = &s->entries[s->count - 1];
+        if (now) entry->before = checked(strdup(key));
+        entry->here = !line;
+        entry->assigned = true;
         return 0;
     }
     free(entry->value);
     free(entry->origin);
+    free(entry->before);
+    entry->before = now ? checked(strdup(key)) : NULL;
     entry->value = checked(strdup(value));
     entry->origin = origin_of(file, line);
     entry->line = line;
     entry->here = !line;
+    entry->assigned = true;
     return 0;
 }
 

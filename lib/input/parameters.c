@@ -522,7 +522,7 @@ static const char *entry_fault(const plugmc_parameter *p, size_t real_size, size
         return "is not aligned in its struct";
     if (!p->doc || !p->unit) return "has no doc or no unit";
     if (p->type == PLUGMC_TYPE_CHOICE && (!p->choices || !*p->choices)) return "has no choices";
-    if (p->derived) return p->type == PLUGMC_TYPE_NUMBERS ? "is computed, and the user's" : NULL;
+    if (p->derived) return p->type == PLUGMC_TYPE_NUMBERS ? "is both computed and a key" : NULL;
     if ((p->type <= PLUGMC_TYPE_INTEGER || p->type == PLUGMC_TYPE_LIST ||
          p->type == PLUGMC_TYPE_NUMBERS) &&
         !(p->minimum <= p->maximum))
@@ -547,12 +547,13 @@ bool parameters_sane(const plugmc_parameter *table, int count, size_t real_size,
             return false;
         }
         for (int k = 0; k < i && !wrong; k++)
-            if (strcmp(name, table[k].name) == 0) wrong = "is there twice";
+            if (strcmp(name, table[k].name) == 0) wrong = "is defined twice";
         if (!wrong) wrong = entry_fault(&table[i], real_size, instance_size, unused);
         for (int k = i + 1; k < count && table[i].type == PLUGMC_TYPE_NUMBERS && !wrong; k++)
-            if (!table[k].derived) wrong = "takes all other keys, and is not the last";
+            if (!table[k].derived) wrong = "receives all other keys, but is not the last";
         for (int k = 0; k < i && !wrong; k++)
-            if (overlap(&table[i], &table[k], real_size)) wrong = "lies over another in its struct";
+            if (overlap(&table[i], &table[k], real_size))
+                wrong = "overlaps with another in its struct";
         if (!wrong) continue;
         snprintf(why, size, "its parameter '%s' %s", name, wrong);
         return false;

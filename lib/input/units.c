@@ -24,11 +24,11 @@ enum { BAR, ATMOSPHERE, MEGAPASCAL, GIGAPASCAL, IN_ENERGY_PER_VOLUME };
 const plugmc_parameter units_table[] = {
     PLUGMC_CHOICE_KEY(units_section, length, NULL, "angstrom|nm|bohr", "of lengths"),
     PLUGMC_CHOICE_KEY(units_section, energy, NULL, "kJ/mol|kcal/mol|K|eV|hartree",
-                      "of energies; K: k_B times one kelvin"),
+                      "unit of energy; K: k_B times one kelvin"),
     PLUGMC_CHOICE_KEY(units_section, temperature, "K", "K|energy",
-                      "of temperatures; energy: k_B T in the unit of energy"),
+                      "unit of temperature; energy: k_B T in the unit of energy"),
     PLUGMC_CHOICE_KEY(units_section, pressure, "bar", "bar|atm|MPa|GPa|energy/length^D",
-                      "of pressures; in two dimensions always the last"),
+                      "unit of pressure; in two dimensions always energy/length^D"),
 };
 const int units_count = PLUGMC_COUNT(units_table);
 

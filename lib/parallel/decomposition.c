@@ -141,13 +141,14 @@ int spread_begin(gpu *g, report *r)
     int code = is_same(g != NULL, &same);
     if (!code && !same)
         return report_error(r, EXIT_DEVICE, NULL, 0,
-                            "some processes have a GPU and others none, over which a system is not "
-                            "spread: [run] device = cpu, or gpu");
+                            "some processes have a GPU and others none: domain decomposition "
+                            "needs [run] device = cpu, or = gpu");
     if (code || !g) return code;
     if (team_is_guest()) /* kernels may wait for ever where a process fails, and none may be ended */
         return report_error(r, EXIT_INPUT, NULL, 0,
-                            "one system over the GPUs of several processes is made by plugmc run "
-                            "alone, not in a host program: [run] device = cpu, or more walkers");
+                            "domain decomposition over the GPUs of several processes is "
+                            "possible only in plugmc run, not in a host program: use [run] "
+                            "device = cpu, or more walkers");
     code = join(g, &joined, no_links);
     if (joined) links_when_broken(g, team_fall);
     if (!code) code = spread_mail_opens(g, r, &by_mail, no_mail);

@@ -34,12 +34,12 @@ static int refuse_if_lost(plugmc_context *context, int own, bool possible, const
     if (code) return spread_for_plugin(context, own, code);
     if (!lost) return PLUGMC_OK;
     context_failed(context);
-    report_error(
-        context->report, EXIT_DEVICE, context->file, context->line,
-        "[%s] %d GPUs sweep one system only where each writes into the memory of the others, and here %s%s",
-        context->section, team_now()->parts,
-        possible ? "another process cannot do that" : "that is not possible: ",
-        possible ? "" : why);
+    report_error(context->report, EXIT_DEVICE, context->file, context->line,
+                 "[%s] %d GPUs can sweep one system only if each can write into the memory of the "
+                 "others, but here %s%s",
+                 context->section, team_now()->parts,
+                 possible ? "another process cannot do that" : "that is not possible: ",
+                 possible ? "" : why);
     return PLUGMC_ERROR_DEVICE;
 }
 

@@ -75,10 +75,10 @@ static void leave(const word *gone, bool speaks)
     char sentence[256];
     if (told) *told = 1;
     leftovers_remove();
-    snprintf(
-        sentence, sizeof sentence,
-        "rank %d on %.60s is gone: all processes end; the file is that of the last checkpoint\n",
-        gone->value, gone->host);
+    snprintf(sentence, sizeof sentence,
+             "rank %d on %.60s is lost: all processes end; the file is that of the last "
+             "checkpoint\n",
+             gone->value, gone->host);
     if (speaks && write(STDERR_FILENO, sentence, strlen(sentence)) < 0) { /* then nobody reads it */
     }
     if (told) poll(NULL, 0, MOMENT);
@@ -268,8 +268,8 @@ int liveness_begin(report *r)
     if (lost)
         report_warning(
             r, NULL, 0,
-            "the processes cannot reach each other by TCP, beside MPI: should one be lost, it is up "
-            "to the launcher to end the others");
+            "the processes cannot reach each other by TCP: if one is lost, the launcher has "
+            "to end the others");
     else
         start();
     return 0;

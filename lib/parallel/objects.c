@@ -68,7 +68,7 @@ static const mpi_calls *open_abi(int abi, char *why, size_t size)
     if (object) *(void **)&entry = dlsym(object, "plugmc_mpi_calls");
     if (entry) calls = entry();
     if (object && (!calls || calls->version != PLUGMC_MPI_CALLS)) {
-        snprintf(why, size, "%s is of another version: build it again by scripts/mpi.sh", path);
+        snprintf(why, size, "%s is of another version: rebuild it with scripts/mpi.sh", path);
         calls = NULL;
     }
     trusted_close(&file);

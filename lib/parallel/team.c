@@ -68,8 +68,8 @@ static int alone(int code, const char *why)
     return code ? code
                 : report_error(
                       speaker, EXIT_INPUT, NULL, 0,
-                      "%s has started %d processes, but %s; so each would make the whole run: "
-                      "none does",
+                      "%s has started %d processes, but %s; each would do the whole run, so "
+                      "none starts",
                       getenv("OMPI_COMM_WORLD_SIZE") || !getenv("SLURM_STEP_NUM_TASKS")
                           ? "the launcher"
                           : "srun",
@@ -90,11 +90,10 @@ int team_meet(report *r, int code)
         return alone(code, "MPI cannot be initialised");
     }
     if (now.ranks != ranks) {
-        snprintf(
-            why, sizeof why,
-            "%s sees %d of them: it is not the launcher's MPI, or srun's --mpi is not the one that it "
-            "speaks (srun --mpi=list has those that there are: pmix, pmi2)",
-            mpi->library, now.ranks);
+        snprintf(why, sizeof why,
+                 "%s sees %d of them: it is not the launcher's MPI, or srun needs another --mpi "
+                 "(srun --mpi=list shows them: pmix, pmi2)",
+                 mpi->library, now.ranks);
         now.rank = rank, now.ranks = ranks;
         mpi = NULL;
         return alone(code, why);
@@ -116,8 +115,8 @@ int team_be_guest(report *r, const void *mpi_comm, int32_t fortran)
         now = (team){0, 1, 0, 1, 0, 1};
         mpi = NULL;
         return report_error(r, EXIT_INPUT, NULL, 0,
-                            "the communicator cannot be used: it is none of a program that has "
-                            "initialised MPI and not ended it");
+                            "the communicator cannot be used: MPI is not initialised, or was "
+                            "finalised");
     }
     guest = true;
     report_hold(r, now.rank > 0);

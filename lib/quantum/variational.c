@@ -32,8 +32,8 @@ static int check_keys(engine *engine, const variational_part *part)
         const instance *owner = part->owner;
         if (ini_get(owner->section->section, n.key)) continue;
         return report_error(engine->report, EXIT_INPUT, owner->context.file, owner->context.line,
-                            "[%s] the numbers of '%s' are to be optimised, but the section does "
-                            "not give them: move them here from where they are",
+                            "[%s] the parameters of '%s' are to be optimised, but the "
+                            "section does not contain them: move them here from their file",
                             owner->context.section, n.key);
     }
     return 0;
@@ -63,8 +63,8 @@ int variational_find(engine *engine, variational_parameters *out)
         if (engine->device.gpu && !facet->tables)
             return report_error(
                 engine->report, EXIT_INPUT, one->context.file, one->context.line,
-                "[%s] its variational parameters are constants of the GPU's kernels: set "
-                "[run] device = cpu",
+                "[%s] its variational parameters are constants in the GPU kernels: set [run] "
+                "device = cpu",
                 one->context.section);
         out->parts++;
         out->count += part->count;
@@ -73,8 +73,8 @@ int variational_find(engine *engine, variational_parameters *out)
     if (!code && out->count && engine->device.gpu) code = open_device(engine, out);
     if (code || out->count) return code;
     return report_error(engine->report, EXIT_INPUT, engine->config.ini.path, 0,
-                        "no sampled potential of the run has numbers that can be optimised: "
-                        "plugmc info NAME says which plugins have them");
+                        "no sampled potential of the run has variational parameters: plugmc "
+                        "info NAME shows which plugins have them");
 }
 
 void variational_free(variational_parameters *f)
@@ -93,7 +93,7 @@ int variational_get(const variational_parameters *f, double *values)
         context_calling(&owner->context, "get");
         code = context_exit_code(&owner->context,
                                  f->part[k].facet->get(owner->data, values + f->part[k].first),
-                                 "telling its variational parameters");
+                                 "reading its variational parameters");
     }
     return code;
 }

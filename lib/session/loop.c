@@ -356,8 +356,8 @@ static void say_who_had_no_room(const session *session)
     const plugmc_species *species = plugmc_species_at(&session->engine.system, full - 1);
     report_warning(
         session->engine.report, session->engine.config.ini.path,
-        config_line_of_species(&session->engine.config, full - 1, "most"),
-        "[species %s] there were as many %s as most = %lld allows: the ensemble ends there",
+        config_line_of_species(&session->engine.config, full - 1, "max_count"),
+        "[species %s] the number of %s reached max_count = %lld: the ensemble is cut off there",
         species->name, species->name, (long long)species->capacity);
 }
 

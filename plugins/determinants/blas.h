@@ -34,8 +34,9 @@ static inline void blas_begin_mover(const plugmc_host *host, int64_t most)
         blas_better_kernels(openblas_get_corename(), __builtin_cpu_supports("avx2"), avx512);
     if (better && !host->gpu && most >= BLAS_MATTERS && !getenv("OPENBLAS_CORETYPE"))
         host->warn(host->context,
-                   "OpenBLAS does not know this processor and takes its oldest kernels; with "
-                   "OPENBLAS_CORETYPE=%s in the environment matrices may take a third of the time",
+                   "OpenBLAS does not know this processor and uses its oldest kernels; with "
+                   "OPENBLAS_CORETYPE=%s in the environment matrix operations may take a "
+                   "third of the time",
                    better);
 #endif
 }

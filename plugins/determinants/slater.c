@@ -29,20 +29,19 @@ int slater_find_orbitals(const plugmc_host *host, const plugmc_term **orbitals)
         if (potential->total && plugmc_follows_positions(potential->total))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "potential '%s' is an energy of whole configurations, which cannot be a "
-                "factor of |Psi|^2 here; with role = measured it is only looked at",
+                "potential '%s' is a many-body term, which cannot be a factor of |Psi|^2 "
+                "here; use role = measured to measure it",
                 term->label);
         if (plugmc_orbitals_of(term->plugin) && *orbitals)
-            return host->fail(
-                host->context, PLUGMC_ERROR_INPUT,
-                "potentials '%s' and '%s' both give orbitals: there is one determinant "
-                "a spin",
-                (*orbitals)->label, term->label);
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potentials '%s' and '%s' both have orbitals, but there is only one "
+                              "determinant per spin",
+                              (*orbitals)->label, term->label);
         if (plugmc_orbitals_of(term->plugin)) *orbitals = term;
     }
     if (*orbitals) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "there is no potential with orbitals, which the determinants are made of");
+                      "no potential has orbitals, which the determinants need");
 }
 
 int slater_pitch(const plugmc_host *host, const plugmc_term *term, int64_t *pitch)
@@ -54,8 +53,8 @@ int slater_pitch(const plugmc_host *host, const plugmc_term *term, int64_t *pitc
         const int64_t count = plugmc_orbitals_of(term->plugin)->count(term->instance, spin);
         if (count < s->count)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "potential '%s' has %lld orbitals for species '%s', which has %lld "
-                              "electrons",
+                              "potential '%s' has only %lld orbitals for species '%s', which "
+                              "has %lld electrons",
                               term->label, (long long)count, s->name, (long long)s->count);
         if (count > most) most = count;
     }

@@ -410,7 +410,7 @@ static int prepare(void *instance, const plugmc_host *host)
 /* ---- How large clusters are --------------------------------------------------------------------------- */
 
 static const plugmc_listing listing[] = {
-    {"cluster_size", "", "particles that are reflected together, over all of them", 0, 0}};
+    {"cluster_size", "", "fraction of the particles in a cluster", 0, 0}};
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
@@ -427,7 +427,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         flock *f = &c->flocks[w];
         if (!f->measured_clusters && c->asked)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "no cluster has been made since the last measurement: period has to "
+                              "no cluster was made since the last measurement: period must "
                               "be a multiple of every");
         values[w] = f->measured_clusters ? f->reflected / (double)f->measured_clusters : 0;
         f->reflected = 0;
@@ -464,28 +464,28 @@ static const plugmc_observable observable = {
     /* clusters of the sweeps before, by the energies of the run */};
 
 static const plugmc_parameter table[] = {
-    PLUGMC_INTEGER_KEY(cluster, clusters, "1", 1, 1e9, "", "clusters a walker and sweep"),
+    PLUGMC_INTEGER_KEY(cluster, clusters, "1", 1, 1e9, "", "clusters per walker and sweep"),
 };
 
 static const plugmc_move moves[] = {
-    {.name = "cluster", .doc = "particles are reflected at a point; none is rejected"}};
+    {.name = "cluster", .doc = "reflects particles at a point, without rejection"}};
 
 static const plugmc_driver driver = {.size = sizeof driver, .load = take, .store = give};
 
-PLUGMC_PLUGIN(
-        .name = "cluster",
-        .summary = "clusters of particles are reflected at a point, without rejection",
-        .reference = "Liu, Luijten, Phys. Rev. Lett. 92, 035504 (2004)",
-        PLUGMC_KEYS(cluster, table),
-        PLUGMC_MOVER_WITH(
-            moves,
-            .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
-                     PLUGMC_RUNS_ON_CPU,
-            .changes = PLUGMC_CHANGED_POSITION,
-            .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-                       PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
-            .sweep = sweep, .counts = counts,
-            .good_for =
-                "particles of very different size, dilute ones that stick, boxes that demix; not for dense systems, where all would move",
-            .driver = &driver),
-        .observable = &observable, .prepare = prepare, .archive = archive)
+PLUGMC_PLUGIN(.name = "cluster",
+              .summary = "clusters of particles are reflected at a point, without rejection",
+              .reference = "Liu, Luijten, Phys. Rev. Lett. 92, 035504 (2004)",
+              PLUGMC_KEYS(cluster, table),
+              PLUGMC_MOVER_WITH(
+                  moves,
+                  .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
+                           PLUGMC_RUNS_ON_CPU,
+                  .changes = PLUGMC_CHANGED_POSITION,
+                  .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                             PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+                  .sweep = sweep, .counts = counts,
+                  .good_for =
+                      "particles of very different size, dilute sticky particles, demixing; not "
+                      "for dense systems, where a cluster contains all particles",
+                  .driver = &driver),
+              .observable = &observable, .prepare = prepare, .archive = archive)

@@ -125,22 +125,25 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
 }
 
 static const plugmc_move moves[] = {
-    {.name = "exchange", .doc = "two walkers change rungs; rung by rung with the next"}};
+    {.name = "exchange", .doc = "exchanges the walkers of neighbouring rungs"}};
 
 static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(
         exchange, along, "0", 0, 2, "",
-        "on a ladder in two variables: along the first or second one; 0: both in turn"),
+        "for a ladder in two variables: exchanges along the first or the second one; 0: both "
+        "in turn"),
 };
 
-PLUGMC_PLUGIN(
-        .name = "exchange", .summary = "walkers on neighbouring rungs of a ladder change places",
-        .reference = "Hukushima, Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)",
-        PLUGMC_KEYS(exchange, table),
-        PLUGMC_MOVER_WITH(
-            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_GLOBAL_WALKERS,
-            .changes = PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
-            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .counts = counts, .couples = 1,
-            .good_for =
-                "barriers that trap a run at one temperature, pressure or coupling and that a higher rung passes"),
-        .prepare = prepare)
+PLUGMC_PLUGIN(.name = "exchange",
+              .summary = "replica exchange between neighbouring rungs of a "
+                         "ladder",
+              .reference = "Hukushima, Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)",
+              PLUGMC_KEYS(exchange, table),
+              PLUGMC_MOVER_WITH(
+                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_GLOBAL_WALKERS,
+                  .changes = PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+                  .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .counts = counts, .couples = 1,
+                  .good_for =
+                      "barriers that trap a run at one temperature, pressure or coupling, but not "
+                      "on higher rungs"),
+              .prepare = prepare)

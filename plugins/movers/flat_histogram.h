@@ -18,6 +18,7 @@
 
 #include <math.h>
 #include <plugmc/everything.h>
+#include <plugmc/former_keys.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,8 +26,8 @@ enum { VOLUME_BINS = -1, ENERGY_BINS = -2 }; /* in place of a species */
 
 /* The first member of such a mover. */
 typedef struct macrostate {
-    const char *of; /* parameters, up to `coexistence` */
-    real least, most;
+    const char *variable; /* parameters, up to `coexistence` */
+    real min, max;
     int64_t bins, windows;
     int32_t coexistence;
     const plugmc_system *system;
@@ -41,17 +42,24 @@ typedef struct macrostate {
 } macrostate;
 
 #define MACROSTATE_KEYS                                                                            \
-    PLUGMC_TEXT_KEY(macrostate, of, NULL, "species whose number it is, or volume, or energy"),     \
-        PLUGMC_REAL_KEY(macrostate, least, "0", -1e15, 1e15, "",                                   \
-                        "least number, volume or energy"),                                         \
-        PLUGMC_REAL_KEY(macrostate, most, "0", -1e15, 1e15, "",                                    \
-                        "largest one; 0: `most` of the species"),                                  \
+    PLUGMC_TEXT_KEY(macrostate, variable, NULL,                                                    \
+                    "species whose number it is, or volume, or energy"),                           \
+        PLUGMC_REAL_KEY(macrostate, min, "0", -1e15, 1e15, "",                                     \
+                        "smallest number, volume or energy"),                                      \
+        PLUGMC_REAL_KEY(macrostate, max, "0", -1e15, 1e15, "",                                     \
+                        "largest one; 0: `max_count` of the species"),                             \
         PLUGMC_INTEGER_KEY(macrostate, bins, "0", 0, 1e6, "",                                      \
-                           "bins of the volume or the energy; numbers have one each"),             \
-        PLUGMC_INTEGER_KEY(macrostate, windows, "1", 1, 1e6, "",                                   \
-                           "windows of numbers with one in common; walkers have them in turn"),    \
+                           "bins of the volume or the energy; particle numbers have one each"),    \
+        PLUGMC_INTEGER_KEY(                                                                        \
+            macrostate, windows, "1", 1, 1e6, "",                                                  \
+            "overlapping windows of particle numbers, assigned to the walkers in turn"),           \
         PLUGMC_FLAG_KEY(macrostate, coexistence, "no",                                             \
-                        "also where two phases coexist: for numbers of particles")
+                        "also finds where two phases coexist; for particle numbers")
+
+static const plugmc_former_keys macrostate_former_keys = {
+    sizeof macrostate_former_keys,
+    (const plugmc_former_key[]){
+        {"of", "variable"}, {"least", "min"}, {"most", "max"}, {NULL, NULL}}};
 
 static inline int macrostate_refuse(const plugmc_host *host, const char *why)
 {
@@ -62,7 +70,7 @@ static inline int macrostate_check_windows(const macrostate *m, const plugmc_hos
 {
     if (m->windows > m->bins - 1)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%lld windows of %lld numbers: each needs two of them",
+                          "%lld windows of %lld numbers: each needs at least two",
                           (long long)m->windows, (long long)m->bins);
     if (m->system->walkers % m->windows == 0) return PLUGMC_OK;
     return host->fail(
@@ -76,17 +84,16 @@ static inline int macrostate_check_windows(const macrostate *m, const plugmc_hos
 static inline int macrostate_find(macrostate *m, const plugmc_host *host)
 {
     const plugmc_system *system = m->system = host->system;
-    const int energy = !strcmp(m->of, "energy"), volume = !strcmp(m->of, "volume");
+    const int energy = !strcmp(m->variable, "energy"), volume = !strcmp(m->variable, "volume");
     m->species = energy ? ENERGY_BINS : VOLUME_BINS;
     m->by_steps = energy ? m->by_steps : !volume;
     if (m->coexistence && (volume || energy || system->changes & PLUGMC_CHANGED_BOX))
         return macrostate_refuse(host,
                                  "coexistence is found from numbers of particles in one volume");
     if (volume || energy) {
-        if (m->bins < 2 || !(m->most > m->least))
-            return macrostate_refuse(
-                host, "of a volume or an energy: least, most and bins have to be given");
-        if (volume && m->least < 0) return macrostate_refuse(host, "a volume is not below 0");
+        if (m->bins < 2 || !(m->max > m->min))
+            return macrostate_refuse(host, "a volume or an energy needs min, max and bins");
+        if (volume && m->min < 0) return macrostate_refuse(host, "a volume is not below 0");
         if (m->windows > 1 && !m->by_steps)
             return macrostate_refuse(host,
                                      "windows are for numbers of particles, and for energies with "
@@ -94,26 +101,26 @@ static inline int macrostate_find(macrostate *m, const plugmc_host *host)
         return macrostate_check_windows(m, host);
     }
     for (int32_t s = 0; s < system->species_count; s++)
-        if (!strcmp(m->of, plugmc_species_at(system, s)->name)) m->species = s;
+        if (!strcmp(m->variable, plugmc_species_at(system, s)->name)) m->species = s;
     if (m->species < 0)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "of = %s: there is no such species, and it is not 'volume' or 'energy'",
-                          m->of);
-    if (plugmc_species_at(system, m->species)->grows)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "of = %s: [species %s] needs most, the largest number that is weighed",
-                          m->of, m->of);
-    const double room = (double)plugmc_species_at(system, m->species)->capacity;
-    if (m->most == 0) m->most = (real)room;
-    if (m->most > room || m->least > m->most - 1 || m->least != floor(m->least) ||
-        m->most != floor(m->most))
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "least and most are numbers of %s: whole, the second larger, and not above "
-            "its `most`, %g",
-            m->of, room);
+            "variable = %s: there is no such species, and it is not 'volume' or 'energy'",
+            m->variable);
+    if (plugmc_species_at(system, m->species)->grows)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "variable = %s: [species %s] needs max_count, the largest number that gets a weight",
+            m->variable, m->variable);
+    const double room = (double)plugmc_species_at(system, m->species)->capacity;
+    if (m->max == 0) m->max = (real)room;
+    if (m->max > room || m->min > m->max - 1 || m->min != floor(m->min) || m->max != floor(m->max))
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "min and max are numbers of %s: integers, max the larger, and at most its max_count, %g",
+            m->variable, room);
     if (m->bins) return macrostate_refuse(host, "bins are for the volume: each number is one");
-    m->bins = (int64_t)(m->most - m->least) + 1;
+    m->bins = (int64_t)(m->max - m->min) + 1;
     return macrostate_check_windows(m, host);
 }
 
@@ -146,14 +153,14 @@ static inline int macrostate_prepare(macrostate *m, const plugmc_host *host)
     m->x = host->allocate(host->context, bins * sizeof *m->x);
     m->room = host->allocate(host->context, bins * sizeof *m->room);
     m->measured = host->allocate(host->context, macrostate_measured(m) * sizeof *m->measured);
-    const double width = number ? 1 : (m->most - m->least) / (double)bins;
+    const double width = number ? 1 : (m->max - m->min) / (double)bins;
     m->states = (plugmc_macrostates){
         .size = sizeof m->states,
         .bins = (int32_t)bins,
         .of_volume = m->species == VOLUME_BINS,
         .of_energy = m->species == ENERGY_BINS ? m->system->temperature : 0,
         .of_count = of_count,
-        .low = number ? m->least - 0.5 : m->least,
+        .low = number ? m->min - 0.5 : m->min,
         .width = width,
         .window = window,
         .weight = host->allocate(host->context, bins * sizeof(double)),
@@ -388,7 +395,7 @@ static inline const char *macrostate_lacking(void *instance, const double *means
         "no trials lead on from %g to %g %s: a longer run, other windows or an activity closer to "
         "where phases coexist may help",
         m->x[known > 1 ? first + known - 1 : 0],
-        m->x[known > 1 && first + known < m->bins ? first + known : m->bins - 1], m->of);
+        m->x[known > 1 && first + known < m->bins ? first + known : m->bins - 1], m->variable);
     return m->lacks;
 }
 

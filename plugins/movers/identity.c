@@ -53,21 +53,21 @@ static int prepare(void *instance, const plugmc_host *host)
 
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(identity, a, NULL, "one species"),
-    PLUGMC_TEXT_KEY(identity, b, NULL, "the other one"),
-    PLUGMC_INTEGER_KEY(identity, trials, "100", 1, 1e9, "", "trial moves a walker and sweep"),
+    PLUGMC_TEXT_KEY(identity, b, NULL, "the other species"),
+    PLUGMC_INTEGER_KEY(identity, trials, "100", 1, 1e9, "", "trial moves per walker and sweep"),
 };
 
 static const plugmc_move moves[] = {
-    {.name = "identity", .doc = "a particle becomes one of the other species"}};
+    {.name = "identity", .doc = "changes the species of a particle"}};
 
 PLUGMC_PLUGIN(
-        .name = "identity", .summary = "semi-grand: particles become others, where they are",
+        .name = "identity", .summary = "semi-grand-canonical: particles change their species",
         .reference = "Kofke, Glandt, Mol. Phys. 64, 1105 (1988)", PLUGMC_KEYS(identity, table),
         PLUGMC_MOVER_WITH(
             moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
             .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
             .follows = PLUGMC_CHANGED_COUNT, .sweep = plugmc_sweep,
-            .good_for =
-                "mixtures whose composition follows from differences of chemical potentials; beside a mover that displaces"),
+            .good_for = "mixtures with given differences of chemical potentials; combine it with a "
+                        "mover that displaces"),
         .prepare = prepare)
 #endif

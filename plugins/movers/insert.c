@@ -7,16 +7,18 @@
  *     min(1, z V / (N + 1) exp(-dU / kT))    and    min(1, N / (z V) exp(-dU / kT)),
  *
  * N before the move (G. E. Norman, V. S. Filinov, High Temp. 7, 216 (1969); D. J. Adams, Mol. Phys. 28,
- * 1241 (1974)). The core has z and dU, see plugmc_trial.log_factor. There are never more than `most` of
- * [species]: the ensemble ends there.
+ * 1241 (1974)). The core has z and dU, see plugmc_trial.log_factor. The number never exceeds `max_count` of
+ * [species]: the ensemble is cut off there.
  *
- * With `places` = k above 1 who comes is tried at k places and goes to one of them by its Boltzmann factor, and the
- * removal weighs the way back as the insertion would: the exponentials above become the mean of those at k places
+ * With `trial_positions` = k above 1 an insertion has k trial positions, and one of them is selected with its
+ * Boltzmann factor. A removal finds the same weight for the way back: the exponentials above become means over k
+ * positions
  * (Rosenbluth weights; K. Esselink, L. D. J. C. Loyens, B. Smit, Phys. Rev. E 51, 1560 (1995)). The core does this,
  * see plugmc_trial.trial_positions.
  *
  * Trial t of sweep s in walker w draws from plugmc_draw(seed, s, w, t, PLUGMC_PURPOSE_ORDER, 0) which of the
- * two it is (the highest bit of word 3) and who leaves (word 0), and a place as plugmc_draw_position says.
+ * two it is (the highest bit of word 3) and which particle is removed (word 0), and a position by
+ * plugmc_draw_position.
  */
 #include <plugmc/proposal.h>
 
@@ -26,7 +28,7 @@ enum { INSERTION, REMOVAL }; /* in the table of moves */
 
 typedef struct insert {
     const char *species;
-    int64_t trials, places;
+    int64_t trials, trial_positions;
     int32_t number; /* of the species */
 } insert;
 
@@ -36,7 +38,7 @@ PLUGMC_FN int propose(const insert *p, plugmc_trial *t)
         plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ORDER, 0);
     const uint32_t n = (uint32_t)t->count[p->number];
     t->move = random.word[3] >> 31 ? INSERTION : REMOVAL;
-    t->trial_positions = (int32_t)p->places;
+    t->trial_positions = (int32_t)p->trial_positions;
     if (t->move == INSERTION) {
         t->kind = PLUGMC_INSERTED;
         t->species = p->number;
@@ -56,6 +58,8 @@ PLUGMC_FN int propose(const insert *p, plugmc_trial *t)
 PLUGMC_PROPOSES(insert, propose)
 
 #if PLUGMC_HOST
+#include <plugmc/former_keys.h>
+
 #include "reservoir.h"
 #include "speeds.h"
 
@@ -68,21 +72,22 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
                                       .parameters = p,
                                       .propose = plugmc_propose,
                                       .parameters_size = sizeof *p,
-                                      .trial_positions = (int32_t)p->places};
+                                      .trial_positions = (int32_t)p->trial_positions};
     return host->trials(host->context, &proposal, first, n);
 }
 
-/* Totals that positions change tell one change at a time. */
-static int check_places(const insert *p, const plugmc_host *host)
+/* A many-body term that depends on positions evaluates one change at a time. */
+static int check_trial_positions(const insert *p, const plugmc_host *host)
 {
-    for (int32_t t = 0; t < host->system->term_count && p->places > 1; t++) {
+    for (int32_t t = 0; t < host->system->term_count && p->trial_positions > 1; t++) {
         const plugmc_term *term = plugmc_term_at(host->system, t);
         const plugmc_total *total = term->plugin->potential->total;
         if (term->sampled && total && plugmc_follows_positions(total))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "places = %lld: potential '%s' is an energy of whole configurations, "
-                              "and tells one place at a time",
-                              (long long)p->places, term->label);
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "trial_positions = %lld: the many-body term '%s' depends on positions, "
+                "so only one trial position is possible",
+                (long long)p->trial_positions, term->label);
     }
     return PLUGMC_OK;
 }
@@ -91,10 +96,10 @@ static int prepare(void *instance, const plugmc_host *host)
 {
     insert *p = instance;
     const int code = find_reservoir(host, "species", p->species, &p->number);
-    return code ? code : check_places(p, host);
+    return code ? code : check_trial_positions(p, host);
 }
 
-/* The energy of one particle at one place. */
+/* The energy of one particle at one position. */
 static int speed(const void *instance, const plugmc_system *system, plugmc_speed *out)
 {
     const double trials = (double)((const insert *)instance)->trials;
@@ -104,24 +109,29 @@ static int speed(const void *instance, const plugmc_system *system, plugmc_speed
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(insert, species, NULL, "who comes and goes"),
-    PLUGMC_INTEGER_KEY(insert, trials, "100", 1, 1e9, "", "trial moves a walker and sweep"),
-    PLUGMC_INTEGER_KEY(insert, places, "1", 1, PLUGMC_MOST_TRIAL_POSITIONS, "",
-                       "places of a trial, of which one is chosen by its energy"),
+    PLUGMC_TEXT_KEY(insert, species, NULL, "species that is inserted and removed"),
+    PLUGMC_INTEGER_KEY(insert, trials, "100", 1, 1e9, "", "trial moves per walker and sweep"),
+    PLUGMC_INTEGER_KEY(
+        insert, trial_positions, "1", 1, PLUGMC_MOST_TRIAL_POSITIONS, "",
+        "trial positions of an insertion; one is selected with its Rosenbluth weight"),
 };
 
-static const plugmc_move moves[] = {
-    {.name = "insertion", .doc = "a particle comes in at a random place"},
-    {.name = "removal", .doc = "a random particle leaves"}};
+static const plugmc_former_keys former_keys = {
+    sizeof former_keys, (const plugmc_former_key[]){{"places", "trial_positions"}, {NULL, NULL}}};
 
-PLUGMC_PLUGIN(
-        .name = "insert", .summary = "grand-canonical: particles come from a reservoir and go back",
-        .reference = "Norman, Filinov, High Temp. 7, 216 (1969)", PLUGMC_KEYS(insert, table),
-        PLUGMC_MOVER_WITH(
-            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-            .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .speed = speed,
-            .good_for =
-                "systems that are open to a reservoir of particles; beside a mover that displaces"),
-        .prepare = prepare)
+static const plugmc_move moves[] = {
+    {.name = "insertion", .doc = "inserts a particle at a random position"},
+    {.name = "removal", .doc = "removes a random particle"}};
+
+PLUGMC_PLUGIN(.name = "insert", .summary = "grand-canonical: insertion and removal of particles",
+              .reference = "Norman, Filinov, High Temp. 7, 216 (1969)", PLUGMC_KEYS(insert, table),
+              PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
+              PLUGMC_MOVER_WITH(
+                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                  .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+                  .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .speed = speed,
+                  .good_for =
+                      "open systems in contact with a reservoir; combine it with a mover that "
+                      "displaces"),
+              .prepare = prepare)
 #endif

@@ -11,12 +11,12 @@
  * Of z only the product over a group counts: the mean activity. The core has z and dU, see
  * plugmc_trial.log_factor. There are never more than `most` of [species]: the ensemble ends there.
  *
- * Where ions are bound to each other, hardly any that are put anywhere are accepted. With `near` the first one of a
+ * Where ions are bound to each other, hardly any that are put anywhere are accepted. With `max_distance` the first one of a
  * group comes to a random place, and the others into the ball of that radius around it, of volume v; who leaves is
  * one at random and some of those in the ball around it. So for each of the others v stands in place of V, and the
  * number of its species that are in that ball, without the first one, in place of N (as G. Orkoulas, A. Z.
  * Panagiotopoulos, J. Chem. Phys. 101, 1452 (1994) have for pairs). Ions that are farther apart leave together only
- * by another section without `near`, or when they have met others.
+ * by another section without `max_distance`, or when they have met others.
  *
  * Trial t of sweep s in walker w draws with D(k) = plugmc_draw(seed, s, w, t, PLUGMC_PURPOSE_ORDER, k): the
  * highest bit of word 3 of D(0) says whether a group comes, word 0 of D(1 + k) who leaves as number k of the
@@ -32,7 +32,7 @@ enum { COMES, GOES }; /* in the table of moves */
 typedef struct insert_group {
     const char *group; /* "Ca Cl Cl" */
     int64_t trials;
-    real near; /* length; 0: anywhere */
+    real max_distance; /* length; 0: anywhere */
     int32_t members;
     int32_t species[PLUGMC_MOST_TOGETHER]; /* [members] in ascending order */
 } insert_group;
@@ -43,12 +43,12 @@ PLUGMC_FN void draw_places(const insert_group *g, plugmc_trial *t)
     const uint32_t number = t->number;
     for (int32_t k = 0; k < g->members; k++) {
         t->number = number * PLUGMC_MOST_TOGETHER + (uint32_t)k;
-        if (k == 0 || g->near == 0) {
+        if (k == 0 || g->max_distance == 0) {
             plugmc_draw_position(t, places[k]);
             continue;
         }
         plugmc_draw_in_ball(t->seed, t->sweep, t->walker, t->number, t->dimension, places[k]);
-        for (int d = 0; d < 3; d++) places[k][d] = places[0][d] + g->near * places[k][d];
+        for (int d = 0; d < 3; d++) places[k][d] = places[0][d] + g->max_distance * places[k][d];
     }
     t->number = number;
 }
@@ -93,7 +93,7 @@ PLUGMC_FN void come_or_go_anywhere(const insert_group *g, plugmc_trial *t, int c
 
 PLUGMC_FN double volume_near(const insert_group *g, const plugmc_trial *t)
 {
-    const double r = g->near, pi = 3.14159265358979323846;
+    const double r = g->max_distance, pi = 3.14159265358979323846;
     return t->dimension == 3 ? 4 * pi / 3 * r * r * r : pi * r * r;
 }
 
@@ -108,7 +108,7 @@ PLUGMC_FN void come_near(const insert_group *g, plugmc_trial *t)
         const int32_t s = t->group->members[k] = g->species[k];
         if (k == 0) continue;
         n = s == g->species[k - 1] && k > 1 ? n + 1 : 0;
-        const int64_t there = plugmc_count_near(t, s, place, g->near, 0, 0, -1, 0);
+        const int64_t there = plugmc_count_near(t, s, place, g->max_distance, 0, 0, -1, 0);
         t->log_factor += log(volume_near(g, t) / (double)(there + n + 1));
     }
     int32_t like = 0; /* the first one may be any of those of its species */
@@ -145,7 +145,7 @@ PLUGMC_FN void go_from_near(const insert_group *g, plugmc_trial *t)
     t->log_factor += log((double)t->count[g->species[0]] / t->box->volume);
     for (int32_t k = 1; k < g->members; k++) {
         const int32_t s = g->species[k];
-        const int64_t left = plugmc_count_near(t, s, place, g->near, members, k, -1, 0);
+        const int64_t left = plugmc_count_near(t, s, place, g->max_distance, members, k, -1, 0);
         if (left == 0) {
             nobody_goes(g, t);
             return;
@@ -153,7 +153,7 @@ PLUGMC_FN void go_from_near(const insert_group *g, plugmc_trial *t)
         const plugmc_random random = plugmc_draw(t->seed, t->sweep, t->walker, t->number,
                                                  PLUGMC_PURPOSE_ORDER, 1 + (uint32_t)k);
         int32_t chosen = -1;
-        plugmc_count_near(t, s, place, g->near, members, k,
+        plugmc_count_near(t, s, place, g->max_distance, members, k,
                           plugmc_below(random.word[0], (uint32_t)left), &chosen);
         members[k] = chosen;
         t->log_factor += log((double)left / volume_near(g, t));
@@ -171,7 +171,7 @@ PLUGMC_FN int propose(const insert_group *g, plugmc_trial *t)
     t->move = comes ? COMES : GOES;
     t->kind = comes ? PLUGMC_GROUP_INSERTED : PLUGMC_GROUP_REMOVED;
     t->group->n = g->members;
-    if (g->near == 0)
+    if (g->max_distance == 0)
         come_or_go_anywhere(g, t, comes);
     else if (comes)
         come_near(g, t);
@@ -183,6 +183,8 @@ PLUGMC_FN int propose(const insert_group *g, plugmc_trial *t)
 PLUGMC_PROPOSES(insert_group, propose)
 
 #if PLUGMC_HOST
+#include <plugmc/former_keys.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -220,16 +222,17 @@ static int check_near(const insert_group *g, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
     const plugmc_box *box = &system->box;
-    if (g->near == 0) return PLUGMC_OK;
+    if (g->max_distance == 0) return PLUGMC_OK;
     if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->oblique ||
         system->changes & PLUGMC_CHANGED_BOX)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "near: only in a periodic, rectangular box that stays as it is");
+                          "max_distance: needs a periodic, rectangular box of fixed size");
     for (int d = 0; d < box->dimension; d++)
-        if (!(g->near <= 0.5 * box->length[d]))
+        if (!(g->max_distance <= 0.5 * box->length[d]))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "near = %g: at most half of each edge of the box, here %g", g->near,
-                              0.5 * box->length[d]);
+                              "max_distance = %g must be at most half of each edge of the "
+                              "box, here %g",
+                              g->max_distance, 0.5 * box->length[d]);
     return PLUGMC_OK;
 }
 
@@ -243,7 +246,7 @@ static int prepare(void *instance, const plugmc_host *host)
         int32_t species;
         if (g->members == PLUGMC_MOST_TOGETHER)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "group = %s: there can be %d particles in a group", g->group,
+                              "group = %s: the limit is %d particles in a group", g->group,
                               PLUGMC_MOST_TOGETHER);
         code = find_reservoir(host, "group", name, &species);
         if (code) return code;
@@ -254,33 +257,35 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "group: names no species");
     if (fabs(charge) > 1e-9)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "group = %s: it has a charge of %g, and a group must be neutral",
-                          g->group, charge);
+                          "group = %s: its charge is %g, but a group must be neutral", g->group,
+                          charge);
     return check_near(g, host);
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(insert_group, group, NULL, "species of all that come together: Ca Cl Cl"),
-    PLUGMC_INTEGER_KEY(insert_group, trials, "100", 1, 1e8, "", "trial moves a walker and sweep"),
-    PLUGMC_REAL_KEY(
-        insert_group, near, "0", 0, 1e9, "length",
-        "the others of a group come and go no farther than this from its first one; 0: anywhere"),
+    PLUGMC_TEXT_KEY(insert_group, group, NULL, "species of all particles of the group: Ca Cl Cl"),
+    PLUGMC_INTEGER_KEY(insert_group, trials, "100", 1, 1e8, "", "trial moves per walker and sweep"),
+    PLUGMC_REAL_KEY(insert_group, max_distance, "0", 0, 1e9, "length",
+                    "largest distance of the others of a group from its first one; 0: anywhere"),
 };
 
-static const plugmc_move moves[] = {
-    {.name = "insertion", .doc = "a group comes in, at random places"},
-    {.name = "removal", .doc = "a random group leaves"}};
+static const plugmc_former_keys former_keys = {
+    sizeof former_keys, (const plugmc_former_key[]){{"near", "max_distance"}, {NULL, NULL}}};
 
-PLUGMC_PLUGIN(
-        .name = "insert_group",
-        .summary = "grand-canonical: neutral groups of ions come from a reservoir and go back",
-        .reference = "Valleau, Cohen, J. Chem. Phys. 72, 5935 (1980)",
-        PLUGMC_KEYS(insert_group, table),
-        PLUGMC_MOVER_WITH(
-            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-            .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep,
-            .good_for =
-                "electrolytes that are open to a reservoir of salt; beside a mover that displaces"),
-        .prepare = prepare)
+static const plugmc_move moves[] = {
+    {.name = "insertion", .doc = "inserts a group at random positions"},
+    {.name = "removal", .doc = "removes a random group"}};
+
+PLUGMC_PLUGIN(.name = "insert_group",
+              .summary = "grand-canonical: insertion and removal of neutral groups of ions",
+              .reference = "Valleau, Cohen, J. Chem. Phys. 72, 5935 (1980)",
+              PLUGMC_KEYS(insert_group, table), PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
+              PLUGMC_MOVER_WITH(
+                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                  .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+                  .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep,
+                  .good_for =
+                      "electrolytes in contact with a reservoir of salt; combine it with a mover "
+                      "that displaces"),
+              .prepare = prepare)
 #endif

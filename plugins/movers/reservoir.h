@@ -15,13 +15,13 @@ static inline int find_reservoir(const plugmc_host *host, const char *key, const
     const plugmc_species *species = plugmc_species_at(system, *number);
     if (isnan(species->mu))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%s = %s: [species %s] needs mu or activity, of the reservoir", key, name,
+                          "%s = %s: [species %s] needs mu or activity of the reservoir", key, name,
                           name);
     if (PLUGMC_HAS(host, reservoir)) host->reservoir(host->context, *number);
     if (species->capacity <= species->count)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%s = %s: [species %s] needs most, the largest number that a walker can "
-                          "have, above count = %lld",
+                          "%s = %s: [species %s] needs max_count, the largest number in a "
+                          "walker, above count = %lld",
                           key, name, name, (long long)species->count);
     return PLUGMC_OK;
 }

@@ -48,11 +48,12 @@ PLUGMC_SWEEPS(serial, 0) /* as many as there are particles */
 
 static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(serial, order, "random", "random|sequential",
-                      "which particle moves: a random one each time, or one after the other"),
+                      "order of the particles: random, or one after the other"),
     PLUGMC_REAL_KEY(serial, step, "0.1", 1e-12, 1e12, "length",
                     "largest displacement of a trial move, uniform in the disk or ball"),
     PLUGMC_REAL_KEY(serial, target_acceptance, "0", 0, 1, "",
-                    "acceptance to tune step to during equilibration; 0: step stays as it is"),
+                    "target acceptance of the tuning of step during equilibration; 0: fixed "
+                    "step"),
 };
 
 static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};
@@ -65,7 +66,7 @@ PLUGMC_PLUGIN(
             moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
             .changes = PLUGMC_CHANGED_POSITION, .follows = PLUGMC_CHANGED_COUNT,
             .sweep = plugmc_sweep,
-            .good_for =
-                "all systems but electrons, numbers of particles that change, and many walkers on a GPU",
+            .good_for = "all systems except electrons, changing numbers of particles, and many "
+                        "walkers on a GPU",
             .same_moves = "brush checkerboard", .speed = speed_one_by_one))
 #endif

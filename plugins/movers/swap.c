@@ -43,21 +43,20 @@ static int prepare(void *instance, const plugmc_host *host)
 
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(swap, a, NULL, "one species"),
-    PLUGMC_TEXT_KEY(swap, b, NULL, "the other one"),
-    PLUGMC_INTEGER_KEY(swap, trials, "100", 1, 1e9, "", "trial moves a walker and sweep"),
+    PLUGMC_TEXT_KEY(swap, b, NULL, "the other species"),
+    PLUGMC_INTEGER_KEY(swap, trials, "100", 1, 1e9, "", "trial moves per walker and sweep"),
 };
 
-static const plugmc_move moves[] = {
-    {.name = "swap", .doc = "two particles take each other's place"}};
+static const plugmc_move moves[] = {{.name = "swap", .doc = "exchanges two particles"}};
 
 PLUGMC_PLUGIN(
-        .name = "swap", .summary = "exchanges places of particles of two species",
+        .name = "swap", .summary = "exchanges positions of particles of two species",
         .reference = "Grigera, Parisi, Phys. Rev. E 63, 045102 (2001)", PLUGMC_KEYS(swap, table),
         PLUGMC_MOVER_WITH(
             moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
             .changes = PLUGMC_CHANGED_POSITION, .follows = PLUGMC_CHANGED_COUNT,
             .sweep = plugmc_sweep,
-            .good_for =
-                "dense mixtures, in which particles of unlike kind hardly pass each other; beside a mover that displaces"),
+            .good_for = "dense mixtures, in which unlike particles hardly pass each other; combine "
+                        "it with a mover that displaces"),
         .prepare = prepare)
 #endif

@@ -17,6 +17,7 @@
  */
 #include <math.h>
 #include <plugmc/everything.h>
+#include <plugmc/former_keys.h>
 
 #include "reservoir.h"
 
@@ -24,7 +25,7 @@ enum { TRANSFER, VOLUME }; /* in the table of moves */
 
 typedef struct transfer {
     const char *species;
-    int64_t trials, volumes;
+    int64_t trials, volume_trials;
     real step, target_acceptance; /* of ln(V_a / V_b) */
     int32_t number;               /* of the species */
     /* all [walkers] */
@@ -196,7 +197,7 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = try_transfers(t, host, s, (uint32_t)k);
         }
-        for (int64_t k = 0; k < t->volumes && !code; k++) {
+        for (int64_t k = 0; k < t->volume_trials && !code; k++) {
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = try_volumes(t, host, s, (uint32_t)(t->trials + k));
         }
@@ -213,11 +214,12 @@ static int prepare(void *instance, const plugmc_host *host)
     if (code) return code;
     if (system->walkers / system->rungs % 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%d walkers%s: boxes come in pairs, so their number has to be even",
+                          "%d walkers%s: boxes form pairs, so their number must be even",
                           system->walkers / system->rungs, system->rungs > 1 ? " a rung" : "");
     if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "the box is a sphere: volumes are exchanged between periodic ones");
+                          "volumes can only be exchanged between periodic boxes, but the box "
+                          "is a sphere");
     void **const arrays[] = {
         (void **)&t->partner,      (void **)&t->leaves,      (void **)&t->comes,
         (void **)&t->place,        (void **)&t->box,         (void **)&t->log_factor,
@@ -243,9 +245,8 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     const transfer *t = instance;
     const char *unit = t->box->dimension == 2 ? "length^-2" : "length^-3";
     if (index == 0)
-        return plugmc_scalar(out, "density_thin", unit,
-                             "of the box of a pair with fewer in a volume");
-    return index == 1 && plugmc_scalar(out, "density_dense", unit, "of the other one");
+        return plugmc_scalar(out, "density_thin", unit, "density in the less dense box of a pair");
+    return index == 1 && plugmc_scalar(out, "density_dense", unit, "density in the denser box");
 }
 
 /* Both of a pair have the same two numbers. */
@@ -269,8 +270,8 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 }
 
 static const plugmc_listing listing[] = {
-    {"density_thin", "length^-<dimension>", "of the box of a pair with fewer in a volume", 0, 0},
-    {"density_dense", "length^-<dimension>", "of the other one", 0, 0},
+    {"density_thin", "length^-<dimension>", "density in the less dense box of a pair", 0, 0},
+    {"density_dense", "length^-<dimension>", "density in the denser box", 0, 0},
 };
 
 static const plugmc_observable observable = {.size = sizeof observable,
@@ -283,33 +284,40 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT};
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(transfer, species, NULL, "who goes from box to box"),
-    PLUGMC_INTEGER_KEY(transfer, trials, "100", 1, 1e9, "", "transfers tried a pair and sweep"),
-    PLUGMC_INTEGER_KEY(transfer, volumes, "1", 0, 1e9, "",
-                       "exchanges of volume tried a pair and sweep; 0: volumes stay"),
-    PLUGMC_REAL_KEY(transfer, step, "0.05", 1e-12, 2, "",
-                    "largest change of the ln of the ratio of volumes"),
+    PLUGMC_TEXT_KEY(transfer, species, NULL, "species that is transferred between the boxes"),
+    PLUGMC_INTEGER_KEY(transfer, trials, "100", 1, 1e9, "",
+                       "trial transfers per pair of boxes and sweep"),
+    PLUGMC_INTEGER_KEY(transfer, volume_trials, "1", 0, 1e9, "",
+                       "trial exchanges of volume per pair of boxes and sweep; 0: fixed volumes"),
+    PLUGMC_REAL_KEY(transfer, step, "0.05", 1e-12, 2, "", "largest change of ln(V1/V2)"),
     PLUGMC_REAL_KEY(transfer, target_acceptance, "0.4", 0, 1, "",
-                    "acceptance to tune step to during equilibration; 0: step stays as it is"),
+                    "target acceptance of the tuning of step during equilibration; 0: fixed "
+                    "step"),
 };
 
+static const plugmc_former_keys former_keys = {
+    sizeof former_keys, (const plugmc_former_key[]){{"volumes", "volume_trials"}, {NULL, NULL}}};
+
 static const plugmc_move moves[] = {
-    {.name = "transfer", .doc = "a particle goes to the other box"},
+    {.name = "transfer", .doc = "transfers a particle to the other box"},
     {.name = "volume",
-     .doc = "one box grows by what the other shrinks",
+     .doc = "exchanges volume between two boxes",
      .step_unit = "",
      .step_key = "step",
      .target_key = "target_acceptance",
      .largest = 2},
 };
 
-PLUGMC_PLUGIN(
-        .name = "transfer", .summary = "Gibbs ensemble: pairs of boxes share particles and volume",
-        .reference = "Panagiotopoulos, Mol. Phys. 61, 813 (1987)", PLUGMC_KEYS(transfer, table),
-        PLUGMC_MOVER_WITH(
-            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-            .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .couples = 1, .together = 2,
-            .good_for =
-                "a liquid and its vapour in boxes of their own, without a surface; beside a mover that displaces"),
-        .observable = &observable, .prepare = prepare)
+PLUGMC_PLUGIN(.name = "transfer",
+              .summary = "Gibbs ensemble: pairs of boxes exchange particles "
+                         "and volume",
+              .reference = "Panagiotopoulos, Mol. Phys. 61, 813 (1987)",
+              PLUGMC_KEYS(transfer, table), PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
+              PLUGMC_MOVER_WITH(
+                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                  .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+                  .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .couples = 1, .together = 2,
+                  .good_for =
+                      "coexistence of liquid and vapour without an interface; combine it with a "
+                      "mover that displaces"),
+              .observable = &observable, .prepare = prepare)

@@ -59,10 +59,10 @@ static int prepare(void *instance, const plugmc_host *host)
     transition_matrix *t = instance;
     macrostate *m = &t->m;
     m->by_steps = 1;
-    if (!strcmp(m->of, "volume"))
+    if (!strcmp(m->variable, "volume"))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "of = volume: it counts steps to the next number of particles; for the "
-                          "volume there is wang_landau");
+                          "variable = volume: transition_matrix supports only particle "
+                          "numbers and energies; use wang_landau");
     const int code = macrostate_prepare(m, host);
     if (code) return code;
     t->seen = host->allocate(host->context, (size_t)m->bins * sizeof *t->seen);
@@ -92,13 +92,13 @@ static const plugmc_mover mover = {
     .changes = PLUGMC_CHANGED_WEIGHT,
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
-    .good_for =
-        "weights of states from all moves that were tried, and free energies; beside movers that change what it weighs"};
+    .good_for = "weights and free energies from acceptance probabilities; combine it with movers "
+                "that change the variable"};
 
-PLUGMC_PLUGIN(
-        .kind = PLUGMC_MOVER, .name = "transition_matrix",
-        .summary =
-            "probabilities of numbers of particles or of energies, each visited equally often",
-        .reference = "Errington, J. Chem. Phys. 118, 9915 (2003)",
-        PLUGMC_KEYS(transition_matrix, table), .mover = &mover, .observable = &observable,
-        .prepare = prepare, .archive = archive)
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "transition_matrix",
+              .summary =
+                  "flat-histogram sampling of particle numbers or energies by transition matrix",
+              .reference = "Errington, J. Chem. Phys. 118, 9915 (2003)",
+              PLUGMC_KEYS(transition_matrix, table),
+              PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &macrostate_former_keys}), .mover = &mover,
+              .observable = &observable, .prepare = prepare, .archive = archive)

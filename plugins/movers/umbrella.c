@@ -19,7 +19,7 @@ static int prepare(void *instance, const plugmc_host *host)
     if (code) return code;
     if (u->weights.count && u->strength != 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "weights or strength: not both can be given");
+                          "weights and strength exclude each other");
     if (u->weights.count && u->weights.count != u->m.bins)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "%d weights for %lld bins",
                           u->weights.count, (long long)u->m.bins);
@@ -45,9 +45,12 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
 
 static const plugmc_parameter table[] = {
     MACROSTATE_KEYS,
-    PLUGMC_LIST_KEY(umbrella, weights, 0, "", -1e6, 1e6, "", "of each bin, from the first one"),
-    PLUGMC_REAL_KEY(umbrella, strength, "0", 0, 1e12, "", "of a spring, times x^2 without a unit"),
-    PLUGMC_REAL_KEY(umbrella, center, "0", -1e15, 1e15, "", "where the spring is at rest"),
+    PLUGMC_LIST_KEY(umbrella, weights, 0, "", -1e6, 1e6, "", "weight of each bin"),
+    PLUGMC_REAL_KEY(umbrella, strength, "0", 0, 1e12, "",
+                    "strength of a spring, a factor of x^2 "
+                    "without a unit"),
+    PLUGMC_REAL_KEY(umbrella, center, "0", -1e15, 1e15, "",
+                    "position of the minimum of the spring"),
 };
 
 static const plugmc_observable observable = MACROSTATE_OBSERVABLE;
@@ -58,10 +61,12 @@ static const plugmc_mover mover = {
     .changes = PLUGMC_CHANGED_WEIGHT,
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
-    .good_for = "weights that are known already; beside movers that change what it weighs"};
+    .good_for = "given weights; combine it with movers that change the variable"};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "umbrella",
-              .summary = "weights of numbers of particles, volumes or energies that are given",
+              .summary = "umbrella sampling with given weights of particle numbers, volumes "
+                         "or energies",
               .reference = "Torrie, Valleau, J. Comput. Phys. 23, 187 (1977)",
-              PLUGMC_KEYS(umbrella, table), .mover = &mover, .observable = &observable,
-              .prepare = prepare, .archive = archive)
+              PLUGMC_KEYS(umbrella, table),
+              PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &macrostate_former_keys}), .mover = &mover,
+              .observable = &observable, .prepare = prepare, .archive = archive)

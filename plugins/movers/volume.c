@@ -135,13 +135,13 @@ static int prepare(void *instance, const plugmc_host *host)
     const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
     if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "the box is a sphere: constant pressure is for periodic ones");
+                          "constant pressure needs a periodic box, but the box is a sphere");
     if (v->shape == SHEAR && (!system->box.oblique || leans_too_far(&system->box)))
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
             system->box.oblique
-                ? "shape = shear: a vector of [box] leans along one before it by more than "
-                  "half of that; the same lattice has vectors that do not"
+                ? "shape = shear: a tilt of [box] exceeds half of a lattice vector; choose "
+                  "equivalent, reduced lattice vectors"
                 : "shape = shear needs [box] shape = oblique, with vectors a, b and c");
     if (v->shape != SHEAR) host->reservoir(host->context, -1);
     v->box = host->allocate(host->context, walkers * sizeof *v->box);
@@ -162,27 +162,29 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(volume, step, "0.01", 1e-12, 1, "",
                     "largest change of ln V, or of a tilt, in a trial move"),
     PLUGMC_REAL_KEY(volume, target_acceptance, "0.4", 0, 1, "",
-                    "acceptance to tune step to during equilibration; 0: step stays as it is"),
+                    "target acceptance of the tuning of step during equilibration; 0: fixed "
+                    "step"),
     PLUGMC_CHOICE_KEY(volume, shape, "isotropic", "isotropic|axes|shear",
-                      "isotropic: the shape of the box stays; axes: one edge at a time; shear: one "
-                      "lattice vector leans along another, the volume stays"),
-    PLUGMC_INTEGER_KEY(volume, trials, "1", 1, 1e9, "", "trial moves a walker and sweep"),
+                      "isotropic: fixed shape; axes: one edge at a time; shear: one lattice "
+                      "vector tilts along another at fixed volume"),
+    PLUGMC_INTEGER_KEY(volume, trials, "1", 1, 1e9, "", "trial moves per walker and sweep"),
 };
 
 static const plugmc_move moves[] = {{.name = "volume",
-                                     .doc = "the box grows or shrinks, its particles with it",
+                                     .doc = "rescales the box with its particles",
                                      .step_unit = "",
                                      .step_key = "step",
                                      .target_key = "target_acceptance",
                                      .largest = 1}};
 
 PLUGMC_PLUGIN(
-        .name = "volume", .summary = "constant pressure: the box of a walker grows or shrinks",
+        .name = "volume", .summary = "constant pressure: changes of the volume",
         .reference =
             "McDonald, Mol. Phys. 23, 41 (1972); Eppenga, Frenkel, Mol. Phys. 52, 1303 (1984)",
         PLUGMC_KEYS(volume, table),
         PLUGMC_MOVER_WITH(moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
                           .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_POSITION,
                           .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep,
-                          .good_for = "constant pressure; beside a mover that displaces"),
+                          .good_for = "constant pressure; combine it with a mover that "
+                                      "displaces"),
         .prepare = prepare)

@@ -58,8 +58,8 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     if (view->sweep < (uint64_t)l->learning)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "learning = %lld: production begins before that, [run] equilibrate has to "
-            "be as large",
+            "learning = %lld exceeds equilibration: increase [run] equilibrate to at least "
+            "that number",
             (long long)l->learning);
     return macrostate_measure(instance, host, view, values);
 }
@@ -111,11 +111,12 @@ static const plugmc_mover mover = {
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
     .good_for =
-        "a first guess of weights of which nothing is known; beside movers that change what it weighs"};
+        "a first estimate of unknown weights; combine it with movers that change the variable"};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "wang_landau",
-              .summary =
-                  "learns weights with which all numbers, volumes or energies are equally probable",
+              .summary = "learns weights that make all particle numbers, volumes or energies "
+                         "equally probable",
               .reference = "Wang, Landau, Phys. Rev. Lett. 86, 2050 (2001)",
-              PLUGMC_KEYS(wang_landau, table), .mover = &mover, .observable = &observable,
-              .prepare = prepare, .archive = archive)
+              PLUGMC_KEYS(wang_landau, table),
+              PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &macrostate_former_keys}), .mover = &mover,
+              .observable = &observable, .prepare = prepare, .archive = archive)

@@ -8,10 +8,12 @@ typedef struct box_size {
 enum { VOLUME, DENSITY, EDGE, TILT };
 
 static const plugmc_listing listing[] = {
-    {"volume", "length^<dimension>", "of the box; an area in two dimensions", 0, 0},
-    {"density", "length^-<dimension>", "particles over the volume", 0, 0},
+    {"volume", "length^<dimension>", "volume of the box, or its area in two dimensions", 0, 0},
+    {"density", "length^-<dimension>", "number of particles over volume", 0, 0},
     {"edge_<axis>", "length", "length of a lattice vector", 0, 0},
-    {"tilt_<axis><axis>", "", "of an oblique box: how far the second vector leans along the first",
+    {"tilt_<axis><axis>", "",
+     "tilt of an oblique box: component of the second vector along "
+     "the first",
      0, 0},
 };
 

@@ -60,11 +60,11 @@ static int prepare(void *instance, const plugmc_host *host)
         charged |= plugmc_species_at(system, s)->charge != 0;
     if (!charged)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "no species has a charge: give charge in its section");
+                          "no species has a charge: set `charge` in [species ...]");
     if (system->changes & PLUGMC_CHANGED_COUNT && system->box.domain == PLUGMC_DOMAIN_SPHERE)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "in a sphere it takes as many particles as there are at the start, and a "
-                          "mover changes that");
+                          "in a sphere it needs a fixed number of particles, but a mover "
+                          "changes it");
     return pair_histogram_prepare(&c->pairs, host, c->r_max, c->bins, c->margin, c->method, NULL);
 }
 
@@ -74,9 +74,11 @@ static const plugmc_parameter table[] = {
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
-    {"pairs_<species>-<species>", "", "pairs in a bin against r, once for each that is a reference",
+    {"pairs_<species>-<species>", "",
+     "pairs in a bin against r, counted once per reference "
+     "particle",
      1, 0},
-    {"references_<species>", "", "number of references", 0, 0},
+    {"references_<species>", "", "number of reference particles", 0, 0},
     {"<species>", "e/length^3", "charge density against r around a particle of this species", 1, 1},
 };
 

@@ -254,20 +254,18 @@ static const char *reason(dressed_ion *d, const double *out)
         const int64_t empty = bins_without_a_pair(d, out + NUMBERS, row);
         if (!empty) continue;
         snprintf(d->reason, room,
-                 "%lld of the %lld bins of the tail of %s, from r = %.4g to %.4g, have no pair; a "
-                 "longer run, fewer bins or a larger system gives them some",
+                 "%lld of the %lld bins of the tail of %s, from r = %.4g to %.4g, have no "
+                 "pair: use a longer run, fewer bins or a larger system",
                  (long long)empty, (long long)(d->end_bin - d->first_bin), d->names[NUMBERS + row],
                  from, to);
         return d->reason;
     }
     for (int n = DEBYE_R; n < NUMBERS; n++) {
         if (!isnan(out[n])) continue;
-        snprintf(
-            d->reason, room,
-            "between %s and 3 times %.4g, the bare inverse Debye length, no decay fits the tails "
-            "from r = %.4g to %.4g best; a longer run lowers their noise, a smaller fit_from "
-            "leaves more of them",
-            d->terms == 1 ? "1/3" : "0.6", d->kappa, from, to);
+        snprintf(d->reason, room,
+                 "between %s and 3 times %.4g, the bare inverse Debye length, there is no best "
+                 "fit of the tails from r = %.4g to %.4g: use a longer run or a smaller fit_from",
+                 d->terms == 1 ? "1/3" : "0.6", d->kappa, from, to);
         return d->reason;
     }
     return NULL;
@@ -278,8 +276,8 @@ static const char *lacking(void *instance, const double *means)
     dressed_ion *d = instance;
     double *out = malloc((size_t)(NUMBERS + (ROWS + KINDS) * d->pairs.bins) * sizeof *out);
     if (!out) return NULL;
-    const char *sentence = "no ion of one species has been farther than margin from the surface; a "
-                           "smaller margin or a larger system leaves some";
+    const char *sentence = "no ion of one species was farther than margin from the surface: "
+                           "use a smaller margin or a larger system";
     if (!derive(d, means, out)) sentence = reason(d, out);
     free(out);
     return sentence;
@@ -297,11 +295,11 @@ static int derived(void *instance, int index, plugmc_quantity *out)
         {KAPPA_R, "1/length", "renormalised, from both charge densities, eq. 14"},
         {KAPPA_R_OF, "1/length", "renormalised, from the charge density around one, eq. 14"},
         {CHARGE, "e", "renormalised charge, eq. 17"},
-        {CHARGE_DIFFERENCE, "e", "difference of its two ways, eq. 17"},
+        {CHARGE_DIFFERENCE, "e", "difference of its two estimates, eq. 17"},
         {EPSILON, "", "renormalised dielectric constant over that of the solvent, eq. 18"},
         {EXACT_LEFT, "", "(kappa_R / kappa)^2, eq. 8"},
         {EXACT_RIGHT, "", "the same from the charges, each around its own species, eq. 8"},
-        {EXACT_DIFFERENCE, "", "eq. 8, left less right side"},
+        {EXACT_DIFFERENCE, "", "eq. 8, left minus right side"},
         {NUMBERS, "kT", "potential of mean force, eq. 11"},
         {NUMBERS + ROWS, "e/length^3", "charge density around a particle of this species, eq. 12"},
     };
@@ -419,16 +417,16 @@ static int check_ions(dressed_ion *d, const plugmc_host *host)
     if (system->species_count != KINDS || !(species[0]->charge * species[1]->charge < 0) ||
         species[0]->count < 2 || species[1]->count < 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "dressed ions need two species of opposite charge and no other, with two "
-                          "ions each at least");
+                          "dressed ions need exactly two species, of opposite charge, with "
+                          "at least two ions each");
     if (isnan(system->temperature))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "walkers of different temperature have no screening in common");
+                          "walkers at different temperatures have different screening");
     if (!(d->bjerrum_length > 0)) d->bjerrum_length = bjerrum_of_potential(system);
     if (!(d->bjerrum_length > 0))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "no potential of this run has a bjerrum_length, or several or the "
-                          "rungs of a ladder have different ones: give it here");
+                          "no unique bjerrum_length in the potentials of this run: give it "
+                          "here");
     double square = 0;
     for (int32_t a = 0; a < KINDS; a++) {
         d->charge[a] = species[a]->charge;
@@ -484,24 +482,27 @@ static int prepare(void *instance, const plugmc_host *host)
 
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(dressed_ion, bjerrum_length, "0", 0, 1e9, "length",
-                    "0: that of the potential between the charges"),
+                    "Bjerrum length; 0: that of the potential between the charges"),
     PLUGMC_REAL_KEY(dressed_ion, fit_from, "0", 0, 1e300, "length",
-                    "tails are fitted from here; 0: 4 Debye lengths, 2.5 with two terms"),
+                    "beginning of the fit of the tails; 0: 4 Debye lengths, or 2.5 with two "
+                    "terms"),
     PLUGMC_REAL_KEY(dressed_ion, fit_to, "0", 0, 1e300, "length",
-                    "to here; 0: 8 Debye lengths, or r_max if that is less"),
+                    "end of the fit; 0: 8 Debye lengths, or r_max if that is less"),
     PLUGMC_INTEGER_KEY(dressed_ion, terms, "1", 1, 2, "",
                        "exponentials in a tail: exp(-kappa_R r), and exp(-2 kappa_R r) if 2"),
     PAIR_HISTOGRAM_KEYS(
         dressed_ion, "fit_to, or half the smallest distance between faces of a periodic box", "240",
-        "ions this near to its surface are no references; 0: 10 Debye lengths, or "
-        "r_max if that is more"),
+        "ions closer than this to its surface are not reference particles; 0: 10 Debye "
+        "lengths, or r_max if that is more"),
 };
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
-    {"pairs_<species>-<species>", "", "pairs in a bin against r, once for each that is a reference",
+    {"pairs_<species>-<species>", "",
+     "pairs in a bin against r, counted once per reference "
+     "particle",
      1, 0},
-    {"references_<species>", "", "number of references", 0, 0},
+    {"references_<species>", "", "number of reference particles", 0, 0},
     {"debye_length", "length", "Debye length of the bulk, eq. 5", 0, 1},
     {"debye_length_R", "length", "renormalised Debye length", 0, 1},
     {"kappa", "1/length", "inverse Debye length of the bulk, eq. 5", 0, 1},
@@ -509,12 +510,12 @@ static const plugmc_listing listing[] = {
     {"kappa_R_around_<species>", "1/length",
      "renormalised, from the charge density around one, eq. 14", 0, 1},
     {"q_R_<species>_around_<species>", "e", "renormalised charge, eq. 17", 0, 1},
-    {"q_R_<species>_difference", "e", "difference of its two ways, eq. 17", 0, 1},
+    {"q_R_<species>_difference", "e", "difference of its two estimates, eq. 17", 0, 1},
     {"eps_R_around_<species>", "",
      "renormalised dielectric constant over that of the solvent, eq. 18", 0, 1},
     {"eq8_left", "", "(kappa_R / kappa)^2, eq. 8", 0, 1},
     {"eq8_right", "", "the same from the charges, each around its own species, eq. 8", 0, 1},
-    {"eq8_difference", "", "eq. 8, left less right side", 0, 1},
+    {"eq8_difference", "", "eq. 8, left minus right side", 0, 1},
     {"u_<species>-<species>", "kT", "potential of mean force against r, eq. 11", 1, 1},
     {"rho_<species>", "e/length^3",
      "charge density against r around a particle of this species, eq. 12", 1, 1},

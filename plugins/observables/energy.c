@@ -239,8 +239,8 @@ static int measure_running(const plugmc_host *host, const plugmc_view *view, dou
 {
     if (!PLUGMC_HAS(view, running_energy) || !view->running_energy)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "source = running, but the mover of this run keeps no energy while it "
-                          "sweeps: use source = fresh");
+                          "source = running, but the mover of this run has no running "
+                          "energy: use source = fresh");
     int code = view->running_energy(view, values);
     for (int32_t w = 0; w < host->system->walkers; w++)
         values[w] = share_of(values[w], particles_of(host->system, view, w));
@@ -325,7 +325,8 @@ static int find_terms(energy *e, const plugmc_host *host)
     }
     return e->terms > 0 ? PLUGMC_OK
                         : host->fail(host->context, PLUGMC_ERROR_INPUT,
-                                     "no potential of this run has an energy to measure");
+                                     "no potential of this run has an energy that can be "
+                                     "measured");
 }
 
 /* Whether any pair energy is a sum over all pairs. The kernel takes all numbers: where not all are there, sums
@@ -405,7 +406,8 @@ static int prepare(void *instance, const plugmc_host *host)
 
 static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(energy, source, "fresh", "fresh|running",
-                      "added up anew, all terms and each; or what the mover keeps while it sweeps"),
+                      "fresh: recomputed, in total and for each term; running: the running "
+                      "energy of the mover"),
 };
 
 /* All that it can give. */
@@ -417,7 +419,7 @@ static const plugmc_listing listing[] = {
 static const plugmc_measures_shares shares = {.size = sizeof shares, .reach = reach};
 
 PLUGMC_PLUGIN(.name = "energy",
-              .summary = "potential energy per particle, in all and of each potential",
+              .summary = "potential energy per particle, in total and for each potential",
               .reference = "", PLUGMC_KEYS(energy, table),
               PLUGMC_OFFERS({PLUGMC_MEASURES_SHARES, &shares}),
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,

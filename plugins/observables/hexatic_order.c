@@ -193,15 +193,15 @@ static int check_system(const hexatic_order *h, const plugmc_host *host)
     const plugmc_box *box = &host->system->box;
     if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->dimension != 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "hexatic order is defined here for two dimensions and a periodic box");
+                          "hexatic order needs two dimensions and a periodic box");
     double edge = fmin(box->length[0], box->length[1]);
     if (!(h->range > 0))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "cutoff is in units of the largest diameter, which is 0");
     if (edge < 2 * h->range)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "cutoff = %g diameters is more than half the edge %g of the box: a "
-                          "neighbour would be met on two sides",
+                          "cutoff = %g diameters exceeds half the edge %g of the box: a pair "
+                          "could be neighbours on two sides",
                           h->cutoff, edge);
     return PLUGMC_OK;
 }

@@ -81,7 +81,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     static const char *const all[][3] = {
-        {"net_force", "", "sum of the forces over the root of the sum of their squares"},
+        {"net_force", "", "sum of the forces over the square root of the sum of their squares"},
         {"mean_force_x", "kT/length", "mean force on a particle along x"},
         {"mean_force_y", "kT/length", "along y"},
         {"mean_force_z", "kT/length", "along z"}};
@@ -118,8 +118,8 @@ static int prepare(void *instance, const plugmc_host *host)
     const int on_device = find_terms(n, system);
     if (n->terms == 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "no potential of this run is a sum over whole configurations: the forces "
-                          "of pairs add up to nothing");
+                          "no potential of this run is a many-body term: pair forces always "
+                          "add up to zero");
     if (!host->gpu) return PLUGMC_OK;
     if (on_device) return host->gpu->allocate(host->context, bytes, &n->on_device);
     n->positions = host->allocate(host->context, bytes);
@@ -129,12 +129,11 @@ static int prepare(void *instance, const plugmc_host *host)
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
-    {"net_force", "", "sum of the forces over the root of the sum of their squares", 0, 0},
+    {"net_force", "", "sum of the forces over the square root of the sum of their squares", 0, 0},
     {"mean_force_<axis>", "kT/length", "mean force on a particle along x, y, z", 0, 0},
 };
 
-PLUGMC_PLUGIN(.name = "net_force",
-              .summary = "what the forces of a mesh add up to: an error that shows itself",
+PLUGMC_PLUGIN(.name = "net_force", .summary = "sum of the forces of a mesh: a measure of its error",
               .reference = "", .instance_size = sizeof(net_force),
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),

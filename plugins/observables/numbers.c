@@ -12,8 +12,8 @@ typedef struct numbers {
 enum { NUMBER, DENSITY, DISTRIBUTION };
 
 static const plugmc_listing listing[] = {
-    {"N_<species>", "", "particles of a species", 0, 0},
-    {"density_<species>", "length^-<dimension>", "particles of a species over the volume", 0, 0},
+    {"N_<species>", "", "number of particles of a species", 0, 0},
+    {"density_<species>", "length^-<dimension>", "density of a species", 0, 0},
     {"p_<species>", "", "probability of each number, with distribution = yes", 1, 0},
 };
 
@@ -29,8 +29,8 @@ static int prepare(void *instance, const plugmc_host *host)
         if (n->distribution && species->grows)
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "distribution = yes: [species %s] needs most, up to which numbers are "
-                "counted",
+                "distribution = yes: [species %s] needs max_count, the largest number that "
+                "is counted",
                 species->name);
         snprintf(n->names[s][NUMBER], 80, "N_%s", species->name);
         snprintf(n->names[s][DENSITY], 80, "density_%s", species->name);
@@ -72,10 +72,12 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_FLAG_KEY(numbers, distribution, "no", "also how often each number was there"),
+    PLUGMC_FLAG_KEY(numbers, distribution, "no", "also measure the distribution of the numbers"),
 };
 
-PLUGMC_PLUGIN(.name = "numbers", .summary = "particles of each species, and their densities",
+PLUGMC_PLUGIN(.name = "numbers",
+              .summary = "numbers of particles and densities of each "
+                         "species",
               .reference = "", PLUGMC_KEYS(numbers, table),
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),

@@ -245,10 +245,11 @@ int pair_histogram_quantity(const pair_histogram *h, int index, plugmc_quantity 
 {
     if (index < h->rows)
         return plugmc_array(out, h->pair_names[index], "",
-                            "pairs in a bin, once for each that is a reference", h->bins, "r",
+                            "pairs in a bin, counted once per reference particle", h->bins, "r",
                             h->radius);
     if (index >= h->rows + h->system->species_count) return 0;
-    return plugmc_scalar(out, h->reference_names[index - h->rows], "", "number of references");
+    return plugmc_scalar(out, h->reference_names[index - h->rows], "",
+                         "number of reference particles");
 }
 
 /* ---- What follows from the counts ---------------------------------------------------------- */
@@ -350,17 +351,14 @@ static int choose_range(pair_histogram *h, const plugmc_host *host, double r_max
         const double half = narrowest(box) / 2;
         if (margin > 0)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "margin = %g is kept from the wall of a sphere, and a periodic box "
-                              "has none",
-                              margin);
+                              "margin = %g needs a sphere, but the box is periodic", margin);
         if (r_max > half)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "r_max = %g is more than half the smallest %s of the box, %g", r_max,
+                              "r_max = %g exceeds half the smallest %s of the box, %g", r_max,
                               box->oblique ? "height" : "edge", half);
         if (!(r_max > 0) && boxes_change(h->system))
-            return host->fail(
-                host->context, PLUGMC_ERROR_INPUT,
-                "give r_max: a mover changes the box, and half of it is no range that stays");
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "r_max must be given, since a mover changes the box");
         h->range = r_max > 0 ? r_max : half;
         h->volume = box->volume;
         return PLUGMC_OK;
@@ -370,19 +368,19 @@ static int choose_range(pair_histogram *h, const plugmc_host *host, double r_max
     h->margin = margin > 0 ? margin : h->range + kept;
     if (h->range > h->margin)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "r_max = %g is more than margin = %g: the wall would cut shells around "
-                          "particles that near to it",
+                          "r_max = %g exceeds margin = %g: the wall would cut shells around "
+                          "particles close to it",
                           h->range, h->margin);
     if (h->range > h->margin * (1 + 1e-9) - kept)
         host->warn(host->context,
-                   "nobody is within %g of the surface, which a wall keeps free, so shells beyond "
-                   "%g are cut around some references, and g is too small there: margin should be "
-                   "%g",
+                   "a wall excludes particles within %g of the surface, so shells beyond %g "
+                   "are cut for some reference particles, and g is too small there: margin "
+                   "should be %g",
                    kept, h->margin - kept, h->range + kept);
     if (h->margin >= box->radius)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "margin = %g leaves nothing of a sphere of radius %g: take a smaller "
-                          "margin or a larger system",
+                          "margin = %g leaves nothing of a sphere of radius %g: use a "
+                          "smaller margin or a larger system",
                           h->margin, box->radius);
     h->volume = ball(box->dimension, box->radius - h->margin);
     return PLUGMC_OK;
@@ -526,8 +524,8 @@ static int prepare_device(pair_histogram *h, const plugmc_host *host)
                   shared = tile + (h->rows + 1) * h->bins * (int64_t)sizeof(uint32_t);
     if (shared > gpu->shared_per_block)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%lld histograms of %lld bins need %lld bytes of shared memory, and a "
-                          "block of this GPU has %d: take fewer bins",
+                          "%lld histograms of %lld bins need %lld bytes of shared memory, "
+                          "but a block of this GPU has %d: use fewer bins",
                           (long long)h->rows + 1, (long long)h->bins, (long long)shared,
                           gpu->shared_per_block);
     plugmc_gpu_source text = {.size = sizeof text};
@@ -561,7 +559,7 @@ int pair_histogram_prepare(pair_histogram *h, const plugmc_host *host, double r_
     if (!code) code = number_rows(h, host, wanted);
     if (!code && (h->rows + 1) * h->bins > INT32_MAX)
         code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%lld histograms of %lld bins are too many: take fewer bins",
+                          "%lld histograms of %lld bins are too many: use fewer bins",
                           (long long)h->rows + 1, (long long)h->bins);
     if (code) return code;
     make_bins(h);

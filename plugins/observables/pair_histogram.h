@@ -37,16 +37,17 @@ enum { PAIR_AUTO, PAIR_CELLS, PAIR_ALL }; /* method */
  * are usual, and what 0 means for r_max and margin, differs. */
 #define PAIR_HISTOGRAM_KEYS(type, r_max_0, usual_bins, margin_0)                                   \
     PLUGMC_REAL_KEY(type, r_max, "0", 0, 1e300, "length", "largest distance; 0: " r_max_0),        \
-        PLUGMC_INTEGER_KEY(type, bins, usual_bins, 1, 100000, "", "bins of each function"),        \
+        PLUGMC_INTEGER_KEY(type, bins, usual_bins, 1, 100000, "",                                  \
+                           "number of bins of each function"),                                     \
         PLUGMC_REAL_KEY(type, margin, "0", 0, 1e300, "length", "sphere: " margin_0),               \
-        PLUGMC_CHOICE_KEY(                                                                         \
-            type, method, "auto", "auto|cells|all_pairs",                                          \
-            "how pairs are found; auto: in cells where r_max is small, else all pairs")
+        PLUGMC_CHOICE_KEY(type, method, "auto", "auto|cells|all_pairs",                            \
+                          "search for pairs; auto: by cells if r_max is small, else all pairs")
 /* What pair_histogram_prepare makes of 0. */
 #define PAIR_HISTOGRAM_R_MAX                                                                       \
-    "half the smallest distance between faces of a box that stays, a third of the radius of a sphere"
+    "half the smallest height of a fixed box, or a third of the radius of a sphere"
 #define PAIR_HISTOGRAM_MARGIN                                                                      \
-    "particles this near to its surface are no references; 0: r_max, and what walls keep free"
+    "particles closer than this to its surface are not reference particles; 0: r_max, and "        \
+    "the width that walls exclude"
 
 /* On the device. */
 typedef struct pair_histogram_gpu {

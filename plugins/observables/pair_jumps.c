@@ -354,9 +354,9 @@ int pair_jumps_prepare(pair_jumps *v, const plugmc_host *host, double fit_range,
     free(all);
     const pair_jump *wide = code ? NULL : too_wide(v, jump_limit(&system->box));
     return wide ? host->fail(host->context, PLUGMC_ERROR_INPUT,
-                             "the pressure of a jump of the pair energy is found from pairs up to "
-                             "%g apart, more than half of the box, which is %g wide: give a wider "
-                             "box or a smaller fit_range",
+                             "the pressure of a jump of the pair energy needs pairs at "
+                             "distances up to %g, more than half of the box, which is %g "
+                             "wide: use a wider box or a smaller fit_range",
                              wide->both.high, 2 * jump_limit(&system->box))
                 : code;
 }
@@ -370,9 +370,9 @@ int pair_jumps_check(const pair_jumps *v, const plugmc_host *host, const plugmc_
         const pair_jump *wide = too_wide(v, limit);
         if (!wide) continue;
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "the box of walker %d has become so small, %g wide, that the pressure "
-                          "of a jump of the pair energy is measured from pairs, up to %g apart, "
-                          "that are more than half of it apart",
+                          "the box of walker %d has shrunk to %g: the pressure of a jump of "
+                          "the pair energy needs pairs at distances up to %g, more than half "
+                          "of the box",
                           w, 2 * limit, wide->both.high);
     }
     return PLUGMC_OK;

@@ -156,8 +156,8 @@ static int count_pairs_near_contact(const pressure *p, const plugmc_host *host,
         count_on_host(p, &task);
     if (!code && *overlaps_of(p) > 0)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "particles overlap in the configuration after sweep %llu, by more than "
-                          "rounding can explain",
+                          "particles overlap in the configuration after sweep %llu, by more "
+                          "than rounding errors",
                           (unsigned long long)view->sweep);
     return code;
 }
@@ -216,9 +216,9 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 static int number(const pressure *p, int which, plugmc_quantity *out)
 {
     const char *const numbers[NUMBERS][3] = {
-        {"pressure", p->unit, "contacts, forces and ideal gas together"},
+        {"pressure", p->unit, "pressure from contacts, forces and ideal gas"},
         {"osmotic_coefficient", "", "pressure over that of the ideal gas, P V / N kT"},
-        {"contacts", p->unit, "part of the contacts in the pressure"}};
+        {"contacts", p->unit, "contribution of contacts to the pressure"}};
     return plugmc_scalar(out, numbers[which][0], numbers[which][1], numbers[which][2]);
 }
 
@@ -232,7 +232,7 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     index -= 1 + p->measured;
     if (index == p->cores && has_jumps(p))
         return plugmc_scalar(out, "jumps", p->unit,
-                             "part of the jumps of pair energies in the pressure");
+                             "contribution of jumps of pair energies to the pressure");
     if (index >= p->cores) return 0;
     return plugmc_array(out, p->core[index].g_name, "", "pair distribution near contact", p->bins,
                         "r", p->core[index].radius);
@@ -372,15 +372,15 @@ static int check_fit(pressure *p, const plugmc_host *host)
     p->bins = (int32_t)lround((double)(p->fit_range / p->delta_r));
     if (p->bins < 2 * (p->degree + 1) || p->bins > MOST_BINS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "fit_range = %g and delta_r = %g make %d bins; a fit of degree %lld "
-                          "needs from %lld to %d",
+                          "fit_range = %g and delta_r = %g give %d bins, but a fit of degree "
+                          "%lld needs %lld to %d",
                           (double)p->fit_range, (double)p->delta_r, p->bins, (long long)p->degree,
                           2 * ((long long)p->degree + 1), MOST_BINS);
     for (int a = 0; a < p->system->box.dimension; a++)
         if (length[a] < 2 * reach)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "the box is %g long in %c, less than twice the %g that contacts are "
-                              "looked for in: a pair could meet on two sides",
+                              "the box is %g long in %c, less than twice %g, the largest "
+                              "distance of contacts: a pair could be in contact on two sides",
                               length[a], "xyz"[a], reach);
     return PLUGMC_OK;
 }
@@ -419,8 +419,8 @@ static int check_rungs(const pressure *p, const plugmc_host *host)
             if (pair && pair->functions & PLUGMC_PAIR_ENERGY &&
                 system->of_rungs[k * system->multipliers + t] != system->of_rungs[t])
                 return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                                  "walkers have '%s' with different couplings, and one energy at "
-                                  "contact is extrapolated with",
+                                  "walkers have different couplings of '%s', but the "
+                                  "extrapolation needs a single energy at contact",
                                   term->label);
         }
     return PLUGMC_OK;
@@ -432,7 +432,7 @@ static int prepare(void *instance, const plugmc_host *host)
     p->system = host->system;
     if (isnan(host->system->temperature))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "walkers of different temperature have no pressure in common");
+                          "walkers at different temperatures have different pressures");
     snprintf(p->unit, sizeof p->unit, "%s/length^%d", plugmc_energy_unit(host->system),
              host->system->box.dimension);
     p->measured = boxes_change(host->system) ? NUMBERS - 1 : 0;
@@ -471,23 +471,24 @@ static const plugmc_parameter table[] = {
         pressure, fit_range, "0.05", 1e-5, 1, "contact distances",
         "the fit uses distances up to 1 + fit_range, without the first bin; at a jump of the "
         "energy pairs on both sides, as far as fit_range times its distance"),
-    PLUGMC_INTEGER_KEY(pressure, degree, "4", 0, 12, "", "of the polynomials"),
+    PLUGMC_INTEGER_KEY(pressure, degree, "4", 0, 12, "", "degree of the polynomials"),
 };
 
 static const plugmc_listing listing[] = {
     {"virial", "<energy>/length^<dimension>",
      "pressure of ideal gas, forces and jumps, without contacts", 0, 0},
     {"jumps", "<energy>/length^<dimension>",
-     "part of the jumps of pair energies in the pressure, where there are any", 0, 0},
+     "contribution of jumps of pair energies to the pressure, if there are any", 0, 0},
     {"g_near_contact", "", "pair distribution near contact against r, of one species", 1, 0},
     {"g_<species>_<species>_near_contact", "", "pair distribution near contact against r", 1, 0},
-    {"pressure", "<energy>/length^<dimension>", "contacts, forces and ideal gas together", 0, 1},
+    {"pressure", "<energy>/length^<dimension>", "pressure from contacts, forces and ideal gas", 0,
+     1},
     {"osmotic_coefficient", "", "pressure over that of the ideal gas, P V / N kT", 0, 1},
-    {"contacts", "<energy>/length^<dimension>", "part of the contacts in the pressure", 0, 1},
+    {"contacts", "<energy>/length^<dimension>", "contribution of contacts to the pressure", 0, 1},
     {"osmotic_coefficient", "",
-     "pressure over that of the ideal gas, P V / N kT; in a box that changes", 0, 0},
+     "pressure over that of the ideal gas, P V / N kT; in a changing box", 0, 0},
     {"contacts", "<energy>/length^<dimension>",
-     "part of the contacts in the pressure; in a box that changes", 0, 0},
+     "contribution of contacts to the pressure; in a changing box", 0, 0},
     {"g_at_contact", "", "pair distribution at contact, of one species", 0, 1},
     {"g_<species>_<species>_at_contact", "", "pair distribution at contact", 0, 1},
 };

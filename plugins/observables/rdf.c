@@ -164,7 +164,7 @@ static int want(const plugmc_host *host, const char *word, size_t length, unsign
         }
     return found ? PLUGMC_OK
                  : host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "pairs: '%.*s' is no pair of species, such as %s-%s",
+                              "pairs: '%.*s' is not a pair of species, such as %s-%s",
                               (int)(length < 80 ? length : 80), word,
                               plugmc_species_at(system, 0)->name,
                               plugmc_species_at(system, n - 1)->name);
@@ -229,8 +229,8 @@ static int prepare(void *instance, const plugmc_host *host)
     g->derives = sphere || g->numbers;
     if (g->numbers && sphere)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "in a sphere it takes as many particles as there are at the start, and a "
-                          "mover changes that");
+                          "in a sphere it needs a fixed number of particles, but a mover "
+                          "changes it");
     if ((code = check_rows(g, host, wanted))) return code;
     g->ideal = host->allocate(host->context, (size_t)(g->histogram.rows + 1) * sizeof *g->ideal);
     for (int64_t row = 0; row < g->histogram.rows && g->ideal; row++) {
@@ -255,9 +255,10 @@ static const plugmc_parameter table[] = {
 static const plugmc_listing listing[] = {
     {"<species>-<species>", "", "radial distribution function against r", 1, 0},
     {"pairs_<species>-<species>", "",
-     "pairs in a bin against r, once for each that is a reference; in a sphere, or where numbers change",
+     "pairs in a bin against r, counted once per reference particle; in a sphere, or if "
+     "particle numbers change",
      1, 0},
-    {"references_<species>", "", "number of references; in a sphere", 0, 0},
+    {"references_<species>", "", "number of reference particles; in a sphere", 0, 0},
     {"ideal_<species>-<species>", "length^-<dimension>",
      "pairs of independent particles, over the volume; where numbers change", 0, 0},
     {"<species>-<species>", "",

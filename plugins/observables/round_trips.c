@@ -18,8 +18,11 @@ typedef struct round_trips {
 } round_trips;
 
 static const plugmc_listing listing[] = {
-    {"upward", "", "share of walkers that were on the lowest rung later than on the highest", 0, 0},
-    {"round_trips", "", "round trips that end here, a measurement and walker on the rung", 0, 0},
+    {"upward", "",
+     "fraction of walkers that visited the lowest rung more recently than the "
+     "highest",
+     0, 0},
+    {"round_trips", "", "round trips that end on this rung, per measurement and walker", 0, 0},
 };
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -66,7 +69,8 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
 }
 
 PLUGMC_PLUGIN(.name = "round_trips",
-              .summary = "how walkers travel along a ladder: round trips, and who is on the way up",
+              .summary = "travel of walkers along a ladder: round trips, and the fraction on "
+                         "the way up",
               .reference = "Katzgraber et al., J. Stat. Mech. P03018 (2006)",
               .instance_size = sizeof(round_trips),
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,

@@ -57,7 +57,7 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     const virial_pressure *v = instance;
     const int dimension = v->virials.system->box.dimension;
     if (index == dimension + 1 && has_jumps(v))
-        return plugmc_scalar(out, "jumps", v->unit, "part of the jumps of pair energies in it");
+        return plugmc_scalar(out, "jumps", v->unit, "contribution of jumps of pair energies");
     if (index > dimension) return 0;
     return plugmc_scalar(out, names[index], v->unit, docs[index]);
 }
@@ -73,7 +73,7 @@ static int prepare(void *instance, const plugmc_host *host)
     virial_pressure *v = instance;
     if (isnan(host->system->temperature))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "walkers of different temperature have no pressure in common");
+                          "walkers at different temperatures have different pressures");
     snprintf(v->unit, sizeof v->unit, "%s/length^%d", plugmc_energy_unit(host->system),
              host->system->box.dimension);
     return virials_prepare(&v->virials, host, 0, (double)v->fit_range, v->degree);
@@ -84,7 +84,7 @@ static const plugmc_parameter table[] = {
         virial_pressure, fit_range, PAIR_JUMPS_FIT_RANGE, 1e-5, 0.5, "",
         "a jump of a pair energy at r is measured from pairs at r (1 - fit_range) to r (1 + fit_range)"),
     PLUGMC_INTEGER_KEY(virial_pressure, degree, PAIR_JUMPS_DEGREE, 0, 12, "",
-                       "of the polynomial that is fitted to them"),
+                       "degree of the polynomial that is fitted to them"),
 };
 
 /* All that it can give. */
@@ -92,7 +92,7 @@ static const plugmc_listing listing[] = {
     {"pressure", "<energy>/length^<dimension>", "mean over the axes", 0, 0},
     {"pressure_<axis>", "<energy>/length^<dimension>", "along x, y, z", 0, 0},
     {"jumps", "<energy>/length^<dimension>",
-     "part of the jumps of pair energies in it, where there are any", 0, 0},
+     "contribution of jumps of pair energies, if there are any", 0, 0},
 };
 
 PLUGMC_PLUGIN(.name = "virial_pressure",

@@ -283,15 +283,15 @@ static const char *lacks(const plugmc_potential *p, int with_cores)
 {
     const int core = p->pair && p->pair->functions & PLUGMC_PAIR_CONTACT;
     if (p->total && !p->total->beside_parts) return NULL;
-    if (p->field) return "is a field, in which the pressure is not the same everywhere";
+    if (p->field) return "is a field, in which the pressure is not uniform";
     if (p->pair && p->pair->functions & PLUGMC_PAIR_POSITIONS)
-        return "depends on places, and pairs that do have no virial";
+        return "depends on positions, so its pairs have no virial";
     if (core && !with_cores)
-        return "has a hard core, whose push has no virial: 'pressure' measures both";
+        return "has a hard core, which has no virial: 'pressure' measures both";
     if (core && !(p->pair->functions & PLUGMC_PAIR_ENERGY)) return NULL;
     if (p->pair && !(p->pair->functions & PLUGMC_PAIR_DERIVATIVE))
         return "gives no derivative of its pair energy";
-    return p->pair || p->total ? NULL : "gives no forces";
+    return p->pair || p->total ? NULL : "has no forces";
 }
 
 static int sort_terms(virials *v, const plugmc_host *host, int with_cores)
@@ -401,7 +401,7 @@ int virials_prepare(virials *v, const plugmc_host *host, int with_cores, double 
     const size_t n = (size_t)system->particles, terms = (size_t)system->term_count + 1;
     if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "the pressure is that of a periodic box, and [box] is a sphere");
+                          "the pressure needs a periodic box, but [box] is a sphere");
     int code = prepare_particles(&v->sorted, host);
     if (code) return code;
     v->share = host->allocate(host->context, n * sizeof *v->share);

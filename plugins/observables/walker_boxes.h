@@ -34,8 +34,8 @@ static inline int check_reach(const plugmc_host *host, const plugmc_view *view, 
     for (int32_t w = 0; w < host->system->walkers && boxes_change(host->system); w++)
         if (view->box[w].domain == PLUGMC_DOMAIN_PERIODIC && narrowest(&view->box[w]) < 2 * reach)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "the box of walker %d has become so small, %g wide, that %s, %g, is "
-                              "more than half of it",
+                              "the box of walker %d has shrunk to a width of %g: %s, %g, "
+                              "exceeds half of it",
                               w, narrowest(&view->box[w]), what, reach);
     return PLUGMC_OK;
 }

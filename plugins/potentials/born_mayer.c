@@ -159,7 +159,7 @@ static int check_cores(const parameters *p, const plugmc_host *host)
             const double rt = top(&k);
             if (rt > 0 && energy(&k, rt) >= 0 && rt < (double)p->range) continue;
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "nothing keeps species '%s' and '%s' apart: a exp(b (sigma - r)) - "
+                              "species '%s' and '%s' would collapse: a exp(b (sigma - r)) - "
                               "c/r^6 - d/r^8 has no barrier within the cutoff",
                               plugmc_species_at(host->system, a)->name,
                               plugmc_species_at(host->system, b)->name);
@@ -203,7 +203,7 @@ static int configure(void *instance, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-#define FOR_PAIRS ": for all, or one a pair of species"
+#define FOR_PAIRS ": one value, or one per pair of species"
 static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(parameters, a, 0, NULL, 0, 1e12, "kT", "repulsion at r = sigma" FOR_PAIRS),
     PLUGMC_LIST_KEY(parameters, b, 0, NULL, 1e-6, 1e6, "1/length",
@@ -217,7 +217,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, cutoff, NULL, 0, 1e9, "length",
                     "distance from which the energy is 0; 0: none"),
     PLUGMC_CHOICE_KEY(parameters, truncation, "cut", "cut|shift|force_shift",
-                      "cut: nothing is taken off; shift: the energy is continuous at the cutoff; "
+                      "cut: plain truncation; shift: the energy is continuous at the cutoff; "
                       "force_shift: the force too"),
     PLUGMC_INTEGER_DERIVED(parameters, kinds, "number of species"),
     PLUGMC_LIST_DERIVED(parameters, table, "numbers of a pair of species, as in the source"),

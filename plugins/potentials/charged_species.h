@@ -4,12 +4,13 @@
 #define PLUGMC_CHARGED_SPECIES_H
 
 /* Keys of a struct with members bjerrum_length and permittivity. */
-#define CHARGES_KEYS(type)                                                                           \
-    PLUGMC_REAL_KEY(                                                                                 \
-        type, bjerrum_length, "0", 0, 1e9, "length",                                                 \
-        "distance at which two elementary charges have the energy kT; to be given without [units]"), \
-        PLUGMC_REAL_KEY(type, permittivity, "0", 0, 1e9, "",                                         \
-                        "with [units]: of the medium, relative to that of the vacuum; 0: 1")
+#define CHARGES_KEYS(type)                                                                         \
+    PLUGMC_REAL_KEY(                                                                               \
+        type, bjerrum_length, "0", 0, 1e9, "length",                                               \
+        "distance at which two elementary charges have the energy kT; required without "           \
+        "[units]"),                                                                                \
+        PLUGMC_REAL_KEY(type, permittivity, "0", 0, 1e9, "",                                       \
+                        "with [units]: relative permittivity of the medium; 0: 1")
 
 /* The energy of two elementary charges, times their distance. With [units] that is known but for the
  * permittivity, and a Bjerrum length would be one of a temperature. */
@@ -19,17 +20,18 @@ static inline int charges_strength(const plugmc_host *host, real *bjerrum_length
     if (vacuum > 0 && *bjerrum_length > 0)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT, "%s",
-            "bjerrum_length is for a run without [units]: give permittivity, or nothing for a vacuum");
+            "bjerrum_length is only for runs without [units]: give permittivity, or nothing "
+            "for a vacuum");
     if (vacuum > 0)
         *bjerrum_length = (real)(vacuum / (permittivity > 0 ? (double)permittivity : 1));
     else if (permittivity > 0)
-        return host->fail(
-            host->context, PLUGMC_ERROR_INPUT, "%s",
-            "permittivity needs [units], which say how long an angstrom is: give bjerrum_length");
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s",
+                          "permittivity needs [units]: give bjerrum_length instead");
     else if (!(*bjerrum_length > 0))
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT, "%s",
-            "bjerrum_length must be given, above 0: the distance at which two elementary charges have the energy kT");
+            "bjerrum_length must be given: the distance at which two elementary charges have "
+            "the energy kT");
     return PLUGMC_OK;
 }
 
@@ -42,12 +44,12 @@ static inline int charges_are_there(const plugmc_host *host)
         charged += plugmc_species_at(system, k)->charge != 0;
     if (!charged)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "no species has a charge, so there is nothing to interact: set 'charge' "
-                          "in [species ...], or leave this potential out");
+                          "no species has a charge: set 'charge' in [species ...], or remove "
+                          "this potential");
     for (int32_t k = 0; k < system->species_count; k++)
         if (plugmc_species_at(system, k)->charge == 0)
             host->warn(host->context,
-                       "species '%s' has charge 0: it feels nothing of this potential",
+                       "species '%s' has charge 0, so this potential does not affect it",
                        plugmc_species_at(system, k)->name);
     return PLUGMC_OK;
 }
@@ -110,9 +112,9 @@ static inline int charges_cannot_collapse(const void *instance, const plugmc_hos
                                  *sb = plugmc_species_at(system, b);
             if (sa->charge * sb->charge < 0 && !kept_apart(system, own, a, b))
                 return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                                  "species '%s' and '%s' attract each other and nothing keeps them "
-                                  "apart, so they would fall into one another: add a potential "
-                                  "with a core, such as hard_sphere with diameters above 0",
+                                  "species '%s' and '%s' attract each other without a core, "
+                                  "so they would collapse: add a potential with a core, such "
+                                  "as hard_sphere with diameters above 0",
                                   sb->name, sa->name);
         }
     return PLUGMC_OK;

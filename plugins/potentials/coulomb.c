@@ -71,9 +71,9 @@ static int configure(void *instance, const plugmc_host *host)
     if (code || sizeof(real) == sizeof(float)) return code; /* the rest is said once */
     if (host->system->box.domain == PLUGMC_DOMAIN_PERIODIC && !p->minimum_image)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "in a periodic box the bare sum over all images has no definite value: "
-                          "use an Ewald sum, a sphere ([box] shape = sphere), or minimum_image = "
-                          "yes to count every pair once, by its nearest image");
+                          "in a periodic box the bare sum over all images does not converge: "
+                          "use an Ewald sum, a sphere ([box] shape = sphere), or "
+                          "minimum_image = yes to count every pair once, by its nearest image");
     code = charges_are_there(host);
     if (!code) charges_warn_net(host);
     return code;
@@ -87,13 +87,13 @@ static int prepare(void *instance, const plugmc_host *host)
 static const plugmc_parameter table[] = {
     CHARGES_KEYS(parameters),
     PLUGMC_FLAG_KEY(parameters, minimum_image, "no",
-                    "in a periodic box: every pair counts once, by its nearest image"),
+                    "in a periodic box: count every pair once, by its nearest image"),
 };
 
 static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "coulomb",
-              .summary = "charges of the species, every pair, no approximation",
+              .summary = "Coulomb interaction of all pairs, without approximation",
               .reference = "Card, Valleau, J. Chem. Phys. 52, 6232 (1970), for minimum_image",
               PLUGMC_KEYS(parameters, table), .configure = configure, .prepare = prepare,
               .potential = &potential);

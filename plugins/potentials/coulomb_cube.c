@@ -201,11 +201,11 @@ static int check(const plugmc_host *host)
     if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->dimension != 3 || box->oblique ||
         e[1] != e[0] || e[2] != e[0])
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "its series is that of a periodic cube, and [box] is none: use "
+                          "its series is for a periodic cube, but [box] is not one: use "
                           "'coulomb_ewald'");
     if (host->system->changes & PLUGMC_CHANGED_BOX)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "its series is that of a cube that stays, and a mover of this run "
+                          "its series is for a cube of fixed size, but a mover of this run "
                           "changes boxes: use 'coulomb_ewald'");
     const int code = charges_are_there(host);
     if (!code && net != 0)
@@ -246,7 +246,8 @@ static const plugmc_potential potential = {
     .size = sizeof potential, .pair = &plugmc_pair_facet, .field = &plugmc_field_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "coulomb_cube",
-              .summary = "charges with all periodic images in a cube, pair by pair",
+              .summary = "Coulomb interaction with all periodic images in a cube, as a pair "
+                         "energy",
               .reference = "Brush, Sahlin, Teller, J. Chem. Phys. 45, 2102 (1966)",
               PLUGMC_KEYS(parameters, table), .configure = configure, .prepare = prepare,
               .potential = &potential);

@@ -93,7 +93,7 @@ static int configure(void *instance, const plugmc_host *host)
     const long long n = host->system->particles;
     if (u->first >= n || u->second >= n || u->first == u->second)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "first and second are two particles of 0 to %lld", n - 1);
+                          "first and second must be different particles from 0 to %lld", n - 1);
     return PLUGMC_OK;
 }
 
@@ -111,8 +111,8 @@ static int prepare(void *instance, const plugmc_host *host)
 
 static const plugmc_parameter table[] = {
     UMBRELLA_KEYS(distance_umbrella, form, "length"),
-    PLUGMC_INTEGER_KEY(distance_umbrella, first, "0", 0, 1e15, "", "number of a particle, from 0"),
-    PLUGMC_INTEGER_KEY(distance_umbrella, second, "1", 0, 1e15, "", "number of the other"),
+    PLUGMC_INTEGER_KEY(distance_umbrella, first, "0", 0, 1e15, "", "index of a particle, from 0"),
+    PLUGMC_INTEGER_KEY(distance_umbrella, second, "1", 0, 1e15, "", "index of the other particle"),
 };
 
 static const plugmc_total total = {.size = sizeof total,

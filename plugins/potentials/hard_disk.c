@@ -22,7 +22,7 @@ PLUGMC_FN real pair_contact(const parameters *p, plugmc_site a, plugmc_site b)
 #if PLUGMC_HOST
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, scale, "1", 1e-6, 1e6, "",
-                    "factor on the diameters of the species"),
+                    "factor of the diameters of the species"),
 };
 
 static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};

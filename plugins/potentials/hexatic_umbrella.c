@@ -88,8 +88,8 @@ static int energy(void *instance, const plugmc_total_request *q)
     const hexatic_umbrella *u = instance;
     if (q->virial)
         return u->host->fail(u->host->context, PLUGMC_ERROR_INPUT,
-                             "an umbrella on the hexatic order has no virial that a pressure "
-                             "could be made of: its energy jumps where neighbours come and go");
+                             "the hexatic order has no virial, so no pressure can be "
+                             "measured: its energy jumps when neighbours change");
     for (int32_t w = 0; w < u->system->walkers && q->energy; w++) {
         int64_t re, im;
         find(u, &q->view->box[w], q->view->positions + (int64_t)w * u->system->particles * 3,
@@ -169,7 +169,7 @@ static int configure(void *instance, const plugmc_host *host)
     (void)instance;
     if (host->system->box.dimension != 2 || host->system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "psi_6 is an order of two dimensions, in a periodic box");
+                          "psi_6 needs two dimensions and a periodic box");
     return PLUGMC_OK;
 }
 
@@ -201,7 +201,7 @@ static int prepare(void *instance, const plugmc_host *host)
 static const plugmc_parameter table[] = {
     UMBRELLA_KEYS(hexatic_umbrella, form, ""),
     PLUGMC_REAL_KEY(hexatic_umbrella, cutoff, "1.45", 1e-6, 1e6, "largest diameters",
-                    "how near neighbours are"),
+                    "largest distance of neighbours"),
 };
 
 static const plugmc_total total = {.size = sizeof total,

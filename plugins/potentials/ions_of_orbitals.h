@@ -69,8 +69,8 @@ static inline void ion_comparison_end(const ion_comparison *c)
 {
     if (!c->elsewhere) return;
     c->host->warn(c->host->context,
-                  "ions: %lld of them, one at (%.6g, %.6g, %.6g), are not where potential '%s' has "
-                  "ions: the nearest one is %.3g away",
+                  "ions: %lld of them, for example at (%.6g, %.6g, %.6g), do not coincide "
+                  "with an ion of potential '%s': the nearest one is %.3g away",
                   (long long)c->elsewhere, c->place[0], c->place[1], c->place[2], c->label,
                   c->worst);
 }

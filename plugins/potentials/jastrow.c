@@ -204,7 +204,7 @@ static const char *append_numbers(const plugmc_host *host, char *text, plugmc_li
     const size_t most = (size_t)list->count + strlen(text) / 2 + 1;
     real *values = host->allocate(host->context, most * sizeof *values);
     char *rest = text, *word, *end;
-    if (!values) return "takes more memory than there is";
+    if (!values) return "needs more memory than there is";
     for (int32_t i = 0; i < list->count; i++) values[i] = list->values[i];
     list->values = values;
     while ((word = strtok_r(rest, " \t\r\n", &rest))) {
@@ -238,9 +238,9 @@ static int read_file(parameters *p, const plugmc_host *host)
         if (!(word = strtok_r(rest, " \t\r\n", &rest))) continue;
         while (kind < KINDS && strcmp(names[kind], word)) kind++;
         if (kind == KINDS)
-            wrong = "begins with neither like, unlike, chi nor ions";
+            wrong = "does not begin with like, unlike, chi or ions";
         else if (given[kind])
-            wrong = "gives what this section gives too";
+            wrong = "repeats a list of this section";
         else
             wrong = append_numbers(host, rest, lists[kind]);
         if (wrong)
@@ -301,7 +301,7 @@ static int choose_cutoff(const plugmc_host *host, const char *key, real given, d
 static int too_few(const plugmc_host *host, const char *key, const plugmc_list *list)
 {
     if (list->count == 0 || list->count >= 2) return 0;
-    return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s needs two coefficients at least", key);
+    return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s needs at least two coefficients", key);
 }
 
 static int prepare_u(parameters *p, const plugmc_host *host)
@@ -316,11 +316,12 @@ static int prepare_u(parameters *p, const plugmc_host *host)
     if (code) return code;
     if (like->count && unlike->count && like->count != unlike->count)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "like has %d coefficients and unlike %d; they need as many", like->count,
-                          unlike->count);
+                          "like has %d coefficients but unlike has %d: the numbers must be "
+                          "equal",
+                          like->count, unlike->count);
     if (cutoff > radius * (1 + 1e-6))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "u_cutoff = %g reaches beyond the nearest image, %g away", cutoff,
+                          "u_cutoff = %g exceeds the distance to the nearest image, %g", cutoff,
                           radius);
     const int32_t rows = n ? n + 2 : 1;
     real *table = host->allocate(host->context, 8 * (size_t)rows * sizeof *table);
@@ -414,11 +415,11 @@ static int prepare_chi(parameters *p, const plugmc_host *host)
     double cutoff = 0;
     int code = too_few(host, "chi", &p->chi);
     if (!code && n) code = choose_cutoff(host, "chi_cutoff", p->chi_cutoff, &cutoff);
-    if (!code && n) code = box_default_check(host, "the place of ions", "leave out chi");
+    if (!code && n) code = box_default_check(host, "the place of ions", "omit chi");
     if (code) return code;
     if (p->ions.count % 3)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "ions has %d numbers; positions have three each", p->ions.count);
+                          "ions has %d numbers, which is not a multiple of three", p->ions.count);
     if (!n != !p->ions.count)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s",
                           n ? "chi needs the positions of the ions that it belongs to: give ions"
@@ -558,8 +559,9 @@ static const plugmc_parameter table[] = {
         parameters, chi_cusp, "0", -1e6, 1e6, "1/length",
         "slope of chi at an ion: its charge, if it is bare and the orbitals have no cusp"),
     PLUGMC_REAL_KEY(parameters, u_cutoff, "0", 0, 1e12, "length",
-                    "where u ends; 0: the radius of the largest sphere in the Wigner-Seitz cell"),
-    PLUGMC_REAL_KEY(parameters, chi_cutoff, "0", 0, 1e12, "length", "where chi ends; 0: likewise"),
+                    "cutoff of u; 0: the radius of the largest sphere in the Wigner-Seitz "
+                    "cell"),
+    PLUGMC_REAL_KEY(parameters, chi_cutoff, "0", 0, 1e12, "length", "cutoff of chi; 0: likewise"),
     PLUGMC_LIST_KEY(parameters, ions, 0, "", -1e12, 1e12, "length",
                     "x y z of the ions that chi belongs to"),
     PLUGMC_LIST_KEY(parameters, tile, 3, "1 1 1", 1, 1000, "",

@@ -115,15 +115,16 @@ static int configure(void *instance, const plugmc_host *host)
 
 static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(parameters, epsilon, 0, NULL, 0, 1e9, "kT",
-                    "depth of the well, over kT: for all, one a species, or one a pair of species"),
+                    "depth of the well over kT: one value, one per species, or one per pair "
+                    "of species"),
     PLUGMC_LIST_KEY(
         parameters, sigma, 0, "1", 1e-9, 1e9, "length",
-        "distance at which v is 0: for all, one a species, or one a pair of species; with [units] it "
-        "must be given"),
+        "distance at which the energy is 0: one value, one per species, or one per pair of "
+        "species; required with [units]"),
     PLUGMC_REAL_KEY(parameters, cutoff, NULL, 0, 1e9, "length",
                     "distance from which the energy is 0; 0: none"),
     PLUGMC_CHOICE_KEY(parameters, truncation, "cut", "cut|shift|force_shift",
-                      "cut: nothing is taken off; shift: the energy is continuous at the cutoff; "
+                      "cut: plain truncation; shift: the energy is continuous at the cutoff; "
                       "force_shift: the force too"),
     SPECIES_MIXING_KEY(parameters),
     PLUGMC_INTEGER_DERIVED(parameters, kinds, "number of species"),

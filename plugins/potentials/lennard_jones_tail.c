@@ -84,8 +84,7 @@ static int find_fluid(const tail *t, const plugmc_host *host, fluid *out)
         if (!strcmp(plugmc_term_at(t->system, i)->label, t->of))
             term = plugmc_term_at(t->system, i);
     if (!term)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "there is no [potential %s] whose tail this could be", t->of);
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "there is no [potential %s]", t->of);
     const double *cutoff = value_of(term, "cutoff", PLUGMC_TYPE_REAL);
     const int32_t *truncation = value_of(term, "truncation", PLUGMC_TYPE_CHOICE);
     const int32_t *mixing = value_of(term, "mixing", PLUGMC_TYPE_CHOICE);
@@ -93,7 +92,7 @@ static int find_fluid(const tail *t, const plugmc_host *host, fluid *out)
                    .sigma = value_of(term, "sigma", PLUGMC_TYPE_LIST)};
     if (!out->epsilon || !out->sigma || !cutoff || !truncation || !mixing)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "[potential %s] is no Lennard-Jones potential", t->of);
+                          "[potential %s] is not a Lennard-Jones potential", t->of);
     out->cutoff = *cutoff;
     out->truncation = *truncation;
     out->mixing = *mixing;
@@ -106,11 +105,11 @@ static int check(const tail *t, const plugmc_host *host, const fluid *f)
 {
     if (t->system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "a long-range correction is for a homogeneous fluid, in a periodic box");
+                          "a long-range correction needs a periodic box");
     if (f->truncation != 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "[potential %s] is shifted: a long-range correction is for truncation = "
-                          "cut",
+                          "[potential %s] is shifted: a long-range correction needs "
+                          "truncation = cut",
                           t->of);
     return PLUGMC_OK;
 }
@@ -129,9 +128,7 @@ static void warn_of_couplings(const tail *t, const plugmc_host *host)
         const double *multipliers = &system->of_rungs[k * system->multipliers];
         if (multipliers[own] == multipliers[fluid]) continue;
         host->warn(host->context,
-                   "coupling: [potential %s] has another one, and this is not the tail of what is "
-                   "sampled",
-                   t->of);
+                   "coupling: differs from that of [potential %s], whose tail this is", t->of);
         return;
     }
 }
@@ -166,7 +163,7 @@ static int tail_prepare(void *instance, const plugmc_host *host)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(tail, of, "lennard_jones", "the section [potential ...] whose tail it is"),
+    PLUGMC_TEXT_KEY(tail, of, "lennard_jones", "label of the [potential] whose tail it is"),
 };
 
 static const plugmc_total total = {.size = sizeof total,

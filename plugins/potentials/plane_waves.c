@@ -122,8 +122,8 @@ static void warn_of_open_shells(const plugmc_host *host, const orbital *waves, i
         if (n > 0 && fabs(waves[parts * n].square - waves[parts * n - 1].square) <
                          1e-9 * waves[parts * n].square)
             host->warn(host->context,
-                       "%lld electrons of species '%s' do not fill a shell of plane waves: the "
-                       "determinant is no closed shell",
+                       "%lld electrons of species '%s' do not fill a shell of plane waves: "
+                       "the determinant is not a closed shell",
                        (long long)n, plugmc_species_at(host->system, s)->name);
     }
 }
@@ -167,8 +167,8 @@ static int take_twist(plane_waves *p, const plugmc_host *host, double twist[3])
     if (p->twist.count == 0) return PLUGMC_OK;
     if (p->twist.count != dimension)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "twist: it has %d numbers and takes %d, the fraction of each reciprocal "
-                          "vector of the box",
+                          "twist has %d numbers but needs %d, in units of the reciprocal "
+                          "vectors of the box",
                           p->twist.count, dimension);
     for (int d = 0; d < dimension; d++) {
         twist[d] = p->twist.values[d];
@@ -185,7 +185,7 @@ static int prepare(void *instance, const plugmc_host *host)
     f->host = host;
     if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "plane waves need a periodic box; this one is a sphere");
+                          "plane waves need a periodic box, but the box is a sphere");
     int code = take_twist(p, host, p->turns);
     if (code) return code;
     for (int32_t s = 0; s < system->species_count; s++)
@@ -204,8 +204,8 @@ static void turns_of(const void *instance, double turns[3])
 static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(
         plane_waves, twist, 0, "", -1, 1, "",
-        "fractions of the reciprocal vectors of the box, one a dimension: orbitals gain "
-        "2 pi times them over its edges; empty: none"),
+        "twist in units of the reciprocal vectors of the box, one number per dimension: the "
+        "phase of orbitals changes by 2 pi times them along its edges; empty: none"),
 };
 
 static const plugmc_orbitals orbitals = {.size = sizeof orbitals,

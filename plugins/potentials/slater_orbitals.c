@@ -62,8 +62,9 @@ static int check_list(const slater_orbitals *p, const plugmc_host *host, const c
                           p->zeta.count);
     for (int32_t k = 0; k < list->count; k++)
         if (list->values[k] != rint((double)list->values[k]))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s %d is %g, no whole number",
-                              key, k + 1, (double)list->values[k]);
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "%s %d is %g, which is not a whole number", key, k + 1,
+                              (double)list->values[k]);
     return PLUGMC_OK;
 }
 
@@ -79,7 +80,7 @@ static int check_shell(const slater_orbitals *p, const plugmc_host *host, int32_
                           p->nuclei.count / 4);
     if (n <= l)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "shell %d has n = %d and l = %d: n has to be above l", k + 1, n, l);
+                          "shell %d has n = %d and l = %d, but n must exceed l", k + 1, n, l);
     return PLUGMC_OK;
 }
 
@@ -88,21 +89,19 @@ static int configure(void *instance, const plugmc_host *host)
     const slater_orbitals *p = instance;
     if (p->nuclei.count == 0 || p->nuclei.count % 4)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "nuclei has %d numbers: it takes x y z Z of each nucleus",
-                          p->nuclei.count);
+                          "nuclei has %d numbers: give x y z Z of each nucleus", p->nuclei.count);
     if (p->zeta.count == 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "zeta is empty: it takes one exponent a shell");
+                          "zeta is empty: give one exponent per shell");
     int code = check_list(p, host, "on", &p->on);
     if (!code) code = check_list(p, host, "n", &p->n);
     if (!code) code = check_list(p, host, "l", &p->l);
     for (int32_t k = 0; k < p->zeta.count && !code; k++) code = check_shell(p, host, k);
     if (!code && p->coefficients.count % count_functions(p))
-        code =
-            host->fail(host->context, PLUGMC_ERROR_INPUT,
-                       "coefficients has %d numbers: it takes one for each of the %d functions of "
-                       "all shells, for each orbital",
-                       p->coefficients.count, count_functions(p));
+        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "coefficients has %d numbers: give one for each of the %d functions "
+                          "of all shells, for each orbital",
+                          p->coefficients.count, count_functions(p));
     return code;
 }
 
@@ -127,7 +126,7 @@ static int prepare_ions(slater_orbitals *p, const plugmc_host *host)
         for (int32_t j = 0; j < i; j++)
             if (!memcmp(positions[j], positions[i], sizeof positions[i]))
                 return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                                  "nuclei %d and %d are at the same place", j + 1, i + 1);
+                                  "nuclei %d and %d have the same position", j + 1, i + 1);
     }
     p->ions = (plugmc_ions){.size = sizeof p->ions,
                             .count = n,
@@ -145,8 +144,7 @@ static int check_sphere(const formulas *f, const plugmc_host *host)
     if (box->domain != PLUGMC_DOMAIN_SPHERE || box->dimension != 3)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "atoms are in open space: [box] dimension = 3, shape = sphere with a large "
-            "radius");
+            "atoms need open space: [box] dimension = 3, shape = sphere with a large radius");
     for (int64_t k = 0; k < f->count; k++) {
         const double *c = f->orbitals[k].centre;
         double from_edge = box->radius - sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
@@ -252,15 +250,14 @@ static const plugmc_parameter table[] = {
                     "x y z Z of each nucleus, one after another"),
     PLUGMC_LIST_KEY(slater_orbitals, zeta, 0, NULL, 0, 1e3, "1/length", "exponent of each shell"),
     PLUGMC_LIST_KEY(slater_orbitals, on, 0, "", 1, 1e6, "",
-                    "nucleus that each shell belongs to, from 1; empty: all to the first"),
+                    "index of the nucleus of each shell, from 1; empty: the first for all"),
     PLUGMC_LIST_KEY(slater_orbitals, n, 0, "", 1, MOST_N, "",
                     "principal quantum number of each shell, r^(n-1); empty: the smallest, l + 1"),
     PLUGMC_LIST_KEY(slater_orbitals, l, 0, "", 0, MOST_L, "",
                     "angular momentum of each shell: 0 s, 1 p, 2 d; empty: s"),
-    PLUGMC_LIST_KEY(
-        slater_orbitals, coefficients, 0, "", -1e6, 1e6, "",
-        "one for each function of all shells, normalised; orbital after orbital; empty: "
-        "each function is an orbital"),
+    PLUGMC_LIST_KEY(slater_orbitals, coefficients, 0, "", -1e6, 1e6, "",
+                    "coefficients of all normalised functions, orbital after orbital; empty: each "
+                    "function is an orbital"),
 };
 
 static const plugmc_orbitals orbitals = {.size = sizeof orbitals,

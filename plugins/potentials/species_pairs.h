@@ -17,9 +17,10 @@ enum { MIXING_LORENTZ_BERTHELOT, MIXING_GEOMETRIC, MIXING_WALDMAN_HAGLER };
 #define SPECIES_MIXING_KEY(type)                                                                   \
     PLUGMC_CHOICE_KEY(type, mixing, "lorentz_berthelot",                                           \
                       "lorentz_berthelot|geometric|waldman_hagler",                                \
-                      "of what is given one a species. lorentz_berthelot: arithmetic mean of "     \
-                      "sigma, geometric of epsilon; geometric: of both; waldman_hagler: sigma^6 "  \
-                      "is the mean, epsilon sigma^6 the geometric one")
+                      "mixing rule for values per species. lorentz_berthelot: arithmetic "         \
+                      "mean of sigma, geometric mean of epsilon; geometric: geometric mean "       \
+                      "of both; waldman_hagler: arithmetic mean of sigma^6, geometric mean "       \
+                      "of epsilon sigma^6")
 
 /* Place of a, b in the list of pairs of n species. */
 static inline int32_t species_pair_place(int32_t n, int32_t a, int32_t b)
@@ -77,10 +78,10 @@ static inline int species_pair_check(const plugmc_host *host, const char *name,
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%s has %d numbers: for 1 species there must be 1", name, list->count);
     char species[32] = "";
-    if (mixed) snprintf(species, sizeof species, ", %d (one a species)", n);
+    if (mixed) snprintf(species, sizeof species, ", %d (one per species)", n);
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "%s has %d numbers: for %d species there must be 1%s or %d (one a pair of "
-                      "species)",
+                      "%s has %d numbers: for %d species there must be 1%s or %d (one per "
+                      "pair of species)",
                       name, list->count, n, species, pairs);
 }
 
@@ -90,14 +91,14 @@ static inline int cutoff_check(const plugmc_host *host, double cutoff)
     const double half = half_box(&host->system->box);
     if (cutoff <= half * (1 + 1e-12)) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "cutoff = %g is over half the box, %g: pairs would be missed", cutoff, half);
+                      "cutoff = %g exceeds half the box, %g: pairs would be missed", cutoff, half);
 }
 
 /* The separation below which nobody may be, for energies that have no floor. */
 #define SPECIES_GUARD_KEY(type)                                                                    \
     PLUGMC_LIST_KEY(type, guard, 0, "0", 0, 1e9, "length",                                         \
-                    "distance below which particles cannot be, one or one a pair of species; "     \
-                    "0: none")
+                    "distance below which pairs are forbidden, one value or one per pair of "      \
+                    "species; 0: none")
 
 /* Whether each is below `end`, where the energy ends. */
 static inline int guard_check(const plugmc_host *host, const plugmc_list *guard, double end)
@@ -106,7 +107,7 @@ static inline int guard_check(const plugmc_host *host, const plugmc_list *guard,
     for (int32_t k = 0; k < guard->count && !code; k++)
         if (!((double)guard->values[k] < end))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "guard = %g is not below r = %g, where the energy ends",
+                              "guard = %g must be less than r = %g, where the energy ends",
                               (double)guard->values[k], end);
     return code;
 }
@@ -120,8 +121,8 @@ static inline int truncation_check(const plugmc_host *host, double cutoff, int c
                           "without a cutoff there is nothing to shift: set truncation = cut");
     if (host->system->box.domain == PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "cutoff = 0, which is none, needs a box without images; here half the "
-                          "box, %g, is the most",
+                          "cutoff = 0 (none) needs a box without periodic images; here the "
+                          "limit is half the box, %g",
                           half_box(&host->system->box));
     return PLUGMC_OK;
 }

@@ -55,8 +55,8 @@ static int check_room(const parameters *p, const plugmc_host *host)
         most = system->box.dimension == 2 ? M_PI / (2 * sqrt(3)) : M_PI / (3 * sqrt(2));
     if (p->keeps == PARTICLES && filled > most)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "a sphere of radius %g is too small for %lld particles: they would fill "
-                          "%.3g of it, and the most is %.3g",
+                          "a sphere of radius %g is too small for %lld particles: they would "
+                          "fill %.3g of it, but the maximum is %.3g",
                           radius, (long long)system->particles, filled, most);
     return PLUGMC_OK;
 }
@@ -70,7 +70,8 @@ static void warn_idle(const parameters *p, const plugmc_host *host)
             least, (double)largest_distance(p, (real)plugmc_species_at(host->system, k)->diameter));
     if (least >= host->system->box.radius)
         host->warn(host->context,
-                   "the wall keeps nobody in: [box] has no centre farther out than %g anyway",
+                   "the wall has no effect: no particle centre of [box] is farther out than "
+                   "%g",
                    host->system->box.radius);
 }
 
@@ -79,8 +80,8 @@ static int configure(void *instance, const plugmc_host *host)
     parameters *p = instance;
     if (host->system->box.domain != PLUGMC_DOMAIN_SPHERE)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "the wall is a sphere around the origin, and a periodic box has no "
-                          "centre: it needs [box] shape = sphere");
+                          "the wall is a sphere around the origin: it needs [box] shape = "
+                          "sphere");
     int code = p->radius == 0 ? box_default_check(host, "radius = 0", "give a radius") : PLUGMC_OK;
     if (p->radius == 0) p->radius = (real)host->system->box.radius;
     if (sizeof(real) == sizeof(float)) return PLUGMC_OK; /* said once is enough */
@@ -90,15 +91,15 @@ static int configure(void *instance, const plugmc_host *host)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_REAL_KEY(parameters, radius, "0", 0, 1e9, "length", "of the sphere; 0: that of [box]"),
+    PLUGMC_REAL_KEY(parameters, radius, "0", 0, 1e9, "length",
+                    "radius of the sphere; 0: that of [box]"),
     PLUGMC_CHOICE_KEY(parameters, keeps, "particles", "particles|centres",
-                      "what stays inside: the whole particle with its diameter, or its centre"),
+                      "confines whole particles with their diameter, or only their centres"),
 };
 
 static const plugmc_potential potential = {.size = sizeof potential, .field = &plugmc_field_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "spherical_wall",
-              .summary = "a hard sphere around the origin that particles cannot leave",
-              .reference = "", PLUGMC_KEYS(parameters, table), .configure = configure,
-              .potential = &potential);
+              .summary = "hard spherical wall around the origin", .reference = "",
+              PLUGMC_KEYS(parameters, table), .configure = configure, .potential = &potential);
 #endif

@@ -23,17 +23,20 @@ typedef struct umbrella_form {
      0,          offsetof(type, member.strength),                                                  \
      NULL,       -1e12,                                                                            \
      1e12,       "",                                                                               \
-     NULL,       "of the spring, or of the force",                                                 \
+     NULL,       "strength of the spring or the force",                                            \
      0},                                                                                           \
         {"center", PLUGMC_TYPE_REAL,                                                               \
          0,        offsetof(type, member.center),                                                  \
          "0",      -1e12,                                                                          \
          1e12,     unit,                                                                           \
-         NULL,     "where there is no energy",                                                     \
+         NULL,     "position of zero energy",                                                      \
          0},                                                                                       \
     {                                                                                              \
         "form", PLUGMC_TYPE_CHOICE, 0, offsetof(type, member.form), "spring", 0, 0, "",            \
-            "spring|force", "with the square of the distance from there, or with the distance", 0  \
+            "spring|force",                                                                        \
+            "spring: proportional to the square of the distance from the "                         \
+            "centre; force: proportional to the distance",                                         \
+            0                                                                                      \
     }
 
 static inline double umbrella_energy(const umbrella_form *u, double x)

@@ -65,8 +65,8 @@ static int check(const parameters *p, const plugmc_host *host)
         const int code = box_default_check(host, "cutoff = 0", "give a cutoff");
         if (code) return code;
         host->warn(host->context,
-                   "there is no cutoff: every pair counts once, by its nearest image, and what is "
-                   "left out beyond half the box, %g, is screened by exp(-kappa r) = %.1e",
+                   "there is no cutoff: every pair counts once, by its nearest image; beyond "
+                   "half the box, %g, the omitted energy is screened by exp(-kappa r) = %.1e",
                    half, exp(-(double)p->kappa * half));
     }
     int code = p->cutoff > 0 ? cutoff_check(host, (double)p->cutoff) : PLUGMC_OK;
@@ -102,7 +102,7 @@ static const plugmc_parameter table[] = {
 static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "yukawa",
-              .summary = "screened charges of the species, with or without a cutoff",
+              .summary = "screened Coulomb (Yukawa) interaction, with or without a cutoff",
               .reference = "Derjaguin, Landau, Acta Physicochim. URSS 14, 633 (1941)",
               PLUGMC_KEYS(parameters, table), .configure = configure, .prepare = prepare,
               .potential = &potential);

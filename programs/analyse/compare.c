@@ -109,13 +109,13 @@ static void compare_all(const found *f, int runs)
         compared++;
         largest = fmax(largest, runs > 2 ? z : fabs(z));
     }
-    if (bounds) printf("* an error bar that is a lower bound; its z is an upper one\n");
-    if (unknown) printf("* without an error bar: the error is not known, and there is no z\n");
-    if (left_out) printf("%d numbers of the first file are not in all others\n", left_out);
+    if (bounds) printf("* the error is a lower bound, so z is an upper bound\n");
+    if (unknown) printf("* without an error bar: the error is unknown, and so is z\n");
+    if (left_out) printf("%d quantities of the first file are missing in others\n", left_out);
     if (compared)
-        printf(
-            "largest z: %.2f; where nothing differs, that of %d goes beyond %.2f once in twenty times\n",
-            largest, compared, limit_of_largest(compared));
+        printf("largest z: %.2f; without differences the largest of %d exceeds %.2f with "
+               "probability 1/20\n",
+               largest, compared, limit_of_largest(compared));
     free(of);
 }
 

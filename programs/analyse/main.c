@@ -10,19 +10,21 @@
 #include "records/results.h"
 
 static const char help[] =
-    "usage: plugmc analyse FILE.h5... [--from SWEEP] [--blocks N] [--compare | --csv | --print NAME]\n\n"
-    "Prints the table of results of a run again. Several files, which differ in their seeds (or\n"
-    "walkers) and lengths alone, are taken together.\n\n"
-    "  --from SWEEP   only what was measured after this sweep (counted as in the file, with\n"
-    "                 equilibration). Arrays are kept in blocks of many samples; what they belong to\n"
-    "                 begins with the first whole block\n"
-    "  --blocks N     errors from N blocks a walker, 2 to 64, taken for independent, instead of\n"
-    "                 blocks of the length that the correlation asks for\n"
-    "  --compare      the files beside each other, which may be of different systems: differences in\n"
-    "                 standard errors\n"
-    "  --csv          the table as CSV\n"
-    "  --print NAME   the values of one quantity (OBSERVABLE.NAME of the table): an array with its\n"
-    "                 axes and errors, or the samples of a number\n\n"
+    "usage: plugmc analyse FILE.h5... [--from SWEEP] [--blocks N] [--compare | --csv | --print NAME]\n"
+    "\n"
+    "Prints the table of results of a run. Several files that differ only in seed, first walker and\n"
+    "length are combined.\n"
+    "\n"
+    "  --from SWEEP   use only measurements after this sweep (counted from the first sweep of\n"
+    "                 equilibration). Arrays are stored in blocks of samples: they start with the\n"
+    "                 first whole block after it\n"
+    "  --blocks N     errors from N blocks per walker, 2 to 64, assumed to be independent; without it\n"
+    "                 the block length follows from the correlation time\n"
+    "  --compare      compares files, also of different systems: differences in standard errors\n"
+    "  --csv          prints the table as CSV\n"
+    "  --print NAME   prints one quantity (OBSERVABLE.NAME of the table): an array with its axes and\n"
+    "                 errors, or the samples of a scalar\n"
+    "\n"
     "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 a file that cannot be read,\n"
     "8 memory\n";
 
@@ -97,7 +99,7 @@ static void say_of_what(const analysed *run)
         printf("%s: sweeps %lld to %lld\n", run->path, (long long)first, (long long)last);
     else
         printf("%s: no samples\n", run->path);
-    if (!out->finished) printf("UNFINISHED: it was not run to its end\n");
+    if (!out->finished) printf("UNFINISHED: the run did not reach its end\n");
 }
 
 static int find_all(analysed *runs, int count, int64_t blocks)

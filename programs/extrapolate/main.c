@@ -16,15 +16,18 @@
 #include "records/results.h"
 
 static const char help[] =
-    "usage: plugmc extrapolate FILE.h5... [--of NAME] [--along SECTION.KEY] [--order N] [--vmc FILE.h5]\n\n"
-    "Fits numbers of several runs by polynomials in a key of their INI files and prints them where\n"
-    "it is 0. Runs of one value of the key are taken as they are: each is a point.\n\n"
-    "  --of NAME            OBSERVABLE.NAME of the table; local_energy.energy\n"
-    "  --along SECTION.KEY  what differs between the runs; mover diffusion.tau\n"
-    "  --order N            of the polynomial, 0 to 3; without it 1 and 2, as far as there are runs\n"
-    "  --vmc FILE.h5        a run of variational Monte Carlo with the same wave function: twice the\n"
-    "                       number less that of this run, the extrapolated estimator of what does\n"
-    "                       not commute with H. One FILE.h5 is enough then, and is not fitted\n\n"
+    "usage: plugmc extrapolate FILE.h5... [--of NAME] [--along SECTION.KEY] [--order N] [--vmc FILE.h5]\n"
+    "\n"
+    "Extrapolates results of several runs to zero of an input parameter, for example the time step, by\n"
+    "polynomial fits. Each run is a point of the fit.\n"
+    "\n"
+    "  --of NAME            the result, OBSERVABLE.NAME of the table; default: local_energy.energy\n"
+    "  --along SECTION.KEY  the input parameter; default: mover diffusion.tau\n"
+    "  --order N            order of the polynomial, 0 to 3; default: 1 and 2, if there are enough runs\n"
+    "  --vmc FILE.h5        a variational Monte Carlo run with the same wave function: prints also the\n"
+    "                       extrapolated estimator 2 DMC - VMC, for operators that do not commute\n"
+    "                       with H. A single FILE.h5 is then enough, and is not fitted\n"
+    "\n"
     "exit codes: 0 done, 2 command line, 3 input, 6 a file that cannot be read, 8 memory\n";
 
 enum { MOST_ORDER = 3 };
@@ -133,7 +136,7 @@ static void look_at(void *argument, const char *section, const char *key, const 
          strncmp(section, "potential ", 10)))
         return;
     d->code = report_error(d->report, EXIT_INPUT, d->path, 0,
-                           "a run of another system than %s: [%s] %s is %s there, and %s here",
+                           "a run of another system than %s: [%s] %s is %s there, but %s here",
                            d->a->files[0], section, key, one ? one : "not given",
                            other ? other : "not given");
 }
@@ -172,15 +175,15 @@ static int read_point(const char *path, const arguments *a, bool with_key, point
         char name[256];
         snprintf(name, sizeof name, "%s.%s", all[i].observable, all[i].name);
         if (is_vmc && !strcmp(all[i].name, "weight"))
-            code =
-                report_error(r, EXIT_INPUT, path, 0,
-                             "its walkers have weights: it is no run of variational Monte Carlo");
+            code = report_error(r, EXIT_INPUT, path, 0,
+                                "its walkers have weights: it is not a run of variational Monte "
+                                "Carlo");
         if (strcmp(name, a->of)) continue;
         *out = (point){NAN, all[i].value, all[i].error, all[i].converged};
         found = true;
     }
     if (!code && !found)
-        code = report_error(r, EXIT_INPUT, path, 0, "the run has no number '%s'", a->of);
+        code = report_error(r, EXIT_INPUT, path, 0, "the run has no quantity '%s'", a->of);
     if (!code && !(isfinite(out->y) && out->error > 0))
         code = report_error(r, EXIT_INPUT, path, 0, "'%s' has no value with an error", a->of);
     if (!code) code = read_ini(path, &data, a, with_key, out, first, r);
@@ -218,7 +221,7 @@ static int enough(const arguments *a, const point *points, report *r)
     }
     if (different >= needed) return 0;
     return report_error(r, EXIT_INPUT, NULL, 0,
-                        "%d values of '%s' are too few: a fit needs %d at least", different,
+                        "%d values of '%s' are too few: a fit needs at least %d", different,
                         a->along, needed);
 }
 
@@ -303,7 +306,7 @@ static int parse(int argc, char **argv, arguments *a)
         if (!strcmp(word, "--vmc")) a->vmc = next;
         if (!strcmp(word, "--order")) {
             if (next[0] < '0' || next[0] > '0' + MOST_ORDER || next[1])
-                return usage_error("--order is 0, 1, 2 or 3, and not %s", next);
+                return usage_error("--order must be 0, 1, 2 or 3, not %s", next);
             a->order = next[0] - '0';
         }
         if (takes)
@@ -314,7 +317,8 @@ static int parse(int argc, char **argv, arguments *a)
             argv[a->count++] = argv[i];
     }
     if (!a->count) return usage_error("%s", "which files?");
-    if (!strrchr(a->along, '.')) return usage_error("--along is SECTION.KEY, and not %s", a->along);
+    if (!strrchr(a->along, '.'))
+        return usage_error("--along must be SECTION.KEY, not %s", a->along);
     return 0;
 }
 

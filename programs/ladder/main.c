@@ -10,14 +10,17 @@
 #include "runs.h"
 
 static const char help[] =
-    "usage: plugmc ladder FILE.h5 [--rungs N[,N]] [--equal] [--from SWEEP]\n\n"
-    "Proposes values for a ladder between the same ends, as lines for an INI file, from the exchanges of\n"
-    "a run: those with which walkers make most round trips, if [observable round_trips] has seen enough of\n"
-    "them; else those with which all neighbours exchange equally often. Says what is to be expected.\n"
-    "A ladder in two variables has values of both, by equal acceptance along each.\n\n"
-    "  --rungs N     another number of rungs than the run has; N,N in two variables\n"
-    "  --equal       by equal acceptance in any case\n"
-    "  --from SWEEP  round trips after this sweep alone\n\n"
+    "usage: plugmc ladder FILE.h5 [--rungs N[,N]] [--equal] [--from SWEEP]\n"
+    "\n"
+    "Proposes new values for the ladder of a run, with the same ends, as lines for an INI file. They\n"
+    "maximise the number of round trips, if [observable round_trips] counted enough of them; else they\n"
+    "equalise the acceptance of exchanges between neighbours. Prints the expected acceptance or number of\n"
+    "round trips. For a ladder in two variables the acceptance is equalised along each of them.\n"
+    "\n"
+    "  --rungs N     number of rungs; N,N in two variables; default: that of the run\n"
+    "  --equal       always equalise the acceptance\n"
+    "  --from SWEEP  count only round trips after this sweep\n"
+    "\n"
     "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 a file that cannot be read,\n"
     "8 memory\n";
 
@@ -173,11 +176,12 @@ static int take_exchanges(const analysed *run, int axis, travelled *t)
     }
     if (!any)
         return report_error(session->engine.report, EXIT_INPUT, run->path, 0,
-                            "has no [mover exchange]: walkers have stayed on their rungs");
+                            "has no [mover exchange]: walkers stayed on their rungs");
     if (mixed || !(tried > 0))
         return report_error(session->engine.report, EXIT_INPUT, run->path, 0,
-                            "has no exchanges along %s by themselves: two sections with plugin = "
-                            "exchange, along = 1 and along = 2, count each variable for itself",
+                            "has no separate exchanges along %s: two sections with plugin = "
+                            "exchange, along = 1 and along = 2, count each variable "
+                            "separately",
                             session->engine.ladder.keys[mixed ? 0 : axis]);
     return 0;
 }
@@ -194,10 +198,11 @@ static int take_ladder(const analysed *run, int axis, travelled *t)
     for (int k = 1; k < t->rungs; k++)
         if (!((t->values[k] - t->values[k - 1]) * (t->values[1] - t->values[0]) > 0))
             return report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
-                                "the values of its ladder neither rise nor fall");
-    return t->rungs > 1 ? 0
-                        : report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
-                                       "has one value of %s: there is nothing to propose", t->key);
+                                "the values of its ladder are not monotonic");
+    return t->rungs > 1
+               ? 0
+               : report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
+                              "has only one value of %s: there is nothing to propose", t->key);
 }
 
 /* ---- What is said ----------------------------------------------------------------------------------------- */
@@ -233,9 +238,8 @@ static void print_acceptance(const proposal *p, const char *of)
     printf("expected: an acceptance of %s%.3f of each pair%s%s\n", p->bounded ? "at most " : "",
            p->acceptance, *of ? " along " : "", of);
     if (p->bounded)
-        printf(
-            "some neighbours have not exchanged once: more rungs or a longer run are needed, then "
-            "this again\n");
+        printf("some neighbours have never exchanged: run longer or with more rungs, and "
+               "repeat\n");
 }
 
 static void print_proposal(const travelled *t, const proposal *p, bool by_flow, bool asked)
@@ -245,17 +249,17 @@ static void print_proposal(const travelled *t, const proposal *p, bool by_flow, 
     print_values(t, 0, p);
     putchar('\n');
     if (by_flow)
-        printf(
-            "expected: %.2f times as many round trips as now, where walkers move along the ladder "
-            "as they did\n",
-            p->gain);
+        printf("expected: %.2f times as many round trips as now, if walkers diffuse along the "
+               "ladder as before\n",
+               p->gain);
     else
         print_acceptance(p, "");
     if (!by_flow && t->upward && !asked)
-        printf("too few round trips to go by the flow of walkers: %.0f, and %d would do\n",
+        printf("too few round trips to use the flow of walkers: %.0f, but at least %d are "
+               "needed\n",
                t->round_trips, ROUND_TRIPS_OF_A_RUNG * t->rungs);
     if (!by_flow && !t->upward && !asked)
-        printf("with [observable round_trips] it could go by the flow of walkers\n");
+        printf("[observable round_trips] would make it possible to use the flow of walkers\n");
 }
 
 static int propose_for_one(const arguments *a, analysed *run)

@@ -191,8 +191,8 @@ static int check_system(const char *line, const variational_parameters *f, const
     unsigned long long found;
     if (sscanf(line, "# system %llx", &found) != 1 || found == system_of(f, ini)) return 0;
     return report_error(report, EXIT_CHECKPOINT, path, number,
-                        "its loops are of another system: [box], [species] or [potential] is not "
-                        "what it was");
+                        "its loops are of another system: [box], [species] or [potential] "
+                        "has changed");
 }
 
 int loops_read(history *h, const variational_parameters *f, const choices *c, const ini_file *ini,
@@ -217,9 +217,10 @@ int loops_read(history *h, const variational_parameters *f, const choices *c, co
         const int64_t found = read_numbers(line, v, columns);
         if (found != columns) {
             code = report_error(report, EXIT_CHECKPOINT, path, number,
-                                found < 0 ? "a column is no number"
-                                          : "it has %lld columns, and %lld are expected of %lld "
-                                            "numbers: is it of another wave function?",
+                                found < 0 ? "a column is not a number"
+                                          : "it has %lld columns, but %lld are expected for "
+                                            "%lld parameters: does it belong to another wave "
+                                            "function?",
                                 (long long)found, (long long)columns, (long long)f->count);
             break;
         }
@@ -234,7 +235,7 @@ int loops_read(history *h, const variational_parameters *f, const choices *c, co
         loops_append(h, &e);
     }
     if (!code && !h->count)
-        code = report_error(report, EXIT_CHECKPOINT, path, 0, "no loop is in it");
+        code = report_error(report, EXIT_CHECKPOINT, path, 0, "it contains no loop");
     if (in) fclose(in);
     free(line);
     free(v);

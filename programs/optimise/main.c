@@ -12,28 +12,32 @@
 #include "base/stop.h"
 
 static const char help[] =
-    "usage: plugmc optimise FILE.ini [--set SECTION.KEY=VALUE]... [OPTION]...\n\n"
-    "Optimises the numbers of the sampled potentials that can be (the coefficients of a Jastrow factor)\n"
-    "in a series of loops: samples of the wave function by the run that FILE.ini describes, a step, and\n"
-    "the step is taken only if the same samples, reweighted, do not say that it makes things worse.\n"
-    "Begins with the numbers of FILE.ini; with zeros there is the cusp alone. Writes FILE.optimised.ini,\n"
-    "ready to run, and FILE.optimised.ini.loops, the table of loops, after each loop; files of these\n"
-    "names that are there already are kept as NAME.1, NAME.2, ...\n\n"
-    "  --output FILE           instead of FILE.optimised.ini\n"
-    "  --resume                go on from the last loop of that table\n"
-    "  --loops N               at most, 12; fewer if steps help no more\n"
-    "  --samples N             of a loop, 10000; a quarter of them in the first and half in the second\n"
-    "                          loop; four times as many of the result\n"
+    "usage: plugmc optimise FILE.ini [--set SECTION.KEY=VALUE]... [OPTION]...\n"
+    "\n"
+    "Optimises the variational parameters of the sampled potentials, such as the coefficients of a\n"
+    "Jastrow factor, in several loops. Each loop samples the wave function by the run that FILE.ini\n"
+    "describes, and makes a step; a step is rejected if the same samples, reweighted, give a higher cost.\n"
+    "The initial parameters are those of FILE.ini; with zeros only the cusp is there. After each loop\n"
+    "FILE.optimised.ini, ready to run, and the table FILE.optimised.ini.loops are written; existing files\n"
+    "of these names are kept as NAME.1, NAME.2, ...\n"
+    "\n"
+    "  --output FILE           output, instead of FILE.optimised.ini\n"
+    "  --resume                continues after the last loop of the table\n"
+    "  --loops N               largest number of loops, 12; fewer if no step improves the cost\n"
+    "  --samples N             samples in a loop, 10000; a quarter of them in the first and half in the\n"
+    "                          second loop; four times as many for the result\n"
     "  --method M              linear (the default) or reconfiguration\n"
-    "  --variance-weight W     w in the cost, 0.05\n"
-    "  --least-effective F     a step is refused where reweighting leaves fewer than this part of the\n"
-    "                          samples, 0.3\n"
-    "  --shifts I S            of the linear method at level 0, on identity and overlap, 0.01 1\n"
-    "  --time-step T           of reconfiguration at level 0, 1\n"
-    "  --damping E             added to the diagonal of its matrix, 0.001\n\n"
-    "exit codes: 0 done, 2 command line, 3 input (no numbers to optimise, a wave function that cannot\n"
-    "be sampled, no variance left to optimise), 4 plugin, 5 output, 6 the table of loops does not fit,\n"
-    "8 memory, 9 bug, 10 stopped by a signal, 11 time limit of [run] (10 and 11: go on with --resume)\n";
+    "  --variance-weight W     weight of the variance in the cost, 0.05\n"
+    "  --least-effective F     rejects a step if the effective fraction of reweighted samples is below\n"
+    "                          F, 0.3\n"
+    "  --shifts I S            shifts of the linear method at level 0: identity and overlap, 0.01 1\n"
+    "  --time-step T           time step of reconfiguration at level 0, 1\n"
+    "  --damping E             added to the diagonal of its matrix, 0.001\n"
+    "\n"
+    "exit codes: 0 done, 2 command line, 3 input (no variational parameters, a wave function that\n"
+    "cannot be sampled, no variance left to optimise), 4 plugin, 5 output, 6 the table of loops does not\n"
+    "fit, 8 memory, 9 bug, 10 stopped by a signal, 11 time limit of [run] (10 and 11: continue with\n"
+    "--resume)\n";
 
 enum {
     MOST_SETS = 64,
@@ -96,7 +100,7 @@ static int option_of(char **at, arguments *a, int *taken)
     }
     if (!strcmp(*at, "--method")) {
         if (!at[1] || (strcmp(at[1], "linear") && strcmp(at[1], "reconfiguration")))
-            return usage_error("linear or reconfiguration is meant, not", at[1] ? at[1] : "");
+            return usage_error("expected linear or reconfiguration, not", at[1] ? at[1] : "");
         c->method = strcmp(at[1], "linear") ? RECONFIGURATION : LINEAR;
         return 0;
     }
@@ -115,7 +119,7 @@ static int parse(int argc, char **argv, arguments *a)
         } else if (!strcmp(word, "--resume")) {
             a->resume = true;
         } else if (!strcmp(word, "--set") || !strcmp(word, "--output")) {
-            if (!argv[i + 1]) return usage_error("something has to follow", word);
+            if (!argv[i + 1]) return usage_error("a value must follow", word);
             if (!strcmp(word, "--output"))
                 a->output = argv[++i];
             else if (a->set_count == MOST_SETS)
@@ -249,8 +253,9 @@ static int check_scatter(const optimisation *o, const cost *c)
     if (scatter <= fabs(c->energy) + MOST_SCATTER * electrons) return 0;
     return report_error(o->session->engine.report, EXIT_INPUT, o->session->engine.config.ini.path,
                         0,
-                        "local energies scatter by %.3g Hartree around %.3g: this wave function "
-                        "cannot be optimised from here; begin with coefficients nearer to 0",
+                        "local energies scatter by %.3g Hartree around %.3g: this wave "
+                        "function cannot be optimised from these parameters; start with "
+                        "coefficients closer to 0",
                         scatter, c->energy);
 }
 
@@ -279,7 +284,7 @@ static int step_from(optimisation *o, const samples *s, entry *e)
         snprintf(words, sizeof words, "step at level %g changes the cost by %s, N_eff/N %.2f",
                  best.level, with_error(change, best.change, best.error), best.effective);
     else
-        snprintf(words, sizeof words, "no step makes it better");
+        snprintf(words, sizeof words, "no step lowers the cost");
     say_loop(o, &e->cost, words);
     return code;
 }
@@ -327,7 +332,9 @@ static int do_loop(optimisation *o)
     } else {
         memcpy(next, before->sampled, (size_t)o->f.count * sizeof *next);
         e.level = o->level + 2;
-        say_loop(o, &e.cost, "worse than before: back, and more careful steps");
+        say_loop(o, &e.cost,
+                 "worse than before: back to the previous parameters, with "
+                 "smaller steps");
     }
     samples_free(&s);
     if (!code) {
@@ -363,7 +370,7 @@ static int finish(optimisation *o)
     samples_free(&s);
     if (before && c.value - before->cost.value > 3 * hypot(c.error, before->cost.error)) {
         report_note(o->session->engine.report,
-                    "the last step was worse than loop %lld, whose numbers are kept",
+                    "the last step was worse than loop %lld, whose parameters are kept",
                     (long long)before->loop);
         c = before->cost;
         values = before->sampled;
@@ -398,7 +405,7 @@ static int check_output(const optimisation *o)
     report *r = o->session->engine.report;
     if (path_is_same_file(o->session->engine.config.ini.path, o->output))
         return report_error(r, EXIT_OUTPUT, NULL, 0,
-                            "--output %s is the input, which would be written over", o->output);
+                            "--output %s is the input, which would be overwritten", o->output);
     return output_probe(o->output, NULL, r);
 }
 
@@ -416,8 +423,8 @@ static void warn_of_few_samples(const optimisation *o)
     if (o->c->samples >= ENOUGH * o->f.count) return;
     report_warning(
         o->session->engine.report, NULL, 0,
-        "--samples %lld for %lld numbers: steps will fit noise, and results may be worse "
-        "than what was there; some thousands are usual",
+        "--samples %lld for %lld parameters: steps will fit noise, and results may be worse "
+        "than the initial parameters; some thousands of samples are usual",
         (long long)o->c->samples, (long long)o->f.count);
 }
 
@@ -430,8 +437,9 @@ static int check_movers(const session *session)
         if (m->mover->changes & PLUGMC_CHANGED_WALKER_WEIGHT || m == session->engine.weighing)
             return report_error(session->engine.report, EXIT_INPUT, session->engine.config.ini.path,
                                 of->line,
-                                "[%s] gives walkers weights, and the samples of an optimisation "
-                                "have none: take a mover of variational Monte Carlo",
+                                "[%s] gives walkers weights, but an optimisation needs "
+                                "samples without weights: use a mover of variational Monte "
+                                "Carlo",
                                 of->name);
     }
     return 0;
@@ -451,7 +459,7 @@ static int say_stopped(const optimisation *o, int code)
         report_note(o->session->engine.report, "%s after %lld loops; %s",
                     code == EXIT_TIME_LIMIT ? "time limit reached" : "stopped by a signal",
                     (long long)o->history.count,
-                    o->history.count ? "go on with --resume" : "nothing is there to go on from");
+                    o->history.count ? "continue with --resume" : "there is nothing to continue");
     return code;
 }
 
@@ -460,8 +468,8 @@ static void say_spent(const optimisation *o)
 {
     const spent *t = &o->spent;
     report_note(o->session->engine.report,
-                "time: %.1f s sweeps, %.1f s local energies, %.1f s derivatives, %.1f s the same "
-                "samples with other numbers",
+                "time: %.1f s sweeps, %.1f s local energies, %.1f s derivatives, %.1f s "
+                "reweighting",
                 t->sweeps, t->energies, t->derivatives, t->again);
 }
 

@@ -189,8 +189,9 @@ static int check_record(session *session, const samples *s, int64_t record)
         if (!isfinite(s->energy[i]) || !isfinite(s->ln_psi[i]))
             return report_error(session->engine.report, EXIT_INPUT, session->engine.config.ini.path,
                                 0,
-                                "the local energy is %g and ln |Psi| %g in walker %lld: this wave "
-                                "function cannot be sampled; begin with coefficients nearer to 0",
+                                "the local energy is %g and ln |Psi| %g in walker %lld: this "
+                                "wave function cannot be sampled; start with coefficients "
+                                "closer to 0",
                                 s->energy[i], s->ln_psi[i], (long long)(i % s->walkers));
     return 0;
 }

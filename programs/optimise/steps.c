@@ -102,7 +102,7 @@ int matrices_make(const samples *s, const choices *c, matrices *m, report *repor
         if (!isfinite(m->h[i]) || !isfinite(m->s[i]))
             return report_error(report, EXIT_INPUT, NULL, 0,
                                 "averages of derivatives are not finite: this wave function "
-                                "cannot be optimised from here");
+                                "cannot be optimised from these parameters");
     return 0;
 }
 

@@ -16,12 +16,14 @@
 #include "cli.h"
 
 static const char bench_help[] =
-    "usage: plugmc bench NAME|FILE.ini [TABLE] [--set SECTION.KEY=VALUE]...\n\n"
-    "Times sweeps or evaluations of a standard benchmark and prints a table for each section\n"
-    "[bench] or [bench TABLE], or for the one that is named: NAME.ini is looked for in\n"
-    "$PLUGMC_BENCH_PATH, then beside the program, then where plugmc is installed. Where there is\n"
-    "a script NAME.sh instead it is run, with what follows its name and PLUGMC, this program.\n"
-    "Without a name the benchmarks that are there are listed.\n\n";
+    "usage: plugmc bench NAME|FILE.ini [TABLE] [--set SECTION.KEY=VALUE]...\n"
+    "\n"
+    "Times sweeps or evaluations of a standard benchmark, and prints a table for each section\n"
+    "[bench] or [bench TABLE], or only for TABLE. NAME.ini is searched in $PLUGMC_BENCH_PATH, then\n"
+    "beside the program, then where plugmc is installed. A script NAME.sh is run instead, with the\n"
+    "remaining arguments, and with this program in the variable PLUGMC. Without a name the\n"
+    "benchmarks are listed.\n"
+    "\n";
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 

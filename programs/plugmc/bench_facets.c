@@ -35,7 +35,7 @@ static int take(instance *potential, bool on_device, size_t bytes, void **out)
     } else if (!(*out = host->allocate(host->context, bytes))) {
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu bytes", bytes);
     }
-    return context_exit_code(&potential->context, code, "taking memory for results");
+    return context_exit_code(&potential->context, code, "allocating memory for results");
 }
 
 static int put(instance *potential, bool on_device, void *to, const void *from, size_t bytes)
@@ -318,7 +318,7 @@ static int prepare_orbitals(const benchmark *b, session *session, const bench_se
     const plugmc_orbitals *orbitals = plugmc_orbitals_of(r->potential->plugin);
     if (section->places && session->engine.system.box.domain != PLUGMC_DOMAIN_PERIODIC)
         return report_error(session->engine.report, EXIT_INPUT, session->engine.config.ini.path, 0,
-                            "[%s] places = %lld: random places need a periodic box", b->name,
+                            "[%s] places = %lld: random positions need a periodic box", b->name,
                             (long long)section->places);
     r->on_device = session->engine.device.gpu && orbitals->on_device;
     r->one_by_one = s->one_by_one;

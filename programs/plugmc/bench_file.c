@@ -8,37 +8,40 @@
 static const plugmc_parameter bench_table[] = {
     PLUGMC_CHOICE_KEY(bench_section, time, "sweeps", "sweeps|total|orbitals",
                       "what is timed: sweeps of movers; energies and forces of whole "
-                      "configurations; orbitals at the places of the particles"),
+                      "configurations; orbitals at the positions of the particles"),
     PLUGMC_TEXT_KEY(bench_section, vary, "",
-                    "section.key that takes the values, or several with commas between them"),
-    PLUGMC_TEXT_KEY(
-        bench_section, values, "",
-        "its values with blanks between them; of several keys: cases with commas between them"),
+                    "section.key that is varied, or several separated by commas"),
+    PLUGMC_TEXT_KEY(bench_section, values, "",
+                    "its values, separated by blanks; for several keys: cases separated by commas"),
     PLUGMC_TEXT_KEY(bench_section, which, "",
-                    "labels of the movers, or potentials, to time; if empty, all that can be"),
+                    "labels of the movers or potentials that are timed; if empty, all "
+                    "possible ones"),
     PLUGMC_INTEGER_KEY(bench_section, warmup, "100", 0, 1e9, "",
-                       "sweeps, or evaluations, before the clock runs"),
+                       "sweeps or evaluations before timing"),
     PLUGMC_INTEGER_KEY(bench_section, sweeps, "100", 1, 1e9, "",
-                       "sweeps, or evaluations, timed at once"),
+                       "sweeps or evaluations in one timing"),
     PLUGMC_INTEGER_KEY(bench_section, repeat, "11", 1, 1000, "",
-                       "timings, of which the median counts"),
+                       "number of timings; the median is reported"),
     PLUGMC_REAL_KEY(
         bench_section, limit, "0", 0, 1e9, "seconds",
-        "for a case: fewer sweeps are timed where it would take longer, and where a sweep "
-        "would, it is not timed; 0: none"),
-    PLUGMC_FLAG_KEY(bench_section, pairs, "no", "also ordered pairs a second: N (N - 1) a sweep"),
-    PLUGMC_FLAG_KEY(bench_section, profile, "no",
-                    "also where a GPU spends its time, kernel by kernel"),
+        "time limit of a case, which reduces the number of sweeps; a case is skipped if one "
+        "sweep takes longer; 0: none"),
+    PLUGMC_FLAG_KEY(bench_section, pairs, "no",
+                    "also reports ordered pairs per second, N (N "
+                    "- 1) in a sweep"),
+    PLUGMC_FLAG_KEY(bench_section, profile, "no", "also reports the time in each GPU kernel"),
     PLUGMC_TEXT_KEY(bench_section, one_core, "",
-                    "labels of those that are timed on one core of the CPU, blanks between them"),
+                    "labels of those that are timed on one CPU core, separated by blanks"),
     PLUGMC_INTEGER_KEY(bench_section, places, "0", 0, 1e9, "",
-                       "of time = orbitals: random places a walker, at which the orbitals of the "
-                       "first species are wanted; 0: the places of all particles"),
+                       "for time = orbitals: number of random positions per walker at which "
+                       "the orbitals of the first species are evaluated; 0: the positions of "
+                       "all particles"),
     PLUGMC_TEXT_KEY(bench_section, one_by_one, "",
-                    "labels of potentials that are asked for the orbitals of one particle of each "
-                    "walker after the other"),
+                    "labels of potentials whose orbitals are evaluated for one particle of "
+                    "each walker after the other"),
     PLUGMC_TEXT_KEY(bench_section, single, "",
-                    "labels of potentials that give orbitals in single precision on the CPU, too"),
+                    "labels of potentials whose orbitals are evaluated in single precision "
+                    "on the CPU, too"),
 };
 
 static const char *const facet_names[] = {"sweeps", "total", "orbitals"}; /* by TIME_* */
@@ -97,8 +100,8 @@ static int take_bench_section(ini_file *ini, const char *label, bench_section *b
     ini_section *section = find_section(ini, "bench", label);
     if (!section)
         return report_error(report, EXIT_INPUT, ini->path, 0,
-                            "has no [bench%s%s] section: it is no benchmark", *label ? " " : "",
-                            label);
+                            "has no [bench%s%s] section, so it is not a benchmark",
+                            *label ? " " : "", label);
     int code = parameters_fill(bench_table, PLUGMC_COUNT(bench_table), sizeof(double), bench,
                                ini->path, section, report);
     if (!code)
@@ -127,8 +130,9 @@ int bench_tables(const char *path, char **sets, int set_count, report *report, c
             labels[(*count)++] = checked(strdup(ini.sections[k].label));
     ini_free(&ini);
     if (!code && *count == 0)
-        code =
-            report_error(report, EXIT_INPUT, path, 0, "has no [bench] section: it is no benchmark");
+        code = report_error(report, EXIT_INPUT, path, 0,
+                            "has no [bench] section, so it is not a "
+                            "benchmark");
     return code;
 }
 
@@ -169,7 +173,7 @@ static int read_cases(benchmark *b)
         if (*trimmed(part)) {
             if (b->key_count == MOST_KEYS)
                 return report_error(b->report, EXIT_INPUT, b->path, 0,
-                                    "[%s] vary: %d keys are the most", b->name, MOST_KEYS);
+                                    "[%s] vary: the limit is %d keys", b->name, MOST_KEYS);
             b->keys[b->key_count++] = trimmed(part);
         }
     if (b->key_count == 0) {
@@ -181,7 +185,7 @@ static int read_cases(benchmark *b)
             code = read_case(b, part);
         else if (*trimmed(part))
             code = report_error(b->report, EXIT_INPUT, b->path, 0,
-                                "[%s] values: %d cases are the most", b->name, MOST_CASES);
+                                "[%s] values: the limit is %d cases", b->name, MOST_CASES);
     }
     if (!code && !b->case_count)
         code = report_error(b->report, EXIT_INPUT, b->path, 0,
@@ -243,7 +247,7 @@ static int consider(benchmark *b, const ini_section *s)
     if (!can) return EXIT_DONE;
     if (b->subject_count == MOST_SUBJECTS)
         return report_error(b->report, EXIT_INPUT, b->path, s->line,
-                            "[%s] is one too many: %d %ss can be timed side by side", s->name,
+                            "[%s] is one too many: at most %d %ss can be timed together", s->name,
                             MOST_SUBJECTS, kind_of(bench));
     b->subjects[b->subject_count++] = (subject){.label = checked(strdup(s->label)),
                                                 .one_core = has_word(bench->one_core, s->label),

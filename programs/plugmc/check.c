@@ -23,17 +23,20 @@
 static const char check_help[] =
     "usage: plugmc check FILE.ini [--set SECTION.KEY=VALUE]... [--architecture NN]...\n"
     "                    [--processes N]\n"
-    "       plugmc check FILE.ini --json [--points] [--results] [--set ...]\n\n"
-    "Does everything that comes before a run: parses, loads plugins, matches facets, checks\n"
-    "ranges, estimates memory, compiles the kernels (for the GPU here, or for sm_NN, which needs\n"
-    "no GPU; NN = all: 75, 80, 90, 100 and 120). With --processes it is that of the first of so\n"
-    "many that mpirun or srun would start.\n\n"
-    "--json is for programs: an object on a line of standard output tells whether the file is a run\n"
-    "that can be made, how large it is, and how far its output file has come, if it is there. No\n"
-    "memory is taken, no kernel compiled, and no GPU needed. With --points there is one for each\n"
-    "line of standard input, such as {\"run.seed\": 1, \"box.density\": 0.3}, the values of a point.\n"
-    "--results adds what the output files have found; --accept-changed-plugins has finished ones\n"
-    "count whatever has changed. docs/usage.md names all members.\n\n";
+    "       plugmc check FILE.ini --json [--points] [--results] [--set ...]\n"
+    "\n"
+    "Does everything that comes before a run: reads the input, loads plugins, checks that they fit\n"
+    "together, estimates memory, and compiles the kernels (for the GPU of this machine, or for sm_NN,\n"
+    "which needs no GPU; NN = all: 75, 80, 90, 100 and 120). With --processes N it checks the first\n"
+    "of N processes that mpirun or srun would start.\n"
+    "\n"
+    "--json is for programs: one line of standard output, a JSON object, contains whether the run is\n"
+    "possible, its size, and the progress of its output file, if there is one. It allocates no large\n"
+    "memory, compiles no kernel and needs no GPU. With --points there is one object for each line of\n"
+    "standard input, such as {\"run.seed\": 1, \"box.density\": 0.3}, the values of a point. --results\n"
+    "adds results from the output files; with --accept-changed-plugins finished runs count even if\n"
+    "plugins have changed. docs/usage.md lists all members.\n"
+    "\n";
 
 /* As ask_gpu_source. */
 static int next_text(instance *instance, int index, plugmc_gpu_source *out, sentence why)

@@ -29,22 +29,21 @@ static const trait pair_traits[] = {
     {PLUGMC_PAIR_ENERGY, "energy"},
     {PLUGMC_PAIR_CONTACT, "hard core"},
     {PLUGMC_PAIR_CHANGE, "change between two separations"},
-    {PLUGMC_PAIR_FACTOR, "factor of the probe"},
+    {PLUGMC_PAIR_FACTOR, "factor of the test particle"},
     {PLUGMC_PAIR_DERIVATIVE, "first and second derivative"},
-    {PLUGMC_PAIR_POSITIONS, "depends on places, not on separations alone"},
+    {PLUGMC_PAIR_POSITIONS, "depends on positions, not only on separations"},
 };
 
 static const trait mover_traits[] = {
-    {PLUGMC_USES_PAIR, "takes potentials with a pair facet"},
-    {PLUGMC_USES_FIELD, "takes potentials with a field facet"},
-    {PLUGMC_USES_TOTAL, "takes potentials with a total facet"},
-    {PLUGMC_USES_ORBITALS, "takes potentials with orbitals"},
+    {PLUGMC_USES_PAIR, "supports pair energies"},
+    {PLUGMC_USES_FIELD, "supports fields"},
+    {PLUGMC_USES_TOTAL, "supports many-body terms"},
+    {PLUGMC_USES_ORBITALS, "supports orbitals"},
     {PLUGMC_NEEDS_FINITE_RANGE, "needs potentials of finite range"},
     {PLUGMC_NEEDS_PERIODIC, "needs a periodic box"},
     {PLUGMC_NEEDS_RECTANGULAR, "needs a rectangular box"},
-    {PLUGMC_NEEDS_FORCES,
-     "follows forces: needs potentials with derivatives and without hard cores"},
-    {PLUGMC_USES_POSITIONS, "takes pairs whose energy depends on where they are"},
+    {PLUGMC_NEEDS_FORCES, "needs forces: potentials with derivatives and without hard cores"},
+    {PLUGMC_USES_POSITIONS, "supports pair energies that depend on positions"},
     {PLUGMC_RUNS_ON_CPU, "runs on the CPU"},
     {PLUGMC_RUNS_ON_GPU, "runs on the GPU"},
 };
@@ -79,7 +78,7 @@ static void print_potential(FILE *f, const char *lead, const plugmc_plugin *d)
         fprintf(f, "%sorbitals: values, gradients and Laplacians (%s)\n", lead,
                 where(plugmc_orbitals_of(d)->on_device));
     if (plugmc_variational_of(d))
-        fprintf(f, "%svariational parameters: may be optimised (plugmc optimise)\n", lead);
+        fprintf(f, "%svariational parameters: can be optimised (plugmc optimise)\n", lead);
     if ((p->pair || p->field) && d->source)
         fprintf(f, "%sis compiled into the GPU kernels of movers\n", lead);
 }
@@ -108,9 +107,9 @@ static void print_observable(FILE *f, const char *lead, const plugmc_plugin *d)
                 o->depends_on == PLUGMC_ON_MULTIPLIERS
                     ? " to other temperatures: 1/kT and couplings are in each sample"
                     : ": it describes how walkers move through the ladder");
-    if (o->derived) fprintf(f, "%sderives numbers from its averages, with their errors\n", lead);
+    if (o->derived) fprintf(f, "%shas results derived from its averages, with errors\n", lead);
     if (o->quantity && !o->writes_trajectory && !listing_entry(o, 0))
-        fprintf(f, "%swhat it gives is known in a run only\n", lead);
+        fprintf(f, "%sits quantities depend on the run\n", lead);
     if (o->writes_trajectory) fprintf(f, "%swrites positions into the trajectory\n", lead);
 }
 
@@ -132,7 +131,7 @@ static void print_listing(const plugmc_plugin *d, bool markdown)
     if (markdown)
         puts("| quantity | kind | unit | meaning |\n|---|---|---|---|");
     else
-        printf("\nWhat it gives (<word>: as the run has it):\n  %-*s  %-13s  %-*s  meaning\n",
+        printf("\nQuantities (<word>: depends on the run):\n  %-*s  %-13s  %-*s  meaning\n",
                width[0], "quantity", "kind", width[1], "unit");
     for (int i = 0; (l = listing_entry(d->observable, i)); i++)
         printf(markdown ? "| `%-*s` | %s | %-*s | %s |\n" : "  %-*s  %-13s  %-*s  %s\n",
@@ -278,10 +277,11 @@ static int kind_of_word(const char *word)
 int command_list(int argc, char **argv)
 {
     static const char usage[] =
-        "usage: plugmc list [potentials|movers|observables]\n\n"
-        "Shows the plugins in the search path: the folders of $PLUGMC_PLUGIN_PATH, then the one\n"
-        "called plugins next to the program, then the installed one. All are opened; those that\n"
-        "cannot be used are named at the end, and the exit code is then 4.\n";
+        "usage: plugmc list [potentials|movers|observables]\n"
+        "\n"
+        "Lists the plugins in the search path: the folders of $PLUGMC_PLUGIN_PATH, the folder plugins\n"
+        "next to the program, and the installed one. All of them are loaded; unusable ones are listed\n"
+        "at the end, with exit code 4.\n";
     report r = {0};
     if (wants_help(argc, argv, usage)) return r.code;
     int wanted = argc == 1 ? kind_of_word(argv[0]) : 0;
@@ -343,8 +343,7 @@ static void print_plugin_info(const loaded *l)
     printf("file: %s, hash %s, ABI %d.%d\n\n", l->path, l->hash, d->abi_major, d->abi_minor);
     print_traits(stdout, "  ", d);
     print_listing(d, false);
-    printf("\n%s of [%s], beside those that the core reads (", has_keys(d) ? "Keys" : "No keys",
-           section);
+    printf("\n%s of [%s], besides those of the core (", has_keys(d) ? "Keys" : "No keys", section);
     print_keys_of_core(d->kind);
     fputs(has_keys(d) ? "):\n" : ").\n", stdout);
     if (has_keys(d)) describe_keys(d, 0);
@@ -383,10 +382,11 @@ int command_info(int argc, char **argv)
 {
     static const char usage[] =
         "usage: plugmc info NAME\n"
-        "       plugmc info potential|mover|observable NAME\n\n"
+        "       plugmc info potential|mover|observable NAME\n"
+        "\n"
         "Describes a plugin (by name, or by the path of its .so) or a section of the INI file:\n"
-        "run, units, box, species, initial, ladder, potential, mover or observable; of a study\n"
-        "scan or twists. Ends with a block to paste into an INI file.\n";
+        "run, units, box, species, initial, ladder, potential, mover or observable; scan or twists of a\n"
+        "study. The last part is a block to paste into an INI file.\n";
     report r = {0};
     if (wants_help(argc, argv, usage)) return r.code;
     const int kind = argc == 2 ? kind_of_word(argv[0]) : 0;
@@ -470,20 +470,25 @@ int command_manual(int argc, char **argv)
         "Writes the reference of the INI file (docs/ini-reference.md) from the tables of the core,\n"
         "of all plugins in the search path and of plugmc scan.\n";
     static const char head[] =
-        "# Reference of the INI file\n\n"
-        "Made by `plugmc manual` from the tables that the program reads INI files with; do not\n"
-        "edit.\n\n"
-        "A section begins with `[kind]` or `[kind NAME]`, a key is `key = value`. Lines that\n"
-        "begin with `;` or `#` are comments, and so is what follows a blank and `;`. Lines are as\n"
-        "long as they need be, with a list of numbers in one line; names of sections and keys have\n"
-        "at most 49 bytes, and no line is indented. Unknown or doubled sections and keys are\n"
-        "errors.\n\n"
-        "Numbers are written as in C (`0.5`, `1e-3`); real ones also as fractions (`1/3`), whole\n"
-        "ones also as `1e6`. Flags are `yes` or `no`. Lengths are in a unit of your choice, the\n"
-        "same everywhere; energies are in units of kT.\n\n"
+        "# Reference of the INI file\n"
+        "\n"
+        "Generated by `plugmc manual` from the tables with which the program reads INI files; do not\n"
+        "edit.\n"
+        "\n"
+        "A section begins with `[kind]` or `[kind NAME]`, a key is `key = value`. Lines that begin\n"
+        "with `;` or `#` are comments; in a line, a comment begins with a blank and `;`. Lines may have\n"
+        "any length, and a list of numbers must be on one line. Names of sections and keys have at most\n"
+        "49 bytes, and lines must not be indented. Unknown or repeated sections and keys are errors.\n"
+        "\n"
+        "Numbers are written as in C (`0.5`, `1e-3`), real numbers also as fractions (`1/3`), integers\n"
+        "also as `1e6`. Flags are `yes` or `no`. Lengths are in a unit of your choice, the same\n"
+        "everywhere, and energies in units of kT, unless [units] names other units.\n"
+        "\n"
         "Any key can be set on the command line: `--set run.sweeps=1000`, `--set \"mover\n"
-        "NAME.key=value\"`; NAME may be left out where there is one section of that kind.\n\n"
-        "## Sections of the core\n\n";
+        "NAME.key=value\"`; NAME may be omitted if there is only one section of that kind.\n"
+        "\n"
+        "## Sections of the core\n"
+        "\n";
     report r = {0};
     if (wants_help(argc, argv, usage)) return r.code;
     if (argc != 0) {

@@ -16,24 +16,21 @@ static const struct command {
     const char *name, *summary;
     int (*function)(int argc, char **argv); /* NULL: a program beside this one (cli/beside.h) */
 } commands[] = {
-    {"run", "sample what an INI file describes, or resume a run", command_run},
-    {"check", "parse, load, match, estimate memory, compile kernels; run nothing", command_check},
-    {"scan", "run all points of a study, and make one table of them", NULL},
-    {"optimise", "find the numbers of a wave function with the lowest energy and variance", NULL},
+    {"run", "runs a simulation, or resumes one", command_run},
+    {"check", "checks an input without running it: plugins, memory, kernels", command_check},
+    {"scan", "runs all points of a study, with one table of results", NULL},
+    {"optimise", "optimises the variational parameters of a wave function", NULL},
     {"list", "plugins found", command_list},
-    {"info", "one plugin's parameters, facets, paper and an INI block to paste", command_info},
-    {"bench", "standard benchmarks on this machine", command_bench},
-    {"doctor", "GPU, driver, compiler, cache, plugin path", command_doctor},
-    {"manual", "the INI reference, as Markdown", command_manual},
-    {"report", "a page about a run, or several: results, figures, a picture, what to cite", NULL},
-    {"export", "the trajectory of a run, or its last state, as GSD, extended XYZ or a table", NULL},
-    {"analyse", "the table of a finished run again, of parts of it or of several; runs compared",
-     NULL},
-    {"extrapolate", "numbers of runs taken to where a key is 0, as a time step; mixed estimators",
-     NULL},
-    {"reweight", "what runs on a ladder say together, also between its rungs; where phases coexist",
-     NULL},
-    {"ladder", "a better ladder, from how walkers of a run have travelled along theirs", NULL},
+    {"info", "describes a plugin or a section, with an INI block to paste", command_info},
+    {"bench", "runs standard benchmarks", command_bench},
+    {"doctor", "shows GPU, driver, compiler, cache and plugin path", command_doctor},
+    {"manual", "prints the INI reference as Markdown", command_manual},
+    {"report", "writes a page about runs: results, figures, what to cite", NULL},
+    {"export", "exports a trajectory or the last state as GSD, extended XYZ or a table", NULL},
+    {"analyse", "prints results of a run, of part of it or of several; compares runs", NULL},
+    {"extrapolate", "extrapolates results to zero of an input parameter, e.g. the time step", NULL},
+    {"reweight", "reweights runs, also between the rungs of a ladder; phase coexistence", NULL},
+    {"ladder", "proposes a better ladder from the exchanges of a run", NULL},
 };
 
 static void usage(FILE *out)
@@ -41,7 +38,8 @@ static void usage(FILE *out)
     fprintf(out, "usage: plugmc COMMAND [ARGUMENT...]\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
-    fprintf(out, "\nplugmc help COMMAND tells more; plugmc version prints the version.\n");
+    fprintf(out, "\nplugmc help COMMAND describes a command; plugmc version prints the "
+                 "version.\n");
 }
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -72,11 +70,10 @@ static int help_about(const char *name)
     const struct command *command = command_called(name);
     char help[] = "--help", *words[] = {help};
     if (command) return start(command, 1, words);
-    fprintf(
-        stderr,
-        "plugmc: there is no command '%s'; plugmc help names them, and plugmc info NAME tells of a "
-        "plugin or a section\n",
-        excerpt(name).text);
+    fprintf(stderr,
+            "plugmc: there is no command '%s'; plugmc help lists them, and plugmc info NAME "
+            "describes a plugin or a section\n",
+            excerpt(name).text);
     return EXIT_USAGE;
 }
 
@@ -102,19 +99,19 @@ static int unknown_command(const char *word)
     const char *near = nearest_name(word, names, COMMANDS + 2);
     if (ends_in(word, ".h5"))
         fprintf(stderr,
-                "plugmc: '%s' is no command: plugmc analyse %s prints its table, "
-                "plugmc run --resume %s goes on with the run\n",
+                "plugmc: '%s' is not a command: plugmc analyse %s prints its results, plugmc "
+                "run --resume %s continues the run\n",
                 shown, shown, shown);
     else if (ends_in(word, ".ini") || (!near && is_file(word)))
         fprintf(stderr,
-                "plugmc: '%s' is no command: plugmc run %s samples what it describes, "
-                "plugmc check %s only looks at it\n",
+                "plugmc: '%s' is not a command: plugmc run %s runs it, plugmc check %s only "
+                "checks it\n",
                 shown, shown, shown);
     else if (*word == '-')
-        fprintf(
-            stderr,
-            "plugmc: a command comes first, and options such as '%s' behind it; see plugmc help\n",
-            shown);
+        fprintf(stderr,
+                "plugmc: the command must come first, before options such as '%s'; see plugmc "
+                "help\n",
+                shown);
     else
         fprintf(stderr, "plugmc: unknown command '%s'%s%s%s\n", shown,
                 near ? "; did you mean '" : "", near ? near : "; see plugmc --help",

@@ -51,7 +51,7 @@ static const char *read_assigned(const json_value *member, assigned *out)
 
 static const char *read_point(const json_value *line, point *p)
 {
-    if (line->kind != JSON_OBJECT) return "this is no object";
+    if (line->kind != JSON_OBJECT) return "this is not an object";
     p->set = checked(calloc((size_t)line->count + 1, sizeof *p->set));
     for (int i = 0; i < line->count; i++) {
         const char *why = read_assigned(&line->members[i], &p->set[p->set_count]);
@@ -223,7 +223,7 @@ static void tell_end(const survey *s, part *p, int64_t k, int status)
     printed = content(p->printed, p->progress->told, &bytes);
     p->progress->told += (off_t)bytes;
     p->progress->opened = false;
-    snprintf(how, sizeof how, "the process that looked at this point has ended with %s %d",
+    snprintf(how, sizeof how, "the process that checked this point ended with %s %d",
              WIFEXITED(status) ? "code" : "signal", WIFEXITED(status) ? code : WTERMSIG(status));
     FILE *out = checked(open_memstream(&line, &size));
     point_tell_end(out, s->asked, k, code, printed, how);

@@ -17,12 +17,14 @@
 
 static const char help[] =
     "usage: plugmc report FILE.h5... [--output FILE.html] [--force]\n"
-    "       plugmc report STUDY/summary.csv [--output FILE.html] [--force]\n\n"
-    "Writes a page about a run, by default beside it as FILE.html: what was run, the results with\n"
-    "errors, traces, autocorrelation, functions such as g(r), acceptance, a picture of the last\n"
-    "configuration, warnings and what to cite. Several files (8 at most) are drawn over each other.\n"
-    "Of a study, whose table plugmc scan has written: its numbers against the key that was scanned.\n"
-    "--force replaces a page that is there. gnuplot draws the figures and has to be installed.\n\n"
+    "       plugmc report STUDY/summary.csv [--output FILE.html] [--force]\n"
+    "\n"
+    "Writes a page about a run, by default FILE.html beside it: the input, results with errors, traces,\n"
+    "autocorrelation, functions such as g(r), acceptance, a picture of the last configuration, warnings\n"
+    "and what to cite. Several files (at most 8) are plotted together. For a study, given by the table of\n"
+    "plugmc scan: its results against the scanned key. --force replaces an existing page. The figures need\n"
+    "gnuplot.\n"
+    "\n"
     "exit codes: 0 done, 2 command line, 3 input, 5 output or gnuplot, 6 a file that cannot be read,\n"
     "8 memory\n";
 
@@ -59,7 +61,7 @@ static int parse(int argc, char **argv, arguments *a)
         }
     }
     if (!a->count) return usage_error("%s", "which file?");
-    return a->count > MOST_RUNS ? usage_error("%s", "eight files at most") : 0;
+    return a->count > MOST_RUNS ? usage_error("%s", "at most eight files") : 0;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */
@@ -78,7 +80,7 @@ static int open_run(shown *run, char *path, report *r)
     run->data.system = &run->system;
     if (run->data.particles != run->system.particles || run->data.walkers != run->system.walkers)
         return report_error(r, EXIT_CHECKPOINT, path, 0,
-                            "its configuration is of another system than its samples");
+                            "its configuration belongs to another system than its samples");
     return averages_find(&run->data)
                ? report_error(r, EXIT_MEMORY, NULL, 0, "no memory for the averages of the run")
                : EXIT_DONE;
@@ -162,7 +164,7 @@ static int check_place(const arguments *a, const char *path, report *r)
     if (a->force || access(path, F_OK)) return EXIT_DONE;
     return report_error(
         r, EXIT_OUTPUT, NULL, 0,
-        "%s is there already: --force replaces it, --output FILE.html writes another", path);
+        "%s exists already: --force replaces it, --output FILE.html writes another file", path);
 }
 
 /* Nobody else writes it meanwhile, and it is looked for again: it may have come since the command began. */
@@ -181,7 +183,10 @@ static int make(const arguments *a, shown *runs, report *r)
 {
     char *path = a->output ? checked(strdup(a->output)) : default_output(a->files[0]);
     const char *study = is_study(a->files[0]) ? a->files[0] : NULL;
-    int code = study && a->count > 1 ? usage_error("%s: a study goes alone", study) : 0;
+    int code = study && a->count > 1 ? usage_error("%s: a study cannot be combined with other "
+                                                   "files",
+                                                   study)
+                                     : 0;
     if (!code) code = check_place(a, path, r);
     if (!code && study && access(study, F_OK))
         code = report_error(r, EXIT_INPUT, NULL, 0, "cannot read %s: %s", study, strerror(errno));

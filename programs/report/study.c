@@ -111,7 +111,7 @@ static int open_sheet(sheet *s, const char *path, report *r)
     fclose(file);
     if (read_cells(s)) return EXIT_DONE;
     return report_error(r, EXIT_INPUT, path, 0,
-                        "this is no table of plugmc scan (summary.csv) with a result");
+                        "this is not a table of plugmc scan (summary.csv) with a result");
 }
 
 /* Of columns first ... end - 1, each `step`-th of them, from a group of summary.h5. */

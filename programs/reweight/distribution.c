@@ -105,8 +105,8 @@ static int halve(search *s, double low, double high, double *value)
     if (code) return code;
     if ((at_low - 0.5) * (at_high - 0.5) > 0)
         return report_error(s->r, EXIT_INPUT, NULL, 0,
-                            "from %s = %g to %g, the values that were run, two phases have nowhere "
-                            "the same weight",
+                            "between %s = %g and %g, the sampled values, two phases never "
+                            "have the same weight",
                             s->at.key[s->at.count - 1], low, high);
     for (int k = 0; k < 100 && !code; k++) {
         *value = 0.5 * (low + high);
@@ -250,8 +250,8 @@ static int range_of_key(const analysed *run, const char *key, double *low, doubl
             *high = fmax(*high, l->values[k * l->rank + d]);
         }
     if (*high > *low) return 0;
-    return report_error(r, EXIT_INPUT, run->path, 0,
-                        "coexistence is looked for along %s, of which there is no [ladder]", key);
+    return report_error(r, EXIT_INPUT, run->path, 0, "coexistence along %s needs a [ladder] of it",
+                        key);
 }
 
 int print_coexistence(const analysed *first, const mixture *m, const measured *q, const char *key,

@@ -96,7 +96,8 @@ static void differs(void *argument, const char *section, const char *key, const 
     fitting *f = argument;
     if (f->code || may_differ(f, section, key)) return;
     f->code = report_error(f->first->session.engine.report, EXIT_INPUT, f->other->path, 0,
-                           "is of another system than %s: [%s]%s%s is %s there and %s here",
+                           "belongs to another system than %s: [%s]%s%s is %s there but %s "
+                           "here",
                            f->first->path, section, *key ? " " : "", key,
                            one ? excerpt(one).text : "not there",
                            other ? excerpt(other).text : "not there");
@@ -122,7 +123,8 @@ static int check_fit(const analysed *first, const analysed *other)
     char *file = f.code ? NULL : analysed_other_file(first, other, true);
     if (file)
         f.code = report_error(first->session.engine.report, EXIT_INPUT, other->path, 0,
-                              "is of another system than %s: the %s was another one there",
+                              "belongs to another system than %s: the %s was a different one "
+                              "there",
                               first->path, file);
     free(file);
     if (f.code) return f.code;
@@ -153,7 +155,8 @@ typedef struct column {
 static int lacks(const analysed *run, const char *what, const char *how)
 {
     return report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
-                        "does not have %s of each configuration, which this needs: %s keeps it",
+                        "does not contain %s of each configuration, which is needed: %s "
+                        "records it",
                         what, how);
 }
 
@@ -299,8 +302,8 @@ static int periods_differ(const analysed *run, const series *one, int64_t period
 {
     return report_error(
         run->session.engine.report, EXIT_INPUT, run->path, 0,
-        "measures '%s' every %lld sweeps and others every %lld: for configurations to "
-        "be the same, one period has to be a multiple of the other",
+        "measures '%s' every %lld sweeps and other quantities every %lld: one period must be "
+        "a multiple of the other, so that they share configurations",
         one->first->observable, (long long)one->first->period, (long long)period);
 }
 
@@ -314,8 +317,8 @@ static int find_walkers(source *out, const series *all, int count)
             const quantity_record *q = record_of(&all[k], rung);
             if (q->walkers == out->walkers) continue;
             return report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
-                                "'%s' of '%s' is of %d walkers and '%s' of %d: they do not belong "
-                                "to the same configurations",
+                                "'%s' of '%s' has %d walkers but '%s' has %d: they do not "
+                                "belong to the same configurations",
                                 q->name, q->observable, q->walkers, all[0].first->name,
                                 out->walkers);
         }
@@ -364,10 +367,9 @@ static bool can_be_taken(const measurement *m, bool alike, report *r)
     const int on = PLUGMC_HAS(o, depends_on) ? o->depends_on : PLUGMC_ON_CONFIGURATION;
     if (on == PLUGMC_ON_CONFIGURATION || (on == PLUGMC_ON_MULTIPLIERS && alike)) return true;
     report_warning(
-        r, NULL, 0, "[%s] is left out: %s", m->instance->section->section->name,
+        r, NULL, 0, "[%s] is skipped: %s", m->instance->section->section->name,
         on == PLUGMC_ON_MULTIPLIERS
-            ? "temperatures and couplings are in what it measures, so that weights alone do not take "
-              "it to others"
+            ? "its samples contain temperatures and couplings, so they cannot be reweighted"
             : "it describes how walkers move through the ladder, not configurations");
     return false;
 }
@@ -503,10 +505,9 @@ static int add_files(samples *s, analysed *runs, int count, const bool *needed, 
 
 static int refuse_weights(const analysed *run)
 {
-    return report_error(
-        run->session.engine.report, EXIT_INPUT, run->path, 0,
-        "was run with weights of macrostates (%s): one such file is reweighted by itself",
-        run->session.engine.weighing->instance->loaded.name);
+    return report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
+                        "has weights of macrostates (%s): reweight such a file alone",
+                        run->session.engine.weighing->instance->loaded.name);
 }
 
 /* The file has weighted means over walkers, and energies of means say nothing of the configurations. */
@@ -579,7 +580,7 @@ int samples_find(const samples *s, const char *name, report *r)
     }
     const char *near = found < 0 ? nearest_name(name, names, s->quantity_count) : NULL;
     if (found < 0)
-        report_error(r, EXIT_INPUT, NULL, 0, "no number '%s' is in all files%s%s%s",
+        report_error(r, EXIT_INPUT, NULL, 0, "no quantity '%s' is in all files%s%s%s",
                      excerpt(name).text, near ? "; did you mean '" : "", near ? near : "",
                      near ? "'?" : "");
     free(names);

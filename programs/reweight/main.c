@@ -16,20 +16,23 @@
 static const char help[] =
     "usage: plugmc reweight FILE.h5... [--at KEY=VALUE,...]... [--scan KEY=FROM:TO:POINTS]\n"
     "                       [--histogram NAME[:BINS] | --coexistence NAME] [--along KEY]\n"
-    "                       [--from SWEEP] [--csv]\n\n"
+    "                       [--from SWEEP] [--csv]\n"
+    "\n"
     "Averages and free energies at any temperature, pressure, chemical potential or coupling, from the\n"
-    "configurations of all rungs of a ladder and of several runs of one system (MBAR). Without a point: at\n"
-    "the rungs and values of the files. Of a run with weights (transition_matrix, wang_landau, umbrella)\n"
-    "free energy, mean and variance of what it weighs.\n\n"
+    "configurations of all rungs of a ladder and of several runs of one system (MBAR). Without --at or\n"
+    "--scan they are printed for the rungs and values of the files. For a run with weights of macrostates\n"
+    "(transition_matrix, wang_landau, umbrella): free energy, mean and variance of the biased variable.\n"
+    "\n"
     "  --at KEY=VALUE,...  a point: keys as in [ladder] (run.temperature, run.pressure, SPECIES.mu,\n"
-    "                      LABEL.coupling); others are as in the first file. May be given several times\n"
-    "  --scan KEY=FROM:TO:POINTS  points at equal distances, each with the keys of --at\n"
-    "  --histogram NAME[:BINS]    the distribution of a number (OBSERVABLE.NAME) at the point\n"
-    "  --coexistence NAME  where both peaks of a number's distribution have the same weight\n"
-    "  --along KEY         the key that is varied for that: SPECIES.mu, run.pressure, ... (by itself that\n"
-    "                      of the ladder)\n"
-    "  --from SWEEP        only what was measured after this sweep\n"
-    "  --csv               the table as CSV\n\n"
+    "                      LABEL.coupling), the others as in the first file. May be repeated\n"
+    "  --scan KEY=FROM:TO:POINTS  equidistant points, each with the keys of --at\n"
+    "  --histogram NAME[:BINS]    distribution of a quantity (OBSERVABLE.NAME) at the point\n"
+    "  --coexistence NAME  the point at which both peaks of this distribution have the same weight\n"
+    "  --along KEY         key that is varied to find coexistence: SPECIES.mu, run.pressure, ...; default:\n"
+    "                      that of the ladder\n"
+    "  --from SWEEP        use only measurements after this sweep\n"
+    "  --csv               prints the table as CSV\n"
+    "\n"
     "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 a file that cannot be read,\n"
     "8 memory\n";
 
@@ -96,9 +99,9 @@ static int add_scan(arguments *a, char *text)
         !read_number(to + 1, points, &high) ||
         !read_number(points + 1, points + strlen(points), &count) || count < 2 ||
         count > MOST_POINTS || count != floor(count))
-        return usage_error("%s needs KEY=FROM:TO:POINTS, beside one --at at most", "--scan");
+        return usage_error("%s needs KEY=FROM:TO:POINTS, with at most one --at", "--scan");
     *equals = 0;
-    if (has_key(&base, text)) return usage_error("%s is the key of --at, too", text);
+    if (has_key(&base, text)) return usage_error("%s is also the key of --at", text);
     a->point_count = (int)count;
     for (int k = 0; k < a->point_count; k++) {
         a->points[k] = base;
@@ -115,7 +118,7 @@ static int take_option(arguments *a, const char *word, char *next)
     if (!strcmp(word, "--at")) {
         if (a->point_count == MOST_POINTS) return usage_error("%s", "too many points");
         if (!read_point(next, &a->points[a->point_count++]))
-            return usage_error("%s needs KEY=VALUE,..., each key once", word);
+            return usage_error("%s needs KEY=VALUE,..., with each key once", word);
     } else if (!strcmp(word, "--scan")) {
         a->scan = next;
     } else if (!strcmp(word, "--histogram")) {
@@ -196,11 +199,12 @@ static int print_point(const mixture *m, const double *multipliers, const point 
     if (!csv) {
         fputs("at ", stdout);
         put_name(p, name, ", ");
-        printf(": %.0f independent samples\n", w.effective);
+        printf(": %.0f effective samples\n", w.effective);
     }
     if (w.effective < FEW)
         report_warning(r, NULL, 0,
-                       "%s%s has %.1f independent samples alone: it is too far from what was run",
+                       "%s%s has only %.1f effective samples: this point is too far from the "
+                       "sampled ones",
                        p ? p->key[0] : name, p ? " ..." : "", w.effective);
     const answer f = reweighted_free_energy(&w);
     put_line(p, name, "free_energy", &f, "kT", w.effective, csv);
@@ -259,9 +263,7 @@ static int print_two_phases(const arguments *a, const analysed *first, const mix
     const int found = samples_find(m->of, a->coexistence, r);
     const char *key = a->along ? a->along : first->session.engine.ladder.keys[0];
     if (found < 0) return r->code;
-    if (!key)
-        return report_error(r, EXIT_INPUT, first->path, 0,
-                            "coexistence is looked for along a ladder: there is none");
+    if (!key) return report_error(r, EXIT_INPUT, first->path, 0, "coexistence needs a ladder");
     return print_coexistence(first, m, &m->of->quantities[found], key,
                              a->point_count ? &a->points[0] : &none, a->csv, r);
 }
@@ -272,7 +274,8 @@ static int reweight_histogram(arguments *a, const analysed *run, report *r)
     int code = points_fill(&run->session, a->points, a->point_count, r);
     if (!code && a->coexistence)
         code = report_error(r, EXIT_INPUT, run->path, 0,
-                            "weighs macrostates: `coexistence = yes` in its section finds that");
+                            "has weights of macrostates: `coexistence = yes` in the mover's "
+                            "section finds coexistence");
     if (!code)
         code = reweigh_histogram(run, a->points, a->point_count, a->histogram != NULL, a->csv, r);
     return code;

@@ -244,8 +244,8 @@ static int check_overlap(mixture *m, const double *pairs, report *r)
     if (m->overlap * all >= LEAST_IN_COMMON) return 0;
     return report_error(
         r, EXIT_INPUT, NULL, 0,
-        "%s and %s have next to no configurations in common, nor through others between them: rungs "
-        "or windows closer together, or longer runs, are needed",
+        "%s and %s have almost no overlap, not even through states between them: use rungs "
+        "or windows that are closer together, or longer runs",
         m->of->names[one], m->of->names[other]);
 }
 
@@ -288,11 +288,11 @@ int mixture_solve(mixture *m, const samples *s, report *r)
     if (K > 1) code = check_overlap(m, pairs, r);
     if (!code && !(off < SOLVED && !isnan(m->overlap)))
         code = report_error(r, EXIT_INPUT, NULL, 0,
-                            "free energies were not found: rungs or windows have next to no "
-                            "configurations in common");
+                            "free energies were not found: rungs or windows have almost no "
+                            "overlap");
     second_derivatives(m, ones, pairs, m->hessian);
     if (!code && K > 1 && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', K - 1, m->hessian, K - 1))
-        code = report_error(r, EXIT_INPUT, NULL, 0, "states are not told apart by their samples");
+        code = report_error(r, EXIT_INPUT, NULL, 0, "the samples do not distinguish the states");
     free(room);
     free(minus_u);
     return code;

@@ -96,10 +96,10 @@ static void warn_of_ends(const weighed *h, const double *p, report *r)
     for (int64_t b = first; b <= last; b++) largest = fmax(largest, p[b]);
     if (p[last] > part * largest)
         report_warning(r, h->run->path, 0,
-                       "what is beyond %g is as probable as what is counted there", h->x[last]);
+                       "states beyond %g are as probable as those sampled there", h->x[last]);
     if (p[first] > part * largest && h->x[first] > 0)
-        report_warning(r, h->run->path, 0,
-                       "what is below %g is as probable as what is counted there", h->x[first]);
+        report_warning(r, h->run->path, 0, "states below %g are as probable as those sampled there",
+                       h->x[first]);
 }
 
 static void print_numbers(const weighed *h, const point *p, const double *value,
@@ -135,13 +135,14 @@ static int reweigh(weighed *h, const point *p, bool bins, bool csv, report *r)
     h->slope = 0;
     if (p && !find_slope(h, p, &h->slope))
         return report_error(r, EXIT_INPUT, h->run->path, 0,
-                            "weighs one number, and the point differs in what multiplies another");
+                            "has weights of one variable, but the point differs in the "
+                            "multiplier of another");
     double *value = checked(calloc(2 * (size_t)outputs, sizeof *value)), *error = value + outputs;
     bool *converged = checked(calloc((size_t)outputs, sizeof *converged));
     int code = 0;
     if (block_average_jackknife(h->blocks, derive, h, outputs, value, error, converged))
         code = report_error(r, EXIT_INPUT, h->run->path, 0,
-                            "has too few data to know the probabilities of its bins");
+                            "has too few data for the probabilities of its bins");
     const bool frozen = !code && reweight_is_frozen(h->run);
     for (int64_t i = 0; frozen && i < outputs; i++)
         frozen_doubt(value[i], &error[i], &converged[i]);
@@ -168,7 +169,7 @@ int reweigh_histogram(const analysed *run, const point *points, int count, bool 
     weighed h = {.run = run, .m = measurement_of(session)};
     if (!h.m || !h.m->derived_count)
         return report_error(r, EXIT_INPUT, run->path, 0,
-                            "has weights that nothing is derived from");
+                            "has weights from which no result is derived");
     const quantity_record *q = &session->records.output.quantities[h.m->first_quantity];
     h.blocks = &q->blocks;
     h.x = q->axes.values[0];

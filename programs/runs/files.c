@@ -80,7 +80,8 @@ static void differs(void *argument, const char *section, const char *key, const 
     if (may_differ(f->first, section, key)) return;
     const int code = report_error(
         f->first->session.engine.report, EXIT_INPUT, f->other->path, 0,
-        "cannot be added to %s: [%s]%s%s is %s there and %s here; --compare sets them side by side",
+        "cannot be combined with %s: [%s]%s%s is %s there but %s here; --compare compares "
+        "them",
         f->first->path, section, *key ? " " : "", key, one ? excerpt(one).text : "not there",
         other ? excerpt(other).text : "not there");
     if (!f->code) f->code = code;
@@ -113,7 +114,8 @@ static int files_differ(const analysed *first, const analysed *other)
     if (!what) return EXIT_DONE;
     const int code = report_error(
         first->session.engine.report, EXIT_INPUT, other->path, 0,
-        "cannot be added to %s: the %s was another one there; --compare sets them side by side",
+        "cannot be combined with %s: the %s was a different one there; --compare compares "
+        "them",
         first->path, what);
     free(what);
     return code;
@@ -141,6 +143,6 @@ int analysed_fits(const analysed *first, const analysed *other)
     if (!analysed_same_chain(first, other)) return EXIT_DONE;
     return report_error(
         r, EXIT_INPUT, other->path, 0,
-        "cannot be added to %s: both have [run] seed = %lld, so they are the same chain",
+        "cannot be combined with %s: both have [run] seed = %lld, so they are the same chain",
         first->path, (long long)first->session.engine.config.run.seed);
 }

@@ -58,16 +58,15 @@ static int cut(analysed *run, int i, int end, int64_t from)
         if (blocks > b->blocks || (blocks == b->blocks && !b->in_last))
             return report_error(
                 run->session.engine.report, EXIT_INPUT, run->path, 0,
-                "no whole block of '%s' begins after sweep %lld: its blocks are %lld sweeps "
+                "no whole block of '%s' starts after sweep %lld: its blocks are %lld sweeps "
                 "long",
                 first->observable, (long long)from, (long long)(b->per_block * first->period));
         samples = blocks * b->per_block;
     }
     if (samples == first->samples)
-        return report_error(
-            run->session.engine.report, EXIT_INPUT, run->path, 0,
-            "nothing was measured of '%s' after sweep %lld; the run has %llu sweeps",
-            first->observable, (long long)from, (unsigned long long)out->sweep);
+        return report_error(run->session.engine.report, EXIT_INPUT, run->path, 0,
+                            "'%s' has no measurements after sweep %lld; the run has %llu sweeps",
+                            first->observable, (long long)from, (unsigned long long)out->sweep);
     for (quantity_record *q = &out->quantities[i]; q < &out->quantities[end]; q++) {
         if (q->length == 1) {
             drop_samples(q, samples);
@@ -85,7 +84,7 @@ int samples_cut(analysed *run, int64_t from)
     int code = 0;
     if (from <= (int64_t)out->equilibrate)
         report_warning(run->session.engine.report, run->path, 0,
-                       "production begins after sweep %llu anyway: --from %lld leaves nothing out",
+                       "production starts only after sweep %llu: --from %lld has no effect",
                        (unsigned long long)out->equilibrate, (long long)from);
     for (int i = 0, end; i < out->quantity_count && !code; i = end) {
         end = together(out, i);

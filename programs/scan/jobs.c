@@ -186,7 +186,7 @@ static void finish(scheduler *s, job *job, int status)
     if (number)
         fail(s, k, code, "ended by signal %d, see %s", number, log);
     else
-        fail(s, k, code, "%s, see %s", words ? words : "it has said nothing", log);
+        fail(s, k, code, "%s, see %s", words ? words : "it has printed nothing", log);
     free(log), free(words);
 }
 
@@ -216,7 +216,8 @@ static void take_signal(scheduler *s, int number)
         s->stopped = now;
         tell_runs(s, SIGTERM);
     } else if (number == SIGINT && now - s->stopped > TOGETHER) {
-        fputs("second interrupt: left at once; files are those of the last checkpoints\n", stderr);
+        fputs("second interrupt: stopped at once; files are those of the last checkpoints\n",
+              stderr);
         s->leave = true;
         tell_runs(s, SIGKILL);
     }

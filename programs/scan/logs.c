@@ -74,7 +74,8 @@ char *log_last_words(const char *path)
     }
     char *words = NULL;
     if (line && strstr(line, ".rescued-")) /* its last word, after the table: where it is */
-        checked(asprintf(&words, "its output cannot be written there and is in %s", line) < 0
+        checked(asprintf(&words, "its output cannot be written there, and is in %s instead", line) <
+                        0
                     ? NULL
                     : line);
     else if (line)

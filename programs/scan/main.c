@@ -20,35 +20,44 @@
 #include "twists.h"
 
 static const char help[] =
-    "usage: plugmc scan STUDY.ini [--list | --table | --slurm | --job K] [--accept-changed-plugins]\n\n"
-    "Runs all points of a study: the INI file of a run with a section more,\n\n"
+    "usage: plugmc scan STUDY.ini [--list | --table | --slurm | --job K] [--accept-changed-plugins]\n"
+    "\n"
+    "Runs all points of a study, which is the INI file of a run with the additional section\n"
+    "\n"
     "  [scan]\n"
-    "  SECTION.KEY = VALUE VALUE...   a run for each value, SECTION as in --set of plugmc run; of\n"
-    "                                 several such lines all combinations. A value with blanks in it\n"
-    "                                 stands in \"quotes\"\n"
-    "  zip = SECTION.KEY...           these keys go together instead, one list beside the other\n"
-    "  jobs = N                       runs at a time; default: as many as there are GPUs, or 1\n"
-    "  folder = FOLDER                for the files of the runs, NAME.ini, .h5 and .log, and the\n"
-    "                                 tables summary.csv and summary.h5; default: STUDY\n"
-    "  names = values | numbers       what NAME is made of\n\n"
-    "A section [twists] makes all of these at every twist of a wave function's boundary and joins them:\n\n"
+    "  SECTION.KEY = VALUE VALUE...   one run for each value; SECTION as in --set of plugmc run.\n"
+    "                                 Several such lines give all combinations. Put values that\n"
+    "                                 contain blanks in \"quotes\"\n"
+    "  zip = SECTION.KEY...           vary these keys together, value by value\n"
+    "  jobs = N                       simultaneous runs; default: one for each GPU, or 1\n"
+    "  folder = FOLDER                folder of the files NAME.ini, .h5 and .log of the runs, and of\n"
+    "                                 the tables summary.csv and summary.h5; default: STUDY\n"
+    "  names = values | numbers       what NAME is made of\n"
+    "\n"
+    "A section [twists] repeats each point with several twists of the boundary conditions, and averages\n"
+    "over them:\n"
+    "\n"
     "  [twists]\n"
-    "  of = LABEL                     of the [potential LABEL] that has the key twist\n"
-    "  grid = N N N                   of Monkhorst and Pack, of theta and -theta one; gamma = yes: a grid\n"
-    "                                 that has the twist 0; or list = \"0 0 0\" \"0.5 0 0\"...\n"
-    "  weights = W W...               of those of the list; default: equal\n"
-    "  fermi_energy = E               free electrons: each twist has those with k^2/2 up to E\n"
-    "  missing = refuse | leave_out   what is joined where a twist is missing: nothing, or the others\n\n"
-    "What is finished is left alone, what was interrupted goes on: one command for every submission.\n\n"
-    "  --list    prints the points with their states and runs nothing\n"
-    "  --table   makes the tables of what is there and runs nothing\n"
+    "  potential = LABEL              label of the [potential] that has the key twist\n"
+    "  grid = N N N                   Monkhorst-Pack grid, with one of theta and -theta; gamma = yes: a\n"
+    "                                 grid that contains twist 0; or list = \"0 0 0\" \"0.5 0 0\"...\n"
+    "  weights = W W...               weights of the list; default: equal\n"
+    "  fermi_energy = E               free electrons: each twist is occupied up to k^2/2 = E\n"
+    "  missing = refuse | leave_out   whether to average although a twist is missing\n"
+    "\n"
+    "Finished points are skipped, interrupted ones continue: repeat the same command to go on.\n"
+    "\n"
+    "  --list    lists the points with their states and runs nothing\n"
+    "  --table   writes the tables of the finished points and runs nothing\n"
     "  --slurm   prints a job script, an array with a task for each point\n"
-    "  --job K   runs point K alone, counted from 0, and makes no tables\n"
-    "  --accept-changed-plugins   is passed on to the runs; finished points count whatever has changed\n\n"
-    "exit codes: 0 all points that were to be run are finished; else that of the first one (by number)\n"
-    "that failed; else 10 stopped by a signal, 11 some have reached [run] time_limit (10 and 11: the\n"
-    "same command goes on); 2 command line, 3 an error in the study (nothing was run), 5 the tables\n"
-    "cannot be written. --table, --list and --slurm: 0 also where points are missing\n";
+    "  --job K   runs only point K, counted from 0, and writes no tables\n"
+    "  --accept-changed-plugins   is passed on to the runs; finished points count even if plugins\n"
+    "                             have changed\n"
+    "\n"
+    "exit codes: 0 all points are finished; else the code of the first point (by number) that failed;\n"
+    "else 10 stopped by a signal, 11 some have reached [run] time_limit (10 and 11: repeat the same\n"
+    "command); 2 command line, 3 an error in the study (nothing was run), 5 the tables cannot be\n"
+    "written. --table, --list and --slurm: 0 even if points are missing\n";
 
 enum mode { MODE_RUN, MODE_LIST, MODE_TABLE, MODE_SLURM, MODE_JOB };
 
@@ -73,7 +82,10 @@ static int parse_mode(arguments *a, const char *word, const char *next)
     int mode = MODE_LIST;
     while (mode <= MODE_JOB && strcmp(word, words[mode])) mode++;
     if (mode > MODE_JOB) return usage_error("unknown option '%s'", word);
-    if (a->mode) return usage_error("one of --list, --table, --slurm and --job: '%s'", word);
+    if (a->mode)
+        return usage_error("--list, --table, --slurm and --job exclude each other: "
+                           "'%s'",
+                           word);
     a->mode = (enum mode)mode;
     if (mode != MODE_JOB) return 0;
     char *end = NULL;

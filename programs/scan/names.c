@@ -100,13 +100,13 @@ static int refuse_common(const study *s, const written *w, int line, bool table,
 {
     if (w[0].point < 0)
         return report_error(r, EXIT_INPUT, s->path, line,
-                            "%s would be written by point %lld (%s) and by the study itself",
-                            w->path, (long long)w[1].point, s->points[w[1].point].name);
+                            "%s would be written both by point %lld (%s) and by the study", w->path,
+                            (long long)w[1].point, s->points[w[1].point].name);
     return report_error(r, EXIT_INPUT, s->path, line,
-                        "%s would be written by point %lld (%s) and by point %lld (%s)%s", w->path,
-                        (long long)w[0].point, s->points[w[0].point].name, (long long)w[1].point,
-                        s->points[w[1].point].name,
-                        table ? "" : "; [scan] names = numbers calls them 0, 1, ...");
+                        "%s would be written both by point %lld (%s) and by point %lld (%s)%s",
+                        w->path, (long long)w[0].point, s->points[w[0].point].name,
+                        (long long)w[1].point, s->points[w[1].point].name,
+                        table ? "" : "; [scan] names = numbers names them 0, 1, ...");
 }
 
 /* The study under whatever name: a point would be written over it. */
@@ -118,7 +118,7 @@ static int check_study(const study *s, const written *all, int64_t count, report
         if (!stat(all[i].path, &other) && own.st_dev == other.st_dev && own.st_ino == other.st_ino)
             return report_error(
                 r, EXIT_INPUT, s->path, s->scan.line,
-                "%s is this study, and %s%s would be written over it: give [scan] another folder",
+                "%s is this study, which %s%s would overwrite: choose another [scan] folder",
                 all[i].path, all[i].point < 0 ? "its table" : "point ",
                 all[i].point < 0 ? "" : s->points[all[i].point].name);
     return 0;
@@ -162,8 +162,9 @@ int names_make(study *s, bool by_number, report *r)
         const size_t length = strlen(s->points[k].name);
         if (length > LONGEST && !code)
             code = report_error(r, EXIT_INPUT, s->path, s->scan.line,
-                                "[scan] names of points are to have %d bytes at most, and that of "
-                                "point %lld would have %zu; names = numbers calls them 0, 1, ...",
+                                "[scan] names of points can have at most %d bytes, but that "
+                                "of point %lld would have %zu; names = numbers names them 0, "
+                                "1, ...",
                                 LONGEST, (long long)k, length);
     }
     free(numbers);

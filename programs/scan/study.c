@@ -20,14 +20,14 @@ typedef struct scan_section {
 
 static const plugmc_parameter scan_table[] = {
     PLUGMC_INTEGER_KEY(scan_section, jobs, "0", 0, 1024, "",
-                       "runs at a time; 0: as many as there are GPUs, or 1 on the CPU"),
-    PLUGMC_CHOICE_KEY(
-        scan_section, names, "values", "values|numbers",
-        "what the files of a run are named after: its values, or a number that it keeps"),
+                       "simultaneous runs; 0: one for each GPU, or 1 on the CPU"),
+    PLUGMC_CHOICE_KEY(scan_section, names, "values", "values|numbers",
+                      "names of the files of a run: made of its values, or a fixed number"),
     PLUGMC_FILE_KEY(scan_section, folder, "",
-                    "where the files of the runs go; if empty, the INI's name without .ini"),
+                    "folder of the files; if empty, the INI's name without .ini"),
     PLUGMC_TEXT_KEY(scan_section, zip, "",
-                    "keys that go together, one list beside the other; quotes around blanks"),
+                    "keys that are varied together, value by value; quote keys that contain "
+                    "blanks"),
 };
 
 static int refuse(const study *s, int line, report *r, const char *format, ...)
@@ -50,7 +50,7 @@ static char *copy_of(const char *text) { return text ? checked(strdup(text)) : N
 
 void study_describe(FILE *out, bool markdown)
 {
-    fputs(markdown ? "### [scan]\n\nThe points of a study, for plugmc scan.\n\n"
+    fputs(markdown ? "### [scan]\n\nPoints of a study, for plugmc scan.\n\n"
                    : "[scan]: the points of a study, for plugmc scan\n\n",
           out);
     parameters_describe(out, scan_table, PLUGMC_COUNT(scan_table), markdown);
@@ -70,7 +70,9 @@ static int take_section(study *s, const char *kind, ini_section *out, report *r)
         const ini_section *section = &s->ini.sections[i];
         if (strcmp(section->kind, kind) != 0) continue;
         if (*section->label)
-            return refuse(s, section->line, r, "[%s] takes no name: a study has one [%s]",
+            return refuse(s, section->line, r,
+                          "[%s] must not have a name: a study has only "
+                          "one [%s]",
                           section->name, kind);
         *out = s->ini.sections[i];
         memmove(&s->ini.sections[i], &s->ini.sections[i + 1],
@@ -87,8 +89,8 @@ static int take_sections(study *s, report *r)
     if (!code) code = take_section(s, "twists", &s->twist_section, r);
     if (code || s->scan.name) return code;
     return refuse(s, 0, r,
-                  "there is no section [scan], with lines SECTION.KEY = VALUES: "
-                  "plugmc run makes a single run");
+                  "there is no section [scan] with lines SECTION.KEY = VALUES: use plugmc "
+                  "run for a single run");
 }
 
 static char *default_folder(const char *path)
@@ -215,14 +217,14 @@ static void check_target(const study *s, const scanned_key *key, report *r)
 {
     target t = find_target(&s->ini, key->name);
     if (!*t.name || !*t.key)
-        refuse(s, key->line, r, "[scan] '%s' is no SECTION.KEY, such as run.seed", key->name);
+        refuse(s, key->line, r, "[scan] '%s' is not SECTION.KEY, such as run.seed", key->name);
     else if (!t.section && t.same_kind > 1)
         refuse(s, key->line, r, "[scan] %s: there are %d sections [%s ...]: name one of them",
                key->name, t.same_kind, t.name);
     else if (!strcmp(t.name, "run") && !strcmp(t.key, "output"))
         refuse(s, key->line, r,
-               "[scan] run.output: each run of a study writes FOLDER/NAME.h5; [scan] folder and "
-               "names are the keys for that");
+               "[scan] run.output: each run of a study writes FOLDER/NAME.h5; choose them by "
+               "[scan] folder and names");
     for (const scanned_key *other = s->keys; other < key; other++)
         if (same_target(&s->ini, other->name, key->name))
             refuse(s, key->line, r, "[scan] '%s' is the same key as '%s' in line %d", key->name,
@@ -253,7 +255,9 @@ static int read_keys(study *s, report *r)
     for (int i = 0; i < s->scan.count; i++)
         if (is_scanned(s->scan.entries[i].key)) read_key(s, &s->scan.entries[i], r);
     if (!s->key_count && !s->twist_section.name)
-        refuse(s, s->scan.line, r, "[scan] has no line SECTION.KEY = VALUES: nothing is scanned");
+        refuse(s, s->scan.line, r,
+               "[scan] has no line SECTION.KEY = VALUES, so nothing is "
+               "scanned");
     if (output)
         refuse(s, output->line, r,
                "[run] output = %s: all runs of a study would write this file; without it each "
@@ -298,13 +302,13 @@ static int read_zip(study *s, const char *zip, report *r)
             refuse(s, line, r, "[scan] zip: '%s' given twice", key->name);
         else if (first && key->count != first->count)
             refuse(s, line, r,
-                   "[scan] zip: '%s' has %lld values and '%s' %lld: keys that go together have "
-                   "equally many",
+                   "[scan] zip: '%s' has %lld values, but '%s' has %lld: the numbers must be "
+                   "equal",
                    first->name, (long long)first->count, key->name, (long long)key->count);
         if (key) key->group = GROUP_ZIP;
         if (!first) first = key;
     }
-    if (count == 1) refuse(s, line, r, "[scan] zip: '%s' is alone", names[0]);
+    if (count == 1) refuse(s, line, r, "[scan] zip: '%s' needs a second key", names[0]);
     words_free(names);
     return r->errors > before ? r->code : 0;
 }

@@ -281,7 +281,7 @@ static int ask(listener *l, int64_t first, int64_t end, bool results, report *r)
     const int status = child_wait(child);
     if (l->point == end) return 0;
     return report_error(r, WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_INTERNAL, s->path, 0,
-                        "plugmc check --json has told of %" PRId64 " of %" PRId64
+                        "plugmc check --json reported %" PRId64 " of %" PRId64
                         " points, and ended with %s %d",
                         l->point - first, end - first, WIFEXITED(status) ? "code" : "signal",
                         WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));

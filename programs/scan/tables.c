@@ -75,7 +75,7 @@ void tables_list(const study *s)
         char *log = study_file(s, k, "log");
         if (point->state == POINT_FAILED)
             printf("point %" PRId64 " failed: %s, see %s\n", k,
-                   point->sentence ? point->sentence : "it has said nothing", log);
+                   point->sentence ? point->sentence : "it has printed nothing", log);
         free(log);
     }
 }

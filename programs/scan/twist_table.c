@@ -61,8 +61,8 @@ static line make_line(const study *s, const table_columns *c, int64_t first)
 static void print_missing(const study *s, const line *l)
 {
     const char *words = l->has_means          ? "left out"
-                        : s->twists.leave_out ? "not joined, since no twist with a weight is left"
-                                              : "not joined, since a twist is missing";
+                        : s->twists.leave_out ? "no average: no twist with a weight is left"
+                                              : "no average: a twist is missing";
     for (int64_t k = l->first; k < l->first + s->twists.count; k++) {
         const point *p = &s->points[k];
         if (p->state == POINT_FINISHED) continue;
@@ -104,7 +104,9 @@ bool twist_table_print(const study *s, const table_columns *c)
     printf("\nmeans over %" PRId64 " twists\n", s->twists.count);
     page_print(&p);
     for (int64_t n = 0; n < lines; n++) print_missing(s, &each[n]), free(each[n].means);
-    if (stars) printf("* a twist's run is too short for its error bar: it is a lower bound\n");
+    if (stars)
+        printf("* the run of a twist is too short for its error bar, which is a lower "
+               "bound\n");
     if (unknown)
         printf(
             "* without an error bar: that of a twist is not known, as the table of its run explains\n");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/former_keys.h"
 #include "input/parameters.h"
 #include "system/system.h"
 #include "words.h"
@@ -14,27 +15,28 @@ enum { MOST_TWISTS = 20000, MOST_DIVISIONS = 64, MOST_WAVE_INDEX = 200 };
 enum { MISSING_REFUSE, MISSING_LEAVE_OUT };
 
 typedef struct twists_section {
-    const char *of, *list;
+    const char *potential, *list;
     plugmc_list grid, weights;
     int32_t gamma, missing;
     double fermi_energy;
 } twists_section;
 
 static const plugmc_parameter twists_table[] = {
-    PLUGMC_TEXT_KEY(twists_section, of, NULL, "label of the [potential] that has the key twist"),
+    PLUGMC_TEXT_KEY(twists_section, potential, NULL,
+                    "label of the [potential] that has the key twist"),
     PLUGMC_LIST_KEY(twists_section, grid, 0, "", 1, MOST_DIVISIONS, "",
-                    "divisions along each reciprocal vector of the box, as by Monkhorst and Pack"),
+                    "Monkhorst-Pack divisions along each reciprocal vector of the box"),
     PLUGMC_FLAG_KEY(twists_section, gamma, "no",
-                    "the grid has the twist 0, also where divisions are even"),
-    PLUGMC_TEXT_KEY(
-        twists_section, list, "",
-        "twists instead of a grid, each in quotes: fractions of the reciprocal vectors"),
+                    "the grid contains twist 0, even if divisions are even"),
+    PLUGMC_TEXT_KEY(twists_section, list, "",
+                    "twists instead of a grid, each in quotes, in units of the reciprocal vectors"),
     PLUGMC_LIST_KEY(twists_section, weights, 0, "", -1e300, 1e300, "",
-                    "of the twists of the list; empty: equal ones"),
+                    "weights of the twists of the list; empty: equal weights"),
     PLUGMC_REAL_KEY(twists_section, fermi_energy, "0", 0, 1e9, "hartree",
-                    "each species has as many electrons as waves with k^2/2 up to it; 0: as given"),
+                    "each species occupies all plane waves with k^2/2 up to it; 0: the given "
+                    "numbers of electrons"),
     PLUGMC_CHOICE_KEY(twists_section, missing, "refuse", "refuse|leave_out",
-                      "where a twist is not finished: no mean, or one over the others"),
+                      "if a twist is not finished: no average, or that of the other twists"),
 };
 
 /* The base of all points: box, species and counts. */
@@ -92,12 +94,12 @@ static int take_grid(study *s, const twists_section *own, int dimension, scanned
     int64_t all = 1, q[3];
     if (own->grid.count != dimension)
         return refuse(s, "grid", r,
-                      "grid has %d numbers and takes %d, one for each dimension of the box",
+                      "grid has %d numbers but needs %d, one for each dimension of the box",
                       own->grid.count, dimension);
     for (int d = 0; d < dimension; d++) {
         q[d] = (int64_t)own->grid.values[d];
         if ((double)q[d] != own->grid.values[d])
-            return refuse(s, "grid", r, "grid: %g is no whole number", own->grid.values[d]);
+            return refuse(s, "grid", r, "grid: %g is not a whole number", own->grid.values[d]);
         all *= q[d];
     }
     if (all > MOST_TWISTS)
@@ -140,7 +142,8 @@ static int take_list(study *s, const twists_section *own, int dimension, scanned
         words_free(numbers);
         if (count != dimension || !sound)
             return refuse(s, "list", r,
-                          "list: twist %lld is '%s'; it takes %d numbers in quotes, from -1 to 1",
+                          "list: twist %lld is '%s' but must be %d numbers in quotes, from "
+                          "-1 to 1",
                           (long long)n + 1, excerpt(key->values[n]).text, dimension);
     }
     s->twists.weights = checked(calloc((size_t)key->count + 1, sizeof *s->twists.weights));
@@ -152,14 +155,15 @@ static int take_weights(study *s, const twists_section *own, int64_t count, repo
 {
     double sum = 0;
     if (own->weights.count && own->grid.count)
-        return refuse(s, "weights", r,
-                      "weights: those of a grid follow from it; they go with list");
+        return refuse(s, "weights", r, "weights: they can only be given for list");
     if (own->weights.count && own->weights.count != count)
-        return refuse(s, "weights", r, "weights: there are %d, and %lld twists", own->weights.count,
+        return refuse(s, "weights", r, "weights: there are %d for %lld twists", own->weights.count,
                       (long long)count);
     for (int64_t n = 0; n < own->weights.count; n++) {
         if (!(own->weights.values[n] >= 0))
-            return refuse(s, "weights", r, "weights: weight %lld is %g; none can be below 0",
+            return refuse(s, "weights", r,
+                          "weights: weight %lld is %g, but must not be "
+                          "negative",
                           (long long)n + 1, own->weights.values[n]);
         s->twists.weights[n] = own->weights.values[n];
     }
@@ -174,7 +178,7 @@ static int take_twists(study *s, const twists_section *own, int dimension, scann
 {
     if (!own->grid.count == !*own->list)
         return refuse(s, "grid", r,
-                      own->grid.count ? "has both grid and list: one of them"
+                      own->grid.count ? "has both grid and list: give one of them"
                                       : "has no twists: give grid or list");
     int code = own->grid.count ? take_grid(s, own, dimension, key, r)
                                : take_list(s, own, dimension, key, r);
@@ -220,13 +224,14 @@ static int check_box(const study *s, const base *b, report *r)
     if (b->system.box.domain != PLUGMC_DOMAIN_PERIODIC)
         return refuse(s, "fermi_energy", r, "fermi_energy: the box must be periodic");
     if (box->density > 0 || box->packing_fraction > 0)
-        return refuse(
-            s, "fermi_energy", r,
-            "fermi_energy: give [box] by its lengths; its density changes with the numbers");
+        return refuse(s, "fermi_energy", r,
+                      "fermi_energy: give [box] by its lengths, since the density depends on the "
+                      "numbers of electrons");
     for (int i = 0; i < s->key_count; i++)
         if (!strncmp(s->keys[i].name, "box.", 4))
             return refuse(s, "fermi_energy", r,
-                          "fermi_energy: %s is scanned, and numbers follow from one box",
+                          "fermi_energy: %s is scanned, but the numbers of electrons follow "
+                          "from one box",
                           s->keys[i].name);
     return 0;
 }
@@ -273,6 +278,7 @@ static int read_own(study *s, twists_section *own, report *r)
     ini_section *section = &s->twist_section;
     parameters_fill(twists_table, PLUGMC_COUNT(twists_table), sizeof(double), own, s->path, section,
                     r);
+    former_keys_warn(&s->ini, section, r);
     parameters_unused(twists_table, PLUGMC_COUNT(twists_table), NULL, s->path, section, r);
     return r->errors > before ? r->code : 0;
 }
@@ -283,8 +289,8 @@ static int check_potential(const study *s, const char *label, report *r)
         if (!strcmp(s->ini.sections[i].kind, "potential") &&
             !strcmp(s->ini.sections[i].label, label))
             return 0;
-    return refuse(s, "of", r, "of = %s: there is no [potential %s]", excerpt(label).text,
-                  excerpt(label).text);
+    return refuse(s, "potential", r, "potential = %s: there is no [potential %s]",
+                  excerpt(label).text, excerpt(label).text);
 }
 
 /* Box and species as the first point has them. */
@@ -303,9 +309,10 @@ static void base_close(base *b)
 
 void twists_describe(FILE *out, bool markdown)
 {
-    fputs(markdown
-              ? "### [twists]\n\nMakes all points of a study at each twist, and joins them.\n\n"
-              : "[twists]: makes all points of a study at each twist, and joins them\n\n",
+    fputs(markdown ? "### [twists]\n\nRepeats each point of a study at each twist, and averages "
+                     "over them.\n\n"
+                   : "[twists]: repeats each point of a study at each twist, and averages over "
+                     "them\n\n",
           out);
     parameters_describe(out, twists_table, PLUGMC_COUNT(twists_table), markdown);
     fputs("\n", out);
@@ -317,12 +324,12 @@ int twists_read(study *s, report *r)
     twists_section own = {0};
     base b = {.config.without_mover = true};
     int code = read_own(s, &own, r);
-    if (!code) code = check_potential(s, own.of, r);
+    if (!code) code = check_potential(s, own.potential, r);
     if (!code) code = base_open(s, &b, r);
     s->twists.names = checked(calloc((size_t)b.system.species_count + 2, sizeof(char *)));
     if (!code) {
         scanned_key *key = &s->keys[s->key_count++];
-        if (asprintf(&s->twists.names[0], "potential %s.twist", own.of) < 0) checked(NULL);
+        if (asprintf(&s->twists.names[0], "potential %s.twist", own.potential) < 0) checked(NULL);
         const ini_entry *entry = ini_get(&s->twist_section, own.grid.count ? "grid" : "list");
         *key = (scanned_key){.name = s->twists.names[0],
                              .line = entry ? entry->line : s->twist_section.line,

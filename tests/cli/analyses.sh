@@ -199,9 +199,8 @@ test_runs_that_are_not_one()
     disks
     must run sim.ini --set run.seed=4 --set run.output=b.h5 --set 'mover serial.step=0.2'
     must run sim.ini --set run.sweeps=300 --set run.output=same.h5
-    refused 3 "b.h5: cannot be added to sim.h5: [mover serial] step is 0.3 there and 0.2 here; --compare sets \
-them side by side" analyse sim.h5 b.h5
-    refused 3 "same.h5: cannot be added to sim.h5: both have [run] seed = 3, so they are the same chain" \
+    refused 3 "b.h5: cannot be combined with sim.h5: [mover serial] step is 0.3 there but 0.2 here; --compare compares them" analyse sim.h5 b.h5
+    refused 3 "same.h5: cannot be combined with sim.h5: both have [run] seed = 3, so they are the same chain" \
         analyse sim.h5 same.h5
     must analyse sim.h5 b.h5 --compare
 }
@@ -221,11 +220,10 @@ test_runs_of_other_tables_are_not_one()
     must analyse a.h5 b.h5
     printf '%s\n' "0.9 8" "1 4" "1.2 0" >u.dat
     must run sim.ini --set run.seed=6 --set run.output=c.h5
-    refused 3 "c.h5: cannot be added to a.h5: the file of [potential tabulated] files was another one there; \
---compare sets them side by side" analyse a.h5 c.h5
+    refused 3 "c.h5: cannot be combined with a.h5: the file of [potential tabulated] files was a different one there; --compare compares them" analyse a.h5 c.h5
     plugmc reweight a.h5 c.h5 --at run.temperature=1.1
     expect_exit 3
-    expect_message "c.h5: is of another system than a.h5: the file of [potential tabulated] files was another one there"
+    expect_message "c.h5: belongs to another system than a.h5: the file of [potential tabulated] files was a different one there"
     must analyse a.h5 c.h5 --compare
 }
 
@@ -239,7 +237,7 @@ test_what_analyse_refuses()
         analyse sim.h5 --from -3
     refused 2 "plugmc analyse: unknown option '--form'; see --help" analyse sim.h5 --form 3
     refused 3 "there is no quantity 'rdf.disk-disc'; did you mean 'rdf.disk-disk'?" analyse sim.h5 --print rdf.disk-disc
-    refused 3 "sim.h5: no whole block of 'hard_pressure' begins after sweep 640: its blocks are 8 sweeps long" \
+    refused 3 "sim.h5: no whole block of 'hard_pressure' starts after sweep 640: its blocks are 8 sweeps long" \
         analyse sim.h5 --from 640
     refused 6 "cannot read none.h5: No such file or directory" analyse none.h5
     refused 6 "cannot read sim.ini: it is not an HDF5 file" analyse sim.ini
@@ -253,5 +251,5 @@ test_analysis_of_a_run_that_was_stopped()
     plugmc run sim.ini --set run.output=b.h5 --set run.sweeps=102400000 --set run.time_limit=0.3
     expect_exit 11
     must analyse b.h5
-    grep -q "^UNFINISHED: it was not run to its end$" "$out" || fail "expected that it is not finished"
+    grep -q "^UNFINISHED: the run did not reach its end$" "$out" || fail "expected that it is not finished"
 }

@@ -106,7 +106,7 @@ test_bench_refuses_what_cannot_be_timed()
     refused 3 "sim.ini: there is no section [mover NAME]" bench sim.ini --set bench.time=sweeps
     refused 3 "sim.ini: [bench] vary = potential.grid: there are no values" \
         bench sim.ini --set bench.vary=potential.grid
-    refused 3 "sim.ini: [bench] vary: 8 keys are the most" \
+    refused 3 "sim.ini: [bench] vary: the limit is 8 keys" \
         bench sim.ini --set bench.vary=a.b,a.b,a.b,a.b,a.b,a.b,a.b,a.b,a.b --set bench.values=1
     refused 3 "--set: [bench] time = never: must be one of sweeps, total, orbitals" \
         bench sim.ini --set bench.time=never
@@ -158,7 +158,7 @@ test_bench_of_orbitals_of_a_molecule()
     grep -Eq "^ +[0-9]+ +[0-9]+ +[0-9]+ +cpu " "$out" || fail "no line"
     plugmc bench sim.ini --set run.device=cpu --set bench.places=5
     expect_exit 3
-    expect_message "sim.ini: [bench] places = 5: random places need a periodic box"
+    expect_message "sim.ini: [bench] places = 5: random positions need a periodic box"
 }
 
 # What a benchmark is stands in its first line.

@@ -99,10 +99,10 @@ test_ladder_in_two_variables()
     # exchanges that do not say along what
     change '/^\[mover along_temperature\]/,$d; s/^along = 1$/along = 0/; s/^sweeps = .*/sweeps = 40/'
     must run sim.ini --set run.output=mixed.h5
-    refused 3 "mixed.h5: has no exchanges along run.pressure by themselves: two sections with plugin = exchange, along = 1 and along = 2, count each variable for itself" \
+    refused 3 "mixed.h5: has no separate exchanges along run.pressure: two sections with plugin = exchange, along = 1 and along = 2, count each variable separately" \
         ladder mixed.h5
     must run sim.ini --set run.output=half.h5 --set "mover along_pressure.along=1"
-    refused 3 "half.h5: has no exchanges along run.temperature by themselves: two sections with plugin = exchange, along = 1 and along = 2, count each variable for itself" \
+    refused 3 "half.h5: has no separate exchanges along run.temperature: two sections with plugin = exchange, along = 1 and along = 2, count each variable separately" \
         ladder half.h5
 }
 
@@ -166,13 +166,13 @@ test_ladders_that_nothing_is_proposed_for()
     change 's/^sweeps = .*/sweeps = 100/'
     must run sim.ini --set run.output=short.h5
     must ladder short.h5
-    expect_output "too few round trips to go by the flow of walkers: "
+    expect_output "too few round trips to use the flow of walkers: "
     refused 2 "short.h5: has a ladder in one variable: --rungs needs one number" ladder short.h5 --rungs 3,3
     must run sim.ini --set run.output=around.h5 --set "ladder.values=1 0.5 2" --set run.walkers=3
-    refused 3 "around.h5: the values of its ladder neither rise nor fall" ladder around.h5
+    refused 3 "around.h5: the values of its ladder are not monotonic" ladder around.h5
     change '/^\[mover exchange\]/,/^every/d'
     must run sim.ini --set run.output=still.h5
-    refused 3 "still.h5: has no [mover exchange]: walkers have stayed on their rungs" ladder still.h5
+    refused 3 "still.h5: has no [mover exchange]: walkers stayed on their rungs" ladder still.h5
     change '/^\[ladder\]/,/^values/d; /^\[observable/,$d'
     must run sim.ini --set run.output=none.h5
     refused 3 "none.h5: has no ladder" ladder none.h5

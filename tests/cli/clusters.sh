@@ -22,7 +22,7 @@ mixture()
 	diameter = 2
 	[species small]
 	count = 40
-	most = 120
+	max_count = 120
 	activity = 0.1
 	[initial]
 	state = random
@@ -57,11 +57,11 @@ test_clusters_beside_all_else_are_cut()
 test_clusters_that_are_measured_too_often()
 {
     mixture
-    change '/^most/d; /^activity/d; s/^\[mover cluster\]/&\nevery = 20/; s/^clusters = 3/clusters = 1/'
+    change '/^max_count/d; /^activity/d; s/^\[mover cluster\]/&\nevery = 20/; s/^clusters = 3/clusters = 1/'
     printf '%s\n' '[mover serial]' >>sim.ini
     plugmc run sim.ini
     expect_exit 3
-    grep -q "\[mover cluster\] no cluster has been made since the last measurement: period has to be a multiple of every" \
+    grep -q "\[mover cluster\] no cluster was made since the last measurement: period must be a multiple of every" \
         "$err" || fail "it was measured"
     must run sim.ini --set "mover cluster.period=20"
     grep -q '^cluster.cluster_size *0\.' "$out" || fail "no cluster was measured"

@@ -212,7 +212,7 @@ test_bench_of_several_movers()
 test_bench_of_nothing()
 {
     disks
-    refused 3 "sim.ini: has no [bench] section: it is no benchmark" bench sim.ini
+    refused 3 "sim.ini: has no [bench] section, so it is not a benchmark" bench sim.ini
     plugmc bench none
     expect_exit 2
     grep -q "^plugmc: no benchmark 'none': there is no .*/none.ini" "$err" || fail "expected where"
@@ -229,13 +229,13 @@ test_info_lists_what_observables_give()
     grep -Eq '^  u_<species>-<species> +derived array +kT +potential of mean force' "$out" ||
         fail "a derived array with a unit"
     PLUGMC_PLUGIN_PATH=$TEST_PLUGINS must info reader
-    expect_output "what it gives is known in a run only"
+    expect_output "its quantities depend on the run"
     must list observables
     local names
     names=$(sed -n 's/^  \([a-z_]*\) .*/\1/p' "$out")
     for name in $names; do
         must info "$name"
-        [ "$name" = trajectory ] || expect_output "What it gives (<word>: as the run has it):"
+        [ "$name" = trajectory ] || expect_output "Quantities (<word>: depends on the run):"
     done
 }
 

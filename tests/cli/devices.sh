@@ -34,7 +34,7 @@ goes_to_the_cpu()
     grep -Fq "on the CPU, 1 thread (" "$err" && grep -Fq "; $1)" "$err" || fail "expected where it runs: $1"
 }
 
-many_walkers="of many walkers a GPU may be faster: [run] device = gpu"
+many_walkers="for many walkers a GPU may be faster: [run] device = gpu"
 
 # Movers that a GPU has, but none of which it can be said that they are faster there.
 test_movers_by_the_core_choose_the_cpu()
@@ -57,10 +57,10 @@ test_many_walkers_by_the_core_choose_the_gpu()
 {
     by_core "" <<<"[mover serial]"
     must check sim.ini --set run.walkers=64 --set run.threads=1
-    ! grep -q "runs on the CPU (of many walkers" "$out" || fail "no GPU was looked for"
+    ! grep -q "runs on the CPU (for many walkers" "$out" || fail "no GPU was looked for"
     grep -Eq "runs on the CPU \((there is no|no )|NVIDIA" "$out" || fail "expected a GPU, or why there is none"
     must check sim.ini --set run.walkers=2000 --set run.threads=2 # 80 particles: half a million trials/s and more
-    ! grep -q "runs on the CPU (of many walkers\|a GPU would" "$out" || fail "no GPU was looked for"
+    ! grep -q "runs on the CPU (for many walkers\|a GPU would" "$out" || fail "no GPU was looked for"
     must check sim.ini --set run.walkers=32 --set run.threads=32
     expect_output "runs on the CPU (a GPU would make about 0."
     expect_output "times as many trial moves a second: [run] device = gpu)"

@@ -126,7 +126,7 @@ test_weights_that_run_away_end_the_run()
 	END
     plugmc run sim.ini --quiet
     expect_exit 9
-    grep -q "\[mover diffusion\] weights run away: in sweep [0-9]* .*: take a smaller tau or a better wave function" "$err" ||
+    grep -q "\[mover diffusion\] weights diverge: in sweep [0-9]* .*: use a smaller tau or a better wave function" "$err" ||
         fail "$(cat "$err")"
 }
 
@@ -157,13 +157,13 @@ test_extrapolation_is_the_fit_that_it_says()
                           if (($2 - value) ^ 2 > (0.2 * e) ^ 2 || error($2) < 0.8 * e || error($2) > 1.25 * e) exit 1
                           found = 1 }
          END { exit !found }' "$out" || fail "another line: $(cat "$out")"
-    refused 3 "3 values of 'mover diffusion.tau' are too few: a fit needs 4 at least" \
+    refused 3 "3 values of 'mover diffusion.tau' are too few: a fit needs at least 4" \
         extrapolate 0.4.h5 0.2.h5 0.1.h5 --order 3
     cp 0.4.h5 again.h5
     refused 3 "again.h5: is the same chain as 0.4.h5" extrapolate 0.4.h5 again.h5 0.1.h5
-    refused 3 "0.4.h5: the run has no number 'local_energy.charm'" \
+    refused 3 "0.4.h5: the run has no quantity 'local_energy.charm'" \
         extrapolate 0.4.h5 0.2.h5 --of local_energy.charm
-    refused 3 "0.4.h5: its walkers have weights: it is no run of variational Monte Carlo" \
+    refused 3 "0.4.h5: its walkers have weights: it is not a run of variational Monte Carlo" \
         extrapolate 0.2.h5 --vmc 0.4.h5 --of local_energy.kinetic
     sed '/^\[mover/,$d' sim.ini >vmc.ini
     printf '[mover quasi_simultaneous]\nstep = 3\n' >>vmc.ini
@@ -172,7 +172,7 @@ test_extrapolation_is_the_fit_that_it_says()
     must extrapolate 0.2.h5 --vmc vmc.h5 --of local_energy.kinetic
     expect_output "2 DMC - VMC"
     must run vmc.ini --set run.output=other.h5 --set box.lx=20
-    refused 3 "other.h5: a run of another system than 0.2.h5: [box] lx is 19.425649689427537 there, and 20 here" \
+    refused 3 "other.h5: a run of another system than 0.2.h5: [box] lx is 19.425649689427537 there, but 20 here" \
         extrapolate 0.2.h5 --vmc other.h5 --of local_energy.kinetic
     must run vmc.ini --set run.output=wave.h5 --set "potential jastrow.like=1 0.6 0.4 0.2 0.1"
     plugmc extrapolate 0.2.h5 --vmc wave.h5 --of local_energy.kinetic

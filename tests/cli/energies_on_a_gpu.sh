@@ -244,7 +244,7 @@ reservoir()
 	lx = 6
 	[species a]
 	count = 20
-	most = 90
+	max_count = 90
 	activity = 0.06
 	[initial]
 	state = lattice
@@ -307,7 +307,7 @@ reservoirs()
     reservoir "$1" "pressure = 0.1" <<-END
 	[species b]
 	count = 10
-	most = 60
+	max_count = 60
 	charge = -1
 	mu = -2
 	[ladder]
@@ -378,22 +378,22 @@ weighed()
 
 test_weights_of_few_walkers_on_a_gpu()
 {
-    weighed 4 '[mover transition_matrix]' 'of = a' 'windows = 2' 'period = 10'
+    weighed 4 '[mover transition_matrix]' 'variable = a' 'windows = 2' 'period = 10'
     same_on_both
 }
 
 test_weights_of_many_walkers_on_a_gpu()
 {
-    weighed 40 '[mover transition_matrix]' 'of = a' 'windows = 4' 'period = 10'
+    weighed 40 '[mover transition_matrix]' 'variable = a' 'windows = 4' 'period = 10'
     same_on_both
-    weighed 40 '[mover wang_landau]' 'of = a' 'learning = 20' 'period = 10'
+    weighed 40 '[mover wang_landau]' 'variable = a' 'learning = 20' 'period = 10'
     change 's/^sweeps.*/&\nequilibrate = 20/'
     same_on_both
 }
 
 test_weights_are_resumed_on_a_gpu()
 {
-    weighed 40 '[mover transition_matrix]' 'of = a' 'windows = 4' 'period = 10'
+    weighed 40 '[mover transition_matrix]' 'variable = a' 'windows = 4' 'period = 10'
     change 's/^seed.*/&\ndevice = gpu/'
     must run sim.ini --set run.output=one.h5
     must run sim.ini --set run.output=parts.h5 --set run.sweeps=23

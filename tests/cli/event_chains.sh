@@ -111,7 +111,7 @@ test_chains_of_many_disks_overflow_no_integer()
 test_chains_are_cut()
 {
     hard 2 9 30 400
-    change 's/^walkers = 4/walkers = 3/; s/^count = 30/&\nmost = 60\nactivity = 2/'
+    change 's/^walkers = 4/walkers = 3/; s/^count = 30/&\nmax_count = 60\nactivity = 2/'
     printf '%s\n' '[mover insert]' 'species = ball' 'trials = 5' '[observable numbers]' 'period = 10' >>sim.ini
     cut
     change 's/^\[mover event_chain\]/&\nkind = reflected/'
@@ -140,8 +140,7 @@ test_chains_of_a_thin_gas_reach_all_places()
     must run sim.ini
     near structure_factor.ball-ball 0.98787 0.01
     must run sim.ini --set mover.length=12 --set run.sweeps=10
-    expect_message "--set: warning: [mover event_chain] length: 12 is 2 times the edge of the box along x, so a particle that \
-meets nobody comes back to where it was: take another length"
+    expect_message "--set: warning: [mover event_chain] length: 12 is 2 times the edge of the box along x, so a particle without contacts would return to its position: choose another length"
 }
 
 # A third of this edge, three times, is less than the edge by its last bit: a chain along x has to leave the last of

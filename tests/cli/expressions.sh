@@ -119,8 +119,8 @@ cutoff = 2.5'
         fluid $mover <<<"[potential expression]
 $floorless"
         sed -i 's/^count = 100/&\ndiameter = 0.95/; s/^equilibrate.*//' sim.ini
-        refused 3 "sim.ini:24: [potential expression] energy: the formula goes to minus infinity as 'one' and 'one' meet, and nothing keeps them apart: set guard to the distance below which they cannot be, or add a potential with a core, such as hard_sphere with diameters above 0" run sim.ini
-        refused 3 "sim.ini:24: [potential expression] energy: the formula is below -10000 kT where, at guard, 'one' and 'one' meet, and nothing keeps them apart: set it to the distance below which they cannot be, or add a potential with a core, such as hard_sphere with diameters above 0" \
+        refused 3 "sim.ini:24: [potential expression] energy: the formula goes to minus infinity as 'one' and 'one' meet, so they would collapse: set guard to the distance below which pairs are forbidden, or add a potential with a core, such as hard_sphere with diameters above 0" run sim.ini
+        refused 3 "sim.ini:24: [potential expression] energy: the formula is below -10000 kT where, at guard, 'one' and 'one' meet, so they would collapse: set it to the distance below which pairs are forbidden, or add a potential with a core, such as hard_sphere with diameters above 0" \
             run sim.ini --set "potential expression.guard=0.1"
         must run sim.ini --set "potential expression.guard=0.95" --set run.output=a.h5
         echo '[potential hard_sphere]' >>sim.ini

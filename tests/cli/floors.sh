@@ -51,10 +51,10 @@ test_negative_coupling_of_a_repulsion()
 {
     system "$lennard_jones
 coupling = -1"
-    bottomless 23 "A coupling below 0 turns repulsion into attraction"
+    bottomless 23 "A negative coupling turns repulsion into attraction"
     system "$(formula '10*exp(-r)/r')
 coupling = -0.5"
-    bottomless 23 "'blob' and 'blob'.*A coupling below 0"
+    bottomless 23 "'blob' and 'blob'.*A negative coupling"
     system "[potential yukawa]
 bjerrum_length = 1
 kappa = 1
@@ -81,11 +81,11 @@ test_negative_coupling_of_a_guard()
     system "$(formula 'exp(-r^2)')
 guard = 0.3
 coupling = -1"
-    bottomless 24 "e\+30 kT at r = 0\.[0-9]+, .*A coupling below 0"
+    bottomless 24 "e\+30 kT at r = 0\.[0-9]+, .*A negative coupling"
     system "[potential tabulated]
 files = t.dat
 coupling = -1"
-    bottomless 22 "A coupling below 0"
+    bottomless 22 "A negative coupling"
     system "[potential tabulated]
 files = t.dat
 inside = extrapolate
@@ -96,7 +96,7 @@ files = t.dat
 inside = extrapolate
 guard = 0.6
 coupling = -1"
-    bottomless 24 "A coupling below 0"
+    bottomless 24 "A negative coupling"
 }
 
 test_pole_at_a_distance()
@@ -104,7 +104,7 @@ test_pole_at_a_distance()
     local energy
     for energy in '-1/(r-1)^2' '-0.01/(r-1.2345)^2' '-1/abs(r-2)' '1/(r-2)' '-300/sqrt(abs(r-2))'; do
         system "$(formula "4*(1/r^12-1/r^6) + $energy")"
-        bottomless 20 "nothing keeps them apart"
+        bottomless 20 "no hard core keeps them apart"
     done
     system "$(formula '1/(r-1)^2')
 coupling = -1"
@@ -112,7 +112,7 @@ coupling = -1"
     # too weak for a minimum on the slope of the others
     for energy in '-1e-8/(r-1.05)^2' '-1e-10/(r-1.2345)^2' '-1e-12/(r-1.7)^2' '-1e-10/(r-1.23)^4' '-1e-7/abs(r-1.3)'; do
         system "$(formula "4*(1/r^12-1/r^6) + $energy")"
-        bottomless 20 "nothing keeps them apart"
+        bottomless 20 "no hard core keeps them apart"
     done
     # a pole that is a barrier, wells that are deep or narrow, a logarithm, a jump; poles that nobody reaches
     for energy in '1/(r-1)^2' '-1e6*exp(-(r-1)^2)' '-1e5*exp(-(1e3*(r-1))^2)' 'log(abs(r-1))' \
@@ -136,7 +136,7 @@ test_weak_poles_where_particles_come_nearest()
     for energy in -1/r -1e-6/r -1e-12/r -3e-18/r -9e-30/r^2 -1e-30/r^6 '-2e-12/sqrt(r)' '-exp(-r)*1e-15/r' '1-3e-18/r' \
         '4*log(r)' '-log(r)^2'; do
         system "$(turned "$energy")"
-        bottomless 23 "nothing keeps them apart"
+        bottomless 23 "no hard core keeps them apart"
     done
     for energy in -1 '-exp(-r^2)' '-1e5*exp(-r)' 'log(r)' '2.9*log(r)' '-log(r)' 1e-30/r 3e-18/r '-1/(r+0.01)' '-sin(r)/r' \
         '-(1-exp(-r))/r' '-sqrt(r)' '1e-20*(1/r^12-1/r^6)' '3e-18/r^2-3e-18/r' 'r*log(r)'; do
@@ -146,7 +146,7 @@ test_weak_poles_where_particles_come_nearest()
     for energy in '-1e-3/(r-0.5)' '-1e-9/(r-0.5)' '-1e-11/(r-0.5)' '-1e-25/(r-0.5)^2' '1.5*log(abs(r-0.5))'; do
         system "[potential hard_sphere]
 $(turned "$energy")"
-        bottomless 24 "nothing keeps them apart"
+        bottomless 24 "no hard core keeps them apart"
     done
     for energy in '-1/(r-0.49)' '-exp(0.5-r)/r' '-sqrt(abs(r-0.5))' '0.5*log(abs(r-0.5))' '1e-9/(r-0.5)' -10; do
         system "[potential hard_sphere]
@@ -172,7 +172,7 @@ values = 1 0.5 0.1"
     sed -i 's/^values.*/values = 1 0.5 0/' floor.ini
     bottomless 23 "'blob' and 'blub' has no lower bound where lennard_jones.coupling = 0:"
     sed -i 's/^values.*/values = 1 0.5 -0.5/' floor.ini
-    bottomless 20 "'blob' and 'blob' has no lower bound where lennard_jones.coupling = -0.5:.*A coupling below 0"
+    bottomless 20 "'blob' and 'blob' has no lower bound where lennard_jones.coupling = -0.5:.*A negative coupling"
     sed -i 's/^vary.*/vary = run.temperature/; s/^values.*/values = 1e-6 1 1e6/' floor.ini
     must check floor.ini
 }

@@ -135,8 +135,7 @@ test_species_of_h5md_go_by_their_names()
     # without names, by number: the other order is another state
     "$H5TOOL" nameless sim.h5 || fail "h5tool"
     plugmc run next.ini
-    grep -q "^sim.h5: warning: the file has numbers of species and no names: they are taken in the \
-order of the run's species (0: Kr, 1: Ar)$" "$err" || fail "expected a warning"
+    grep -q "^sim.h5: warning: the file numbers its species without names: the order of the run's species is used (0: Kr, 1: Ar)$" "$err" || fail "expected a warning"
 }
 
 # As h5py writes texts, as H5MD has species, and as an element that changes in time.
@@ -268,7 +267,7 @@ test_boxes_and_numbers_of_another_run()
     sed 's/^sweeps = .*/sweeps = 1/; s/^\[mover .*/&\nevery = 1000/; s/^period = .*/period = 1/' sim.ini >next.ini
     printf '[initial]\nstate = file\nfile = sim.h5\n' >>next.ini
     must run next.ini
-    grep -q "^walkers begin in the boxes of sim.h5, with a volume of .* to .*; that of \[box\] is 343$" "$err" ||
+    grep -q "^walkers start in the boxes of sim.h5, of volume .* to .*; that of \[box\] is 343$" "$err" ||
         fail "expected to be told of other boxes"
     for walker in 0 1; do
         contents_of sim.h5 $walker >sent
@@ -287,7 +286,7 @@ test_boxes_and_numbers_of_another_run()
     # a box in which pairs would have two images is refused
     plugmc run next.ini --set potential.cutoff=3.9 --set box.lx=9
     expect_exit 3
-    grep -q "^sim.h5: the box of walker [01] is so small, a volume of [0-9.]*, that the range of a potential is more than half of it$" "$err" ||
+    grep -q "^sim.h5: the box of walker [01] is too small, with a volume of [0-9.]*: the range of a potential exceeds half of the box$" "$err" ||
         fail "expected that the box is refused"
     # and in a run whose box stays, the file's must be that of [box]
     sed '/^\[mover volume\]/,+2d; /^pressure/d' next.ini >nvt.ini

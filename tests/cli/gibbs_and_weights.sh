@@ -18,7 +18,7 @@ atoms()
 	lx = 5.5
 	[species a]
 	count = 10
-	most = 40
+	max_count = 40
 	[initial]
 	state = lattice
 	[potential lennard_jones]
@@ -44,8 +44,8 @@ shared()
 weighed()
 {
     atoms
-    change 's/^most = .*/&\nactivity = 0.05/'
-    printf '%s\n' '[mover insert]' 'species = a' 'trials = 20' "[mover $1]" 'of = a' 'period = 5' "${@:2}" >>sim.ini
+    change 's/^max_count = .*/&\nactivity = 0.05/'
+    printf '%s\n' '[mover insert]' 'species = a' 'trials = 20' "[mover $1]" 'variable = a' 'period = 5' "${@:2}" >>sim.ini
 }
 
 # cut: threads, and a run in two parts, make one chain
@@ -115,8 +115,8 @@ test_weights_are_cut()
     weighed umbrella 'strength = 0.1' 'center = 15'
     cut
     atoms
-    change 's/^temperature = .*/&\npressure = 0.5/; /^most/d; s/^cutoff = .*/cutoff = 1.4/'
-    printf '%s\n' '[mover volume]' '[mover wang_landau]' 'of = volume' 'least = 30' 'most = 300' 'bins = 30' \
+    change 's/^temperature = .*/&\npressure = 0.5/; /^max_count/d; s/^cutoff = .*/cutoff = 1.4/'
+    printf '%s\n' '[mover volume]' '[mover wang_landau]' 'variable = volume' 'min = 30' 'max = 300' 'bins = 30' \
         'learning = 80' >>sim.ini
     cut
 }
@@ -134,7 +134,7 @@ test_weights_are_killed()
 test_two_phases_are_found()
 {
     weighed transition_matrix 'coexistence = yes'
-    change 's/^most = .*/most = 130/; s/^temperature = .*/temperature = 1/; s/^activity = .*/activity = 0.02/
+    change 's/^max_count = .*/max_count = 130/; s/^temperature = .*/temperature = 1/; s/^activity = .*/activity = 0.02/
             s/^trials = .*/trials = 400/; s/^cutoff = .*/cutoff = 2.5/; s/^walkers = .*/walkers = 8/; s/^period = .*/&\nwindows = 8/'
     must run sim.ini
     awk '$1 == "transition_matrix.ln_z_coexistence" { z = $2 + 0 } END { exit !(z < -3.5 && z > -4.1) }' "$out" ||

@@ -19,13 +19,13 @@ salt()
 	lx = 9
 	[species Ca]
 	count = 4
-	most = 30
+	max_count = 30
 	diameter = 1
 	charge = 2
 	activity = 0.002
 	[species Cl]
 	count = 8
-	most = 60
+	max_count = 60
 	diameter = 1
 	charge = -1
 	activity = 0.03
@@ -121,7 +121,7 @@ test_groups_beside_a_mesh_are_cut()
 test_groups_near_the_first_are_cut()
 {
     salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
-    change 's/^trials = 20/&\nnear = 2/'
+    change 's/^trials = 20/&\nmax_distance = 2/'
     same_however_it_is_cut
 }
 
@@ -162,13 +162,13 @@ test_weights_forget_how_walkers_began()
 	lx = 8
 	[species cation]
 	count = 16
-	most = 64
+	max_count = 64
 	diameter = 1
 	charge = 1
 	activity = 1.4e-6
 	[species anion]
 	count = 16
-	most = 64
+	max_count = 64
 	diameter = 1
 	charge = -1
 	activity = 1.4e-6
@@ -183,9 +183,9 @@ test_weights_forget_how_walkers_began()
 	[mover insert_group]
 	group = cation anion
 	trials = 400
-	near = 1.5
+	max_distance = 1.5
 	[mover transition_matrix]
-	of = cation
+	variable = cation
 	windows = 4
 	period = 10
 	END
@@ -217,7 +217,7 @@ test_groups_on_a_gpu()
 test_groups_near_the_first_on_a_gpu()
 {
     decided_on_a_gpu '[mover far]' 'plugin = insert_group' 'group = Ca Cl Cl' 'trials = 20'
-    change '/^\[mover insert_group\]/,/^trials/s/^trials.*/&\nnear = 2.5/; s/^most = 30/most = 8/; s/^most = 60/most = 16/'
+    change '/^\[mover insert_group\]/,/^trials/s/^trials.*/&\nmax_distance = 2.5/; s/^max_count = 30/max_count = 8/; s/^max_count = 60/max_count = 16/'
     same_on_both
     change 's/^diameter = 1/diameter = 0.01/; s/coulomb_cube/coulomb/; s/^bjerrum.*/bjerrum_length = 0.001\nminimum_image = yes/'
     same_on_both
@@ -227,14 +227,14 @@ test_groups_with_weights_on_a_gpu()
 {
     decided_on_a_gpu
     change '/^\[observable/,/^period/d'
-    printf '%s\n' '[mover transition_matrix]' 'of = Ca' 'windows = 3' 'period = 5' >>sim.ini
+    printf '%s\n' '[mover transition_matrix]' 'variable = Ca' 'windows = 3' 'period = 5' >>sim.ini
     same_on_both
 }
 
 test_groups_are_resumed_on_a_gpu()
 {
     decided_on_a_gpu
-    change 's/^device = .*/device = gpu/; s/^trials = 20/&\nnear = 2/'
+    change 's/^device = .*/device = gpu/; s/^trials = 20/&\nmax_distance = 2/'
     must run sim.ini --set run.output=one.h5
     must run sim.ini --set run.output=parts.h5 --set run.sweeps=13
     must run --resume parts.h5 --set run.sweeps=30
@@ -257,17 +257,17 @@ test_weights_beside_groups_with_two_of_a_kind()
 	lx = 2
 	[species Ca]
 	count = 0
-	most = 3
+	max_count = 3
 	charge = 2
 	activity = 0.4
 	[species Na]
 	count = 0
-	most = 3
+	max_count = 3
 	charge = 1
 	activity = 0.4
 	[species Cl]
 	count = 0
-	most = 6
+	max_count = 6
 	charge = -1
 	activity = 0.4
 	[initial]
@@ -285,7 +285,7 @@ test_weights_beside_groups_with_two_of_a_kind()
 	group = Na Cl
 	trials = 10
 	[mover transition_matrix]
-	of = Cl
+	variable = Cl
 	END
     must run sim.ini
     must analyse sim.h5 --print transition_matrix.ln_p

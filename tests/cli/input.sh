@@ -28,8 +28,7 @@ test_hdf5_for_an_ini()
 {
     disks
     must run sim.ini
-    refused 3 "sim.h5: this is an HDF5 file, not an INI file; to go on with the run that wrote \
-it: plugmc run --resume sim.h5" run sim.h5
+    refused 3 "sim.h5: this is an HDF5 file, not an INI file; to continue the run that wrote it: plugmc run --resume sim.h5" run sim.h5
 }
 
 # Two lists of 300 numbers, in the file and as --set, read again from the output of a run.
@@ -102,13 +101,10 @@ test_first_words()
     done
     plugmc help nothing
     expect_exit 2
-    expect_message "plugmc: there is no command 'nothing'; plugmc help names them, and plugmc info NAME tells of a \
-plugin or a section"
-    refused 2 "plugmc: 'sim.ini' is no command: plugmc run sim.ini samples what it describes, \
-plugmc check sim.ini only looks at it" sim.ini
-    refused 2 "plugmc: 'sim.h5' is no command: plugmc analyse sim.h5 prints its table, plugmc run \
---resume sim.h5 goes on with the run" sim.h5
-    refused 2 "plugmc: a command comes first, and options such as '--resume' behind it; see plugmc help" --resume sim.h5
+    expect_message "plugmc: there is no command 'nothing'; plugmc help lists them, and plugmc info NAME describes a plugin or a section"
+    refused 2 "plugmc: 'sim.ini' is not a command: plugmc run sim.ini runs it, plugmc check sim.ini only checks it" sim.ini
+    refused 2 "plugmc: 'sim.h5' is not a command: plugmc analyse sim.h5 prints its results, plugmc run --resume sim.h5 continues the run" sim.h5
+    refused 2 "plugmc: the command must come first, before options such as '--resume'; see plugmc help" --resume sim.h5
 }
 
 # Names that are near, but of another kind, are no help: seriel is no observable.

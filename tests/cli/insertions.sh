@@ -43,7 +43,7 @@ wrong()
 test_insertions_are_the_same_however_they_are_cut()
 {
     liquid
-    printf '%s\n' '[observable cells]' 'plugin = widom' 'species = a' 'drawn = cells' 'period = 20' >>sim.ini
+    printf '%s\n' '[observable cells]' 'plugin = widom' 'species = a' 'placement = cells' 'period = 20' >>sim.ini
     must run sim.ini
     expect_output "widom.mu_excess"
     expect_output "cells.ln_activity"
@@ -88,13 +88,13 @@ test_insertions_that_are_refused()
     change 's/^species = b/species = c/'
     wrong 21 "[observable widom] species = c: there is no such species"
     liquid
-    change 's/^lx = .*/shape = sphere\nradius = 6/; s/^insertions/drawn = cells\n&/'
+    change 's/^lx = .*/shape = sphere\nradius = 6/; s/^insertions/placement = cells\n&/'
     printf '%s\n' '[initial]' 'state = random' >>sim.ini
-    wrong 22 "[observable widom] drawn = cells needs a periodic box, and [box] is a sphere, which cells do not fill"
+    wrong 22 "[observable widom] placement = cells needs a periodic box, but [box] is a sphere"
     liquid
     change 's/^count = 60/&\ncharge = 1/; s/^count = 20/&\ncharge = -3/'
     printf '%s\n' '[potential coulomb_ewald]' 'bjerrum_length = 0.1' 'cutoff = 3' '[potential hard_sphere]' >>sim.ini
-    wrong 23 "[observable widom] potential 'coulomb_ewald' is an energy of whole configurations, and does not say what one more particle adds"
+    wrong 23 "[observable widom] potential 'coulomb_ewald' is a many-body term without the energy of an inserted particle"
 }
 
 test_insertions_where_nobody_fits()
@@ -103,6 +103,6 @@ test_insertions_where_nobody_fits()
     change 's/^\[potential lenn.*/[potential hard_sphere]/; /^epsilon/d; /^cutoff/d; s/^lx = .*/density = 0.9/'
     change 's/^insertions = .*/insertions = 2/'
     must run sim.ini --set run.sweeps=100
-    grep -Fq "no test particle found room: give more insertions or more sweeps" "$out" "$err" ||
+    grep -Fq "no test particle could be inserted: use more insertions or more sweeps" "$out" "$err" ||
         fail "it was not said why there is no chemical potential"
 }

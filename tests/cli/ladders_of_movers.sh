@@ -268,11 +268,9 @@ test_brush_warns_of_boxes_too_large_for_float()
 	[mover brush]
 	END
     must run sim.ini
-    expect_message "sim.ini:12: warning: [mover brush] precision: single makes hard cores wider by 0.01 of the largest \
-contact distance in so large a box, whose edges lose as much in float: use precision = double"
+    expect_message "sim.ini:12: warning: [mover brush] precision: single would widen hard cores by 0.01 of the largest contact distance in this large box, because of rounding: use precision = double"
     must run sim.ini --set box.lx=1048576
-    expect_message "sim.ini:12: warning: [mover brush] precision: single rounds places to 0.06 of the largest contact \
-distance in so large a domain: use precision = double"
+    expect_message "sim.ini:12: warning: [mover brush] precision: single would round positions to 0.06 of the largest contact distance in this large domain: use precision = double"
     must run sim.ini --set box.lx=1000
     grep -q precision "$err" && fail "a box of 1000 diameters is not too large"
     must run sim.ini --set mover.precision=double

@@ -53,9 +53,9 @@ edit() { sed -i "$1" lie.ini; }
 test_trial_moves_that_cannot_be()
 {
     lying nan_place mover
-    found 9 "^lie.ini:[0-9]*: \[mover nan_place\] a trial move is to a position that is not a number" run lie.ini
+    found 9 "^lie.ini:[0-9]*: \[mover nan_place\] a trial move has a position that is not a number" run lie.ini
     lying wrong_index mover
-    found 9 "\[mover wrong_index\] a trial move is of a particle that is not there, in walker 0 and sweep 0$" run lie.ini
+    found 9 "\[mover wrong_index\] a trial move has no such particle, in walker 0 and sweep 0$" run lie.ini
     [ "$(grep -c '^lie.ini' "$err")" = 1 ] || fail "expected one message"
 }
 

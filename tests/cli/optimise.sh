@@ -140,7 +140,7 @@ test_resumed_with_parameters_of_the_wrong_number()
     sed -i 's/like = 0 0 0 0 0/like = 0 0 0 0 0 0/' gas.ini
     plugmc optimise gas.ini --samples 200 --loops 2 --resume
     expect_exit 6
-    expect_message "gas.optimised.ini.loops:5: it has 30 columns, and 34 are expected of 12 numbers: is it of another wave function?"
+    expect_message "gas.optimised.ini.loops:5: it has 30 columns, but 34 are expected for 12 parameters: does it belong to another wave function?"
     expect_untouched
 }
 
@@ -159,7 +159,7 @@ test_resumed_with_another_system()
 {
     gas
     must optimise gas.ini --samples 400 --loops 1
-    refused 6 "gas.optimised.ini.loops:1: its loops are of another system: [box], [species] or [potential] is not what it was" \
+    refused 6 "gas.optimised.ini.loops:1: its loops are of another system: [box], [species] or [potential] has changed" \
         optimise gas.ini --samples 400 --loops 2 --resume --set box.lx=15
     must optimise gas.ini --samples 400 --loops 2 --resume --method reconfiguration --set run.seed=6
 }
@@ -167,7 +167,7 @@ test_resumed_with_another_system()
 test_results_that_cannot_be_written()
 {
     gas
-    refused 5 "--output ./gas.ini is the input, which would be written over" optimise gas.ini --output ./gas.ini
+    refused 5 "--output ./gas.ini is the input, which would be overwritten" optimise gas.ini --output ./gas.ini
     refused 5 "cannot write nowhere/x.ini: No such file or directory (in folder nowhere)" optimise gas.ini --output nowhere/x.ini
 }
 
@@ -193,7 +193,7 @@ test_too_few_samples_to_optimise()
 {
     gas
     must optimise gas.ini --samples 150 --loops 1
-    grep -q "^warning: --samples 150 for 10 numbers: steps will fit noise" "$err" || fail "no warning"
+    grep -q "^warning: --samples 150 for 10 parameters: steps will fit noise" "$err" || fail "no warning"
     must optimise gas.ini --samples 200 --loops 1
     ! grep -q "fit noise" "$err" || fail "a warning for 200"
 }
@@ -218,7 +218,7 @@ test_walkers_with_weights_are_not_samples()
     gas
     sed -i '/^\[mover/,/^step/d' gas.ini
     printf '[mover diffusion]\ntau = 0.3\n' >>gas.ini
-    refused 3 "gas.ini:25: [mover diffusion] gives walkers weights, and the samples of an optimisation have none: take a mover of variational Monte Carlo" \
+    refused 3 "gas.ini:25: [mover diffusion] gives walkers weights, but an optimisation needs samples without weights: use a mover of variational Monte Carlo" \
         optimise gas.ini --samples 200
 }
 
@@ -238,7 +238,7 @@ test_jastrow_that_diverges()
     plugmc optimise gas.ini --samples 320
     expect_exit 3
     expect_lines 1
-    grep -q 'local energies scatter by .* this wave function cannot be optimised from here' "$err" ||
+    grep -q 'local energies scatter by .* this wave function cannot be optimised from these parameters' "$err" ||
         fail "no such sentence"
 }
 
@@ -246,13 +246,13 @@ test_nothing_to_optimise()
 {
     gas
     sed -i '/^\[potential jastrow\]/,/^unlike/d' gas.ini
-    refused 3 "gas.ini: no sampled potential of the run has numbers that can be optimised: plugmc info NAME says which plugins have them" \
+    refused 3 "gas.ini: no sampled potential of the run has variational parameters: plugmc info NAME shows which plugins have them" \
         optimise gas.ini
     gas
     sed -i '/^\[observable/,$d' gas.ini
     plugmc optimise gas.ini
     expect_exit 3
-    grep -q 'needs local energies, which no plugin of the run gives' "$err" || fail "no such sentence"
+    grep -q 'needs local energies, which no plugin of the run provides' "$err" || fail "no such sentence"
 }
 
 test_options_of_optimise()
@@ -261,7 +261,7 @@ test_options_of_optimise()
     refused 2 "plugmc optimise: --loops needs a number from 1 to 10000" optimise gas.ini --loops 0
     refused 2 "plugmc optimise: unknown option '--loop'; see --help" optimise gas.ini --loop 3
     refused 2 "plugmc optimise: which file? 'FILE.ini'; see --help" optimise
-    refused 2 "plugmc optimise: linear or reconfiguration is meant, not 'newton'; see --help" optimise gas.ini \
+    refused 2 "plugmc optimise: expected linear or reconfiguration, not 'newton'; see --help" optimise gas.ini \
         --method newton
     must optimise --help
     expect_output "usage: plugmc optimise FILE.ini"

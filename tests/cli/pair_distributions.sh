@@ -34,8 +34,7 @@ test_no_wall_cuts_shells()
     paste value error | awk '{ z = ($1 - 1) / $2; print; if (!(z < 4 && z > -4) || NR > 5 && $2 > 0.02) bad = 1 }
         END { exit bad || NR != 8 }' || fail "g of an ideal gas is not 1"
     must run sim.ini --set "observable rdf.margin=2" --set run.sweeps=10
-    expect_message "sim.ini:19: warning: [observable rdf] nobody is within 1 of the surface, which a wall keeps free, so \
-shells beyond 1 are cut around some references, and g is too small there: margin should be 3"
+    expect_message "sim.ini:19: warning: [observable rdf] a wall excludes particles within 1 of the surface, so shells beyond 1 are cut for some reference particles, and g is too small there: margin should be 3"
 }
 
 # The Bjerrum length of half of a potential twice as strong.
@@ -72,8 +71,7 @@ test_dressed_ions_know_couplings()
     must run sim.ini --set "potential ions.coupling=0.5" --set "potential ions.bjerrum_length=4"
     grep '^dressed_ion.debye_length ' "$out" | diff once - || fail "a coupling is not the strength of charges"
     printf '%s\n' '[ladder]' 'vary = ions.coupling' 'values = 1 2' >>sim.ini
-    refused 3 "sim.ini:23: [observable dressed_ion] no potential of this run has a bjerrum_length, or several or the rungs \
-of a ladder have different ones: give it here" run sim.ini
+    refused 3 "sim.ini:23: [observable dressed_ion] no unique bjerrum_length in the potentials of this run: give it here" run sim.ini
 }
 
 # 1,275 pairs of 50 species are more than an observable may have; a key names those that are wanted, and they are

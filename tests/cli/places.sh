@@ -29,7 +29,7 @@ condensing()
 	[mover insert]
 	species = b
 	trials = 20
-	places = 6
+	trial_positions = 6
 	[observable numbers]
 	period = 5
 	[observable energy]
@@ -46,7 +46,7 @@ test_several_places_however_the_run_is_cut()
     must run sim.ini --set run.sweeps=90 --set run.output=parts.h5
     must run --resume parts.h5 --set run.sweeps=200
     same_chain sim.h5 parts.h5
-    must run sim.ini --set "mover insert.places=1" --set run.output=one.h5
+    must run sim.ini --set "mover insert.trial_positions=1" --set run.output=one.h5
     h5diff -q sim.h5 one.h5 /plugmc/observables/numbers && fail "places change nothing"
     awk '$1 == "acceptance" && /insertion/ { exit !($2 > 0) }' "$out" || fail "nobody came"
 }

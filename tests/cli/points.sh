@@ -61,7 +61,7 @@ test_json_of_points_good_and_bad()
     printf '%s\n' '{"run.seed": 1}' '["run.seed"]' >points
     check_points sim.ini
     expect_exit 3
-    expect_message 'standard input:2: this is no object; a point is a line such as {"run.seed": 1, "box.density": 0.3}'
+    expect_message 'standard input:2: this is not an object; a point is a line such as {"run.seed": 1, "box.density": 0.3}'
     [ ! -s "$out" ] || fail "points are told of although one cannot be read"
     printf '%s\n' '{"run.seed": [1]}' >points
     check_points sim.ini

@@ -90,7 +90,7 @@ test_valence_zero_is_a_warning()
     electrolyte
     printf '[species neutral]\ncount = 5\ndiameter = 1\n' >>sim.ini
     must run sim.ini
-    grep -q "species 'neutral' has charge 0: it feels nothing of this potential" "$err" ||
+    grep -q "species 'neutral' has charge 0, so this potential does not affect it" "$err" ||
         fail "no warning"
 }
 
@@ -129,7 +129,7 @@ test_wall_outside_of_the_box()
     electrolyte
     change 's/^.potential spherical_wall./&\nradius = 9/'
     must run sim.ini
-    grep -q "the wall keeps nobody in: \[box\] has no centre farther out than 8 anyway" "$err" ||
+    grep -q "the wall has no effect: no particle centre of \[box\] is farther out than 8" "$err" ||
         fail "no warning"
 }
 
@@ -201,8 +201,7 @@ test_molecules_in_trajectories()
     done
     # two potentials that tell of different ones
     printf '%s\n' '[potential other]' 'plugin = coulomb_spme' 'bjerrum_length = 1' 'cutoff = 2' 'molecule = 2 2' >>sim.ini
-    refused 3 "sim.ini:$(grep -n 'potential other' sim.ini | cut -d: -f1): [potential other] its molecules are others than \
-those of [potential coulomb_spme]" run sim.ini
+    refused 3 "sim.ini:$(grep -n 'potential other' sim.ini | cut -d: -f1): [potential other] its molecules differ from those of [potential coulomb_spme]" run sim.ini
 }
 
 # ---- Ions with soft cores ----
@@ -213,6 +212,5 @@ test_a_tail_of_another_coupling()
     must run sim.ini
     grep -q "coupling" "$err" && fail "it is the same"
     must run sim.ini --set "potential lennard_jones.coupling=1"
-    expect_message "sim.ini:20: warning: [potential lennard_jones_tail] coupling: [potential lennard_jones] has another one, \
-and this is not the tail of what is sampled"
+    expect_message "sim.ini:20: warning: [potential lennard_jones_tail] coupling: differs from that of [potential lennard_jones], whose tail this is"
 }

@@ -74,8 +74,7 @@ test_pairs_of_boxes_in_many_processes()
     must run sim.ini --set run.walkers=6 --set run.output=one.h5
     must_by 3 run sim.ini --set run.walkers=6 --set run.output=three.h5
     same_file one.h5 three.h5
-    refused_by 4 3 "sim.ini:2: [run] walkers = 6, some of which stay together, cannot be shared by 4 processes: each \
-needs 2 or more" run sim.ini --set run.walkers=6 --set run.output=four.h5
+    refused_by 4 3 "sim.ini:2: [run] walkers = 6, some of which stay together, cannot be distributed over 4 processes: each needs at least 2" run sim.ini --set run.walkers=6 --set run.output=four.h5
 }
 
 # A ladder with what has an error bar, arrays, a tuned step a rung, frames, boxes that change.
@@ -170,7 +169,7 @@ test_error_in_one_of_many_processes()
     sed 's/values = .*/values = 1.4 1.6 1.8/' sim.ini >elsewhere/sim.ini
     by_odd 4 2 "cd elsewhere" run sim.ini
     [ $status = 3 ] || fail "exit code $status"
-    grep -q "rank 2: sim.ini:17: \[ladder\] has 3 values, and there are 8 walkers" "$err" || fail "it is not said who"
+    grep -q "rank 2: sim.ini:17: \[ladder\] has 3 values for 8 walkers" "$err" || fail "it is not said who"
     [ ! -e sim.h5 ] || fail "there is a file"
 }
 
@@ -314,7 +313,7 @@ lose()
 test_lost_process_of_many_processes()
 {
     lose 2 --enable-recovery
-    grep -q 'rank 2 on .* is gone: all processes end; the file is that of the last checkpoint' said.txt ||
+    grep -q 'rank 2 on .* is lost: all processes end; the file is that of the last checkpoint' said.txt ||
         fail "it is not said who is gone"
 }
 
@@ -420,14 +419,13 @@ test_mpi_that_is_built_again()
     printf 'int plugmc_other;\n' >other.c
     mpicc -shared -fPIC other.c -o own/plugmc_open_mpi.so
     by 2 run sim.ini
-    [ $status = 3 ] && grep -q "the launcher has started 2 processes, but $PWD/own/plugmc_open_mpi.so is of another \
-version: build it again by scripts/mpi.sh" "$err" || fail "not refused"
+    [ $status = 3 ] && grep -q "the launcher has started 2 processes, but $PWD/own/plugmc_open_mpi.so is of another version: rebuild it with scripts/mpi.sh" "$err" || fail "not refused"
 }
 
 test_more_processes_than_walkers()
 {
     ladder
-    refused_by 4 3 "[run] walkers = 3 cannot be shared by 4 processes: each needs 1 or more" run sim.ini \
+    refused_by 4 3 "[run] walkers = 3 cannot be distributed over 4 processes: each needs at least 1" run sim.ini \
         --set run.walkers=3 --set "ladder.values=1 1.2 1.4"
 }
 
@@ -438,7 +436,7 @@ test_weights_in_many_processes()
         printf "[mover serial]\n[mover insert]\nspecies = a\n[mover $mover\n" | sed '4s/$/]\nof = a/' |
             particles 20 hard_sphere
         change 's/^count = 20/count = 20\nmost = 60\nactivity = 0.1/; s/^equilibrate.*/equilibrate = 20/'
-        refused_by 2 3 "weights of macrostates are those of all walkers, which 2 processes have apart: start one" \
+        refused_by 2 3 "weights of macrostates are common to all walkers, which are distributed over 2 processes: start one process" \
             run sim.ini --set run.walkers=4
     done
 }
@@ -448,7 +446,7 @@ test_diffusion_in_many_processes()
 {
     . "$here/diffusion.sh"
     gas
-    refused_by 2 3 "mover 'diffusion' ties walkers to each other, and 2 processes have them apart: start one" run sim.ini
+    refused_by 2 3 "mover 'diffusion' couples walkers, which are distributed over 2 processes: start one process" run sim.ini
 }
 
 # What does not divide its work says so once, whichever launcher it is, and touches nothing.

@@ -97,7 +97,7 @@ test_logs_have_messages_and_progress_with_times()
     must run --resume sim.h5 --set run.sweeps=30
     grep -q 'production: 30 of 30 sweeps' run.log || fail "resuming is not logged"
     refused 5 "cannot write no/run.log: No such file or directory; [run] log names it" run sim.ini --set run.log=no/run.log
-    refused 3 "sim.ini:1: [run] log = sim.h5: this file is written already" run sim.ini --set run.log=sim.h5
+    refused 3 "sim.ini:1: [run] log = sim.h5: this is also another output of the run" run sim.ini --set run.log=sim.h5
 }
 
 # A disk that is full ends the log, not the run.

@@ -44,8 +44,7 @@ test_pair_potential_that_keeps_its_promises()
 test_pair_potential_beyond_its_range()
 {
     untrue
-    caught range "the pair energy of 'a' and 'a' is 0\.00999[0-9]* at separation 1\.8000[0-9]*, beyond \
-the range of 1\.8[0-9]* that the potential gives"
+    caught range "the pair energy of 'a' and 'a' is 0\.00999[0-9]* at separation 1\.8000[0-9]*, beyond the declared range of 1\.8[0-9]*"
     caught no_range "the range of its pair energy is -?nan"
 }
 
@@ -59,8 +58,7 @@ test_pair_potential_that_is_no_number()
 test_pair_potential_that_depends_on_the_order()
 {
     untrue
-    caught order "the pair energy of 'a' and 'b' is [0-9.]+ at separation [0-9.]+, but [0-9.]+ if they \
-change places"
+    caught order "the pair energy of 'a' and 'b' is [0-9.]+ at separation [0-9.]+, but [0-9.]+ if they are exchanged"
     caught contact "the contact distance of 'a' and 'b' is 0\.6, that of 'b' and 'a' 0\.5"
     caught core "the contact distance of 'a' and 'a' is -1"
 }
@@ -82,10 +80,8 @@ test_pair_potential_whose_changes_are_no_differences()
 test_pair_potential_with_wrong_derivatives()
 {
     untrue
-    caught slope "the pair energy of 'a' and 'a' has the derivative -[0-9.]+ at separation [0-9.]+, but \
-differences give -[0-9.]+"
-    caught curvature "the pair energy of 'a' and 'a' has the second derivative 0\.75[0-9]* at separation \
-[0-9.]+, but differences give 0\.(5|49)[0-9]*"
+    caught slope "the derivative of the pair energy of 'a' and 'a' is -[0-9.]+ at separation [0-9.]+, but finite differences give -[0-9.]+"
+    caught curvature "the second derivative of the pair energy of 'a' and 'a' is 0\.75[0-9]* at separation [0-9.]+, but finite differences give 0\.(5|49)[0-9]*"
 }
 
 # babbles LIE SENTENCE: by check and by run.
@@ -109,13 +105,13 @@ test_quantities_that_cannot_be()
     babbles unset "a quantity has no name"
     babbles empty_name "a quantity is named '': names have 1 to 200 bytes and no '/'"
     babbles path "a quantity is named '../../box': names have 1 to 200 bytes and no '/'"
-    babbles no_unit "quantity 'q' has no unit (\"\" would do)"
-    babbles no_doc "quantity 'q' has no description (\"\" would do)"
+    babbles no_unit "quantity 'q' has no unit (use \"\" for none)"
+    babbles no_doc "quantity 'q' has no description (use \"\" for none)"
     babbles negative "quantity 'q' has -1 values along axis 0: expected are 1 to 1073741824"
     babbles empty "quantity 'q' has 0 values along axis 0: expected are 1 to 1073741824"
     babbles huge "quantity 'q' has 9223372036854775807 values along axis 0: expected are 1 to 1073741824"
     babbles rank "quantity 'q' has 5 axes: expected are 0 to 4"
-    babbles endless "it has more than 1000 quantities, the most that an observable may have, or their list has no end"
+    babbles endless "it has more than 1000 quantities, the limit, or their list has no end"
     babbles twice "two quantities are named 'q'"
     babbles derived "two quantities are named 'q'"
     babbles axis "quantity 'q' has an axis with the value nan at 1"
@@ -144,7 +140,7 @@ test_scan_names_every_point_with_a_bad_potential()
 {
     untrue
     export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS:$PLUGINS
-    local sentence="'a' and 'a' has the derivative .* but differences give .*"
+    local sentence="the derivative of the pair energy of 'a' and 'a' is .* but finite differences give .*"
     printf '\n[scan]\npotential.lie = none slope\nrun.seed = 1 2 3 4\n' >>untrue.ini
     plugmc scan untrue.ini
     expect_exit 4

@@ -251,9 +251,9 @@ test_report_of_a_study()
     shown hard-disks-scan/summary.html 4
     grep -q 'run.seed = 2' hard-disks-scan/summary.html || fail "expected whose curve is whose"
     printf 'point,state\n0,finished\n' >bad.csv
-    refused 3 "bad.csv: this is no table of plugmc scan (summary.csv) with a result" report bad.csv
+    refused 3 "bad.csv: this is not a table of plugmc scan (summary.csv) with a result" report bad.csv
     printf 'a,"b\n' >bad.csv
-    refused 3 "bad.csv: this is no table of plugmc scan (summary.csv) with a result" report bad.csv
+    refused 3 "bad.csv: this is not a table of plugmc scan (summary.csv) with a result" report bad.csv
 }
 
 # A study whose values are in no order, with more combinations than colours; what is not drawn is said.
@@ -325,7 +325,7 @@ test_what_report_refuses()
     refused 2 "$PWD/summary.csv is the file to be reported on" report summary.csv --output "$PWD/summary.csv" --force
     refused 3 "cannot read no/summary.csv: No such file or directory" report no/summary.csv
     echo mine >sim.html
-    refused 5 "sim.html is there already: --force replaces it, --output FILE.html writes another" report sim.h5
+    refused 5 "sim.html exists already: --force replaces it, --output FILE.html writes another file" report sim.h5
     while_locked sim.html refused 5 "cannot write sim.html: another plugmc is writing it (somebody)" report sim.h5 --force
     must report sim.h5 --force
     refused 5 "cannot write nowhere/sim.html: No such file or directory" report sim.h5 --output nowhere/sim.html

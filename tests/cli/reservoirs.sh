@@ -17,11 +17,11 @@ reservoir()
 	lx = 6
 	[species a]
 	count = 0
-	most = 40
+	max_count = 40
 	activity = 1.5
 	[species b]
 	count = 7
-	most = 30
+	max_count = 30
 	diameter = 0.8
 	mu = -0.4
 	[potential ${1:-hard_disk}]
@@ -103,9 +103,9 @@ test_box_that_empties()
 test_room_that_is_short_is_told()
 {
     reservoir
-    change 's/^most = 40/most = 2/'
+    change 's/^max_count = 40/max_count = 2/'
     must run sim.ini
-    expect_message "sim.ini:13: warning: [species a] there were as many a as most = 2 allows: the ensemble ends there"
+    expect_message "sim.ini:13: warning: [species a] the number of a reached max_count = 2: the ensemble is cut off there"
 }
 
 # Where an energy is no number, somebody comes in and is found.
@@ -167,7 +167,7 @@ test_room_for_others_changes_no_measurement()
     must run sim.ini
     grep -E '^(energy|virial_pressure)\.' "$out" >expected
     [ "$(wc -l <expected)" = 9 ] || fail "nine numbers were expected"
-    change 's/^count = 11/&\nmost = 30\nactivity = 1/; s/^count = 13/&\nmost = 40/; s/^\[observable energy\]/[mover insert]\nspecies = plus\nevery = 1000\n&/'
+    change 's/^count = 11/&\nmax_count = 30\nactivity = 1/; s/^count = 13/&\nmax_count = 40/; s/^\[observable energy\]/[mover insert]\nspecies = plus\nevery = 1000\n&/'
     rm sim.h5
     must run sim.ini
     grep -E '^(energy|virial_pressure)\.' "$out" | diff expected - >differences ||
@@ -189,7 +189,7 @@ test_rdf_of_an_ideal_gas_from_a_reservoir()
 	lx = 4
 	[species a]
 	count = 0
-	most = 60
+	max_count = 60
 	diameter = 0
 	activity = 0.3
 	[species b]

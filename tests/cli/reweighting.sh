@@ -27,7 +27,7 @@ is()
 points()
 {
     {
-        printf '%s\n' '[species point]' "count = $2" "most = $3" "mu = $4" 'diameter = 0' '[initial]' 'state = random' \
+        printf '%s\n' '[species point]' "count = $2" "max_count = $3" "mu = $4" 'diameter = 0' '[initial]' 'state = random' \
             '[mover insert]' 'species = point' "trials = $5"
         cat
     } | sampled 2 "$1" "${@:6}"
@@ -84,10 +84,9 @@ test_files_of_one_pressure_each()
     is two.h5 free_energy "$(arithmetic '11 * log(1.5)')" 0.05
     refused 3 "one.h5: is the same chain as one.h5: the same seed at the same values" reweight one.h5 one.h5
     must run sim.ini --set run.output=far.h5 --set run.pressure=400 --set run.seed=9 --set run.sweeps=400
-    refused 3 "one.h5 and far.h5 have next to no configurations in common, nor through others between them: rungs \
-or windows closer together, or longer runs, are needed" reweight one.h5 far.h5
+    refused 3 "one.h5 and far.h5 have almost no overlap, not even through states between them: use rungs or windows that are closer together, or longer runs" reweight one.h5 far.h5
     must run sim.ini --set run.output=other.h5 --set species.count=9 --set run.seed=9
-    refused 3 "other.h5: is of another system than one.h5: [species point] count is 10 there and 9 here" \
+    refused 3 "other.h5: belongs to another system than one.h5: [species point] count is 10 there but 9 here" \
         reweight one.h5 other.h5
 }
 
@@ -203,8 +202,7 @@ test_temperatures_of_springs()
     is run.temperature=350 free_energy "$(arithmetic '6 * log(300 / 350)')" 0.02
     sed -i 's/^\[observable energy\]/[observable trajectory]/' sim.ini
     must run sim.ini --set run.output=without.h5
-    refused 3 "without.h5: does not have the energy of potential 'bowl' of each configuration, which this needs: \
-[observable energy] with source = fresh keeps it" reweight without.h5
+    refused 3 "without.h5: does not contain the energy of potential 'bowl' of each configuration, which is needed: [observable energy] with source = fresh records it" reweight without.h5
 }
 
 # Temperature and coupling: all that counts is one over the other, so every average is known twice.
@@ -264,7 +262,7 @@ test_rows_of_a_ladder_far_apart()
     must run sim.ini
     plugmc reweight sim.h5
     expect_exit 3
-    grep -q 'run.pressure@1[.0-9]*@1 and .*run.pressure@1[.0-9]*@100 have next to no configurations in common' "$err" ||
+    grep -q 'run.pressure@1[.0-9]*@1 and .*run.pressure@1[.0-9]*@100 have almost no overlap' "$err" ||
         fail "not said which rungs are apart"
 }
 
@@ -366,7 +364,7 @@ test_coexistence_of_two_numbers()
     must reweight sim.h5 --csv --coexistence numbers.N_point
     coexists 2.5 0.2
     must run sim.ini --set "ladder.values=1 1.2" --set run.output=outside.h5
-    refused 3 "from point.mu = 1 to 1.2, the values that were run, two phases have nowhere the same weight" \
+    refused 3 "between point.mu = 1 and 1.2, the sampled values, two phases never have the same weight" \
         reweight outside.h5 --coexistence numbers.N_point
 }
 
@@ -417,8 +415,8 @@ springs()
 	[mover serial]
 	step = 1.5
 	[mover $1]
-	of = energy
-	most = 20
+	variable = energy
+	max = 20
 	bins = 40
 	period = 10
 	END
@@ -456,7 +454,7 @@ test_histograms_at_other_temperatures()
     must reweight sim.h5 --at run.temperature=0.6 --histogram U
     awk '!/^#/ { sum += $2; n++ } END { exit !(n == 40 && sum > 0.999 && sum < 1.001) }' "$out" || fail "no distribution"
     cp sim.h5 other.h5
-    refused 3 "sim.h5: was run with weights of macrostates (umbrella): one such file is reweighted by itself" reweight \
+    refused 3 "sim.h5: has weights of macrostates (umbrella): reweight such a file alone" reweight \
         sim.h5 other.h5
 }
 
@@ -466,14 +464,14 @@ test_histograms_at_other_activities()
     points 2 4 60 1 10 'walkers = 2' <<-END
 	[potential hard_disk]
 	[mover transition_matrix]
-	of = point
+	variable = point
 	period = 10
 	END
     must run sim.ini
     must reweight sim.h5 --csv --at point.mu=0.2 --at point.mu=1.6
     awk -F, '/mean/ { mu = $1; gsub(/[^0-9.]/, "", mu); sub(/^\./, "", mu); d = $3 - 4 * exp(mu); print mu, $3, d
         n++; if (d > 1e-6 || d < -1e-6) bad = 1 } END { exit bad || n != 2 }' "$out" || fail "not z V"
-    refused 3 "sim.h5: weighs one number, and the point differs in what multiplies another" reweight sim.h5 --at run.temperature=2
+    refused 3 "sim.h5: has weights of one variable, but the point differs in the multiplier of another" reweight sim.h5 --at run.temperature=2
 }
 
 test_reweighting_that_cannot_be()
@@ -481,21 +479,19 @@ test_reweighting_that_cannot_be()
     gas 1 2
     change 's/^sweeps = .*/sweeps = 200/'
     must run sim.ini
-    refused 3 "--at run.seed: possible are run.temperature, run.pressure, SPECIES.mu and LABEL.coupling of a sampled \
-potential" reweight sim.h5 --at run.seed=3
-    refused 3 "no number 'box_size.volum' is in all files; did you mean 'box_size.volume'?" reweight sim.h5 \
+    refused 3 "--at run.seed: possible keys are run.temperature, run.pressure, SPECIES.mu and LABEL.coupling of a sampled potential" reweight sim.h5 --at run.seed=3
+    refused 3 "no quantity 'box_size.volum' is in all files; did you mean 'box_size.volume'?" reweight sim.h5 \
         --histogram box_size.volum
-    refused 2 "plugmc reweight: --at needs KEY=VALUE,..., each key once; see --help" reweight sim.h5 --at run.pressure
-    refused 2 "plugmc reweight: --at needs KEY=VALUE,..., each key once; see --help" \
+    refused 2 "plugmc reweight: --at needs KEY=VALUE,..., with each key once; see --help" reweight sim.h5 --at run.pressure
+    refused 2 "plugmc reweight: --at needs KEY=VALUE,..., with each key once; see --help" \
         reweight sim.h5 --at run.pressure=1,run.pressure=2
-    refused 2 "plugmc reweight: run.pressure is the key of --at, too; see --help" \
+    refused 2 "plugmc reweight: run.pressure is also the key of --at; see --help" \
         reweight sim.h5 --at run.pressure=1 --scan run.pressure=1:2:3
     refused 2 "plugmc reweight: which file?; see --help" reweight --csv
     refused 2 "plugmc reweight: unknown option '--mu'; see --help" reweight sim.h5 --mu 3
     printf '[observable other]\nplugin = box_size\nperiod = 3\n' >>sim.ini
     must run sim.ini
-    refused 3 "sim.h5: measures 'other' every 3 sweeps and others every 4: for configurations to be the same, one \
-period has to be a multiple of the other" reweight sim.h5
+    refused 3 "sim.h5: measures 'other' every 3 sweeps and other quantities every 4: one period must be a multiple of the other, so that they share configurations" reweight sim.h5
 }
 
 # Of walkers with weights a file has one weighted mean a measurement, where others have a column for each walker.

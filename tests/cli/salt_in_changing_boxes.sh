@@ -137,7 +137,7 @@ test_a_box_that_outgrows_waves_or_grid()
         plugmc run sim.ini
         expect_exit 3
         [ $sum = ewald ] && key='set k_max = ' || key='set a finer grid'
-        grep -q "\[potential charges\] the box of walker . has grown so large, a volume of .*: $key" "$err" ||
+        grep -q "\[potential charges\] the box of walker . has grown to a volume of .*: $key" "$err" ||
             fail "the key to set is not named"
         ! grep -q "the plugin failed" "$err" || fail "the mover is blamed as well"
     done

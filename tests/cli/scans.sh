@@ -147,7 +147,7 @@ test_scan_of_points_that_are_rescued()
     echo "folder = small/study" >>study.ini
     TMPDIR=$work/run plugmc scan study.ini
     expect_exit 5
-    grep -Eq '^point 0 \(seed=1\) failed: its output cannot be written there and is in .*seed=1.rescued-[0-9a-f]*.h5, see small' \
+    grep -Eq '^point 0 \(seed=1\) failed: its output cannot be written there, and is in .*seed=1.rescued-[0-9a-f]*.h5 instead, see small' \
         "$err" || fail "expected where it is"
 }
 
@@ -366,7 +366,7 @@ test_scan_second_interrupt()
     status=$?
     expect_exit 10
     [ "$(arithmetic "$(seconds) - $told < 3")" = 1 ] || fail "a second Ctrl-C is not at once"
-    expect_message "second interrupt: left at once; files are those of the last checkpoints"
+    expect_message "second interrupt: stopped at once; files are those of the last checkpoints"
 }
 
 # Two at once do not disturb each other.
@@ -456,11 +456,11 @@ test_scan_refusals()
     cp study.ini right.ini
     refused 3 "missing.ini: cannot open this file: No such file or directory" scan missing.ini
     sed '/^\[scan\]/,$d' right.ini >study.ini
-    refused 3 "study.ini: there is no section [scan], with lines SECTION.KEY = VALUES: plugmc run makes a single run" \
+    refused 3 "study.ini: there is no section [scan] with lines SECTION.KEY = VALUES: use plugmc run for a single run" \
         scan study.ini
     # lines of study.ini: [scan] is 25, run.seed 26
     cp right.ini study.ini
-    refused 3 "study.ini:25: a file with a section [scan] is a study of several runs, for plugmc scan" check study.ini
+    refused 3 "study.ini:25: a file with a section [scan] is a study of several runs: use plugmc scan" check study.ini
     with() { cp right.ini study.ini; printf '%s\n' "$@" >>study.ini; }
     with "box.lx ="
     refused 3 "study.ini:27: [scan] box.lx: there are no values" scan study.ini
@@ -469,8 +469,7 @@ test_scan_refusals()
     with "mover.step = 0.1 0.2" "mover checkerboard.step = 0.3"
     refused 3 "study.ini:28: [scan] 'mover checkerboard.step' is the same key as 'mover.step' in line 27" scan study.ini
     with "mover.step = 0.1 0.2 0.3" "zip = run.seed mover.step"
-    refused 3 "study.ini:28: [scan] zip: 'run.seed' has 2 values and 'mover.step' 3: keys that go together have \
-equally many" scan study.ini
+    refused 3 "study.ini:28: [scan] zip: 'run.seed' has 2 values, but 'mover.step' has 3: the numbers must be equal" scan study.ini
     with "zip = run.seed run.sed"
     refused 3 "study.ini:27: [scan] zip: 'run.sed' has no values here; did you mean 'run.seed'?" scan study.ini
     with "job = 2"
@@ -478,8 +477,7 @@ equally many" scan study.ini
     with 'ladder.values = "1 2'
     refused 3 "study.ini:27: [scan] ladder.values: a quote has no end" scan study.ini
     with "run.output = a.h5 b.h5"
-    refused 3 "study.ini:27: [scan] run.output: each run of a study writes FOLDER/NAME.h5; [scan] folder and names are \
-the keys for that" scan study.ini
+    refused 3 "study.ini:27: [scan] run.output: each run of a study writes FOLDER/NAME.h5; choose them by [scan] folder and names" scan study.ini
     cp right.ini study.ini
     edit 's/^\[run\]/&\noutput = sim.h5/'
     refused 3 "study.ini:2: [run] output = sim.h5: all runs of a study would write this file; without it each writes \
@@ -488,24 +486,24 @@ FOLDER/NAME.h5" scan study.ini
     refused 3 "study.ini:25: [scan] makes more than 100000 points" scan study.ini
     cp right.ini study.ini
     edit 's/^run.seed.*/jobs = 2/'
-    refused 3 "study.ini:25: [scan] has no line SECTION.KEY = VALUES: nothing is scanned" scan study.ini
-    refused 2 "plugmc scan: one of --list, --table, --slurm and --job: '--table'; see --help" \
+    refused 3 "study.ini:25: [scan] has no line SECTION.KEY = VALUES, so nothing is scanned" scan study.ini
+    refused 2 "plugmc scan: --list, --table, --slurm and --job exclude each other: '--table'; see --help" \
         scan study.ini --list --table
 }
 
 test_scan_refuses_files_that_two_points_write()
 {
     study "run.csv = a.csv ./a.csv"
-    refused 3 "study.ini:26: a.csv would be written by point 0 (csv=a.csv) and by point 1 (csv=._a.csv)" \
+    refused 3 "study.ini:26: a.csv would be written both by point 0 (csv=a.csv) and by point 1 (csv=._a.csv)" \
         scan study.ini
     study "run.seed = 1 2"
     edit 's|^\[run\]|&\ncsv = study/summary.csv|'
-    refused 3 "study.ini:2: study/summary.csv would be written by point 0 (seed=1) and by the study itself" scan study.ini
+    refused 3 "study.ini:2: study/summary.csv would be written both by point 0 (seed=1) and by the study" scan study.ini
     study "run.seed = 1 2 1"
     plugmc scan study.ini
     expect_exit 3
-    grep -q "^study.ini:25: study/seed=1.h5 would be written by point 0 (seed=1) and by point 2 (seed=1); \[scan\] \
-names = numbers calls them 0, 1, ...$" "$err" || fail "expected which points"
+    grep -q "^study.ini:25: study/seed=1.h5 would be written both by point 0 (seed=1) and by point 2 (seed=1); \[scan\] \
+names = numbers names them 0, 1, ...$" "$err" || fail "expected which points"
     expect_untouched
     edit 's/^\[scan\]/&\nnames = numbers/'
     must scan study.ini
@@ -516,15 +514,13 @@ test_scan_refuses_to_write_over_its_study()
 {
     study "run.seed = 1 2" "folder = ."
     mv study.ini seed=1.ini
-    refused 3 "seed=1.ini:25: seed=1.ini is this study, and point seed=1 would be written over it: give [scan] another \
-folder" scan seed=1.ini
+    refused 3 "seed=1.ini:25: seed=1.ini is this study, which point seed=1 would overwrite: choose another [scan] folder" scan seed=1.ini
     mv seed=1.ini mine.ini
     mkdir into
     ln mine.ini "into/seed=2.ini"
     sed 's/^folder = .*/folder = into/' mine.ini >text
     cat text >mine.ini
-    refused 3 "mine.ini:25: into/seed=2.ini is this study, and point seed=2 would be written over it: give [scan] another \
-folder" scan mine.ini
+    refused 3 "mine.ini:25: into/seed=2.ini is this study, which point seed=2 would overwrite: choose another [scan] folder" scan mine.ini
 }
 
 # All that is wrong with the points, each once, before any of them runs.
@@ -693,7 +689,7 @@ test_scan_help()
 {
     must scan --help
     expect_output "usage: plugmc scan STUDY.ini"
-    expect_output "exit codes: 0 all points that were to be run are finished"
+    expect_output "exit codes: 0 all points are finished"
     must --help
     grep -q "^  scan " "$out" || fail "plugmc --help lacks scan"
     plugmc scan

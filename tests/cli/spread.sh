@@ -227,7 +227,7 @@ test_movers_that_cannot_be_beside_a_spread_one()
     disks
     change 's/^seed/walkers = 2\nseed/'
     printf '[ladder]\nvary = run.pressure\nvalues = 5 6\n[mover volume]\n[mover exchange]\n' >>sim.ini
-    refused_by 4 3 "mover 'exchange' cannot spread a walker over 2 processes: start 2 at most" run sim.ini
+    refused_by 4 3 "mover 'exchange' cannot divide a walker among 2 processes: start at most 2" run sim.ini
 }
 
 # Two walkers over four processes.
@@ -236,7 +236,7 @@ test_walkers_spread_over_processes()
     disks
     change 's/^seed/walkers = 2\nseed/'
     numbers=4 spread
-    refused_by 3 3 "[run] walkers = 2 cannot be shared by 3 processes: each needs 1 or more" run sim.ini
+    refused_by 3 3 "[run] walkers = 2 cannot be distributed over 3 processes: each needs at least 1" run sim.ini
 }
 
 # resumed_by_fewer N SWEEPS ALL: a run of N processes is stopped after ten sweeps, goes on as two and ends as one.
@@ -262,7 +262,7 @@ test_lost_process_of_a_spread_system()
     disks
     change 's/^seed/checkpoint = 0.2\nseed/'
     lost_of 1 --enable-recovery
-    grep -q 'rank 1 on .* is gone: all processes end; the file is that of the last checkpoint' said.txt ||
+    grep -q 'rank 1 on .* is lost: all processes end; the file is that of the last checkpoint' said.txt ||
         fail "it is not said who is gone"
 }
 
@@ -322,11 +322,10 @@ test_spread_over_too_many_processes()
 {
     disks
     change 's/^count = .*/count = 16/'
-    refused_by 4 3 "layers of cells along its last edge, which cannot be divided among 4 processes" run sim.ini \
+    refused_by 4 3 "layers of cells along its last edge, too few for 4 processes" run sim.ini \
         --set "box.packing_fraction=0.3" --set "mover checkerboard.cell=2.5"
     change 's/^.mover checkerboard.$/[mover serial]/; /^target_acceptance/d'
-    refused_by 2 3 "2 processes and [run] walkers = 1: mover 'serial' cannot spread a walker over 2 processes: start 1 \
-at most" run sim.ini
+    refused_by 2 3 "2 processes and [run] walkers = 1: mover 'serial' cannot divide a walker among 2 processes: start at most 1" run sim.ini
 }
 
 # Without MPI: what the first of many processes does before a run.
@@ -339,7 +338,7 @@ test_check_of_many_processes()
     grep -q '^the first of 4 processes: 2 walkers of 900 particles' "$out" || fail "it is not said"
     plugmc check sim.ini --processes 30
     expect_exit 3
-    grep -q 'layers of cells along its last edge, which cannot be divided among 30 processes' "$err" || fail "no refusal"
+    grep -q 'layers of cells along its last edge, too few for 30 processes' "$err" || fail "no refusal"
     plugmc check sim.ini --processes none
     expect_exit 2
 }
@@ -437,7 +436,7 @@ lost_of_two()
     change 's/^seed/checkpoint = 0.2\nseed/'
     rm -f sim.h5
     processes=2 lost_of 1 --enable-recovery
-    grep -q 'rank 1 on .* is gone: all processes end; the file is that of the last checkpoint' said.txt ||
+    grep -q 'rank 1 on .* is lost: all processes end; the file is that of the last checkpoint' said.txt ||
         fail "it is not said who is gone"
 }
 
@@ -461,8 +460,7 @@ test_lost_process_of_spread_disks_on_a_gpu()
 test_ions_are_not_spread_on_a_cpu()
 {
     DEVICE=cpu ions 100
-    refused_by 2 3 "it divides one system among GPUs only, and this run is on the CPU: [run] device = gpu, or no more \
-processes than walkers" run sim.ini
+    refused_by 2 3 "it can divide a system only among GPUs, but this run is on the CPU: use [run] device = gpu, or at most as many processes as walkers" run sim.ini
 }
 
 # It takes GPUs, one for each process, that reach each other's memory.
@@ -470,7 +468,7 @@ test_ions_that_cannot_be_spread_on_a_gpu()
 {
     gpu
     ions 100
-    PLUGMC_PEER_MEMORY=off refused_by 2 7 "GPUs sweep one system only where each writes into the memory of the others, and" \
+    PLUGMC_PEER_MEMORY=off refused_by 2 7 "GPUs can sweep one system only if each can write into the memory of the others, but" \
         run sim.ini
     CUDA_VISIBLE_DEVICES=0 refused_by 2 7 "that is not possible: processes share a GPU" run sim.ini
 }

@@ -112,8 +112,7 @@ test_signal_before_a_run_goes_on()
         finish
         expect_exit 10
         took_less_than 2
-        expect_message "stopped by signal 15 before the first sweep; the file is as it was, go on with: \
-plugmc run --resume sim.h5"
+        expect_message "stopped by signal 15 before the first sweep; the file is unchanged, continue with: plugmc run --resume sim.h5"
         cmp sim.h5 before.h5 || fail "the file has changed"
         [ "$(echo *)" = "before.h5 sim.h5 sim.ini" ] || fail "files were left behind: $(echo *)"
     done
@@ -333,7 +332,7 @@ test_second_interrupt_leaves_at_once()
     finish
     expect_exit 130
     took_less_than 3
-    expect_message "second interrupt: left at once; the file is that of the last checkpoint"
+    expect_message "second interrupt: stopped at once; the file is that of the last checkpoint"
 }
 
 test_hangup_under_nohup_is_ignored()
@@ -357,8 +356,7 @@ test_first_sweep_that_takes_long()
     told=$(seconds)
     finish
     expect_exit 11
-    expect_message "the first sweep has taken 10 s and is not done; if the run is stopped, a sweep \
-that is not done is made again when it is resumed"
+    expect_message "the first sweep has been running for 10 s; if the run is stopped, an unfinished sweep is repeated when it is resumed"
 }
 
 # ---- Where the output goes ----

@@ -88,7 +88,7 @@ files = fall.dat"
     for inside in forbidden extrapolate; do
         plugmc check sim.ini --set "potential tabulated.inside=$inside"
         expect_exit 3
-        grep -Eq "the table of 'one' and 'one' has fallen to -[0-9.e+]+ kT at r = 0(.1)?, and nothing keeps them apart: set guard" "$err" ||
+        grep -Eq "the table of 'one' and 'one' falls to -[0-9.e+]+ kT at r = 0(.1)?, so they would collapse: set guard" "$err" ||
             fail "expected: a table without a floor is refused"
         must run sim.ini --set "potential tabulated.inside=$inside" --set "potential tabulated.guard=0.95" \
             --set run.output=$inside.h5

@@ -30,7 +30,7 @@ gas()
 	period = 2
 	[scan]
 	[twists]
-	of = plane_waves
+	potential = plane_waves
 	END
     printf '%s\n' "$@" >>study.ini
 }
@@ -214,7 +214,7 @@ silicon()
 	jobs = 2
 	folder = study
 	[twists]
-	of = bspline_orbitals
+	potential = bspline_orbitals
 	grid = 2 2 2
 	gamma = yes
 	END
@@ -250,7 +250,7 @@ test_twists_may_fail_alone()
     plugmc scan study.ini
     [ "$status" != 0 ] || fail "a twist that is missing was not told"
     says "point 1 (twist=0.25_0.25_0.25) failed"
-    grep -q "^not joined, since a twist is missing: point 1, twist=0.25_0.25_0.25, failed" "$out" || fail "it is not named"
+    grep -q "^no average: a twist is missing: point 1, twist=0.25_0.25_0.25, failed" "$out" || fail "it is not named"
     [ -z "$(mean local_energy.energy)" ] || fail "a mean without all twists"
     echo "missing = leave_out" >>study.ini
     must scan study.ini
@@ -269,7 +269,7 @@ test_twists_that_are_left_may_have_no_weight()
     mkdir -p "study/twist=0.25_0.25_0.25.h5" # cannot be written
     plugmc scan study.ini
     [ "$status" != 0 ] || fail "expected that nothing is joined"
-    grep -q "^not joined, since no twist with a weight is left: point 1, twist=0.25_0.25_0.25, failed" "$out" ||
+    grep -q "^no average: no twist with a weight is left: point 1, twist=0.25_0.25_0.25, failed" "$out" ||
         fail "another reason"
     [ -z "$(mean local_energy.energy)" ] || fail "a mean of nothing"
     ! grep -q nan study/twists.csv || fail "no number in the table"
@@ -292,24 +292,24 @@ no_study()
 test_twists_that_cannot_be()
 {
     no_study "study.ini:25: [twists] has no twists: give grid or list"
-    no_study "study.ini:27: [twists] has both grid and list: one of them" "grid = 2 2 2" 'list = "0 0 0"'
-    no_study "study.ini:27: [twists] grid has 2 numbers and takes 3" "grid = 2 2"
-    no_study "study.ini:27: [twists] grid: 2.5 is no whole number" "grid = 2 2 2.5"
-    no_study "study.ini:27: [twists] list: twist 2 is '0.5 0'; it takes 3 numbers in quotes, from -1 to 1" 'list = "0 0 0" "0.5 0"'
-    no_study "study.ini:27: [twists] list: twist 1 is '0'; it takes 3 numbers in quotes" "list = 0 0 0"
+    no_study "study.ini:27: [twists] has both grid and list: give one of them" "grid = 2 2 2" 'list = "0 0 0"'
+    no_study "study.ini:27: [twists] grid has 2 numbers but needs 3" "grid = 2 2"
+    no_study "study.ini:27: [twists] grid: 2.5 is not a whole number" "grid = 2 2 2.5"
+    no_study "study.ini:27: [twists] list: twist 2 is '0.5 0' but must be 3 numbers in quotes, from -1 to 1" 'list = "0 0 0" "0.5 0"'
+    no_study "study.ini:27: [twists] list: twist 1 is '0' but must be 3 numbers in quotes" "list = 0 0 0"
     no_study "study.ini:27: [twists] list: twist 1 is '0 0 1.5'" 'list = "0 0 1.5"'
-    no_study "study.ini:28: [twists] weights: there are 1, and 2 twists" 'list = "0 0 0" "0.5 0 0"' "weights = 1"
-    no_study "study.ini:28: [twists] weights: weight 2 is -1; none can be below 0" 'list = "0 0 0" "0.5 0 0"' "weights = 1 -1"
+    no_study "study.ini:28: [twists] weights: there are 1 for 2 twists" 'list = "0 0 0" "0.5 0 0"' "weights = 1"
+    no_study "study.ini:28: [twists] weights: weight 2 is -1, but must not be negative" 'list = "0 0 0" "0.5 0 0"' "weights = 1 -1"
     no_study "study.ini:28: [twists] weights: all of them are 0" 'list = "0 0 0"' "weights = 0"
-    no_study "study.ini:28: [twists] weights: those of a grid follow from it" "grid = 2 2 2" "weights = 1 1 1 1"
+    no_study "study.ini:28: [twists] weights: they can only be given for list" "grid = 2 2 2" "weights = 1 1 1 1"
     no_study "study.ini:28: [twists] unknown key 'wights'; did you mean 'weights'?" "grid = 2 2 2" "wights = 1"
     no_study "study.ini:28: [twists] fermi_energy = 0.001: twist 0.25 0.25 0.25 has no waves up to it" 'list = "0.25 0.25 0.25"' "fermi_energy = 0.001"
     gas "grid = 2 2 2"
-    sed -i 's/^of = .*/of = waves/' study.ini
+    sed -i 's/^potential = .*/potential = waves/' study.ini
     plugmc scan study.ini
     expect_exit 3
-    says "study.ini:26: [twists] of = waves: there is no [potential waves]"
-    sed -i 's/^of = .*/of = plane_waves/; s/^\[scan\]/&\npotential plane_waves.twist = "0 0 0"/' study.ini
+    says "study.ini:26: [twists] potential = waves: there is no [potential waves]"
+    sed -i 's/^potential = .*/potential = plane_waves/; s/^\[scan\]/&\npotential plane_waves.twist = "0 0 0"/' study.ini
     plugmc scan study.ini
     expect_exit 3
     says "potential plane_waves.twist is scanned in [scan], too"

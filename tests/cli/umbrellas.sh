@@ -65,7 +65,7 @@ test_windows_of_a_distance()
     must run --resume parts.h5 --set run.sweeps=500
     same_chain whole.h5 parts.h5
     sed -i 's/^form = force/&\nsecond = 2/' sim.ini
-    refused 3 "sim.ini:25: [potential pull] first and second are two particles of 0 to 1" run sim.ini --set run.walkers=8
+    refused 3 "sim.ini:25: [potential pull] first and second must be different particles from 0 to 1" run sim.ini --set run.walkers=8
 }
 
 # Two disks are neighbours, with |psi_6| = 1, or are not, with 0: two levels, of which the areas are known.

@@ -68,7 +68,7 @@ several_movers()
     particles 100 lennard_jones hard_sphere <<-END
 	[species b]
 	count = 20
-	most = 60
+	max_count = 60
 	diameter = 0.8
 	activity = 0.1
 	[mover serial]

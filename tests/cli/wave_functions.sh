@@ -226,8 +226,7 @@ test_a_pseudopotential_that_no_ion_uses()
     sed 's/atomic-number="6"/atomic-number="14"/' C.BFD.xml >other.xml
     sed -i 's/^pseudopotentials = .*/pseudopotentials = C.BFD.xml other.xml/' sim.ini
     must check sim.ini
-    grep -q "warning: \[observable local_energy\] pseudopotentials: no ion is of atomic number 14, which '.*other.xml' is \
-for$" "$err" || fail "nothing is said of the other file"
+    grep -q "warning: \[observable local_energy\] pseudopotentials: no ion has atomic number 14, to which '.*other.xml' belongs$" "$err" || fail "nothing is said of the other file"
     expect_lines 1
 }
 
@@ -242,8 +241,7 @@ test_ions_of_a_jastrow_factor_that_are_elsewhere()
         must check sim.ini --set "potential $section.ions=3.37316115 3.37316115 0 1.6866 1.6866 1.6866"
         [ ! -s "$err" ] || fail "something is said of images of ions"
         must check sim.ini --set "potential $section.ions=0 0 0 1.5 1.686580575 1.686580575"
-        grep -q "warning: \[potential $section\] ions: 1 of them, one at (1.5, 1.68658, 1.68658), are not where potential \
-'bspline_orbitals' has ions: the nearest one is 0.187 away$" "$err" || fail "nothing is said of the ion"
+        grep -q "warning: \[potential $section\] ions: 1 of them, for example at (1.5, 1.68658, 1.68658), do not coincide with an ion of potential 'bspline_orbitals': the nearest one is 0.187 away$" "$err" || fail "nothing is said of the ion"
         expect_lines 1
         sed -i 's/^\[potential jastrow\]/[potential polynomial_jastrow]/; s/^like =.*/u_like = 0.1 0.1/
             s/^unlike =.*/u_unlike = 0.1 0.1/; s/^chi =.*/chi = 0.1 0.1/' sim.ini
@@ -251,7 +249,7 @@ test_ions_of_a_jastrow_factor_that_are_elsewhere()
     # before the orbitals in the file
     { sed -n '/^\[potential poly/,/^$/p' sim.ini && sed '/^\[potential poly/,/^$/d' sim.ini; } >first.ini
     must check first.ini --set "potential polynomial_jastrow.ions=0 0 0 1.5 1.686580575 1.686580575"
-    grep -q "are not where potential 'bspline_orbitals' has ions" "$err" || fail "nothing is said where it comes first"
+    grep -q "do not coincide with an ion of potential 'bspline_orbitals'" "$err" || fail "nothing is said where it comes first"
 }
 
 # Slopes of ln Psi at contact, of a formula that was meant for Psi and enters its square, and of lists that are right.

@@ -23,9 +23,9 @@ fluid()
 	[mover serial]
 	step = 0.5
 	[mover $1]
-	of = energy
-	least = -120
-	most = 0
+	variable = energy
+	min = -120
+	max = 0
 	bins = 60
 	period = 10
 	END

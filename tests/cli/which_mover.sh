@@ -64,7 +64,7 @@ test_movers_that_do_not_fit_are_not_named()
 {
     liquid checkerboard 500
     sed -i 's/^seed/pressure = 1\n&/' sim.ini
-    printf 'every = 1\n[species ghost]\ncount = 0\nmost = 10\nmu = 0\n[mover insert]\nspecies = ghost\n' >>sim.ini
+    printf 'every = 1\n[species ghost]\ncount = 0\nmax_count = 10\nmu = 0\n[mover insert]\nspecies = ghost\n' >>sim.ini
     sed -i '/^pressure/d' sim.ini
     must check sim.ini
     grep -q "and 'serial' about" "$err" || fail "expected the one that follows numbers of particles"

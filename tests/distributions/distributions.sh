@@ -560,7 +560,7 @@ reservoir()
     box "$1" "$2" "${@:5}" <<-END
 	[species a]
 	count = 0
-	most = $4
+	max_count = $4
 	diameter = ${diameter:-0}
 	charge = ${charge:-0}
 	activity = $3
@@ -583,10 +583,10 @@ case_reservoir_of_an_ideal_gas()
         reservoir $dimension 2 1.3 40 'temperature = 2.5' <<<$'[potential hard]\nplugin = '$([ $dimension = 2 ] && echo hard_disk || echo hard_sphere)
         run
         agrees numbers/N_a number dimension=$dimension length=2 activity=1.3 most=40
-        change 's/^most = .*/most = 5/'
+        change 's/^max_count = .*/max_count = 5/'
         run
         agrees numbers/N_a number dimension=$dimension length=2 activity=1.3 most=5
-        change '/^lx/d; s/^dimension = .*/&\nshape = sphere\nradius = 1.1/; s/^most = .*/most = 30/'
+        change '/^lx/d; s/^dimension = .*/&\nshape = sphere\nradius = 1.1/; s/^max_count = .*/max_count = 30/'
         run
         agrees numbers/N_a number dimension=$dimension radius=1.1 activity=1.3 most=30
     done
@@ -614,19 +614,19 @@ case_reservoir_of_two_particles()
 case_reservoir_with_several_places()
 {
     reservoir 2 2 1.3 40 <<<'[potential hard_disk]'
-    change 's/^trials = .*/&\nplaces = 5/'
+    change 's/^trials = .*/&\ntrial_positions = 5/'
     run
     agrees numbers/N_a number dimension=2 length=2 activity=1.3 most=40
     diameter=1 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
-    change 's/^trials = .*/&\nplaces = 8/'
+    change 's/^trials = .*/&\ntrial_positions = 8/'
     run
     agrees numbers/N_a number dimension=2 length=1.5 activity=10 most=2 core=1
     diameter=1 reservoir 3 2 0.3 2 <<<'[potential hard_sphere]'
-    change 's/^trials = .*/&\nplaces = 16/'
+    change 's/^trials = .*/&\ntrial_positions = 16/'
     run
     agrees numbers/N_a number length=2 activity=0.3 most=2 core=1
     reservoir 3 3 0.05 2 'temperature = 0.8' <<<$'[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n[potential lennard_jones_tail]'
-    change 's/^trials = .*/&\nplaces = 6/'
+    change 's/^trials = .*/&\ntrial_positions = 6/'
     run
     agrees numbers/N_a number length=3 activity=0.05 most=2 lennard_jones=1 cutoff=1.5 kT=0.8 tail=-9.6384241
 }
@@ -637,7 +637,7 @@ case_reservoir_of_rods_with_several_places()
     local activity
     for activity in 1 5; do
         diameter=0.001 reservoir 2 5.5 $((20 * activity)) 5 <<<$'[potential hard]\nplugin = hard_disk\nscale = 1000'
-        change 's/^lx = .*/shape = rectangle\n&\nly = 0.05/; s/^trials = .*/&\nplaces = 8/'
+        change 's/^lx = .*/shape = rectangle\n&\nly = 0.05/; s/^trials = .*/&\ntrial_positions = 8/'
         run
         agrees numbers/N_a number length=5.5 activity=$activity rods=1 most=5
     done
@@ -678,11 +678,11 @@ groups()
     {
         k=0
         for n in "${@:5}"; do
-            printf '%s\n' "[species s$k]" 'count = 0' "most = $(($4 * n))" "diameter = ${diameter:-0}" "activity = $3"
+            printf '%s\n' "[species s$k]" 'count = 0' "max_count = $(($4 * n))" "diameter = ${diameter:-0}" "activity = $3"
             k=$((k + 1))
         done
         printf '%s\n' "$potential" '[mover serial]' 'step = 1' '[mover insert_group]' "group =$names" \
-            "trials = ${trials:-16}" "near = ${near:-0}" '[observable numbers]' "period = $every"
+            "trials = ${trials:-16}" "max_distance = ${near:-0}" '[observable numbers]' "period = $every"
     } >species
     box "$1" "$2" <species
 }
@@ -757,12 +757,12 @@ others()
     box "$1" "$2" <<-END
 	[species a]
 	count = 0
-	most = $3
+	max_count = $3
 	diameter = $4
 	activity = $6
 	[species b]
 	count = $3
-	most = $(($3 + 1))
+	max_count = $(($3 + 1))
 	diameter = $5
 	activity = 1
 	[potential $([ "$1" = 2 ] && echo hard_disk || echo hard_sphere)]
@@ -830,7 +830,7 @@ case_faults_of_several_places_are_seen()
     local law='number dimension=2 length=1.5 activity=10 most=2 core=1'
     local own='t->trial_positions = (int32_t)p->places;'
     diameter=1 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
-    change 's/^trials = .*/&\nplaces = 8/'
+    change 's/^trials = .*/&\ntrial_positions = 8/'
     plant insert ''
     run
     agrees numbers/N_a $law
@@ -948,7 +948,7 @@ shared()
     box "$1" "$2" <<-END
 	[species a]
 	count = $3
-	most = $((2 * $3))
+	max_count = $((2 * $3))
 	diameter = $4
 	[initial]
 	state = random
@@ -958,7 +958,7 @@ shared()
 	[mover transfer]
 	species = a
 	trials = 20
-	volumes = $5
+	volume_trials = $5
 	step = 2
 	target_acceptance = 0
 	period = $every
@@ -994,7 +994,7 @@ case_boxes_that_share_particles()
 weighed()
 {
     change '/^\[observable numbers\]/,/^period/d'
-    printf '%s\n' "[mover $1]" 'of = a' "period = $every" "${@:2}" >>sim.ini
+    printf '%s\n' "[mover $1]" 'variable = a' "period = $every" "${@:2}" >>sim.ini
 }
 
 # Their probabilities are known to rounding after one trial each way.
@@ -1041,7 +1041,7 @@ volumes_between()
 {
     gas 3 4 1.6 1.5 0
     change 's/^step = 1/step = 0.5/; /^\[observable box_size\]/,/^period/d'
-    printf '%s\n' "[mover $1]" 'of = volume' 'least = 1' 'most = 9' 'bins = 16' "period = $every" "${@:2}" >>sim.ini
+    printf '%s\n' "[mover $1]" 'variable = volume' 'min = 1' 'max = 9' 'bins = 16' "period = $every" "${@:2}" >>sim.ini
 }
 
 case_weights_of_volumes()
@@ -1073,9 +1073,9 @@ energies_between()
 	step = 2
 	target_acceptance = 0
 	[mover $1]
-	of = energy
-	least = 0
-	most = 12
+	variable = energy
+	min = 0
+	max = 12
 	bins = 24
 	period = $every
 	END

@@ -303,7 +303,7 @@ static void boxes_are_replaced(void **state)
     for (int w = 0; w < 2; w++) assert_true(fabs(then[w] - terms[w]) < 1e-6 * fabs(terms[w]));
     vectors[0] = 4; /* below twice the range */
     assert_int_equal(plugmc_engine_replace(e, "boxes", vectors, 18), PLUGMC_ENGINE_INPUT);
-    assert_non_null(strstr(plugmc_engine_error(e), "boxes: that of walker 0 is so small"));
+    assert_non_null(strstr(plugmc_engine_error(e), "boxes: that of walker 0 is too small"));
     vectors[1] = 1;
     assert_int_equal(plugmc_engine_replace(e, "boxes", vectors, 18), PLUGMC_ENGINE_INPUT);
     good(e, plugmc_engine_sweep(e, 20));

@@ -7,8 +7,8 @@
 static void means_are_those_of_the_cpu(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"insertions=20000", "insertions=20000 drawn=cells",
-                                           "insertions=37", "insertions=37 drawn=cells"};
+    static const char *const settings[] = {"insertions=20000", "insertions=20000 placement=cells",
+                                           "insertions=37", "insertions=37 placement=cells"};
     for (int k = 0; k < WIDOM_SYSTEMS; k++)
         for (int i = 0; i < 8; i++) {
             const widom_system *s = &widom_systems[k];
@@ -33,7 +33,7 @@ static void means_are_those_of_the_cpu(void **state)
 static void a_dense_fluid_is_fast(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"insertions=8000000", "insertions=8000000 drawn=cells"};
+    static const char *const settings[] = {"insertions=8000000", "insertions=8000000 placement=cells"};
     const widom_system s = {"dense", 3, BRICK, 32.586, {31999, 1}, 0, 1, {WIDOM_LJ}, 0};
     for (int k = 0; k < 2; k++) {
         static widom_run run;

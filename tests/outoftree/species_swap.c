@@ -48,12 +48,12 @@ static int prepare(void *instance, const plugmc_host *host)
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(species_swap, a, NULL, "one species"),
     PLUGMC_TEXT_KEY(species_swap, b, NULL, "the other one"),
-    PLUGMC_INTEGER_KEY(species_swap, trials, "100", 1, 1e9, "", "trial moves a walker and sweep"),
+    PLUGMC_INTEGER_KEY(species_swap, trials, "100", 1, 1e9, "", "trial moves per walker and sweep"),
 };
 
 /* Its kinds of trial move, which have no step. */
 static const plugmc_move moves[] = {
-    {.name = "swap", .doc = "two particles take each other's place"}};
+    {.name = "swap", .doc = "exchanges two particles"}};
 
 PLUGMC_PLUGIN(.name = "species_swap", .summary = "exchanges the places of particles of two species",
               .reference = "Grigera, Parisi, Phys. Rev. E 63, 045102 (2001)",

@@ -40,7 +40,7 @@ box()
 measure()
 {
     for drawn in uniform cells; do
-        printf '%s\n' "[observable $drawn]" 'plugin = widom' 'species = a' "drawn = $drawn" "period = $1" \
+        printf '%s\n' "[observable $drawn]" 'plugin = widom' 'species = a' "placement = $drawn" "period = $1" \
             "insertions = $2" >>sim.ini
     done
 }
@@ -149,12 +149,12 @@ case_nothing_and_a_wall()
 # Three disks do not fit into the square: w_N = z^N A^N F_N / N! with F_2 the share in which two do not overlap.
 case_reservoir()
 {
-    box 2 1.5 4000 'walkers = 16' <<<$'[species a]\ncount = 0\nmost = 6\nactivity = 1\n[potential hard_disk]\n[mover serial]\n[mover insert]\nspecies = a\ntrials = 40'
+    box 2 1.5 4000 'walkers = 16' <<<$'[species a]\ncount = 0\nmax_count = 6\nactivity = 1\n[potential hard_disk]\n[mover serial]\n[mover insert]\nspecies = a\ntrials = 40'
     measure 4 100
     run
     agrees ln_activity 0 0.03
     # a reservoir of an ideal gas that has room for five
-    box 2 2 4000 'walkers = 4' <<<$'[species a]\ncount = 0\nmost = 5\ndiameter = 0\nactivity = 1\n[potential hard_disk]\n[mover serial]\n[mover insert]\nspecies = a\ntrials = 40'
+    box 2 2 4000 'walkers = 4' <<<$'[species a]\ncount = 0\nmax_count = 5\ndiameter = 0\nactivity = 1\n[potential hard_disk]\n[mover serial]\n[mover insert]\nspecies = a\ntrials = 40'
     measure 4 10
     run
     exactly mu_excess 0

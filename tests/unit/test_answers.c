@@ -178,13 +178,13 @@ static void ions_are_complete(void **state)
     assert_said(potential_is_sound(), "its ions have no positions, atomic numbers or valences");
     sound_answers(state);
     ions.positions = nowhere;
-    assert_said(potential_is_sound(), "its ion 2 has a position");
+    assert_said(potential_is_sound(), "its ion 2 has an invalid position");
     sound_answers(state);
     ions.atomic_number = negative;
-    assert_said(potential_is_sound(), "its ion 2 has a position");
+    assert_said(potential_is_sound(), "its ion 2 has an invalid position");
     sound_answers(state);
     ions.energies = NULL;
-    assert_said(potential_is_sound(), "its list of 1 energies cannot be");
+    assert_said(potential_is_sound(), "its list of 1 energies is invalid");
     sound_answers(state);
     ions.energy_names = nameless;
     assert_said(potential_is_sound(), "its energy 1 has no name");
@@ -195,7 +195,7 @@ static void variational_have_places_in_keys(void **state)
     (void)state;
     free_tables[0] = "slope"; /* a real number */
     assert_said(potential_is_sound(),
-                "its variational parameters are in 'slope', which is no list of it");
+                "its variational parameters are in 'slope', which is not one of its lists");
     sound_answers(state);
     free_many = -1;
     assert_said(potential_is_sound(), "it has -1 variational parameters");
@@ -205,36 +205,36 @@ static void variational_have_places_in_keys(void **state)
     sound_answers(state);
     free_key[2] = "table"; /* which no INI file gives */
     assert_said(potential_is_sound(),
-                "its variational parameter 2 belongs to 'table', which is no key of it");
+                "its variational parameter 2 belongs to 'table', which is not one of its keys");
     sound_answers(state);
     free_place[2] = 0;
-    assert_said(potential_is_sound(), "its variational parameter 2 is to be at place 0 of 'slope'");
+    assert_said(potential_is_sound(), "its variational parameter 2 has index 0 in 'slope'");
     sound_answers(state);
     free_place[1] = 0; /* again */
-    assert_said(potential_is_sound(),
-                "its variational parameter 1 is at place 0 of 'knots', not at 1");
+    assert_said(potential_is_sound(), "its variational parameter 1 has index 0 in 'knots', not 1");
     sound_answers(state);
     free_value[1] = NAN;
     assert_said(potential_is_sound(), "its variational parameter 1 is nan");
     sound_answers(state);
     variational_parameters.functions = 4;
-    assert_said(potential_is_sound(), "its variational parameters are in functions of no kind (4)");
+    assert_said(potential_is_sound(),
+                "its variational parameters are in functions of an unknown kind (4)");
     variational_parameters.functions = PLUGMC_VARIATIONAL_PAIR;
     free_sum_count = -1;
-    assert_said(potential_is_sound(), "its variational parameters come from -1 sums");
+    assert_said(potential_is_sound(), "its variational parameters are made of -1 sums");
     sound_answers(state);
     free_code = PLUGMC_ERROR_STATE;
-    assert_said(potential_is_sound(), "it does not say what its variational parameters are");
+    assert_said(potential_is_sound(), "it does not give the values of its variational parameters");
 }
 
 static void waves_are_complete(void **state)
 {
     (void)state;
     waves.count = -1;
-    assert_said(potential_is_sound(), "its list of -1 waves cannot be");
+    assert_said(potential_is_sound(), "its list of -1 waves is invalid");
     sound_answers(state);
     waves.n = NULL;
-    assert_said(potential_is_sound(), "its list of 2 waves cannot be");
+    assert_said(potential_is_sound(), "its list of 2 waves is invalid");
     sound_answers(state);
     waves.weight = weights_with_nan;
     assert_said(potential_is_sound(), "its wave 1 has the weight nan");
@@ -266,7 +266,7 @@ static void steps_and_targets_are_possible(void **state)
         .kind = PLUGMC_MOVER, .mover = &mover, .parameters = reals, .parameter_count = 2};
     assert_true(check_mover_answers(&moving, &s, room));
     s.target = 1.5;
-    assert_said(check_mover_answers(&moving, &s, room), "the acceptance that it aims at is 1.5");
+    assert_said(check_mover_answers(&moving, &s, room), "its target acceptance is 1.5");
     s.target = 0, s.step = NAN;
     assert_said(check_mover_answers(&moving, &s, room), "the size of its trial moves is nan");
     s.step = -1;
@@ -292,10 +292,9 @@ static void kernel_texts_are_texts(void **state)
     plugmc_gpu_source text = {.size = sizeof text, .name = "k.cu", .source = "int k;"};
     assert_true(check_gpu_source(&text, room));
     text.fuse = 8;
-    assert_said(check_gpu_source(&text, room), "asks for potentials of no kind (fuse = 8)");
+    assert_said(check_gpu_source(&text, room), "requests potentials of an unknown kind (fuse = 8)");
     text.fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_VARIATIONAL;
-    assert_said(check_gpu_source(&text, room),
-                "asks for variational parameters, but not for sampled");
+    assert_said(check_gpu_source(&text, room), "requests variational parameters, but not sampled");
     text.fuse = 0;
     for (int i = 0; i < 1001; i++) defines[i] = "A=1";
     text.defines = defines;

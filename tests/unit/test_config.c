@@ -137,7 +137,7 @@ static void missing_keys_are_named(void **state)
 static void superfluous_sections_are_refused(void **state)
 {
     (void)state;
-    assert_refused(REQUIRED_SECTIONS "[run fast]\n", 1, "sim.ini:9: [run fast] takes no name");
+    assert_refused(REQUIRED_SECTIONS "[run fast]\n", 1, "sim.ini:9: [run fast] must not have a name");
     assert_refused(REQUIRED_SECTIONS "[potential]\n", 1,
                    "sim.ini:9: [potential] needs a name: write [potential NAME]");
     assert_refused(REQUIRED_SECTIONS "[run]\nsweeps = 2\n", 1,
@@ -159,10 +159,10 @@ static void unknown_sections_are_refused_with_the_nearest(void **state)
 static void labels_are_words(void **state)
 {
     (void)state;
-    assert_refused(REQUIRED_SECTIONS "[observable a b]\n", 1, "'a b' is no name");
-    assert_refused(REQUIRED_SECTIONS "[observable ..]\n", 1, "'..' is no name");
+    assert_refused(REQUIRED_SECTIONS "[observable a b]\n", 1, "'a b' is not a valid name");
+    assert_refused(REQUIRED_SECTIONS "[observable ..]\n", 1, "'..' is not a valid name");
     assert_refused(REQUIRED_SECTIONS "[potential ./x.so]\n", 1,
-                   "'./x.so' is no name: letters, digits, '_', '-', '+' and '.' make one; a path "
+                   "'./x.so' is not a valid name: use letters, digits, '_', '-', '+' and '.'; a path "
                    "goes into the key 'plugin'");
 }
 
@@ -195,9 +195,9 @@ static void files_that_contradict_are_refused(void **state)
     assert_refused(WITH_RUN("[initial]\nstate = file\n"), 1,
                    "sim.ini:9: [initial] state = file: key 'file' must name it");
     assert_refused(WITH_RUN("[initial]\nfile = x.h5\n"), 1,
-                   "sim.ini:10: [initial] file = x.h5: is read only with state = file");
+                   "sim.ini:10: [initial] file = x.h5: this key needs state = file");
     assert_refused(WITH_RUN("output = sim.ini\n"), 1,
-                   "[run] output = sim.ini: would be taken for an INI file");
+                   "[run] output = sim.ini: this name would be read as an INI file");
     assert_refused(WITH_RUN("csv = a\noutput = a\n"), 1, "[run] output and csv are both 'a'");
 }
 
@@ -210,7 +210,7 @@ static void too_many_species_are_refused(void **state)
     fputs("[run]\nsweeps = 1\n[box]\ndimension = 2\n[potential p]\n[mover m]\n", f);
     for (int i = 0; i < 256; i++) fprintf(f, "[species s%d]\ncount = 1\n", i);
     fclose(f);
-    assert_refused(text, 1, "there are 256 sections [species NAME]: 255 are the most");
+    assert_refused(text, 1, "there are 256 sections [species NAME]: the limit is 255");
     free(text);
 }
 

@@ -641,7 +641,7 @@ static void refuses_what_cannot_be(void **state)
     bench b;
     begin_cube(&b, 4);
     bench_species(&b, "ion", 2, 0, 1);
-    refuses(&b, "bjerrum_length=1 cutoff=2.1", "half the shortest way");
+    refuses(&b, "bjerrum_length=1 cutoff=2.1", "half the shortest distance");
     begin_cube(&b, 4);
     bench_species(&b, "ion", 2, 0, 1);
     b.system.box.dimension = 2;

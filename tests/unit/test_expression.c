@@ -475,23 +475,23 @@ static void bad_names_are_refused(void **state)
 {
     (void)state;
     refuse("energy = 1/r\ncutoff = 2\ncutof = 3\n",
-           "cutof: this is no key of the plugin, nor in the formula");
+           "cutof: this is neither a key of the plugin nor a name in the formula");
     refuse(
         "energy = s/r\ncutoff = 2\ns = 1 2 3 4\n",
-        "s: there are 4 numbers: for 2 species there must be 1, 2 (one a species) or 3 (one a pair "
+        "s: there are 4 numbers: for 2 species there must be 1, 2 (one per species) or 3 (one per pair "
         "of species)");
     refuse("energy = s/r\ncutoff = 2\ns = 1 2\n",
-           "energy: character 1, 's/r': s has one number a species: write s1 and s2");
+           "energy: character 1, 's/r': s has one number per species: write s1 and s2");
     refuse("energy = s1/r\ncutoff = 2\ns = 1 2 3\n",
-           "energy: character 1, 's1/r': s has one number a pair of species: write s");
+           "energy: character 1, 's1/r': s has one number per pair of species: write s");
     refuse("energy = 1/r\ncutoff = 2\nq1 = 2\n",
            "q1: this name has a meaning in formulas: choose another");
     refuse("energy = 1/r\ncutoff = 2\nexp = 2\n",
            "exp: this name has a meaning in formulas: choose another");
     refuse(
         "energy = 1/r\ncutoff = 2\na-b = 2\n",
-        "a-b: this is no key of the plugin, nor a name for the formula, which has letters, digits "
-        "and _ alone");
+        "a-b: this is neither a key of the plugin nor a valid name for the formula (letters, "
+        "digits and _)");
     refuse("energy = 1/(r-1)\ncutoff = 1\nshift = yes\n",
            "energy: the formula is not finite at the cutoff, r = 1, of 'A' and 'A'");
     refuse("energy = sqrt(r-1)\ncutoff = 2\n",
@@ -500,7 +500,7 @@ static void bad_names_are_refused(void **state)
            "energy: the formula is another one when the particles change places at r = 1.91521 of "
            "'A' and 'B'");
     refuse("energy = 1e39*r\ncutoff = 1\n",
-           "energy: numbers of the formula are beyond the range of single precision");
+           "energy: numbers in the formula are beyond the range of single precision");
     refuse("energy = 1/r\ncutoff = 0\nshift = yes\n",
            "shift: without a cutoff there is nothing to shift");
 }
@@ -527,7 +527,7 @@ static void enormous_formulas_are_refused(void **state)
     size_t length = (size_t)sprintf(keys, "energy = r");
     while (length < 4020) length += (size_t)sprintf(keys + length, "+r");
     sprintf(keys + length, "\ncutoff = 2\n");
-    refuse(keys, "energy: the formula has 4011 characters: 4000 are the most");
+    refuse(keys, "energy: the formula has 4011 characters: the limit is 4000");
     length = (size_t)sprintf(keys, "energy = sin(1*r)");
     for (int k = 2; length < 4000; k++) length += (size_t)sprintf(keys + length, "*sin(%d*r)", k);
     sprintf(keys + length, "\ncutoff = 2\n");

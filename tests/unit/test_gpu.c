@@ -220,7 +220,7 @@ static void too_much_memory_is_refused_with_numbers(void **state)
     char *said = capture_end(&c);
     assert_int_equal(code, PLUGMC_ERROR_MEMORY);
     assert_true(x == 0);
-    assert_says(said, "sim.ini:7: [mover test] out of GPU memory: 33554432.0 MiB were asked for");
+    assert_says(said, "sim.ini:7: [mover test] out of GPU memory: 33554432.0 MiB were requested");
     assert_says(said, "MiB are free");
     free(said);
     x = memory(1024); /* what fits is still given */
@@ -238,7 +238,7 @@ static void wrong_calls_are_named(void **state)
     assert_int_equal(unknown, PLUGMC_ERROR_DEVICE);
     assert_int_equal(foreign, PLUGMC_ERROR_STATE);
     assert_says(said, "GPU source 'test.cu' has no kernel 'no_such'");
-    assert_says(said, "GPU memory is released that was not taken");
+    assert_says(said, "GPU memory is released that was not allocated");
     free(said);
 }
 

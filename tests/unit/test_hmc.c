@@ -270,7 +270,7 @@ static void forces_that_lie_are_noticed(void **state)
     for (int i = 0; i < 3 * WELLS; i++) r[i] = 10;
     mover_load(&b, &mover, r);
     assert_int_not_equal(mover_sweeps(&mover, &b.host, 0, 1), PLUGMC_OK);
-    assert_non_null(strstr(b.message, "does not lead back"));
+    assert_non_null(strstr(b.message, "is not reversible"));
     bench_end(&b);
 }
 
@@ -433,7 +433,7 @@ static void refuses_what_cannot_be(void **state)
     begin_wells(&b, &w);
     b.species[1].mass = 0;
     assert_int_not_equal(mover_try(&b, &mover, "hmc", ""), PLUGMC_OK);
-    assert_non_null(strstr(b.message, "'heavy' has a mass of 0"));
+    assert_non_null(strstr(b.message, "'heavy' has mass 0"));
     assert_int_not_equal(mover_try(&b, &mover, "hmc", "length=10 time_step=1e-6"), PLUGMC_OK);
     assert_non_null(strstr(b.message, "more than a million"));
     b.species[1].mass = 1;

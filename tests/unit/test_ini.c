@@ -145,11 +145,11 @@ static void refuses_what_inih_would_cut(void **state)
 {
     (void)state;
     assert_refused(padded("[run]\na = 1\n\n[", 50, "]\na = 2"), 1,
-                   "n] is 50 bytes long: names of sections may have 49");
-    assert_refused(padded("[run]\n", 50, " = 1\n"), 1, "n' is 50 bytes long: keys may have 49");
+                   "n] is 50 bytes long: the limit for names of sections is 49");
+    assert_refused(padded("[run]\n", 50, " = 1\n"), 1, "n' is 50 bytes long: the limit for keys is 49");
     assert_refused(padded("[run]\n", 300, " = 1\n"), 1, "sim.ini:2: key 'nnn");
     assert_refused(padded("[run]\n", 300, " = 1\n"), 1,
-                   "nnn...' is 300 bytes long: keys may have 49");
+                   "nnn...' is 300 bytes long: the limit for keys is 49");
     assert_refused(padded("[run]\na = 1\n[box ; ", 196, "]\na = 2"), 1,
                    "sim.ini:3: section '[box' has no ']'");
 }
@@ -160,7 +160,7 @@ static void long_lines_are_refused_like_short_ones(void **state)
     assert_refused(padded("[run]\na = 1\na = ", 300, "\n"), 1,
                    "sim.ini:3: [run] key 'a' given twice, first in line 2");
     assert_refused(padded("[run]\na =;", 300, "\n"), 1,
-                   "sim.ini:2: [run] value of 'a' begins with ';'");
+                   "sim.ini:2: [run] the value of 'a' begins with ';'");
     assert_refused(padded("[run]\na = 1\n  ", 300, "\n"), 1, "sim.ini:3: this line is indented");
     assert_refused(padded("[run]\n", 300, "\n"), 1, "nnn...' is neither 'key = value'");
     assert_refused(padded("[run]\n[run]\na = ", 300, "\n"), 1, "sim.ini:2: [run] given twice");
@@ -195,7 +195,7 @@ static void refuses_lines_that_are_nothing(void **state)
     assert_refused("[run]\nsweeps ; = 10\n", 1, "sim.ini:2: 'sweeps ; = 10' is neither");
     assert_refused("[run]\n= 10\n", 1, "sim.ini:2: there is no key in front of '='");
     assert_refused("sweeps = 10\n[run]\n", 1, "sim.ini:1: this key is not in a section");
-    assert_refused("[run]\ncsv =;none\n", 1, "sim.ini:2: [run] value of 'csv' begins with ';'");
+    assert_refused("[run]\ncsv =;none\n", 1, "sim.ini:2: [run] the value of 'csv' begins with ';'");
 }
 
 static void refuses_broken_sections(void **state)
@@ -269,7 +269,7 @@ static void refuses_files_that_are_no_ini(void **state)
     memset(large, '\n', 2 << 20);
     write_bytes(path, large, 2 << 20);
     free(large);
-    assert_file_refused(path, "x.ini: this is no INI file: it is larger than 1 MiB");
+    assert_file_refused(path, "x.ini: this is not an INI file: it is larger than 1 MiB");
     if (geteuid() != 0) { /* root may read everything */
         assert_int_equal(chmod(path, 0), 0);
         assert_file_refused(path, "cannot open this file: Permission denied");

@@ -384,7 +384,7 @@ static void insertion_that_fails_says_so(void **state)
     s.config.initial.attempts = 50;
     assert_int_equal(small_build(&s), EXIT_DONE);
     small_hard_cores(&s);
-    assert_says(refused(&s), "of 300 particles found a place within 50 attempts each");
+    assert_says(refused(&s), "of 300 particles were inserted within 50 attempts each");
     small_free(&s);
 }
 
@@ -396,9 +396,9 @@ static void compression_that_fails_says_how_far_it_came(void **state)
     small_hard_cores(&s);
     const char *said = refused(&s);
     double reached;
-    const char *at = strstr(said, "came to rest at packing fraction ");
+    const char *at = strstr(said, "jammed at packing fraction ");
     assert_non_null(at);
-    assert_int_equal(sscanf(at, "came to rest at packing fraction %lf", &reached), 1);
+    assert_int_equal(sscanf(at, "jammed at packing fraction %lf", &reached), 1);
     assert_true(reached > 0.45 && reached < 0.73);
     small_free(&s);
 }
@@ -432,7 +432,7 @@ static void walls_are_respected(void **state)
     for (int i = 0; i < 150; i++) assert_true(s.positions[3 * i] >= 2.5);
 
     s.config.initial.state = STATE_LATTICE;
-    assert_says(refused(&s), "where a potential forbids it");
+    assert_says(refused(&s), "in a region that a potential forbids");
     s.terms[1].sampled = 0;
     assert_starts(&s);
     small_free(&s);
@@ -647,7 +647,7 @@ static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
         {HEADER "A 1 1 1\nA 3 3 3\nB 5 5 nan\n", "state.xyz:5: 'nan' is not a finite number"},
         {HEADER "A 1 1 1\nA 3 3 3\nB 5 5 5x\n", "state.xyz:5: '5x' is not a finite number"},
         {HEADER "A 1 1 1\nA 3 1e22 3\nB 5 5 5\n",
-         "state.xyz:4: particle 1, at (3, 1e+22, 3), is too far from the box to have a place in it"},
+         "state.xyz:4: particle 1, at (3, 1e+22, 3), is too far from the box to be wrapped into it"},
         {HEADER "A 1 1 1\nA 3 inf 3\nB 5 5 5\n", "state.xyz:4: 'inf' is not a finite number"},
         {HEADER "A 1 1 1\nA 3 3 3\n", "state.xyz:5: the file ends where particle 3 of 3 should be"},
         {HEADER "A 1 1 1\nC 3 3 3\nB 5 5 5\n", "state.xyz:4: the run has no species 'C'"},

@@ -179,7 +179,7 @@ static void the_kind_must_be_the_one_expected(void **state)
 {
     (void)state;
     assert_refused("good", PLUGMC_MOVER,
-                   "is of kind observable ('good'): expected here is kind mover");
+                   "is of kind observable ('good'), but kind mover is expected here");
 }
 
 static void files_that_are_no_plugin_are_refused(void **state)
@@ -191,11 +191,11 @@ static void files_that_are_no_plugin_are_refused(void **state)
     write_file("text.so", "");
     assert_refused("text", 0, "text.so is empty");
     compile("library", "int f(void) { return 1; }\n");
-    assert_refused("library", 0, "is no plugmc plugin: it has no function plugmc_plugin_entry");
+    assert_refused("library", 0, "is not a plugmc plugin: it has no function plugmc_plugin_entry");
     compile("open", "extern int missing(void); int f(void) { return missing(); }\n");
     assert_refused("open", 0, "undefined symbol: missing");
     compile("null", "const void *plugmc_plugin_entry(void) { return 0; }\n");
-    assert_refused("null", 0, "is no plugmc plugin: plugmc_plugin_entry returns NULL");
+    assert_refused("null", 0, "is not a plugmc plugin: plugmc_plugin_entry returns NULL");
     path_of(path, "directory.so");
     assert_int_equal(mkdir(path, 0700), 0);
     assert_refused("directory", 0, "directory.so cannot be opened: it is a folder");
@@ -211,10 +211,10 @@ static void heads_that_do_not_fit_are_refused(void **state)
         {", .magic = 7", "its magic number is 0x00000007, expected 0x434d4750"},
         {", .size = 20", "has a descriptor of 20 bytes: expected at least"},
         {", .size = 8", "has a descriptor of 8 bytes: expected at least"},
-        {", .abi_major = 1", "is built for plugin ABI 1.0, but this plugmc has 2.0"},
-        {", .abi_minor = 9", "is built for plugin ABI 2.9, but this plugmc has 2.0"},
-        {", .real_size = 4", "has reals of 4 bytes where 8 are expected"},
-        {", .kind = 9", "is of kind 9: expected 1 (potential), 2 (mover) or 3 (observable)"},
+        {", .abi_major = 1", "was built for plugin ABI 1.0, but this plugmc has 2.0"},
+        {", .abi_minor = 9", "was built for plugin ABI 2.9, but this plugmc has 2.0"},
+        {", .real_size = 4", "has reals of 4 bytes, expected 8"},
+        {", .kind = 9", "is of kind 9, expected 1 (potential), 2 (mover) or 3 (observable)"},
         {", .name = NULL", "has no name in its descriptor"},
     };
     char source[8192];
@@ -233,11 +233,11 @@ static void bodies_that_do_not_fit_are_refused(void **state)
     } cases[] = {
         {", .instance_size = 4", "its parameter 'a' lies outside its struct"},
         {", .parameters = NULL", "its table of parameters has 1 entries"},
-        {", .parameters = wide", "has a parameter 'period': that key belongs to the core"},
+        {", .parameters = wide", "has a parameter 'period', which is a key of the core"},
         {", .observable = NULL", "has no observable functions"},
         {", .observable = &half", "lacks the observable function 'measure'"},
         {", .observable = &small", "has a table of observable functions of 8 bytes"},
-        {", .observable = &moody", "depends on what this plugmc does not know (depends_on = 3)"},
+        {", .observable = &moody", "dependences that this plugmc does not know (depends_on = 3)"},
         {", .kind = PLUGMC_MOVER", "has no mover functions"},
         {", .kind = PLUGMC_POTENTIAL", "has no potential functions"},
     };
@@ -255,8 +255,7 @@ static void potentials_need_facets_and_a_single_precision_half(void **state)
     compile("q", POTENTIAL("", ""));
     assert_refused("q", 0, "lacks its single-precision half");
     compile("q", POTENTIAL(", .single = &single", ""));
-    assert_refused("q", 0,
-                   "in its single-precision half has reals of 8 bytes where 4 are expected");
+    assert_refused("q", 0, "in its single-precision half has reals of 8 bytes, expected 4");
     compile("q", POTENTIAL(", .single = &single", ", .real_size = 4, .parameter_count = 2"));
     assert_refused("q", 0, "in its single-precision half cannot be used: its table of parameters");
     compile("q", POTENTIAL(", .single = &single, .parameters = table, .parameter_count = 1,"
@@ -264,7 +263,7 @@ static void potentials_need_facets_and_a_single_precision_half(void **state)
                            ", .real_size = 4"));
     assert_refused("q", 0, "a potential with 0 parameters for a potential with 1");
     compile("q", POTENTIAL(", .potential = &empty", ""));
-    assert_refused("q", 0, "is a potential without any facet");
+    assert_refused("q", 0, "is a potential without a facet");
     compile("q", POTENTIAL(", PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &sumless})", ""));
     assert_refused("q", 0, "lacks the free function 'sums'");
 }

@@ -756,10 +756,10 @@ static void ions_without_their_pseudopotential_are_refused(void **state)
     snprintf(settings, sizeof settings, "pseudopotentials=%s", path);
     assert_int_equal(try_observable(&b, &o, settings), PLUGMC_ERROR_INPUT);
     assert_non_null(
-        strstr(b.message, "has 2 valence electrons where its orbitals come from, and 1 in"));
+        strstr(b.message, "has 2 valence electrons in the file of its orbitals, but 1 in"));
     snprintf(settings, sizeof settings, "pseudopotentials=%s %s", path, path);
     assert_int_equal(try_observable(&b, &o, settings), PLUGMC_ERROR_INPUT);
-    assert_non_null(strstr(b.message, "are both of atomic number 3"));
+    assert_non_null(strstr(b.message, "both have atomic number 3"));
     snprintf(settings, sizeof settings, "pseudopotentials=%s; nonlocal=separable", path);
     assert_int_equal(try_observable(&b, &o, settings), PLUGMC_ERROR_INPUT);
     assert_non_null(strstr(b.message, "has no projectors"));
@@ -769,7 +769,7 @@ static void ions_without_their_pseudopotential_are_refused(void **state)
     t.ion_count = 1;
     t.atomic_number[0] = 18;
     assert_int_equal(try_observable(&b, &o, ""), PLUGMC_ERROR_INPUT);
-    assert_non_null(strstr(b.message, "the ions have a charge of 18 and there are 14 electrons; no "
+    assert_non_null(strstr(b.message, "the ions have a charge of 18, but there are 14 electrons; no "
                                       "pseudopotentials are given"));
     end(&b);
 }

@@ -94,7 +94,7 @@ static void needs_a_sum_over_the_configuration(void **state)
     double *r = bench_positions(&b);
     bench_lattice(&b, 4, 0.2, r);
     assert_int_equal(try_net_force(&b, r, values), PLUGMC_ERROR_INPUT);
-    assert_non_null(strstr(b.message, "no potential of this run is a sum"));
+    assert_non_null(strstr(b.message, "no potential of this run is a many-body term"));
     free(r);
     bench_end(&b);
 }

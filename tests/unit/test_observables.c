@@ -262,7 +262,7 @@ static void the_running_energy_is_taken_from_the_mover(void **state)
     ready(b);
     assert_int_equal(1, place(b, NULL, NULL)); /* the sum alone: the mover knows no terms */
     assert_int_equal(PLUGMC_ERROR_INPUT, try_measure(b, values));
-    assert_non_null(strstr(b->context.message, "the mover of this run keeps no energy"));
+    assert_non_null(strstr(b->context.message, "the mover of this run has no running energy"));
     b->view.running_energy = running;
     measure(b, values);
     assert_true(values[0] == 5 && values[1] == -10);

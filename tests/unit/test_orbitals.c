@@ -710,7 +710,7 @@ static void what_is_inconsistent_is_refused_with_the_reason(void **state)
         &m, tile, 8, 4, "",
         "it has 6 orbitals for spin up, but the run has 8 such electrons: it has too few bands");
     refused(&m, one, 6, 6, "",
-            "the box of the run is not its simulation cell of 2 x 1 x 1 primitive cells; that is "
+            "the box of the run differs from its simulation cell of 2 x 1 x 1 primitive cells, which is "
             "[box] dimension = 3, shape = oblique, a = 10.2 0.6 0.4, b = -0.4 6.2 0.7");
     refused(&m, one, 3, 3, "tile = 1 1 1", "k point 2, (0.5 ");
     refused(&m, three, 9, 9, "tile = 3 1 1", "does not belong to a cell of 3 x 1 x 1");
@@ -1260,10 +1260,10 @@ static void slater_functions_have_their_formula(void **state)
         {"nuclei = 0 0 0 1\nzeta = 1 0", "zeta 2 is 0"},
         {"nuclei = 0 0 0 1\nzeta = 1 1\nn = 1", "n has 1 numbers for 2 exponents of zeta"},
         {"nuclei = 0 0 0 1\nzeta = 1 1\nn = 1 1\nl = 0 1",
-         "shell 2 has n = 1 and l = 1: n has to be above l"},
-        {"nuclei = 0 0 0 1\nzeta = 1 1\nn = 1 1.5", "n 2 is 1.5, no whole number"},
+         "shell 2 has n = 1 and l = 1, but n must exceed l"},
+        {"nuclei = 0 0 0 1\nzeta = 1 1\nn = 1 1.5", "n 2 is 1.5, which is not a whole number"},
         {"nuclei = 0 0 0 1\nzeta = 1 1\nl = 0 1\ncoefficients = 1 1",
-         "coefficients has 2 numbers: it takes one for each of the 4 functions of all shells"}};
+         "coefficients has 2 numbers: give one for each of the 4 functions of all shells"}};
     for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
         b = bench_new(NULL, 2, 1, 1, NULL);
         assert_int_equal(bench_try(b, "slater_orbitals", cases[i].settings), PLUGMC_ERROR_INPUT);

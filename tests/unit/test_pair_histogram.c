@@ -398,8 +398,8 @@ static void what_would_cut_shells_is_refused(void **state)
     } cases[] = {{1, 3, 2, "the wall would cut shells"},
                  {1, 3, 10, "leaves nothing of a sphere of radius 10"},
                  {1, 11, 0, "leaves nothing"},
-                 {0, 3, 4, "a periodic box has none"},
-                 {0, 5.5, 0, "more than half the smallest edge of the box"}};
+                 {0, 3, 4, "but the box is periodic"},
+                 {0, 5.5, 0, "exceeds half the smallest edge of the box"}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         bench *b = cases[k].wall ? sphere(3, 10, 1) : bench_new(3, 10, 12, 14, 1);
         add_species(b, "A", 2, 1, 0);

@@ -431,7 +431,7 @@ static void unsound_tables_are_found(void **state)
         {{"a", 0, 0, 0, "3", 0, 1, "", NULL, ""}, "'a' has a bad default"},
         {{"a", 3, 0, 0, "1", 0, 1, "", NULL, ""}, "'a' has no choices"},
         {{"a", 3, 1, 8, NULL, 0, 1, "", NULL, ""}, "'a' has no choices"},
-        {{"a", 2, 0, 4, "1", 0, 1, "", NULL, ""}, "'a' lies over another in its struct"},
+        {{"a", 2, 0, 4, "1", 0, 1, "", NULL, ""}, "'a' overlaps with another in its struct"},
         {{"a", 0, 0, 0, "1", 0, 1, NULL, NULL, ""}, "'a' has no doc or no unit"},
         {{"cutoff", 0, 0, 0, "1", 0, 1, "", NULL, ""}, "'cutoff' is there twice"},
         {{NULL, 0, 0, 0, "1", 0, 1, "", NULL, ""}, "parameter number 2 has no name"},

@@ -995,16 +995,16 @@ static void charges_are_looked_at_once(void **state)
 {
     (void)state;
     const char *coulomb = "bjerrum_length = 1\n", *yukawa = "bjerrum_length = 1\nkappa = 1\n";
-    const char *falls = "species 'one' and 'two' attract each other and nothing keeps them apart, "
-                        "so they would fall into one another: add a potential with a core, such "
-                        "as hard_sphere with diameters above 0";
-    const char *none = "no species has a charge, so there is nothing to interact: set 'charge' in "
-                       "[species ...], or leave this potential out";
+    const char *falls = "species 'one' and 'two' attract each other without a core, so they would "
+                        "collapse: add a potential with a core, such as hard_sphere with diameters "
+                        "above 0";
+    const char *none = "no species has a charge: set 'charge' in [species ...], or remove this "
+                       "potential";
     check_charges(1, -1, 1, "coulomb", coulomb, PLUGMC_OK, 0, "");
     check_charges(1, -2, 1, "coulomb", coulomb, PLUGMC_OK, 1,
                   "the charges of all particles add up to -20, not to 0");
     check_charges(1, 0, 1, "yukawa", yukawa, PLUGMC_OK, 1,
-                  "species 'two' has charge 0: it feels nothing of this potential");
+                  "species 'two' has charge 0, so this potential does not affect it");
     check_charges(0, 0, 1, "coulomb", coulomb, PLUGMC_ERROR_INPUT, 0, none);
     check_charges(0, 0, 1, "yukawa", yukawa, PLUGMC_ERROR_INPUT, 0, none);
     check_charges(1, -1, 0, "coulomb", coulomb, PLUGMC_ERROR_INPUT, 0, falls);

@@ -580,8 +580,8 @@ static void a_total_without_a_change_is_refused(void **state)
     mover.calls = mover.plugin->mover;
     mover.instance = bench_allocate(b.host.context, mover.plugin->instance_size);
     assert_int_equal(mover_prepare(&b, &mover), PLUGMC_ERROR_INPUT);
-    assert_string_equal(b.message, "potential 'fixed' gives only the energy of whole "
-                                   "configurations, not the change when one particle moves");
+    assert_string_equal(b.message, "potential 'fixed' has only energies of whole configurations, "
+                                   "but no energy change of a single moved particle");
     bench_end(&b);
 }
 

@@ -573,15 +573,15 @@ static void input_that_cannot_be_used_is_refused(void **state)
     const int input = PLUGMC_ERROR_INPUT;
     char text[512], bad_pair[300], bad_word[300], few[300];
     expect_refusal(make_sphere, usual, input,
-                   "needs a rectangular periodic box of three dimensions, and [box] is a sphere");
-    expect_refusal(make_flat, usual, input, "and [box] is two-dimensional");
-    expect_refusal(make_oblique, usual, input, "and [box] is oblique: use 'coulomb_ewald'");
+                   "needs a three-dimensional, rectangular, periodic box, but [box] is a sphere");
+    expect_refusal(make_flat, usual, input, "but [box] is two-dimensional");
+    expect_refusal(make_oblique, usual, input, "but [box] is oblique: use 'coulomb_ewald'");
     expect_refusal(make_empty, usual, input,
                    "the box is 0 long in y: an edge must be above 0 and finite");
     expect_refusal(make_nan, usual, input, "the box is nan long in z");
     expect_refusal(make_neutral, usual, input, "no species has a charge");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4.6\n", input,
-                   "cutoff = 4.6 is more than half the shortest edge of the box, 4.5");
+                   "cutoff = 4.6 exceeds half the shortest edge of the box, 4.5");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\ngrid = 5\norder = 6\n", input,
                    "grid = 5 is too coarse: a spline of order 6 spans 6 points");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\ngrid = 16 16\n", input,
@@ -590,18 +590,18 @@ static void input_that_cannot_be_used_is_refused(void **state)
                    "grid = 16 16 0: give all three, or none");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\ngrid = 16.5\n", input,
                    "grid = 16.5: the points");
-    expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\ngrid = 1200 12 12\nspreading = gather\n",
-                   input,
-                   "spreading = gather can have 1024 grid points along x, and 1200 are needed");
+    expect_refusal(
+        NULL, "bjerrum_length = 2\ncutoff = 4\ngrid = 1200 12 12\nspreading = gather\n", input,
+        "spreading = gather supports at most 1024 grid points along x, but 1200 are needed");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 0.01\ntolerance = 1e-12\norder = 4\n", input,
-                   "needs a grid of more than 4096 points along an edge: raise order or cutoff");
+                   "needs more than 4096 grid points along an edge: increase order or cutoff");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\nmolecule = 1\n", input,
-                   "molecule has 1 numbers, and there are 2 species");
+                   "molecule has 1 numbers for 2 species");
     expect_refusal(
         NULL, "bjerrum_length = 2\ncutoff = 4\nmolecule = 1 2\n", input,
         "14 particles of species 'B' do not make whole molecules with 2 of them in each");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\nmolecule = 1.5 1\n", input,
-                   "molecule = 1.5: the atoms");
+                   "molecule = 1.5: must be");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\nexclusions = /no/such/file\n", input,
                    "cannot read '/no/such/file': No such file");
     snprintf(bad_pair, sizeof bad_pair, "%s", written("pair", "0 1\n\n3 44\n"));
@@ -609,10 +609,10 @@ static void input_that_cannot_be_used_is_refused(void **state)
                    ":3: 3 and 44 are not two particles of 0 ... 43");
     snprintf(bad_word, sizeof bad_word, "%s", written("word", "0 one\n"));
     expect_refusal(NULL, settings_of(text, "%sexclusions = %s\n", usual, bad_word), input,
-                   ":1: two numbers of particles are expected");
+                   ":1: the indices of two particles are expected");
     snprintf(few, sizeof few, "%s", written("few", "1\n1\n2\n"));
     expect_refusal(NULL, settings_of(text, "%smolecules = %s\n", usual, few), input,
-                   "has the molecules of 3 particles, and there are 44");
+                   "lists 3 particles, but there are 44");
     unlink(bad_pair);
     unlink(bad_word);
     unlink(few);
@@ -622,7 +622,7 @@ static void settings_worse_than_the_tolerance_are_warned_of(void **state)
 {
     (void)state;
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\nalpha = 0.9\ngrid = 10\n", PLUGMC_OK,
-                   "from the grid of 10 x 10 x 10, which is more than tolerance = 0.0001");
+                   "from the grid of 10 x 10 x 10, which exceeds tolerance = 0.0001");
 }
 
 static void a_position_that_is_none_is_named(void **state)
@@ -641,7 +641,7 @@ static void a_position_that_is_none_is_named(void **state)
     assert_int_equal(code, PLUGMC_ERROR_STATE);
     assert_says(said, "particle 5 of walker 1 is at (");
     assert_says(said, "nan");
-    assert_says(said, "which is no position");
+    assert_says(said, "which is not a valid position");
     spme_end(&s);
 }
 

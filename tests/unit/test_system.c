@@ -155,7 +155,7 @@ static void impossible_systems_are_refused(void **state)
     (void)state;
     small s = small_new(2, 10);
     s.config.box.packing_fraction = 0.92;
-    assert_says(refused(s), "packing fraction 0.92 is above the largest possible, pi/(2 sqrt 3) = "
+    assert_says(refused(s), "packing fraction 0.92 exceeds the maximum pi/(2 sqrt 3) = "
                             "0.9069");
     s = small_new(3, 10);
     s.config.box.density = 1.5;

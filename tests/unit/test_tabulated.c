@@ -361,8 +361,8 @@ static void nearer_than_the_first_point(void **state)
     assert_int_equal(t->b.warnings, 1);
     assert_string_equal(
         t->b.message,
-        "a table begins at r = 0.5 with an energy of only 6 kT: forces do not show the wall there, "
-        "and pressures measure its push from pairs nearby");
+        "a table begins at r = 0.5 with an energy of only 6 kT: the wall there contributes no "
+        "force, so pressures use pairs near it");
     close_tabulated(t);
 }
 
@@ -379,8 +379,8 @@ static void farther_than_the_last_point(void **state)
     char expected[256];
     snprintf(
         expected, sizeof expected,
-        "%s: the energy jumps from -0.25 to 0 where the table ends, at r = 2; shift = yes takes "
-        "it off everywhere",
+        "%s: the energy jumps from -0.25 to 0 at the end of the table, r = 2; shift = yes "
+        "subtracts it everywhere",
         path_of("table"));
     assert_int_equal(t->b.warnings, 1);
     assert_string_equal(t->b.message, expected);
@@ -463,13 +463,13 @@ static void pairs_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
     refused_keys("1 2", "",
-                 "files has 2 names: for 3 species there must be 1 or 6 (one a pair of species)");
+                 "files has 2 names: for 3 species there must be 1 or 6 (one per pair of species)");
     refused_keys("1 2 3 4 5 6", "species = A-A B-B\n",
                  "species = A-A B-B has 2 pairs for 6 files: give one for each");
     refused_keys("1 2 3 4 5 6", "species = A-A B-B C-A\n",
-                 "species = ...: 'C-A' is no pair of two species, such as A-B");
+                 "species = ...: 'C-A' is not a pair of species, such as A-B");
     refused_keys("1 2 3 4 5 6", "species = A-A B-B A-B B-A\n",
-                 "species = ...: the pair 'B-A' is there twice");
+                 "species = ...: the pair 'B-A' is repeated");
     refused_keys("1 2 3 4 5", "species = A-A B-B A-B B-A-B A-A-B\n",
                  "species = ...: the pair 'A-B-A-B' is missing");
 }
@@ -495,21 +495,21 @@ static void bad_files_are_refused_with_their_line(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", ": a table needs two rows at least, and here are none"},
-        {"# nothing\n\n", ": a table needs two rows at least, and here are none"},
-        {"1 2", ": a table needs two rows at least, and here is one"},
-        {"1 2\n2 x\n", ":2: a row is two numbers, r and u"},
-        {"1 2\n2\n", ":2: a row is two numbers, r and u"},
-        {"1 2\n2 3,4\n", ":2: a row is two numbers, r and u"},
-        {"1 2\n2 3 4 5\n", ":2: a row is two numbers, r and u"},
+        {"", ": a table needs at least two rows, but here are none"},
+        {"# nothing\n\n", ": a table needs at least two rows, but here are none"},
+        {"1 2", ": a table needs at least two rows, but here is one"},
+        {"1 2\n2 x\n", ":2: a row must be two numbers, r and u"},
+        {"1 2\n2\n", ":2: a row must be two numbers, r and u"},
+        {"1 2\n2 3,4\n", ":2: a row must be two numbers, r and u"},
+        {"1 2\n2 3 4 5\n", ":2: a row must be two numbers, r and u"},
         {"1 2\n\n# a\n2 nan\n", ":4: r and u must be finite numbers"},
-        {"1 2\n2 1D\n", ":2: a row is two numbers, r and u"},
-        {"1 2\n2 D3\n", ":2: a row is two numbers, r and u"},
-        {"1 2\n2 1D+3D\n", ":2: a row is two numbers, r and u"},
-        {"1 2\n2 infD3\n", ":2: a row is two numbers, r and u"},
+        {"1 2\n2 1D\n", ":2: a row must be two numbers, r and u"},
+        {"1 2\n2 D3\n", ":2: a row must be two numbers, r and u"},
+        {"1 2\n2 1D+3D\n", ":2: a row must be two numbers, r and u"},
+        {"1 2\n2 infD3\n", ":2: a row must be two numbers, r and u"},
         {"1 2\n\xef\xbb\xbf"
          "2 1\n",
-         ":2: a row is two numbers, r and u"},
+         ":2: a row must be two numbers, r and u"},
         {"\xff\xfe"
          "1 2\n2 3\n",
          ":1: this is UTF-16 text: save it as UTF-8"},
@@ -519,16 +519,16 @@ static void bad_files_are_refused_with_their_line(void **state)
         {"1 2\n1 3\n", ":2: r does not increase"},
         {"1 2\n2 3\n1.5 3\n", ":3: r does not increase"},
         {"1 2\n1.0000001 3\n",
-         ":2: r grows by less than a millionth, which single precision cannot tell from nothing"},
+         ":2: r increases by less than a millionth, which single precision cannot resolve"},
         {"1 2\n2e9 3\n", ":2: r is beyond 1e-9 ... 1e9"},
         {"0 2\n1e-200 3\n", ":2: r is beyond 1e-9 ... 1e9"},
         {"1 2\n2 -1e26\n", ":2: u is beyond -1e25 ... 1e25"},
         {"1 0\n11 0\n12 1\n",
-         ": the table ends at r = 12, over half the box, 10: pairs would be missed"},
+         ": the table ends at r = 12, beyond half the box, 10: pairs would be missed"},
     };
     for (size_t i = 0; i < PLUGMC_COUNT(cases); i++)
         refused_text(cases[i].text, strlen(cases[i].text), cases[i].message);
-    refused_text("1 2\n2 \0 1\n", 10, ":2: this is no text: there is a byte 0");
+    refused_text("1 2\n2 \0 1\n", 10, ":2: this is not a text file: it has a zero byte");
     char *line = malloc(5000);
     assert_non_null(line);
     memset(line, '1', 5000);

@@ -176,13 +176,13 @@ static void twists_of_the_wrong_number_are_refused(void **state)
     const double cube[3][3] = {{5, 0, 0}, {0, 5, 0}, {0, 0, 5}};
     orbital_bench *b = bench_new(cube, 7, 7, 1, NULL);
     assert_int_equal(bench_try(b, "plane_waves", "twist = 0.5 0.5"), PLUGMC_ERROR_INPUT);
-    assert_says(b, "twist: it has 2 numbers and takes 3");
+    assert_says(b, "twist has 2 numbers but needs 3");
     bench_free(b);
     b = bench_new(cube, 7, 7, 1, NULL);
     char text[400];
     snprintf(text, sizeof text, "file = %s\ntwist = 0.5 0.5", diamond);
     assert_int_equal(bench_try(b, "bspline_orbitals", text), PLUGMC_ERROR_INPUT);
-    assert_says(b, "twist: it has 2 numbers and takes 3");
+    assert_says(b, "twist has 2 numbers but needs 3");
     bench_free(b);
 }
 

@@ -364,11 +364,11 @@ static void drift_beyond_what_is_allowed_ends_the_run(void **state)
     bench b;
     test_orbitals t;
     gas(&b, &t, PLANE_WAVES, 7, 7, 0, 1);
-    test_mover mover = vmc_mover(&b, movers[0], "refresh=4 largest_drift=1e-300");
+    test_mover mover = vmc_mover(&b, movers[0], "refresh=4 max_error=1e-300");
     double *x = random_positions(&b, 3);
     mover_load(&b, &mover, x);
     assert_int_equal(mover_sweeps(&mover, &b.host, 0, 10), PLUGMC_ERROR_STATE);
-    assert_non_null(strstr(b.message, "has drifted by"));
+    assert_non_null(strstr(b.message, "has grown to"));
     free(x);
     bench_end(&b);
 }
@@ -387,7 +387,7 @@ static void an_inverse_that_is_not_a_number_ends_the_run(void **state)
     const vmc *v = mover.instance;
     v->walkers[0].spin[0].inverse[0] = NAN;
     assert_int_equal(mover_sweeps(&mover, &b.host, 4, 1), PLUGMC_ERROR_STATE);
-    assert_non_null(strstr(b.message, "of walker 0 has drifted by inf"));
+    assert_non_null(strstr(b.message, "of walker 0 has grown to inf"));
     free(x);
     bench_end(&b);
 }
@@ -501,7 +501,7 @@ static void what_cannot_be_sampled_is_refused(void **state)
     const plugmc_plugin plugin = {.size = sizeof plugin, .potential = &whole};
     gas(&b, &t, PLANE_WAVES, 7, 7, 0, 1);
     b.system.term_count = 0;
-    expect_refusal(&b, "there is no potential with orbitals");
+    expect_refusal(&b, "no potential has orbitals");
     gas(&b, &t, PLANE_WAVES, 7, 7, 0, 1);
     bench_species(&b, "muon", 1, 0, -1);
     expect_refusal(&b, "there are 3 species");
@@ -513,7 +513,7 @@ static void what_cannot_be_sampled_is_refused(void **state)
     expect_refusal(&b, "three dimensions");
     gas(&b, &t, PLANE_WAVES, 7, 5, 0, 1);
     b.terms[b.system.term_count++] = (plugmc_term){"ewald", &plugin, NULL, NULL, NULL, 1};
-    expect_refusal(&b, "potential 'ewald' is an energy of whole configurations");
+    expect_refusal(&b, "potential 'ewald' is a many-body term");
 }
 
 static void dependent_orbitals_are_refused(void **state)
@@ -661,9 +661,9 @@ static void jastrow_factors_that_cannot_be_are_refused(void **state)
     (void)state;
     static const char *const cases[][2] = {
         {"", "there are no coefficients"},
-        {"like=0.1", "like needs two coefficients at least"},
-        {"like=0.1 0.2; unlike=0.1 0.2 0.3", "like has 2 coefficients and unlike 3"},
-        {"like=0.1 0.2; u_cutoff=5", "u_cutoff = 5 reaches beyond the nearest image, 4 away"},
+        {"like=0.1", "like needs at least two coefficients"},
+        {"like=0.1 0.2; unlike=0.1 0.2 0.3", "like has 2 coefficients but unlike has 3"},
+        {"like=0.1 0.2; u_cutoff=5", "u_cutoff = 5 exceeds the distance to the nearest image, 4"},
         {"chi=0.1 0.2", "give ions"},
         {"chi=0.1 0.2; ions=1 2", "ions has 2 numbers"},
         {"like=0.1 0.2; ions=1 2 3", "but no chi"},

@@ -100,7 +100,7 @@ static void means_are_those_of_all_pairs(void **state)
 static void threads_do_not_matter(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"insertions=1500", "insertions=1500 drawn=cells"};
+    static const char *const settings[] = {"insertions=1500", "insertions=1500 placement=cells"};
     for (int k = 0; k < WIDOM_SYSTEMS; k++)
         for (int drawn = 0; drawn < (widom_systems[k].shape == BALL ? 1 : 2); drawn++) {
             double found[3][WIDOM_WALKERS];
@@ -142,7 +142,7 @@ static void cells_have_the_same_mean_and_a_smaller_spread(void **state)
         double mean[2], variance[2];
         if (widom_systems[k].shape == BALL) continue;
         average(&widom_systems[k], "insertions=1000", &mean[0], &variance[0]);
-        average(&widom_systems[k], "insertions=1000 drawn=cells", &mean[1], &variance[1]);
+        average(&widom_systems[k], "insertions=1000 placement=cells", &mean[1], &variance[1]);
         assert_z(widom_systems[k].name, mean[1] - mean[0], sqrt(variance[0] + variance[1]), 0, 4.5);
         printf("  variance cell by cell over that anywhere: %.3f\n", variance[1] / variance[0]);
         logarithms += log(variance[1] / variance[0]);

@@ -11,7 +11,7 @@ enum { GATHER_THREADS = 256 }; /* as in bias.cu */
 
 _Static_assert((int)WALK_BOOKS == (int)BIAS_BOOKS && (int)WALK_VISITS == (int)BIAS_VISITS &&
                    (int)WALK_UP == (int)PLUGMC_UP && (int)WALK_DOWN == (int)PLUGMC_DOWN,
-               "one layout of the books");
+               "one layout of the transition counts");
 
 static size_t entries_of(const hamiltonian *h) { return (size_t)h->bias.of->bins * BIAS_BOOKS; }
 
@@ -90,8 +90,8 @@ int on_device_write_books(hamiltonian *h, const plugmc_host *host, const double 
 {
     if (!host->gpu)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "the run was on a GPU, between two of its measurements: it can only be "
-                          "resumed on one");
+                          "the run was stopped on a GPU between two measurements, so it can "
+                          "be resumed only on a GPU");
     const int code = make_memory(h, host);
     return code ? code : host->gpu->upload(host->context, h->bias.on_device, books, bytes_of(h));
 }

@@ -215,14 +215,14 @@ static int check_boxes(const hamiltonian *h, const plugmc_host *host, const plug
         if (hamiltonian_finds_box_too_small(h, box))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "the box of walker %d has become so small, a volume of %g, that the range of a "
-                "potential is more than half of it",
+                "the box of walker %d has shrunk to a volume of %g: the range of a potential "
+                "exceeds half of the box",
                 w, box->volume);
         if (h->looks_far && !finds_nearest_images(box))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "the box of walker %d has become so skewed that nearest images are not found: its "
-                "heights are %g, %g and %g, its lattice vectors %g, %g and %g long",
+                "the box of walker %d is too skewed to find nearest images: its heights are "
+                "%g, %g and %g, the lengths of its lattice vectors %g, %g and %g",
                 w, plugmc_height(box, 0), plugmc_height(box, 1), plugmc_height(box, 2),
                 box->length[0], box->length[1], box->length[2]);
     }
@@ -458,13 +458,12 @@ static const char *one_is_wrong(const hamiltonian *h, const plugmc_changes *c, i
     if (!hamiltonian_is_proposed(c, p)) return NULL;
     const bool comes = c->kind == PLUGMC_INSERTED, another = c->kind == PLUGMC_IDENTITY;
     if ((comes || another) && c->species[p] >= h->system->species_count)
-        return "it is of a species that is not there";
+        return "there is no such species";
     if ((!comes && c->particle[p] >= h->system->particles) ||
         (c->kind == PLUGMC_SWAPPED && (c->other[p] < 0 || c->other[p] >= h->system->particles)))
-        return "it is of a particle that is not there";
-    return goes_somewhere(c->kind) && !is_position(c->position[p])
-               ? "it is to a position that is not a number"
-               : NULL;
+        return "there is no such particle";
+    return goes_somewhere(c->kind) && !is_position(c->position[p]) ? "its position is not a number"
+                                                                   : NULL;
 }
 
 /* What is wrong with proposals of particles, or NULL. */
@@ -472,9 +471,9 @@ static const char *refused(const hamiltonian *h, const plugmc_changes *c)
 {
     const bool counts = c->kind >= PLUGMC_INSERTED && c->kind <= PLUGMC_GROUP_REMOVED;
     if (!counts && c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
-        return "it is of a kind that is not known";
+        return "its kind is unknown";
     if (counts && !(h->system->changes & PLUGMC_CHANGED_COUNT))
-        return "it changes how many particles there are, and no mover of the run says so";
+        return "it changes the number of particles, which no mover of the run declares";
     const char *why = NULL;
     const bool groups = c->kind == PLUGMC_GROUP_INSERTED || c->kind == PLUGMC_GROUP_REMOVED;
     for (int64_t p = 0; groups && p < c->walkers * c->per_walker && !why; p++)
@@ -489,7 +488,7 @@ int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_c
     if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
     const char *why = refused(h, c);
     if (why)
-        return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d cannot be made: %s",
+        return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not possible: %s",
                           c->kind, why);
     int code = hamiltonian_bring(h, host);
     if (code) return code;

@@ -56,21 +56,20 @@ const char *group_is_wrong(const hamiltonian *h, const plugmc_changes *c, int64_
     const int32_t n = together(c);
     if (!in_groups(c)) return NULL;
     if (!PLUGMC_HAS(c, group) || n < 1 || n > PLUGMC_MOST_TOGETHER)
-        return "is of a group of none, or of too many";
+        return "has a group without particles, or with too many";
     for (int32_t k = 0; k < n && c->kind == PLUGMC_GROUP_INSERTED; k++)
-        if (c->species[p * n + k] >= h->system->species_count)
-            return "is of a species that is not there";
+        if (c->species[p * n + k] >= h->system->species_count) return "has no such species";
     for (int32_t k = 0; k < n && c->kind == PLUGMC_GROUP_INSERTED; k++)
         if (c->species[p * n + k] >= 0 && !is_position(c->position[p * n + k]))
-            return "is to a position that is not a number";
+            return "has a position that is not a number";
     for (int32_t k = 0; k < n && c->kind == PLUGMC_GROUP_REMOVED; k++) {
         const int32_t i = c->particle[p * n + k];
-        if (i >= h->system->particles) return "is of a particle that is not there";
+        if (i >= h->system->particles) return "has no such particle";
         for (int32_t l = 0; l < k; l++)
             if (i >= 0 && c->particle[p * n + l] >= 0 && c->particle[p * n + l] <= i &&
                 h->walkers[0].now.all.species[c->particle[p * n + l]] ==
                     h->walkers[0].now.all.species[i])
-                return "takes particles of a species in another order than the largest number first";
+                return "does not list particles of a species in descending order";
     }
     return NULL;
 }

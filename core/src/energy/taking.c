@@ -28,13 +28,12 @@ static int resolve(hamiltonian *h, const plugmc_host *host, const plugmc_term *t
     t->total_moves = t->total && plugmc_follows_positions(t->total);
     if (!parts && !p->total)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' gives neither pair, field nor total energies",
-                          term->label);
+                          "potential '%s' has neither pair, field nor total energies", term->label);
     if (t->total_moves && (!t->total->start || !t->total->change || !t->total->settle))
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "potential '%s' gives only the energy of whole configurations, not the change "
-            "when one particle moves",
+            "potential '%s' has only energies of whole configurations, but no energy change "
+            "of a single moved particle",
             term->label);
     h->has_totals |= t->total_moves;
     h->any_total |= t->total != NULL;

@@ -49,24 +49,23 @@ static bool is_there(const walker_energy *e, int64_t i)
 static const char *wrong(const task *k, const walker_energy *e, const plugmc_trial *t)
 {
     const bool another = t->kind == PLUGMC_INSERTED || t->kind == PLUGMC_IDENTITY;
-    if (t->move < 0 || t->move >= k->moves) return "is a move that is not in the mover's table";
-    if (!is_known(k, t->kind)) return "changes what no mover of the run says it changes";
+    if (t->move < 0 || t->move >= k->moves) return "has a move that is not in the mover's table";
+    if (!is_known(k, t->kind)) return "changes what no mover of the run declares as changed";
     if (t->trial_positions > 1 &&
         (k->h->has_totals || t->trial_positions > PLUGMC_MOST_TRIAL_POSITIONS ||
          (t->kind != PLUGMC_INSERTED && t->kind != PLUGMC_REMOVED)))
-        return "has several places, and cannot have so many here";
+        return "has too many trial positions";
     if (t->kind >= PLUGMC_GROUP_INSERTED) return NULL; /* see group_is_wrong */
     if (another && (t->species < 0 || t->species >= k->h->system->species_count))
-        return "is of a species that is not there";
+        return "has no such species";
     if (nobody(t))
-        return t->other >= 0 && t->other < k->h->system->species_count
-                   ? NULL
-                   : "is of a species that is not there";
+        return t->other >= 0 && t->other < k->h->system->species_count ? NULL
+                                                                       : "has no such species";
     if ((any_particle(t->kind) && !is_there(e, t->particle)) ||
         (t->kind == PLUGMC_SWAPPED && !is_there(e, t->other)))
-        return "is of a particle that is not there";
+        return "has no such particle";
     return goes_somewhere(t->kind) && !is_position(t->position)
-               ? "is to a position that is not a number"
+               ? "has a position that is not a number"
                : NULL;
 }
 
@@ -192,8 +191,8 @@ static int report_failure(const hamiltonian *h, const plugmc_host *host)
         if (e->code && e->failed_term >= 0)
             return host->fail(
                 host->context, e->code,
-                "potential '%s' could not tell its energy change when particle %lld of "
-                "walker %d moved in sweep %llu",
+                "potential '%s' failed to evaluate its energy change for particle %lld of "
+                "walker %d in sweep %llu",
                 plugmc_term_at(h->system, e->failed_term)->label, (long long)e->failed_particle, w,
                 (unsigned long long)e->failed_sweep);
         const plugmc_not_a_number where = {.size = sizeof where,

@@ -243,12 +243,12 @@ static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memo
         if (r->stopped == WALK_UNKNOWN)
             return host->fail(
                 host->context, PLUGMC_ERROR_STATE,
-                "a trial move changes what no mover of the run says it changes, or is "
+                "a trial move changes what no mover of the run declares as changed, or is "
                 "not in the mover's table");
         if (r->stopped == WALK_NOBODY || r->stopped == WALK_NOWHERE)
             return host->fail(host->context, PLUGMC_ERROR_STATE,
                               "a trial move is %s, in walker %d and sweep %llu",
-                              r->stopped == WALK_NOBODY ? "of a particle that is not there"
+                              r->stopped == WALK_NOBODY ? "of a particle that does not exist"
                                                         : "to a position that is not a number",
                               w, (unsigned long long)r->sweep);
         if (r->stopped) return host->not_a_number(host->context, &where);

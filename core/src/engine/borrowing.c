@@ -76,8 +76,7 @@ static int give_to(engine *engine, const moving *next)
     instance *giving = m ? m->instance : engine_asking(engine);
     if (m && (m == next || (next && next->by_core && holds_on(m)))) return 0;
     if (!m && next && next->by_core) return 0;
-    return context_exit_code(&giving->context, borrowing_give(engine),
-                             "giving the configuration back");
+    return context_exit_code(&giving->context, borrowing_give(engine), "loading the configuration");
 }
 
 /* ---- Taking -------------------------------------------------------------------------------------- */
@@ -95,7 +94,7 @@ int borrowing_take(engine *engine, moving *m)
                                 : m->mover->driver->load(m->instance->data, host,
                                                          &engine->current.state.face, changed);
     if (!m->by_core) engine->current.ahead = m; /* it may have rounded what it took */
-    return context_exit_code(&m->instance->context, code, "taking the configuration");
+    return context_exit_code(&m->instance->context, code, "storing the configuration");
 }
 
 int borrowing_take_all(engine *engine)
@@ -118,7 +117,7 @@ int borrowing_take_up(engine *engine)
     instance *asking = engine_asking(engine); /* totals look now: their archive comes after that */
     return context_exit_code(&asking->context,
                              hamiltonian_bring(&engine->current.hamiltonian, &asking->host),
-                             "taking the configuration");
+                             "storing the configuration");
 }
 
 void borrowing_resume(engine *engine, moving *m, uint32_t changed)
@@ -144,7 +143,7 @@ int borrowing_positions(engine *engine, int side, const double **out)
     int code = give_to(engine, NULL);
     if (code) return code;
     *out = state_positions(&engine->current.state, side, PLUGMC_READ, &code);
-    return context_exit_code(&asking->context, code, "bringing positions where they are needed");
+    return context_exit_code(&asking->context, code, "copying positions");
 }
 
 /* The mover that has the configuration as it is, whether or not it has given it, and can give a share of it. */
@@ -178,7 +177,7 @@ static int make_room_for_share(engine *engine, instance *asking)
     plugmc_device_pointer memory = 0;
     const int code = asking->host.gpu->allocate(asking->host.context, bytes, &memory);
     engine->current.of_share = (double *)(uintptr_t)memory;
-    return context_exit_code(&asking->context, code, "taking memory for positions");
+    return context_exit_code(&asking->context, code, "allocating memory for positions");
 }
 
 int borrowing_share(engine *engine, double reach, const double **out, plugmc_share *share)
@@ -194,14 +193,15 @@ int borrowing_share(engine *engine, double reach, const double **out, plugmc_sha
                              share);
     crash_called_within(outer);
     *out = engine->current.of_share;
-    return context_exit_code(&m->instance->context, code, "giving its share of the configuration");
+    return context_exit_code(&m->instance->context, code, "storing its share of the configuration");
 }
 
 static int on_host(engine *engine, int access, double **out)
 {
     int code;
     *out = state_positions(&engine->current.state, PLUGMC_ON_HOST, access, &code);
-    return context_exit_code(&engine_asking(engine)->context, code, "taking memory for positions");
+    return context_exit_code(&engine_asking(engine)->context, code,
+                             "allocating memory for positions");
 }
 
 int borrowing_read(engine *engine, const double **out)
@@ -216,7 +216,7 @@ int borrowing_swept(engine *engine, moving *m)
     static const int own[] = {PLUGMC_STATE_BOX, PLUGMC_STATE_COUNT, PLUGMC_STATE_POSITION};
     const int code =
         hamiltonian_give_boxes(&engine->current.hamiltonian, &engine->current.state.face);
-    if (code) return context_exit_code(&m->instance->context, code, "giving boxes back");
+    if (code) return context_exit_code(&m->instance->context, code, "loading the boxes");
     /* of the mover's sweep it knows all, whoever wrote it: where it was behind, it still says so */
     for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
         engine->current.hamiltonian_seen[own[k]] = engine->current.state.arrays[own[k]].version;

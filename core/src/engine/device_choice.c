@@ -68,7 +68,7 @@ static void explain_cpu(engine *engine)
             engine->device.gain_on_gpu);
     else
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu,
-                 "of many walkers a GPU may be faster: [run] device = gpu");
+                 "for many walkers a GPU may be faster: [run] device = gpu");
 }
 
 /* Of many processes on a host each has its own, beginning with that of [run] gpu; where the launcher shows each

@@ -58,8 +58,8 @@ const char *ladder_key_refused(const plugmc_system *system, const char *key)
 {
     return find_key(system, key) != UNKNOWN
                ? NULL
-               : "possible are run.temperature, run.pressure, SPECIES.mu and LABEL.coupling of a "
-                 "sampled potential";
+               : "possible keys are run.temperature, run.pressure, SPECIES.mu and "
+                 "LABEL.coupling of a sampled potential";
 }
 
 /* One variable of a ladder. */
@@ -75,7 +75,8 @@ static int check_walkers(const ladder *l, const config *config, int32_t walkers,
 {
     if (l->rungs >= 2 && walkers % l->rungs == 0) return 0;
     return refuse(config, r,
-                  "%s has %d values, and there are %d walkers: each value needs as many walkers",
+                  "%s has %d values for %d walkers: each value needs the same number of "
+                  "walkers",
                   whose, l->rungs, walkers);
 }
 
@@ -85,7 +86,7 @@ static int take_second(ladder *l, const config *config, const plugmc_system *sys
     const ladder_section *from = &config->ladder;
     const bool given = from->vary_2 && *from->vary_2;
     if (given != (from->values_2.count > 0))
-        return refuse(config, r, "[ladder] vary_2 and values_2 have to be given together");
+        return refuse(config, r, "[ladder] vary_2 and values_2 must be given together");
     if (!given) return 0;
     const int code = check_key(config, system, "vary_2", from->vary_2, r);
     if (code) return code;
@@ -107,7 +108,7 @@ static int take_values(ladder *l, const config *config, const plugmc_system *sys
     if (vary && *vary) {
         if (t->count > 1)
             return refuse(config, r,
-                          "[ladder] and %d values of [run] temperature cannot be together",
+                          "[ladder] and %d values of [run] temperature exclude each other",
                           t->count);
         code = check_key(config, system, "vary", vary, r);
     } else if (t->count > 1) {
@@ -169,9 +170,10 @@ static int fill_species(const point *p, double kT, double *m, report *r)
     for (int32_t s = 0; s < p->system->species_count; s++) {
         const species_section *from = &config->species[s];
         if (from->mu.count > 1 || (from->mu.count && from->activity > 0))
-            return report_error(
-                r, EXIT_INPUT, config->ini.path, config_line_of_species(config, s, "mu"),
-                "[species %s] takes one mu or an activity", plugmc_species_at(p->system, s)->name);
+            return report_error(r, EXIT_INPUT, config->ini.path,
+                                config_line_of_species(config, s, "mu"),
+                                "[species %s] needs either mu or activity, not both",
+                                plugmc_species_at(p->system, s)->name);
         const double mu = mu_of(p, s, kT);
         m[s] = isnan(mu) ? 0 : -mu / kT;
     }
@@ -200,7 +202,8 @@ static int check_units(const config *config, const plugmc_system *system, report
     if (waves && u->given && !u->atomic)
         return refuse(
             config, r,
-            "[units] of wave functions are length = bohr and energy = hartree, not %s and %s",
+            "[units] for wave functions must be length = bohr and energy = hartree, not %s "
+            "and %s",
             u->length, u->energy);
     if (!waves && u->given && !varies && run && !ini_get(run, "temperature"))
         return refuse(config, r,
@@ -227,8 +230,8 @@ int ladder_multipliers(const config *config, const plugmc_system *system, int co
         m[t] = term->sampled ? coupling / kT : 0;
         if (term->sampled && plugmc_orbitals_of(term->plugin) && m[t] != 1)
             return refuse(config, r,
-                          "potential '%s' is a wave function, which takes no temperature or "
-                          "coupling but 1",
+                          "potential '%s' is a wave function: its temperature and coupling "
+                          "must be 1",
                           term->label);
     }
     m[system->term_count] = pressure / kT;

@@ -37,14 +37,13 @@ static int find(plugmc_context *asking, const plugmc_host *host, instance **out)
         if (*out)
             return host->fail(
                 asking, PLUGMC_ERROR_INPUT,
-                "'%s' and '%s' both give local energies, which it needs: one of them is "
-                "too many",
+                "it needs local energies, and both '%s' and '%s' provide them: remove one",
                 (*out)->context.section, one->context.section);
         *out = one;
     }
     return *out ? PLUGMC_OK
                 : host->fail(asking, PLUGMC_ERROR_INPUT,
-                             "it needs local energies, which no plugin of the run gives%s",
+                             "it needs local energies, which no plugin of the run provides%s",
                              who_would(words));
 }
 
@@ -57,7 +56,7 @@ int local_energies(const plugmc_host *host, const plugmc_local_energy_request *r
     if (request->view->on_device && !plugmc_local_energy_of(giving->plugin)->on_device)
         return host->fail(
             asking, PLUGMC_ERROR_STATE,
-            "it asks for local energies of positions on the GPU, where '%s' gives none",
+            "it needs local energies of positions on the GPU, where '%s' provides none",
             giving->context.section);
     const crash_record outer = crash_calling(giving->context.section, "local_energy");
     code = plugmc_local_energy_of(giving->plugin)->evaluate(giving->data, &giving->host, request);

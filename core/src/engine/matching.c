@@ -80,9 +80,9 @@ static const char *lacks_forces(uint32_t needs, const plugmc_potential *p)
     if (p->pair && p->pair->functions & PLUGMC_PAIR_CONTACT)
         return "has a hard core, which has no force";
     if (p->pair && !(p->pair->functions & PLUGMC_PAIR_DERIVATIVE))
-        return "gives no derivative of its pair energy";
+        return "has no derivative of its pair energy";
     if (p->field && !(p->field->functions & PLUGMC_FIELD_DERIVATIVE))
-        return "gives no derivative of its field";
+        return "has no derivative of its field";
     return NULL;
 }
 
@@ -179,28 +179,29 @@ static int match_term(const engine *engine, const place *at, uint32_t needs,
     char has[96], can[96], use[256];
     if (!can_sample(needs, term->plugin))
         return report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' works with the facets %s; potential '%s' has %s%s",
+                            "mover '%s' supports the facets %s, but potential '%s' has %s%s",
                             at->name, uses_words(needs, can), term->label,
                             facet_words(term->plugin, has), movers_for(engine, use));
     if (lacks_range(engine, needs, term))
         return report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' needs potentials of finite range; '%s' has none%s",
+                            "mover '%s' needs potentials of finite range, but the range of "
+                            "'%s' is infinite%s",
                             at->name, term->label, movers_for(engine, use));
     if (lacks_forces(needs, p))
         return report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' follows forces; potential '%s' %s%s", at->name, term->label,
-                            lacks_forces(needs, p), movers_for(engine, use));
+                            "mover '%s' needs forces, but potential '%s' %s%s", at->name,
+                            term->label, lacks_forces(needs, p), movers_for(engine, use));
     if (lacks_places(needs, p))
         return report_error(
             engine->report, EXIT_INPUT, at->file, at->line,
-            "mover '%s' knows pairs by their separations; potential '%s' depends on "
-            "where the two are%s",
+            "mover '%s' supports only pair energies of the separation, but potential '%s' "
+            "depends on both positions%s",
             at->name, term->label, movers_for(engine, use));
     if (tears_molecules(engine, needs, term))
         return report_error(
             engine->report, EXIT_INPUT, at->file, at->line,
-            "mover '%s' would tear molecules apart: potential '%s' leaves out the pairs "
-            "within them and no other binds them%s",
+            "mover '%s' would break molecules: potential '%s' excludes pairs within "
+            "molecules, and no potential binds them%s",
             at->name, term->label, movers_for(engine, use));
     return 0;
 }
@@ -209,14 +210,13 @@ static int match_box(const engine *engine, const place *at, uint32_t needs)
 {
     int code = 0;
     if (needs & PLUGMC_NEEDS_RECTANGULAR && engine->system.box.oblique)
-        code =
-            report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                         "mover '%s' needs a rectangular box, and the lattice vectors of [box] are "
-                         "not at right angles",
-                         at->name);
+        code = report_error(engine->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' needs a rectangular box, but the lattice vectors of "
+                            "[box] are not at right angles",
+                            at->name);
     if (needs & PLUGMC_NEEDS_PERIODIC && engine->system.box.domain != PLUGMC_DOMAIN_PERIODIC)
         code = report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' needs a periodic box, and [box] is a sphere", at->name);
+                            "mover '%s' needs a periodic box, but [box] is a sphere", at->name);
     return code;
 }
 
@@ -267,7 +267,7 @@ static int match_others(const engine *engine, const place *at, const moving *m)
         const uint32_t strange = strange_to(m->mover, other->mover);
         if (other == m || !strange) continue;
         const int code = report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                                      "mover '%s' cannot go on where '%s' changes %s", at->name,
+                                      "mover '%s' does not support that '%s' changes %s", at->name,
                                       other->instance->loaded.name, what[__builtin_ctz(strange)]);
         if (!first_error) first_error = code;
     }
@@ -282,12 +282,12 @@ static int match_ladder(const engine *engine, const place *at, const moving *m)
     if (l->rungs > 1)
         return report_error(
             engine->report, EXIT_INPUT, at->file, at->line,
-            "mover '%s' works with one temperature and one factor of each potential in "
-            "all walkers, and %s differs",
+            "mover '%s' needs the same temperature and couplings in all walkers, but %s "
+            "differs",
             at->name, l->keys[0]);
     const plugmc_term *coupled = coupled_term(engine);
     return coupled ? report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                                  "mover '%s' takes no coupling, and potential '%s' has one",
+                                  "mover '%s' does not support the coupling of potential '%s'",
                                   at->name, coupled->label)
                    : 0;
 }
@@ -344,13 +344,12 @@ static int match_changes(const engine *engine)
         uint32_t what;
         const char *words;
     } kinds[] = {
-        {PLUGMC_CHANGED_BOX, "takes the box as it is at the start, and mover '%s' changes it"},
-        {PLUGMC_CHANGED_COUNT,
-         "takes as many particles as there are at the start, and mover '%s' changes that"},
+        {PLUGMC_CHANGED_BOX, "needs a fixed box, but mover '%s' changes it"},
+        {PLUGMC_CHANGED_COUNT, "needs a fixed number of particles, but mover '%s' changes it"},
         {PLUGMC_CHANGED_WEIGHT,
-         "would give averages over states as mover '%s' weighs them, not as -ln p does"},
+         "would average over the biased ensemble of mover '%s', not over that of -ln p"},
         {PLUGMC_CHANGED_WALKER_WEIGHT,
-         "does not say that its averages may be weighted, and mover '%s' weighs walkers"}};
+         "does not support weighted averages, but mover '%s' gives walkers weights"}};
     int first_error = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         const moving *changing = who_changes(engine, kinds[k].what);
@@ -375,16 +374,15 @@ static int match_room(const engine *engine)
     if (who_changes(engine, PLUGMC_CHANGED_COUNT)) return 0;
     for (int32_t s = 0; s < engine->system.species_count; s++) {
         const plugmc_species *species = plugmc_species_at(&engine->system, s);
-        const char *key = config->species[s].most > species->count ? "most"
-                          : config->species[s].mu.count            ? "mu"
-                          : config->species[s].activity > 0        ? "activity"
-                                                                   : NULL;
+        const char *key = config->species[s].max_count > species->count ? "max_count"
+                          : config->species[s].mu.count                 ? "mu"
+                          : config->species[s].activity > 0             ? "activity"
+                                                                        : NULL;
         if (key)
-            return report_error(
-                engine->report, EXIT_INPUT, config->ini.path,
-                config_line_of_species(config, s, key),
-                "[species %s] %s: no mover of the run changes how many %s there are", species->name,
-                key, species->name);
+            return report_error(engine->report, EXIT_INPUT, config->ini.path,
+                                config_line_of_species(config, s, key),
+                                "[species %s] %s: no mover of the run changes the number of %s",
+                                species->name, key, species->name);
     }
     return 0;
 }
@@ -423,8 +421,8 @@ static int match_diameters(const engine *engine)
             if (needs_diameter(engine, &engine->terms[t], s))
                 return report_error(engine->report, EXIT_INPUT, ini_source(&config->ini, section),
                                     section->line,
-                                    "[%s] with [units] a diameter must be given, in %s: potential "
-                                    "'%s' makes a hard core of it",
+                                    "[%s] with [units] the diameter must be given, in %s: "
+                                    "potential '%s' uses it as a hard core",
                                     section->name, config->units.length, engine->terms[t].label);
     }
     return 0;
@@ -482,8 +480,8 @@ static int match_pressure(const engine *engine)
         const plugmc_context *at = &engine->movers[k].instance->context;
         if (engine->movers[k].takes_volume && !has_pressure(engine))
             return report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                                "[%s] changes the volume, and [run] pressure is not given: at 0 "
-                                "nothing would hold the box together",
+                                "[%s] changes the volume, so [run] pressure must be given: "
+                                "at pressure 0 the box would expand without limit",
                                 at->section);
     }
     return 0;
@@ -513,13 +511,12 @@ static int match_rungs(const engine *engine)
             why = "no mover changes the volume";
         if (is_mu(engine, key, &s) && (!who_changes(engine, PLUGMC_CHANGED_COUNT) ||
                                        (engine->reservoirs && !engine->reservoirs[s])))
-            why = "no mover takes particles of this species from a reservoir";
+            why = "no mover exchanges this species with a reservoir";
         if (!why) continue;
         const ini_entry *entry = ini_get(section, name);
         return report_error(engine->report, EXIT_INPUT, ini_source(&engine->config.ini, section),
                             entry ? entry->line : section->line,
-                            "[ladder] %s = %s: %s, so that all rungs would be the same", name, key,
-                            why);
+                            "[ladder] %s = %s: %s, so all rungs would be the same", name, key, why);
     }
     return 0;
 }
@@ -534,8 +531,8 @@ int match_reservoirs(const engine *engine)
         if (species->grows)
             return report_error(engine->report, EXIT_INPUT, config->ini.path,
                                 config_line_of_species(config, s, "count"),
-                                "[species %s] needs most: in a run of several processes room for "
-                                "particles does not grow",
+                                "[species %s] needs max_count: runs of several processes cannot "
+                                "enlarge their arrays",
                                 species->name);
     }
     for (int32_t s = 0; s < engine->system.species_count && engine->reservoirs; s++) {
@@ -544,8 +541,8 @@ int match_reservoirs(const engine *engine)
         const char *key = config->species[s].mu.count ? "mu" : "activity";
         return report_error(engine->report, EXIT_INPUT, config->ini.path,
                             config_line_of_species(config, s, key),
-                            "[species %s] %s: no mover takes %s from a reservoir", species->name,
-                            key, species->name);
+                            "[species %s] %s: no mover exchanges %s with a reservoir",
+                            species->name, key, species->name);
     }
     return match_pressure(engine);
 }

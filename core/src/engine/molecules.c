@@ -43,8 +43,8 @@ int molecules_find(engine *engine)
             first = of;
         } else if (memcmp(engine->molecule, asked, bytes)) {
             code = report_error(engine->report, EXIT_INPUT, of->context.file, of->context.line,
-                                "[%s] its molecules are others than those of [%s]",
-                                of->context.section, first->context.section);
+                                "[%s] its molecules differ from those of [%s]", of->context.section,
+                                first->context.section);
         }
     }
     engine->system.molecule = engine->processes.whole.molecule = engine->molecule;

@@ -187,7 +187,7 @@ int moves_take_up(engine *engine)
 {
     int code = 0;
     for (int i = 0; i < engine->mover_count && !code; i++) /* it was counted before that */
-        code = ask_counts(engine, &engine->movers[i], "taking up the checkpoint");
+        code = ask_counts(engine, &engine->movers[i], "restoring the checkpoint");
     return code;
 }
 
@@ -233,21 +233,21 @@ static void say_what_is_missed(engine *engine, const tuning *t, double wanted, d
     if (step < wanted * (1 - 1e-9) && t->acceptance > t->target + 0.05)
         report_warning(
             engine->report, context->file, context->line,
-            "[%s] acceptance is %.3g at the largest step there is, %.4g: target_acceptance = "
-            "%g is out of reach",
+            "[%s] acceptance is %.3g at the largest possible step, %.4g: target_acceptance = "
+            "%g cannot be reached",
             context->section, t->acceptance, step, t->target);
     else if (t->acceptance < 0.5 * t->target)
         report_warning(
             engine->report, context->file, context->line,
-            "[%s] acceptance is still %.3g at the end of equilibration, with a step of %.4g, and "
-            "target_acceptance = %g: equilibrate for longer, or begin with another step",
+            "[%s] acceptance is still %.3g at the end of equilibration, with a step of %.4g, "
+            "but target_acceptance = %g: equilibrate longer, or start with another step",
             context->section, t->acceptance, step, t->target);
     else if (t->acceptance > t->target + 0.05 && step < 0.05 * widest)
         report_warning(
             engine->report, context->file, context->line,
-            "[%s] acceptance is %.3g at the end of equilibration, with a step of %.4g that was "
-            "%.4g before, and target_acceptance = %g: the step is still growing, so equilibrate "
-            "for longer, or begin with a state without overlaps",
+            "[%s] acceptance is %.3g at the end of equilibration, with a step of %.4g that "
+            "was %.4g before, but target_acceptance = %g: the step is still growing, so "
+            "equilibrate longer, or start from a state without overlaps",
             context->section, t->acceptance, step, widest, t->target);
 }
 

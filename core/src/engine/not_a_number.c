@@ -522,17 +522,16 @@ int host_not_a_number(plugmc_context *context, const plugmc_not_a_number *where)
         const plugmc_context *owner = &owner_of(engine, c.term)->context;
         describe(engine, &c, what, sizeof what);
         report_error(context->report, EXIT_INTERNAL, owner->file, owner->line,
-                     "[%s] %s: met by [%s] in sweep %llu", owner->section, what, context->section,
+                     "[%s] %s: found by [%s] in sweep %llu", owner->section, what, context->section,
                      (unsigned long long)where->sweep);
         return PLUGMC_ERROR_STATE;
     }
     if (where->particle >= 0)
         snprintf(who, sizeof who, " of particle %lld of walker %d", (long long)where->particle,
                  where->walker);
-    report_error(
-        context->report, EXIT_INTERNAL, context->file, context->line,
-        "[%s] the energy change by a trial move%s in sweep %llu is not a number (or minus infinity), and each "
-        "potential gives numbers where the particles are by now",
-        context->section, who, (unsigned long long)where->sweep);
+    report_error(context->report, EXIT_INTERNAL, context->file, context->line,
+                 "[%s] the energy change of a trial move%s in sweep %llu is not a number (or minus "
+                 "infinity), although each potential is finite at the present positions",
+                 context->section, who, (unsigned long long)where->sweep);
     return PLUGMC_ERROR_STATE;
 }

@@ -9,6 +9,8 @@
 #include "engine/refusals.h"
 #include "engine/share.h"
 #include "engine/services.h"
+#include "input/former_keys.h"
+#include "plugmc/former_keys.h"
 #include "system/system.h"
 #include "plugin/search.h"
 
@@ -70,6 +72,19 @@ static int fill(const plugmc_plugin *plugin, const config *config, ini_section *
                            config->ini.path, section, report);
 }
 
+/* Old names in the section of a plugin become those that its parameters have now. */
+static int rename_former_keys(const plugmc_plugin *plugin, const config *config,
+                              ini_section *section, report *report)
+{
+    const plugmc_former_keys *former = plugmc_offered(plugin, PLUGMC_FORMER_KEYS);
+    if (!former) return 0;
+    for (const plugmc_former_key *key = former->keys; key->before; key++)
+        former_key_add(section, key->before, key->now);
+    const int code = former_keys_rename(&config->ini, section, report);
+    former_keys_warn(&config->ini, section, report);
+    return code;
+}
+
 static int load_instance(engine *engine, instance *instance, const plugin_section *section)
 {
     const char *path = engine->config.ini.path,
@@ -86,6 +101,8 @@ static int load_instance(engine *engine, instance *instance, const plugin_sectio
                                          .keys = section->section,
                                          .plugin = instance->loaded.path,
                                          .any_failed = &engine->plugin_failed};
+    code = rename_former_keys(instance->plugin, &engine->config, section->section, engine->report);
+    if (code) return code;
     code =
         fill(instance->plugin, &engine->config, section->section, &instance->data, engine->report);
     int unused =
@@ -98,7 +115,8 @@ static int load_instance(engine *engine, instance *instance, const plugin_sectio
     const ini_entry *period = ini_get(section->section, "period");
     if (!code && period && section->kind == PLUGMC_MOVER && !instance->plugin->observable)
         code = report_error(engine->report, EXIT_INPUT, source, period->line,
-                            "[%s] period: this mover measures nothing", section->section->name);
+                            "[%s] period: this mover does not measure anything",
+                            section->section->name);
     /* The float descriptor has the same table, so its errors have been reported already. */
     if (!code && instance->plugin->single)
         code = fill(instance->plugin->single, &engine->config, section->section,

@@ -74,12 +74,12 @@ static int begin_weighing(engine *engine)
     instance *weighing = engine->weighing->instance;
     for (int k = 0; k < engine->mover_count; k++) {
         const moving *m = &engine->movers[k];
-        const char *why = m->mover->couples ? "decides about several walkers together"
+        const char *why = m->mover->couples ? "couples several walkers in one decision"
                                             : "keeps a configuration of its own";
         if ((m->by_core || !(m->mover->changes & of)) && !m->mover->couples) continue;
         return report_error(engine->report, EXIT_INPUT, weighing->context.file,
                             weighing->context.line,
-                            "mover '%s' weighs macrostates, and mover '%s' %s",
+                            "mover '%s' assigns weights to macrostates, but mover '%s' %s",
                             weighing->loaded.name, m->instance->loaded.name, why);
     }
     const int code = bias_open(&engine->current.hamiltonian, engine->macrostates);
@@ -119,7 +119,7 @@ int engine_prepare(engine *engine)
     borrowing_begin(engine);
     state_positions(&own->state, PLUGMC_ON_HOST, 0, &code);
     if (!code && engine->device.gpu) state_positions(&own->state, PLUGMC_ON_DEVICE, 0, &code);
-    return context_exit_code(&asking->context, code, "taking memory for positions");
+    return context_exit_code(&asking->context, code, "allocating memory for positions");
 }
 
 instance *engine_asking(engine *engine)

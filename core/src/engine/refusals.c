@@ -71,13 +71,14 @@ int check_floors(engine *engine)
     return report_error(
         engine->report, EXIT_INPUT, context->file,
         turned && coupling ? coupling->line : context->line,
-        "[%s] the energy of '%s' and '%s' has no lower bound%s: it goes to %.3g kT at r = %.6g, and "
-        "nothing keeps them apart%s",
+        "[%s] the energy of '%s' and '%s' has no lower bound%s: it falls to %.3g kT at r = "
+        "%.6g, and no hard core keeps them apart%s",
         context->section, plugmc_species_at(&engine->system, p.a)->name,
         plugmc_species_at(&engine->system, p.b)->name,
         words_of_rung(&engine->ladder, p.rung, where), p.energy, p.at,
-        turned ? ". A coupling below 0 turns repulsion into attraction: give one of at least 0, or "
-                 "add a potential with a core, such as hard_sphere with diameters above 0"
+        turned ? ". A negative coupling turns repulsion into attraction: choose a coupling "
+                 "of at least 0, or add a potential with a core, such as hard_sphere with "
+                 "diameters above 0"
                : ": add a potential with a core, such as hard_sphere with diameters above 0");
 }
 

@@ -153,7 +153,8 @@ static int host_settle(plugmc_context *context, const plugmc_changes *changes, c
     if (!m) return not_for(context, "settle");
     if (bias_concerns(&context->engine->current.hamiltonian, m->mover->changes))
         return host_fail(context, PLUGMC_ERROR_STATE,
-                         "it decides by itself what mover '%s' has put weights on",
+                         "it accepts trial moves itself, so the weights of mover '%s' would "
+                         "be ignored",
                          context->engine->weighing->instance->loaded.name);
     return hamiltonian_settle(&context->engine->current.hamiltonian, &m->instance->host, changes,
                               taken);
@@ -217,8 +218,7 @@ static int host_decide(plugmc_context *context, const plugmc_decision *decision)
     const moving *m = mover_of(context);
     if (!m) return not_for(context, "decide");
     if (decision->move < 0 || decision->move >= m->mover->move_count)
-        return host_fail(context, PLUGMC_ERROR_STATE, "there is no move %d in its table",
-                         decision->move);
+        return host_fail(context, PLUGMC_ERROR_STATE, "its table has no move %d", decision->move);
     struct engine *engine = context->engine;
     return hamiltonian_decide(&engine->current.hamiltonian, &m->instance->host, decision,
                               m->mover->changes, rungs_of(engine),
@@ -269,19 +269,19 @@ static int check_energy_weights(plugmc_context *context)
     for (int k = 0; k < engine->mover_count; k++)
         if (!engine->movers[k].by_core)
             return host_fail(context, PLUGMC_ERROR_INPUT,
-                             "weights of energies are for movers that leave decisions to the core, "
-                             "as serial: '%s' decides by itself",
+                             "weights of energies need movers whose trial moves the core "
+                             "accepts, such as serial: '%s' accepts them itself",
                              engine->movers[k].instance->loaded.name);
     if (engine->system.changes & PLUGMC_CHANGED_COUNT)
         return host_fail(context, PLUGMC_ERROR_INPUT,
-                         "weights of energies are for runs in which nobody comes or goes");
+                         "weights of energies need a fixed number of particles");
     for (int t = 0; t < engine->system.term_count; t++) {
         const plugmc_total *total = engine->terms[t].plugin->potential->total;
         if (engine->terms[t].sampled && total &&
             (plugmc_follows_positions(total) || !PLUGMC_HAS(total, of_counts) || !total->of_counts))
             return host_fail(
                 context, PLUGMC_ERROR_INPUT,
-                "weights of energies are for sums over pairs and fields: '%s' is a total",
+                "weights of energies need pair energies and fields: '%s' is a many-body term",
                 engine->terms[t].label);
     }
     return PLUGMC_OK;
@@ -297,15 +297,17 @@ static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates
         return host_fail(context, PLUGMC_ERROR_STATE, "macrostates cannot be declared: %s", why);
     if (engine->weighing && engine->weighing != m)
         return host_fail(context, PLUGMC_ERROR_INPUT,
-                         "mover '%s' weighs macrostates already: one of a run does",
+                         "mover '%s' assigns weights to macrostates already: a run can have "
+                         "one such mover",
                          engine->weighing->instance->loaded.name);
     if (engine->system.rungs > 1)
         return host_fail(context, PLUGMC_ERROR_INPUT,
-                         "weights of macrostates are not for a run with a ladder");
+                         "weights of macrostates cannot be combined with a ladder");
     if (team_now()->ranks > 1)
         return host_fail(
             context, PLUGMC_ERROR_INPUT,
-            "weights of macrostates are those of all walkers, which %d processes have apart: start one",
+            "weights of macrostates are common to all walkers, which are distributed over %d "
+            "processes: start one process",
             team_now()->ranks);
     if (PLUGMC_HAS(macrostates, of_energy) && macrostates->of_energy != 0 &&
         check_energy_weights(context))
@@ -325,8 +327,7 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
         return host_fail(context, PLUGMC_ERROR_STATE, "it has more than %d kinds of move",
                          MOST_MOVES);
     if (proposal->move < 0 || proposal->move >= moves)
-        return host_fail(context, PLUGMC_ERROR_STATE, "there is no move %d in its table",
-                         proposal->move);
+        return host_fail(context, PLUGMC_ERROR_STATE, "its table has no move %d", proposal->move);
     hamiltonian *h = &context->engine->current.hamiltonian;
     const plugmc_system *system = &context->engine->system;
     const move_record *record = &context->engine->moves[m->first_move + proposal->move];

@@ -30,8 +30,8 @@ static int check_movers(const engine *engine)
         if (!mover->couples || mover->needs & PLUGMC_GLOBAL_WALKERS || (pairs && !ladder)) continue;
         return report_error(
             engine->report, EXIT_INPUT, instance->context.file, instance->context.line,
-            "mover '%s' ties walkers%s to each other, and %d processes have them apart: start "
-            "one",
+            "mover '%s' couples walkers%s, which are distributed over %d processes: start "
+            "one process",
             instance->loaded.name, pairs ? " of a ladder" : "", team_now()->ranks);
     }
     return 0;
@@ -60,8 +60,8 @@ static int spread_walkers(const engine *engine, int32_t walkers, int32_t parts)
         if (spreads(mover) || (spread && can_repeat(mover))) continue;
         return report_error(
             engine->report, EXIT_INPUT, instance->context.file, instance->context.line,
-            "%d processes and [run] walkers = %d: mover '%s' cannot spread a walker "
-            "over %d processes: start %d at most",
+            "%d processes and [run] walkers = %d: mover '%s' cannot divide a walker among %d "
+            "processes: start at most %d",
             team_now()->ranks, walkers, instance->loaded.name, parts, walkers);
     }
     team_divide(parts);
@@ -81,8 +81,9 @@ int share_walkers(engine *engine)
     } else if (all % unit || units < t->ranks) {
         return report_error(
             engine->report, EXIT_INPUT, config->ini.path, config_line(config, "run", "walkers"),
-            "[run] walkers = %d%s cannot be shared by %d processes: each needs %d or more", all,
-            unit > 1 ? ", some of which stay together," : "", t->ranks, unit);
+            "[run] walkers = %d%s cannot be distributed over %d processes: each needs at "
+            "least %d",
+            all, unit > 1 ? ", some of which stay together," : "", t->ranks, unit);
     }
     const int32_t at = t->rank / t->parts, of = t->ranks / t->parts;
     const int64_t begin = (int64_t)units * at / of * unit,

@@ -133,8 +133,9 @@ static int array(const plugmc_state *face, int what, int side, int access, void 
     if (what < 0 || what >= STATE_ARRAYS || (side == PLUGMC_ON_DEVICE && !s->host->gpu))
         return s->host->fail(
             s->host->context, PLUGMC_ERROR_STATE,
-            "array %d of the configuration was asked for on side %d, which is not there", what,
-            side);
+            "array %d of the configuration was requested for memory space %d, which does not "
+            "exist",
+            what, side);
     state_array *a = &s->arrays[what];
     int code = access & PLUGMC_READ && s->fetch ? s->fetch(s->fetched_from, what) : PLUGMC_OK;
     if (!code) code = side == PLUGMC_ON_HOST ? make_host(s, what) : make_device(s, what);

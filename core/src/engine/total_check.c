@@ -167,16 +167,16 @@ static int try_moves(examination *x, bool *good)
         if (!are_near(x, w, first[made], again))
             *good = why_not(
                 x->why,
-                "the energy changes by %.9g when particle %lld of walker %d moves, and by "
-                "%.9g when the same move is asked for again after a rejection: `settle` must "
-                "then leave things as they are",
+                "the energy changes by %.9g when particle %lld of walker %d moves, but by "
+                "%.9g when the same move is evaluated again after a rejection: `settle` must "
+                "not change anything after a rejection",
                 first[made], (long long)m->particle, w, again);
         else if (!are_near(x, w, again, -back))
-            *good =
-                why_not(x->why,
-                        "the energy changes by %.9g when particle %lld of walker %d moves, and by "
-                        "%.9g when it moves back: `settle` must keep the accepted position",
-                        again, (long long)m->particle, w, back);
+            *good = why_not(x->why,
+                            "the energy changes by %.9g when particle %lld of walker %d moves, "
+                            "but by %.9g when it moves back: `settle` must keep the accepted "
+                            "position",
+                            again, (long long)m->particle, w, back);
         made++;
         if (!*good) return PLUGMC_OK;
     }
@@ -280,11 +280,10 @@ static int try_forces(examination *x, bool *good)
         if (!isfinite(force) || !(fabs(mean_slope(&far, k) - slope) <= 0.2 * slack) ||
             bend > 0.5 * steep || fabs(force - slope) <= slack)
             continue;
-        *good =
-            why_not(x->why,
-                    "the force on particle %lld of walker %d along x is %.9g, but differences of "
-                    "energies give %.9g",
-                    (long long)moves[k].particle, moves[k].walker, force, slope);
+        *good = why_not(x->why,
+                        "the force on particle %lld of walker %d along x is %.9g, but finite "
+                        "differences of the energy give %.9g",
+                        (long long)moves[k].particle, moves[k].walker, force, slope);
     }
     return code;
 }

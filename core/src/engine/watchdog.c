@@ -77,7 +77,7 @@ static void tell_call(call_at_work *call, unsigned long *told)
     if (!call->in.plugin || *told == call->number || now.since - call->since < patience) return;
     *told = call->number;
     if (team_leads())
-        fprintf(stderr, "the callback '%s' of [%s%s] has taken %.0f s and is not done ...\n",
+        fprintf(stderr, "the callback '%s' of [%s%s] has been running for %.0f s ...\n",
                 call->in.callback, call->in.kind, call->in.plugin, now.since - call->since);
 }
 
@@ -89,8 +89,8 @@ static void leave(void)
     leftovers_remove();
     if (file)
         snprintf(sentence, sizeof sentence,
-                 "stopped by signal %d before the first sweep; the file is as it was, go on with: "
-                 "plugmc run --resume %s\n",
+                 "stopped by signal %d before the first sweep; the file is unchanged, "
+                 "continue with: plugmc run --resume %s\n",
                  stop_signal(), file);
     else
         snprintf(sentence, sizeof sentence,
@@ -144,8 +144,8 @@ static void wait_for_request(void)
         if (dog.finished || stop_signal() || now >= dog.limit) return;
         if (waiting && now >= word) {
             fprintf(stderr,
-                    "the first sweep has taken %.0f s and is not done; if the run is "
-                    "stopped, a sweep that is not done is made again when it is resumed\n",
+                    "the first sweep has been running for %.0f s; if the run is stopped, an "
+                    "unfinished sweep is repeated when it is resumed\n",
                     SLOW);
             told = true;
             continue;

@@ -41,7 +41,7 @@ static bool check_quantity(const plugmc_quantity *q, sentence why)
         return why_not(why, "a quantity is named '%.80s': names have 1 to %d bytes and no '/'",
                        q->name, MOST_NAME);
     if (!q->unit || !q->doc)
-        return why_not(why, "quantity '%s' has no %s (\"\" would do)", q->name,
+        return why_not(why, "quantity '%s' has no %s (use \"\" for none)", q->name,
                        q->unit ? "description" : "unit");
     if (q->rank < 0 || q->rank > PLUGMC_MOST_RANK)
         return why_not(why, "quantity '%s' has %d axes: expected are 0 to %d", q->name, q->rank,
@@ -81,10 +81,8 @@ int ask_quantity(const plugmc_observable *o, void *instance, enum quantity_list 
     *out = (plugmc_quantity){.size = sizeof *out};
     if (!list || !list(instance, index, out)) return 0;
     if (index >= MOST_QUANTITIES)
-        return why_not(
-                   why,
-                   "it has more than %d quantities, the most that an observable may have, or their list has no end",
-                   MOST_QUANTITIES) -
+        return why_not(why, "it has more than %d quantities, the limit, or their list has no end",
+                       MOST_QUANTITIES) -
                1;
     if (!check_quantity(out, why)) return -1;
     char name[MOST_NAME + 1]; /* of its own: the plugin may use one buffer for all */
@@ -189,11 +187,11 @@ static bool check_ions(const plugmc_orbitals *orbitals, const void *instance, se
     for (int32_t i = 0; i < ions.count; i++)
         if (first_not_finite(ions.positions[i], 3) >= 0 || !isfinite(ions.valence[i]) ||
             ions.atomic_number[i] < 0)
-            return why_not(
-                why, "its ion %d has a position, atomic number or valence that cannot be", i + 1);
+            return why_not(why, "its ion %d has an invalid position, atomic number or valence",
+                           i + 1);
     if (ions.energy_count < 0 || ions.energy_count > most_energies ||
         (ions.energy_count && (!ions.energy_names || !ions.energies)))
-        return why_not(why, "its list of %d energies cannot be", ions.energy_count);
+        return why_not(why, "its list of %d energies is invalid", ions.energy_count);
     for (int32_t i = 0; i < ions.energy_count; i++)
         if (!ions.energy_names[i]) return why_not(why, "its energy %d has no name", i + 1);
     return true;
@@ -220,7 +218,7 @@ static bool check_waves(const plugmc_total *total, const void *instance, sentenc
     crash_calling_its("waves");
     if (!PLUGMC_HAS(total, waves) || !total->waves || total->waves(instance, &waves)) return true;
     if (waves.count < 0 || waves.count > most || (waves.count && (!waves.n || !waves.weight)))
-        return why_not(why, "its list of %lld waves cannot be", (long long)waves.count);
+        return why_not(why, "its list of %lld waves is invalid", (long long)waves.count);
     int64_t wrong = first_not_finite(waves.weight, waves.count);
     if (wrong >= 0)
         return why_not(why, "its wave %lld has the weight %g", (long long)wrong,
@@ -241,11 +239,13 @@ static bool check_variational_parameter(const plugmc_plugin *plugin,
         if (n->place == -1 ? p->type == PLUGMC_TYPE_REAL
                            : n->place >= 0 && p->type == PLUGMC_TYPE_LIST)
             return true;
-        return why_not(
-            why, "its variational parameter %lld is to be at place %lld of '%s', which cannot be",
-            (long long)k, (long long)n->place, n->key);
+        return why_not(why,
+                       "its variational parameter %lld has index %lld in '%s', which is invalid",
+                       (long long)k, (long long)n->place, n->key);
     }
-    return why_not(why, "its variational parameter %lld belongs to '%.80s', which is no key of it",
+    return why_not(why,
+                   "its variational parameter %lld belongs to '%.80s', which is not one "
+                   "of its keys",
                    (long long)k, n->key);
 }
 
@@ -257,7 +257,9 @@ static bool check_tables(const plugmc_plugin *plugin, const char *const *table, 
             found = plugin->parameters[i].type == PLUGMC_TYPE_LIST &&
                     !strcmp(plugin->parameters[i].name, *table);
         if (!found)
-            return why_not(why, "its variational parameters are in '%.80s', which is no list of it",
+            return why_not(why,
+                           "its variational parameters are in '%.80s', which is not one "
+                           "of its lists",
                            *table);
     }
     return true;
@@ -269,12 +271,14 @@ static bool check_sums(const plugmc_variational *f, const void *instance, int64_
 {
     if (!f->functions) return true;
     if (f->functions & ~(PLUGMC_VARIATIONAL_PAIR | PLUGMC_VARIATIONAL_FIELD))
-        return why_not(why, "its variational parameters are in functions of no kind (%d)",
+        return why_not(why,
+                       "its variational parameters are in functions of an unknown kind "
+                       "(%d)",
                        f->functions);
     crash_calling_its("sums");
     const int64_t sums = f->sums(instance);
     return (sums >= 0 && sums <= most) ||
-           why_not(why, "its variational parameters come from %lld sums", (long long)sums);
+           why_not(why, "its variational parameters are made of %lld sums", (long long)sums);
 }
 
 static bool check_free(const plugmc_term *term, sentence why)
@@ -292,14 +296,13 @@ static bool check_free(const plugmc_term *term, sentence why)
     for (int64_t k = 0, next = 0; k < count; k++) {
         plugmc_variational_parameter n = {.size = sizeof n};
         if (f->number(term->instance, k, &n))
-            return why_not(why, "it does not say what its variational parameter %lld is",
+            return why_not(why, "it does not give the value of its variational parameter %lld",
                            (long long)k);
         if (!check_variational_parameter(term->plugin, &n, k, why)) return false;
         next = strcmp(n.key, list) ? 0 : next + 1;
         list = n.key;
         if (n.place != (n.place < 0 && !next ? -1 : next))
-            return why_not(why,
-                           "its variational parameter %lld is at place %lld of '%s', not at %lld",
+            return why_not(why, "its variational parameter %lld has index %lld in '%s', not %lld",
                            (long long)k, (long long)n.place, n.key, (long long)next);
     }
     double *values = checked(calloc((size_t)count + 1, sizeof *values));
@@ -308,7 +311,7 @@ static bool check_free(const plugmc_term *term, sentence why)
     const int64_t wrong = told ? first_not_finite(values, count) : -1;
     const double what = wrong >= 0 ? values[wrong] : 0;
     free(values);
-    if (!told) return why_not(why, "it does not say what its variational parameters are");
+    if (!told) return why_not(why, "it does not give the values of its variational parameters");
     return wrong < 0 ||
            why_not(why, "its variational parameter %lld is %g", (long long)wrong, what);
 }
@@ -332,7 +335,7 @@ bool check_mover_answers(const plugmc_plugin *plugin, const void *instance, sent
         if (move->step_unit && (!(step >= 0) || isinf(step)))
             return why_not(why, "the size of its trial moves is %g", step);
         if (!(target >= 0 && target <= 1))
-            return why_not(why, "the acceptance that it aims at is %g", target);
+            return why_not(why, "its target acceptance is %g", target);
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/report.h"
+#include "plugmc/former_keys.h"
 
 #define SIZES(X)                                                                                   \
     X(plugmc_plugin, PLUGIN)                                                                       \
@@ -129,11 +130,12 @@ static const struct {
     {PLUGMC_GIVES_SHARES, sizeof(plugmc_gives_shares), 16},
     {PLUGMC_MEASURES_LATER, sizeof(plugmc_measures_later), 16},
     {PLUGMC_MEASURES_SHARES, sizeof(plugmc_measures_shares), 16},
+    {PLUGMC_FORMER_KEYS, sizeof(plugmc_former_keys), 16},
 };
 
 static bool copy_extension(plugmc_extension *e, void **table, sentence why)
 {
-    if (!e->table) return why_not(why, "offers %s and gives no table of functions for it", e->name);
+    if (!e->table) return why_not(why, "offers %s without a table of functions", e->name);
     for (int k = 0; k < PLUGMC_COUNT(known); k++) {
         if (strcmp(e->name, known[k].name) != 0) continue;
         *table = checked(calloc(1, known[k].ours));

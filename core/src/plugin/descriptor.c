@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "input/config.h"
+#include "plugmc/former_keys.h"
 
 const char *plugin_kind_name(int kind)
 {
@@ -65,10 +66,33 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
 
     if (!check_facet(p, "potential", NULL, 0, why)) return false;
     if (!p->pair && !p->field && !p->total && !plugmc_orbitals_of(d))
-        return why_not(why, "is a potential without any facet: pair, field, total or orbitals");
+        return why_not(why, "is a potential without a facet (pair, field, total or orbitals)");
     return (!p->pair || CHECK_FACET(p->pair, "pair", pair)) &&
            (!p->field || CHECK_FACET(p->field, "field", field)) &&
            (!p->total || CHECK_FACET(p->total, "total", total));
+}
+
+static bool has_parameter(const plugmc_plugin *d, const char *name)
+{
+    for (int32_t k = 0; k < d->parameter_count; k++)
+        if (!d->parameters[k].derived && !strcmp(d->parameters[k].name, name)) return true;
+    return false;
+}
+
+static bool check_former_keys(const plugmc_plugin *d, sentence why)
+{
+    const plugmc_former_keys *former = plugmc_offered(d, PLUGMC_FORMER_KEYS);
+    const int longest = 1000;
+    for (int k = 0; former && k < longest; k++) {
+        const plugmc_former_key *key = &former->keys[k];
+        if (!key->before) return true;
+        if (!key->now || !has_parameter(d, key->now) || has_parameter(d, key->before))
+            return why_not(why, "says that its key '%s' was called '%s': %s",
+                           key->now ? key->now : "", key->before,
+                           key->now && has_parameter(d, key->now) ? "it still has this one, too"
+                                                                  : "it has no such key");
+    }
+    return !former || why_not(why, "has a list of former keys without an end");
 }
 
 /* What few plugins offer beside that. */
@@ -90,7 +114,8 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
                           cells[] = {REQUIRED(plugmc_fills_cells, fill_cells)},
                           shares[] = {REQUIRED(plugmc_gives_shares, give_share)},
                           later[] = {REQUIRED(plugmc_measures_later, launch)},
-                          reach[] = {REQUIRED(plugmc_measures_shares, reach)};
+                          reach[] = {REQUIRED(plugmc_measures_shares, reach)},
+                          keys[] = {REQUIRED(plugmc_former_keys, keys)};
     static const struct {
         const char *name, *what;
         const required *functions;
@@ -104,6 +129,7 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
         {PLUGMC_GIVES_SHARES, "shares", shares, PLUGMC_COUNT(shares)},
         {PLUGMC_MEASURES_LATER, "later measurement", later, PLUGMC_COUNT(later)},
         {PLUGMC_MEASURES_SHARES, "shared measurement", reach, PLUGMC_COUNT(reach)},
+        {PLUGMC_FORMER_KEYS, "former keys", keys, PLUGMC_COUNT(keys)},
     };
     for (int k = 0; k < PLUGMC_COUNT(known); k++) {
         const void *table = plugmc_offered(d, known[k].name);
@@ -111,7 +137,8 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
             return false;
     }
     const plugmc_variational *free = plugmc_variational_of(d);
-    return !free || !free->functions || CHECK_FACET(free, "free", of_text);
+    return (!free || !free->functions || CHECK_FACET(free, "free", of_text)) &&
+           check_former_keys(d, why);
 }
 
 /* A step and its target are parameters, which the core reads. */
@@ -119,11 +146,15 @@ static bool check_step(const plugmc_plugin *d, const plugmc_move *move, sentence
 {
     const char *const keys[] = {move->step_key, move->target_key};
     if (move->step_unit && !move->step_key)
-        return why_not(why, "has a step of '%s', and does not say which parameter it begins with",
+        return why_not(why,
+                       "has a step of '%s', but does not name the parameter with its "
+                       "initial value",
                        move->name);
     for (int k = 0; k < 2; k++)
         if (keys[k] && !parameter_is_real(d, keys[k]))
-            return why_not(why, "has a step of '%s' by '%s', which is none of its real parameters",
+            return why_not(why,
+                           "has a step of '%s' with the initial value '%s', which is "
+                           "not one of its real parameters",
                            move->name, keys[k]);
     return true;
 }
@@ -138,7 +169,7 @@ static bool check_moves(const plugmc_plugin *d, sentence why)
     for (int32_t k = 0; k < m->move_count; k++) {
         const char *name = m->moves[k].name;
         if (!name || !*name || strpbrk(name, "/. \n"))
-            return why_not(why, "has a move %d whose name '%s' is no word", k, name ? name : "");
+            return why_not(why, "has a move %d with the invalid name '%s'", k, name ? name : "");
         for (int32_t other = 0; other < k; other++)
             if (!strcmp(name, m->moves[other].name))
                 return why_not(why, "has two moves called '%s'", name);
@@ -168,7 +199,8 @@ static bool check_observable(const plugmc_plugin *d, sentence why)
     if (on < PLUGMC_ON_CONFIGURATION || on > PLUGMC_ON_HISTORY)
         return why_not(
             why,
-            "is an observable that depends on what this plugmc does not know (depends_on = %d)",
+            "is an observable with dependences that this plugmc does not know (depends_on = "
+            "%d)",
             on);
     return true;
 }
@@ -184,19 +216,22 @@ static bool check_mover(const plugmc_plugin *d, sentence why)
         (!CHECK_FACET(d->mover->driver, "driver", own) || !CHECK_FACET(d->mover, "mover", counts)))
         return false;
     if (d->mover->driver && !d->prepare)
-        return why_not(why, "is a mover that lacks the function 'prepare'");
+        return why_not(why, "is a mover without the function 'prepare'");
     if (!(d->mover->needs & (PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU)))
         return why_not(why, "is a mover that runs neither on the CPU nor on the GPU");
-    if (!d->mover->changes) return why_not(why, "is a mover that says that it changes nothing");
+    if (!d->mover->changes) return why_not(why, "is a mover that declares no changes");
     if (d->mover->changes & ~(uint32_t)CHANGES || d->mover->follows & ~(uint32_t)CHANGES)
         return why_not(why,
-                       "is a mover that changes or follows what this plugmc does not know "
-                       "(changes = 0x%x, follows = 0x%x)",
+                       "is a mover with changes that this plugmc does not know (changes = "
+                       "0x%x, follows = 0x%x)",
                        d->mover->changes, d->mover->follows);
     if (d->mover->changes & PLUGMC_CHANGED_WALKER_WEIGHT && !d->mover->couples)
-        return why_not(why, "is a mover that weighs walkers and does not say that it joins them");
+        return why_not(why, "is a mover that gives walkers weights without declaring that it "
+                            "couples them");
     if (d->mover->needs & ~(uint32_t)NEEDS & ~ABILITIES_TO_COME)
-        return why_not(why, "is a mover that needs what this plugmc does not know (needs = 0x%x)",
+        return why_not(why,
+                       "is a mover with needs that this plugmc does not know (needs = "
+                       "0x%x)",
                        d->mover->needs);
     return check_moves(d, why) && (!d->observable || check_observable(d, why));
 }
@@ -204,23 +239,25 @@ static bool check_mover(const plugmc_plugin *d, sentence why)
 /* What can be read of a descriptor of any version. */
 static bool check_head(const plugmc_plugin *d, uint32_t real_size, sentence why)
 {
-    if (!d) return why_not(why, "is no plugmc plugin: plugmc_plugin_entry returns NULL");
+    if (!d) return why_not(why, "is not a plugmc plugin: plugmc_plugin_entry returns NULL");
     if (d->magic != PLUGMC_MAGIC)
-        return why_not(why, "is no plugmc plugin: its magic number is 0x%08x, expected 0x%08x",
+        return why_not(why,
+                       "is not a plugmc plugin: its magic number is 0x%08x, expected "
+                       "0x%08x",
                        d->magic, PLUGMC_MAGIC);
     if (d->size < offsetof(plugmc_plugin, kind))
         return why_not(why, "has a descriptor of %u bytes: expected at least %d", d->size,
                        PLUGIN_2_0);
     if (d->abi_major != PLUGMC_ABI_MAJOR || d->abi_minor > PLUGMC_ABI_MINOR)
         return why_not(why,
-                       "is built for plugin ABI %d.%d, but this plugmc has %d.%d: build it "
-                       "again with the headers of this plugmc",
+                       "was built for plugin ABI %d.%d, but this plugmc has %d.%d: rebuild "
+                       "it with the headers of this plugmc",
                        d->abi_major, d->abi_minor, PLUGMC_ABI_MAJOR, PLUGMC_ABI_MINOR);
     if (d->size < PLUGIN_2_0)
         return why_not(why, "has a descriptor of %u bytes: expected at least %d", d->size,
                        PLUGIN_2_0);
     if (d->real_size != real_size)
-        return why_not(why, "has reals of %u bytes where %u are expected", d->real_size, real_size);
+        return why_not(why, "has reals of %u bytes, expected %u", d->real_size, real_size);
     return true;
 }
 
@@ -235,7 +272,7 @@ static bool check_names(const plugmc_plugin *d, sentence why)
     for (int i = 0; i < d->parameter_count; i++)
         for (int k = 0; reserved[k]; k++)
             if (strcmp(d->parameters[i].name, reserved[k]) == 0)
-                return why_not(why, "has a parameter '%s': that key belongs to the core",
+                return why_not(why, "has a parameter '%s', which is a key of the core",
                                reserved[k]);
     return true;
 }
@@ -250,7 +287,9 @@ static bool check_body(const plugmc_plugin *d, sentence why)
                                                    [PLUGMC_OBSERVABLE] = check_observable};
     char detail[512];
     if (d->kind < PLUGMC_POTENTIAL || d->kind > PLUGMC_OBSERVABLE)
-        return why_not(why, "is of kind %d: expected 1 (potential), 2 (mover) or 3 (observable)",
+        return why_not(why,
+                       "is of kind %d, expected 1 (potential), 2 (mover) or 3 "
+                       "(observable)",
                        d->kind);
     if (!d->name || !*d->name) return why_not(why, "has no name in its descriptor");
     if (!parameters_sane(d->parameters, d->parameter_count, d->real_size, d->instance_size, detail,
@@ -277,7 +316,7 @@ static bool check_single(plugin_copy *copy, sentence why)
     s = d->single;
     if (s->kind != d->kind || s->parameter_count != d->parameter_count)
         return why_not(why,
-                       "has a single-precision half that is not its own: a %s with %d "
+                       "has a single-precision half that does not match: a %s with %d "
                        "parameters for a %s with %d",
                        plugin_kind_name(s->kind), s->parameter_count, plugin_kind_name(d->kind),
                        d->parameter_count);
@@ -289,7 +328,7 @@ static bool check_copy(plugin_copy *copy, int kind, sentence why)
     const plugmc_plugin *d = plugin_copy_descriptor(copy);
     if (!check_body(d, why)) return false;
     if (kind != 0 && d->kind != kind)
-        return why_not(why, "is of kind %s ('%s'): expected here is kind %s",
+        return why_not(why, "is of kind %s ('%s'), but kind %s is expected here",
                        plugin_kind_name(d->kind), d->name, plugin_kind_name(kind));
     return check_single(copy, why);
 }

@@ -146,12 +146,11 @@ static bool check_list(const subject *s, const plugmc_parameter *p, answers *fir
     list_put_behind(&list, NAN);
     ask(s, second);
     return are_equal(first, second) ||
-           why_not(
-               why,
-               "key '%s' has %d number%s, but the plugin reads beyond its end: give one number for "
-               "each species or pair of species; the plugin should refuse a list that is too "
-               "short",
-               p->name, list.count, list.count == 1 ? "" : "s");
+           why_not(why,
+                   "key '%s' has %d number%s, and the plugin reads beyond the end of the list: "
+                   "give one number for each species or pair of species; the plugin should "
+                   "refuse a list that is too short",
+                   p->name, list.count, list.count == 1 ? "" : "s");
 }
 
 static bool check_lists(const subject *s, answers *first, answers *second, sentence why)
@@ -220,12 +219,11 @@ static bool check_undeclared(const subject *s, answers *first, answers *second, 
     }
     free(copy);
     free(declared);
-    return good ||
-           why_not(why,
-                   "its field at byte %zu of the struct is set by 'configure' and declared by no "
-                   "table of parameters: it would be 0 on a GPU, with other energies; "
-                   "PLUGMC_REAL_DERIVED and its like declare it",
-                   begin / s->plugin->real_size * s->plugin->real_size);
+    return good || why_not(why,
+                           "the member at byte %zu of its struct is set by 'configure', but not "
+                           "declared in the table of parameters: it would be 0 on a GPU, and "
+                           "energies would differ; declare it with PLUGMC_REAL_DERIVED or the like",
+                           begin / s->plugin->real_size * s->plugin->real_size);
 }
 
 bool check_hidden_inputs(const plugmc_system *system, const plugmc_term *term, sentence why)

@@ -45,13 +45,16 @@ static bool open_trusted(const char *path, const trusted *file, int kind, loaded
     crash_called();
     if (!out->handle) return why_not(why, "cannot be loaded: %s", dlerror());
     if (!trusted_unchanged(file))
-        return why_not(why, "%s was written anew while it was being loaded: start again", path);
+        return why_not(why, "%s was replaced while it was being loaded: start again", path);
 
     /* POSIX has dlsym return functions as void *, ISO C has no such conversion. */
     plugmc_entry *entry = NULL;
     *(void **)&entry = dlsym(out->handle, "plugmc_plugin_entry");
     if (!entry)
-        return why_not(why, "%s is no plugmc plugin: it has no function plugmc_plugin_entry", path);
+        return why_not(why,
+                       "%s is not a plugmc plugin: it has no function "
+                       "plugmc_plugin_entry",
+                       path);
     crash_calling(path, "plugmc_plugin_entry");
     const plugmc_plugin *plugin = entry();
     crash_called();

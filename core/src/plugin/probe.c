@@ -165,8 +165,8 @@ static bool is_zero_beyond(trial *t)
                                t->first, t->second, r, single ? " in single precision" : "",
                                t->contact, t->range);
             return why_not(t->why,
-                           "the pair energy of '%s' and '%s' is %.9g at separation %.9g%s, beyond "
-                           "the range of %.9g that the potential gives",
+                           "the pair energy of '%s' and '%s' is %.9g at separation %.9g%s, "
+                           "beyond the declared range of %.9g",
                            t->first, t->second, u, r, single ? " in single precision" : "",
                            t->range);
         }
@@ -193,8 +193,8 @@ static bool is_symmetric(trial *t)
         const double u = t->u[i], back = energy(t, false, t->b, t->a, t->r[i]);
         if (u == back || fabs(u - back) <= 1e-9 * t->size[i]) continue;
         return why_not(t->why,
-                       "the pair energy of '%s' and '%s' is %.9g at separation %.9g, but %.9g "
-                       "if they change places",
+                       "the pair energy of '%s' and '%s' is %.9g at separation %.9g, but "
+                       "%.9g if they are exchanged",
                        t->first, t->second, u, t->r[i], back);
     }
     return true;
@@ -344,8 +344,8 @@ static bool derivative_is_wrong(trial *t, int i, bool single)
     if (is_settled(wide.first, narrow.first, slack) &&
         !(fabs(first - narrow.first) <= tolerance * fabs(narrow.first) + slack))
         return !why_not(t->why,
-                        "the pair energy of '%s' and '%s' has the derivative %.9g at separation "
-                        "%.9g%s, but differences give %.9g",
+                        "the derivative of the pair energy of '%s' and '%s' is %.9g at "
+                        "separation %.9g%s, but finite differences give %.9g",
                         t->first, t->second, first, r, where, narrow.first);
     const double slack2 = 10 * tolerance * size / (r * r), width = width_of(t, i, slack2) * r;
     if (!(width > 0) || !is_settled(wide.first, narrow.first, slack)) return false;
@@ -356,8 +356,8 @@ static bool derivative_is_wrong(trial *t, int i, bool single)
     return is_settled(wider, found, slack2) &&
            !(fabs(second - found) <= 10 * tolerance * fabs(found) + slack2) &&
            !why_not(t->why,
-                    "the pair energy of '%s' and '%s' has the second derivative %.9g at "
-                    "separation %.9g%s, but differences give %.9g",
+                    "the second derivative of the pair energy of '%s' and '%s' is %.9g at "
+                    "separation %.9g%s, but finite differences give %.9g",
                     t->first, t->second, second, r, where, found);
 }
 

@@ -131,9 +131,9 @@ static bool is_flat_beyond(const vectors *v, double range)
                              fabs(d.virial[0]) + fabs(d.virial[1]) + fabs(d.virial[2]);
         if (slope == 0 && d.laplacian == 0) continue;
         return why_not(v->why,
-                       "the pair energy of '%s' and '%s' has derivatives other than 0 at "
-                       "separation %.9g%s, beyond the range of %.9g that the potential gives: "
-                       "the gradient there is %.9g %.9g %.9g",
+                       "the pair energy of '%s' and '%s' has nonzero derivatives at "
+                       "separation %.9g%s, beyond the declared range of %.9g: the gradient "
+                       "there is %.9g %.9g %.9g",
                        v->first, v->second, r, precision(v), range, d.gradient[0], d.gradient[1],
                        d.gradient[2]);
     }

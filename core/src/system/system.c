@@ -95,8 +95,8 @@ static bool is_unlimited(const config *config, int s)
     const species_section *from = &config->species[s];
     const char *vary = config->ladder.vary, *name = config->species_names[s];
     const size_t n = strlen(name);
-    return !from->most && (from->activity > 0 || from->mu.count > 0 ||
-                           (vary && !strncmp(vary, name, n) && !strcmp(vary + n, ".mu")));
+    return !from->max_count && (from->activity > 0 || from->mu.count > 0 ||
+                                (vary && !strncmp(vary, name, n) && !strcmp(vary + n, ".mu")));
 }
 
 /* Particles are numbered with 32 bits, in cells and in the counters of random numbers. */
@@ -120,20 +120,21 @@ static int species_build(const config *config, plugmc_system *system, report *re
                                       .mass = from->mass,
                                       .grows = is_unlimited(config, s),
                                       .mu = NAN};
-        species[s].capacity = from->most         ? from->most
+        species[s].capacity = from->max_count    ? from->max_count
                               : species[s].grows ? room_for(from)
                                                  : from->count;
         const int64_t most = species[s].capacity;
         if (most < 0 || most > INT32_MAX - first[s])
-            return report_error(report, EXIT_INPUT, config->ini.path,
-                                config_line_of_species(config, s, from->most ? "most" : "count"),
-                                "[species %s] %s = %lld: a run takes between 1 and %d particles",
-                                species[s].name, from->most ? "most" : "count", (long long)most,
-                                INT32_MAX);
+            return report_error(
+                report, EXIT_INPUT, config->ini.path,
+                config_line_of_species(config, s, from->max_count ? "max_count" : "count"),
+                "[species %s] %s = %lld: a run can have between 1 and %d particles",
+                species[s].name, from->max_count ? "max_count" : "count", (long long)most,
+                INT32_MAX);
         if (from->count > most)
             return report_error(report, EXIT_INPUT, config->ini.path,
                                 config_line_of_species(config, s, "count"),
-                                "[species %s] count = %lld is more than most = %lld",
+                                "[species %s] count = %lld is more than max_count = %lld",
                                 species[s].name, (long long)from->count, (long long)most);
         first[s + 1] = first[s] + most;
     }
@@ -231,8 +232,7 @@ static int box_build(const config *config, plugmc_system *system, report *report
     const struct shape *shape = &shapes[in->shape];
     if (in->dimension != 2 && in->dimension != 3)
         return report_error(report, EXIT_INPUT, path, config_line(config, "box", "dimension"),
-                            "[box] dimension = %lld: plugmc knows 2 and 3 dimensions",
-                            (long long)in->dimension);
+                            "[box] dimension = %lld: must be 2 or 3", (long long)in->dimension);
     const int given = (in->packing_fraction != 0) * BY_PACKING + (in->density != 0) * BY_DENSITY +
                       (in->lx != 0) * BY_LX + (in->ly != 0) * BY_LY + (in->lz != 0) * BY_LZ +
                       (in->radius != 0) * BY_RADIUS + (in->a.count != 0) * BY_A +
@@ -260,7 +260,8 @@ static int box_build(const config *config, plugmc_system *system, report *report
     if (given == BY_PACKING && particle_volume == 0)
         return report_error(report, EXIT_INPUT, path,
                             config_line(config, "box", "packing_fraction"),
-                            "[box] packing_fraction needs particles with a diameter; give density");
+                            "[box] packing_fraction needs particles with a diameter: give "
+                            "density instead");
 
     *box = (plugmc_box){.dimension = (int32_t)in->dimension, .length = {1, 1, 1}};
     edges[in->shape](in, wanted_volume(in, particles, particle_volume), box);
@@ -273,7 +274,7 @@ static int box_build(const config *config, plugmc_system *system, report *report
     if (box->domain == PLUGMC_DOMAIN_PERIODIC) box_finish(box);
     if (!(box->volume > 0 && isfinite(box->volume)))
         return report_error(report, EXIT_INPUT, path, config_line(config, "box", "shape"),
-                            "[box] these numbers give a box of volume %g", box->volume);
+                            "[box] the volume of this box would be %g", box->volume);
     if (!finds_nearest_images(box)) return refuse_skew(config, box, report);
     return density_check(config, system, particle_volume, report);
 }
@@ -285,8 +286,8 @@ static int refuse_skew(const config *config, const plugmc_box *box, report *repo
     reduce_vectors(v);
     return report_error(
         report, EXIT_INPUT, config->ini.path, config_line(config, "box", "a"),
-        "[box] nearest images are not found in a box as skewed as this one; the same "
-        "lattice has a = %.9g %.9g %.9g, b = %.9g %.9g %.9g, c = %.9g %.9g %.9g",
+        "[box] this box is too skewed to find nearest images; the same lattice is described "
+        "by a = %.9g %.9g %.9g, b = %.9g %.9g %.9g, c = %.9g %.9g %.9g",
         v[0][0], v[0][1], v[0][2], v[1][0], v[1][1], v[1][2], v[2][0], v[2][1], v[2][2]);
 }
 
@@ -310,8 +311,8 @@ static int density_check(const config *config, const plugmc_system *system, doub
     if (fraction <= limit * (1 + 1e-9)) return EXIT_DONE;
     return report_error(report, EXIT_INPUT, config->ini.path,
                         config_line(config, "box", "packing_fraction"),
-                        "[box] packing fraction %.6g is above the largest possible, %s%.6g; "
-                        "particles without a hard core have diameter = 0",
+                        "[box] packing fraction %.6g exceeds the maximum %s%.6g; give "
+                        "particles without a hard core diameter = 0",
                         fraction,
                         limit == 1            ? ""
                         : box->dimension == 2 ? "pi/(2 sqrt 3) = "

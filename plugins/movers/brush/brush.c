@@ -167,7 +167,8 @@ static int speed(const void *instance, const plugmc_system *system, plugmc_speed
 static const plugmc_parameter table[] = {
     SEQUENTIAL_KEYS,
     PLUGMC_INTEGER_KEY(sequential, group_size, "64", 1, 4096, "",
-                       "on the CPU: particles whose trial moves are prepared side by side"),
+                       "on the CPU: number of particles whose trial moves are prepared "
+                       "together"),
 };
 
 static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};
@@ -177,20 +178,21 @@ static const plugmc_driver driver = {.size = sizeof driver,
                                      .store = sequential_give,
                                      .running_energy = sequential_running_energy};
 
-PLUGMC_PLUGIN(
-        .name = "brush",
-        .summary = "sequential Metropolis sweeps of particles that all interact, in parallel",
-        .reference = "Liang, Xing, Li, J. Comput. Phys. 338, 252 (2017)",
-        PLUGMC_KEYS(sequential, table),
-        PLUGMC_MOVER_WITH(
-            moves,
-            .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_CPU |
-                     PLUGMC_RUNS_ON_GPU | PLUGMC_DECOMPOSES_DOMAIN,
-            .changes = PLUGMC_CHANGED_POSITION,
-            .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
-                       PLUGMC_CHANGED_RUNG,
-            .sweep = sweep, .counts = sequential_counts,
-            .good_for =
-                "forces of long range, and up to some thousand particles whatever their forces",
-            .same_moves = "serial checkerboard", .speed = speed, .driver = &driver),
-        .prepare = prepare, .gpu_source = gpu_source, .archive = sequential_archive)
+PLUGMC_PLUGIN(.name = "brush",
+              .summary = "parallel sequential Metropolis sweeps of particles with long-range "
+                         "interactions",
+              .reference = "Liang, Xing, Li, J. Comput. Phys. 338, 252 (2017)",
+              PLUGMC_KEYS(sequential, table),
+              PLUGMC_MOVER_WITH(
+                  moves,
+                  .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_CPU |
+                           PLUGMC_RUNS_ON_GPU | PLUGMC_DECOMPOSES_DOMAIN,
+                  .changes = PLUGMC_CHANGED_POSITION,
+                  .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX |
+                             PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+                  .sweep = sweep, .counts = sequential_counts,
+                  .good_for =
+                      "long-range forces, and systems of up to some thousand particles with any "
+                      "forces",
+                  .same_moves = "serial checkerboard", .speed = speed, .driver = &driver),
+              .prepare = prepare, .gpu_source = gpu_source, .archive = sequential_archive)

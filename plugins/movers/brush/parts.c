@@ -40,8 +40,8 @@ int parts_check(sequential *me, const plugmc_host *host)
     parts_find(me, host);
     if (!me->spread || host->gpu) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "it divides one system among GPUs only, and this run is on the CPU: [run] "
-                      "device = gpu, or no more processes than walkers");
+                      "it can divide a system only among GPUs, but this run is on the CPU: "
+                      "use [run] device = gpu, or at most as many processes as walkers");
 }
 
 /* Each part has a task of every panel at least, by which the decider knows that it is there. */

@@ -210,8 +210,8 @@ int part_touching(const sequential *me, const plugmc_host *host, const char *rou
                 !find_place(me, contact > 0 ? &cells : NULL, w, i, positions + 3 * w * n))
                 return host->fail(
                     host->context, PLUGMC_ERROR_INPUT,
-                    "particle %lld of walker %d overlaps, or is where it may not be, when "
-                    "places are rounded to %g: use precision = double",
+                    "particle %lld of walker %d overlaps, or is in a forbidden region, when "
+                    "positions are rounded to %g: use precision = double",
                     (long long)i, w, me->now.of[w].domain.quantum);
     return PLUGMC_OK;
 }

@@ -43,14 +43,13 @@ static void warn_of_rounding(const sequential *me, const plugmc_host *host)
                  quantum = me->domain.quantum / largest_contact(host->system);
     if (wider > 1e-4)
         host->warn(host->context,
-                   "precision: single makes hard cores wider by %.1g of the largest contact "
-                   "distance in so large a box, whose edges lose as much in float: use precision "
-                   "= double",
+                   "precision: single would widen hard cores by %.1g of the largest contact "
+                   "distance in this large box, because of rounding: use precision = double",
                    wider);
     else if (isfinite(quantum) && quantum > 1e-2)
         host->warn(host->context,
-                   "precision: single rounds places to %.1g of the largest contact distance in so "
-                   "large a domain: use precision = double",
+                   "precision: single would round positions to %.1g of the largest contact "
+                   "distance in this large domain: use precision = double",
                    quantum);
 }
 

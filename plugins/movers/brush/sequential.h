@@ -154,12 +154,13 @@ int sequential_check_device(const sequential *, const plugmc_host *, uint64_t la
                     "largest displacement of a trial move, uniform in the disk or ball"),          \
         PLUGMC_REAL_KEY(                                                                           \
             sequential, target_acceptance, "0", 0, 1, "",                                          \
-            "acceptance to tune step to during equilibration; 0: step stays as it is"),            \
+            "target acceptance of the tuning of step during equilibration; 0: fixed step"),        \
         PLUGMC_CHOICE_KEY(sequential, precision, "single", "single|double",                        \
-                          "of the energies of pairs; single: places are multiples of a quantum"),  \
+                          "precision of pair energies; single: positions are rounded to "          \
+                          "multiples of a quantum"),                                               \
         PLUGMC_INTEGER_KEY(sequential, refresh, "1", 0, 1e9, "sweeps",                             \
-                           "the running energy is summed afresh when it is asked for and so many " \
-                           "sweeps old; 0: never")
+                           "number of sweeps after which the running energy is recomputed "        \
+                           "when it is needed; 0: never")
 
 /* ---- walkers.c: what walkers have, each for itself ----------------------------------------------- */
 

@@ -258,14 +258,15 @@ _Static_assert(offsetof(checkerboard, set) == 0, "keys are told of checkerboard_
 
 static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(checkerboard_settings, trials, "4", 1, 1024, "",
-                       "trial moves a cell and sub-sweep, n_M of the paper"),
+                       "trial moves per cell and sub-sweep, n_M of the paper"),
     PLUGMC_REAL_KEY(checkerboard_settings, step, "0.16", 1e-9, 1e9, "length",
                     "radius of the disk or ball in which a trial displacement is uniform"),
     PLUGMC_REAL_KEY(checkerboard_settings, target_acceptance, "0", 0, 0.95, "",
-                    "acceptance to which the step is tuned during equilibration; 0: step is kept"),
+                    "target acceptance of the tuning of step during equilibration; 0: fixed "
+                    "step"),
     PLUGMC_REAL_KEY(checkerboard_settings, cell, "0", 0, 1e9, "length",
-                    "smallest edge of a cell, at least the range of the potential; 0: chosen so "
-                    "that sweeps are fast"),
+                    "smallest edge of a cell, at least the range of the potential; 0: chosen "
+                    "for speed"),
     PLUGMC_FLAG_KEY(checkerboard_settings, shuffle_particles, "yes",
                     "visit the particles of a cell in random order; without it sampling is wrong"),
     PLUGMC_FLAG_KEY(checkerboard_settings, shuffle_sets, "yes",
@@ -273,15 +274,15 @@ static const plugmc_parameter table[] = {
     PLUGMC_FLAG_KEY(checkerboard_settings, shift_cells, "yes",
                     "shift the cells at random after each sweep; without it sampling is wrong"),
     PLUGMC_FLAG_KEY(checkerboard_settings, identities, "yes",
-                    "keep particle numbers; without them particles of one species are numbered by "
-                    "cell, and sweeps move less memory"),
+                    "keep the identity of particles; otherwise particles of one species are "
+                    "renumbered by cell, which is faster"),
     PLUGMC_INTEGER_KEY(checkerboard_settings, exchange_every, "0", 0, BATCH, "",
-                       "where several processes sweep one system: sweeps for which each brings "
-                       "cells of others at once; 0: chosen"),
+                       "with domain decomposition: number of sweeps between exchanges of "
+                       "boundary cells; 0: automatic"),
 };
 
 static const plugmc_move moves[] = {{.name = "displacement",
-                                     .doc = "one particle goes elsewhere",
+                                     .doc = "displaces one particle",
                                      .step_unit = "length",
                                      .step_key = "step",
                                      .target_key = "target_acceptance",
@@ -313,7 +314,8 @@ PLUGMC_PLUGIN(
                        PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
             .sweep = sweep, .counts = counts,
             .good_for =
-                "thousands of particles or more with forces of short range, on a GPU above all; few cells leave most "
-                "of it idle, and in cells of many particles more `trials` are faster",
+                "thousands of particles or more with short-range forces, above all on a GPU; "
+                "with few cells most of the GPU is idle, and with many particles per cell "
+                "more `trials` are faster",
             .same_moves = "serial brush", .speed = speed, .driver = &driver),
         .prepare = prepare, .gpu_source = gpu_source, .archive = archive)

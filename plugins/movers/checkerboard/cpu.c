@@ -243,7 +243,7 @@ static int sweep_bounded(checkerboard *me, const plugmc_host *host, cb_plan *pla
     TRY(sweep_on_host(me, host, plans, first, n, &outcome));
     if (outcome == OVERFLOWED)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "a cell holds more than %d hard particles: they overlap",
+                          "a cell contains more than %d hard particles: they overlap",
                           me->cells.capacity);
     return outcome == LOST ? report_lost(me, host) : PLUGMC_OK;
 }

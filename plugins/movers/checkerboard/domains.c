@@ -47,8 +47,8 @@ int check_domains(checkerboard *me, const plugmc_host *host)
     if (!me->set.exchange_every) me->others.at_once = sweeps_at_once(me, host);
     if (layers(me) >= me->others.spread->parts) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "the box has %d layers of cells along its last edge, which cannot be divided "
-                      "among %d processes: start %d at most",
+                      "the box has %d layers of cells along its last edge, too few for %d "
+                      "processes: start at most %d",
                       layers(me), me->others.spread->parts, layers(me));
 }
 

@@ -36,7 +36,9 @@ static int refuse_edge(const checkerboard *me, const plugmc_host *host, const ch
                        double edge, double range, double smallest)
 {
     char system[96];
-    snprintf(system, sizeof system, "at this density the smallest system has N = %.0f particles",
+    snprintf(system, sizeof system,
+             "at this density the smallest possible system has N = "
+             "%.0f particles",
              ceil(smallest));
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
                       "%s %g is below twice the %s %g%s, so "

@@ -434,9 +434,9 @@ static int more_near(checkerboard *me, const plugmc_host *host)
     if (me->cells.near == most)
         return host->fail(
             host->context, PLUGMC_ERROR_STATE,
-            "more than %d particles within the range of one cell, which is what a GPU has room "
-            "for: the system has collapsed, or its density or the range of the potential "
-            "is too large for mover 'checkerboard' on a GPU",
+            "more than %d particles within the range of one cell, the limit on a GPU: the "
+            "system has collapsed, or its density or the range of the potential is too large "
+            "for mover 'checkerboard' on a GPU",
             most);
     me->cells.near = more < most ? more : most;
     return PLUGMC_OK;
@@ -463,7 +463,7 @@ static int cannot_fail(const checkerboard *me) { return me->cells.bounded && !me
 static int report_overlaps(const plugmc_host *host)
 {
     return host->fail(host->context, PLUGMC_ERROR_STATE,
-                      "a cell holds more hard particles than fit: they overlap");
+                      "a cell contains more hard particles than fit: they overlap");
 }
 
 int look_for_overlaps(checkerboard *me, const plugmc_host *host)

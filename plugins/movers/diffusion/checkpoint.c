@@ -109,8 +109,9 @@ static int follow(diffusion *d, const plugmc_host *host, uint64_t sweeps, const 
     if (!code) code = d->engine->fetch(d, host, found);
     if (!code && memcmp(end, found, bytes)) {
         host->warn(host->context,
-                   "this machine does not follow the chain bit for bit from the last refresh; the "
-                   "run goes on from the positions and weights of the checkpoint");
+                   "this machine does not reproduce the chain bit for bit from the last "
+                   "refresh; the run continues from the positions and weights of the "
+                   "checkpoint");
         code = diffusion_take(d, host, end);
     }
     free(end);
@@ -173,7 +174,8 @@ static int is_possible(const diffusion *d, const plugmc_host *host, uint64_t sin
             p->next > d->population.kept)
             return host->fail(
                 host->context, PLUGMC_ERROR_STATE,
-                "the checkpoint has the mean weights of %lld generations, and %lld are kept",
+                "the checkpoint has the mean weights of %lld generations, but %lld are "
+                "expected",
                 (long long)p->filled, (long long)d->population.kept);
     }
     if (since <= (uint64_t)d->set.refresh) return PLUGMC_OK;

@@ -25,6 +25,7 @@
 #include "diffusion.h"
 #include "../../determinants/blas.h"
 
+#include <plugmc/former_keys.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +43,12 @@ static int check_walkers(const diffusion *d, const plugmc_host *host)
                 plugmc_species_at(d->system, one->singular - 1)->name, w);
         if (!isfinite(one->parts))
             return host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "walker %d is where a potential forbids it", w);
+                              "walker %d is in a region that a potential forbids", w);
         if (!(one->drift <= d->tolerated))
             return host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "the inverse matrix or ln |Psi|^2 of walker %d has drifted by %.2g "
-                              "within refresh = %lld sweeps: refresh more often",
+                              "the relative error of the inverse matrix or ln |Psi|^2 of "
+                              "walker %d has grown to %.2g within refresh = %lld sweeps: "
+                              "refresh more often",
                               w, one->drift, (long long)d->set.refresh);
     }
     return PLUGMC_OK;
@@ -198,9 +200,9 @@ static int running_energy(void *instance, const plugmc_host *host, double *energ
 /* ---- What it tells --------------------------------------------------------------------------- */
 
 static const plugmc_listing listing[] = {
-    {"effective_tau", "", "effective time step over tau: accepted over proposed r^2", 0, 0},
-    {"trial_energy", "hartree", "E_T, of which weights are told", 0, 0},
-    {"survivors", "", "share of the walkers that have descendants in the next generation", 0, 0},
+    {"effective_tau", "", "ratio of effective time step and tau: accepted over proposed r^2", 0, 0},
+    {"trial_energy", "hartree", "E_T, the energy in the weights", 0, 0},
+    {"survivors", "", "fraction of walkers with descendants in the next generation", 0, 0},
 };
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
@@ -216,8 +218,8 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     (void)view;
     if (!d->population.warned && d->population.generations < (uint64_t)d->set.warm_up)
         host->warn(host->context,
-                   "production begins before E_T is settled: [run] equilibrate should be more than "
-                   "variational + warm_up = %lld sweeps, by some 10 / tau",
+                   "production starts before E_T is settled: [run] equilibrate should exceed "
+                   "variational + warm_up = %lld sweeps by some 10 / tau",
                    (long long)(d->set.variational + d->set.warm_up));
     d->population.warned = 1;
     for (int32_t w = 0; w < d->system->walkers; w++, values += PLUGMC_COUNT(listing)) {
@@ -240,12 +242,11 @@ static int configure(void *instance, const plugmc_host *host)
     if (host->system->walkers < 2)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "a population of one walker knows no weights: [run] walkers should be some "
-            "hundreds");
+            "a population of one walker has no weights: use some hundreds of [run] walkers");
     if (d->set.correction > MOST_KEPT * d->set.tau)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "correction: %g / Hartree is %.3g generations of tau = %g, and the mean "
-                          "weights of %d can be kept",
+                          "correction: %g / Hartree is %.3g generations of tau = %g, but the "
+                          "limit is %d generations",
                           d->set.correction, d->set.correction / d->set.tau, d->set.tau, MOST_KEPT);
     return PLUGMC_OK;
 }
@@ -257,8 +258,8 @@ static int find_wave(diffusion *d, const plugmc_host *host)
     if (code) return code;
     if (system->box.dimension != 3 || system->species_count > SPINS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "electrons have two spins, which are species, and three dimensions; this "
-                          "system has %d species and %d dimensions",
+                          "electrons need two species, one for each spin, and three "
+                          "dimensions, but this system has %d species and %d dimensions",
                           system->species_count, system->box.dimension);
     code = wave_function_measures(&d->wave, host);
     blas_begin_mover(host, d->wave.most);
@@ -304,7 +305,7 @@ static int prepare(void *instance, const plugmc_host *host)
     d->population.kept =
         (int64_t)(d->set.correction / d->set.tau * (1 + 1e-9)); /* 0.6 / 0.2 is 3 */
     /* a GPU does not round orbitals at few places as it does at many, where their tables are in single precision */
-    d->tolerated = d->set.largest_drift > 0 ? d->set.largest_drift : host->gpu ? 1e-3 : 1e-5;
+    d->tolerated = d->set.max_error > 0 ? d->set.max_error : host->gpu ? 1e-3 : 1e-5;
     int code = plugmc_local_energies_of(host)->local_energy(host->context, NULL);
     if (!code) code = find_wave(d, host);
     if (!code) code = take_memory(d, host);
@@ -325,43 +326,50 @@ _Static_assert(offsetof(diffusion, set) == 0, "keys are told of diffusion_settin
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(diffusion_settings, tau, NULL, 1e-8, 10, "1/hartree", "time step"),
     PLUGMC_REAL_KEY(diffusion_settings, drift_limit, "0.5", 1e-6, 1, "",
-                    "a of the limited drift: the smaller, the farther electrons drift near a node"),
+                    "parameter a of the limited drift: with smaller a electrons drift "
+                    "farther near a node"),
     PLUGMC_REAL_KEY(
         diffusion_settings, energy_limit, "0.2", 1e-3, 1e6, "",
-        "local energies are within energy_limit sqrt(electrons / tau) of their mean in weights"),
-    PLUGMC_CHOICE_KEY(
-        diffusion_settings, nonlocal, "locality", "locality|t_moves",
-        "what pseudopotentials that depend on l do: they count as potentials, or electrons "
-        "move by them"),
+        "limits the local energies in weights to energy_limit sqrt(electrons / tau) from "
+        "their mean"),
+    PLUGMC_CHOICE_KEY(diffusion_settings, nonlocal, "locality", "locality|t_moves",
+                      "treatment of nonlocal pseudopotentials: locality approximation or T-moves"),
     PLUGMC_INTEGER_KEY(diffusion_settings, variational, "200", 0, 1000000000, "sweeps",
-                       "without weights before the first generation"),
+                       "variational sweeps, without weights, before the first generation"),
     PLUGMC_REAL_KEY(diffusion_settings, variational_tau, "0.3", 1e-8, 10, "1/hartree",
-                    "time step of these"),
+                    "time step of the variational sweeps"),
     PLUGMC_INTEGER_KEY(diffusion_settings, warm_up, "200", 1, 1000000000, "sweeps",
-                       "generations until E_T is fixed"),
+                       "number of generations until E_T is fixed"),
     PLUGMC_REAL_KEY(
         diffusion_settings, correction, "5", 0, 1e6, "1/hartree",
-        "imaginary time over which mean weights are multiplied into averages, which takes the "
-        "bias of a finite population out; 0: not at all"),
-    PLUGMC_INTEGER_KEY(diffusion_settings, oldest, "50", 1, 1000000000, "sweeps",
-                       "age of walkers that have not moved from which on they weigh half at most"),
-    PLUGMC_INTEGER_KEY(diffusion_settings, refresh, "64", 1, 1000000, "sweeps",
-                       "how often matrices are inverted anew, and compared with those kept"),
-    PLUGMC_REAL_KEY(diffusion_settings, largest_drift, "0", 0, 1, "",
-                    "relative error of a matrix or of ln |Psi|^2, found then, that ends the run; "
-                    "0: 1e-5, or 1e-3 on a GPU"),
+        "imaginary time over which products of mean weights correct averages for the finite "
+        "population; 0: no correction"),
+    PLUGMC_INTEGER_KEY(
+        diffusion_settings, max_age, "50", 1, 1000000000, "sweeps",
+        "generations without a move, after which the weight of a walker is at most 1/2"),
+    PLUGMC_INTEGER_KEY(
+        diffusion_settings, refresh, "64", 1, 1000000, "sweeps",
+        "how often inverse matrices are recomputed, and compared with the updated ones"),
+    PLUGMC_REAL_KEY(diffusion_settings, max_error, "0", 0, 1, "",
+                    "largest relative error of an updated matrix, or of ln |Psi|^2, found there; a "
+                    "larger one ends the run; 0: 1e-5, or 1e-3 on a GPU"),
     PLUGMC_INTEGER_KEY(
         diffusion_settings, block, "0", 0, 32, "",
-        "electrons whose moves are worked into the inverse matrix together; 0: 1 where a "
-        "spin has fewer than 64, 8 on a CPU where it has fewer than 256, else 32"),
+        "number of electrons whose moves update the inverse matrix together (delayed "
+        "update); 0: 1 if a spin has fewer than 64, 8 on a CPU if it has fewer than 256, "
+        "else 32"),
 };
 
 static const plugmc_move moves[] = {
-    {.name = "step", .doc = "an electron drifts and diffuses"},
-    {.name = "t_move", .doc = "an electron goes where a nonlocal potential leads"}};
+    {.name = "step", .doc = "moves an electron by drift and diffusion"},
+    {.name = "t_move", .doc = "moves an electron by a nonlocal potential"}};
 
 static const plugmc_driver driver = {
     .size = sizeof driver, .load = take, .store = give, .running_energy = running_energy};
+
+static const plugmc_former_keys former_keys = {
+    sizeof former_keys, (const plugmc_former_key[]){
+                            {"oldest", "max_age"}, {"largest_drift", "max_error"}, {NULL, NULL}}};
 
 static const plugmc_lends_inverses lends_inverses = {.size = sizeof lends_inverses,
                                                      .inverses = inverses};
@@ -378,7 +386,8 @@ PLUGMC_PLUGIN(
         .name = "diffusion",
         .summary = "fixed-node diffusion Monte Carlo with a fixed number of walkers",
         .reference = "Umrigar, Nightingale, Runge, J. Chem. Phys. 99, 2865 (1993)",
-        PLUGMC_KEYS(diffusion, table), PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &lends_inverses}),
+        PLUGMC_KEYS(diffusion, table),
+        PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &lends_inverses}, {PLUGMC_FORMER_KEYS, &former_keys}),
         PLUGMC_MOVER_WITH(
             moves,
             .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS |
@@ -386,8 +395,7 @@ PLUGMC_PLUGIN(
                      PLUGMC_USES_POSITIONS,
             .changes = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_WALKER_WEIGHT, .sweep = sweep,
             .counts = counts, .couples = 1,
-            .good_for =
-                "ground states of electrons with the nodes of a wave function that has been optimised",
+            .good_for = "ground states of electrons with the nodes of an optimised wave function",
             .driver = &driver),
         .observable = &observable, .configure = configure, .prepare = prepare,
         .gpu_source = diffusion_gpu_source, .archive = checkpoint_archive, .release = release)

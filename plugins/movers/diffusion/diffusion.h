@@ -69,8 +69,8 @@ extern const diffusion_engine diffusion_on_cpu, diffusion_on_gpu;
 
 /* Parameters. */
 typedef struct diffusion_settings {
-    real tau, drift_limit, energy_limit, correction, variational_tau, largest_drift;
-    int64_t variational, warm_up, oldest, refresh, block;
+    real tau, drift_limit, energy_limit, correction, variational_tau, max_error;
+    int64_t variational, warm_up, max_age, refresh, block;
     int32_t nonlocal;
 } diffusion_settings;
 

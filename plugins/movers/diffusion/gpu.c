@@ -422,7 +422,7 @@ static int prepare(diffusion *d, const plugmc_host *host)
     if (!plugmc_orbitals_of(d->wave.orbitals->plugin)->on_device)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",
+            "potential '%s' evaluates its orbitals only on the CPU: set [run] device = cpu",
             d->wave.orbitals->label);
     g->number = (int64_t)sizeof(double) * (d->wave.is_complex ? 2 : 1);
     g->capacity = d->set.block > 0                ? (int32_t)d->set.block

@@ -184,21 +184,21 @@ static int watch(diffusion *d, const plugmc_host *host, uint64_t sweep)
         squares += weight * weight;
         cut += limited(d, most, d->population.found[w]) > d->population.found[w];
     }
-    const char *cure = "take a smaller tau or a better wave function";
+    const char *cure = "use a smaller tau or a better wave function";
     if (!(fabs(ln_mean) <= 2))
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "weights run away: in sweep %llu walkers weigh exp(%.3g) on average: %s",
+                          "weights diverge: in sweep %llu their mean is exp(%.3g): %s",
                           (unsigned long long)sweep, ln_mean, cure);
     if (2 * cut > n + 20)
         return host->fail(
             host->context, PLUGMC_ERROR_STATE,
-            "weights run away: in sweep %llu the local energies of %d of %d walkers are "
-            "below what they are limited to around %.6g Hartree: %s",
+            "weights diverge: in sweep %llu the local energies of %d of %d walkers are below "
+            "the limit around %.6g Hartree: %s",
             (unsigned long long)sweep, cut, n, d->population.best, cure);
     if (sum * sum / squares < 0.25 * n)
         return host->fail(
             host->context, PLUGMC_ERROR_STATE,
-            "weights run away: in sweep %llu they are those of %.1f of %d walkers: %s",
+            "weights diverge: in sweep %llu the effective number is %.1f of %d walkers: %s",
             (unsigned long long)sweep, sum * sum / squares, n, cure);
     return PLUGMC_OK;
 }
@@ -217,7 +217,7 @@ int population_weigh(diffusion *d, const plugmc_host *host, uint64_t sweep)
                      mean = 0.5 * (limited(d, most, w->energy) +
                                    limited(d, most, d->population.found[k]));
         w->ln_weight = tau * (d->population.trial - mean);
-        if (w->age > d->set.oldest) w->ln_weight = fmin(w->ln_weight, -log(2));
+        if (w->age > d->set.max_age) w->ln_weight = fmin(w->ln_weight, -log(2));
     }
     code = watch(d, host, sweep);
     if (code) return code;

@@ -136,8 +136,8 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
             if (f->box.length[d] <= 2 * e->largest * (1 + 1e-9))
                 return host->fail(
                     host->context, PLUGMC_ERROR_INPUT,
-                    "the box of walker %d is %g wide: chains need more than two contact "
-                    "distances, of %g",
+                    "the box of walker %d is %g wide, but chains need more than two contact "
+                    "distances of %g",
                     w, f->box.length[d], e->largest);
         f->hair = 1e-13;
         for (int d = 0; d < f->box.dimension; d++)
@@ -199,7 +199,7 @@ static int find_contacts(event_chain *e, const plugmc_host *host)
         if (!p->pair || p->field || p->total || p->pair->functions & PLUGMC_PAIR_ENERGY)
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "potential '%s' is more than a hard core, and chains know contacts alone",
+                "potential '%s' is not only a hard core: event chains support only hard cores",
                 term->label);
         for (int32_t a = 0; a < n; a++)
             for (int32_t b = 0; b < n; b++) {
@@ -279,8 +279,8 @@ static void warn_of_whole_turns(const event_chain *e, const plugmc_host *host)
         const double turns = (double)e->length / box->length[d];
         if (!(turns > 0.5) || fabs(turns - rint(turns)) > 1e-6 * turns) continue;
         host->warn(host->context,
-                   "length: %g is %g times the edge of the box along %c, so a particle that meets "
-                   "nobody comes back to where it was: take another length",
+                   "length: %g is %g times the edge of the box along %c, so a particle "
+                   "without contacts would return to its position: choose another length",
                    (double)e->length, rint(turns), "xyz"[d]);
         return;
     }
@@ -302,8 +302,8 @@ static int choose_lengths(event_chain *e, const plugmc_host *host)
             axes * (int64_t)ceil(n / fmax(1, (double)e->length * rate) / (double)axes - 1e-9);
     if (e->chains % axes)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "chains = %lld: as many of them go along each of the %lld axes, so their "
-                          "number has to be a multiple of %lld",
+                          "chains = %lld: the number must be the same along each of the %lld "
+                          "axes, thus a multiple of %lld",
                           (long long)e->chains, (long long)axes, (long long)axes);
     return PLUGMC_OK;
 }
@@ -347,9 +347,10 @@ static const plugmc_listing listing[] = {
     {"pressure_y", "<energy>/length^<dimension>", "from contacts, along y", 0, 0},
     {"pressure_z", "<energy>/length^<dimension>", "from contacts, along z", 0, 0},
     {"reduced_pressure", "",
-     "beta P d^2 in two dimensions, beta P d^3 in three, where there is one contact distance d", 0,
-     0},
-    {"events", "", "contacts a chain", 0, 0},
+     "beta P d^2 in two dimensions, beta P d^3 in three, if there is a single contact "
+     "distance d",
+     0, 0},
+    {"events", "", "contacts per chain", 0, 0},
 };
 enum { PRESSURE, REDUCED = 4, EVENTS };
 
@@ -385,7 +386,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         double all[EVENTS + 1] = {0};
         if (!f->measured && e->asked)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "no chain has been made since the last measurement: period has to be "
+                              "no chain was made since the last measurement: period must be "
                               "a multiple of every");
         for (int d = 0; d < dimension; d++) {
             all[1 + d] = f->pressure[d] / f->along[d];
@@ -432,33 +433,35 @@ static const plugmc_observable observable = {.size = sizeof observable,
 
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(event_chain, length, "0", 0, 1e12, "length",
-                    "of a chain, all that its particles go together; 0: for some sqrt(N) contacts"),
+                    "length of a chain, the sum of its displacements; 0: about sqrt(N) "
+                    "contacts"),
     PLUGMC_CHOICE_KEY(event_chain, kind, "straight", "straight|reflected",
-                      "along an axis all the way, or reflected at each contact"),
+                      "straight: along an axis; reflected: the direction is reflected at "
+                      "each contact"),
     PLUGMC_INTEGER_KEY(
         event_chain, chains, "0", 0, 1e9, "",
-        "chains a walker and sweep, as many along each axis if straight; 0: for some "
+        "chains per walker and sweep, the same number along each axis if straight; 0: about "
         "N contacts"),
 };
 
 static const plugmc_move moves[] = {
-    {.name = "chain", .doc = "particles push each other along; none is rejected"}};
+    {.name = "chain", .doc = "moves a chain of particles, without rejection"}};
 
 static const plugmc_driver driver = {.size = sizeof driver, .load = take, .store = give};
 
-PLUGMC_PLUGIN(
-        .name = "event_chain", .summary = "hard particles push each other along, without rejection",
-        .reference = "Bernard, Krauth, Wilson, Phys. Rev. E 80, 056704 (2009)",
-        PLUGMC_KEYS(event_chain, table),
-        PLUGMC_MOVER_WITH(
-            moves,
-            .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
-                     PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU,
-            .changes = PLUGMC_CHANGED_POSITION,
-            .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-                       PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
-            .sweep = sweep, .counts = counts,
-            .good_for =
-                "dense hard disks and spheres on processors, whose order changes slowly by single moves",
-            .driver = &driver),
-        .observable = &observable, .release = release, .prepare = prepare, .archive = archive)
+PLUGMC_PLUGIN(.name = "event_chain", .summary = "event chains of hard particles, without rejection",
+              .reference = "Bernard, Krauth, Wilson, Phys. Rev. E 80, 056704 (2009)",
+              PLUGMC_KEYS(event_chain, table),
+              PLUGMC_MOVER_WITH(
+                  moves,
+                  .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
+                           PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU,
+                  .changes = PLUGMC_CHANGED_POSITION,
+                  .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                             PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+                  .sweep = sweep, .counts = counts,
+                  .good_for =
+                      "dense hard disks and spheres on CPUs, where single moves change the order "
+                      "slowly",
+                  .driver = &driver),
+              .observable = &observable, .release = release, .prepare = prepare, .archive = archive)

@@ -364,8 +364,8 @@ static int waves_of(const plugmc_host *host, const plugmc_term *term, int *there
     if (!*there) return PLUGMC_OK;
     if (!PLUGMC_HAS(p->total, waves) || !p->total->waves)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' is no sum over waves that this mover could follow on the "
-                          "GPU: use 'serial'",
+                          "potential '%s' is not a sum over waves that this mover supports "
+                          "on the GPU: use 'serial'",
                           term->label);
     *out = (plugmc_waves){.size = sizeof *out};
     return p->total->waves(term->instance, out);
@@ -570,7 +570,8 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(ewald_serial, step, "0.1", 1e-12, 1e12, "length",
                     "largest displacement of a trial move, uniform in the disk or ball"),
     PLUGMC_REAL_KEY(ewald_serial, target_acceptance, "0", 0, 1, "",
-                    "acceptance to tune step to during equilibration; 0: step stays as it is"),
+                    "target acceptance of the tuning of step during equilibration; 0: fixed "
+                    "step"),
 };
 
 static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};

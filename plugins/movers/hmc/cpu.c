@@ -186,8 +186,8 @@ static int reverse(hmc *h, const plugmc_host *host, uint64_t sweep)
     if (astray)
         return host->fail(
             host->context, PLUGMC_ERROR_STATE,
-            "the trajectory of sweep %llu does not lead back: %lld coordinates differ, so "
-            "some potential does not give the same forces twice",
+            "the trajectory of sweep %llu is not reversible: %lld coordinates differ, so a "
+            "potential does not reproduce its forces",
             (unsigned long long)sweep, (long long)astray);
     return code;
 }

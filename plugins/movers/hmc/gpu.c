@@ -309,8 +309,8 @@ static int check_astray(hmc *h, const plugmc_host *host)
     }
     if (astray)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "a trajectory does not lead back: %llu coordinates differ, so some "
-                          "potential does not give the same forces twice",
+                          "a trajectory is not reversible: %llu coordinates differ, so a "
+                          "potential does not reproduce its forces",
                           (unsigned long long)astray);
     return code;
 }
@@ -375,8 +375,8 @@ static int check_terms(const hmc *h, const plugmc_host *host)
                               h->sampled.totals[t]->label);
         if (!p->total->beside_parts && (p->pair || p->field))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "potential '%s' gives its energy in parts and as a whole, of which a "
-                              "GPU takes both: set [run] device = cpu",
+                              "potential '%s' has both pair energies and a many-body term, "
+                              "which is not supported on a GPU: set [run] device = cpu",
                               h->sampled.totals[t]->label);
     }
     if (system->species_count > 16 || system->particles >= 1 << 28 || system->walkers > 65535)

@@ -136,8 +136,8 @@ static int check_energies(hmc *h, const plugmc_host *host)
     for (int32_t w = 0; w < h->system->walkers && !code; w++)
         if (isnan(state[w].potential))
             code = host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "the energy of walker %d is not a number: some particles lie on one "
-                              "another",
+                              "the energy of walker %d is not a number: some particles have "
+                              "the same position",
                               w);
     free(state);
     return code;
@@ -317,7 +317,7 @@ static int take_masses(hmc *h, const plugmc_host *host)
         h->mass[a] = plugmc_species_at(system, a)->mass;
         if (!(h->mass[a] > 0) || !isfinite(h->mass[a]))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "species '%s' has a mass of %g, and momenta need one above 0",
+                              "species '%s' has mass %g, but it must be positive",
                               plugmc_species_at(system, a)->name, h->mass[a]);
     }
     return PLUGMC_OK;
@@ -374,8 +374,8 @@ static int prepare(void *instance, const plugmc_host *host)
     if (h->target_acceptance > 0 && h->time_step > shortest)
         host->warn(
             host->context,
-            "time_step = %g is longer than %.3g, up to which leapfrog follows the forces here: "
-            "it is shortened when it is tuned",
+            "time_step = %g exceeds %.3g, up to which leapfrog is stable here: it is reduced "
+            "by tuning",
             h->time_step, shortest);
     code = host->gpu ? hmc_gpu_prepare(h, host) : hmc_cpu_prepare(h, host);
     return code ? code : set_rungs(h, host);
@@ -388,16 +388,20 @@ static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc
 
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(hmc, time_step, "0.005", 1e-12, 1e12, "length sqrt(mass/energy)",
-                    "of the leapfrog; tuned in equilibration unless target_acceptance is 0"),
-    PLUGMC_INTEGER_KEY(hmc, steps, "20", 1, 1000000, "", "time steps of a trajectory"),
+                    "time step of leapfrog; tuned during equilibration unless "
+                    "target_acceptance is 0"),
+    PLUGMC_INTEGER_KEY(hmc, steps, "20", 1, 1000000, "", "number of time steps in a trajectory"),
     PLUGMC_REAL_KEY(hmc, length, "0", 0, 1e12, "length sqrt(mass/energy)",
-                    "time that a trajectory takes: steps follow from it; 0: `steps` as given"),
+                    "duration of a trajectory, which determines the number of steps; 0: "
+                    "given by `steps`"),
     PLUGMC_REAL_KEY(hmc, target_acceptance, "0.65", 0, 1, "",
-                    "acceptance to tune time_step to during equilibration; 0: it stays as it is"),
+                    "target acceptance of the tuning of time_step during equilibration; 0: "
+                    "fixed time step"),
     PLUGMC_CHOICE_KEY(hmc, precision, "single", "single|double",
-                      "of the forces between pairs on a GPU; energies are in double"),
+                      "precision of pair forces on a GPU; energies are in double precision"),
     PLUGMC_FLAG_KEY(hmc, check_reversal, "no",
-                    "every trajectory is run back and must end where it began, to the last bit"),
+                    "reverses every trajectory, and checks that it returns to its start bit "
+                    "for bit"),
 };
 
 static const plugmc_move moves[] = {{.name = "trajectory",

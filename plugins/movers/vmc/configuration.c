@@ -70,13 +70,12 @@ static int prepare(void *instance, const plugmc_host *host)
 }
 
 const char vmc_text_name[] = "configuration.cu";
-const char vmc_good_for[] = "few electrons; steps shrink with their number";
+const char vmc_good_for[] = "few electrons, since the step decreases with their number";
 
 static const plugmc_parameter table[] = {VMC_PARAMETERS};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "configuration",
               .summary = "variational Monte Carlo, all electrons of a walker moved at once",
               .reference = "McMillan, Phys. Rev. 138, A442 (1965)", PLUGMC_KEYS(vmc, table),
-              PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &vmc_lends}), .mover = &vmc_callbacks,
-              .prepare = prepare, .gpu_source = vmc_gpu_source, .archive = vmc_archive,
-              .release = vmc_release)
+              VMC_OFFERS, .mover = &vmc_callbacks, .prepare = prepare, .gpu_source = vmc_gpu_source,
+              .archive = vmc_archive, .release = vmc_release)

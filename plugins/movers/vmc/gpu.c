@@ -520,7 +520,7 @@ static int refuse_hard_cores(const vmc *v, const plugmc_host *host)
         if (term->sampled && pair && pair->functions & PLUGMC_PAIR_CONTACT)
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "potential '%s' has a hard core, which this mover takes on the CPU only: "
+                "potential '%s' has a hard core, which this mover supports only on the CPU: "
                 "set [run] device = cpu",
                 term->label);
     }
@@ -543,7 +543,7 @@ static int prepare(vmc *v, const plugmc_host *host)
     if (!plugmc_orbitals_of(v->wave.orbitals->plugin)->on_device)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",
+            "potential '%s' evaluates its orbitals only on the CPU: set [run] device = cpu",
             v->wave.orbitals->label);
     const int64_t block = v->delayed < VMC_MOST_BLOCK ? v->delayed : VMC_MOST_BLOCK;
     const int one_by_one = v->one_sweep == vmc_gpu_particle_by_particle || block < 1;

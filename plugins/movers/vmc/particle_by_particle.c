@@ -54,6 +54,5 @@ static const plugmc_parameter table[] = {VMC_PARAMETERS, VMC_BLOCK};
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "particle_by_particle",
               .summary = "variational Monte Carlo, one electron after the other",
               .reference = "Ceperley, Chester, Kalos, Phys. Rev. B 16, 3081 (1977)",
-              PLUGMC_KEYS(vmc, table), PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &vmc_lends}),
-              .mover = &vmc_callbacks, .prepare = prepare, .gpu_source = vmc_gpu_source,
-              .archive = vmc_archive, .release = vmc_release)
+              PLUGMC_KEYS(vmc, table), VMC_OFFERS, .mover = &vmc_callbacks, .prepare = prepare,
+              .gpu_source = vmc_gpu_source, .archive = vmc_archive, .release = vmc_release)

@@ -124,8 +124,8 @@ static int prepare(void *instance, const plugmc_host *host)
     if (v->acceptance == VMC_SEQUENTIAL)
         return vmc_prepare(v, host, VMC_KEEPS_INVERSE, on_cpu, vmc_gpu_quasi_simultaneous);
     host->warn(host->context,
-               "acceptance = simultaneous does not sample |Psi|^2: energies are biased, the "
-               "more the larger the step");
+               "acceptance = simultaneous does not sample |Psi|^2: energies have a bias that "
+               "grows with the step");
     return vmc_prepare(v, host, VMC_KEEPS_INVERSE | VMC_KEEPS_VALUES, on_cpu, vmc_gpu_simultaneous);
 }
 
@@ -137,16 +137,15 @@ static const plugmc_parameter table[] = {
     VMC_BLOCK,
     PLUGMC_INTEGER_KEY(
         vmc, gather, "0", 0, 64, "",
-        "on a GPU, blocks whose changes are gathered before the inverse matrices are "
-        "updated; 0: 1, or 192 electrons where a spin has 256 or more"),
+        "on a GPU: number of blocks whose changes are gathered before the inverse matrices "
+        "are updated; 0: 1, or 192 electrons if a spin has 256 or more"),
     PLUGMC_CHOICE_KEY(vmc, acceptance, "sequential", "sequential|simultaneous",
-                      "one electron after the other, which is exact; or all against the old "
-                      "configuration, which is biased"),
+                      "sequential: one electron after the other, which is exact; "
+                      "simultaneous: all compared with the old configuration, which is biased"),
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "quasi_simultaneous",
               .summary = "variational Monte Carlo, the orbitals at all proposals evaluated at once",
               .reference = "Uejima, Maezono, J. Comput. Chem. 34, 83 (2013)",
-              PLUGMC_KEYS(vmc, table), PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &vmc_lends}),
-              .mover = &vmc_callbacks, .prepare = prepare, .gpu_source = vmc_gpu_source,
-              .archive = vmc_archive, .release = vmc_release)
+              PLUGMC_KEYS(vmc, table), VMC_OFFERS, .mover = &vmc_callbacks, .prepare = prepare,
+              .gpu_source = vmc_gpu_source, .archive = vmc_archive, .release = vmc_release)

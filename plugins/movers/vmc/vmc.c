@@ -72,7 +72,7 @@ static int report_failure(vmc *v, const plugmc_host *host)
                            plugmc_species_at(v->system, walker->singular - 1)->name, w);
         else if (!isfinite(walker->parts))
             code = host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "walker %d is where a potential forbids it", w);
+                              "walker %d is in a region that a potential forbids", w);
     }
     return code;
 }
@@ -94,13 +94,13 @@ static int refresh(vmc *v, const plugmc_host *host)
     if (!(worst <= v->tolerated))
         return host->fail(
             host->context, PLUGMC_ERROR_STATE,
-            "the inverse matrix or ln |Psi|^2 of walker %d has drifted by %.2g within "
-            "refresh = %lld sweeps: refresh more often",
+            "the relative error of the inverse matrix or ln |Psi|^2 of walker %d has grown "
+            "to %.2g within refresh = %lld sweeps: refresh more often",
             where, worst, (long long)v->refresh);
     if (!v->last.warned)
         host->warn(host->context,
-                   "an inverse matrix or ln |Psi|^2 has drifted by %.2g within "
-                   "refresh = %lld sweeps",
+                   "the relative error of an inverse matrix or ln |Psi|^2 has grown to %.2g "
+                   "within refresh = %lld sweeps",
                    worst, (long long)v->refresh);
     v->last.warned = 1;
     return PLUGMC_OK;
@@ -178,8 +178,8 @@ static int follow(vmc *v, const plugmc_host *host, uint64_t sweeps, const double
     if (!code) code = fetch(v, host, found);
     if (!code && memcmp(end, found, bytes)) {
         host->warn(host->context,
-                   "this machine does not follow the chain bit for bit from the last "
-                   "refresh; the run goes on from the positions of the checkpoint");
+                   "this machine does not reproduce the chain bit for bit from the last "
+                   "refresh; the run continues from the positions of the checkpoint");
         code = take_positions(v, host, end);
     } else if (!code) {
         code = v->engine->take_base(v, host, base);
@@ -230,16 +230,16 @@ static int check_system(vmc *v, const plugmc_host *host)
     const plugmc_system *system = v->system;
     if (system->box.dimension != 3)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "orbitals are functions in three dimensions, and this box has %d",
+                          "orbitals need three dimensions, but this box has %d",
                           system->box.dimension);
     if (system->species_count > VMC_SPINS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "electrons have two spins, which are species; there are %d species",
+                          "electrons need two species, one for each spin, but there are %d",
                           system->species_count);
     v->is_single = v->precision == VMC_SINGLE || (v->precision == VMC_AUTO && host->gpu);
     /* A GPU does not round the orbitals of one electron as it does those of all, and a matrix near a
      * node of Psi makes much of it: of 256 walkers of 216 electrons one came to 1.6e-5 in float. */
-    v->tolerated = v->largest_drift > 0 ? v->largest_drift : v->is_single ? 1e-3 : 1e-5;
+    v->tolerated = v->max_error > 0 ? v->max_error : v->is_single ? 1e-3 : 1e-5;
     return wave_function_measures(&v->wave, host);
 }
 
@@ -336,13 +336,17 @@ static int inverses(void *instance, const plugmc_host *host, plugmc_inverses *ou
 }
 
 static const plugmc_move moves[] = {{.name = "displacement",
-                                     .doc = "an electron, or all of a walker, goes elsewhere",
+                                     .doc = "displaces one or all electrons of a walker",
                                      .step_unit = "length",
                                      .step_key = "step",
                                      .target_key = "target_acceptance"}};
 
 static const plugmc_driver driver = {
     .size = sizeof driver, .load = take, .store = give, .running_energy = running_energy};
+
+const plugmc_former_keys vmc_former_keys = {
+    sizeof vmc_former_keys,
+    (const plugmc_former_key[]){{"largest_drift", "max_error"}, {NULL, NULL}}};
 
 const plugmc_lends_inverses vmc_lends = {.size = sizeof vmc_lends, .inverses = inverses};
 

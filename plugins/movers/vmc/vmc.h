@@ -22,6 +22,7 @@
 #define PLUGMC_VMC_H
 
 #include <math.h>
+#include <plugmc/former_keys.h>
 
 #include "../../determinants/slater.h"
 #include "../../determinants/wave_function.h"
@@ -107,7 +108,7 @@ typedef struct vmc_cpu {
 typedef struct vmc {
     /* parameters */
     int32_t moves, precision, acceptance;
-    real step, target_acceptance, largest_drift;
+    real step, target_acceptance, max_error;
     int64_t block, refresh;
     int64_t gather; /* blocks; of quasi_simultaneous on a GPU */
 
@@ -118,7 +119,7 @@ typedef struct vmc {
     int (*one_sweep)(struct vmc *, const plugmc_host *, uint64_t sweep);
     wave_function wave;    /* terms and electrons on the CPU alone */
     int is_single, keeps;  /* keeps: VMC_KEEPS_* */
-    double tolerated;      /* drift: largest_drift, or what stands for 0 */
+    double tolerated;      /* drift: max_error, or what stands for 0 */
     vmc_walker *walkers;   /* [walkers] */
     plugmc_counts cleared; /* counts when they were last cleared */
     vmc_since_refresh last;
@@ -190,30 +191,37 @@ int vmc_gpu_source(void *instance, const plugmc_host *, int index, plugmc_gpu_so
 /* Callbacks of plugin.h that are the same in all movers. */
 extern const plugmc_mover vmc_callbacks;
 extern const plugmc_lends_inverses vmc_lends;
+extern const plugmc_former_keys vmc_former_keys;
 int vmc_archive(void *instance, const plugmc_host *, plugmc_archive *);
 void vmc_release(void *instance);
 
-#define VMC_PARAMETERS                                                                             \
-    PLUGMC_CHOICE_KEY(vmc, moves, "gaussian", "gaussian|ball|cube",                                \
-                      "displacements: normal of width step, uniform in the ball of radius step, "  \
-                      "or in the cube of edge 2 step"),                                            \
-        PLUGMC_REAL_KEY(vmc, step, "0.5", 1e-12, 1e12, "length", "size of a displacement"),        \
-        PLUGMC_REAL_KEY(                                                                           \
-            vmc, target_acceptance, "0.5", 0, 1, "",                                               \
-            "acceptance to tune step to during equilibration; 0: step stays as it is"),            \
-        PLUGMC_CHOICE_KEY(                                                                         \
-            vmc, precision, "auto", "auto|double|single",                                          \
-            "in which orbitals are evaluated; auto: single on a GPU, double on the CPU; "          \
-            "determinants are always in double"),                                                  \
-        PLUGMC_INTEGER_KEY(vmc, refresh, "64", 1, 1000000, "sweeps",                               \
-                           "how often matrices are inverted anew, and compared with those kept"),  \
-        PLUGMC_REAL_KEY(                                                                           \
-            vmc, largest_drift, "0", 0, 1, "",                                                     \
-            "relative error of a matrix or of ln |Psi|^2, found then, that ends the run; "         \
-            "0: 1e-5, or 1e-3 with orbitals in single precision")
+#define VMC_PARAMETERS                                                                              \
+    PLUGMC_CHOICE_KEY(vmc, moves, "gaussian", "gaussian|ball|cube",                                 \
+                      "displacements: normal of width step, uniform in the ball of radius step, "   \
+                      "or in the cube of edge 2 step"),                                             \
+        PLUGMC_REAL_KEY(vmc, step, "0.5", 1e-12, 1e12, "length",                                    \
+                        "width or largest size of a displacement, "                                 \
+                        "see moves"),                                                               \
+        PLUGMC_REAL_KEY(                                                                            \
+            vmc, target_acceptance, "0.5", 0, 1, "",                                                \
+            "target acceptance of the tuning of step during equilibration; 0: fixed step"),         \
+        PLUGMC_CHOICE_KEY(                                                                          \
+            vmc, precision, "auto", "auto|double|single",                                           \
+            "precision of orbitals; auto: single on a GPU, double on the CPU; determinants "        \
+            "are always in double precision"),                                                      \
+        PLUGMC_INTEGER_KEY(                                                                         \
+            vmc, refresh, "64", 1, 1000000, "sweeps",                                               \
+            "how often inverse matrices are recomputed, and compared with the updated ones"),       \
+        PLUGMC_REAL_KEY(                                                                            \
+            vmc, max_error, "0", 0, 1, "",                                                          \
+            "largest relative error of an updated matrix, or of ln |Psi|^2, found there; a larger " \
+            "one ends the run; 0: 1e-5, or 1e-3 with orbitals in single precision")
+#define VMC_OFFERS                                                                                 \
+    PLUGMC_OFFERS({PLUGMC_LENDS_INVERSES, &vmc_lends}, {PLUGMC_FORMER_KEYS, &vmc_former_keys})
 #define VMC_BLOCK                                                                                  \
     PLUGMC_INTEGER_KEY(                                                                            \
         vmc, block, "0", 0, 1024, "",                                                              \
-        "electrons after which accepted moves are worked into the inverse matrix; 0: 32, on a "    \
-        "GPU 64, which is the most there, and 1 where electrons move one by one on a GPU")
+        "number of electrons whose accepted moves update the inverse matrix together "             \
+        "(delayed update); 0: 32, on a GPU 64, the limit there, or 1 if electrons move one "       \
+        "by one")
 #endif

@@ -14,7 +14,7 @@ static int check_terms(const plugmc_host *host)
         if (!p->pair || p->field || p->total || plugmc_orbitals_of(term->plugin) ||
             (p->pair->functions & PLUGMC_PAIR_ENERGY))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "this is the pressure of hard particles without other forces, but "
+                              "hard_pressure is for hard particles without other forces, but "
                               "potential '%s' is sampled too",
                               term->label);
         cores += (p->pair->functions & PLUGMC_PAIR_CONTACT) != 0;

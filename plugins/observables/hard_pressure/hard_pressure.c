@@ -358,8 +358,8 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     if (view->on_device) add_copies(h);
     if (troubles_of(h, h->counters)[OVERLAPS] > 0)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "particles overlap in the configuration after sweep %llu, by more than "
-                          "rounding can explain",
+                          "particles overlap in the configuration after sweep %llu, by more "
+                          "than rounding errors",
                           (unsigned long long)view->sweep);
     if (troubles_of(h, h->counters)[UNSEEN] > 0) return PLUGMC_UNANSWERED;
     write_sums(h, values);
@@ -422,7 +422,7 @@ static const char *no_fit(const hard_pressure *h, const plugmc_system *system)
     if (!h->contacts.one) return "the species have several contact distances";
     for (int a = 0; a < h->dimension; a++)
         if (system->box.length[a] < 2 * h->contacts.largest * (1 + h->fit_range))
-            return "the box is so small that a pair can meet on two sides";
+            return "the box is too small: a pair can be in contact on two sides";
     return NULL;
 }
 
@@ -431,14 +431,14 @@ static int choose_fit(hard_pressure *h, const plugmc_host *host)
     h->range = h->contacts.largest;
     const char *reason = h->fit == FIT_NO ? NULL : no_fit(h, host->system);
     if (reason && h->fit == FIT_YES)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "fit = yes cannot be done: %s",
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "fit = yes is not possible: %s",
                           reason);
     if (reason || h->fit == FIT_NO) return PLUGMC_OK;
     h->at_contact.bins = (int32_t)lround(h->fit_range / h->delta_r);
     if (h->at_contact.bins < 2 * (h->degree + 1) || h->at_contact.bins > MOST_BINS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "fit_range = %g and delta_r = %g make %d bins; a fit of degree %lld "
-                          "needs from %lld to %d",
+                          "fit_range = %g and delta_r = %g give %d bins, but a fit of degree "
+                          "%lld needs %lld to %d",
                           h->fit_range, h->delta_r, h->at_contact.bins, (long long)h->degree,
                           2 * ((long long)h->degree + 1), MOST_BINS);
     h->range = h->contacts.largest * (1 + h->fit_range);
@@ -492,7 +492,7 @@ static int prepare(void *instance, const plugmc_host *host)
     const plugmc_system *system = host->system;
     if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "the pressure is found by scaling a periodic box; this one is a sphere");
+                          "the pressure needs a periodic box, but the box is a sphere");
     h->dimension = system->box.dimension;
     h->walkers = system->walkers;
     h->threads = system->threads;
@@ -531,13 +531,13 @@ static int prepare(void *instance, const plugmc_host *host)
 
 static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(hard_pressure, fit, "auto", "auto|yes|no",
-                      "extrapolate g(r) to contact beside the rifts; auto: where there is one "
-                      "contact distance and the box is wider than two of them"),
+                      "also extrapolate g(r) to contact; auto: if there is a single contact "
+                      "distance and the box is wider than two of them"),
     PLUGMC_REAL_KEY(hard_pressure, delta_r, "1e-4", 1e-7, 1, "contact distances",
                     "width of a bin of the histogram"),
     PLUGMC_REAL_KEY(hard_pressure, fit_range, "0.02", 1e-5, 1, "contact distances",
                     "the fit uses distances up to 1 + fit_range, without the first bin"),
-    PLUGMC_INTEGER_KEY(hard_pressure, degree, "5", 0, 12, "", "of the polynomial"),
+    PLUGMC_INTEGER_KEY(hard_pressure, degree, "5", 0, 12, "", "degree of the polynomial"),
 };
 
 /* All that it can give. */
@@ -550,7 +550,7 @@ static const plugmc_listing listing[] = {
     {"g_contact", "", "pair distribution near contact against r", 1, 0},
     {"pressure_fit", "kT/length^<dimension>", "pressure from g(r) extrapolated to contact", 0, 1},
     {"pressure_fit", "kT/length^<dimension>",
-     "pressure from g(r) extrapolated to contact; in a box that changes", 0, 0},
+     "pressure from g(r) extrapolated to contact; in a changing box", 0, 0},
 };
 
 static const plugmc_measures_later later = {

@@ -125,7 +125,7 @@ int coulomb_prepare(coulomb *c, const plugmc_host *host, int64_t charges)
         c->most[d] = (int32_t)(longest_wave * sqrt(square) / (2 * M_PI));
         if (c->most[d] > MOST_INDEX)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "the cell is too flat or too long for its Ewald sums");
+                              "the cell is too flat or too elongated for Ewald sums");
     }
     c->vectors = lattice_vectors(box, reach, NULL);
     c->waves = waves_up_to(c, box, longest_wave, NULL, NULL);

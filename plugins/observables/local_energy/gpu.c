@@ -145,8 +145,8 @@ int gpu_request(local_energy *le, const plugmc_host *host,
     int code = PLUGMC_OK;
     if (!g)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "a potential of the wave function is for the CPU alone, and local "
-                          "energies are wanted on the GPU");
+                          "a potential of the wave function supports only the CPU, but local "
+                          "energies are needed on the GPU");
     le->asked.count = 0;
     plugmc_nonlocal_point **const there =
         PLUGMC_HAS(request, device_points) ? request->device_points : NULL;

@@ -18,18 +18,18 @@ static int read_pseudopotentials(local_energy *le, const plugmc_host *host)
         for (int k = 0; k < le->kinds - 1; k++)
             if (le->v.kind[k].atomic_number == p->atomic_number)
                 return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                                  "pseudopotentials '%s' and '%s' are both of atomic number %d",
+                                  "pseudopotentials '%s' and '%s' both have atomic number %d",
                                   le->v.kind[k].path, p->path, p->atomic_number);
         if (le->set.nonlocal == SEPARABLE && !p->projectors && p->channels)
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "pseudopotential '%s' has no projectors: nonlocal = separable cannot be "
-                "had from it",
+                "pseudopotential '%s' has no projectors, so nonlocal = separable is not "
+                "possible",
                 p->path);
         if (le->set.nonlocal == SEMILOCAL && p->no_channels)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "pseudopotential '%s' gives no semilocal potential, since %s; take "
-                              "nonlocal = separable",
+                              "pseudopotential '%s' has no semilocal potential, since %s; "
+                              "use nonlocal = separable",
                               p->path, p->no_channels);
     }
     return PLUGMC_OK;
@@ -49,13 +49,13 @@ static int take_ion(local_energy *le, const plugmc_host *host, int32_t i)
     if (p)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "ion %d (atomic number %d) has %g valence electrons where its orbitals come "
-            "from, and %g in pseudopotential '%s'",
+            "ion %d (atomic number %d) has %g valence electrons in the file of its orbitals, "
+            "but %g in pseudopotential '%s'",
             i + 1, z, valence, p->valence, p->path);
     return host->fail(
         host->context, PLUGMC_ERROR_INPUT,
-        "ion %d (atomic number %d) has %g valence electrons where its orbitals come from: "
-        "give its file in pseudopotentials",
+        "ion %d (atomic number %d) has %g valence electrons in the file of its orbitals: "
+        "give its pseudopotential",
         i + 1, z, valence);
 }
 
@@ -67,7 +67,7 @@ static void warn_of_unused(const local_energy *le, const plugmc_host *host)
         for (int32_t i = 0; i < le->ions.count; i++) used |= le->v.kind_of[i] == k;
         if (!used)
             host->warn(host->context,
-                       "pseudopotentials: no ion is of atomic number %d, which '%s' is for",
+                       "pseudopotentials: no ion has atomic number %d, to which '%s' belongs",
                        le->v.kind[k].atomic_number, le->v.kind[k].path);
     }
 }
@@ -94,7 +94,7 @@ int prepare_ions(local_energy *le, const plugmc_host *host)
         fabs(total - (double)le->system->particles) < 1e-6)
         return code;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "the ions have a charge of %g and there are %lld electrons%s", total,
+                      "the ions have a charge of %g, but there are %lld electrons%s", total,
                       (long long)le->system->particles,
                       le->kinds ? "" : "; no pseudopotentials are given");
 }

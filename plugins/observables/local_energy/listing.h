@@ -12,9 +12,8 @@ static const plugmc_listing listing[] = {
     {"nonlocal", "<units>", "pseudopotentials that depend on the angular momentum", 0, 0},
     {"ion_ion", "<units>", "repulsion of the ions", 0, 0},
     {"energy_squared", "", "square of the local energy", 0, 0},
-    {"drift", "", "ln |Psi|^2 as the mover keeps it, less what it is", 0, 0},
-    {"variance", "", "of the local energy", 0, 1},
-    {"<part>_less_file", "<units>", "a part less that of the calculation the orbitals come from", 0,
-     1},
+    {"drift", "", "error of the updated ln |Psi|^2", 0, 0},
+    {"variance", "", "variance of the local energy", 0, 1},
+    {"<part>_less_file", "<units>", "a part minus that of the calculation of the orbitals", 0, 1},
 };
 #endif

@@ -364,13 +364,13 @@ static int prepare(void *instance, const plugmc_host *host)
     if (system->box.dimension != 3 || system->species_count > 2)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "local energies are of electrons with two spins, which are species, in three "
-            "dimensions; this system has %d species and %d dimensions",
+            "local energies need electrons with two species, one for each spin, in three "
+            "dimensions, but this system has %d species and %d dimensions",
             system->species_count, system->box.dimension);
     for (int32_t s = 0; s < system->species_count; s++)
         if (plugmc_species_at(system, s)->charge != 0 && plugmc_species_at(system, s)->charge != -1)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "species '%s' has the charge %g, and electrons have -1",
+                              "species '%s' has charge %g, but electrons have -1",
                               plugmc_species_at(system, s)->name,
                               plugmc_species_at(system, s)->charge);
     int code = prepare_wave(le, host);
@@ -408,8 +408,8 @@ static int choose_place(local_energy *le, const plugmc_host *host)
         host->allocate(host->context, 3 * (size_t)le->system->walkers *
                                           (size_t)le->system->particles * sizeof *le->fetched);
     host->warn(host->context,
-               "potential '%s' is for the CPU alone, so local energies are measured there, which "
-               "takes much longer than on the GPU",
+               "potential '%s' supports only the CPU, so local energies are measured there, "
+               "which takes much longer than on the GPU",
                term->label);
     return le->fetched ? PLUGMC_OK : local_energy_no_memory(host);
 }
@@ -432,15 +432,13 @@ static int prepare_wave(local_energy *le, const plugmc_host *host)
         if ((p->pair && !p->pair->derivatives) || (p->field && !p->field->derivatives))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "the kinetic energy needs the derivatives of potential '%s', which it does "
-                "not give",
+                "the kinetic energy needs derivatives of potential '%s', which has none",
                 term->label);
     }
     le->has_jastrow = le->wave.term_count > 0;
     if (!le->wave.orbitals)
-        return host->fail(
-            host->context, PLUGMC_ERROR_INPUT,
-            "there is no potential with orbitals, which the wave function is made of");
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "no potential has orbitals, which the wave function needs");
     return wave_function_measures(&le->wave, host);
 }
 
@@ -505,22 +503,24 @@ _Static_assert(offsetof(local_energy, set) == 0, "keys are told of local_energy_
 
 static const plugmc_parameter table[] = {
     PLUGMC_FILES_KEY(local_energy_settings, pseudopotentials, "",
-                     "with blanks between them; each says which element it is for"),
+                     "pseudopotential files, separated by blanks; each names its element"),
     PLUGMC_CHOICE_KEY(local_energy_settings, nonlocal, "semilocal", "semilocal|separable",
-                      "form of what depends on the angular momentum"),
+                      "form of the nonlocal pseudopotentials"),
     PLUGMC_CHOICE_KEY(local_energy_settings, quadrature, "12", "6|12|26",
-                      "points on a sphere around an ion"),
+                      "number of quadrature points on a sphere around an ion"),
     PLUGMC_INTEGER_KEY(local_energy_settings, radial_points, "10", 2, MOST_RADII, "",
-                       "radii of the quadrature, for separable pseudopotentials"),
+                       "number of radii of the quadrature, for separable pseudopotentials"),
     PLUGMC_REAL_KEY(local_energy_settings, tolerance, "1e-5", 0, 1, "hartree",
-                    "pseudopotentials are cut off where they are smaller"),
-    PLUGMC_FLAG_KEY(local_energy_settings, electron_electron, "yes", "electrons repel each other"),
-    PLUGMC_FLAG_KEY(local_energy_settings, electron_ion, "yes", "ions attract electrons"),
-    PLUGMC_FLAG_KEY(local_energy_settings, ion_ion, "yes", "ions repel each other"),
+                    "pseudopotentials are cut off below this value"),
+    PLUGMC_FLAG_KEY(local_energy_settings, electron_electron, "yes",
+                    "include the repulsion of the electrons"),
+    PLUGMC_FLAG_KEY(local_energy_settings, electron_ion, "yes",
+                    "include the attraction of electrons by ions"),
+    PLUGMC_FLAG_KEY(local_energy_settings, ion_ion, "yes", "include the repulsion of the ions"),
     PLUGMC_CHOICE_KEY(local_energy_settings, units, "hartree", "hartree|rydberg|ev",
-                      "of what is reported"),
+                      "unit of the reported energies"),
     PLUGMC_CHOICE_KEY(local_energy_settings, per, "cell", "cell|electron|primitive_cell",
-                      "whose energy is reported"),
+                      "normalisation of the reported energies"),
 };
 
 PLUGMC_PLUGIN(.name = "local_energy",

@@ -12,14 +12,14 @@ static const struct component {
     const char *name, *doc, *in_file, *difference, *difference_doc;
 } components[COMPONENTS] = {
     [KINETIC] = {"kinetic", "kinetic energy", "kinetic", "kinetic_less_file",
-                 "less that of the calculation the orbitals come from"},
+                 "difference from the calculation of the orbitals"},
     [ELECTRON_ELECTRON] = {"electron_electron", "repulsion of the electrons", NULL, NULL, NULL},
     [LOCAL] = {"local", "ions' charges and local pseudopotentials", "local", "local_less_file",
-               "less that of the calculation the orbitals come from"},
+               "difference from the calculation of the orbitals"},
     [NONLOCAL] = {"nonlocal", "pseudopotentials that depend on the angular momentum", "nonlocal",
-                  "nonlocal_less_file", "less that of the calculation the orbitals come from"},
+                  "nonlocal_less_file", "difference from the calculation of the orbitals"},
     [ION_ION] = {"ion_ion", "repulsion of the ions", "ion-ion", "ion_ion_less_file",
-                 "less that of the calculation the orbitals come from"},
+                 "difference from the calculation of the orbitals"},
 };
 
 static const char *const unit_words[] = {"hartree", "rydberg", "eV"};
@@ -42,7 +42,8 @@ int prepare_comparison(local_energy *le, const plugmc_host *host)
     const int32_t cells = le->ions.primitive_cells;
     if (le->set.per == PER_PRIMITIVE_CELL && cells < 1)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' does not say of how many primitive cells the system is",
+                          "potential '%s' does not give the number of primitive cells of the "
+                          "system",
                           le->wave.orbitals->label);
     le->unit = units[le->set.units] / (le->set.per == PER_ELECTRON ? (double)le->system->particles
                                        : le->set.per == PER_PRIMITIVE_CELL ? cells
@@ -67,8 +68,7 @@ int local_energy_quantity(void *instance, int index, plugmc_quantity *out)
     if (index >= QUANTITIES) return 0;
     if (index == TOTAL) return plugmc_scalar(out, "energy", unit, "local energy");
     if (index == TOTAL_SQUARED) return plugmc_scalar(out, "energy_squared", "", "its square");
-    if (index == DRIFT)
-        return plugmc_scalar(out, "drift", "", "ln |Psi|^2 as the mover keeps it, less what it is");
+    if (index == DRIFT) return plugmc_scalar(out, "drift", "", "error of the updated ln |Psi|^2");
     return plugmc_scalar(out, components[index - 1].name, unit, components[index - 1].doc);
 }
 
@@ -87,7 +87,7 @@ int local_energy_derived(void *instance, int index, plugmc_quantity *out)
     if (c < 0) return 0;
     return index ? plugmc_scalar(out, components[c].difference, unit_words[le->set.units],
                                  components[c].difference_doc)
-                 : plugmc_scalar(out, "variance", "", "of the local energy");
+                 : plugmc_scalar(out, "variance", "", "variance of the local energy");
 }
 
 int local_energy_derive(void *instance, const double *means, double *out)

@@ -32,7 +32,8 @@ int correction(const structure_factor *f, int index, plugmc_quantity *out)
     case NEXT_ORDER:
         return f->finite_size == FINITE_SIZE_GAS &&
                plugmc_scalar(out, "finite_size_kinetic_next", "hartree",
-                             "next order of the gas's, to be added to the kinetic energy as well");
+                             "next order for the electron gas, to be added to the kinetic "
+                             "energy as well");
     default: return 0;
     }
 }
@@ -84,8 +85,8 @@ const char *lacking_corrections(const structure_factor *f, const double *means)
 {
     double out[CORRECTIONS];
     if (!f->finite_size || !derive_corrections(f, means, out)) return NULL;
-    return "S(k) does not go to 0 with k^2, as it does with a Jastrow factor: no finite_size "
-           "corrections follow from it";
+    return "S(k) is not proportional to k^2 for small k, as it is with a Jastrow factor: "
+           "finite_size corrections are not possible";
 }
 
 /* Integral of t exp(-R^2 t) above cut^2, R = sum_d n_d a_d. */
@@ -159,21 +160,21 @@ int check_finite_size(structure_factor *f, const plugmc_host *host)
     if (system->box.dimension != 3 || boxes_change(system) || f->numbers)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "finite_size: the corrections are those of a box in three dimensions that does "
-            "not change, with numbers that do not");
+            "finite_size: the corrections need a three-dimensional box and fixed particle "
+            "numbers");
     for (int32_t a = 0; a < system->species_count; a++) {
         const plugmc_species *species = plugmc_species_at(system, a);
         if (species->count && species->charge != -1)
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "finite_size: the corrections are those of electrons, and species '%s' has the "
-                "charge %g",
+                "finite_size: the corrections are for electrons, but species '%s' has charge "
+                "%g",
                 species->name, species->charge);
     }
     if (f->finite_size == FINITE_SIZE_MEASURED && f->fit > f->used)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "fit: it takes the %lld smallest |k|, and up to k_max = %g there are %lld",
+            "fit: the %lld smallest |k| are needed, but up to k_max = %g there are only %lld",
             (long long)f->fit, (double)f->k_max, (long long)f->used);
     if (f->finite_size == FINITE_SIZE_GAS) f->next = next_order(system);
     return PLUGMC_OK;

@@ -154,7 +154,8 @@ static int factor(const structure_factor *f, int index, plugmc_quantity *out)
     return index < f->rows &&
            plugmc_array(out, f->names[index], "",
                         boxes_change(f->system)
-                            ? "structure factor of the waves that have this k in the first box"
+                            ? "structure factor of the waves that have this k in the initial "
+                              "box"
                             : "structure factor",
                         f->used, "k", f->k);
 }
@@ -281,7 +282,7 @@ static int prepare(void *instance, const plugmc_host *host)
     f->numbers = (f->system->changes & PLUGMC_CHANGED_COUNT) != 0;
     if (f->system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "waves have to fit into a periodic box, and [box] is a sphere");
+                          "waves need a periodic box, but [box] is a sphere");
     int code = take_waves(f, host);
     if (!code) code = take_rows(f, host);
     if (!code) code = check_finite_size(f, host);
@@ -294,22 +295,21 @@ static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(structure_factor, shells, "0", 0, 1000000, "",
                        "shells of equal width up to k_max; 0: every |k| is a shell of its own"),
     PLUGMC_CHOICE_KEY(structure_factor, finite_size, "no", "no|measured|gas",
-                      "corrections of electrons' energies for the size of the box: from S(k) at "
-                      "small k, or with that of the electron gas"),
+                      "finite-size corrections of the energies of electrons: from S(k) at "
+                      "small k, measured or of the electron gas"),
     PLUGMC_INTEGER_KEY(structure_factor, fit, "1", 1, 100, "",
-                       "smallest |k| (shells) that S(k) at small k is taken from"),
+                       "number of smallest |k| (shells) that are used for S(k) at small k"),
 };
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
     {"<species>-<species>", "",
-     "structure factor against k; in a box that changes of the waves that had this k at the start",
-     1, 0},
+     "structure factor against k; in a changing box of the waves that had this k initially", 1, 0},
     {"finite_size_b", "length^2", "b of S(k) = b k^2 for small k", 0, 1},
     {"finite_size_potential", "hartree", "2 pi rho b, to be added to the potential energy", 0, 1},
     {"finite_size_kinetic", "hartree", "1 / (8 b), to be added to the kinetic energy", 0, 1},
     {"finite_size_kinetic_next", "hartree",
-     "next order of the gas's, to be added to the kinetic energy as well", 0, 1},
+     "next order for the electron gas, to be added to the kinetic energy as well", 0, 1},
     {"products_<species>-<species>", "",
      "products of density waves against k; where numbers of particles change", 1, 0},
     {"number_<species>", "", "number of particles; where it changes", 0, 0},

@@ -90,7 +90,7 @@ int take_waves(structure_factor *f, const plugmc_host *host)
             : 4 * M_PI / 3 * pow(f->k_max, 3) * system->box.volume / pow(2 * M_PI, 3);
     if (volume / 2 > MOST_WAVES)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "about %.0f waves are no longer than k_max = %g, and there can be %d",
+                          "about %.0f waves have |k| up to k_max = %g, but the limit is %d",
                           volume / 2, (double)f->k_max, MOST_WAVES);
     f->waves = list_waves(f, NULL, 0);
     if (f->waves == 0)

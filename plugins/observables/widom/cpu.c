@@ -284,7 +284,7 @@ int widom_insert_cpu(widom *w, const plugmc_host *host, const plugmc_view *view)
 int widom_prepare_cpu(widom *w, const plugmc_host *host)
 {
     const int32_t threads = host->system->threads;
-    const size_t places = w->drawn == WIDOM_UNIFORM ? (size_t)w->insertions : 1;
+    const size_t places = w->placement == WIDOM_UNIFORM ? (size_t)w->insertions : 1;
     const int lists = host->system->walkers < threads ? host->system->walkers : threads;
     w->rooms = host->allocate(host->context, (size_t)threads * sizeof *w->rooms);
     int code = w->rooms ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;

@@ -9,7 +9,7 @@
  * where z is the activity, mu = kT ln z. With N and V fixed w is a constant: mu_excess is
  * -kT ln <exp(-dU/kT)>, and z belongs to the step from N to N + 1 particles. At constant pressure these are
  * the averages with V of D. Frenkel, B. Smit, Understanding Molecular Simulation, section 7.2. With a
- * reservoir that has the activity z and room for `most` particles, sums over N give
+ * reservoir that has the activity z and room for `max_count` particles, sums over N give
  *
  *     < w exp(-dU/kT) [N < most] > = P(N > 0) / z     exactly,
  *
@@ -24,6 +24,7 @@
 #include "widom.h"
 
 #include <math.h>
+#include <plugmc/former_keys.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,9 +35,9 @@ enum { MU_EXCESS, LN_ACTIVITY, DERIVED };
 static const plugmc_listing listing[] = {
     {"boltzmann_factor", "", "exp(-dU/kT) of test particles", 0, 0},
     {"numerator", "length^<dimension>",
-     "w exp(-dU/kT), w = V/(N+1), 0 if there is no room; where V or N changes", 0, 0},
-    {"denominator", "length^<dimension>", "w = V/(N+1), 0 if there is no room; likewise", 0, 0},
-    {"occupied", "", "whether there is any particle of the species; where N changes", 0, 0},
+     "w exp(-dU/kT), w = V/(N+1), or 0 at max_count; if V or N changes", 0, 0},
+    {"denominator", "length^<dimension>", "w = V/(N+1), or 0 at max_count; likewise", 0, 0},
+    {"occupied", "", "whether there is any particle of the species; if N changes", 0, 0},
     {"mu_excess", "<energy>", "excess chemical potential", 0, 1},
     {"ln_activity", "", "ln of the activity", 0, 1},
 };
@@ -78,7 +79,7 @@ int widom_lay_out(const widom *w, const plugmc_host *host, const plugmc_view *vi
 {
     const plugmc_box *box = view->box;
     double width = w->reach > 0 ? w->reach / 2 * (1 + 1e-6) : 1e300;
-    if (w->drawn == WIDOM_CELLS) {
+    if (w->placement == WIDOM_CELLS) {
         const double share = pow(box->volume / (double)w->insertions, 1.0 / box->dimension);
         width = w->reach > 0 ? fmax(width, share) : share;
     }
@@ -90,7 +91,7 @@ int widom_lay_out(const widom *w, const plugmc_host *host, const plugmc_view *vi
                           .cells = (uint32_t)cells->cells,
                           .places = (uint32_t)w->insertions};
     memcpy(out->count, cells->count, sizeof out->count);
-    if (code || w->drawn == WIDOM_UNIFORM) return code;
+    if (code || w->placement == WIDOM_UNIFORM) return code;
     cut_cells(out, box, w->insertions);
     return PLUGMC_OK;
 }
@@ -202,9 +203,9 @@ static const char *lacking(void *instance, const double *means)
 {
     const widom *w = instance;
     if (!(means[measured(w) > NUMERATOR ? NUMERATOR : FACTOR] > 0))
-        return "no test particle found room: give more insertions or more sweeps";
+        return "no test particle could be inserted: use more insertions or more sweeps";
     return measured(w) > OCCUPIED && !(means[OCCUPIED] > 0)
-               ? "there was never a particle of the species, so its activity is not known"
+               ? "there was never a particle of the species, so its activity is unknown"
                : NULL;
 }
 
@@ -237,17 +238,19 @@ static int take_term(widom *w, const plugmc_host *host, int32_t index)
     const plugmc_total *total = p->total && (!parts || p->total->beside_parts) ? p->total : NULL;
     if (p->pair && p->pair->functions & PLUGMC_PAIR_POSITIONS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' depends on places, and this is for pairs that do not",
+                          "potential '%s' depends on positions, but only pair energies of "
+                          "the separation are supported",
                           of->label);
     if (!parts && !total)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' is no energy of particles that could be inserted",
+                          "potential '%s' is not an energy of particles that could be "
+                          "inserted",
                           of->label);
     if (total &&
         (plugmc_follows_positions(total) || !PLUGMC_HAS(total, of_counts) || !total->of_counts))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' is an energy of whole configurations, and does not say "
-                          "what one more particle adds",
+                          "potential '%s' is a many-body term without the energy of an "
+                          "inserted particle",
                           of->label);
     widom_term *term = &w->terms[w->term_count++];
     *term = (widom_term){.of = of, .index = index, .field = p->field, .total = total};
@@ -277,10 +280,9 @@ static int prepare(void *instance, const plugmc_host *host)
     widom *w = instance;
     const plugmc_system *system = w->system = host->system;
     int code = plugmc_find_species(host, "species", w->species, &w->inserted);
-    if (!code && w->drawn == WIDOM_CELLS && system->box.domain != PLUGMC_DOMAIN_PERIODIC)
+    if (!code && w->placement == WIDOM_CELLS && system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "drawn = cells needs a periodic box, and [box] is a sphere, which cells "
-                          "do not fill");
+                          "placement = cells needs a periodic box, but [box] is a sphere");
     if (!code) code = take_terms(w, host);
     if (!code) code = widom_find_hopeless(w, host);
     if (code) return code;
@@ -303,17 +305,21 @@ static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc
 /* ---- The tables ------------------------------------------------------------------------------ */
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(widom, species, NULL, "whose test particles"),
+    PLUGMC_TEXT_KEY(widom, species, NULL, "species of the test particles"),
     PLUGMC_INTEGER_KEY(widom, insertions, "1000", 1, 1e8, "",
-                       "test particles a walker and measurement; drawn = cells may take more"),
-    PLUGMC_CHOICE_KEY(widom, drawn, "uniform", "uniform|cells",
-                      "uniform: anywhere; cells: one in each of equal parts of the box, which the "
-                      "cells of neighbours are cut into, for smaller error bars"),
+                       "test particles per walker and measurement; placement = cells may use more"),
+    PLUGMC_CHOICE_KEY(widom, placement, "uniform", "uniform|cells",
+                      "uniform: random positions; cells: one random position in each of many "
+                      "equal cells (stratified), for smaller errors"),
 };
+
+static const plugmc_former_keys former_keys = {
+    sizeof former_keys, (const plugmc_former_key[]){{"drawn", "placement"}, {NULL, NULL}}};
 
 PLUGMC_PLUGIN(.name = "widom",
               .summary = "excess chemical potential and activity, by test insertions",
               .reference = "Widom, J. Chem. Phys. 39, 2808 (1963)", PLUGMC_KEYS(widom, table),
+              PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .derived = derived, .derive = derive, .lacking = lacking,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),

@@ -6,7 +6,7 @@
 
 #include "places.h"
 
-enum { WIDOM_UNIFORM, WIDOM_CELLS }; /* drawn */
+enum { WIDOM_UNIFORM, WIDOM_CELLS }; /* placement */
 
 /* As much totals may lower -ln p by where WIDOM_HOPELESS holds. */
 enum { WIDOM_ALLOWANCE = 20 };
@@ -28,7 +28,7 @@ typedef struct widom {
     /* parameters */
     const char *species;
     int64_t insertions;
-    int32_t drawn;
+    int32_t placement;
 
     const plugmc_system *system;
     int32_t inserted; /* number of the species */

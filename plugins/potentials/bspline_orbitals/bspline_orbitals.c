@@ -173,7 +173,7 @@ static int evaluate(void *instance, const plugmc_orbital_request *q)
     if (q->points <= 0 || (!q->values && !q->gradients && !q->laplacians)) return PLUGMC_OK;
     if (q->on_device && !host->gpu)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "orbitals are asked for on the GPU in a run on the CPU");
+                          "orbitals are requested on the GPU in a run on the CPU");
     if (q->on_device) return spline_evaluate_there(b, t, q);
     evaluate_on_host(b, t, q);
     return PLUGMC_OK;
@@ -211,7 +211,7 @@ static int configure(void *instance, const plugmc_host *host)
     if (b->tile.count != 0 && b->tile.count != 3)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "tile has %d numbers: it takes three, the primitive cells along each edge",
+            "tile has %d numbers but needs three, the primitive cells along each edge",
             b->tile.count);
     for (int d = 0; d < b->tile.count; d++) {
         tile[d] = (int32_t)b->tile.values[d];
@@ -222,8 +222,8 @@ static int configure(void *instance, const plugmc_host *host)
     }
     if (b->twist.count != 0 && b->twist.count != 3)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "twist: it has %d numbers and takes 3, the fraction of each reciprocal "
-                          "vector of the box",
+                          "twist has %d numbers but needs 3, in units of the reciprocal "
+                          "vectors of the box",
                           b->twist.count);
     int code = orbital_file_open(&b->source, host, b->file);
     const double *twist = b->twist.count ? b->twist.values : NULL;
@@ -245,9 +245,10 @@ static int check_box(const bspline_orbitals *b, const plugmc_host *host)
     if (box->domain == PLUGMC_DOMAIN_PERIODIC && box->dimension == 3 && worst < 1e-6 * largest)
         return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "%s: the box of the run is not its simulation cell of %d x %d x %d primitive "
-                      "cells; that is [box] dimension = 3, shape = oblique, a = %.12g %.12g %.12g, "
-                      "b = %.12g %.12g %.12g, c = %.12g %.12g %.12g (bohr)",
+                      "%s: the box of the run differs from its simulation cell of %d x %d x "
+                      "%d primitive cells, which is [box] dimension = 3, shape = oblique, a "
+                      "= %.12g %.12g %.12g, b = %.12g %.12g %.12g, c = %.12g %.12g %.12g "
+                      "(bohr)",
                       f->path, b->cells.tile[0], b->cells.tile[1], b->cells.tile[2], a[0][0],
                       a[0][1], a[0][2], a[1][0], a[1][1], a[1][2], a[2][0], a[2][1], a[2][2]);
 }
@@ -330,33 +331,34 @@ static const plugmc_parameter table[] = {
                     "CASINO's bwfn.data, bwfn.data.b1 or pwfn.data, or QMCPACK's ES-HDF"),
     PLUGMC_LIST_KEY(
         bspline_orbitals, tile, 0, "", 1, 1000, "",
-        "primitive cells along each edge of the box, three numbers; empty: as the k points "
-        "of the file make it"),
+        "number of primitive cells along each edge of the box, three numbers; empty: from "
+        "the k points of the file"),
     PLUGMC_LIST_KEY(
         bspline_orbitals, twist, 0, "", -1, 1, "",
-        "fractions of the reciprocal vectors of the box, three numbers: orbitals gain 2 pi times "
-        "them over its edges; empty: those of the file, which has one set then"),
+        "twist in units of the reciprocal vectors of the box, three numbers: the phase of "
+        "orbitals changes by 2 pi times them along its edges; empty: that of the file"),
     PLUGMC_CHOICE_KEY(bspline_orbitals, precision, "auto", "auto|float|double",
-                      "of the coefficients; auto: float on the GPU, double on the CPU"),
-    PLUGMC_REAL_KEY(
-        bspline_orbitals, multiplicity, "2", 1, 8, "",
-        "for files of plane waves: how much finer the grid of B-splines is than they need"),
+                      "precision of the coefficients; auto: float on the GPU, double on the "
+                      "CPU"),
+    PLUGMC_REAL_KEY(bspline_orbitals, multiplicity, "2", 1, 8, "",
+                    "for files of plane waves: factor by which the grid of B-splines is finer than "
+                    "necessary"),
     PLUGMC_LIST_KEY(
         bspline_orbitals, valence, 0, "", 0, 118, "e",
-        "charges of the ions, element by element in the order of the file; needed where a "
-        "file with several elements does not say; goes before what it says"),
+        "valence charges of the elements, in the order of the file; they replace those of "
+        "the file, and are needed if a file with several elements has none"),
     PLUGMC_CHOICE_KEY(
         bspline_orbitals, layout, "coalesced", "coalesced|plain",
-        "of the coefficients; coalesced: orbital fastest; plain: each orbital for itself, "
-        "slow, for comparison"),
+        "layout of the coefficients; coalesced: orbital index fastest; plain: each orbital "
+        "separately, slow, for comparison"),
     PLUGMC_CHOICE_KEY(
         bspline_orbitals, sort, "auto", "auto|yes|no",
-        "on the GPU, whether points are sorted so that neighbours share what they read; "
-        "auto: when there are enough of them and tables exceed 4 MB"),
+        "on the GPU: sort points so that neighbours share memory accesses; auto: if there "
+        "are enough points and tables exceed 4 MB"),
     PLUGMC_INTEGER_KEY(
         bspline_orbitals, resident, "4", 1, 8, "",
-        "blocks of 256 threads that a multiprocessor of the GPU holds when values are "
-        "evaluated: more threads, or more registers for each"),
+        "number of resident blocks of 256 threads on a GPU multiprocessor: more threads, or "
+        "more registers for each"),
 };
 
 static const plugmc_orbitals orbitals = {

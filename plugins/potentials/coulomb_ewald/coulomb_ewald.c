@@ -72,8 +72,8 @@ static int check_box(const parameters *p, const plugmc_host *host)
     if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->dimension != 3)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "an Ewald sum is over the images of a three-dimensional periodic box, and "
-            "[box] is %s: 'coulomb' needs no images",
+            "an Ewald sum needs a three-dimensional periodic box, but [box] is %s: use "
+            "'coulomb'",
             box->dimension == 2 ? "two-dimensional" : "a sphere");
     if (!(box->volume > 0) || !isfinite(box->volume))
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "the box has a volume of %g",
@@ -81,8 +81,8 @@ static int check_box(const parameters *p, const plugmc_host *host)
     const double farthest = half_box(box);
     if ((double)p->cutoff > farthest * (1 + 1e-6))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "cutoff = %g is more than half the shortest way from a particle to its "
-                          "image, %g: pairs are taken with their nearest image only",
+                          "cutoff = %g exceeds half the shortest distance from a particle to "
+                          "its image, %g: only nearest images of pairs are included",
                           (double)p->cutoff, farthest);
     return PLUGMC_OK;
 }
@@ -192,15 +192,18 @@ static const plugmc_total total = {
 static const plugmc_parameter table[] = {
     CHARGES_KEYS(parameters),
     PLUGMC_REAL_KEY(parameters, tolerance, "1e-6", 1e-15, 0.1, "",
-                    "relative error of the forces, for what is not given of the next three"),
+                    "relative error of the forces; determines those of the next three keys "
+                    "that are not given"),
     PLUGMC_REAL_KEY(parameters, cutoff, "0", 0, 1e9, "length",
-                    "where pairs end; 0: half the shortest way from a particle to its image"),
+                    "cutoff of the real-space sum; 0: half the shortest distance from a "
+                    "particle to its image"),
     PLUGMC_REAL_KEY(parameters, alpha, "0", 0, 1e9, "1/length",
-                    "share of pairs and waves; 0: pairs have the tolerance at the cutoff"),
+                    "splitting parameter of real-space and reciprocal sums; 0: from the "
+                    "tolerance at the cutoff"),
     PLUGMC_INTEGER_KEY(parameters, k_max, "0", 0, 1000, "",
                        "largest component of n in k = 2 pi n / L; 0: from the tolerance"),
     PLUGMC_INTEGER_KEY(parameters, n_square, "0", 0, 1000000, "",
-                       "with k_max: largest square of n; 0: no limit"),
+                       "with k_max: largest n^2; 0: no limit"),
     PLUGMC_REAL_DERIVED(parameters, reach, "cutoff that is used"),
     PLUGMC_REAL_DERIVED(parameters, splitting, "alpha that is used"),
 };
@@ -209,7 +212,8 @@ static const plugmc_potential potential = {
     .size = sizeof potential, .pair = &plugmc_pair_facet, WAVES};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "coulomb_ewald",
-              .summary = "charges with all periodic images, by the plain Ewald sum",
+              .summary = "Coulomb interaction with all periodic images, by plain Ewald "
+                         "summation",
               .reference = "de Leeuw, Perram, Smith, Proc. R. Soc. A 373, 27 (1980)",
               PLUGMC_KEYS(parameters, table), .configure = configure, CALLBACKS,
               .potential = &potential);

@@ -24,8 +24,8 @@ static int find_limits(ewald_sum *s, const ewald_waves *waves)
                 : floor(waves->cutoff * sqrt(square(s->system->box.vector[d])) / (2 * M_PI));
         if (most > MOST)
             return s->host->fail(s->host->context, PLUGMC_ERROR_INPUT,
-                                 "the tolerance at this cutoff needs %.0f waves along an edge, and "
-                                 "there can be %d: take a larger cutoff",
+                                 "the tolerance at this cutoff needs %.0f waves along an "
+                                 "edge, but the limit is %d: use a larger cutoff",
                                  most, MOST);
         s->most[d] = (int32_t)most;
     }

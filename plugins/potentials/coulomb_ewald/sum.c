@@ -205,9 +205,9 @@ static int check_accuracy(const ewald_sum *s, const plugmc_box *box, int32_t wal
         most = fmax(most, ceil(k * sqrt(square(box->vector[d])) / (2 * M_PI)));
     return s->host->fail(
         s->host->context, PLUGMC_ERROR_INPUT,
-        "the box of walker %d has grown so large, a volume of %g, that forces of the waves chosen "
-        "at the start are wrong by about %.1e, more than twice the %.1e allowed: set k_max = %.0f "
-        "or more%s",
+        "the box of walker %d has grown to a volume of %g: the error of the forces with the "
+        "initial set of waves is about %.1e, more than twice the allowed %.1e: set k_max = "
+        "%.0f or more%s",
         walker, box->volume, error, s->other.allowed, most,
         s->other.n_square > 0 ? ", and n_square accordingly" : "");
 }

@@ -79,8 +79,8 @@ static int check_box(const parameters *p, const plugmc_host *host)
     if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->dimension != 3 || box->oblique)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "particle-mesh Ewald needs a rectangular periodic box of three dimensions, "
-            "and [box] is %s",
+            "particle-mesh Ewald needs a three-dimensional, rectangular, periodic box, but "
+            "[box] is %s",
             box->domain != PLUGMC_DOMAIN_PERIODIC ? "a sphere"
             : box->dimension != 3                 ? "two-dimensional"
                                                   : "oblique: use 'coulomb_ewald'");
@@ -95,8 +95,8 @@ static int check_box(const parameters *p, const plugmc_host *host)
     if ((double)p->cutoff > shortest / 2 * (1 + 1e-6))
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "cutoff = %g is more than half the shortest edge of the box, %g: pairs are "
-            "taken with their nearest image only",
+            "cutoff = %g exceeds half the shortest edge of the box, %g: only nearest images "
+            "of pairs are included",
             (double)p->cutoff, shortest / 2);
     return PLUGMC_OK;
 }
@@ -111,7 +111,7 @@ static int read_grid(const parameters *p, const plugmc_host *host, int32_t grid[
         double points = p->grid.count == 0 ? 0 : p->grid.values[p->grid.count == 3 ? d : 0];
         if (points != floor(points))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "grid = %g: the points along an edge are a whole number", points);
+                              "grid = %g: must be a whole number", points);
         if (points != 0 && points < (double)p->order)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "grid = %g is too coarse: a spline of order %lld spans %lld points",
@@ -133,8 +133,8 @@ static int tune(parameters *p, const plugmc_host *host, int32_t grid[3])
                    p->influence, &alpha, grid))
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "a tolerance of %g with order %lld and alpha = %g needs a grid of more than "
-            "4096 points along an edge: raise order or cutoff",
+            "a tolerance of %g with order %lld and alpha = %g needs more than 4096 grid "
+            "points along an edge: increase order or cutoff",
             (double)p->tolerance, (long long)p->order, alpha);
     p->splitting = (real)alpha;
     return PLUGMC_OK;
@@ -244,31 +244,34 @@ static const plugmc_total mesh = {.size = sizeof mesh,
 
 static const plugmc_parameter table[] = {
     CHARGES_KEYS(parameters),
-    PLUGMC_REAL_KEY(parameters, cutoff, NULL, 1e-9, 1e9, "length", "where pairs end"),
+    PLUGMC_REAL_KEY(parameters, cutoff, NULL, 1e-9, 1e9, "length", "cutoff of the real-space sum"),
     PLUGMC_REAL_KEY(parameters, tolerance, "1e-4", 1e-12, 0.1, "",
-                    "rms error of the forces, over that between two charges at the mean distance "
-                    "(N/V)^(-1/3); sets what is not given of alpha and grid"),
+                    "rms error of the forces relative to the force between two charges at "
+                    "distance (N/V)^(-1/3); determines alpha and grid if they are not given"),
     PLUGMC_REAL_KEY(parameters, alpha, "0", 0, 1e9, "1/length",
-                    "share of pairs and mesh; 0: from tolerance and cutoff"),
+                    "splitting parameter of real-space sum and mesh; 0: from tolerance and "
+                    "cutoff"),
     PLUGMC_LIST_KEY(parameters, grid, 0, "0", 0, 4096, "",
                     "grid points along the edges, one number or three; 0: from the tolerance"),
-    PLUGMC_INTEGER_KEY(parameters, order, "6", 4, 8, "", "of the B-splines"),
+    PLUGMC_INTEGER_KEY(parameters, order, "6", 4, 8, "", "order of the B-splines"),
     PLUGMC_CHOICE_KEY(
         parameters, influence, "spme", "spme|optimal",
-        "the influence function of Essmann et al., or that of the smallest rms error"),
+        "influence function: that of Essmann et al. (spme), or that of the smallest rms "
+        "error (optimal)"),
     PLUGMC_CHOICE_KEY(parameters, spreading, "sorted", "sorted|gather",
-                      "on a GPU: charges sorted by tiles of the grid, or gathered by each grid "
-                      "point (Harvey, De Fabritiis 2009)"),
-    PLUGMC_CHOICE_KEY(parameters, precision, "single", "single|double", "of the mesh on a GPU"),
+                      "charge assignment on a GPU: charges sorted by tiles of the grid, or "
+                      "gathered by each grid point (Harvey, De Fabritiis 2009)"),
+    PLUGMC_CHOICE_KEY(parameters, precision, "single", "single|double",
+                      "precision of the mesh on a GPU"),
     PLUGMC_FLAG_KEY(parameters, balance_forces, "no",
-                    "take the mean force of the mesh, an error that net_force measures, off every "
-                    "particle"),
+                    "subtract the mean force of the mesh, an error that net_force measures, "
+                    "from every particle"),
     PLUGMC_LIST_KEY(
         parameters, molecule, 0, "", 0, 1e9, "",
-        "atoms of each species in a molecule, in the order of the species: these do not "
-        "interact; molecules follow one another within each species"),
+        "number of atoms of each species in a molecule, which do not interact with each "
+        "other; molecules are consecutive within each species"),
     PLUGMC_FILE_KEY(parameters, molecules, "",
-                    "file with the number of its molecule for each particle, negative for none"),
+                    "file with the index of the molecule of each particle, negative for none"),
     PLUGMC_FILE_KEY(parameters, exclusions, "",
                     "file with two particles a line (from 0, species by species) that do not "
                     "interact"),
@@ -279,7 +282,8 @@ static const plugmc_potential potential = {
     .size = sizeof potential, .pair = &plugmc_pair_facet, MESH};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "coulomb_spme",
-              .summary = "charges with all periodic images, by smooth particle-mesh Ewald",
+              .summary = "Coulomb interaction with all periodic images, by smooth "
+                         "particle-mesh Ewald",
               .reference = "Essmann, Perera, Berkowitz, Darden, Lee, Pedersen, J. Chem. Phys. 103, "
                            "8577 (1995); Harvey, De Fabritiis, J. Chem. Theory Comput. 5, 2371 "
                            "(2009)",

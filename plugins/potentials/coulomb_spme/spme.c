@@ -34,7 +34,7 @@ static int check_line(const spme *m)
     if (m->set.spreading != SPME_GATHER || m->set.grid[0] <= most) return PLUGMC_OK;
     return m->host->fail(
         m->host->context, PLUGMC_ERROR_INPUT,
-        "spreading = gather can have %d grid points along x, and %d are needed: take "
+        "spreading = gather supports at most %d grid points along x, but %d are needed: use "
         "spreading = sorted",
         most, m->set.grid[0]);
 }
@@ -46,8 +46,8 @@ static int check_exclusions(const spme *m)
     if (!m->counts_change || !(s->molecule_species || *s->molecules || *s->exclusions))
         return PLUGMC_OK;
     return m->host->fail(m->host->context, PLUGMC_ERROR_INPUT,
-                         "molecules and excluded pairs are of particles that stay, and a mover of "
-                         "the run changes how many there are");
+                         "molecules and excluded pairs need fixed particle numbers, but a "
+                         "mover of the run changes them");
 }
 
 /* For coulomb_spme.cu. */
@@ -106,8 +106,8 @@ static void warn_of_errors(const spme *m)
     if (both > 2 * s->tolerance)
         m->host->warn(
             m->host->context,
-            "forces will have errors of about %.1e, %.1e of it from the cutoff and %.1e from "
-            "the grid of %d x %d x %d, which is more than tolerance = %g",
+            "the error of the forces will be about %.1e, with %.1e from the cutoff and %.1e "
+            "from the grid of %d x %d x %d, which exceeds tolerance = %g",
             both, pairs, grid, s->grid[0], s->grid[1], s->grid[2], s->tolerance);
 }
 
@@ -229,9 +229,9 @@ int spme_check_box(const spme *m, const plugmc_box *box, int64_t walker)
     if (error <= 2 * m->limit.allowed) return PLUGMC_OK;
     return m->host->fail(
         m->host->context, PLUGMC_ERROR_INPUT,
-        "the box of walker %lld has grown so large, a volume of %g, that forces of the grid of "
-        "%d x %d x %d chosen at the start are wrong by about %.1e, more than twice the %.1e "
-        "allowed: set a finer grid",
+        "the box of walker %lld has grown to a volume of %g: the error of the forces with "
+        "the initial grid of %d x %d x %d is about %.1e, more than twice the allowed %.1e: "
+        "set a finer grid",
         (long long)walker, box->volume, m->set.grid[0], m->set.grid[1], m->set.grid[2], error,
         m->limit.allowed);
 }

@@ -61,7 +61,7 @@ static int check_composition(const plugmc_host *host, const spme_settings *set)
     if (set->molecule_species && set->molecule_species != system->species_count)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "molecule has %d numbers, and there are %d species: give the atoms of each "
+            "molecule has %d numbers for %d species: give the number of atoms of each "
             "species in a molecule",
             set->molecule_species, system->species_count);
     for (int32_t s = 0; s < set->molecule_species; s++) {
@@ -69,8 +69,7 @@ static int check_composition(const plugmc_host *host, const spme_settings *set)
                       count = plugmc_species_at(system, s)->count;
         if ((double)atoms != set->molecule[s])
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "molecule = %g: the atoms in a molecule are a whole number",
-                              set->molecule[s]);
+                              "molecule = %g: must be a whole number", set->molecule[s]);
         if (atoms == 0) continue;
         if (count % atoms || (molecules >= 0 && molecules != count / atoms))
             return host->fail(
@@ -149,7 +148,7 @@ static int add_pairs(const plugmc_host *host, const char *path, pair_list *list)
         if (count == 0) continue;
         if (count != 2)
             code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "%s:%d: two numbers of particles are expected", path, number);
+                              "%s:%d: the indices of two particles are expected", path, number);
         else if (i[0] < 0 || i[1] < 0 || i[0] >= particles || i[1] >= particles || i[0] == i[1])
             code = host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "%s:%d: %lld and %lld are not two particles of 0 ... %lld", path,
@@ -186,7 +185,7 @@ static int read_members(const plugmc_host *host, const char *path, member *membe
         if (count == 0) continue;
         if (count != 1)
             code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "%s:%d: the number of one molecule is expected", path, number);
+                              "%s:%d: the index of one molecule is expected", path, number);
         else if (found < particles)
             members[found] = (member){molecule, found};
         found += count == 1;
@@ -194,8 +193,8 @@ static int read_members(const plugmc_host *host, const char *path, member *membe
     if (file) fclose(file);
     if (!code && found != particles)
         code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "'%s' has the molecules of %lld particles, and there are %lld", path,
-                          (long long)found, (long long)particles);
+                          "'%s' lists %lld particles, but there are %lld", path, (long long)found,
+                          (long long)particles);
     return code;
 }
 

@@ -31,7 +31,8 @@ static int no_position(const spme *m, const plugmc_total_request *request, int64
     const double *r =
         request->view->positions + 3 * (walker * m->host->system->particles + particle);
     return m->host->fail(m->host->context, PLUGMC_ERROR_STATE,
-                         "particle %lld of walker %lld is at (%g, %g, %g), which is no position",
+                         "particle %lld of walker %lld is at (%g, %g, %g), which is not a "
+                         "valid position",
                          (long long)particle, (long long)walker, r[0], r[1], r[2]);
 }
 

@@ -219,8 +219,8 @@ static int check_given(work *w, const given *it)
     for (int k = 0; k < FIXED_NAMES; k++) taken |= !strcmp(it->name, w->names[k].name);
     if (!formula_can_name(it->name))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%s: this is no key of the plugin, nor a name for the formula, which has "
-                          "letters, digits and _ alone",
+                          "%s: this is neither a key of the plugin nor a valid name for the "
+                          "formula (letters, digits and _)",
                           it->name);
     if (taken)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -232,8 +232,8 @@ static int check_given(work *w, const given *it)
                           it->count);
     return host->fail(
         host->context, PLUGMC_ERROR_INPUT,
-        "%s: there are %d numbers: for %d species there must be 1, %d (one a species) "
-        "or %d (one a pair of species)",
+        "%s: there are %d numbers: for %d species there must be 1, %d (one per species) or "
+        "%d (one per pair of species)",
         it->name, it->count, n, n, pairs);
 }
 
@@ -264,7 +264,7 @@ static int name_given(work *w)
         const double *values = of_species ? NULL : spread(w, it->numbers, it->count, OF_PAIR);
         if (!of_species && !values) return no_memory(w->host);
         add_name(w, it->name, values,
-                 sentence(w, "%s has one number a species: write %s1 and %s2", it->name));
+                 sentence(w, "%s has one number per species: write %s1 and %s2", it->name));
     }
     for (int32_t k = 0; k < w->count; k++)
         for (int of = OF_FIRST; of <= OF_SECOND; of++) {
@@ -273,7 +273,7 @@ static int name_given(work *w)
             const double *values = of_pairs ? NULL : spread(w, it->numbers, it->count, of);
             if (!of_pairs && !values) return no_memory(w->host);
             add_name(w, sentence(w, of == OF_FIRST ? "%s1" : "%s2", it->name), values,
-                     sentence(w, "%s has one number a pair of species: write %s", it->name));
+                     sentence(w, "%s has one number per pair of species: write %s", it->name));
         }
     return PLUGMC_OK;
 }
@@ -300,7 +300,9 @@ static int check_used(const work *w)
         const formula_name *of_species = &w->names[FIXED_NAMES + w->count + 2 * k];
         if (own->used || of_species[0].used || of_species[1].used) continue;
         return w->host->fail(w->host->context, PLUGMC_ERROR_INPUT,
-                             "%s: this is no key of the plugin, nor in the formula", own->name);
+                             "%s: this is neither a key of the plugin nor a name in the "
+                             "formula",
+                             own->name);
     }
     return PLUGMC_OK;
 }
@@ -368,7 +370,8 @@ static int make_nodes(work *w)
 static int too_large_for_float(const work *w)
 {
     return w->host->fail(w->host->context, PLUGMC_ERROR_INPUT,
-                         "energy: numbers of the formula are beyond the range of single precision");
+                         "energy: numbers in the formula are beyond the range of single "
+                         "precision");
 }
 
 /* The numbers of the pairs of species, from column `first` of rows of `width`. */
@@ -489,8 +492,8 @@ static int check_cutoff(const parameters *p, const plugmc_host *host)
     if (host->system->box.domain == PLUGMC_DOMAIN_PERIODIC)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
-            "cutoff: 0, which is none, needs a box without images; here half the box, "
-            "%g, is the most",
+            "cutoff = 0 (none) needs a box without periodic images; here the limit is half "
+            "the box, %g",
             half_box(&host->system->box));
     return PLUGMC_OK;
 }
@@ -528,8 +531,8 @@ static const plugmc_parameter table[] = {
     PLUGMC_FLAG_KEY(parameters, shift, "no", "makes the energy continuous at the cutoff"),
     SPECIES_GUARD_KEY(parameters),
     PLUGMC_NUMBERS_KEY(parameters, numbers, -1e300, 1e300,
-                       "any name of the formula: for all, one a pair of species, or one a species, "
-                       "which the formula calls NAME1 and NAME2"),
+                       "any name in the formula: one value, one per pair of species, or one "
+                       "per species, which the formula calls NAME1 and NAME2"),
     PLUGMC_INTEGER_DERIVED(parameters, kinds, "number of species"),
     PLUGMC_INTEGER_DERIVED(parameters, columns, "columns of the table"),
     PLUGMC_LIST_DERIVED(

@@ -270,7 +270,7 @@ int32_t formula_read(const char *text, formula_name *names, int count, graph *g,
     reader in = {.text = text, .at = text, .names = names, .count = count, .g = g, .why = why};
     why[0] = 0;
     if (strlen(text) > FORMULA_LONGEST) {
-        snprintf(why, FORMULA_WHY, "the formula has %zu characters: %d are the most", strlen(text),
+        snprintf(why, FORMULA_WHY, "the formula has %zu characters: the limit is %d", strlen(text),
                  FORMULA_LONGEST);
         return -1;
     }

@@ -97,9 +97,10 @@ static int prepare(void *instance, const plugmc_host *host)
                 others_keep_apart(system, a, b, end, sqrt((double)p->machine->core[pair])))
                 continue;
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "energy: the formula %s '%s' and '%s' meet, and nothing keeps them "
-                              "apart: set %s to the distance below which they cannot be, or add a "
-                              "potential with a core, such as hard_sphere with diameters above 0",
+                              "energy: the formula %s '%s' and '%s' meet, so they would "
+                              "collapse: set %s to the distance below which pairs are "
+                              "forbidden, or add a potential with a core, such as "
+                              "hard_sphere with diameters above 0",
                               guard > 0 ? "is below -10000 kT where, at guard,"
                                         : "goes to minus infinity as",
                               sa->name, sb->name, guard > 0 ? "it" : "guard");

@@ -177,8 +177,7 @@ static int read_parameters(reader *r)
     if (r->term == U_TERM) return read_radial(r, &r->out->u);
     if (r->term == F_TERM) return read_f(r, &r->out->f);
     r->out->chi_has_cusp = r->cusp == 1;
-    if (r->spins > 1)
-        return FAIL(r, "chi is another one for each spin, and there is one for both here");
+    if (r->spins > 1) return FAIL(r, "chi depends on the spin, which is not supported");
     return read_radial(r, &r->out->chi);
 }
 
@@ -199,7 +198,8 @@ static int read_spins(reader *r)
     int kind = 0;
     const int code = read_whole(r, "the spin dependence", 1, 0, 2, &kind);
     if (!code && kind == 2)
-        return FAIL(r, "like spins have two functions (spin dependence 2), and one here");
+        return FAIL(r, "the functions of up and down spins differ (spin dependence 2), which "
+                       "is not supported");
     r->spins = 1 + kind;
     return code;
 }

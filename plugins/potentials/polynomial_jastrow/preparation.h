@@ -53,7 +53,8 @@ static int choose_cutoff(const plugmc_host *host, const char *key, real given, d
     *out = given > 0 ? given : (real)most;
     if (given > 0 && (double)given > most * (1 + 1e-6))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%s = %g is too far for this box: %g at most", key, (double)given, most);
+                          "%s = %g is too large for this box: at most %g", key, (double)given,
+                          most);
     if (!isfinite((double)*out))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%s must be given, since the box is not periodic", key);
@@ -81,7 +82,7 @@ static int check_ions(const parameters *p, const plugmc_host *host)
     const int wanted = p->chi.count || p->f_like.count || p->f_unlike.count;
     if (p->ions.count % 3)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "ions has %d numbers; positions have three each", p->ions.count);
+                          "ions has %d numbers, which is not a multiple of three", p->ions.count);
     if (wanted != (p->ions.count > 0))
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s",
                           wanted ? "chi and f need the positions of the ions that they belong to: "
@@ -90,7 +91,7 @@ static int check_ions(const parameters *p, const plugmc_host *host)
     for (int d = 0; d < 3; d++)
         if (p->tile.values[d] != floor((double)p->tile.values[d]))
             return host->fail(host->context, PLUGMC_ERROR_INPUT, "tile needs three whole numbers");
-    return wanted ? box_default_check(host, "the place of ions", "leave out chi and f") : PLUGMC_OK;
+    return wanted ? box_default_check(host, "the place of ions", "omit chi and f") : PLUGMC_OK;
 }
 
 /* Ions within reach of parts of the cell; begin [bins^3 + 1] may be NULL. */
@@ -103,8 +104,8 @@ static int prepare_places(const parameters *p, const plugmc_host *host, int32_t 
     const double most = 5e6; /* whole numbers are exact in float up to 1.6e7 */
     if ((double)count > most)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%lld images of ions are within reach of the cell, which is more than "
-                          "can be dealt with: give shorter cutoffs",
+                          "%lld images of ions are within the cutoff of the cell, which is "
+                          "too many: use shorter cutoffs",
                           (long long)count);
     int code = new_list(host, 3 * count, places);
     if (!code && begin) code = new_list(host, (int64_t)bins * bins * bins + 1, begin);
@@ -175,8 +176,8 @@ static int prepare_f(parameters *p, const plugmc_host *host)
         code = spread_zero(host, form->free, lists[k]);
         if (!code && lists[k]->count && lists[k]->count != form->free)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "%s has %d numbers; an f of these orders has %d that are free (one 0 "
-                              "stands for so many)",
+                              "%s has %d numbers, but f of these orders has %d independent "
+                              "coefficients (a single 0: all are 0)",
                               names[k], lists[k]->count, form->free);
     }
     const int64_t terms = form->most_l + 1;
@@ -214,7 +215,7 @@ static int configure(void *instance, const plugmc_host *host)
     int code = *p->casino ? read_file(p, host) : PLUGMC_OK, count = 0;
     if (!code && host->system->box.dimension != 3)
         code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "it is for electrons in three dimensions, and this box has %d",
+                          "it needs three dimensions, but this box has %d",
                           host->system->box.dimension);
     for (int k = 0; k < 5 && !code; k++) count += lists[k]->count;
     if (!code && !count)

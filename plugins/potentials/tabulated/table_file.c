@@ -95,7 +95,7 @@ static int next_line(reader *in, int *more)
     int c, length = 0, comment = 0;
     if (in->number++ == 0 && (c = byte_order_mark(in))) return c;
     while ((c = getc(in->stream)) != EOF && c != '\n') {
-        if (c == 0) return wrong(in, "this is no text: there is a byte 0");
+        if (c == 0) return wrong(in, "this is not a text file: it has a zero byte");
         comment |= c == '#';
         if (comment) continue;
         if (length == LINE - 1) return wrong(in, "the line is too long for a row of a table");
@@ -144,7 +144,7 @@ static const char *fault(const table_file *t, double r, double u)
     if (fabs(u) > most_u) return "u is beyond -1e25 ... 1e25";
     if (r <= last) return "r does not increase";
     if (r - last < least_growth * r && t->rows)
-        return "r grows by less than a millionth, which single precision cannot tell from nothing";
+        return "r increases by less than a millionth, which single precision cannot resolve";
     if (t->rows == TABLE_MOST_ROWS) return "there are more than 20000 rows";
     return NULL;
 }
@@ -182,11 +182,11 @@ static int read_rows(reader *in)
         double number[NUMBERS];
         const int count = numbers_of(in->line, number);
         if (count == 0) continue;
-        code = count < 2 ? wrong(in, "a row is two numbers, r and u") : add_row(in, number);
+        code = count < 2 ? wrong(in, "a row must be two numbers, r and u") : add_row(in, number);
         if (code) return code;
     }
     if (code || in->table->rows >= 2) return code;
     return in->host->fail(in->host->context, PLUGMC_ERROR_INPUT,
-                          "%s: a table needs two rows at least, and here %s", in->path,
+                          "%s: a table needs at least two rows, but here %s", in->path,
                           in->table->rows ? "is one" : "are none");
 }

@@ -140,7 +140,7 @@ static int find_pair(const plugmc_host *host, const char *word, int32_t *place)
             found = 1;
         }
     return found ? PLUGMC_OK
-                 : refuse(host, "species = ...: '%s' is no pair of two species, such as A-B", word);
+                 : refuse(host, "species = ...: '%s' is not a pair of species, such as A-B", word);
 }
 
 /* The name of a pair for people. */
@@ -165,7 +165,7 @@ static int assign_by_name(const parameters *p, const plugmc_host *host, char *wo
         const int code = find_pair(host, word, &place);
         if (code) return code;
         if (t->of_pair[place] >= 0)
-            return refuse(host, "species = ...: the pair '%s' is there twice", word);
+            return refuse(host, "species = ...: the pair '%s' is repeated", word);
         t->of_pair[place] = count;
     }
     if (count != t->count)
@@ -185,8 +185,8 @@ static int assign_in_order(const plugmc_host *host, tables *t)
     const int32_t n = host->system->species_count, pairs = n * (n + 1) / 2;
     if (t->count != 1 && t->count != pairs)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "files has %d names: for %d species there must be 1 or %d (one a pair of "
-                          "species)",
+                          "files has %d names: for %d species there must be 1 or %d (one per "
+                          "pair of species)",
                           t->count, n, pairs);
     for (int32_t i = 0; i < pairs; i++) t->of_pair[i] = t->count == 1 ? 0 : i;
     return PLUGMC_OK;
@@ -204,7 +204,10 @@ static int assign(const parameters *p, const plugmc_host *host, tables *t)
         if (t->count == MOST_PAIRS) return refuse(host, "%s", "files has too many names");
         t->path[t->count++] = path;
     }
-    if (!t->count) return refuse(host, "%s", "files = is empty: give a table, or one a pair");
+    if (!t->count)
+        return refuse(host, "%s",
+                      "files is empty: give a table, or one per pair "
+                      "of species");
     if (!*p->species) return assign_in_order(host, t);
     return assign_by_name(p, host, strcpy(words + strlen(p->files) + 1, p->species), t);
 }
@@ -216,7 +219,8 @@ static int check_end(const plugmc_host *host, const char *path, const interpolan
     const double half = half_box(&host->system->box);
     if (curve->end <= half * (1 + 1e-12)) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "%s: the table ends at r = %g, over half the box, %g: pairs would be missed",
+                      "%s: the table ends at r = %g, beyond half the box, %g: pairs would be "
+                      "missed",
                       path, curve->end, half);
 }
 
@@ -232,8 +236,8 @@ static int read_table(const parameters *p, const plugmc_host *host, tables *t, i
                           t->path[i]);
     if (last != 0 && !p->shift && speaks())
         host->warn(host->context,
-                   "%s: the energy jumps from %g to 0 where the table ends, at r = %g; shift = yes "
-                   "takes it off everywhere",
+                   "%s: the energy jumps from %g to 0 at the end of the table, r = %g; shift "
+                   "= yes subtracts it everywhere",
                    t->path[i], last, t->curve[i].end);
     return check_end(host, t->path[i], &t->curve[i]);
 }
@@ -294,7 +298,7 @@ static int put_tables(parameters *p, const plugmc_host *host, const tables *t)
     }
     if (knots > MOST_ROWS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "the tables have %d intervals together: %d are the most", knots,
+                          "the tables have %d intervals in total: the limit is %d", knots,
                           MOST_ROWS);
     p->stride = most > 0;
     while (most > 0 && 2 * p->stride <= most) p->stride *= 2;
@@ -358,15 +362,15 @@ static int prepare(void *instance, const plugmc_host *host)
             if (own && own->sampled && sa->capacity >= 1 && sb->capacity >= (a == b ? 2 : 1) &&
                 u < no_end * kT && !kept_apart(system, own, a, b))
                 return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                                  "the table of '%s' and '%s' has fallen to %g %s at r = %g, and "
-                                  "nothing keeps them apart: set guard to the distance below which "
-                                  "they cannot be, or add a potential with a core, such as "
-                                  "hard_sphere with diameters above 0",
+                                  "the table of '%s' and '%s' falls to %g %s at r = %g, so "
+                                  "they would collapse: set guard to the distance below "
+                                  "which pairs are forbidden, or add a potential with a "
+                                  "core, such as hard_sphere with diameters above 0",
                                   sa->name, sb->name, u, unit, r);
             if (r == 0 || u >= high_energy * kT || warned) continue;
             host->warn(host->context,
-                       "a table begins at r = %g with an energy of only %g %s: forces do not show "
-                       "the wall there, and pressures measure its push from pairs nearby",
+                       "a table begins at r = %g with an energy of only %g %s: the wall "
+                       "there contributes no force, so pressures use pairs near it",
                        r, u, unit);
             warned = 1;
         }
@@ -375,12 +379,12 @@ static int prepare(void *instance, const plugmc_host *host)
 
 static const plugmc_parameter table[] = {
     PLUGMC_FILES_KEY(parameters, files, NULL,
-                     "tables of r and u: one for all, or one a pair of species"),
+                     "tables of r and u: one for all, or one per pair of species"),
     PLUGMC_TEXT_KEY(parameters, species, "",
                     "pairs of species of these files, such as A-A A-B B-B; empty: in the order 1-1 "
                     "1-2 ... 2-2 ..."),
     PLUGMC_CHOICE_KEY(parameters, inside, "forbidden", "forbidden|extrapolate",
-                      "nearer than the first r: nobody can be there, or a straight line goes on"),
+                      "below the first r: forbidden, or linear extrapolation"),
     PLUGMC_FLAG_KEY(parameters, shift, "no", "makes the energy continuous at the last r"),
     SPECIES_GUARD_KEY(parameters),
     PLUGMC_INTEGER_DERIVED(parameters, kinds, "number of species"),

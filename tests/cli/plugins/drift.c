@@ -24,7 +24,7 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_INTEGER_KEY(drift, trials, "1", 1, 1e9, "", "trial moves a walker and sweep"),
+    PLUGMC_INTEGER_KEY(drift, trials, "1", 1, 1e9, "", "trial moves per walker and sweep"),
 };
 
 static const plugmc_move moves[] = {

@@ -61,7 +61,7 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_move moves[] = {
-    {.name = "swap", .doc = "two particles take each other's place"},
+    {.name = "swap", .doc = "exchanges two particles"},
     {.name = "second",
      .doc = "the same, or one goes elsewhere",
      .step_unit = "length",

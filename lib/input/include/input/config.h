@@ -41,10 +41,11 @@ typedef struct box_section { /* [box] */
 } box_section;
 
 typedef struct species_section { /* [species NAME] */
-    int64_t count, most;
+    int64_t count, max_count;
     double diameter, charge, mass, activity;
     plugmc_list mu; /* none or one */
-    int64_t room; /* no key: what it has come to in a run that goes on, where `most` is not given */
+    int64_t
+        room; /* no key: what it has come to in a run that goes on, where `max_count` is not given */
 } species_section;
 
 typedef struct initial_section { /* [initial] */

@@ -10,35 +10,7 @@
 #include <stdio.h>
 
 #include "base/report.h"
-
-typedef struct ini_entry {
-    char *key, *value;
-    char *origin; /* "sim.ini:12" or "--set" */
-    int line;     /* 0 if it comes from the command line */
-    bool used;    /* set by whoever knows the key */
-    bool named;   /* by the user, for a plugin with PLUGMC_TYPE_NUMBERS */
-    bool here;    /* a file name in it is relative to the working directory: it comes from --set */
-    char *file;   /* of a key that names files, once it is known to: their paths, one a line */
-} ini_entry;
-
-/* [kind label], e.g. [potential NAME]; label is "" in [run]. */
-typedef struct ini_section {
-    char *name;         /* as written, without brackets */
-    char *kind, *label; /* first word; rest */
-    int line;           /* 0 if it comes from the command line */
-    ini_entry *entries;
-    int count;
-    const char *folder; /* that file names are relative to; of the ini_file */
-    bool archived;      /* tabs are between several names, since blanks may be in them */
-} ini_section;
-
-typedef struct ini_file {
-    char *path;    /* which messages name */
-    char *archive; /* the output file it was read from; NULL: none */
-    char *folder;  /* of that file, or of path */
-    ini_section *sections;
-    int count;
-} ini_file;
+#include "input/sections.h"
 
 /* Reads `path`; every error of the file is reported. 0, or the exit code of the first error.
  * What could be read is in `out` even then. */
@@ -56,15 +28,8 @@ int ini_set(ini_file *, const char *assignment, report *);
 int ini_set_at(ini_file *, const char *assignment, int line, report *);
 /* What an assignment to SECTION.KEY would change; NULL: it is not there. */
 ini_entry *ini_at(const ini_file *, const char *name);
-/* Leaves out all sections of this kind. */
-void ini_drop(ini_file *, const char *kind);
 /* Writes it so that ini_read_archived reads the same sections, keys and values back, with origins
  * as comments. Known file names (ini_entry.file) are written relative to the folder of `archive`
  * if they lie there or below, else as absolute paths; all as they are if that is NULL. */
 void ini_write(FILE *, const ini_file *, const char *archive);
-ini_section *ini_find(const ini_file *, const char *kind); /* first of that kind, or NULL */
-ini_entry *ini_get(const ini_section *, const char *key);
-/* What messages about a section (or NULL) name before its line: the file, or "--set". */
-const char *ini_source(const ini_file *, const ini_section *);
-void ini_free(ini_file *);
 #endif
