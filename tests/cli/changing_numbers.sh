@@ -17,11 +17,11 @@ reservoir()
 	lx = 6
 	[species a]
 	count = 30
-	most = 80
+	max_count = 80
 	activity = 0.1
 	[species b]
 	count = 10
-	most = 40
+	max_count = 40
 	activity = 0.05
 	[potential lennard_jones]
 	epsilon = 1
@@ -101,7 +101,7 @@ test_initial_state_with_numbers_of_its_own()
     for w in 0 1 2 3 4 5; do
         [ "$(absent sim.h5 $w 0)" = "$(absent from.h5 $((w % 3)) 2)" ] || fail "walker $w has another number of particles"
     done
-    plugmc run sim.ini --set run.output=other.h5 --set "species b.count=1" --set "species b.most=5"
+    plugmc run sim.ini --set run.output=other.h5 --set "species b.count=1" --set "species b.max_count=5"
     expect_exit 3
     expect_message "from.h5: the file has more than the 5 particles that species b has room for in the run: give it a \`most\` at least as large as that number"
     # without `most` the room follows from `count`

@@ -52,11 +52,11 @@ reservoir()
 	lx = 7
 	[species a]
 	count = 30
-	most = 80
+	max_count = 80
 	activity = 0.1
 	[species b]
 	count = 10
-	most = 40
+	max_count = 40
 	activity = 0.05
 	[potential lennard_jones]
 	epsilon = 1

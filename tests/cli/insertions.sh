@@ -58,7 +58,7 @@ test_insertions_are_the_same_however_they_are_cut()
 test_insertions_beside_movers_of_all_kinds()
 {
     liquid
-    change 's/^walkers = .*/walkers = 4\npressure = 1/; s/^temperature = .*//; s/^count = 20/&\nmost = 40\nactivity = 0.1/'
+    change 's/^walkers = .*/walkers = 4\npressure = 1/; s/^temperature = .*//; s/^count = 20/&\nmax_count = 40\nactivity = 0.1/'
     printf '%s\n' '[ladder]' 'vary = run.temperature' 'values = 1.5 1.8' '[mover volume]' 'every = 3' \
         '[mover insert]' 'species = b' 'trials = 20' '[mover exchange]' 'every = 10' >>sim.ini
     must run sim.ini

@@ -435,7 +435,7 @@ test_weights_in_many_processes()
     for mover in transition_matrix "wang_landau\nlearning = 10" "umbrella\nleast = 10\nweights = 0 0 0"; do
         printf "[mover serial]\n[mover insert]\nspecies = a\n[mover $mover\n" | sed '4s/$/]\nof = a/' |
             particles 20 hard_sphere
-        change 's/^count = 20/count = 20\nmost = 60\nactivity = 0.1/; s/^equilibrate.*/equilibrate = 20/'
+        change 's/^count = 20/count = 20\nmax_count = 60\nactivity = 0.1/; s/^equilibrate.*/equilibrate = 20/'
         refused_by 2 3 "weights of macrostates are common to all walkers, which are distributed over 2 processes: start one process" \
             run sim.ini --set run.walkers=4
     done

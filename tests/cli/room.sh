@@ -80,7 +80,7 @@ same_frames()
 test_room_grows_and_the_chain_does_not_know()
 {
     growing
-    must run sim.ini --set run.output=enough.h5 --set "species a.most=700" --set "species b.most=400"
+    must run sim.ini --set run.output=enough.h5 --set "species a.max_count=700" --set "species b.max_count=400"
     must run sim.ini
     [ "$(grown)" -ge 3 ] || fail "room grew only $(grown) times"
     same_samples sim.h5 enough.h5
@@ -96,7 +96,7 @@ test_arrays_forget_what_is_measured_again()
     growing
     change 's/^equilibrate = .*/equilibrate = 0/; s/^sweeps = .*/sweeps = 200/; s/^period = 20/period = 1/'
     printf '%s\n' '[observable rdf]' 'r_max = 3' 'bins = 20' 'period = 1' >>sim.ini
-    must run sim.ini --set run.output=enough.h5 --set "species a.most=700" --set "species b.most=400"
+    must run sim.ini --set run.output=enough.h5 --set "species a.max_count=700" --set "species b.max_count=400"
     must run sim.ini
     [ "$(grown)" -ge 2 ] || fail "room grew only $(grown) times"
     same_samples sim.h5 enough.h5
@@ -201,6 +201,6 @@ test_distributions_of_numbers_need_a_largest_one()
     plugmc run sim.ini
     expect_exit 3
     grep -q "distribution = yes: \[species a\] needs most" "$err" || fail "it is not said what is missing"
-    change 's/^activity = .*/&\nmost = 300/'
+    change 's/^activity = .*/&\nmax_count = 300/'
     must run sim.ini
 }

@@ -87,7 +87,7 @@ several_movers()
 	b = b
 	trials = 10
 	END
-    change 's/^seed/pressure = 1\nseed/; s/^count = 100/count = 100\nmost = 140/; s/^diameter = 1$/&\nactivity = 0.1/'
+    change 's/^seed/pressure = 1\nseed/; s/^count = 100/count = 100\nmax_count = 140/; s/^diameter = 1$/&\nactivity = 0.1/'
     alone several
 }
 

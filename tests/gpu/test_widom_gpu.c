@@ -33,7 +33,8 @@ static void means_are_those_of_the_cpu(void **state)
 static void a_dense_fluid_is_fast(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"insertions=8000000", "insertions=8000000 placement=cells"};
+    static const char *const settings[] = {"insertions=8000000",
+                                           "insertions=8000000 placement=cells"};
     const widom_system s = {"dense", 3, BRICK, 32.586, {31999, 1}, 0, 1, {WIDOM_LJ}, 0};
     for (int k = 0; k < 2; k++) {
         static widom_run run;

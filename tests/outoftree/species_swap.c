@@ -52,8 +52,7 @@ static const plugmc_parameter table[] = {
 };
 
 /* Its kinds of trial move, which have no step. */
-static const plugmc_move moves[] = {
-    {.name = "swap", .doc = "exchanges two particles"}};
+static const plugmc_move moves[] = {{.name = "swap", .doc = "exchanges two particles"}};
 
 PLUGMC_PLUGIN(.name = "species_swap", .summary = "exchanges the places of particles of two species",
               .reference = "Grigera, Parisi, Phys. Rev. E 63, 045102 (2001)",

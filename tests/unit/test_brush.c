@@ -441,8 +441,9 @@ static void what_cannot_be_parted_is_refused(void **state)
     test_mover mover = brush_with(&b, "single", 64, 1);
     assert_int_equal(mover_take(&mover, &b.host, x), PLUGMC_ERROR_INPUT);
     assert_string_equal(
-        b.message, "particle 1 of walker 0 overlaps, or is in a forbidden region, when positions are "
-                   "rounded to 9.53674e-07: use precision = double");
+        b.message,
+        "particle 1 of walker 0 overlaps, or is in a forbidden region, when positions are "
+        "rounded to 9.53674e-07: use precision = double");
     electrolyte_end(&b);
 }
 

@@ -137,7 +137,8 @@ static void missing_keys_are_named(void **state)
 static void superfluous_sections_are_refused(void **state)
 {
     (void)state;
-    assert_refused(REQUIRED_SECTIONS "[run fast]\n", 1, "sim.ini:9: [run fast] must not have a name");
+    assert_refused(REQUIRED_SECTIONS "[run fast]\n", 1,
+                   "sim.ini:9: [run fast] must not have a name");
     assert_refused(REQUIRED_SECTIONS "[potential]\n", 1,
                    "sim.ini:9: [potential] needs a name: write [potential NAME]");
     assert_refused(REQUIRED_SECTIONS "[run]\nsweeps = 2\n", 1,
@@ -161,9 +162,10 @@ static void labels_are_words(void **state)
     (void)state;
     assert_refused(REQUIRED_SECTIONS "[observable a b]\n", 1, "'a b' is not a valid name");
     assert_refused(REQUIRED_SECTIONS "[observable ..]\n", 1, "'..' is not a valid name");
-    assert_refused(REQUIRED_SECTIONS "[potential ./x.so]\n", 1,
-                   "'./x.so' is not a valid name: use letters, digits, '_', '-', '+' and '.'; a path "
-                   "goes into the key 'plugin'");
+    assert_refused(
+        REQUIRED_SECTIONS "[potential ./x.so]\n", 1,
+        "'./x.so' is not a valid name: use letters, digits, '_', '-', '+' and '.'; a path "
+        "goes into the key 'plugin'");
 }
 
 static void bad_values_and_unknown_keys_are_refused(void **state)

@@ -488,10 +488,9 @@ static void bad_names_are_refused(void **state)
            "q1: this name has a meaning in formulas: choose another");
     refuse("energy = 1/r\ncutoff = 2\nexp = 2\n",
            "exp: this name has a meaning in formulas: choose another");
-    refuse(
-        "energy = 1/r\ncutoff = 2\na-b = 2\n",
-        "a-b: this is neither a key of the plugin nor a valid name for the formula (letters, "
-        "digits and _)");
+    refuse("energy = 1/r\ncutoff = 2\na-b = 2\n",
+           "a-b: this is neither a key of the plugin nor a valid name for the formula (letters, "
+           "digits and _)");
     refuse("energy = 1/(r-1)\ncutoff = 1\nshift = yes\n",
            "energy: the formula is not finite at the cutoff, r = 1, of 'A' and 'A'");
     refuse("energy = sqrt(r-1)\ncutoff = 2\n",

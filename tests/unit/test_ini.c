@@ -146,7 +146,8 @@ static void refuses_what_inih_would_cut(void **state)
     (void)state;
     assert_refused(padded("[run]\na = 1\n\n[", 50, "]\na = 2"), 1,
                    "n] is 50 bytes long: the limit for names of sections is 49");
-    assert_refused(padded("[run]\n", 50, " = 1\n"), 1, "n' is 50 bytes long: the limit for keys is 49");
+    assert_refused(padded("[run]\n", 50, " = 1\n"), 1,
+                   "n' is 50 bytes long: the limit for keys is 49");
     assert_refused(padded("[run]\n", 300, " = 1\n"), 1, "sim.ini:2: key 'nnn");
     assert_refused(padded("[run]\n", 300, " = 1\n"), 1,
                    "nnn...' is 300 bytes long: the limit for keys is 49");

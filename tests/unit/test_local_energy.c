@@ -769,8 +769,9 @@ static void ions_without_their_pseudopotential_are_refused(void **state)
     t.ion_count = 1;
     t.atomic_number[0] = 18;
     assert_int_equal(try_observable(&b, &o, ""), PLUGMC_ERROR_INPUT);
-    assert_non_null(strstr(b.message, "the ions have a charge of 18, but there are 14 electrons; no "
-                                      "pseudopotentials are given"));
+    assert_non_null(strstr(b.message,
+                           "the ions have a charge of 18, but there are 14 electrons; no "
+                           "pseudopotentials are given"));
     end(&b);
 }
 

@@ -709,9 +709,10 @@ static void what_is_inconsistent_is_refused_with_the_reason(void **state)
     refused(
         &m, tile, 8, 4, "",
         "it has 6 orbitals for spin up, but the run has 8 such electrons: it has too few bands");
-    refused(&m, one, 6, 6, "",
-            "the box of the run differs from its simulation cell of 2 x 1 x 1 primitive cells, which is "
-            "[box] dimension = 3, shape = oblique, a = 10.2 0.6 0.4, b = -0.4 6.2 0.7");
+    refused(
+        &m, one, 6, 6, "",
+        "the box of the run differs from its simulation cell of 2 x 1 x 1 primitive cells, which is "
+        "[box] dimension = 3, shape = oblique, a = 10.2 0.6 0.4, b = -0.4 6.2 0.7");
     refused(&m, one, 3, 3, "tile = 1 1 1", "k point 2, (0.5 ");
     refused(&m, three, 9, 9, "tile = 3 1 1", "does not belong to a cell of 3 x 1 x 1");
     refused(&m, tile, 12, 12, "tile = 4 1 1",

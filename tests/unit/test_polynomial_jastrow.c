@@ -479,7 +479,8 @@ static void what_cannot_be_is_refused(void **state)
          "f_unlike has 3 numbers, but f of these orders has 8 independent coefficients (a single "
          "0: all are 0)"},
         {"u_unlike=1; u_cutoff=3.5", "u_cutoff = 3.5 is too large for this box: at most 3"},
-        {"ions=0 0 0; f_unlike=0; f_cutoff=2", "f_cutoff = 2 is too large for this box: at most 1.5"},
+        {"ions=0 0 0; f_unlike=0; f_cutoff=2",
+         "f_cutoff = 2 is too large for this box: at most 1.5"},
         {"f_unlike=0", "chi and f need the positions of the ions that they belong to: give ions"},
         {"u_like=1; ions=0 0 0", "ions are given, but neither chi nor f, which depend on them"},
         {"chi=1; ions=0 0", "ions has 2 numbers, which is not a multiple of three"},

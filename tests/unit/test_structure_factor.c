@@ -315,8 +315,8 @@ static void corrections_are_of_electrons_in_a_box(void **state)
     bench_end(&b);
     electrons(&b, 1, -1);
     assert_int_not_equal(try_factor(&b, "k_max=1.5 finite_size=measured fit=3", &f), PLUGMC_OK);
-    assert_non_null(
-        strstr(b.message, "fit: the 3 smallest |k| are needed, but up to k_max = 1.5 there are only 2"));
+    assert_non_null(strstr(
+        b.message, "fit: the 3 smallest |k| are needed, but up to k_max = 1.5 there are only 2"));
     bench_end(&b);
 }
 

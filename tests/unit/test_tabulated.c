@@ -377,11 +377,10 @@ static void farther_than_the_last_point(void **state)
     points p = {4, {0.5, 1, 1.5, 2}, {20, 5, 1, -0.25}};
     tabulated *t = open_points(&p, "");
     char expected[256];
-    snprintf(
-        expected, sizeof expected,
-        "%s: the energy jumps from -0.25 to 0 at the end of the table, r = 2; shift = yes "
-        "subtracts it everywhere",
-        path_of("table"));
+    snprintf(expected, sizeof expected,
+             "%s: the energy jumps from -0.25 to 0 at the end of the table, r = 2; shift = yes "
+             "subtracts it everywhere",
+             path_of("table"));
     assert_int_equal(t->b.warnings, 1);
     assert_string_equal(t->b.message, expected);
     assert_close(energy(t, 2 - 1e-9), -0.25, 1e-6, 0);

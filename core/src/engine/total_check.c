@@ -256,8 +256,9 @@ static double force_on(const examination *x, const move *m)
 }
 
 /* One particle of each walker goes to both sides. Where the difference is not the force it does so once more, twice
- * as far: the slopes of both have to agree, and so have those of both sides. Where they do not, energies are not smooth
- * enough to tell, as where a partner is half a box away and its nearest image changes. */
+ * as far: the slopes of both have to agree, and so have those of both sides, to what is wrong with the force. Where they do
+ * not, energies are not smooth enough to tell: on a lattice a partner may be exactly half a box away, where its nearest
+ * image changes. */
 static int try_forces(examination *x, bool *good)
 {
     move moves[MOST_WALKERS];
@@ -278,7 +279,7 @@ static int try_forces(examination *x, bool *good)
                      bend = fabs(near.side[0][k] - near.side[1][k]),
                      steep = fabs(near.side[0][k]) + fabs(near.side[1][k]);
         if (!isfinite(force) || !(fabs(mean_slope(&far, k) - slope) <= 0.2 * slack) ||
-            bend > 0.5 * steep || fabs(force - slope) <= slack)
+            bend > 0.5 * steep || bend > fabs(force - slope) || fabs(force - slope) <= slack)
             continue;
         *good = why_not(x->why,
                         "the force on particle %lld of walker %d along x is %.9g, but finite "

@@ -60,12 +60,11 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(two_kinds, step, "0.3", 1e-12, 1e12, "length", "largest displacement"),
 };
 
-static const plugmc_move moves[] = {
-    {.name = "swap", .doc = "exchanges two particles"},
-    {.name = "second",
-     .doc = "the same, or one goes elsewhere",
-     .step_unit = "length",
-     .step_key = "step"}};
+static const plugmc_move moves[] = {{.name = "swap", .doc = "exchanges two particles"},
+                                    {.name = "second",
+                                     .doc = "the same, or one goes elsewhere",
+                                     .step_unit = "length",
+                                     .step_key = "step"}};
 
 PLUGMC_PLUGIN(.name = "two_kinds", .summary = "two kinds of trials in a sweep", .reference = "",
               PLUGMC_KEYS(two_kinds, table),
