@@ -3,7 +3,7 @@
 # Nothing is printed but what takes minutes or fails; the rest goes to build/log/.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build
-build_packages=(build-essential cmake pkg-config libinih-dev libhdf5-dev libexpat1-dev libfftw3-dev
+build_packages=(build-essential cmake ninja-build pkg-config libinih-dev libhdf5-dev libexpat1-dev libfftw3-dev
                 liblapacke-dev libopenblas-dev)
 report_packages=(gnuplot-nox) # which draws the figures of plugmc report
 test_packages=(librandom123-dev libcmocka-dev hdf5-tools "${report_packages[@]}" python3-h5py

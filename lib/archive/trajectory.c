@@ -2,12 +2,9 @@
 #include "archive/trajectory.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/paths.h"
 
 /* ---- Names ------------------------------------------------------------------------------------ */
 

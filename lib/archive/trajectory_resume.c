@@ -109,7 +109,10 @@ int trajectory_take_up(output_data *data, const char *output, report *r)
     char why[OUTPUT_WHY] = "";
     if (!t->wanted) return EXIT_DONE;
     if (!t->base && !(t->base = trajectory_base(output))) return no_memory(output, r);
-    if (!t->inside) trajectory_find(t, output, data->system->walkers);
+    if (!t->inside)
+        trajectory_find(t, output, data->system->walkers);
+    else if (data->file.stamp[0]) /* the same if this is interrupted and done again */
+        snprintf(t->run, sizeof t->run, "%.*s", IDENTITY_SIZE - 1, data->file.stamp);
     int code = trajectory_open(data, &found, &frames, why);
     char *path = trajectory_path(t, 0, data->system->walkers);
     if (!path) code = code ? code : no_memory(output, r);
