@@ -322,7 +322,7 @@ test_files_that_others_have_written()
     python gsd came sim.h5 again.h5
     # Whoever has moved particles and kept what plugmc has logged contradicts himself.
     python gsd moved foreign.gsd moved.gsd
-    rejected "^moved.gsd: the places of particle 3 in its 'particles/position' and in its 'log/particles/plugmc/position' differ: take the latter out if particles were moved$" \
+    rejected "^moved.gsd: the positions of particle 3 in its 'particles/position' and in its 'log/particles/plugmc/position' differ: take the latter out if particles were moved$" \
         --set initial.file=moved.gsd
 }
 

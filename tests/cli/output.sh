@@ -45,7 +45,7 @@ test_output_that_is_a_folder()
 test_output_that_would_be_an_ini()
 {
     disks
-    refused 3 "sim.ini:1: [run] output = sim.ini: would be taken for an INI file" \
+    refused 3 "sim.ini:1: [run] output = sim.ini: this name would be read as an INI file" \
         run sim.ini --set run.output=sim.ini
 }
 

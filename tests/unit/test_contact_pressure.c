@@ -288,7 +288,7 @@ static void what_it_cannot_measure_is_said(void **state)
         int sphere;
     } cases[] = {
         {2.05, "hard_disk", "", "less than twice 1.05", 0},
-        {9, "hard_disk", "degree=12 delta_r=0.01", "make 5 bins", 0},
+        {9, "hard_disk", "degree=12 delta_r=0.01", "give 5 bins", 0},
         {9, "spherical_wall", "", "is a field", 0},
         {9, "hard_disk", "", "a sphere", 1},
     };

@@ -130,7 +130,7 @@ static void refuses_what_is_no_cube(void **state)
         bench_species(&b, "anion", 1, 1, -1);
         assert_int_equal(bench_configured(&b, "coulomb_cube", "bjerrum_length=1"),
                          PLUGMC_ERROR_INPUT);
-        assert_non_null(strstr(b.message, k == 2 ? "changes boxes" : "and [box] is none"));
+        assert_non_null(strstr(b.message, k == 2 ? "changes boxes" : "but [box] is not one"));
         bench_end(&b);
     }
 }

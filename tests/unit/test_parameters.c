@@ -433,7 +433,7 @@ static void unsound_tables_are_found(void **state)
         {{"a", 3, 1, 8, NULL, 0, 1, "", NULL, ""}, "'a' has no choices"},
         {{"a", 2, 0, 4, "1", 0, 1, "", NULL, ""}, "'a' overlaps with another in its struct"},
         {{"a", 0, 0, 0, "1", 0, 1, NULL, NULL, ""}, "'a' has no doc or no unit"},
-        {{"cutoff", 0, 0, 0, "1", 0, 1, "", NULL, ""}, "'cutoff' is there twice"},
+        {{"cutoff", 0, 0, 0, "1", 0, 1, "", NULL, ""}, "'cutoff' is defined twice"},
         {{NULL, 0, 0, 0, "1", 0, 1, "", NULL, ""}, "parameter number 2 has no name"},
     };
     char why[256];

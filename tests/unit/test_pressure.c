@@ -440,7 +440,7 @@ static void overlapping_particles_are_an_error(void **state)
 static void the_fit_is_left_out_where_it_means_nothing(void **state)
 {
     (void)state;
-    const char *reasons[] = {"several contact distances", "so small"};
+    const char *reasons[] = {"several contact distances", "too small"};
     for (int small = 0; small < 2; small++) {
         for (int fit = AUTO; fit <= YES; fit++) {
             bench *b = hard_bench(2, small ? 1.9 : 9, 9, 1);

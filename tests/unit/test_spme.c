@@ -589,7 +589,7 @@ static void input_that_cannot_be_used_is_refused(void **state)
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\ngrid = 16 16 0\n", input,
                    "grid = 16 16 0: give all three, or none");
     expect_refusal(NULL, "bjerrum_length = 2\ncutoff = 4\ngrid = 16.5\n", input,
-                   "grid = 16.5: the points");
+                   "grid = 16.5: must be a whole number");
     expect_refusal(
         NULL, "bjerrum_length = 2\ncutoff = 4\ngrid = 1200 12 12\nspreading = gather\n", input,
         "spreading = gather supports at most 1024 grid points along x, but 1200 are needed");

@@ -504,7 +504,7 @@ static void what_cannot_be_sampled_is_refused(void **state)
     expect_refusal(&b, "no potential has orbitals");
     gas(&b, &t, PLANE_WAVES, 7, 7, 0, 1);
     bench_species(&b, "muon", 1, 0, -1);
-    expect_refusal(&b, "there are 3 species");
+    expect_refusal(&b, "electrons need two species, one for each spin, but there are 3");
     gas(&b, &t, PLANE_WAVES, 7, 5, 0, 1);
     t.count = 6;
     expect_refusal(&b, "has 6 orbitals for species 'up', which has 7 electrons");
