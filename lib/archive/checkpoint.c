@@ -524,9 +524,9 @@ void checkpoint_read(store *s, output_data *data)
     }
     hid_t plugmc = store_enter(s, s->file, "plugmc");
     const int64_t format = read_integer(s, plugmc, "format");
-    if (!s->failed && format != CHECKPOINT_FORMAT && format != CHECKPOINT_FORMAT_1)
+    if (!s->failed && format != CHECKPOINT_FORMAT && format != CHECKPOINT_FORMAT_WITH_FRAMES)
         store_fail(s, "its checkpoint has format %lld, this plugmc reads formats %d and %d",
-                   (long long)format, CHECKPOINT_FORMAT_1, CHECKPOINT_FORMAT);
+                   (long long)format, CHECKPOINT_FORMAT_WITH_FRAMES, CHECKPOINT_FORMAT);
     hid_t checkpoint = store_enter(s, plugmc, "checkpoint");
     hid_t moment = store_enter(s, plugmc, "volatile");
     origin_read(s, data);

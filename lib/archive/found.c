@@ -80,7 +80,7 @@ static void read_all(store *s, output_data *data, bool numbers)
 {
     hid_t plugmc = store_enter(s, s->file, "plugmc");
     const int64_t format = read_integer(s, plugmc, "format");
-    if (!s->failed && format != CHECKPOINT_FORMAT && format != CHECKPOINT_FORMAT_1)
+    if (!s->failed && format != CHECKPOINT_FORMAT && format != CHECKPOINT_FORMAT_WITH_FRAMES)
         store_fail(s, "its checkpoint has another format");
     hid_t checkpoint = store_enter(s, plugmc, "checkpoint");
     store_get_attribute(s, checkpoint, "sweep", STORE_UINT64, &data->sweep);

@@ -51,7 +51,7 @@ static bool is_temporary(const char *entry, const char *name)
 }
 
 /* The lock is held: nobody is writing them. */
-static void remove_strays(const char *target)
+void lock_remove_strays(const char *target)
 {
     const char *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
     char *folder =
@@ -160,7 +160,7 @@ int output_lock_take(output_lock *lock, const char *path, const char *identity, 
                        "each would notice only when it writes",
                        strerror(code));
     } else {
-        remove_strays(target);
+        lock_remove_strays(target);
     }
     if (!result && lock->held) write_holder(lock->fd, identity);
     free(target);

@@ -141,7 +141,7 @@ char *store_get_label(store *s, hid_t object, const char *name)
     return text;
 }
 
-/* Arrays have checksums of HDF5, texts have one of ours, but for those of version 1 of the program. */
+/* Arrays have checksums of HDF5, texts have one of ours, but for those of format 3 (parts.h). */
 static void check_sum(store *s, hid_t in, const char *name, const char *text)
 {
     char sum[STORE_SUM];

@@ -242,6 +242,7 @@ int h5md_trajectory_open(output_data *data, enum trajectory_found *found, int64_
     int code = changes ? 0 : failed(ENOMEM, t->base, why);
     *found = TRAJECTORY_NONE;
     *frames = 0;
+    if (!code) lock_remove_strays(path);
     if (!code && !access(changes, F_OK)) {
         code = apply(changes, path);
         if (code) code = failed(code, path, why);

@@ -103,7 +103,7 @@ test_initial_state_with_numbers_of_its_own()
     done
     plugmc run sim.ini --set run.output=other.h5 --set "species b.count=1" --set "species b.max_count=5"
     expect_exit 3
-    expect_message "from.h5: the file has more than the 5 particles that species b has room for in the run: give it a \`most\` at least as large as that number"
+    expect_message "from.h5: the file has more than the 5 particles that species b has room for in the run: give it a \`max_count\` of at least that number"
     # without `most` the room follows from `count`
     printf '200\nLattice="8 0 0 0 8 0 0 0 8" Properties=species:S:1:pos:R:3\n' >many.xyz
     awk 'BEGIN { for (k = 0; k < 200; k++) print "A", 1.3 * (k % 6) + 0.1, 1.3 * (int(k / 6) % 6) + 0.1, 1.3 * int(k / 36) + 0.1 }' >>many.xyz

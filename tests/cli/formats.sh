@@ -109,13 +109,13 @@ mixture()
     must run sim.ini
 }
 
-# other_order: sim.ini begins with sim.h5 and has its species the other way round
+# other_order: sim.ini begins with the trajectory of sim.h5 and has its species the other way round
 other_order()
 {
     sed 's/^\[species Ar\]/[species X]/; s/^\[species Kr\]/[species Ar]/; s/^\[species X\]/[species Kr]/
          s/^epsilon = .*/epsilon = 3 1/; s/^sigma = .*/sigma = 1.4 0.8/; s/^sweeps = .*/sweeps = 1/
          s/^period = .*/period = 1/; s/^step = .*/step = 1e-9/' sim.ini >next.ini
-    printf '[initial]\nstate = file\nfile = sim.h5\n' >>next.ini
+    printf '[initial]\nstate = file\nfile = sim.h5md\n' >>next.ini
 }
 
 test_species_of_h5md_go_by_their_names()
@@ -131,11 +131,11 @@ test_species_of_h5md_go_by_their_names()
     sed 's/^\[species Kr\]/[species Xe]/' next.ini >third.ini
     plugmc run third.ini
     expect_exit 3
-    expect_message "sim.h5: the run has no species 'Kr'"
+    expect_message "sim.h5md: the run has no species 'Kr'"
     # without names, by number: the other order is another state
-    "$H5TOOL" nameless sim.h5 || fail "h5tool"
+    "$H5TOOL" nameless sim.h5md || fail "h5tool"
     plugmc run next.ini
-    grep -q "^sim.h5: warning: the file numbers its species without names: the order of the run's species is used (0: Kr, 1: Ar)$" "$err" || fail "expected a warning"
+    grep -q "^sim.h5md: warning: the file numbers its species without names: the order of the run's species is used (0: Kr, 1: Ar)$" "$err" || fail "expected a warning"
 }
 
 # As h5py writes texts, as H5MD has species, and as an element that changes in time.
@@ -143,32 +143,40 @@ test_species_of_other_programs_go_by_their_names()
 {
     mixture
     local right kind
-    cp sim.h5 first.h5
+    cp sim.h5md first.h5md
     other_order
     right=$(awk '$1 == "energy.energy" { sub("[*]", "", $2); print $2 }' "$out")
     for kind in variable enumeration in_time; do
-        cp first.h5 sim.h5
-        "$H5TOOL" names sim.h5 $kind || fail "h5tool"
+        cp first.h5md sim.h5md
+        "$H5TOOL" names sim.h5md $kind || fail "h5tool"
         must run next.ini
         has_energy "$right"
         grep -q "warning: the file has numbers" "$err" && fail "expected no warning: the names are there"
         sed 's/^\[species Kr\]/[species Xe]/' next.ini >third.ini
         plugmc run third.ini
         expect_exit 3
-        expect_message "sim.h5: the run has no species 'Kr'"
+        expect_message "sim.h5md: the run has no species 'Kr'"
     done
 }
 
-test_a_run_without_a_trajectory_is_told_apart_from_other_files()
+# An output file has the last state of its run, with or without a trajectory.
+test_a_run_begins_with_the_last_state_of_another()
 {
     mixture
     other_order
+    must run next.ini
+    local last
+    last=$(awk '$1 == "energy.energy" { print $2 }' "$out")
     sed '/^\[observable trajectory\]/,$d' sim.ini >none.ini
     must run none.ini
-    plugmc run next.ini --set initial.file=none.h5
+    for file in none.h5 sim.h5; do
+        must run next.ini --set initial.file=$file
+        [ "$(awk '$1 == "energy.energy" { print $2 }' "$out")" = "$last" ] || fail "another state in $file"
+    done
+    plugmc run next.ini --set initial.file=none.h5 --set initial.frame=1
     expect_exit 3
-    expect_message "cannot read positions from none.h5: its run has written no positions; plugmc export --last writes \
-those at its end"
+    expect_message "cannot read positions from none.h5: it has the last state of its run alone: frames are in the trajectory \
+beside it"
     must export none.h5 --last --to last.gsd
     must run next.ini --set initial.file=last.gsd
 }
@@ -177,10 +185,10 @@ test_an_open_box_of_h5md_is_none_for_a_periodic_run()
 {
     mixture
     other_order
-    "$H5TOOL" open sim.h5 || fail "h5tool"
+    "$H5TOOL" open sim.h5md || fail "h5tool"
     plugmc run next.ini
     expect_exit 3
-    expect_message "sim.h5: the file is not periodic in x, the run is"
+    expect_message "sim.h5md: the file is not periodic in x, the run is"
 }
 
 test_charges_and_diameters_of_h5md_are_compared()
@@ -189,10 +197,10 @@ test_charges_and_diameters_of_h5md_are_compared()
     other_order
     plugmc run next.ini --set "species Ar.charge=1"
     expect_exit 3
-    grep -q "^sim.h5: the charge of particle 0 is 0, that of species Ar in the run is 1$" "$err" ||
+    grep -q "^sim.h5md: the charge of particle 0 is 0, that of species Ar in the run is 1$" "$err" ||
         fail "expected that charges are compared"
     must run next.ini --set "species Ar.diameter=2"
-    grep -q "^sim.h5: warning: the diameter of particle 0 is 1, that of species Ar in the run is 2, \
+    grep -q "^sim.h5md: warning: the diameter of particle 0 is 1, that of species Ar in the run is 2, \
 which counts$" "$err" || fail "expected that diameters are compared"
 }
 
@@ -205,7 +213,7 @@ test_a_frame_by_its_number()
     must export sim.h5 --to all.xyz
     for frame in 0 1 -1 -2; do
         rm -f energies
-        for file in sim.h5 all.gsd all.xyz; do
+        for file in sim.h5md all.gsd all.xyz; do
             must run next.ini --set initial.file=$file --set initial.frame=$frame
             awk '$1 == "energy.energy" { printf "%.6f\n", $2 }' "$out" >>energies
         done
@@ -214,7 +222,7 @@ test_a_frame_by_its_number()
     done
     cmp -s energies1 energies-1 && cmp -s energies0 energies-2 || fail "expected frames from the end"
     cmp -s energies0 energies1 && fail "expected that frames differ"
-    for file in sim.h5 all.gsd all.xyz; do
+    for file in sim.h5md all.gsd all.xyz; do
         plugmc run next.ini --set initial.file=$file --set initial.frame=2
         expect_exit 3
         grep -q "$file: there is no frame 2: the file has 2, 0 to 1, or -2 to -1 from the end" "$err" ||

@@ -146,6 +146,6 @@ test_weights_that_are_learned_for_too_long()
     weighed wang_landau 'learning = 150'
     plugmc run sim.ini
     expect_exit 3
-    expect_message "sim.ini:28: [mover wang_landau] learning = 150: production begins before that, [run] equilibrate \
-has to be as large"
+    expect_message "sim.ini:28: [mover wang_landau] learning = 150 exceeds equilibration: increase [run] equilibrate \
+to at least that number"
 }

@@ -76,7 +76,7 @@ test_callback_that_does_not_come_back()
 {
     soft endless_configure
     timeout -s TERM 4 "$PLUGMC" check lie.ini >"$out" 2>"$err" </dev/null
-    grep -Fq "the callback 'configure' of [potential endless_configure] has taken 2 s" "$err" ||
+    grep -Fq "the callback 'configure' of [potential endless_configure] has been running for 2 s" "$err" ||
         fail "expected a word about the callback"
     grep -Fq "It was in the callback 'configure' of [potential endless_configure]." "$err" ||
         fail "expected the callback in the last word"

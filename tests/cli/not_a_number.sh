@@ -55,7 +55,7 @@ found()
     line=$(grep -n "^\[potential $1\]" sim.ini | cut -d: -f1)
     plugmc run sim.ini
     expect_exit 9
-    grep -Eq "^sim.ini:$line: \[potential $1\] $2 is (not a number|minus infinity)( in single precision)?: met by \
+    grep -Eq "^sim.ini:$line: \[potential $1\] $2 is (not a number|minus infinity)( in single precision)?: found by \
 \[mover $mover\] in sweep [0-9]+$" "$err" || fail "potential, particles and sweep are not named"
     [ "$(grep -c "^sim.ini:[0-9]*: \[" "$err")" = 1 ] || fail "expected one message"
 }
@@ -75,7 +75,7 @@ rejected()
     [ "$ENERGY" = no ] || printf '[observable energy]\nperiod = 1\n' >>sim.ini
     plugmc run sim.ini
     expect_exit 9
-    grep -q "is not a number.*: met by " "$err" || fail "nobody goes there"
+    grep -q "is not a number.*: found by " "$err" || fail "nobody goes there"
     must run sim.ini --set "potential $1.$2=infinity"
     awk '$1 == "acceptance" { accepted = $2 } END { exit !(accepted > 0 && accepted < 1) }' "$out" ||
         fail "expected moves that are accepted and moves that are rejected"

@@ -144,7 +144,7 @@ test_json_of_points_of_a_study()
     expect_told 'all[0]["messages"][0]["line"]' "$refused_line"
     plugmc check sim.ini --json
     expect_exit 3
-    expect_told '"for plugmc scan" in all[0]["messages"][0]["text"]' True
+    expect_told '"use plugmc scan" in all[0]["messages"][0]["text"]' True
 }
 
 test_json_names_files_and_units()

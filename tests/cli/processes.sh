@@ -320,7 +320,7 @@ test_lost_process_of_many_processes()
 test_first_process_lost_of_many_processes()
 {
     lose 0 --enable-recovery
-    grep -q 'rank 0 on .* is gone' said.txt || fail "it is not said who is gone"
+    grep -q 'rank 0 on .* is lost' said.txt || fail "it is not said who is gone"
 }
 
 test_lost_process_that_the_launcher_sees() { lose 1; }

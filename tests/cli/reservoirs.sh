@@ -116,7 +116,7 @@ test_insert_names_the_pair_without_a_number()
     plugmc run sim.ini
     expect_exit 9
     grep -Eq "^sim.ini:[0-9]+: \[potential test_hole\] the energy of particles [0-9]+ and [0-9]+ of walker [0-2], \
-0\.[0-4][0-9]* apart, is not a number: met by \[mover [a-z_]+\] in sweep 0" "$err" || fail "the pair is not named"
+0\.[0-4][0-9]* apart, is not a number: found by \[mover [a-z_]+\] in sweep 0" "$err" || fail "the pair is not named"
 }
 
 test_reservoir_is_killed()

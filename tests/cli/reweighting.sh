@@ -520,7 +520,7 @@ test_numbers_with_temperatures_in_them_are_left_out()
     must reweight sim.h5 --csv --at run.temperature=1.1
     grep -q energy.energy, "$out" || fail "nothing is left"
     ! grep -q 'virial_pressure\|widom' "$out" || fail "a number that depends on the temperature was reweighted"
-    left=$(grep -c "warning: \[observable [a-z_]*\] is left out: temperatures and couplings" "$err")
+    left=$(grep -c "warning: \[observable [a-z_]*\] is skipped: its samples contain temperatures and couplings" "$err")
     [ "$left" = 2 ] || fail "it is not said what is left out"
     must reweight sim.h5 --csv --at run.pressure=1.1
     grep -q virial_pressure.pressure, "$out" || fail "a pressure was left out at the temperature of the run"
@@ -535,7 +535,7 @@ test_numbers_of_the_way_are_left_out()
     must run sim.ini
     must reweight sim.h5 --csv
     ! grep -q round_trips "$out" || fail "they were reweighted"
-    grep -q "warning: \[observable round_trips\] is left out: it describes how walkers move" "$err" || fail "it is not said"
+    grep -q "warning: \[observable round_trips\] is skipped: it describes how walkers move" "$err" || fail "it is not said"
     must info round_trips
     grep -q "cannot be reweighted: it describes how walkers move" "$out" || fail "info does not tell it"
 }

@@ -147,16 +147,16 @@ test_reservoirs_that_nobody_draws_from()
 {
     growing
     change '/^\[mover others\]/,/^trials/d'
-    refused 3 "sim.ini:17: [species b] activity: no mover takes b from a reservoir" run sim.ini
-    refused 3 "sim.ini:17: [species b] activity: no mover takes b from a reservoir" check sim.ini
+    refused 3 "sim.ini:17: [species b] activity: no mover exchanges b with a reservoir" run sim.ini
+    refused 3 "sim.ini:17: [species b] activity: no mover exchanges b with a reservoir" check sim.ini
 }
 
 test_weights_need_a_largest_number()
 {
     growing
     change '/^\[observable/,$d'
-    printf '[mover transition_matrix]\nof = a\n' >>sim.ini
-    refused 3 "sim.ini:33: [mover transition_matrix] of = a: [species a] needs most, the largest number that is weighed" \
+    printf '[mover transition_matrix]\nvariable = a\n' >>sim.ini
+    refused 3 "sim.ini:33: [mover transition_matrix] variable = a: [species a] needs max_count, the largest number that gets a weight" \
         check sim.ini
 }
 
@@ -200,7 +200,7 @@ test_distributions_of_numbers_need_a_largest_one()
     change 's/^\[observable numbers\]/&\ndistribution = yes/'
     plugmc run sim.ini
     expect_exit 3
-    grep -q "distribution = yes: \[species a\] needs most" "$err" || fail "it is not said what is missing"
+    grep -q "distribution = yes: \[species a\] needs max_count" "$err" || fail "it is not said what is missing"
     change 's/^activity = .*/&\nmax_count = 300/'
     must run sim.ini
 }

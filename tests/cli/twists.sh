@@ -317,7 +317,7 @@ test_twists_that_cannot_be()
     sed -i 's/^lx = .*/density = 0.2387/' study.ini
     plugmc scan study.ini
     expect_exit 3
-    says "[twists] fermi_energy: give [box] by its lengths; its density changes with the numbers"
+    says "study.ini:28: [twists] fermi_energy: give [box] by its lengths, since the density depends on the numbers of electrons"
 }
 
 # ---- Tables for qmca ----

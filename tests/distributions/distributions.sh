@@ -828,13 +828,13 @@ case_faults_of_insert_are_seen()
 case_faults_of_several_places_are_seen()
 {
     local law='number dimension=2 length=1.5 activity=10 most=2 core=1'
-    local own='t->trial_positions = (int32_t)p->places;'
+    local own='t->trial_positions = (int32_t)p->trial_positions;'
     diameter=1 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
     change 's/^trials = .*/&\ntrial_positions = 8/'
     plant insert ''
     run
     agrees numbers/N_a $law
-    plant insert "s|$own|t->trial_positions = t->move == INSERTION ? (int32_t)p->places : 1;|"
+    plant insert "s|$own|t->trial_positions = t->move == INSERTION ? (int32_t)p->trial_positions : 1;|"
     shorter 8
     caught numbers/N_a $law
 }
@@ -1006,7 +1006,7 @@ case_weights_of_an_ideal_gas()
     weighed transition_matrix
     run
     weights transition_matrix $law
-    change 's/^of = a/&\nwindows = 4/'
+    change 's/^variable = a/&\nwindows = 4/'
     run
     weights transition_matrix $law
     cp reservoir.ini sim.ini

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_bytes b = {data, data + size};
     report r = {0};
     char *ini = NULL;
-    const char *path = fresh_output_file();
+    const char *path = fresh_file(false);
     change_structure(path, &b);
     output_data found = {0};
     if (output_read_ini(path, &ini, &r) == 0) free(ini);

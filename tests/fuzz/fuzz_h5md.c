@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_bytes b = {data, data + size};
     report r = {0};
-    const char *path = fresh_output_file();
+    const char *path = fresh_file(true);
     change_structure(path, &b);
     file_frame frame;
     const int most = 1 + (int)fuzz_below(&b, 3);

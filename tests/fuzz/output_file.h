@@ -1,16 +1,29 @@
-/* The output file of a small run with everything in it, as bytes. */
+/* The output file of a small run with everything in it, and its trajectory as H5MD, as bytes. */
 #ifndef PLUGMC_FUZZ_OUTPUT_FILE_H
 #define PLUGMC_FUZZ_OUTPUT_FILE_H
 
 #include "fuzz.h"
 
+#include <unistd.h>
+
 #include "archive/averages.h"
 #include "archive/output.h"
+#include "archive/trajectory.h"
 
 enum { PARTICLES = 3, WALKERS = 2, BINS = 4, SAMPLES = 6 };
 
 static uint8_t *sound;
 static size_t sound_bytes;
+
+/* Where its trajectory is. malloc'ed. */
+static inline char *h5md_beside(const char *path)
+{
+    const output_trajectory t = {.format = TRAJECTORY_OF_H5MD, .base = trajectory_base(path)};
+    char *found = trajectory_path(&t, 0, WALKERS);
+    free(t.base);
+    if (!found) abort();
+    return found;
+}
 
 static inline void write_sound_file(const char *path)
 {
@@ -94,9 +107,12 @@ static inline void write_sound_file(const char *path)
                         .equilibrate = 2,
                         .derived = derived,
                         .derived_count = 2,
-                        .trajectory.frames = frames,
-                        .trajectory.frame_count = 1,
-                        .trajectory.note = "every sweep",
+                        .trajectory = {.wanted = true,
+                                       .format = TRAJECTORY_OF_H5MD,
+                                       .run = "0123456789abcdef0123456789abcdef",
+                                       .frames = frames,
+                                       .frame_count = 1,
+                                       .note = "every sweep"},
                         .sweep = 8,
                         .positions = positions[0][0],
                         .blobs = blobs,
@@ -105,24 +121,34 @@ static inline void write_sound_file(const char *path)
                         .move_count = 1};
     report r = {0};
     if (averages_find(&data) || output_write(path, true, &data, &r)) abort();
+    data.trajectory.frames = NULL; /* not from the heap */
+    trajectory_free(&data.trajectory);
     for (int i = 0; i < data.quantity_count; i++) averages_free(&data.quantities[i]);
     free(quantities[0].series);
     block_average_free(&quantities[1].blocks);
 }
 
-/* Makes it once; then the file is as it was again. */
-static inline const char *fresh_output_file(void)
+static inline void read_sound(const char *path)
 {
-    const char *path = fuzz_file();
+    FILE *f = fopen(path, "rb");
+    if (!f || fseek(f, 0, SEEK_END)) abort();
+    sound_bytes = (size_t)ftell(f);
+    rewind(f);
+    sound = malloc(sound_bytes);
+    if (!sound || fread(sound, 1, sound_bytes, f) != sound_bytes) abort();
+    fclose(f);
+}
+
+/* A file of the run: it is made once; then it is as it was again. */
+static inline const char *fresh_file(bool of_trajectory)
+{
     if (!sound) {
-        write_sound_file(path);
-        FILE *f = fopen(path, "rb");
-        if (!f || fseek(f, 0, SEEK_END)) abort();
-        sound_bytes = (size_t)ftell(f);
-        rewind(f);
-        sound = malloc(sound_bytes);
-        if (!sound || fread(sound, 1, sound_bytes, f) != sound_bytes) abort();
-        fclose(f);
+        const char *output = fuzz_file();
+        char *trajectory = h5md_beside(output);
+        write_sound_file(output);
+        read_sound(of_trajectory ? trajectory : output);
+        unlink(trajectory);
+        free(trajectory);
     }
     return fuzz_write(sound, sound_bytes);
 }

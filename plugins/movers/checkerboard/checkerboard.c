@@ -139,7 +139,7 @@ static int take_shape(checkerboard *me, const plugmc_host *host, const int32_t s
     return PLUGMC_OK;
 }
 
-/* What version 1 has saved: the cells as they are in memory. */
+/* Output files of format 3 have the cells as they are in memory. */
 static int take_whole_cells(checkerboard *me, plugmc_archive *a)
 {
     const size_t walkers = me->cells.walkers;

@@ -1,5 +1,5 @@
-/* Reading the trajectory of a run: from GSD files, an H5MD file, or from the output file itself, where version 1 of the
- * program wrote it. One walker at a time, some frames at once. */
+/* Reading the trajectory of a run: from GSD files, an H5MD file, or from the output file itself, as in its
+ * format 3. One walker at a time, some frames at once. */
 #ifndef PLUGMC_FRAMES_H
 #define PLUGMC_FRAMES_H
 

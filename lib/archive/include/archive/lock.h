@@ -26,6 +26,8 @@ typedef struct output_lock {
  * beside it. EXIT_OUTPUT, with a sentence that names who has it, if it is taken; a warning if there
  * are no locks here. */
 int output_lock_take(output_lock *, const char *path, const char *identity, report *);
+/* Removes temporary files that dead runs have left beside this file, which nobody else writes meanwhile. */
+void lock_remove_strays(const char *target);
 /* The same for a program that writes no identity into its file. */
 int output_lock_take_plain(output_lock *, const char *path, report *);
 /* Of a lock that was taken, or is all zero. */

@@ -113,11 +113,11 @@ typedef struct output_trajectory {
     const char *note;
     frame *frames; /* since the last write */
     int frame_count;
-    int lent;             /* frames that somebody is about to write */
-    int64_t written;      /* that are in the files */
-    uint64_t from, until; /* sweeps of the first and the last of them */
-    bool cut;             /* the files may have more than `written` */
-    bool inside; /* frames are in the output file, as version 1 of the program wrote them */
+    int lent;                       /* frames that somebody is about to write */
+    int64_t written;                /* that are in the files */
+    uint64_t from, until;           /* sweeps of the first and the last of them */
+    bool cut;                       /* the files may have more than `written` */
+    bool inside;                    /* frames are in the output file, as in its format 3 */
     struct trajectory_files *files; /* open ones; NULL: none */
 } output_trajectory;
 

@@ -17,8 +17,9 @@ void h5md_read(store *, const char *path, int most, int64_t which, file_frame *)
 /* The same for the state of a checkpoint in an open file. */
 void last_state_read(store *, int most, int64_t which, file_frame *);
 
-/* The format that is written; format 3, of version 1 of the program, is read, too. Rows: of sums of blocks. */
-enum { CHECKPOINT_FORMAT = 4, CHECKPOINT_FORMAT_1 = 3, CHECKPOINT_ROWS = 129 };
+/* The format that is written. Format 3, which has the frames of the trajectory in the output file, is read, too. Rows:
+ * of sums of blocks. */
+enum { CHECKPOINT_FORMAT = 4, CHECKPOINT_FORMAT_WITH_FRAMES = 3, CHECKPOINT_ROWS = 129 };
 /* /plugmc: observables, checkpoint, what may differ between equal runs. `trajectory`: its base, as seen from the folder
  * of the output file. */
 void checkpoint_write(store *, const output_data *, const char *stamp, const char *trajectory);

@@ -1,6 +1,6 @@
-# Output files of version 1 (tests/data/version_1) are resumed, to the bit, and read by all programs.
+# Output files of format 3 (tests/data/format_3) are resumed, to the bit, and read by all programs.
 
-unpacked() { tar xJf "$here/../data/version_1/outputs.tar.xz" || fail "tar"; }
+unpacked() { tar xJf "$here/../data/format_3/outputs.tar.xz" || fail "tar"; }
 
 # goes_on NAME SWEEPS FILE: FILE is resumed as the run of chains/NAME.ini.
 goes_on()
@@ -29,15 +29,15 @@ ends_as_recorded()
 
 chains() { (cd "$here/chains" && ls $1) | sed 's/\.ini$//'; }
 
-test_outputs_of_version_1_of_movers_of_particles() { ends_as_recorded $(chains '[abcdefgh]*.ini' | grep -v -e ewald-serial); }
-test_outputs_of_version_1_of_changing_numbers() { ends_as_recorded $(chains 'i*.ini'); }
-test_outputs_of_version_1_of_ladders_and_others() { ends_as_recorded $(chains '[lt]*.ini'); }
-test_outputs_of_version_1_of_serial_and_swaps() { ends_as_recorded $(chains 's*.ini'); }
-test_outputs_of_version_1_of_boxes_and_wave_functions() { ends_as_recorded $(chains '[uvw]*.ini'); }
+test_outputs_of_format_3_of_movers_of_particles() { ends_as_recorded $(chains '[abcdefgh]*.ini' | grep -v -e ewald-serial); }
+test_outputs_of_format_3_of_changing_numbers() { ends_as_recorded $(chains 'i*.ini'); }
+test_outputs_of_format_3_of_ladders_and_others() { ends_as_recorded $(chains '[lt]*.ini'); }
+test_outputs_of_format_3_of_serial_and_swaps() { ends_as_recorded $(chains 's*.ini'); }
+test_outputs_of_format_3_of_boxes_and_wave_functions() { ends_as_recorded $(chains '[uvw]*.ini'); }
 
 # Their frames come into files of their own, and those that follow continue them: hashes of what `plugmc export` of 6284f28
 # has written of the whole runs.
-test_trajectories_of_version_1()
+test_trajectories_of_format_3()
 {
     unpacked
     local name expected w
@@ -59,7 +59,7 @@ test_trajectories_of_version_1()
 	END
 }
 
-test_programs_read_outputs_of_version_1()
+test_programs_read_outputs_of_format_3()
 {
     unpacked
     local file
