@@ -352,7 +352,7 @@ static void explain_end(store *s, int status)
     const char *damage =
         s->reading ? "it is damaged, or memory is short" : "as it does where memory is short";
     if (status != -1 && WIFSIGNALED(status))
-        snprintf(s->reason, sizeof s->reason, "the library of HDF5 breaks down on it (%s): %s",
+        snprintf(s->reason, sizeof s->reason, "the HDF5 library crashes on it (%s): %s",
                  strsignal(WTERMSIG(status)), damage);
     else
         snprintf(s->reason, sizeof s->reason,

@@ -42,6 +42,14 @@ static bool may_differ(const session *session, const char *section, const char *
     return entry && entry->file;
 }
 
+/* A key that the program of then did not know and that nobody gives: its default is what that program did. */
+static bool is_new_default(const session *session, const char *section, const char *key,
+                           const char *was)
+{
+    const ini_section *asked = ini_section_named(&session->engine.config.ini, section);
+    return !was && *key && !(asked && ini_get(asked, key));
+}
+
 typedef struct resumption {
     const session *session;
     const char *path;
@@ -52,7 +60,8 @@ static void differs(void *argument, const char *section, const char *key, const 
                     const char *is)
 {
     resumption *r = argument;
-    if (may_differ(r->session, section, key)) return;
+    if (may_differ(r->session, section, key) || is_new_default(r->session, section, key, was))
+        return;
     const int code = report_error(
         r->session->engine.report, EXIT_CHECKPOINT, r->session->engine.config.ini.path, 0,
         "cannot resume from %s: [%s]%s%s was %s and is %s now; another [run] output begins another "

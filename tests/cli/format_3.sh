@@ -35,6 +35,25 @@ test_outputs_of_format_3_of_ladders_and_others() { ends_as_recorded $(chains '[l
 test_outputs_of_format_3_of_serial_and_swaps() { ends_as_recorded $(chains 's*.ini'); }
 test_outputs_of_format_3_of_boxes_and_wave_functions() { ends_as_recorded $(chains '[uvw]*.ini'); }
 
+# An INI file that names such an output goes on with it: keys that are new have defaults, which are what 6284f28 did.
+test_resume_if_there_on_format_3()
+{
+    unpacked
+    local name
+    cp "$here/chains/insert.ini" .
+    refused 6 "insert.ini: cannot resume from insert.h5: [initial] frame was not there and is 2 now; another [run] output begins another run" \
+        run insert.ini --resume-if-there --set run.output=insert.h5 --set initial.frame=2 --set run.device=cpu --set run.threads=1
+    for name in serial-disks insert volume-axes; do
+        cp "$here/chains/$name.ini" .
+        must run "$name.ini" --resume-if-there --quiet --accept-changed-plugins \
+            --set run.threads=1 --set run.device=cpu --set run.output="$name.h5"
+        "$here/chains/record.sh" --of "$here/chains/$name.ini" "$name.h5" >found || fail "h5dump"
+        grep "^$name " "$here/chains/cpu.txt" >recorded
+        grep -vxFf found recorded >lost && fail "$name ends otherwise: $(cat lost)"
+    done
+    return 0
+}
+
 # Their frames come into files of their own, and those that follow continue them: hashes of what `plugmc export` of 6284f28
 # has written of the whole runs.
 test_trajectories_of_format_3()

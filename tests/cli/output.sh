@@ -401,7 +401,7 @@ END
     grep -Eq '^dressed_ion.kappa_R +too few data' "$out" || fail "enough data for a fit"
     grep '^too few data' "$out" >said
     [ "$(wc -l <said)" = 1 ] || fail "not said once what is lacking"
-    grep -q '^too few data for dressed_ion: between 1/3 and 3 times .*, no decay fits' said ||
+    grep -q '^too few data for dressed_ion: between 1/3 and 3 times .*, there is no best fit' said ||
         fail "another reason"
 }
 
@@ -445,7 +445,7 @@ test_csv_that_cannot_be_written()
 names another place" \
         run sim.ini --set run.csv=none/sim.csv
     mv sim.ini sim.txt
-    refused 3 "sim.txt:1: [run] csv = sim.txt: this is the file that is read" \
+    refused 3 "sim.txt:1: [run] csv = sim.txt: this is the input file" \
         run sim.txt --set run.csv=sim.txt
 }
 

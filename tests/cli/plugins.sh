@@ -41,7 +41,7 @@ test_plugin_that_cannot_be_loaded()
     local line="sim.ini:22: plugin '$plugin': $plugin: the loader"
     export LOADING
     for what in "leaves:ends the program on it (exit code 0)" "fails:ends the program on it (exit code 3)" \
-        "aborts:breaks down on it (Aborted)" "loops:takes longer on it than on any file of its size"; do
+        "aborts:crashes on it (Aborted)" "loops:takes far too long to read it"; do
         LOADING=${what%%:*}
         refused 4 "$line ${what#*:}: it is damaged, or its code is wrong" run sim.ini
     done

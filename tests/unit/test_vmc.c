@@ -507,7 +507,7 @@ static void what_cannot_be_sampled_is_refused(void **state)
     expect_refusal(&b, "electrons need two species, one for each spin, but there are 3");
     gas(&b, &t, PLANE_WAVES, 7, 5, 0, 1);
     t.count = 6;
-    expect_refusal(&b, "has 6 orbitals for species 'up', which has 7 electrons");
+    expect_refusal(&b, "has only 6 orbitals for species 'up', which has 7 electrons");
     gas(&b, &t, PLANE_WAVES, 7, 5, 0, 1);
     b.system.box.dimension = 2;
     expect_refusal(&b, "three dimensions");
