@@ -13,13 +13,12 @@ study()
 edit() { sed -i "$@" study.ini; }
 
 # points: of --list, a line each: number, state, values.
-points() { sed 1d "$out" | awk '{ s = $1; for (i = 2; i <= NF; i++) if (i != 3) s = s " " $i; print s }'; }
+points() { sed '1d; s/to do/to-do/' "$out" | awk '{ s = $1; for (i = 2; i <= NF; i++) if (i != 3) s = s " " $i; print s }'; }
 
 # expect_points LINE...: those are all.
 expect_points()
 {
     must scan study.ini --list
-    sed -i 's/to do/todo/' "$out"
     diff <(points) <(printf '%s\n' "$@") || fail "other points"
     expect_untouched
 }
@@ -51,12 +50,12 @@ python() { /usr/bin/python3 -c 'import h5py' 2>/dev/null || skip "h5py is not in
 test_scan_all_combinations()
 {
     study "box.packing_fraction = 0.3 0.4" "run.seed = 1 2 3"
-    expect_points "0 todo 0.3 1" "1 todo 0.3 2" "2 todo 0.3 3" "3 todo 0.4 1" "4 todo 0.4 2" "5 todo 0.4 3"
+    expect_points "0 to-do 0.3 1" "1 to-do 0.3 2" "2 to-do 0.3 3" "3 to-do 0.4 1" "4 to-do 0.4 2" "5 to-do 0.4 3"
     edit 's/^run.seed/mover.step = 0.1 0.2\n&/; $ a zip = run.seed box.packing_fraction'
     edit 's/^run.seed.*/run.seed = 7 8/'
-    expect_points "0 todo 0.3 0.1 7" "1 todo 0.3 0.2 7" "2 todo 0.4 0.1 8" "3 todo 0.4 0.2 8"
+    expect_points "0 to-do 0.3 0.1 7" "1 to-do 0.3 0.2 7" "2 to-do 0.4 0.1 8" "3 to-do 0.4 0.2 8"
     edit 's/^mover.step/zzz/; /^zzz/d'
-    expect_points "0 todo 0.3 7" "1 todo 0.4 8"
+    expect_points "0 to-do 0.3 7" "1 to-do 0.4 8"
     must scan study.ini
     expect_points "0 finished 0.3 7" "1 finished 0.4 8"
     for point in 0.3,seed=7 0.4,seed=8; do
@@ -231,7 +230,7 @@ test_scan_of_a_study_that_grows()
     must scan study.ini
     cp study/seed=3.h5 before.h5
     edit 's/^run.seed.*/run.seed = 1 2 3/'
-    expect_points "0 finished 1" "1 todo 2" "2 finished 3"
+    expect_points "0 finished 1" "1 to-do 2" "2 finished 3"
     must scan study.ini
     cmp before.h5 study/seed=3.h5 || fail "a finished point was run again"
     edit 's/^sweeps = .*/sweeps = 600/'
@@ -279,7 +278,7 @@ test_scan_numbers_stay_with_files_as_values()
     must scan study.ini
     cp study/1.h5 before.h5
     edit 's/^potential tabulated.files.*/potential tabulated.files = c.dat b.dat a.dat/'
-    expect_points "0 todo c.dat" "1 finished b.dat" "2 finished a.dat"
+    expect_points "0 to-do c.dat" "1 finished b.dat" "2 finished a.dat"
     must scan study.ini
     cmp before.h5 study/1.h5 && [ -f study/2.h5 ] || fail "b.dat has another number"
 }
