@@ -219,10 +219,11 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, cb_w
  * three slots of the rows below and above, and of the columns in between, which neighbouring
  * threads share. A fourth disk in a neighbouring cell is rare and read from memory. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
-    cb_subsweep(plugmc_seed seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
+    cb_subsweep(uint64_t key, const uint64_t *base, const cb_plan *plans, int batch, int index,
                 int part, const cb_walker *walkers, cb_vector *coordinate, const uint32_t *id,
                 const uint8_t *count, unsigned long long *counts, int *overflow CB_WINDOW)
 {
+    const plugmc_seed seed = cb_seed_of(key);
     enum { KEPT = 3 };                             /* slots of neighbours */
     __shared__ float2 own[4][CB_BLOCK];            /* of the active cells */
     __shared__ float2 middle[2][KEPT][CB_BLOCK];   /* rows below and above, same columns */
@@ -493,11 +494,12 @@ PLUGMC_FN void cb_write_shifted(const cb_region *region, const cb_patch *patch, 
 }
 
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
-    cb_sweep(plugmc_seed seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
+    cb_sweep(uint64_t key, const uint64_t *base, const cb_plan *plans, int batch, int index,
              const cb_walker *walkers, const cb_vector *from, const uint32_t *from_id,
              const uint8_t *from_count, cb_vector *__restrict__ to, uint32_t *__restrict__ to_id,
              uint8_t *__restrict__ to_count, unsigned long long *counts, int *overflow)
 {
+    const plugmc_seed seed = cb_seed_of(key);
     __shared__ cb_patch patch;
     __shared__ union {
 #if CB_CHOSEN

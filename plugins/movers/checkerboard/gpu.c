@@ -200,12 +200,12 @@ static void swap_on_device(checkerboard *me)
 /* Sweep i of a batch of n, block by block. */
 static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int i)
 {
-    plugmc_seed seed = me->seed;
+    uint64_t key = me->seed.key;
     const uint32_t block[3] = {(uint32_t)block_size(me), 1, 1};
     const uint32_t patches[3] = {blocks_for(me->cells.m[0], me->patch.x),
                                  blocks_for(me->cells.m[1], me->patch.y),
                                  (uint32_t)me->cells.walkers};
-    void *arguments[] = {&seed,
+    void *arguments[] = {&key,
                          &me->device.base,
                          &me->device.plans,
                          &n,
@@ -229,7 +229,7 @@ static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int 
 static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, int i, int at)
 {
     const plugmc_gpu *gpu = host->gpu;
-    plugmc_seed seed = me->seed;
+    uint64_t key = me->seed.key;
     const int threads = block_size(me);
     const uint32_t block[3] = {(uint32_t)threads, 1, 1};
     const int row = me->cells.dimension == 3 ? me->cells.m[1] : 1; /* rows of a layer */
@@ -241,7 +241,7 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
         const uint32_t rows[3] = {blocks_for(me->cells.half, threads), (uint32_t)window.active,
                                   (uint32_t)me->cells.walkers};
         if (!window.active) continue; /* a domain of one layer */
-        void *arguments[] = {&seed,
+        void *arguments[] = {&key,
                              &me->device.base,
                              &me->device.plans,
                              &n,
@@ -283,11 +283,11 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
 static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
 {
     const plugmc_gpu *gpu = host->gpu;
-    plugmc_seed seed = me->seed;
+    uint64_t key = me->seed.key;
     uint64_t advance = (uint64_t)n;
     const uint32_t walkers[3] = {(uint32_t)me->cells.walkers, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
     const uint32_t one[3] = {1, 1, 1};
-    void *plan[] = {&seed, &me->device.base, &me->device.plans, &me->device.origin};
+    void *plan[] = {&key, &me->device.base, &me->device.plans, &me->device.origin};
     TRY(gpu->launch(host->context, me->kernels.plan, walkers, batch, 0, plan));
     for (int i = 0; i < n; i++)
         TRY(me->patch.x ? launch_patches(me, host, n, i) : launch_subsweeps(me, host, n, i, 0));
@@ -299,10 +299,10 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
 static int launch_spread(checkerboard *me, const plugmc_host *host, uint64_t first, int n)
 {
     const plugmc_gpu *gpu = host->gpu;
-    plugmc_seed seed = me->seed;
+    uint64_t key = me->seed.key;
     uint64_t advance = (uint64_t)n;
     const uint32_t one[3] = {1, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
-    void *plan[] = {&seed, &me->device.base, &me->device.plans, &me->device.origin};
+    void *plan[] = {&key, &me->device.base, &me->device.plans, &me->device.origin};
     void *advance_by[] = {&me->device.base, &advance};
     TRY(gpu->launch(host->context, me->kernels.plan, one, batch, 0, plan));
     for (int i = 0; i < n; i++) {

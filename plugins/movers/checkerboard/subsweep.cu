@@ -18,12 +18,13 @@ typedef struct cb_near {
  * not read with one species. If there are more than CB_NEAR particles near a cell, its state is of no
  * use; after a change of energy that is not a number, all stay as they are. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
-    cb_subsweep(plugmc_seed seed, const uint64_t *__restrict__ base,
-                const cb_plan *__restrict__ plans, int batch, int index, int part,
-                const cb_walker *__restrict__ walkers, cb_vector *coordinate,
-                const uint32_t *__restrict__ id, const uint8_t *__restrict__ count,
-                unsigned long long *counts, cb_trouble *trouble CB_WINDOW)
+    cb_subsweep(uint64_t key, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
+                int batch, int index, int part, const cb_walker *__restrict__ walkers,
+                cb_vector *coordinate, const uint32_t *__restrict__ id,
+                const uint8_t *__restrict__ count, unsigned long long *counts,
+                cb_trouble *trouble CB_WINDOW)
 {
+    const plugmc_seed seed = cb_seed_of(key);
     __shared__ cb_near near;
     const int me = threadIdx.x;
     uint32_t trials = 0, accepted = 0;

@@ -251,12 +251,13 @@ PLUGMC_FN bool cb_accepts(const cb_trial *trial, cb_walls walls, const cb_walker
  * read with one species. If there are more than CB_NEAR particles near a cell, its state is of no use;
  * after a change of energy that is not a number, all stay as they are. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
-    cb_subsweep(plugmc_seed seed, const uint64_t *__restrict__ base,
-                const cb_plan *__restrict__ plans, int batch, int index, int part,
-                const cb_walker *__restrict__ walkers, cb_vector *coordinate,
-                const uint32_t *__restrict__ id, const uint8_t *__restrict__ count,
-                unsigned long long *counts, cb_trouble *trouble CB_WINDOW)
+    cb_subsweep(uint64_t key, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
+                int batch, int index, int part, const cb_walker *__restrict__ walkers,
+                cb_vector *coordinate, const uint32_t *__restrict__ id,
+                const uint8_t *__restrict__ count, unsigned long long *counts,
+                cb_trouble *trouble CB_WINDOW)
 {
+    const plugmc_seed seed = cb_seed_of(key);
     __shared__ cb_list lists[CB_BLOCK / 32];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     cb_list *list = &lists[warp];
