@@ -308,15 +308,15 @@ static inline int mover_borrows(const test_mover *mover, const plugmc_host *host
     for (int32_t w = 0; giving && mover->core && w < system->walkers; w++)
         mover->core->hamiltonian.walkers[w].moved = true; /* everything is to be given */
     if (giving)
-        code = mover->core ? hamiltonian_give(&mover->core->hamiltonian, &state)
+        code = mover->core ? hamiltonian_store(&mover->core->hamiltonian, &state)
                            : mover->calls->driver->store(mover->instance, host, &state);
     else
-        code = mover->core ? hamiltonian_take(&mover->core->hamiltonian, host, &state,
+        code = mover->core ? hamiltonian_load(&mover->core->hamiltonian, host, &state,
                                               PLUGMC_CHANGED_POSITION)
                            : mover->calls->driver->load(mover->instance, host, &state,
                                                         PLUGMC_CHANGED_POSITION);
     if (!giving && !code && mover->core) /* the state is gone when this returns */
-        code = hamiltonian_bring(&mover->core->hamiltonian, host);
+        code = hamiltonian_refresh(&mover->core->hamiltonian, host);
     free(l.boxes);
     free(l.counts);
     return code;

@@ -299,7 +299,7 @@ static void hand_over(output_data *found, output_data *data)
     found->blob_count = 0;
 }
 
-/* Where room for particles has grown they are laid out anew: session/room.h. */
+/* Where room for particles has grown they are laid out anew: session/enlarging.h. */
 static bool has_room(const output_data *data)
 {
     bool room = false;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "border.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "initial/initial.h"
 #include "parallel/team.h"
 
@@ -65,7 +65,7 @@ static int find_boxes(plugmc_engine *e, bool volumes, const void **out)
 {
     const plugmc_box *boxes;
     const size_t walkers = (size_t)e->session.engine.system.walkers;
-    const int code = borrowing_boxes_of(&e->session.engine, &boxes);
+    const int code = sync_boxes(&e->session.engine, &boxes);
     if (code) return code;
     if (!e->boxes) e->boxes = malloc(9 * walkers * sizeof *e->boxes);
     if (!e->volumes) e->volumes = malloc(walkers * sizeof *e->volumes);
@@ -88,7 +88,7 @@ static int read_state(plugmc_engine *e, int what, const void **out)
     engine *engine = &e->session.engine;
     void *data = NULL;
     if (what == PLUGMC_STATE_POSITION)
-        return borrowing_positions(engine, PLUGMC_ON_HOST, (const double **)out);
+        return sync_positions(engine, PLUGMC_ON_HOST, (const double **)out);
     const int code = engine->current.state.face.array(&engine->current.state.face, what,
                                                       PLUGMC_ON_HOST, PLUGMC_READ, &data, NULL);
     *out = data;

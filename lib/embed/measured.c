@@ -5,7 +5,7 @@
 
 #include "border.h"
 #include "energy/anew.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "engine/moves.h"
 #include "parallel/team.h"
 #include "records/results.h"
@@ -17,8 +17,8 @@ static int show(engine *engine, shown_configuration *out)
 {
     const plugmc_state *state = &engine->current.state.face;
     void *counts = NULL;
-    int code = borrowing_positions(engine, PLUGMC_ON_HOST, &out->positions);
-    if (!code) code = borrowing_boxes_of(engine, &out->boxes);
+    int code = sync_positions(engine, PLUGMC_ON_HOST, &out->positions);
+    if (!code) code = sync_boxes(engine, &out->boxes);
     if (code) return code;
     code = state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &counts, NULL);
     out->counts = counts;

@@ -130,7 +130,7 @@ int again_with_more_room(plugmc_engine *e)
 {
     const origin from = {.path = e->path};
     int code = e->locked ? 0 : again_lock(e, &from);
-    if (!code) code = session_save_for_room(&e->session);
+    if (!code) code = session_save_to_enlarge(&e->session);
     if (code) return code;
     starting_unlock(&e->locks);
     e->locked = false;

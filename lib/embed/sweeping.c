@@ -8,7 +8,7 @@
 #include "base/stop.h"
 #include "border.h"
 #include "parallel/team.h"
-#include "session/room.h"
+#include "session/enlarging.h"
 
 /* ---- Sweeps ----------------------------------------------------------------------------------- */
 
@@ -65,7 +65,7 @@ static int sweep(plugmc_engine *e, void *argument)
                        due = every == UINT64_MAX ? target : (before / every + 1) * every;
         int ended;
         int code = session_advance(&e->session, least(due, target), NULL, &ended);
-        if (code == SWEEP_GIVEN_UP && ended == ROOM_IS_SHORT) {
+        if (code == SWEEP_GIVEN_UP && ended == ARRAYS_FULL) {
             code = again_with_more_room(e);
             set_length(e, target);
         } else if (!code && ended != EXIT_DONE) {

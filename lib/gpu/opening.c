@@ -126,7 +126,7 @@ void gpu_close(gpu *g)
     if (g->stream) g->api.stream_synchronize(g->stream);
     if (g->neighbours.close_links) g->neighbours.close_links(g);
     gpu_profile_free(g);
-    gpu_pace_free(g);
+    gpu_throttle_free(g);
     gpu_stage_free(g);
     gpu_mail_free(g);
     gpu_peers_free(g);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "engine/not_a_number.h"
 #include "engine/total_check.h"
 #include "initial/initial.h"
@@ -59,7 +59,7 @@ int initial_begin(engine *engine)
 {
     double *positions;
     plugmc_box *boxes;
-    int code = borrowing_write(engine, &positions);
+    int code = sync_write(engine, &positions);
     if (!code) code = boxes_of_file(engine, &boxes);
     if (!code)
         code = initial_state(&engine->config, &engine->system, engine->processes.first_walker,
@@ -70,14 +70,14 @@ int initial_begin(engine *engine)
     if (code || !engine->mover_count) return code;
     code = check_initial_energy(engine, positions);
     if (!code) code = check_totals(engine, positions);
-    return code ? code : borrowing_take_all(engine);
+    return code ? code : sync_load_all(engine);
 }
 
 static int check_given(engine *engine, double *positions)
 {
     const plugmc_box *now;
     const size_t bytes = sizeof *now * (size_t)engine->system.walkers;
-    int code = borrowing_boxes_of(engine, &now);
+    int code = sync_boxes(engine, &now);
     plugmc_box *boxes = code ? NULL : malloc(bytes + 1);
     if (!code && !boxes)
         return report_error(engine->report, EXIT_MEMORY, NULL, 0, "no memory for boxes");
@@ -97,9 +97,9 @@ int initial_replace(engine *engine, const double *positions)
     if (!given)
         return report_error(engine->report, EXIT_MEMORY, NULL, 0, "no memory for positions");
     memcpy(given, positions, bytes);
-    int code = borrowing_positions(engine, PLUGMC_ON_HOST, &now); /* nobody is ahead any more */
+    int code = sync_positions(engine, PLUGMC_ON_HOST, &now); /* nobody is ahead any more */
     if (!code) code = check_given(engine, given);
-    if (!code) code = borrowing_write(engine, &to);
+    if (!code) code = sync_write(engine, &to);
     if (!code) memcpy(to, given, bytes);
     if (!code && engine->system.changes & PLUGMC_CHANGED_COUNT) code = count_places(engine, given);
     free(given);
@@ -139,8 +139,8 @@ static int try_boxes(engine *engine, const double *vectors, plugmc_box *boxes, d
     const plugmc_system *system = &engine->system;
     const plugmc_box *now;
     const double *at;
-    int code = borrowing_positions(engine, PLUGMC_ON_HOST, &at);
-    if (!code) code = borrowing_boxes_of(engine, &now);
+    int code = sync_positions(engine, PLUGMC_ON_HOST, &at);
+    if (!code) code = sync_boxes(engine, &now);
     for (int32_t w = 0; w < system->walkers && !code; w++) {
         boxes[w] = now[w];
         code = change_box(engine, w, vectors + 9 * w, &boxes[w]);
@@ -163,7 +163,7 @@ static int write_boxes(engine *engine, const plugmc_box *boxes, const double *po
     double *at;
     int code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_WRITE, &box, NULL);
     code = context_exit_code(&engine_asking(engine)->context, code, "writing boxes");
-    if (!code) code = borrowing_write(engine, &at);
+    if (!code) code = sync_write(engine, &at);
     if (code) return code;
     memcpy(box, boxes, walkers * sizeof *boxes);
     memcpy(at, positions, 3 * walkers * (size_t)system->particles * sizeof *at);

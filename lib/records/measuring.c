@@ -7,7 +7,7 @@
 
 #include "archive/averages.h"
 #include "plugin/answers.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "engine/refusals.h"
 #include "engine/view.h"
 #include "engine/watchdog.h"
@@ -146,7 +146,7 @@ static int keep_frame(records *records, uint64_t sweep, const double *positions)
                  bytes = sizeof(double) * 3 * walkers * (size_t)records->engine->system.particles;
     const plugmc_box *now = NULL;
     void *copy = NULL, *boxes = NULL;
-    int code = moves ? borrowing_boxes_of(records->engine, &now) : 0;
+    int code = moves ? sync_boxes(records->engine, &now) : 0;
     if (!code) code = team_gather(0, positions, bytes, &copy);
     if (moves && !code) code = team_gather(0, now, walkers * sizeof *now, &boxes);
     if (code || !team_leads()) {
@@ -167,7 +167,7 @@ static int keep_frame(records *records, uint64_t sweep, const double *positions)
 }
 
 /* Of trials, for the mover that weighs macrostates. */
-static int gather_books(records *records)
+static int gather_transitions(records *records)
 {
     instance *weighing = records->engine->weighing->instance;
     return context_exit_code(&weighing->context,
@@ -188,7 +188,7 @@ static int find_shortest_edges(records *records, double shortest[3])
 {
     const plugmc_box *boxes;
     int64_t bits[3];
-    int code = borrowing_boxes_of(records->engine, &boxes);
+    int code = sync_boxes(records->engine, &boxes);
     for (int d = 0; d < 3; d++) {
         shortest[d] = INFINITY;
         for (int32_t w = 0; w < records->engine->system.walkers && !code; w++)
@@ -243,7 +243,7 @@ static view_stage stage_of(records *records)
 static int bring(void *from, const double **positions)
 {
     records *records = from;
-    int code = borrowing_give(records->engine);
+    int code = sync_store(records->engine);
     if (!code)
         *positions =
             state_positions(&records->engine->current.state, PLUGMC_ON_DEVICE, PLUGMC_READ, &code);
@@ -254,7 +254,7 @@ static int bring(void *from, const double **positions)
  * alone; then it need not give positions. */
 static bool can_lend_cells(const records *records, uint64_t produced)
 {
-    const moving *m = records->engine->current.ahead;
+    const mover_slot *m = records->engine->current.ahead;
     if (!m || !plugmc_offered(m->instance->plugin, PLUGMC_FILLS_CELLS) || team_now()->parts > 1 ||
         records->engine->system.box.domain != PLUGMC_DOMAIN_PERIODIC ||
         records->engine->system.box.oblique)
@@ -272,9 +272,9 @@ static bool can_lend_cells(const records *records, uint64_t produced)
 static int find_positions(records *records, view_stage *stage, uint64_t produced,
                           const double **out)
 {
-    moving *m = records->engine->current.ahead;
+    mover_slot *m = records->engine->current.ahead;
     if (!can_lend_cells(records, produced))
-        return borrowing_positions(records->engine, PLUGMC_ON_DEVICE, out);
+        return sync_positions(records->engine, PLUGMC_ON_DEVICE, out);
     const plugmc_fills_cells *fills = plugmc_offered(m->instance->plugin, PLUGMC_FILLS_CELLS);
     stage->filler = (cell_filler){fills->fill_cells, m->instance->data, &m->instance->host};
     stage->bring = bring;
@@ -365,11 +365,11 @@ static int find_values_of_all(records *records, measurement *m, scene *all, uint
 {
     int64_t unanswered;
     const double **positions = on_device(records, m) ? &all->there : &all->here;
-    int code = *positions
-                   ? 0
-                   : borrowing_positions(records->engine,
-                                         on_device(records, m) ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST,
-                                         positions);
+    int code =
+        *positions
+            ? 0
+            : sync_positions(records->engine,
+                             on_device(records, m) ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST, positions);
     if (!code && launches(records, m)) {
         code = launch(records, m, all, sweep);
         if (!code) code = arrive(m);
@@ -488,7 +488,7 @@ static int bring_share(records *records, scene *own, uint64_t produced)
         if (isfinite(reach) && reach > farthest) farthest = reach;
     }
     if (farthest < 0) return 0;
-    const int code = borrowing_share(records->engine, farthest, &positions, &own->stage.share);
+    const int code = sync_share(records->engine, farthest, &positions, &own->stage.share);
     *(records->engine->device.gpu ? &own->there : &own->here) = positions;
     own->is_share = positions != NULL; /* else all measure all */
     return code;
@@ -506,7 +506,7 @@ static int bring_all(records *records, scene *all, scene *own, uint64_t produced
         there |= on_device(records, m);
         here |= !on_device(records, m) || m->instance->plugin->observable->writes_trajectory;
     }
-    const int code = here ? borrowing_positions(records->engine, PLUGMC_ON_HOST, &all->here) : 0;
+    const int code = here ? sync_positions(records->engine, PLUGMC_ON_HOST, &all->here) : 0;
     return code || !there ? code : find_positions(records, &all->stage, produced, &all->there);
 }
 
@@ -525,7 +525,7 @@ int measuring(records *records, uint64_t produced)
     if (!any_is_due(records, produced)) return 0;
     int code = bring_share(records, &own, produced);
     if (!code) code = bring_all(records, &all, &own, produced, &device);
-    if (!code && records->engine->weighing) code = gather_books(records);
+    if (!code && records->engine->weighing) code = gather_transitions(records);
     double shortest[3];
     const bool beside =
         team_now()->ranks > 1 && records->engine->system.changes & PLUGMC_CHANGED_BOX;

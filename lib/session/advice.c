@@ -30,7 +30,7 @@ static void advise_lattice(const engine *engine, const output_data *out)
                    "lattice, which is no state in equilibrium");
 }
 
-static void advise_tuning(const engine *engine, const moving *m)
+static void advise_tuning(const engine *engine, const mover_slot *m)
 {
     const ini_section *section = m->instance->section->section;
     double target = 0;
@@ -60,7 +60,7 @@ static void advise_every(const engine *engine)
 {
     const int64_t sweeps = engine->config.run.equilibrate + engine->config.run.sweeps;
     for (int k = 0; k < engine->mover_count; k++) {
-        const moving *m = &engine->movers[k];
+        const mover_slot *m = &engine->movers[k];
         const ini_section *section = m->instance->section->section;
         if ((int64_t)m->every <= sweeps) continue;
         const place at = place_of(engine, section, "every");

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/crash.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "parallel/team.h"
 #include "energy/bias.h"
 
@@ -199,19 +199,19 @@ static int archive_state(session *session, blob_archive *archive)
 }
 
 /* Of macrostates: what was not gathered yet. */
-static int archive_books(session *session, blob_archive *archive)
+static int archive_transitions(session *session, blob_archive *archive)
 {
     hamiltonian *h = &session->engine.current.hamiltonian;
-    const size_t numbers = bias_books(h);
+    const size_t numbers = bias_transitions(h);
     instance *asking = engine_asking(&session->engine);
-    double *books = numbers ? checked(calloc(numbers, sizeof *books)) : NULL;
+    double *counts = numbers ? checked(calloc(numbers, sizeof *counts)) : NULL;
     int code = PLUGMC_OK;
     if (!numbers) return 0;
     archive->owner = NULL;
-    if (!archive->base.reading) code = bias_read(h, &asking->host, books);
-    if (!code) code = archive_bytes(&archive->base, "books", books, numbers * sizeof *books);
-    if (!code && archive->base.reading) code = bias_write(h, &asking->host, books);
-    free(books);
+    if (!archive->base.reading) code = bias_read(h, &asking->host, counts);
+    if (!code) code = archive_bytes(&archive->base, "books", counts, numbers * sizeof *counts);
+    if (!code && archive->base.reading) code = bias_write(h, &asking->host, counts);
+    free(counts);
     return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
 }
 
@@ -255,12 +255,12 @@ static int archive_instances(session *session, blob_archive *archive)
         code = archive_instance(&session->engine.instances[i], archive);
     }
     archive->base.changed = 0;
-    if (!code) code = archive_books(session, archive);
+    if (!code) code = archive_transitions(session, archive);
     for (int k = 0; k < session->engine.mover_count && !code; k++)
         if (reading)
-            borrowing_resume(&session->engine, &session->engine.movers[k], changed[k]);
+            sync_resumed(&session->engine, &session->engine.movers[k], changed[k]);
         else
-            changed[k] = borrowing_changes(&session->engine, &session->engine.movers[k]);
+            changed[k] = sync_changes(&session->engine, &session->engine.movers[k]);
     if (!code && !reading) code = archive_changed(session, archive, changed);
     free(changed);
     return code;
@@ -282,8 +282,8 @@ static int refresh_totals(session *session)
     hamiltonian *h = &session->engine.current.hamiltonian;
     instance *asking = engine_asking(&session->engine);
     int code = PLUGMC_OK;
-    if (h->has_totals && h->left_out)
-        code = hamiltonian_bring(h, &asking->host);
+    if (h->has_totals && h->stale)
+        code = hamiltonian_refresh(h, &asking->host);
     else if (h->boxes_taken)
         code = hamiltonian_start_totals(h, &asking->host);
     return context_exit_code(&asking->context, code, "saving its state");
@@ -317,6 +317,6 @@ int blobs_take_up(session *session)
     archive.blobs = (blob *)session->records.output.blobs;
     archive.count = session->records.output.blob_count;
     int code = archive_state(session, &archive);
-    if (!code) code = borrowing_take_up(&session->engine);
+    if (!code) code = sync_load_checkpoint(&session->engine);
     return code ? code : archive_instances(session, &archive);
 }

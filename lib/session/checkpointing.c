@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "archive/trajectory_resume.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "engine/moves.h"
 #include "records/results.h"
 #include "session/blobs.h"
-#include "session/room.h"
+#include "session/enlarging.h"
 #include "session/saving.h"
 #include "snapshot.h"
 #include "parallel/team.h"
@@ -159,9 +159,9 @@ int session_resume(session *session, const char *path)
     int code = output_read(path, out, session->engine.report);
     if (code) return code;
     double *positions;
-    code = borrowing_write(&session->engine, &positions);
+    code = sync_write(&session->engine, &positions);
     if (code) return code;
-    code = room_spread(session, out, positions);
+    code = spread_over_capacity(session, out, positions);
     if (code) return code;
     code = blobs_take_up(session);
     if (!code) code = moves_take_up(&session->engine);

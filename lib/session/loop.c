@@ -11,7 +11,7 @@
 
 #include "base/crash.h"
 #include "archive/averages.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "checkpointing.h"
 #include "records/json.h"
 #include "records/measuring.h"
@@ -19,7 +19,7 @@
 #include "session/progress.h"
 #include "engine/refusals.h"
 #include "records/results.h"
-#include "session/room.h"
+#include "session/enlarging.h"
 #include "session/saving.h"
 #include "session/session.h"
 #include "snapshot.h"
@@ -258,7 +258,7 @@ static int make_stretch(session *session, uint64_t n)
     if (thread_choice_looks(&c->threads, now()))
         thread_choice_saw(&c->threads, threads_left(""), now());
     if (c->threads.most > 1) session->engine.system.threads = c->threads.now;
-    if (code || room_is_short(session)) return code;
+    if (code || arrays_are_full(session)) return code;
     c->expected = took / (double)n;
     session->sweep += n;
     if (took < 0.25 && n == c->stretch && c->stretch < 1 << 30) c->stretch *= 2;
@@ -280,8 +280,8 @@ static int sweep_until(session *session, uint64_t until, progress *shown, int *e
         if (code || *ended != EXIT_DONE) break;
         code = make_stretch(session, (uint64_t)t.sweeps);
         if (code) break;
-        if (room_is_short(session)) {
-            *ended = ROOM_IS_SHORT;
+        if (arrays_are_full(session)) {
+            *ended = ARRAYS_FULL;
             return SWEEP_GIVEN_UP;
         }
         if (first) watchdog_first_sweep_done();
@@ -316,10 +316,10 @@ int session_advance(session *session, uint64_t until, progress *shown, int *ende
 {
     *ended = EXIT_DONE;
     int code = sweep_until(session, until, shown, ended);
-    const bool short_of_room = *ended == ROOM_IS_SHORT;
+    const bool full = *ended == ARRAYS_FULL;
     if (!code) code = measuring_finish(&session->records);
-    code = short_of_room ? code : team_agree(code);
-    if (code == SWEEP_GIVEN_UP && !short_of_room) {
+    code = full ? code : team_agree(code);
+    if (code == SWEEP_GIVEN_UP && !full) {
         turn t = {.reason = reason_to_end(&session->engine.config.run, session->limit_from)};
         team_goes_on();
         const int lost = agree_on_turn(0, &t);
@@ -337,7 +337,7 @@ int session_checkpoint(session *session)
     return team_agree(code);
 }
 
-int session_save_for_room(session *session)
+int session_save_to_enlarge(session *session)
 {
     go_back(session);
     return checkpoint_given_up(session);
@@ -388,15 +388,15 @@ int session_run(session *session)
     if (!code)
         code = session_advance(session, total_sweeps(session), team_leads() ? &progress : NULL,
                                &ended);
-    if (code != SWEEP_GIVEN_UP || ended != ROOM_IS_SHORT)
+    if (code != SWEEP_GIVEN_UP || ended != ARRAYS_FULL)
         say_threads(session, &session->course.threads);
     watchdog_end();
     if (team_leads()) progress_end(&progress);
     const bool given_up = code == SWEEP_GIVEN_UP;
     if (code && !given_up) return code;
-    if (ended == ROOM_IS_SHORT) {
-        code = session_save_for_room(session);
-        return code ? code : ROOM_IS_SHORT;
+    if (ended == ARRAYS_FULL) {
+        code = session_save_to_enlarge(session);
+        return code ? code : ARRAYS_FULL;
     }
     say_who_had_no_room(session);
     if (given_up) session->sweep = go_back(session);

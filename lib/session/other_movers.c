@@ -46,7 +46,7 @@ static void *with_defaults(const engine *engine, const plugmc_plugin *plugin)
 
 /* Seconds a trial move of the mover called `name` in the place of m; INFINITY: it is not there, does not fit or does
  * not know. */
-static double seconds_with(const engine *engine, const moving *m, const char *name)
+static double seconds_with(const engine *engine, const mover_slot *m, const char *name)
 {
     char why[1024], *path = find_plugin(name);
     double seconds = INFINITY;
@@ -66,7 +66,7 @@ static double seconds_with(const engine *engine, const moving *m, const char *na
     return seconds;
 }
 
-static void advise_other(const engine *engine, const moving *m)
+static void advise_other(const engine *engine, const mover_slot *m)
 {
     const plugmc_mover *mover = m->mover;
     const double sweeps = (double)(engine->config.run.equilibrate + engine->config.run.sweeps);

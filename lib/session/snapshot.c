@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "archive/trajectory.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "session/blobs.h"
 #include "engine/moves.h"
 #include "base/stop.h"
@@ -161,7 +161,7 @@ int snapshot_take(session *session, uint64_t sweep, double seconds)
         return report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
                             "no memory for a copy of the state");
     const double *positions = NULL;
-    int code = borrowing_positions(&session->engine, PLUGMC_ON_HOST, &positions);
+    int code = sync_positions(&session->engine, PLUGMC_ON_HOST, &positions);
     if (!code) code = moves_refresh(&session->engine);
     if (!code) code = blobs_save(session, &blobs, &count);
     if (!code && !own_state(session, s))

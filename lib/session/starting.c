@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "archive/averages.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "engine/device_choice.h"
 #include "engine/share.h"
 #include "engine/watchdog.h"
@@ -21,7 +21,7 @@
 #include "session/own_files.h"
 #include "session/progress.h"
 #include "session/resume.h"
-#include "session/room.h"
+#include "session/enlarging.h"
 #include "session/same_input.h"
 #include "session/saving.h"
 
@@ -56,7 +56,7 @@ int starting_read(session *session, const asked *a, output_data *found)
     int code = read_input(session, a, found);
     if (code == EXIT_USAGE || (code && !config->ini.count)) return code;
     int reading = config_read(config, session->engine.report);
-    if (a->resume) room_of_file(config, found);
+    if (a->resume) capacity_of_file(config, found);
     for (int s = 0; s < config->species_count && a->room; s++)
         if (a->room[s] > config->species[s].room) config->species[s].room = a->room[s];
     int opening = session_open(session);
@@ -224,7 +224,7 @@ static int rehearse_output(session *session)
     output_data first = session->records.output;
     const double *here;
     void *all = NULL;
-    int code = borrowing_positions(&session->engine, PLUGMC_ON_HOST, &here);
+    int code = sync_positions(&session->engine, PLUGMC_ON_HOST, &here);
     code = team_gather(code, here,
                        3 * sizeof *here * (size_t)session->engine.system.walkers *
                            (size_t)session->engine.system.particles,
@@ -289,7 +289,7 @@ void starting_again(asked *a, session *session, output_data *found)
 {
     const int n = session->engine.config.species_count;
     int64_t *room = checked(calloc((size_t)n + 1, sizeof *room));
-    room_more(session, room);
+    enlarge_arrays(session, room);
     for (int s = 0; s < n; s++)
         if (session->engine.config.species[s].room > room[s])
             room[s] = session->engine.config.species[s].room;

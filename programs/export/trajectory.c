@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/regular_file.h"
-#include "session/room.h"
+#include "session/enlarging.h"
 #include "system/system.h"
 
 /* ---- The file --------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ int run_open(run_file *run, const char *path, report *r)
     int code = output_read_open(run->fd, path, &run->data, r);
     if (!code) code = ini_read_archived(path, run->data.origin.user_ini, &run->config.ini, r);
     if (!code) code = config_read(&run->config, r);
-    if (!code) room_of_file(&run->config, &run->data);
+    if (!code) capacity_of_file(&run->config, &run->data);
     if (!code) code = system_build(&run->config, &run->system, r);
     if (code) return code;
     if (run->data.particles != run->system.particles || run->data.walkers != run->system.walkers)

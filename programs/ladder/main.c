@@ -134,7 +134,7 @@ static void take_flow(const session *session, travelled *t)
 }
 
 /* The variable that a section [mover exchange] keeps to, from 1; 0: both in turn. */
-static int along_of(const moving *m)
+static int along_of(const mover_slot *m)
 {
     const ini_entry *key = ini_get(m->instance->section->section, "along");
     return key ? atoi(key->value) : 0;

@@ -432,7 +432,7 @@ static void warn_of_few_samples(const optimisation *o)
 static int check_movers(const session *session)
 {
     for (int k = 0; k < session->engine.mover_count; k++) {
-        const moving *m = &session->engine.movers[k];
+        const mover_slot *m = &session->engine.movers[k];
         const ini_section *of = m->instance->section->section;
         if (m->mover->changes & PLUGMC_CHANGED_WALKER_WEIGHT || m == session->engine.weighing)
             return report_error(session->engine.report, EXIT_INPUT, session->engine.config.ini.path,

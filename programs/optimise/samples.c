@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "engine/local_energies.h"
 #include "engine/moves.h"
 #include "base/stop.h"
@@ -202,7 +202,7 @@ static int take_record(session *session, const variational_parameters *f, sample
     const int64_t numbers = 3 * s->walkers * session->engine.system.particles;
     const double *here;
     double clock = stop_clock();
-    int code = borrowing_positions(&session->engine, PLUGMC_ON_HOST, &here);
+    int code = sync_positions(&session->engine, PLUGMC_ON_HOST, &here);
     s->spent->sweeps += lap(&clock); /* on a GPU this waits for them */
     if (code) return code;
     s->sweep[record] = sweep;

@@ -6,7 +6,7 @@
 
 #include "bench.h"
 #include "base/crash.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "initial/initial.h"
 
 /* A potential that is ready, alone in its run. */
@@ -116,7 +116,7 @@ static int prepare_total(session *session, total_run *r)
     int code = take(r->potential, r->on_device, numbers * sizeof(double), &positions);
     if (!code) code = take(r->potential, r->on_device, walkers * sizeof(double), &energy);
     if (!code) code = take(r->potential, r->on_device, numbers * sizeof(double), &forces);
-    if (!code) code = borrowing_read(&session->engine, &initial);
+    if (!code) code = sync_read(&session->engine, &initial);
     if (!code) code = put(r->potential, r->on_device, positions, initial, numbers * sizeof(double));
     r->positions = positions;
     r->energy = energy;
@@ -256,7 +256,7 @@ static int fill_places(session *session, const orbital_run *r, const bench_secti
     const int32_t walkers = system->walkers;
     const int64_t n = r->points[species] / walkers;
     const double *positions;
-    int code = borrowing_read(&session->engine, &positions);
+    int code = sync_read(&session->engine, &positions);
     if (code) return code;
     for (int32_t w = 0; w < walkers; w++)
         for (int64_t i = 0; i < n; i++) {

@@ -72,7 +72,7 @@ static int compile_energies(session *session, nvrtc *nvrtc, int architecture)
     bool done = false; /* energies */
     int code = 0;
     for (int k = 0; k < 2 * session->engine.mover_count && !code; k++) {
-        const moving *m = &session->engine.movers[k / 2];
+        const mover_slot *m = &session->engine.movers[k / 2];
         const plugmc_plugin *plugin = k % 2 ? m->instance->plugin : NULL;
         plugmc_gpu_source kernel;
         char *joined;

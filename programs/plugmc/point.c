@@ -218,7 +218,7 @@ static int open_point(const points_asked *a, int64_t k, session *session)
  * GPU has it. */
 static bool takes_gpu(const engine *engine)
 {
-    const moving *first = NULL;
+    const mover_slot *first = NULL;
     bool needed = false;
     if (engine->config.run.device != DEVICE_AUTO) return engine->config.run.device == DEVICE_GPU;
     for (int k = engine->mover_count - 1; k >= 0; k--) {

@@ -9,7 +9,7 @@
 #include "engine/watchdog.h"
 #include "parallel/team.h"
 #include "session/resume.h"
-#include "session/room.h"
+#include "session/enlarging.h"
 #include "session/same_input.h"
 #include "session/saving.h"
 
@@ -197,7 +197,7 @@ int command_run(int argc, char **argv)
     if (code) return code;
     char *command = resume_command_line(argc, argv);
     session session = {.engine.report = &report, .command = command, .tells = a.tells};
-    while (!code && (code = run(&session, &a.asked, &found)) == ROOM_IS_SHORT) {
+    while (!code && (code = run(&session, &a.asked, &found)) == ARRAYS_FULL) {
         watchdog_end();
         starting_again(&a.asked, &session, &found);
         code = watch(&report);

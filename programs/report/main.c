@@ -12,7 +12,7 @@
 #include "page.h"
 #include "archive/averages.h"
 #include "style.h"
-#include "session/room.h"
+#include "session/enlarging.h"
 #include "system/system.h"
 
 static const char help[] =
@@ -74,7 +74,7 @@ static int open_run(shown *run, char *path, report *r)
     int code = output_read(path, &run->data, r);
     if (!code) code = ini_read_archived(path, run->data.origin.user_ini, &run->config.ini, r);
     if (!code) code = config_read(&run->config, r);
-    if (!code) room_of_file(&run->config, &run->data);
+    if (!code) capacity_of_file(&run->config, &run->data);
     if (!code) code = system_build(&run->config, &run->system, r);
     if (code) return code;
     run->data.system = &run->system;

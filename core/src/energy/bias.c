@@ -21,15 +21,15 @@ const char *bias_refused(const plugmc_macrostates *m)
 int bias_open(hamiltonian *h, plugmc_macrostates *m)
 {
     h->bias.of = m;
-    h->bias.books =
-        calloc((size_t)h->system->walkers * (size_t)m->bins, BIAS_BOOKS * sizeof *h->bias.books);
+    h->bias.transitions = calloc((size_t)h->system->walkers * (size_t)m->bins,
+                                 BIAS_TRANSITIONS * sizeof *h->bias.transitions);
     h->bias.energy = calloc((size_t)h->system->walkers, sizeof *h->bias.energy);
-    return h->bias.books && h->bias.energy ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    return h->bias.transitions && h->bias.energy ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
 }
 
 void bias_close(hamiltonian *h)
 {
-    free(h->bias.books), free(h->bias.energy);
+    free(h->bias.transitions), free(h->bias.energy);
     h->bias = (bias){0}; /* memory on the device goes with it */
 }
 
@@ -115,7 +115,7 @@ double bias_change(const hamiltonian *h, const plugmc_changes *c, int32_t w, int
         return change + m->of_volume * (c->box[w].volume - now->box.volume);
     if (c->kind < PLUGMC_INSERTED) return change;
     for (int32_t s = 0; s < h->system->species_count; s++) {
-        const int64_t more = grows_by(h, c, w, p, s);
+        const int64_t more = count_change(h, c, w, p, s);
         if (more) change += (double)more * m->of_count[s];
     }
     return change;
@@ -129,7 +129,7 @@ bias_step bias_of(const hamiltonian *h, int32_t w, double change)
     const double x = place_of(h, w);
     s.before = bin_of(m, x);
     s.after = change == 0 ? s.before : bin_of(m, x + change);
-    s.growth = weight_of(m, s.after) - weight_of(m, s.before);
+    s.delta = weight_of(m, s.after) - weight_of(m, s.before);
     const int64_t outside = bins_outside(m, w, s.after);
     s.leads_out = outside > 0 && outside >= bins_outside(m, w, s.before) && s.after != s.before;
     return s;
@@ -140,20 +140,20 @@ bias_step bias_of(const hamiltonian *h, int32_t w, double change)
 void bias_note(hamiltonian *h, int32_t w, const bias_step *s, double probability, bool taken)
 {
     const int64_t bins = h->bias.of->bins, at = taken ? s->after : s->before;
-    double *books = &h->bias.books[w * bins * BIAS_BOOKS];
+    double *transitions = &h->bias.transitions[w * bins * BIAS_TRANSITIONS];
     const int way = s->after < s->before ? PLUGMC_DOWN : PLUGMC_UP;
     const bool of_energy = bias_is_of_energy(h), next = llabs(s->after - s->before) == 1;
     if (s->before >= 0 && s->before < bins && of_energy) {
-        double *book = &books[s->before * BIAS_BOOKS];
-        if (next) book[way] += probability;
-        book[PLUGMC_DOWN_TRIALS] += 1;
-        book[PLUGMC_UP_TRIALS] += 1;
+        double *of_bin = &transitions[s->before * BIAS_TRANSITIONS];
+        if (next) of_bin[way] += probability;
+        of_bin[PLUGMC_DOWN_TRIALS] += 1;
+        of_bin[PLUGMC_UP_TRIALS] += 1;
     } else if (s->before >= 0 && s->before < bins && next) {
-        books[s->before * BIAS_BOOKS + way] += probability;
-        books[s->before * BIAS_BOOKS + way + 1] += 1;
+        transitions[s->before * BIAS_TRANSITIONS + way] += probability;
+        transitions[s->before * BIAS_TRANSITIONS + way + 1] += 1;
     }
     if (of_energy && taken) h->bias.energy[w] += s->change / h->bias.of->of_energy;
-    if (at >= 0 && at < bins) books[at * BIAS_BOOKS + BIAS_VISITS] += 1;
+    if (at >= 0 && at < bins) transitions[at * BIAS_TRANSITIONS + BIAS_VISITS] += 1;
 #pragma omp atomic write
     h->bias.written = true;
 }
@@ -162,17 +162,18 @@ int bias_gather(hamiltonian *h, const plugmc_host *host)
 {
     plugmc_macrostates *m = h->bias.of;
     if (!m || !(h->bias.written || h->bias.written_on_device)) return PLUGMC_OK;
-    const size_t entries = (size_t)m->bins * BIAS_BOOKS;
-    double *books = h->bias.books, *sums = calloc(entries, sizeof *sums);
+    const size_t entries = (size_t)m->bins * BIAS_TRANSITIONS;
+    double *transitions = h->bias.transitions, *sums = calloc(entries, sizeof *sums);
     int code = sums ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
-    for (int32_t w = 0; w < h->system->walkers && h->bias.written && !code; w++, books += entries)
-        for (size_t k = 0; k < entries; k++) sums[k] += books[k];
+    for (int32_t w = 0; w < h->system->walkers && h->bias.written && !code;
+         w++, transitions += entries)
+        for (size_t k = 0; k < entries; k++) sums[k] += transitions[k];
     if (h->bias.written && !code)
-        memset(h->bias.books, 0, entries * (size_t)h->system->walkers * sizeof *books);
+        memset(h->bias.transitions, 0, entries * (size_t)h->system->walkers * sizeof *transitions);
     h->bias.written = false;
     if (h->bias.written_on_device && !code) code = on_device_gather(h, host, sums);
     for (int32_t b = 0; b < m->bins && !code; b++) {
-        const double *row = &sums[(size_t)b * BIAS_BOOKS];
+        const double *row = &sums[(size_t)b * BIAS_TRANSITIONS];
         for (int k = 0; k < BIAS_COLLECTED; k++) m->collected[b][k] += row[k];
         m->visits[b] += row[BIAS_VISITS];
     }
@@ -184,16 +185,17 @@ int bias_gather(hamiltonian *h, const plugmc_host *host)
 
 static size_t each(const hamiltonian *h)
 {
-    return (size_t)h->system->walkers * (size_t)h->bias.of->bins * BIAS_BOOKS;
+    return (size_t)h->system->walkers * (size_t)h->bias.of->bins * BIAS_TRANSITIONS;
 }
 
-size_t bias_books(const hamiltonian *h) { return h->bias.of ? 2 * each(h) : 0; }
+size_t bias_transitions(const hamiltonian *h) { return h->bias.of ? 2 * each(h) : 0; }
 
-int bias_read(hamiltonian *h, const plugmc_host *host, double *books)
+int bias_read(hamiltonian *h, const plugmc_host *host, double *transitions)
 {
-    memcpy(books, h->bias.books, each(h) * sizeof *books);
-    memset(books + each(h), 0, each(h) * sizeof *books);
-    return h->bias.written_on_device ? on_device_read_books(h, host, books + each(h)) : PLUGMC_OK;
+    memcpy(transitions, h->bias.transitions, each(h) * sizeof *transitions);
+    memset(transitions + each(h), 0, each(h) * sizeof *transitions);
+    return h->bias.written_on_device ? on_device_read_transitions(h, host, transitions + each(h))
+                                     : PLUGMC_OK;
 }
 
 static bool any(const double *x, size_t n)
@@ -203,10 +205,11 @@ static bool any(const double *x, size_t n)
     return false;
 }
 
-int bias_write(hamiltonian *h, const plugmc_host *host, const double *books)
+int bias_write(hamiltonian *h, const plugmc_host *host, const double *transitions)
 {
-    memcpy(h->bias.books, books, each(h) * sizeof *books);
-    h->bias.written = any(books, each(h));
-    h->bias.written_on_device = any(books + each(h), each(h));
-    return h->bias.written_on_device ? on_device_write_books(h, host, books + each(h)) : PLUGMC_OK;
+    memcpy(h->bias.transitions, transitions, each(h) * sizeof *transitions);
+    h->bias.written = any(transitions, each(h));
+    h->bias.written_on_device = any(transitions + each(h), each(h));
+    return h->bias.written_on_device ? on_device_write_transitions(h, host, transitions + each(h))
+                                     : PLUGMC_OK;
 }

@@ -9,7 +9,7 @@ typedef struct bias_step {
     /* Bins; they may lie outside the range of bins. */
     int64_t before, after;
     /* Change of the weight. */
-    double growth;
+    double delta;
     /* Change of x. */
     double change;
     /* It leaves the window of the walker, so it must be rejected. */
@@ -38,9 +38,9 @@ void bias_note(hamiltonian *, int32_t w, const bias_step *, double probability, 
  * measured. These times do not depend on where a run was interrupted, so neither do the last digits of the sums.
  * Returns a PLUGMC_* code. */
 int bias_gather(hamiltonian *, const plugmc_host *);
-/* Counts that have not been gathered yet, for checkpoints: two arrays [walkers][bins][BIAS_BOOKS], that of the host and
+/* Counts that have not been gathered yet, for checkpoints: two arrays [walkers][bins][BIAS_TRANSITIONS], that of the host and
  * that of the device. */
-size_t bias_books(const hamiltonian *);
-int bias_read(hamiltonian *, const plugmc_host *, double *books);
-int bias_write(hamiltonian *, const plugmc_host *, const double *books);
+size_t bias_transitions(const hamiltonian *);
+int bias_read(hamiltonian *, const plugmc_host *, double *transitions);
+int bias_write(hamiltonian *, const plugmc_host *, const double *transitions);
 #endif

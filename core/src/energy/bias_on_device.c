@@ -1,4 +1,4 @@
-/* Weights of macrostates and the books of trials on a GPU. */
+/* Weights of macrostates and the transitions of trials on a GPU. */
 #include <stdlib.h>
 
 #include "energy/on_device.h"
@@ -9,22 +9,26 @@ PLUGMC_EMBED(text_of_bias, PLUGMC_INCLUDE_PATH "/../../src/energy/bias.cu");
 
 enum { GATHER_THREADS = 256 }; /* as in bias.cu */
 
-_Static_assert((int)WALK_BOOKS == (int)BIAS_BOOKS && (int)WALK_VISITS == (int)BIAS_VISITS &&
-                   (int)WALK_UP == (int)PLUGMC_UP && (int)WALK_DOWN == (int)PLUGMC_DOWN,
+_Static_assert((int)WALK_TRANSITIONS == (int)BIAS_TRANSITIONS &&
+                   (int)WALK_VISITS == (int)BIAS_VISITS && (int)WALK_UP == (int)PLUGMC_UP &&
+                   (int)WALK_DOWN == (int)PLUGMC_DOWN,
                "one layout of the transition counts");
 
-static size_t entries_of(const hamiltonian *h) { return (size_t)h->bias.of->bins * BIAS_BOOKS; }
+static size_t entries_of(const hamiltonian *h)
+{
+    return (size_t)h->bias.of->bins * BIAS_TRANSITIONS;
+}
 
 static int make_memory(hamiltonian *h, const plugmc_host *host)
 {
     bias *b = &h->bias;
     const size_t walkers = (size_t)h->system->walkers, bins = (size_t)b->of->bins,
-                 books = walkers * entries_of(h) * sizeof(double),
+                 transitions = walkers * entries_of(h) * sizeof(double),
                  window = walkers * 2 * sizeof(int32_t),
                  of_count = (size_t)h->system->species_count * sizeof(double);
     if (b->on_device) return PLUGMC_OK;
-    int code = host->gpu->allocate(host->context, books, &b->on_device);
-    if (!code) code = host->gpu->fill(host->context, b->on_device, 0, books);
+    int code = host->gpu->allocate(host->context, transitions, &b->on_device);
+    if (!code) code = host->gpu->fill(host->context, b->on_device, 0, transitions);
     if (!code) code = host->gpu->allocate(host->context, entries_of(h) * sizeof(double), &b->sums);
     if (!code) code = host->gpu->allocate(host->context, bins * sizeof(double), &b->weight);
     if (!code) code = host->gpu->allocate(host->context, of_count, &b->of_count);
@@ -48,14 +52,14 @@ int on_device_bias(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
         code = host->gpu->upload(host->context, h->bias.weight, m->weight,
                                  (size_t)m->bins * sizeof *m->weight);
     *out = (walk_bias){.bins = m->bins,
-                       .books = bias_concerns(h, mover->changes),
+                       .counted = bias_concerns(h, mover->changes),
                        .of_volume = m->of_volume,
                        .low = m->low,
                        .width = m->width,
                        .of_count = at_device(h->bias.of_count),
                        .window = at_device(h->bias.window),
                        .weight = at_device(h->bias.weight),
-                       .book = at_device(h->bias.on_device)};
+                       .transitions = at_device(h->bias.on_device)};
     return code;
 }
 
@@ -81,17 +85,18 @@ static size_t bytes_of(const hamiltonian *h)
     return (size_t)h->system->walkers * entries_of(h) * sizeof(double);
 }
 
-int on_device_read_books(hamiltonian *h, const plugmc_host *host, double *books)
+int on_device_read_transitions(hamiltonian *h, const plugmc_host *host, double *transitions)
 {
-    return host->gpu->download(host->context, books, h->bias.on_device, bytes_of(h));
+    return host->gpu->download(host->context, transitions, h->bias.on_device, bytes_of(h));
 }
 
-int on_device_write_books(hamiltonian *h, const plugmc_host *host, const double *books)
+int on_device_write_transitions(hamiltonian *h, const plugmc_host *host, const double *transitions)
 {
     if (!host->gpu)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "the run was stopped on a GPU between two measurements, so it can "
                           "be resumed only on a GPU");
     const int code = make_memory(h, host);
-    return code ? code : host->gpu->upload(host->context, h->bias.on_device, books, bytes_of(h));
+    return code ? code
+                : host->gpu->upload(host->context, h->bias.on_device, transitions, bytes_of(h));
 }

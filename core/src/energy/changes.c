@@ -141,7 +141,7 @@ static int find_energies(hamiltonian *h, const plugmc_host *host)
     plugmc_view view = {.size = sizeof view};
     if (hard_cores_alone(h)) return PLUGMC_OK;
     if (host->gpu) return on_device_find(h, host);
-    int code = hamiltonian_bring(h, host);
+    int code = hamiltonian_refresh(h, host);
     if (code) return code;
 #pragma omp parallel for num_threads(threads) if (threads > 1) private(forbidden)
     for (int32_t w = 0; w < h->system->walkers; w++)
@@ -185,7 +185,7 @@ static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int6
     if (!PLUGMC_HAS(c, delta) || !c->delta) return;
     double sum = multiplier[terms] * volume;
     for (int32_t s = 0; s < h->system->species_count && c->kind >= PLUGMC_INSERTED; s++) {
-        const int64_t more = grows_by(h, c, w, p, s);
+        const int64_t more = count_change(h, c, w, p, s);
         if (more) sum += (double)more * of_species[s];
     }
     for (int k = 0; k < h->count; k++) {
@@ -255,7 +255,7 @@ static int rescale(hamiltonian *h, const plugmc_host *host, const plugmc_changes
 {
     const int threads = h->system->threads > 1 ? h->system->threads : 1;
     plugmc_view view = {.size = sizeof view};
-    int code = hamiltonian_bring(h, host);
+    int code = hamiltonian_refresh(h, host);
     if (code) return code;
 #pragma omp parallel for num_threads(threads) if (threads > 1) reduction(max : code)
     for (int32_t w = 0; w < c->walkers; w++) {
@@ -332,7 +332,7 @@ static int take_boxes_of_holder(hamiltonian *h, const plugmc_changes *c, const i
                                PLUGMC_READ | PLUGMC_WRITE, &boxes, NULL);
     for (int32_t w = 0; w < c->walkers && !code; w++)
         if (taken[w] >= 0) ((plugmc_box *)boxes)[w] = h->walkers[w].now.box = c->box[w];
-    h->left_out = true;
+    h->stale = true;
     return code ? code : h->ask_holder(h->holder, c, taken);
 }
 
@@ -490,7 +490,7 @@ int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_c
     if (why)
         return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not possible: %s",
                           c->kind, why);
-    int code = hamiltonian_bring(h, host);
+    int code = hamiltonian_refresh(h, host);
     if (code) return code;
     if (h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
     return code ? code : hamiltonian_changes(h, c);

@@ -233,7 +233,7 @@ plugmc_particle configuration_particle(const configuration *c, int32_t species, 
 int configuration_ranges(const configuration *c, int64_t i, int64_t j, int64_t after,
                          number_range *out)
 {
-    const int64_t left_out[2] = {i < j ? i : j, i < j ? j : i};
+    const int64_t excluded[2] = {i < j ? i : j, i < j ? j : i};
     int n = 0;
     for (int32_t s = 0; s < c->system->species_count; s++) {
         const number_range own = {c->system->first[s], c->system->first[s] + c->counts[s]};
@@ -246,11 +246,11 @@ int configuration_ranges(const configuration *c, int64_t i, int64_t j, int64_t a
         if (out[k].first <= after) out[k].first = after + 1 < out[k].end ? after + 1 : out[k].end;
     }
     for (int l = 0; l < 2; l++)
-        for (int k = 0; k < n && left_out[l] >= 0; k++) {
-            if (left_out[l] < out[k].first || left_out[l] >= out[k].end) continue;
+        for (int k = 0; k < n && excluded[l] >= 0; k++) {
+            if (excluded[l] < out[k].first || excluded[l] >= out[k].end) continue;
             memmove(&out[k + 1], &out[k], sizeof *out * (size_t)(n++ - k));
-            out[k].end = left_out[l];
-            out[++k].first = left_out[l] + 1;
+            out[k].end = excluded[l];
+            out[++k].first = excluded[l] + 1;
         }
     return n;
 }

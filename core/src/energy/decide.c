@@ -9,8 +9,8 @@ typedef struct group {
     int32_t walker[2];
     int n;
     bool proposed, forbidden, leads_out;
-    double growth;  /* of -ln p, without weights */
-    double weight;  /* growth of these */
+    double delta;   /* of -ln p, without weights */
+    double weight;  /* delta of these */
     bias_step step; /* of the first walker */
 } group;
 
@@ -19,7 +19,7 @@ static bool add(const hamiltonian *h, const plugmc_changes *c, int32_t w, group 
 {
     if (!c || !hamiltonian_is_proposed(c, w)) return false;
     g->forbidden |= c->forbidden[w];
-    g->growth += c->forbidden[w] ? 0 : c->delta[w];
+    g->delta += c->forbidden[w] ? 0 : c->delta[w];
     *change += bias_change(h, c, w, w);
     return true;
 }
@@ -33,8 +33,8 @@ static void add_walker(const hamiltonian *h, const plugmc_decision *d, int32_t w
     g->walker[g->n++] = w;
     g->proposed |= one || other;
     g->leads_out |= step.leads_out;
-    g->weight += step.growth;
-    if (d->log_factor) g->growth -= d->log_factor[w];
+    g->weight += step.delta;
+    if (d->log_factor) g->delta -= d->log_factor[w];
 }
 
 static double draw(const plugmc_host *host, const plugmc_decision *d, int32_t w)
@@ -44,18 +44,18 @@ static double draw(const plugmc_host *host, const plugmc_decision *d, int32_t w)
     return plugmc_uniform_double(random.word[0], random.word[1]);
 }
 
-/* Whether a group's changes are taken; *lost: their growth is not a number. */
+/* Whether a group's changes are taken; *lost: their delta is not a number. */
 static bool decide(hamiltonian *h, const plugmc_host *host, const plugmc_decision *d,
-                   const group *g, bool books, bool *lost)
+                   const group *g, bool counted, bool *lost)
 {
-    const double growth = g->growth + g->weight;
-    *lost = g->proposed && !g->forbidden && !(growth > -INFINITY);
+    const double delta = g->delta + g->weight;
+    *lost = g->proposed && !g->forbidden && !(delta > -INFINITY);
     if (*lost) return false;
     const bool possible = g->proposed && !g->forbidden;
     const bool taken =
-        possible && !g->leads_out && (growth <= 0 || draw(host, d, g->walker[0]) < exp(-growth));
-    if (books && g->proposed)
-        bias_note(h, g->walker[0], &g->step, possible ? fmin(1, exp(-g->growth)) : 0, taken);
+        possible && !g->leads_out && (delta <= 0 || draw(host, d, g->walker[0]) < exp(-delta));
+    if (counted && g->proposed)
+        bias_note(h, g->walker[0], &g->step, possible ? fmin(1, exp(-g->delta)) : 0, taken);
     return taken;
 }
 
@@ -77,11 +77,11 @@ static bool is_of_all(const hamiltonian *h, const plugmc_changes *c)
 int hamiltonian_decide(hamiltonian *h, const plugmc_host *host, const plugmc_decision *d,
                        uint32_t mover_changes, const int32_t *rungs, plugmc_counts *counts)
 {
-    const bool books = bias_concerns(h, mover_changes);
+    const bool counted = bias_concerns(h, mover_changes);
     if (!is_of_all(h, d->changes) || (d->also && !is_of_all(h, d->also)))
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "a decision needs one change for each walker, with its `delta`");
-    int code = bias_is_of_energy(h) ? hamiltonian_bring(h, host) : PLUGMC_OK;
+    int code = bias_is_of_energy(h) ? hamiltonian_refresh(h, host) : PLUGMC_OK;
     for (int32_t w = 0; w < h->system->walkers && bias_is_of_energy(h) && !code; w++)
         bias_find_energy(h, w);
     if (code) return code;
@@ -95,7 +95,7 @@ int hamiltonian_decide(hamiltonian *h, const plugmc_host *host, const plugmc_dec
         }
         add_walker(h, d, w, &g);
         if (partner != w) add_walker(h, d, partner, &g);
-        const bool taken = decide(h, host, d, &g, books, &lost);
+        const bool taken = decide(h, host, d, &g, counted, &lost);
         const plugmc_not_a_number where = {
             .size = sizeof where, .walker = w, .particle = -1, .sweep = d->sweep};
         if (lost) return host->not_a_number(host->context, &where);

@@ -4,16 +4,16 @@
 #include "energy/hamiltonian.h"
 
 /* sum_k (m_bk - m_ak) (X_ak - X_bk), X what multipliers m multiply. Where these are equal X may be infinite. */
-int hamiltonian_exchange_growth(hamiltonian *h, const plugmc_host *host, int32_t a, int32_t b,
-                                double *growth)
+int hamiltonian_exchange_delta(hamiltonian *h, const plugmc_host *host, int32_t a, int32_t b,
+                               double *delta)
 {
     const double *ma = &h->multipliers[(int64_t)a * h->width],
                  *mb = &h->multipliers[(int64_t)b * h->width], *xa, *xb;
     int code = hamiltonian_energy(h, host, a, &xa);
     if (!code) code = hamiltonian_energy(h, host, b, &xb);
-    *growth = 0;
+    *delta = 0;
     for (int k = 0; k < h->width && !code; k++)
-        if (ma[k] != mb[k]) *growth -= (ma[k] - mb[k]) * (xa[k] - xb[k]);
+        if (ma[k] != mb[k]) *delta -= (ma[k] - mb[k]) * (xa[k] - xb[k]);
     return code;
 }
 

@@ -90,7 +90,7 @@ typedef struct hamiltonian {
     /* [walkers]; NULL: not open. */
     walker_energy *walkers;
     /* The particles in `walkers` are out of date; the state is newer. */
-    bool left_out;
+    bool stale;
     const plugmc_state *state;
     /* plugmc_driver.rescale of the mover that holds the configuration. `holder` is passed in place of its instance.
      * PLUGMC_UNANSWERED if there is no such mover. */
@@ -117,17 +117,17 @@ bool hamiltonian_finds_box_too_small(const hamiltonian *, const plugmc_box *);
 int hamiltonian_open(hamiltonian *, const plugmc_host *host);
 void hamiltonian_close(hamiltonian *);
 /* Loads the state; stores in it what was accepted since. Both return PLUGMC_* codes. */
-int hamiltonian_take(hamiltonian *, const plugmc_host *, const plugmc_state *, uint32_t changed);
-int hamiltonian_give(hamiltonian *, const plugmc_state *);
+int hamiltonian_load(hamiltonian *, const plugmc_host *, const plugmc_state *, uint32_t changed);
+int hamiltonian_store(hamiltonian *, const plugmc_state *);
 /* Whether there is something to store. */
-bool hamiltonian_is_ahead(const hamiltonian *);
+bool hamiltonian_is_newer(const hamiltonian *);
 /* Store only boxes, particle counts, or positions. */
-int hamiltonian_give_boxes(hamiltonian *, const plugmc_state *);
-int hamiltonian_give_counts(hamiltonian *, const plugmc_state *);
-int hamiltonian_give_places(hamiltonian *, const plugmc_state *);
+int hamiltonian_store_boxes(hamiltonian *, const plugmc_state *);
+int hamiltonian_store_counts(hamiltonian *, const plugmc_state *);
+int hamiltonian_store_positions(hamiltonian *, const plugmc_state *);
 
-/* Loads the particles from the state if they are out of date (`left_out`). From any thread. */
-int hamiltonian_bring(hamiltonian *, const plugmc_host *);
+/* Loads the particles from the state if they are out of date (`stale`). From any thread. */
+int hamiltonian_refresh(hamiltonian *, const plugmc_host *);
 
 /* Updates hamiltonian.counts. */
 void hamiltonian_counts(hamiltonian *);
@@ -138,7 +138,7 @@ int hamiltonian_start_totals(hamiltonian *, const plugmc_host *);
 
 /* plugmc_hamiltonian.energies and settle, plugmc_host.trials. */
 int hamiltonian_energies(hamiltonian *, const plugmc_host *, const plugmc_changes *);
-/* Changes of particles. The caller has called hamiltonian_bring and started many-body terms. From many threads. */
+/* Changes of particles. The caller has called hamiltonian_refresh and started many-body terms. From many threads. */
 int hamiltonian_changes(hamiltonian *, const plugmc_changes *);
 int hamiltonian_settle(hamiltonian *, const plugmc_host *, const plugmc_changes *,
                        const int64_t *taken);
@@ -154,9 +154,9 @@ bool hamiltonian_is_proposed(const plugmc_changes *, int64_t p);
 void hamiltonian_energy_anew(hamiltonian *, int32_t walker, double *energy);
 /* Energy of each term [terms] of a walker now. */
 int hamiltonian_energy(hamiltonian *, const plugmc_host *, int32_t walker, const double **energy);
-/* plugmc_rungs.exchange_growth, exchange_rungs. */
-int hamiltonian_exchange_growth(hamiltonian *, const plugmc_host *, int32_t a, int32_t b,
-                                double *growth);
+/* plugmc_rungs.exchange_delta, exchange_rungs. */
+int hamiltonian_exchange_delta(hamiltonian *, const plugmc_host *, int32_t a, int32_t b,
+                               double *delta);
 int hamiltonian_exchange_rungs(hamiltonian *, int32_t a, int32_t b);
 /* Sets the multipliers of walker w, which are those of its rung in the state from now on. */
 void hamiltonian_set_rung(hamiltonian *, int32_t w, const double *multipliers);

@@ -74,8 +74,8 @@ const char *group_is_wrong(const hamiltonian *h, const plugmc_changes *c, int64_
     return NULL;
 }
 
-int64_t grows_by(const hamiltonian *h, const plugmc_changes *c, int32_t walker, int64_t p,
-                 int32_t species)
+int64_t count_change(const hamiltonian *h, const plugmc_changes *c, int32_t walker, int64_t p,
+                     int32_t species)
 {
     const int32_t n = together(c), *own = h->walkers[walker].now.all.species;
     int64_t sum = 0;

@@ -26,6 +26,6 @@ bool goes_somewhere(int32_t kind);
 bool is_position(const double r[3]);
 /* The change of the number of particles of a species if the proposal is accepted. Also defined if there is no
  * particle to remove. */
-int64_t grows_by(const hamiltonian *, const plugmc_changes *, int32_t walker, int64_t p,
-                 int32_t species);
+int64_t count_change(const hamiltonian *, const plugmc_changes *, int32_t walker, int64_t p,
+                     int32_t species);
 #endif

@@ -7,13 +7,13 @@
 #include "plugmc/everything.h"
 
 /* Counts of a bin: the columns of plugmc_macrostates.collected, and visits. */
-enum { BIAS_COLLECTED = PLUGMC_UP_TRIALS + 1, BIAS_VISITS = BIAS_COLLECTED, BIAS_BOOKS };
+enum { BIAS_COLLECTED = PLUGMC_UP_TRIALS + 1, BIAS_VISITS = BIAS_COLLECTED, BIAS_TRANSITIONS };
 
 typedef struct bias {
     /* NULL: there are no macrostates. */
     plugmc_macrostates *of;
-    /* [walkers][bins][BIAS_BOOKS]: counts on the host since they were last gathered. */
-    double *books;
+    /* [walkers][bins][BIAS_TRANSITIONS]: counts on the host since they were last gathered. */
+    double *transitions;
     /* They are not all zero. */
     bool written;
     /* [walkers]: current sum_t m_t U_t, if macrostates are bins of the energy. */

@@ -109,7 +109,7 @@ void on_device_close(hamiltonian *h)
 int on_device_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
 {
     double *positions;
-    int code = hamiltonian_give(h, h->state);
+    int code = hamiltonian_store(h, h->state);
     if (!code) code = plugmc_state_positions(h->state, PLUGMC_ON_DEVICE, PLUGMC_READ, &positions);
     return code ? code : host->view(host->context, positions, 1, view);
 }
@@ -316,7 +316,7 @@ int on_device_take_boxes(hamiltonian *h, const plugmc_host *host, const plugmc_b
             false; /* in cells that fit all boxes: their sums are no longer the same to the bit */
         if (yes[w]) ((plugmc_box *)all)[w] = e->now.box = boxes[w];
     }
-    h->left_out = true;
+    h->stale = true;
     h->boxes_taken = false; /* totals are started again when something brings the particles */
     return code;
 }

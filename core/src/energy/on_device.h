@@ -20,12 +20,12 @@ int on_device_rescale(hamiltonian *, const plugmc_host *, const plugmc_box *boxe
 /* Puts the walkers with taken >= 0 into their new boxes, also in the state. */
 int on_device_take_boxes(hamiltonian *, const plugmc_host *, const plugmc_box *boxes,
                          const int64_t *taken);
-/* Adds the counts of trials made on the device, summed over walkers, to sums [bins][BIAS_BOOKS]. Resets them on the
+/* Adds the counts of trials made on the device, summed over walkers, to sums [bins][BIAS_TRANSITIONS]. Resets them on the
  * device. */
 int on_device_gather(hamiltonian *, const plugmc_host *, double *sums);
-/* Copy these counts [walkers][bins][BIAS_BOOKS] from the device and to it. */
-int on_device_read_books(hamiltonian *, const plugmc_host *, double *books);
-int on_device_write_books(hamiltonian *, const plugmc_host *, const double *books);
+/* Copy these counts [walkers][bins][BIAS_TRANSITIONS] from the device and to it. */
+int on_device_read_transitions(hamiltonian *, const plugmc_host *, double *transitions);
+int on_device_write_transitions(hamiltonian *, const plugmc_host *, const double *transitions);
 /* Makes trials on the device, as hamiltonian_trials. PLUGMC_UNANSWERED if the host is the better place. */
 int on_device_trials(hamiltonian *, const plugmc_host *, const plugmc_plugin *mover,
                      const plugmc_proposal *, uint64_t first, uint64_t n);

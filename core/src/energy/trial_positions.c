@@ -1,6 +1,6 @@
 /* Several places to choose from: see trial_positions.h.
  *
- * Who comes is tried at k places. With g_j the growth of -ln p at place j, place j is chosen with probability
+ * Who comes is tried at k places. With g_j the delta of -ln p at place j, place j is chosen with probability
  * exp(-g_j) / sum, and the trial is decided as if -ln p grew by -ln (sum / k). Who leaves is put back in thought: its
  * own place and k - 1 others are weighed as the way back would weigh them, when it is gone. If -ln p grows by g as it
  * leaves, and by d_j as it goes to place j instead, it would come there with g_j = d_j - g, and at its own with -g, so
@@ -30,12 +30,12 @@ static int weigh(hamiltonian *h, const plugmc_trial *t, several_places *s, int32
                                   .species = s->species,
                                   .change = change,
                                   .forbidden = s->forbidden,
-                                  .delta = s->growth};
+                                  .delta = s->delta};
     return hamiltonian_changes(h, &s->changes);
 }
 
 int places_to_come(hamiltonian *h, const plugmc_trial *t, several_places *s, double *change,
-                   int64_t *chosen, int32_t *forbidden, double *growth)
+                   int64_t *chosen, int32_t *forbidden, double *delta)
 {
     const int32_t k = t->trial_positions;
     double least = INFINITY, sum = 0, below = 0;
@@ -44,12 +44,12 @@ int places_to_come(hamiltonian *h, const plugmc_trial *t, several_places *s, dou
     for (int32_t j = 0; j < k && !code; j++) {
         if (s->forbidden[j]) continue;
         *forbidden = 0;
-        if (!(s->growth[j] > -INFINITY)) { /* goes there, so that it is found */
+        if (!(s->delta[j] > -INFINITY)) { /* goes there, so that it is found */
             *chosen = j;
-            *growth = s->growth[j];
+            *delta = s->delta[j];
             return PLUGMC_OK;
         }
-        least = fmin(least, s->growth[j]);
+        least = fmin(least, s->delta[j]);
     }
     if (code || *forbidden) return code;
     if (least == INFINITY) { /* no place has any weight */
@@ -57,30 +57,30 @@ int places_to_come(hamiltonian *h, const plugmc_trial *t, several_places *s, dou
         return PLUGMC_OK;
     }
     for (int32_t j = 0; j < k; j++)
-        if (!s->forbidden[j]) sum += exp(least - s->growth[j]);
+        if (!s->forbidden[j]) sum += exp(least - s->delta[j]);
     const plugmc_random random =
         plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ACCEPT, 1);
     const double u = plugmc_uniform_double(random.word[0], random.word[1]) * sum;
     for (int32_t j = 0; j < k; j++) {
-        if (s->forbidden[j] || s->growth[j] == INFINITY) continue;
+        if (s->forbidden[j] || s->delta[j] == INFINITY) continue;
         *chosen = j;
-        below += exp(least - s->growth[j]);
+        below += exp(least - s->delta[j]);
         if (u < below) break;
     }
-    *growth = least - log(sum / k);
+    *delta = least - log(sum / k);
     return PLUGMC_OK;
 }
 
 int places_to_leave(hamiltonian *h, const plugmc_trial *t, several_places *s, double *change,
-                    double *growth)
+                    double *delta)
 {
     const int32_t k = t->trial_positions;
     double sum = 1;
     const int code = weigh(h, t, s, PLUGMC_DISPLACED, 1, k - 1, change);
     for (int32_t j = 0; j < k - 1 && !code; j++) {
         if (s->forbidden[j]) continue;
-        sum += exp(-s->growth[j]);
+        sum += exp(-s->delta[j]);
     }
-    *growth += log(sum / k);
+    *delta += log(sum / k);
     return code;
 }

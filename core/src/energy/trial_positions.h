@@ -9,14 +9,14 @@ typedef struct several_places {
     plugmc_changes changes;
     int32_t particle[PLUGMC_MOST_TRIAL_POSITIONS], species[PLUGMC_MOST_TRIAL_POSITIONS],
         forbidden[PLUGMC_MOST_TRIAL_POSITIONS];
-    double place[PLUGMC_MOST_TRIAL_POSITIONS][3], growth[PLUGMC_MOST_TRIAL_POSITIONS];
+    double place[PLUGMC_MOST_TRIAL_POSITIONS][3], delta[PLUGMC_MOST_TRIAL_POSITIONS];
 } several_places;
 
-/* An insertion: selects a trial position and puts its number in *chosen. *growth is the change of -ln p with which the
+/* An insertion: selects a trial position and puts its number in *chosen. *delta is the change of -ln p with which the
  * trial is accepted or rejected. `change` is a buffer [places][terms]. */
 int places_to_come(hamiltonian *, const plugmc_trial *, several_places *, double *change,
-                   int64_t *chosen, int32_t *forbidden, double *growth);
-/* A removal: *growth is the change of -ln p by it. The correction for the trial positions is added. */
+                   int64_t *chosen, int32_t *forbidden, double *delta);
+/* A removal: *delta is the change of -ln p by it. The correction for the trial positions is added. */
 int places_to_leave(hamiltonian *, const plugmc_trial *, several_places *, double *change,
-                    double *growth);
+                    double *delta);
 #endif

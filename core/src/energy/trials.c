@@ -15,7 +15,7 @@ typedef struct task {
     int64_t between_looks; /* trials until somebody may wait to stop the run */
     uint32_t from;         /* number of the first trial of a sweep */
     int32_t moves;         /* that the mover has */
-    bool books;            /* are kept: it can lead to another macrostate */
+    bool counted;          /* are kept: it can lead to another macrostate */
 } task;
 
 /* The kinds of change that a trial may be. */
@@ -72,16 +72,16 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
 /* What the trial would change, at the place that is chosen where there are several. */
 static int ask(hamiltonian *h, const plugmc_trial *t, const plugmc_changes *c,
                several_places *several, double *change, int64_t *chosen, int32_t *forbidden,
-               double *growth)
+               double *delta)
 {
     *forbidden = nobody(t);
     if (*forbidden) return PLUGMC_OK;
     if (t->trial_positions > 1 && t->kind == PLUGMC_INSERTED)
-        return places_to_come(h, t, several, change, chosen, forbidden, growth);
+        return places_to_come(h, t, several, change, chosen, forbidden, delta);
     const int code = hamiltonian_changes(h, c);
     if (code || *forbidden || t->trial_positions <= 1) return code;
     /* behind the change of its own, which weights of energies ask for */
-    return places_to_leave(h, t, several, change + h->system->term_count, growth);
+    return places_to_leave(h, t, several, change + h->system->term_count, delta);
 }
 
 /* Returns the code of what failed; e tells the rest. */
@@ -110,7 +110,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                           .move = k->proposal->move,
                           .group = &group};
     int32_t forbidden = 0;
-    double growth = 0;
+    double delta = 0;
     const int proposed = k->proposal->propose(k->proposal->parameters, &trial);
     const char *why = proposed ? wrong(k, e, &trial) : NULL;
     e->refused = why;
@@ -132,7 +132,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                               .species = many ? group.members : &trial.species,
                               .change = change,
                               .forbidden = &forbidden,
-                              .delta = &growth,
+                              .delta = &delta,
                               .group = group.n};
     e->refused = many ? group_is_wrong(h, &c, 0) : NULL;
     if (e->refused) return PLUGMC_ERROR_STATE;
@@ -143,22 +143,22 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     int64_t yes = 0;
     e->failed_term = -1;
     e->failed_particle = any_particle(trial.kind) ? trial.particle : -1;
-    int code = ask(h, &trial, &c, &several, change, &yes, &forbidden, &growth);
+    int code = ask(h, &trial, &c, &several, change, &yes, &forbidden, &delta);
     const bias_step step = bias_of(h, w, bias_change(h, settled, w, comes_to_one ? yes : 0));
-    if (forbidden && k->books && !code) bias_note(h, w, &step, 0, false);
+    if (forbidden && k->counted && !code) bias_note(h, w, &step, 0, false);
     if (code || forbidden) return code;
-    growth -= trial.log_factor;
-    if (!(growth > -INFINITY)) { /* it goes there, so that it is found */
+    delta -= trial.log_factor;
+    if (!(delta > -INFINITY)) { /* it goes there, so that it is found */
         code = hamiltonian_settle(h, k->host, settled, &yes);
         return code ? code : PLUGMC_ERROR_STATE;
     }
     const plugmc_random random =
         plugmc_draw(k->host->seed, sweep, (uint32_t)w, number, PLUGMC_PURPOSE_ACCEPT, 0);
-    const double weighted = growth + step.growth;
+    const double weighted = delta + step.delta;
     const bool taken =
         !step.leads_out &&
         (weighted <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) < exp(-weighted));
-    if (k->books) bias_note(h, w, &step, fmin(1, exp(-growth)), taken);
+    if (k->counted) bias_note(h, w, &step, fmin(1, exp(-delta)), taken);
     counts->accepted += taken;
     return hamiltonian_settle(h, k->host, settled, taken ? &yes : &no);
 }
@@ -210,7 +210,7 @@ static int report_failure(const hamiltonian *h, const plugmc_host *host)
 int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_mover *mover,
                        const plugmc_proposal *proposal, uint64_t first, uint64_t n)
 {
-    int code = hamiltonian_bring(h, host);
+    int code = hamiltonian_refresh(h, host);
     if (!code && h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
     if (code) return code;
     const task k = {h,

@@ -88,7 +88,7 @@ typedef struct trials_place {
     uint32_t skip[2];
 } trials_place;
 
-/* The share of a thread in the growth of -ln p by the neighbours of a place; returns whether the one
+/* The share of a thread in the delta of -ln p by the neighbours of a place; returns whether the one
  * that comes overlaps. */
 PLUGMC_FN int trials_meet(const energies_task *t, const trials_places *places, uint32_t walker,
                           const trials_place *p, const trials_around *around, uint32_t thread,
@@ -197,22 +197,22 @@ extern "C" __global__ void __launch_bounds__(TRIALS_THREADS)
         const trials_place place = {places.x[row + own],       places.y[row + own],
                                     places.z[row + own],       places.species[row + mine],
                                     places.species[row + his], {si, sj}};
-        double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1], growth = 0;
+        double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1], delta = 0;
         if (thread < 32)
             trials_look_around(&t, walker, places.cell[row + mine], thread, &around[half]);
         __syncthreads();
         const int overlap = trials_meet(&t, &places, walker, &place, &around[half], thread, change);
         for (int term = 0; term < PLUGMC_TERMS; term++)
-            if (multipliers[term] != 0) growth += multipliers[term] * change[term];
+            if (multipliers[term] != 0) delta += multipliers[term] * change[term];
         const int forbidden = __syncthreads_or(overlap);
         if (forbidden) continue;
-        growth = energies_sum(growth, room, TRIALS_THREADS) - trial.log_factor;
-        const bool lost = !(growth > -PLUGMC_NO_RANGE);
+        delta = energies_sum(delta, room, TRIALS_THREADS) - trial.log_factor;
+        const bool lost = !(delta > -PLUGMC_NO_RANGE);
         const plugmc_random random =
             plugmc_draw(call.seed, trial.sweep, walker, trial.number, PLUGMC_PURPOSE_ACCEPT, 0);
         /* what is not a number goes there, so that it is found */
-        const bool taken = lost || growth <= 0 ||
-                           plugmc_uniform_double(random.word[0], random.word[1]) < exp(-growth);
+        const bool taken = lost || delta <= 0 ||
+                           plugmc_uniform_double(random.word[0], random.word[1]) < exp(-delta);
         if (lost) result.stopped = 1;
         if (taken && threadIdx.x == 0) trials_swap(&t, &places, walker, i, j);
         result.accepted += taken;

@@ -228,7 +228,7 @@ static int make_swaps(hamiltonian *h, const plugmc_host *host, const mover_kerne
             code = on_device_launch(host, k->end, blocks, ENERGIES_THREADS,
                                     (void *[]){&task, &m->places, &positions});
         for (int32_t w = 0; w < system->walkers; w++) h->walkers[w].known = false;
-        h->left_out = true;
+        h->stale = true;
     }
     return code ? code : take_results(h, host, proposal->move);
 }

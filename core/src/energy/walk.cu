@@ -93,12 +93,12 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
 PLUGMC_FN double walk_by_count(const walk_task *t, const double *multipliers, int64_t before,
                                int64_t after)
 {
-    double growth = 0;
+    double delta = 0;
     for (int term = 0; term < PLUGMC_TERMS && t->by_count; term++) {
         const double *energy = t->by_count + (uint64_t)term * (t->particles + 1);
-        if (multipliers[term] != 0) growth += multipliers[term] * (energy[after] - energy[before]);
+        if (multipliers[term] != 0) delta += multipliers[term] * (energy[after] - energy[before]);
     }
-    return growth;
+    return delta;
 }
 
 /* Sum over the block, in an order that depends on its size alone. */
@@ -287,13 +287,13 @@ PLUGMC_FN int walk_group_overlaps(const plugmc_trial *trial, const walk_around *
 }
 
 /* Growth of -ln p, and whether it is forbidden. */
-PLUGMC_FN double walk_group_growth(const walk_task *t, plugmc_trial *trial, const walk_around *a,
-                                   const double *multipliers, double *room, int *forbidden)
+PLUGMC_FN double walk_group_delta(const walk_task *t, plugmc_trial *trial, const walk_around *a,
+                                  const double *multipliers, double *room, int *forbidden)
 {
     const double *of_species = multipliers + PLUGMC_TERMS + 1;
     const int comes = trial->kind == PLUGMC_GROUP_INSERTED;
     const int64_t n = a->count[0];
-    double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, growth = 0;
+    double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, delta = 0;
     int overlap = 0;
     for (int32_t k = 0; comes && k < trial->group->n; k++)
         plugmc_wrap(trial->box, trial->group->positions[k]);
@@ -309,11 +309,11 @@ PLUGMC_FN double walk_group_growth(const walk_task *t, plugmc_trial *trial, cons
     *forbidden = __syncthreads_or(overlap);
     if (*forbidden) return 0;
     for (int term = 0; term < PLUGMC_TERMS; term++)
-        if (multipliers[term] != 0) growth += multipliers[term] * change[term];
-    growth = walk_sum(growth, room) - trial->log_factor;
+        if (multipliers[term] != 0) delta += multipliers[term] * change[term];
+    delta = walk_sum(delta, room) - trial->log_factor;
     for (int32_t k = 0; k < trial->group->n; k++)
-        growth += (comes ? 1 : -1) * of_species[walk_species_of(trial, a, k)];
-    return growth +
+        delta += (comes ? 1 : -1) * of_species[walk_species_of(trial, a, k)];
+    return delta +
            walk_by_count(t, multipliers, n, comes ? n + trial->group->n : n - trial->group->n);
 }
 
@@ -363,42 +363,42 @@ PLUGMC_FN int walk_is_possible(const walk_task *t, const walk_call *call, const 
 }
 
 /* Growth of -ln p, and whether it is forbidden. */
-PLUGMC_FN double walk_growth(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
-                             const walk_part part[2], int parts, const double *multipliers,
-                             double *room, int *forbidden)
+PLUGMC_FN double walk_delta(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
+                            const walk_part part[2], int parts, const double *multipliers,
+                            double *room, int *forbidden)
 {
     const double *of_species = multipliers + PLUGMC_TERMS + 1;
-    double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, growth = 0;
+    double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, delta = 0;
     int overlap = 0;
     for (int k = 0; k < parts; k++) overlap |= walk_meet(t, a, &part[k], change);
     *forbidden = __syncthreads_or(overlap);
     if (*forbidden) return 0;
     for (int term = 0; term < PLUGMC_TERMS; term++)
-        if (multipliers[term] != 0) growth += multipliers[term] * change[term];
-    growth = walk_sum(growth, room) - trial->log_factor;
+        if (multipliers[term] != 0) delta += multipliers[term] * change[term];
+    delta = walk_sum(delta, room) - trial->log_factor;
     const int64_t n = a->count[0];
     if (trial->kind == PLUGMC_INSERTED)
-        growth += of_species[part[0].comes] + walk_by_count(t, multipliers, n, n + 1);
+        delta += of_species[part[0].comes] + walk_by_count(t, multipliers, n, n + 1);
     if (trial->kind == PLUGMC_REMOVED)
-        growth += walk_by_count(t, multipliers, n, n - 1) - of_species[part[0].was];
+        delta += walk_by_count(t, multipliers, n, n - 1) - of_species[part[0].was];
     if (trial->kind == PLUGMC_IDENTITY)
-        growth += of_species[part[0].comes] - of_species[part[0].was];
-    return growth;
+        delta += of_species[part[0].comes] - of_species[part[0].was];
+    return delta;
 }
 
 /* ---- Several places: as in places.c ----------------------------------------------------------------- */
 
-/* The growth at place j of a trial: of who comes there, or of who goes there instead of leaving. */
-PLUGMC_FN double walk_growth_at(const walk_task *t, plugmc_trial *trial, int32_t j, int32_t kind,
-                                const walk_around *a, walk_part part[2], const double *multipliers,
-                                double *room, int *forbidden)
+/* The delta at place j of a trial: of who comes there, or of who goes there instead of leaving. */
+PLUGMC_FN double walk_delta_at(const walk_task *t, plugmc_trial *trial, int32_t j, int32_t kind,
+                               const walk_around *a, walk_part part[2], const double *multipliers,
+                               double *room, int *forbidden)
 {
     plugmc_draw_trial_position(trial, j, trial->position);
     plugmc_wrap(trial->box, trial->position);
     trial->kind = kind;
     const int parts = walk_parts(trial, a, part);
-    const double growth = walk_growth(t, trial, a, part, parts, multipliers, room, forbidden);
-    return *forbidden ? PLUGMC_NO_RANGE : growth;
+    const double delta = walk_delta(t, trial, a, part, parts, multipliers, room, forbidden);
+    return *forbidden ? PLUGMC_NO_RANGE : delta;
 }
 
 /* Who comes: leaves the place that is chosen in trial and part. Places are met twice, once for the sum of their
@@ -408,31 +408,31 @@ PLUGMC_FN double walk_come(const walk_task *t, plugmc_trial *trial, const walk_a
                            int *forbidden)
 {
     const int32_t k = trial->trial_positions;
-    double growths[PLUGMC_MOST_TRIAL_POSITIONS], least = PLUGMC_NO_RANGE, sum = 0, below = 0;
+    double deltas[PLUGMC_MOST_TRIAL_POSITIONS], least = PLUGMC_NO_RANGE, sum = 0, below = 0;
     int32_t chosen = -1;
     int none = 1;
     for (int32_t j = 0; j < k; j++) {
         int hit;
-        growths[j] = walk_growth_at(t, trial, j, PLUGMC_INSERTED, a, part, multipliers, room, &hit);
+        deltas[j] = walk_delta_at(t, trial, j, PLUGMC_INSERTED, a, part, multipliers, room, &hit);
         if (hit) continue;
         none = 0;
-        if (!(growths[j] > -PLUGMC_NO_RANGE)) { /* goes there, so that it is found */
+        if (!(deltas[j] > -PLUGMC_NO_RANGE)) { /* goes there, so that it is found */
             *forbidden = 0;
-            return growths[j];
+            return deltas[j];
         }
-        least = fmin(least, growths[j]);
+        least = fmin(least, deltas[j]);
     }
     *forbidden = none || least == PLUGMC_NO_RANGE;
     if (*forbidden) return 0;
     for (int32_t j = 0; j < k; j++)
-        if (growths[j] < PLUGMC_NO_RANGE) sum += exp(least - growths[j]);
+        if (deltas[j] < PLUGMC_NO_RANGE) sum += exp(least - deltas[j]);
     const plugmc_random random = plugmc_draw(trial->seed, trial->sweep, trial->walker,
                                              trial->number, PLUGMC_PURPOSE_ACCEPT, 1);
     const double u = plugmc_uniform_double(random.word[0], random.word[1]) * sum;
     for (int32_t j = 0; j < k && (chosen < 0 || u >= below); j++) {
-        if (!(growths[j] < PLUGMC_NO_RANGE)) continue;
+        if (!(deltas[j] < PLUGMC_NO_RANGE)) continue;
         chosen = j;
-        below += exp(least - growths[j]);
+        below += exp(least - deltas[j]);
     }
     plugmc_draw_trial_position(trial, chosen, trial->position);
     plugmc_wrap(trial->box, trial->position);
@@ -440,7 +440,7 @@ PLUGMC_FN double walk_come(const walk_task *t, plugmc_trial *trial, const walk_a
     return least - log(sum / k);
 }
 
-/* Who leaves: what is to be added to the growth. */
+/* Who leaves: what is to be added to the delta. */
 PLUGMC_FN double walk_leave(const walk_task *t, plugmc_trial *trial, const walk_around *a,
                             const double *multipliers, double *room)
 {
@@ -450,9 +450,9 @@ PLUGMC_FN double walk_leave(const walk_task *t, plugmc_trial *trial, const walk_
     trial->log_factor = 0;
     for (int32_t j = 1; j < trial->trial_positions; j++) {
         int hit;
-        const double growth =
-            walk_growth_at(t, trial, j, PLUGMC_DISPLACED, a, part, multipliers, room, &hit);
-        if (!hit) sum += exp(-growth);
+        const double delta =
+            walk_delta_at(t, trial, j, PLUGMC_DISPLACED, a, part, multipliers, room, &hit);
+        if (!hit) sum += exp(-delta);
     }
     trial->kind = PLUGMC_REMOVED;
     trial->log_factor = factor;
@@ -464,7 +464,7 @@ PLUGMC_FN double walk_leave(const walk_task *t, plugmc_trial *trial, const walk_
 /* What a trial means for the walker's place among the bins. */
 typedef struct walk_step {
     int64_t before, after;
-    double growth;
+    double delta;
     int leads_out;
 } walk_step;
 
@@ -501,27 +501,27 @@ PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, uint3
         change -= b->of_count[trial->particle < 0 ? trial->other : a->species[trial->particle]];
     s.before = walk_bin(b, x);
     s.after = change == 0 ? s.before : walk_bin(b, x + change);
-    s.growth = walk_weight(b, s.after) - walk_weight(b, s.before);
+    s.delta = walk_weight(b, s.after) - walk_weight(b, s.before);
     const int64_t outside = walk_outside(b, walker, s.after);
     s.leads_out =
         outside > 0 && outside >= walk_outside(b, walker, s.before) && s.after != s.before;
     return s;
 }
 
-/* By one thread of the block, whose walker alone has this part of the books. */
+/* By one thread of the block, whose walker alone has this part of the transition counts. */
 PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s,
                          double probability, int taken)
 {
     const int64_t at = taken ? s->after : s->before;
     const int way = s->after < s->before ? WALK_DOWN : WALK_UP,
               next = s->after == s->before - 1 || s->after == s->before + 1;
-    double *book = b->book + (uint64_t)walker * b->bins * WALK_BOOKS;
-    if (!b->books || threadIdx.x != 0) return;
+    double *transitions = b->transitions + (uint64_t)walker * b->bins * WALK_TRANSITIONS;
+    if (!b->counted || threadIdx.x != 0) return;
     if (s->before >= 0 && s->before < b->bins && next) {
-        book[s->before * WALK_BOOKS + way] += probability;
-        book[s->before * WALK_BOOKS + way + 1] += 1;
+        transitions[s->before * WALK_TRANSITIONS + way] += probability;
+        transitions[s->before * WALK_TRANSITIONS + way + 1] += 1;
     }
-    if (at >= 0 && at < b->bins) book[at * WALK_BOOKS + WALK_VISITS] += 1;
+    if (at >= 0 && at < b->bins) transitions[at * WALK_TRANSITIONS + WALK_VISITS] += 1;
 }
 
 /* ---- All trials -------------------------------------------------------------------------------------- */
@@ -592,19 +592,18 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
         const int parts = many ? 0 : walk_parts(&trial, &a, part);
         const bool several = SEVERAL && trial.trial_positions > 1;
         int forbidden;
-        double growth =
-            many ? walk_group_growth(&t, &trial, &a, multipliers, room, &forbidden)
-            : several && trial.kind == PLUGMC_INSERTED
-                ? walk_come(&t, &trial, &a, part, multipliers, room, &forbidden)
-                : walk_growth(&t, &trial, &a, part, parts, multipliers, room, &forbidden);
+        double delta = many ? walk_group_delta(&t, &trial, &a, multipliers, room, &forbidden)
+                       : several && trial.kind == PLUGMC_INSERTED
+                           ? walk_come(&t, &trial, &a, part, multipliers, room, &forbidden)
+                           : walk_delta(&t, &trial, &a, part, parts, multipliers, room, &forbidden);
         if (several && trial.kind == PLUGMC_REMOVED && !forbidden)
-            growth += walk_leave(&t, &trial, &a, multipliers, room);
+            delta += walk_leave(&t, &trial, &a, multipliers, room);
         if (forbidden) {
             walk_note(&bias, walker, &step, 0, 0);
             continue;
         }
-        const double weighted = growth + step.growth;
-        const bool lost = !(growth > -PLUGMC_NO_RANGE);
+        const double weighted = delta + step.delta;
+        const bool lost = !(delta > -PLUGMC_NO_RANGE);
         const plugmc_random random =
             plugmc_draw(call.seed, trial.sweep, walker, trial.number, PLUGMC_PURPOSE_ACCEPT, 0);
         /* what is not a number goes there, so that it is found */
@@ -613,7 +612,7 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
                      (weighted <= 0 ||
                       plugmc_uniform_double(random.word[0], random.word[1]) < exp(-weighted)));
         if (lost) result.stopped = WALK_LOST;
-        walk_note(&bias, walker, &step, fmin(1.0, exp(-growth)), taken);
+        walk_note(&bias, walker, &step, fmin(1.0, exp(-delta)), taken);
         __syncthreads(); /* all have read the places */
         if (taken && threadIdx.x == 0) {
             if (many)

@@ -220,7 +220,7 @@ static int end(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, w
         code = on_device_launch(host, k->end, blocks, ENERGIES_THREADS,
                                 (void *[]){&m->task, &positions});
     for (int32_t w = 0; w < h->system->walkers; w++) h->walkers[w].known = false;
-    h->left_out = true;
+    h->stale = true;
     if (!code && mover->changes & PLUGMC_CHANGED_COUNT) code = write_counts(h, host, m);
     return code;
 }
@@ -287,7 +287,7 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
                       .multipliers = multipliers,
                       .step = at_device(m->step)};
     code = make(h, host, k, m, &call, &bias, n * most);
-    h->bias.written_on_device |= bias.books;
+    h->bias.written_on_device |= bias.counted;
     if (!code) code = end(h, host, k, m, mover);
     return code ? code : take_results(h, host, m, mover->move_count);
 }

@@ -7,7 +7,7 @@
 /* Largest number of threads of a block, and of kinds of moves of a mover. */
 enum { WALK_THREADS = 256, WALK_MOVES = 4 };
 /* Counts of a bin, as in bias.h. */
-enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_BOOKS };
+enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_TRANSITIONS };
 /* Why a walker stopped. The change of -ln p was not a number; or the trial was of an unknown kind, of a particle
  * that does not exist, or to an invalid position. */
 enum { WALK_LOST = 1, WALK_UNKNOWN, WALK_NOBODY, WALK_NOWHERE };
@@ -48,13 +48,13 @@ typedef struct walk_call {
 typedef struct walk_bias {
     /* 0: there are no macrostates. */
     int64_t bins;
-    /* books: 1 if trials of this mover are counted. */
-    int32_t books, unused;
+    /* counted: 1 if trials of this mover are counted. */
+    int32_t counted, unused;
     double of_volume, low, width;
     const double *of_count; /* [species] */
     const int32_t *window;  /* [walkers][2], or NULL */
     const double *weight;   /* [bins] */
-    double *book;           /* [walkers][bins][WALK_BOOKS] */
+    double *transitions;    /* [walkers][bins][WALK_TRANSITIONS] */
 } walk_bias;
 
 /* Result for each walker. */

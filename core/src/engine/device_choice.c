@@ -11,7 +11,7 @@
 static bool wants_gpu(const engine *engine)
 {
     enum { CLEAR_GAIN = 2 };
-    const moving *first = NULL;
+    const mover_slot *first = NULL;
     bool wanted = false;
     for (int k = engine->mover_count - 1; k >= 0; k--) {
         if (!engine->movers[k].by_core) first = &engine->movers[k];
@@ -42,7 +42,7 @@ static double gain_on_gpu(const engine *engine)
 {
     const double there = on_device_walk_seconds(&engine->system);
     for (int k = 0; k < engine->mover_count; k++) {
-        const moving *m = &engine->movers[k];
+        const mover_slot *m = &engine->movers[k];
         plugmc_speed here = {.size = sizeof here};
         if (!m->by_core || !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) return 0;
         if (!PLUGMC_HAS(m->mover, speed) || !m->mover->speed) continue;

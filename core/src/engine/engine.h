@@ -30,7 +30,7 @@ typedef struct instance {
 
 /* A mover of the run. Movers act in the order of the file. This one acts in sweep s (from 0, equilibration included) if
  * `every` divides s + 1. */
-typedef struct moving {
+typedef struct mover_slot {
     instance *instance;
     const plugmc_mover *mover;
     uint64_t every;
@@ -48,7 +48,7 @@ typedef struct moving {
     plugmc_counts *counted;
     /* [moves][rungs]: steps as they are passed to the mover. */
     double *told;
-} moving;
+} mover_slot;
 
 /* Walkers are divided among processes: engine/share.h. */
 typedef struct processes {
@@ -56,8 +56,8 @@ typedef struct processes {
     int32_t all_walkers, first_walker;
     /* The system with all walkers, for the output file. */
     plugmc_system whole;
-    struct board *board; /* engine/board.h */
-    int32_t *by_rung;    /* plugmc_rungs.by_rung */
+    struct replica_table *replica_table; /* engine/replica_table.h */
+    int32_t *by_rung;                    /* plugmc_rungs.by_rung */
 } processes;
 
 /* Where sweeps are made: engine/device_choice.h. */
@@ -70,7 +70,7 @@ typedef struct device_choice {
     thread_offer offer;
 } device_choice;
 
-/* The configuration and which mover holds it: engine/borrowing.h. */
+/* The configuration and which mover holds it: engine/sync.h. */
 typedef struct current_state {
     /* With this the state takes its memory. */
     plugmc_host state_host;
@@ -79,9 +79,9 @@ typedef struct current_state {
     hamiltonian hamiltonian;
     uint64_t hamiltonian_seen[STATE_ARRAYS];
     /* The mover that may hold a newer configuration than the state. NULL: the Hamiltonian may hold one. */
-    moving *ahead;
+    mover_slot *ahead;
     /* The mover that was asked last about other boxes. */
-    moving *rescaling;
+    mover_slot *rescaling;
     /* The Hamiltonian is writing into the state. */
     bool giving;
     /* Positions [particles][3], if each process measures a share of the particles. NULL: not allocated. */
@@ -105,7 +105,7 @@ typedef struct engine {
     ladder ladder;
     instance *instances;
     int instance_count;
-    moving *movers;
+    mover_slot *movers;
     /* 0 with config.without_mover: a benchmark of potentials only. */
     int mover_count;
     /* Steps and counts, mover after mover: engine/moves.h. */
@@ -116,7 +116,7 @@ typedef struct engine {
     /* Last sweep at which steps were tuned. */
     uint64_t tuned_at;
     /* The mover that has declared macrostates; NULL: none. */
-    moving *weighing;
+    mover_slot *weighing;
     plugmc_macrostates *macrostates;
     int32_t *molecule; /* plugmc_system.molecule */
     /* [species]: those whose reservoir a mover has named. NULL: none has. */

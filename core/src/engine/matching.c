@@ -240,7 +240,7 @@ static const plugmc_term *coupled_term(const engine *engine)
     return NULL;
 }
 
-bool mover_follows(const engine *engine, const plugmc_mover *mover, const moving *but)
+bool mover_follows(const engine *engine, const plugmc_mover *mover, const mover_slot *but)
 {
     bool follows = !mover->driver || mover->follows & PLUGMC_CHANGED_MULTIPLIER ||
                    (engine->ladder.rungs <= 1 && !coupled_term(engine));
@@ -250,7 +250,7 @@ bool mover_follows(const engine *engine, const plugmc_mover *mover, const moving
 }
 
 /* What other movers change, a mover must be able to follow. */
-static int match_others(const engine *engine, const place *at, const moving *m)
+static int match_others(const engine *engine, const place *at, const mover_slot *m)
 {
     static const char *const what[STATE_ARRAYS] = {"the box",
                                                    "the number of particles",
@@ -263,7 +263,7 @@ static int match_others(const engine *engine, const place *at, const moving *m)
                                                    "weights of walkers"};
     int first_error = 0;
     for (int k = 0; k < engine->mover_count; k++) {
-        const moving *other = &engine->movers[k];
+        const mover_slot *other = &engine->movers[k];
         const uint32_t strange = strange_to(m->mover, other->mover);
         if (other == m || !strange) continue;
         const int code = report_error(engine->report, EXIT_INPUT, at->file, at->line,
@@ -275,7 +275,7 @@ static int match_others(const engine *engine, const place *at, const moving *m)
 }
 
 /* Factors of terms, and walkers of different temperature, are for movers that ask the core. */
-static int match_ladder(const engine *engine, const place *at, const moving *m)
+static int match_ladder(const engine *engine, const place *at, const mover_slot *m)
 {
     const ladder *l = &engine->ladder;
     if (m->by_core || m->mover->follows & PLUGMC_CHANGED_MULTIPLIER) return 0;
@@ -292,7 +292,7 @@ static int match_ladder(const engine *engine, const place *at, const moving *m)
                    : 0;
 }
 
-static int match_mover(const engine *engine, const moving *m)
+static int match_mover(const engine *engine, const mover_slot *m)
 {
     const ini_section *section = m->instance->section->section;
     const place at = {ini_source(&engine->config.ini, section), section->line,
@@ -313,7 +313,7 @@ static int match_mover(const engine *engine, const moving *m)
 }
 
 /* The first mover that changes one of these; NULL: none. */
-static const moving *who_changes(const engine *engine, uint32_t what)
+static const mover_slot *who_changes(const engine *engine, uint32_t what)
 {
     for (int k = 0; k < engine->mover_count; k++)
         if (engine->movers[k].mover->changes & what) return &engine->movers[k];
@@ -352,7 +352,7 @@ static int match_changes(const engine *engine)
          "does not support weighted averages, but mover '%s' gives walkers weights"}};
     int first_error = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        const moving *changing = who_changes(engine, kinds[k].what);
+        const mover_slot *changing = who_changes(engine, kinds[k].what);
         for (int i = 0; i < engine->instance_count && changing; i++) {
             const instance *instance = &engine->instances[i];
             char words[256];

@@ -14,5 +14,5 @@ uint32_t needs_of(const plugmc_mover *);
  * considered. */
 bool mover_fits(const engine *, const plugmc_mover *);
 /* Whether a mover can follow the ladder, and what the movers of the run other than `but` change. */
-bool mover_follows(const engine *, const plugmc_mover *, const moving *but);
+bool mover_follows(const engine *, const plugmc_mover *, const mover_slot *but);
 #endif

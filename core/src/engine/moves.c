@@ -12,7 +12,7 @@
 
 enum { ENOUGH_TRIALS = 100 }; /* for an acceptance known to a tenth or better */
 
-static move_record *records_of(const engine *engine, const moving *m)
+static move_record *records_of(const engine *engine, const mover_slot *m)
 {
     return &engine->moves[m->first_move];
 }
@@ -32,7 +32,7 @@ static char *unit_of_step(const engine *engine, const plugmc_move *move)
                        &scale);
 }
 
-static int make_record(engine *engine, const moving *m, const plugmc_move *move, int32_t rungs)
+static int make_record(engine *engine, const mover_slot *m, const plugmc_move *move, int32_t rungs)
 {
     engine->moves =
         checked(realloc(engine->moves, sizeof *engine->moves * (size_t)(engine->move_count + 1)));
@@ -53,7 +53,7 @@ static int make_record(engine *engine, const moving *m, const plugmc_move *move,
 }
 
 /* With what they begin. */
-static void read_steps(const engine *engine, const moving *m)
+static void read_steps(const engine *engine, const mover_slot *m)
 {
     for (int k = 0; k < m->mover->move_count; k++)
         for (int32_t r = 0; r < engine->system.rungs; r++)
@@ -66,7 +66,7 @@ int moves_begin(engine *engine)
     const int32_t rungs = engine->system.rungs;
     int code = 0;
     for (int i = 0; i < engine->mover_count; i++) {
-        moving *m = &engine->movers[i];
+        mover_slot *m = &engine->movers[i];
         m->first_move = engine->move_count;
         for (int k = 0; k < m->mover->move_count && !code; k++)
             code = make_record(engine, m, move_at(m->mover, k), rungs);
@@ -85,7 +85,7 @@ int moves_begin(engine *engine)
 /* ---- Counts -------------------------------------------------------------------------------------- */
 
 /* Those of the mover and those that the core has made for it, since the last time, into m->counted. */
-static int ask_counts(const engine *engine, moving *m, const char *doing)
+static int ask_counts(const engine *engine, mover_slot *m, const char *doing)
 {
     const int n = m->mover->move_count * engine->system.rungs;
     instance *mover = m->instance;
@@ -103,7 +103,7 @@ static int ask_counts(const engine *engine, moving *m, const char *doing)
 
 /* Of the walkers of all processes. A mover that knows all walkers counts the same everywhere, and one that does not
  * spread beside one that does the same in all processes of a walker. */
-static int sum_counts(const engine *engine, const moving *m, int code)
+static int sum_counts(const engine *engine, const mover_slot *m, int code)
 {
     const int n = m->mover->move_count * engine->system.rungs;
     if (team_now()->ranks == 1) return code;
@@ -113,7 +113,7 @@ static int sum_counts(const engine *engine, const moving *m, int code)
     return team_sum(code, (int64_t *)m->counted, 2 * n); /* two 64-bit numbers each */
 }
 
-static int refresh(engine *engine, moving *m)
+static int refresh(engine *engine, mover_slot *m)
 {
     const int32_t rungs = engine->system.rungs;
     instance *mover = m->instance;
@@ -153,7 +153,7 @@ int moves_clear(engine *engine)
 
 /* ---- Steps --------------------------------------------------------------------------------------- */
 
-const double *moves_told(const engine *engine, moving *m)
+const double *moves_told(const engine *engine, mover_slot *m)
 {
     const int32_t rungs = engine->system.rungs;
     for (int k = 0; k < m->mover->move_count; k++)
@@ -174,7 +174,7 @@ double moves_possible(const plugmc_move *move, const void *instance, const plugm
     return fmin(move->limit ? move->limit(instance, rung, step) : step, most);
 }
 
-static double limited(const engine *engine, const moving *m, int k, int32_t rung, double step)
+static double limited(const engine *engine, const mover_slot *m, int k, int32_t rung, double step)
 {
     context_calling(&m->instance->context, "limit");
     const double possible =
@@ -191,7 +191,7 @@ int moves_take_up(engine *engine)
     return code;
 }
 
-double moves_target(const moving *m, int move)
+double moves_target(const mover_slot *m, int move)
 {
     return parameter_real(m->instance->plugin, m->instance->data,
                           move_at(m->mover, move)->target_key);
@@ -207,7 +207,7 @@ bool moves_are_tuned(const engine *engine)
 
 /* One kind of move on one rung, as it was before it is tuned. */
 typedef struct tuning {
-    const moving *m;
+    const mover_slot *m;
     int move;
     int32_t rung;
     double acceptance, target;
@@ -278,7 +278,7 @@ static void tune_rung(engine *engine, const tuning *t, bool last)
     if (enough) record->counts[t->rung] = (plugmc_counts){0, 0};
 }
 
-static void tune_move(engine *engine, const moving *m, int move, bool last)
+static void tune_move(engine *engine, const mover_slot *m, int move, bool last)
 {
     const double target = moves_target(m, move);
     const move_record *record = &records_of(engine, m)[move];

@@ -18,10 +18,10 @@ int moves_take_up(engine *);
 double moves_possible(const plugmc_move *, const void *instance, const plugmc_box *, int32_t rung,
                       double step);
 /* Steps [moves][rungs] to be passed to the mover's `sweep`. Valid until the next call. */
-const double *moves_told(const engine *, moving *);
+const double *moves_told(const engine *, mover_slot *);
 
 /* The acceptance to which steps of this kind are tuned. 0: they are not tuned. */
-double moves_target(const moving *, int move);
+double moves_target(const mover_slot *, int move);
 bool moves_are_tuned(const engine *);
 /* Tunes every step that has enough trial moves since the last time for an estimate of its acceptance. `last`: this
  * is the end of equilibration, so moves that have missed their target are reported. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/crash.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "engine/columns.h"
 #include "system/system.h"
 
@@ -409,7 +409,7 @@ static culprit look(engine *engine, const double *positions, int32_t walker, int
     search s = {.engine = engine, .only = particle, .infinite = infinite};
     const plugmc_box *boxes = NULL;
     void *counts = NULL;
-    int code = borrowing_boxes_of(engine, &boxes);
+    int code = sync_boxes(engine, &boxes);
     if (!code)
         code = state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &counts, NULL);
     for (int32_t w = 0; w < system->walkers && !s.found.term && !code; w++) {
@@ -492,7 +492,7 @@ static culprit look_at_one(engine *engine, const double *positions, int32_t walk
 static culprit find(engine *engine, const plugmc_not_a_number *where)
 {
     culprit c = {0};
-    int code = borrowing_give(engine);
+    int code = sync_store(engine);
     double *positions =
         code ? NULL : state_positions(&engine->current.state, PLUGMC_ON_HOST, PLUGMC_READ, &code);
     if (code) return c;

@@ -139,10 +139,10 @@ static int load_instances(engine *engine)
         if (!first_error) first_error = code;
         if (config->plugins[i].kind == PLUGMC_MOVER && instance->plugin)
             engine->movers[engine->mover_count++] =
-                (moving){.instance = instance,
-                         .mover = instance->plugin->mover,
-                         .by_core = !instance->plugin->mover->driver,
-                         .every = (uint64_t)config->plugins[i].every};
+                (mover_slot){.instance = instance,
+                             .mover = instance->plugin->mover,
+                             .by_core = !instance->plugin->mover->driver,
+                             .every = (uint64_t)config->plugins[i].every};
     }
     return first_error;
 }

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/crash.h"
-#include "engine/board.h"
-#include "engine/borrowing.h"
+#include "engine/replica_table.h"
+#include "engine/sync.h"
 #include "engine/device_choice.h"
 #include "engine/echo.h"
 #include "engine/engine.h"
@@ -73,7 +73,7 @@ static int begin_weighing(engine *engine)
     const uint32_t of = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT;
     instance *weighing = engine->weighing->instance;
     for (int k = 0; k < engine->mover_count; k++) {
-        const moving *m = &engine->movers[k];
+        const mover_slot *m = &engine->movers[k];
         const char *why = m->mover->couples ? "couples several walkers in one decision"
                                             : "keeps a configuration of its own";
         if ((m->by_core || !(m->mover->changes & of)) && !m->mover->couples) continue;
@@ -116,7 +116,7 @@ int engine_prepare(engine *engine)
     engine->keys = effective_ini(engine); /* as it was read, whatever plugins do to it */
     code = prepare_instances(engine);
     if (code) return code;
-    borrowing_begin(engine);
+    sync_begin(engine);
     state_positions(&own->state, PLUGMC_ON_HOST, 0, &code);
     if (!code && engine->device.gpu) state_positions(&own->state, PLUGMC_ON_DEVICE, 0, &code);
     return context_exit_code(&asking->context, code, "allocating memory for positions");
@@ -158,7 +158,7 @@ void engine_close(engine *engine)
     for (int i = 0; i < engine->mover_count; i++)
         free(engine->movers[i].counted), free(engine->movers[i].made), free(engine->movers[i].told);
     hamiltonian_close(&engine->current.hamiltonian);
-    board_free(engine);
+    replica_table_free(engine);
     move_records_free(engine->moves, engine->move_count);
     free(engine->processes.by_rung), free(engine->molecule), free(engine->keys);
     free(engine->reservoirs);

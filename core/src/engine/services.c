@@ -12,7 +12,7 @@
 #include "energy/bias.h"
 #include "plugin/copy.h"
 #include "base/rehearsal.h"
-#include "engine/board.h"
+#include "engine/replica_table.h"
 #include "engine/local_energies.h"
 #include "engine/not_a_number.h"
 #include "engine/engine.h"
@@ -118,13 +118,13 @@ static int host_stopping(plugmc_context *context)
     if (stop_given_up()) return 1;
     /* other threads than the main one have no device, and nothing was launched for them */
     if (!context->gpu || omp_in_parallel() || !stop_expects_slow()) return 0;
-    gpu_keep_pace(context->gpu);
+    gpu_throttle(context->gpu);
     return stop_given_up();
 }
 
 /* ---- The Hamiltonian: movers without a configuration of their own ---------------------------- */
 
-static moving *mover_of(const plugmc_context *context)
+static mover_slot *mover_of(const plugmc_context *context)
 {
     struct engine *engine = context->engine;
     for (int k = 0; engine && k < engine->mover_count; k++)
@@ -141,7 +141,7 @@ static int not_for(plugmc_context *context, const char *service)
 
 static int host_energies(plugmc_context *context, const plugmc_changes *changes)
 {
-    const moving *m = mover_of(context);
+    const mover_slot *m = mover_of(context);
     return m ? hamiltonian_energies(&context->engine->current.hamiltonian, &m->instance->host,
                                     changes)
              : not_for(context, "energies");
@@ -149,7 +149,7 @@ static int host_energies(plugmc_context *context, const plugmc_changes *changes)
 
 static int host_settle(plugmc_context *context, const plugmc_changes *changes, const int64_t *taken)
 {
-    const moving *m = mover_of(context);
+    const mover_slot *m = mover_of(context);
     if (!m) return not_for(context, "settle");
     if (bias_concerns(&context->engine->current.hamiltonian, m->mover->changes))
         return host_fail(context, PLUGMC_ERROR_STATE,
@@ -162,26 +162,26 @@ static int host_settle(plugmc_context *context, const plugmc_changes *changes, c
 
 static int host_energy(plugmc_context *context, int32_t walker, const double **out)
 {
-    const moving *m = mover_of(context);
+    const mover_slot *m = mover_of(context);
     return m ? hamiltonian_energy(&context->engine->current.hamiltonian, &m->instance->host, walker,
                                   out)
              : not_for(context, "energy");
 }
 
-static int host_exchange_growth(plugmc_context *context, int32_t a, int32_t b, double *growth)
+static int host_exchange_delta(plugmc_context *context, int32_t a, int32_t b, double *delta)
 {
-    const moving *m = mover_of(context);
-    if (!m) return not_for(context, "exchange_growth");
-    if (board_is_used(m)) return board_growth(context->engine, a, b, growth);
-    return hamiltonian_exchange_growth(&context->engine->current.hamiltonian, &m->instance->host, a,
-                                       b, growth);
+    const mover_slot *m = mover_of(context);
+    if (!m) return not_for(context, "exchange_delta");
+    if (replica_table_is_used(m)) return replica_table_delta(context->engine, a, b, delta);
+    return hamiltonian_exchange_delta(&context->engine->current.hamiltonian, &m->instance->host, a,
+                                      b, delta);
 }
 
 static int host_exchange_rungs(plugmc_context *context, int32_t a, int32_t b)
 {
-    const moving *m = mover_of(context);
+    const mover_slot *m = mover_of(context);
     if (!m) return not_for(context, "exchange_rungs");
-    if (board_is_used(m)) return board_exchange(context->engine, a, b);
+    if (replica_table_is_used(m)) return replica_table_exchange(context->engine, a, b);
     return hamiltonian_exchange_rungs(&context->engine->current.hamiltonian, a, b);
 }
 
@@ -197,14 +197,14 @@ static const int32_t *rungs_of(struct engine *engine)
 
 static double host_step(plugmc_context *context, int32_t move, int32_t walker)
 {
-    const moving *m = mover_of(context);
+    const mover_slot *m = mover_of(context);
     const int32_t *rungs = m ? rungs_of(context->engine) : NULL;
     return m ? context->engine->moves[m->first_move + move].steps[rungs ? rungs[walker] : 0] : 0;
 }
 
 static void host_count(plugmc_context *context, int32_t move, int32_t walker, int taken)
 {
-    const moving *m = mover_of(context);
+    const mover_slot *m = mover_of(context);
     const int32_t *rungs = m ? rungs_of(context->engine) : NULL;
     if (!m) return;
     plugmc_counts *made =
@@ -215,7 +215,7 @@ static void host_count(plugmc_context *context, int32_t move, int32_t walker, in
 
 static int host_decide(plugmc_context *context, const plugmc_decision *decision)
 {
-    const moving *m = mover_of(context);
+    const mover_slot *m = mover_of(context);
     if (!m) return not_for(context, "decide");
     if (decision->move < 0 || decision->move >= m->mover->move_count)
         return host_fail(context, PLUGMC_ERROR_STATE, "its table has no move %d", decision->move);
@@ -228,12 +228,12 @@ static int host_decide(plugmc_context *context, const plugmc_decision *decision)
 static const int32_t *host_by_rung(plugmc_context *context)
 {
     struct engine *engine = context->engine;
-    const moving *m = mover_of(context);
-    const bool all = m && board_is_used(m);
-    if (all && board_fill(engine, &m->instance->host)) return NULL;
+    const mover_slot *m = mover_of(context);
+    const bool all = m && replica_table_is_used(m);
+    if (all && replica_table_fill(engine, &m->instance->host)) return NULL;
     const int32_t walkers = all ? engine->processes.all_walkers : engine->system.walkers,
                   each = walkers / engine->system.rungs,
-                  *rungs = all ? engine->processes.board->rung : rungs_of(engine);
+                  *rungs = all ? engine->processes.replica_table->rung : rungs_of(engine);
     int32_t filled[engine->system.rungs];
     memset(filled, 0, sizeof filled);
     if (!engine->processes.by_rung)
@@ -291,7 +291,7 @@ static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates
 {
     struct engine *engine = context->engine;
     const char *why = bias_refused(macrostates);
-    moving *m = mover_of(context);
+    mover_slot *m = mover_of(context);
     if (!m) return not_for(context, "declare");
     if (why)
         return host_fail(context, PLUGMC_ERROR_STATE, "macrostates cannot be declared: %s", why);
@@ -320,7 +320,7 @@ static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates
 static int host_trials(plugmc_context *context, const plugmc_proposal *proposal, uint64_t first,
                        uint64_t n)
 {
-    const moving *m = mover_of(context);
+    const mover_slot *m = mover_of(context);
     if (!m) return not_for(context, "trials");
     const int32_t moves = m->mover->move_count;
     if (moves > MOST_MOVES)
@@ -367,7 +367,7 @@ static const void *host_extension(plugmc_context *context, const char *name)
                                                    .decide = host_decide};
     static const plugmc_rungs rungs = {.size = sizeof rungs,
                                        .by_rung = host_by_rung,
-                                       .exchange_delta = host_exchange_growth,
+                                       .exchange_delta = host_exchange_delta,
                                        .exchange_rungs = host_exchange_rungs};
     static const plugmc_weighing weighing = {.size = sizeof weighing, .declare = host_declare};
     static const plugmc_local_energies local_energies = {.size = sizeof local_energies,

@@ -1,17 +1,17 @@
 /* Sweeps of all movers of a run. */
 #include "base/crash.h"
-#include "engine/board.h"
-#include "engine/borrowing.h"
+#include "engine/replica_table.h"
+#include "engine/sync.h"
 #include "engine/engine.h"
 #include "engine/moves.h"
 #include "base/stop.h"
 #include "energy/bias.h"
 
 /* Sweeps first ... first + n - 1 of one mover. */
-static int sweep_mover(engine *engine, moving *m, uint64_t first, uint64_t n)
+static int sweep_mover(engine *engine, mover_slot *m, uint64_t first, uint64_t n)
 {
     instance *mover = m->instance;
-    int code = borrowing_take(engine, m);
+    int code = sync_load(engine, m);
     if (code) return code;
     if (!m->by_core) engine->current.ahead = m;
     if (m == engine->weighing) code = bias_gather(&engine->current.hamiltonian, &mover->host);
@@ -19,16 +19,16 @@ static int sweep_mover(engine *engine, moving *m, uint64_t first, uint64_t n)
     context_calling(&mover->context, "sweep");
     if (!code) code = m->mover->sweep(mover->data, &mover->host, &sweeps);
     crash_called();
-    board_forget(engine);
+    replica_table_forget(engine);
     if (code == PLUGMC_STOPPED && stop_given_up()) return SWEEP_GIVEN_UP;
     code = context_exit_code(&mover->context, code, "sweeping");
-    return code || !m->by_core ? code : borrowing_swept(engine, m);
+    return code || !m->by_core ? code : sync_swept(engine, m);
 }
 
 /* Sweeps that a mover has to make, one after the other: they are asked for in one call, when another
  * mover's turn comes, so that a fast mover is not called for every sweep. */
 typedef struct pending {
-    moving *mover; /* NULL: none */
+    mover_slot *mover; /* NULL: none */
     uint64_t first, n;
 } pending;
 
@@ -39,7 +39,7 @@ static int finish(engine *engine, pending *p)
     return code;
 }
 
-static int append(engine *engine, pending *p, moving *m, uint64_t sweep)
+static int append(engine *engine, pending *p, mover_slot *m, uint64_t sweep)
 {
     if (p->mover == m && p->first + p->n == sweep) {
         p->n++;

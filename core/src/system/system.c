@@ -82,7 +82,7 @@ void system_free(plugmc_system *system)
     *system = (plugmc_system){.size = sizeof *system};
 }
 
-/* Room for a number that nobody has limited, at first or as it has come to be (session/room.h). */
+/* Room for a number that nobody has limited, at first or as it has come to be (session/enlarging.h). */
 static int64_t room_for(const species_section *from)
 {
     const int64_t guess = from->count + from->count / 2 + 32;

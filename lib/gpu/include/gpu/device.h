@@ -116,7 +116,7 @@ typedef struct gpu_traffic {
     char *parcels;
     size_t parcel_bytes;
     gpu_late late;
-    /* Recorded after everything that was launched before the last two calls of gpu_keep_pace: pace.c. */
+    /* Recorded after everything that was launched before the last two calls of gpu_throttle: pace.c. */
     driver_event pace[2];
     uint64_t paces;
     /* Memory of gpu_word. */
@@ -205,5 +205,5 @@ int gpu_launch(gpu *, plugmc_kernel *, const uint32_t grid[3], const uint32_t bl
 void gpu_profile_mark(gpu *, const char *name);
 void gpu_profile_mark_end(gpu *);
 void gpu_profile_free(gpu *);
-void gpu_pace_free(gpu *);
+void gpu_throttle_free(gpu *);
 #endif

@@ -81,7 +81,7 @@ int gpu_count(int *driver_version, char why[512]);
 
 /* Waits until everything that was launched before the previous call has finished. So the host is at most two
  * launches ahead of the device. Does nothing while a graph is recorded. */
-void gpu_keep_pace(gpu *);
+void gpu_throttle(gpu *);
 
 /* Drops the pending downloads of download_later, since their target memory will be freed. */
 void gpu_forget_downloads(gpu *);

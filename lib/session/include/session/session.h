@@ -66,7 +66,7 @@ int session_resume(session *, const char *path);
 /* Collective, before the first sweep of this process. */
 int session_begin(session *);
 /* Collective. Sweeps until `until` sweeps are done. *ended: EXIT_DONE, or why there are fewer: EXIT_INTERRUPTED,
- * EXIT_TIME_LIMIT, or ROOM_IS_SHORT (session/room.h). After ROOM_IS_SHORT call session_save_for_room. Returns
+ * EXIT_TIME_LIMIT, or ARRAYS_FULL (session/enlarging.h). After ARRAYS_FULL call session_save_to_enlarge. Returns
  * SWEEP_GIVEN_UP if the last batch was abandoned; the state can then no longer be used. Measurements and tuning do
  * not depend on where the calls end. `shown`: progress to be printed; NULL: none. */
 struct progress;
@@ -74,7 +74,7 @@ int session_advance(session *, uint64_t until, struct progress *shown, int *ende
 /* Writes the output as it is now. Returns an exit code. */
 int session_checkpoint(session *);
 /* Goes back to the last snapshot and writes it. Returns an exit code. */
-int session_save_for_room(session *);
+int session_save_to_enlarge(session *);
 /* Sweeps until the end, the time limit or a signal. Prints progress to stderr and the table of results to stdout:
  * session/loop.c. */
 int session_run(session *);

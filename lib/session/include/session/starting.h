@@ -15,7 +15,7 @@ typedef struct asked {
     /* SECTION.KEY=VALUE */
     const char *const *sets;
     int set_count;
-    /* The run begins again with a larger capacity: session/room.h. */
+    /* The run begins again with a larger capacity: session/enlarging.h. */
     bool again;
     /* Capacities [species], malloc'ed. NULL: the run chooses them. */
     int64_t *room;
@@ -61,7 +61,7 @@ int starting_make_state(session *, const asked *, const origin *);
 /* Collective: writes a first file and removes it again. */
 int starting_rehearse(session *);
 
-/* After ROOM_IS_SHORT, once the run has been saved: frees everything, and changes the request so that the run begins
+/* After ARRAYS_FULL, once the run has been saved: frees everything, and changes the request so that the run begins
  * again from its file with a larger capacity. */
 void starting_again(asked *, session *, output_data *found);
 #endif

@@ -1,5 +1,5 @@
-/* See room.h. */
-#include "session/room.h"
+/* See enlarging.h. */
+#include "session/enlarging.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static bool grows(const session *session, int32_t s)
     return plugmc_species_at(&session->engine.system, s)->grows != 0;
 }
 
-bool room_is_short(const session *session)
+bool arrays_are_full(const session *session)
 {
     const walker_energy *walkers = session->engine.current.hamiltonian.walkers;
     for (int32_t w = 0; w < session->engine.system.walkers && walkers; w++)
@@ -23,7 +23,7 @@ bool room_is_short(const session *session)
     return false;
 }
 
-void room_more(session *session, int64_t *room)
+void enlarge_arrays(session *session, int64_t *room)
 {
     const walker_energy *walkers = session->engine.current.hamiltonian.walkers;
     for (int32_t s = 0; s < session->engine.system.species_count; s++) {
@@ -41,7 +41,7 @@ void room_more(session *session, int64_t *room)
 }
 
 /* Room of each species in a file, [species]; NULL: it says none. */
-static const int64_t *room_in(const output_data *data, int species)
+static const int64_t *capacity_in(const output_data *data, int species)
 {
     for (int i = 0; i < data->blob_count; i++) {
         const blob *b = &data->blobs[i];
@@ -51,9 +51,9 @@ static const int64_t *room_in(const output_data *data, int species)
     return NULL;
 }
 
-void room_of_file(config *config, const output_data *data)
+void capacity_of_file(config *config, const output_data *data)
 {
-    const int64_t *room = room_in(data, config->species_count);
+    const int64_t *room = capacity_in(data, config->species_count);
     for (int s = 0; s < config->species_count && room; s++)
         if (room[s] > config->species[s].room) config->species[s].room = room[s];
 }
@@ -69,11 +69,11 @@ static bool fits(const int64_t *room, int32_t species, int64_t particles)
     return sum == particles;
 }
 
-int room_spread(session *session, const output_data *data, double *positions)
+int spread_over_capacity(session *session, const output_data *data, double *positions)
 {
     const plugmc_system *system = &session->engine.system;
     const size_t numbers = 3 * (size_t)system->walkers * (size_t)system->particles;
-    const int64_t *room = room_in(data, system->species_count);
+    const int64_t *room = capacity_in(data, system->species_count);
     if (!room && data->particles == system->particles) {
         memcpy(positions,
                data->positions + numbers / (size_t)system->walkers *
@@ -99,7 +99,7 @@ int room_spread(session *session, const output_data *data, double *positions)
                         return report_error(session->engine.report, EXIT_CHECKPOINT, NULL, 0,
                                             "the checkpoint has more of a species than the run");
                     session->engine.config.species[s].room = room[s];
-                    return ROOM_IS_SHORT;
+                    return ARRAYS_FULL;
                 }
                 memcpy(&to[3 * (system->first[s] + i)], &from[3 * i], 3 * sizeof *to);
             }

@@ -172,18 +172,18 @@ static int bring(hamiltonian *h, const plugmc_host *host)
     return code ? code : hamiltonian_start_totals(h, host);
 }
 
-int hamiltonian_bring(hamiltonian *h, const plugmc_host *host)
+int hamiltonian_refresh(hamiltonian *h, const plugmc_host *host)
 {
     int code = PLUGMC_OK;
-#pragma omp critical(hamiltonian_bring)
-    if (h->left_out) {
+#pragma omp critical(hamiltonian_refresh)
+    if (h->stale) {
         code = bring(h, host);
-        h->left_out = code != PLUGMC_OK;
+        h->stale = code != PLUGMC_OK;
     }
     return code;
 }
 
-int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state *state,
+int hamiltonian_load(hamiltonian *h, const plugmc_host *host, const plugmc_state *state,
                      uint32_t changed)
 {
     void *boxes, *counts;
@@ -200,7 +200,7 @@ int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state
         e->now.box = ((plugmc_box *)boxes)[w];
         configuration_set_counts(&e->now, (int64_t *)counts + w * h->system->species_count);
     }
-    h->left_out = true;
+    h->stale = true;
     (void)host;
     return code;
 }
@@ -221,7 +221,7 @@ static news news_of(const hamiltonian *h)
     return n;
 }
 
-int hamiltonian_give_boxes(hamiltonian *h, const plugmc_state *state)
+int hamiltonian_store_boxes(hamiltonian *h, const plugmc_state *state)
 {
     void *boxes;
     if (!news_of(h).boxes) return PLUGMC_OK;
@@ -234,7 +234,7 @@ int hamiltonian_give_boxes(hamiltonian *h, const plugmc_state *state)
     return code;
 }
 
-int hamiltonian_give_counts(hamiltonian *h, const plugmc_state *state)
+int hamiltonian_store_counts(hamiltonian *h, const plugmc_state *state)
 {
     const int32_t species = h->system->species_count;
     void *counts;
@@ -249,13 +249,13 @@ int hamiltonian_give_counts(hamiltonian *h, const plugmc_state *state)
     return code;
 }
 
-bool hamiltonian_is_ahead(const hamiltonian *h)
+bool hamiltonian_is_newer(const hamiltonian *h)
 {
     const news n = h->walkers ? news_of(h) : (news){false, false, false};
     return n.places || n.boxes || n.counts;
 }
 
-int hamiltonian_give_places(hamiltonian *h, const plugmc_state *state)
+int hamiltonian_store_positions(hamiltonian *h, const plugmc_state *state)
 {
     const int64_t n = h->system->particles;
     double *positions;
@@ -276,9 +276,9 @@ int hamiltonian_give_places(hamiltonian *h, const plugmc_state *state)
 }
 
 /* Nothing is written where nothing was taken, so that other movers keep what they have. */
-int hamiltonian_give(hamiltonian *h, const plugmc_state *state)
+int hamiltonian_store(hamiltonian *h, const plugmc_state *state)
 {
-    int code = hamiltonian_give_places(h, state);
-    if (!code) code = hamiltonian_give_counts(h, state);
-    return code ? code : hamiltonian_give_boxes(h, state);
+    int code = hamiltonian_store_positions(h, state);
+    if (!code) code = hamiltonian_store_counts(h, state);
+    return code ? code : hamiltonian_store_boxes(h, state);
 }

@@ -9,17 +9,17 @@
 #include "session/session.h"
 
 /* Returned by session_run if the run has been saved and must begin again. */
-enum { ROOM_IS_SHORT = -2 };
+enum { ARRAYS_FULL = -2 };
 
 /* Whether an insertion of such a species has found no free slot. */
-bool room_is_short(const session *);
+bool arrays_are_full(const session *);
 /* Capacities with which the run should begin again, room [species]; 0 if that of a species does not grow. Prints a
  * message. */
-void room_more(session *, int64_t *room);
+void enlarge_arrays(session *, int64_t *room);
 /* Copies the capacities of a file's configuration to the config from which its system will be built. Does nothing if
  * the file has none. */
-void room_of_file(config *, const output_data *);
-/* Copies the positions of a file [walkers][its particles][3] to those of the run. ROOM_IS_SHORT if a walker of the
+void capacity_of_file(config *, const output_data *);
+/* Copies the positions of a file [walkers][its particles][3] to those of the run. ARRAYS_FULL if a walker of the
  * file has more particles than the capacity of the run; else an exit code. */
-int room_spread(session *, const output_data *, double *positions);
+int spread_over_capacity(session *, const output_data *, double *positions);
 #endif

@@ -4,7 +4,7 @@
 
 enum { EVENT_WITHOUT_TIME = 2 };
 
-void gpu_keep_pace(gpu *g)
+void gpu_throttle(gpu *g)
 {
     driver_event *now = &g->traffic.pace[g->traffic.paces & 1],
                  *before = &g->traffic.pace[~g->traffic.paces & 1];
@@ -19,7 +19,7 @@ void gpu_keep_pace(gpu *g)
     g->traffic.paces++;
 }
 
-void gpu_pace_free(gpu *g)
+void gpu_throttle_free(gpu *g)
 {
     for (int i = 0; i < 2; i++)
         if (g->traffic.pace[i]) g->api.event_destroy(g->traffic.pace[i]);

@@ -1,11 +1,11 @@
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 
 #include <string.h>
 
 #include "base/crash.h"
 
 /* Movers that keep no configuration have the one of the Hamiltonian in common. */
-static uint64_t *seen_by(engine *engine, moving *m)
+static uint64_t *seen_by(engine *engine, mover_slot *m)
 {
     return m->by_core ? engine->current.hamiltonian_seen : m->seen;
 }
@@ -14,15 +14,15 @@ static uint64_t *seen_by(engine *engine, moving *m)
 
 /* One that can be asked about other boxes holds on to the configuration beside movers that ask the core:
  * it gives when somebody reads what it has changed, see `fetch`. */
-static bool holds_on(const moving *m) { return m->mover->driver && m->mover->driver->rescale; }
+static bool holds_on(const mover_slot *m) { return m->mover->driver && m->mover->driver->rescale; }
 
 /* Whoever is ahead of the state writes into it, and knows what it has written. */
-int borrowing_give(engine *engine)
+int sync_store(engine *engine)
 {
-    moving *m = engine->current.ahead;
+    mover_slot *m = engine->current.ahead;
     uint64_t before[STATE_ARRAYS] = {0}, *seen = m ? m->seen : engine->current.hamiltonian_seen;
     int code;
-    if (!m && !hamiltonian_is_ahead(&engine->current.hamiltonian)) return PLUGMC_OK;
+    if (!m && !hamiltonian_is_newer(&engine->current.hamiltonian)) return PLUGMC_OK;
     engine->current.ahead = NULL; /* what it reads while it gives is what it writes */
     state_changes(&engine->current.state, before);
     if (m) {
@@ -32,7 +32,7 @@ int borrowing_give(engine *engine)
         crash_called_within(outer);
     } else {
         engine->current.giving = true;
-        code = hamiltonian_give(&engine->current.hamiltonian, &engine->current.state.face);
+        code = hamiltonian_store(&engine->current.hamiltonian, &engine->current.state.face);
         engine->current.giving = false;
     }
     if (code) return code;
@@ -51,9 +51,9 @@ static int give_what_is_asked(engine *engine, int what)
     int code = PLUGMC_OK;
     if (!h->walkers) return code;
     engine->current.giving = true;
-    if (what == PLUGMC_STATE_BOX) code = hamiltonian_give_boxes(h, state);
-    if (what == PLUGMC_STATE_COUNT) code = hamiltonian_give_counts(h, state);
-    if (what == PLUGMC_STATE_POSITION) code = hamiltonian_give_places(h, state);
+    if (what == PLUGMC_STATE_BOX) code = hamiltonian_store_boxes(h, state);
+    if (what == PLUGMC_STATE_COUNT) code = hamiltonian_store_counts(h, state);
+    if (what == PLUGMC_STATE_POSITION) code = hamiltonian_store_positions(h, state);
     engine->current.giving = false;
     if (engine->current.state.arrays[what].version != before)
         engine->current.hamiltonian_seen[what] = engine->current.state.arrays[what].version;
@@ -64,24 +64,24 @@ static int give_what_is_asked(engine *engine, int what)
 static int fetch(void *from, int what)
 {
     engine *engine = from;
-    const moving *m = engine->current.ahead;
-    if (m) return m->mover->changes & 1u << what ? borrowing_give(engine) : PLUGMC_OK;
+    const mover_slot *m = engine->current.ahead;
+    if (m) return m->mover->changes & 1u << what ? sync_store(engine) : PLUGMC_OK;
     return engine->current.giving ? PLUGMC_OK : give_what_is_asked(engine, what);
 }
 
 /* `next` is to sweep, or NULL: somebody wants to see the state. */
-static int give_to(engine *engine, const moving *next)
+static int give_to(engine *engine, const mover_slot *next)
 {
-    moving *m = engine->current.ahead;
+    mover_slot *m = engine->current.ahead;
     instance *giving = m ? m->instance : engine_asking(engine);
     if (m && (m == next || (next && next->by_core && holds_on(m)))) return 0;
     if (!m && next && next->by_core) return 0;
-    return context_exit_code(&giving->context, borrowing_give(engine), "loading the configuration");
+    return context_exit_code(&giving->context, sync_store(engine), "loading the configuration");
 }
 
 /* ---- Taking -------------------------------------------------------------------------------------- */
 
-int borrowing_take(engine *engine, moving *m)
+int sync_load(engine *engine, mover_slot *m)
 {
     const plugmc_host *host = &m->instance->host;
     const int before = give_to(engine, m);
@@ -89,7 +89,7 @@ int borrowing_take(engine *engine, moving *m)
     if (m->by_core && engine->current.ahead) changed |= engine->current.ahead->mover->changes;
     if (!changed || before) return before;
     context_calling(&m->instance->context, "load");
-    const int code = m->by_core ? hamiltonian_take(&engine->current.hamiltonian, host,
+    const int code = m->by_core ? hamiltonian_load(&engine->current.hamiltonian, host,
                                                    &engine->current.state.face, changed)
                                 : m->mover->driver->load(m->instance->data, host,
                                                          &engine->current.state.face, changed);
@@ -97,30 +97,30 @@ int borrowing_take(engine *engine, moving *m)
     return context_exit_code(&m->instance->context, code, "storing the configuration");
 }
 
-int borrowing_take_all(engine *engine)
+int sync_load_all(engine *engine)
 {
     int code = 0;
     for (int k = engine->mover_count - 1; k >= 0 && !code; k--)
-        code = borrowing_take(engine, &engine->movers[k]);
+        code = sync_load(engine, &engine->movers[k]);
     return code;
 }
 
-int borrowing_take_up(engine *engine)
+int sync_load_checkpoint(engine *engine)
 {
     int code = 0;
     for (int k = 0; k < engine->mover_count && !code; k++) {
         engine->current.ahead = NULL;
-        code = borrowing_take(engine, &engine->movers[k]);
+        code = sync_load(engine, &engine->movers[k]);
     }
     engine->current.ahead = NULL;
     if (code || !engine->current.hamiltonian.has_totals) return code;
     instance *asking = engine_asking(engine); /* totals look now: their archive comes after that */
     return context_exit_code(&asking->context,
-                             hamiltonian_bring(&engine->current.hamiltonian, &asking->host),
+                             hamiltonian_refresh(&engine->current.hamiltonian, &asking->host),
                              "storing the configuration");
 }
 
-void borrowing_resume(engine *engine, moving *m, uint32_t changed)
+void sync_resumed(engine *engine, mover_slot *m, uint32_t changed)
 {
     uint64_t *seen = seen_by(engine, m);
     state_changes(&engine->current.state, seen);
@@ -128,16 +128,16 @@ void borrowing_resume(engine *engine, moving *m, uint32_t changed)
         if (changed & 1u << k) seen[k] = 0; /* nothing */
 }
 
-uint32_t borrowing_changes(const engine *engine, const moving *m)
+uint32_t sync_changes(const engine *engine, const mover_slot *m)
 {
     uint64_t seen[STATE_ARRAYS];
     memcpy(seen, m->by_core ? engine->current.hamiltonian_seen : m->seen, sizeof seen);
     const uint32_t changed = state_changes(&engine->current.state, seen);
-    return m->by_core && engine->current.hamiltonian.left_out ? changed | PLUGMC_CHANGED_POSITION
-                                                              : changed;
+    return m->by_core && engine->current.hamiltonian.stale ? changed | PLUGMC_CHANGED_POSITION
+                                                           : changed;
 }
 
-int borrowing_positions(engine *engine, int side, const double **out)
+int sync_positions(engine *engine, int side, const double **out)
 {
     instance *asking = engine_asking(engine);
     int code = give_to(engine, NULL);
@@ -147,17 +147,17 @@ int borrowing_positions(engine *engine, int side, const double **out)
 }
 
 /* The mover that has the configuration as it is, whether or not it has given it, and can give a share of it. */
-static moving *sharer(engine *engine)
+static mover_slot *sharer(engine *engine)
 {
     const uint32_t places = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION;
     for (int k = 0; k < engine->mover_count; k++) {
-        moving *m = &engine->movers[k];
+        mover_slot *m = &engine->movers[k];
         uint64_t seen[STATE_ARRAYS];
         if (!plugmc_offered(m->instance->plugin, PLUGMC_GIVES_SHARES)) continue;
         if (engine->current.ahead) return m == engine->current.ahead ? m : NULL;
         memcpy(seen, m->seen, sizeof seen);
         const bool same = !(state_changes(&engine->current.state, seen) & places);
-        return same && !hamiltonian_is_ahead(&engine->current.hamiltonian) ? m : NULL;
+        return same && !hamiltonian_is_newer(&engine->current.hamiltonian) ? m : NULL;
     }
     return NULL;
 }
@@ -180,9 +180,9 @@ static int make_room_for_share(engine *engine, instance *asking)
     return context_exit_code(&asking->context, code, "allocating memory for positions");
 }
 
-int borrowing_share(engine *engine, double reach, const double **out, plugmc_share *share)
+int sync_share(engine *engine, double reach, const double **out, plugmc_share *share)
 {
-    moving *m = sharer(engine);
+    mover_slot *m = sharer(engine);
     *out = NULL;
     if (!m) return 0;
     int code = make_room_for_share(engine, m->instance);
@@ -204,26 +204,26 @@ static int on_host(engine *engine, int access, double **out)
                              "allocating memory for positions");
 }
 
-int borrowing_read(engine *engine, const double **out)
+int sync_read(engine *engine, const double **out)
 {
     return on_host(engine, PLUGMC_READ, (double **)out);
 }
 
-int borrowing_write(engine *engine, double **out) { return on_host(engine, PLUGMC_WRITE, out); }
+int sync_write(engine *engine, double **out) { return on_host(engine, PLUGMC_WRITE, out); }
 
-int borrowing_swept(engine *engine, moving *m)
+int sync_swept(engine *engine, mover_slot *m)
 {
     static const int own[] = {PLUGMC_STATE_BOX, PLUGMC_STATE_COUNT, PLUGMC_STATE_POSITION};
     const int code =
-        hamiltonian_give_boxes(&engine->current.hamiltonian, &engine->current.state.face);
+        hamiltonian_store_boxes(&engine->current.hamiltonian, &engine->current.state.face);
     if (code) return context_exit_code(&m->instance->context, code, "loading the boxes");
     /* of the mover's sweep it knows all, whoever wrote it: where it was behind, it still says so */
     for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
         engine->current.hamiltonian_seen[own[k]] = engine->current.state.arrays[own[k]].version;
-    return borrowing_take(engine, m);
+    return sync_load(engine, m);
 }
 
-int borrowing_boxes_of(engine *engine, const plugmc_box **out)
+int sync_boxes(engine *engine, const plugmc_box **out)
 {
     void *boxes = NULL;
     const plugmc_state *state = &engine->current.state.face;
@@ -238,14 +238,14 @@ int borrowing_boxes_of(engine *engine, const plugmc_box **out)
 
 /* The mover that has the configuration as it is, and can say what another box does to it: whether it has
  * also given it back makes no difference, since that depends on when somebody looks. NULL: none. */
-static moving *holder(engine *engine)
+static mover_slot *holder(engine *engine)
 {
     const uint32_t places = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION;
     if (engine->current.ahead)
         return holds_on(engine->current.ahead) ? engine->current.ahead : NULL;
-    if (hamiltonian_is_ahead(&engine->current.hamiltonian)) return NULL;
+    if (hamiltonian_is_newer(&engine->current.hamiltonian)) return NULL;
     for (int k = 0; k < engine->mover_count; k++) {
-        moving *m = &engine->movers[k];
+        mover_slot *m = &engine->movers[k];
         uint64_t seen[STATE_ARRAYS];
         memcpy(seen, m->seen, sizeof seen);
         if (!m->by_core && holds_on(m) && !(state_changes(&engine->current.state, seen) & places))
@@ -257,7 +257,7 @@ static moving *holder(engine *engine)
 static int ask_holder(void *of, const plugmc_changes *changes, const int64_t *taken)
 {
     engine *engine = of;
-    moving *m = taken ? engine->current.rescaling : holder(engine);
+    mover_slot *m = taken ? engine->current.rescaling : holder(engine);
     if (!m) return PLUGMC_UNANSWERED;
     const crash_record outer = crash_calling(m->instance->context.section, "rescale");
     const int code =
@@ -270,7 +270,7 @@ static int ask_holder(void *of, const plugmc_changes *changes, const int64_t *ta
     return PLUGMC_OK;
 }
 
-void borrowing_begin(engine *engine)
+void sync_begin(engine *engine)
 {
     engine->current.state.fetch = fetch;
     engine->current.state.fetched_from = engine;

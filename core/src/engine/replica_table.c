@@ -1,4 +1,4 @@
-#include "engine/board.h"
+#include "engine/replica_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +19,13 @@ static int fill_own(engine *engine, const plugmc_host *host)
     void *rung;
     int code = borrow(engine, PLUGMC_STATE_RUNG, PLUGMC_READ, &rung, NULL);
     if (code) return code;
-    memcpy(engine->processes.board->rung + engine->processes.first_walker, rung,
+    memcpy(engine->processes.replica_table->rung + engine->processes.first_walker, rung,
            (size_t)engine->system.walkers * sizeof(int32_t));
     for (int32_t w = 0; w < engine->system.walkers && !code; w++) {
         const double *energy;
         code = hamiltonian_energy(&engine->current.hamiltonian, host, w, &energy);
         if (!code)
-            memcpy(engine->processes.board->extensive +
+            memcpy(engine->processes.replica_table->extensive +
                        (size_t)(engine->processes.first_walker + w) * (size_t)width,
                    energy, (size_t)width * sizeof *energy);
     }
@@ -38,7 +38,7 @@ static int join(engine *engine, plugmc_context *context, int own)
     const size_t first = (size_t)engine->processes.first_walker,
                  here = (size_t)engine->system.walkers, all = (size_t)engine->processes.all_walkers,
                  width = (size_t)engine->system.multipliers;
-    board *b = engine->processes.board;
+    replica_table *b = engine->processes.replica_table;
     int code = own ? context_exit_code(context, own, "finding energies") : 0;
     code =
         team_share(code, b->rung + first, here * sizeof *b->rung, b->rung, all * sizeof *b->rung);
@@ -52,37 +52,39 @@ static int join(engine *engine, plugmc_context *context, int own)
     return own ? own : code ? PLUGMC_ERROR_STATE : PLUGMC_OK;
 }
 
-bool board_is_used(const moving *m)
+bool replica_table_is_used(const mover_slot *m)
 {
     return team_now()->ranks > 1 && m->mover->needs & PLUGMC_GLOBAL_WALKERS;
 }
 
-int board_fill(engine *engine, const plugmc_host *host)
+int replica_table_fill(engine *engine, const plugmc_host *host)
 {
     const size_t all = (size_t)engine->processes.all_walkers,
                  width = (size_t)engine->system.multipliers;
-    if (!engine->processes.board) {
-        engine->processes.board = checked(calloc(1, sizeof *engine->processes.board));
-        engine->processes.board->rung = checked(calloc(all, sizeof *engine->processes.board->rung));
-        engine->processes.board->extensive =
-            checked(calloc(all * width, sizeof *engine->processes.board->extensive));
+    if (!engine->processes.replica_table) {
+        engine->processes.replica_table =
+            checked(calloc(1, sizeof *engine->processes.replica_table));
+        engine->processes.replica_table->rung =
+            checked(calloc(all, sizeof *engine->processes.replica_table->rung));
+        engine->processes.replica_table->extensive =
+            checked(calloc(all * width, sizeof *engine->processes.replica_table->extensive));
     }
-    if (engine->processes.board->filled) return PLUGMC_OK;
+    if (engine->processes.replica_table->filled) return PLUGMC_OK;
     const int code = join(engine, host->context, fill_own(engine, host));
-    engine->processes.board->filled = !code;
+    engine->processes.replica_table->filled = !code;
     return code;
 }
 
-int board_growth(const engine *engine, int32_t a, int32_t b, double *growth)
+int replica_table_delta(const engine *engine, int32_t a, int32_t b, double *delta)
 {
-    const board *all = engine->processes.board;
+    const replica_table *all = engine->processes.replica_table;
     const size_t width = (size_t)engine->system.multipliers;
     const double *ma = engine->ladder.multipliers + (size_t)all->rung[a] * width,
                  *mb = engine->ladder.multipliers + (size_t)all->rung[b] * width,
                  *xa = all->extensive + (size_t)a * width, *xb = all->extensive + (size_t)b * width;
-    *growth = 0;
+    *delta = 0;
     for (size_t k = 0; k < width; k++)
-        if (ma[k] != mb[k]) *growth -= (ma[k] - mb[k]) * (xa[k] - xb[k]);
+        if (ma[k] != mb[k]) *delta -= (ma[k] - mb[k]) * (xa[k] - xb[k]);
     return PLUGMC_OK;
 }
 
@@ -92,7 +94,7 @@ static int climb(engine *engine, int32_t walker, int32_t to)
     const int32_t here = walker - engine->processes.first_walker;
     void *rung, *multiplier;
     size_t row;
-    engine->processes.board->rung[walker] = to;
+    engine->processes.replica_table->rung[walker] = to;
     if (here < 0 || here >= engine->system.walkers) return PLUGMC_OK;
     int code = borrow(engine, PLUGMC_STATE_RUNG, PLUGMC_READ | PLUGMC_WRITE, &rung, NULL);
     if (!code)
@@ -110,22 +112,23 @@ static int climb(engine *engine, int32_t walker, int32_t to)
     return code;
 }
 
-int board_exchange(engine *engine, int32_t a, int32_t b)
+int replica_table_exchange(engine *engine, int32_t a, int32_t b)
 {
-    const int32_t to = engine->processes.board->rung[b];
-    const int code = climb(engine, b, engine->processes.board->rung[a]);
+    const int32_t to = engine->processes.replica_table->rung[b];
+    const int code = climb(engine, b, engine->processes.replica_table->rung[a]);
     return code ? code : climb(engine, a, to);
 }
 
-void board_forget(engine *engine)
+void replica_table_forget(engine *engine)
 {
-    if (engine->processes.board) engine->processes.board->filled = false;
+    if (engine->processes.replica_table) engine->processes.replica_table->filled = false;
 }
 
-void board_free(engine *engine)
+void replica_table_free(engine *engine)
 {
-    if (engine->processes.board)
-        free(engine->processes.board->rung), free(engine->processes.board->extensive);
-    free(engine->processes.board);
-    engine->processes.board = NULL;
+    if (engine->processes.replica_table)
+        free(engine->processes.replica_table->rung),
+            free(engine->processes.replica_table->extensive);
+    free(engine->processes.replica_table);
+    engine->processes.replica_table = NULL;
 }
