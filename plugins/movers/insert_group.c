@@ -25,7 +25,7 @@
 #include <plugmc/proposal.h>
 #include <plugmc/near.h>
 
-#define PLUGMC_GROUPS 1
+#define PLUGMC_GROUPS 8
 
 enum { COMES, GOES }; /* in the table of moves */
 

@@ -89,6 +89,27 @@ static const plugmc_total whole_total = {.size = sizeof whole_total,
                                          .start = whole_start,
                                          .change = whole_change,
                                          .settle = whole_settle};
+/* Energies of whole configurations alone: the core finds what a move changes. */
+static int whole_configuration(void *instance, const plugmc_total_request *request)
+{
+    whole *w = instance;
+    const double(*x)[3] = (const double(*)[3])request->view->positions;
+    w->mistakes += request->view->walkers > 1;
+    memcpy(w->x, x, (size_t)w->system->particles * sizeof w->x[0]);
+    for (int64_t i = 0; i < w->system->particles; i++)
+        request->energy[0] += whole_energy(w, i, w->x[i]) / 2;
+    return PLUGMC_OK;
+}
+
+static const plugmc_total energy_alone = {.size = sizeof energy_alone,
+                                          .energy = whole_configuration};
+static const plugmc_potential energy_potential = {.size = sizeof(plugmc_potential),
+                                                  .total = &energy_alone};
+static const plugmc_plugin energy_plugin = {.size = sizeof energy_plugin,
+                                            .kind = PLUGMC_POTENTIAL,
+                                            .name = "energy",
+                                            .potential = &energy_potential};
+
 static const plugmc_potential whole_potential = {.size = sizeof(plugmc_potential),
                                                  .total = &whole_total};
 static const plugmc_plugin whole_plugin = {.size = sizeof whole_plugin,
@@ -506,13 +527,13 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
     bench_end(&b);
 }
 
-/* The same energy as a pair term of finite range, of no range, and as a total: the same chain, as
- * long as no decision depends on the last bit. */
+/* The same energy as a pair term of finite range, of no range, as a total, and as one that gives energies of whole
+ * configurations alone: the same chain, as long as no decision depends on the last bit. */
 static void pairs_near_and_far_and_totals_give_one_chain(void **state)
 {
     (void)state;
-    double result[3][64 * 3];
-    for (int way = 0; way < 3; way++) {
+    double result[4][64 * 3];
+    for (int way = 0; way < 4; way++) {
         parameters p = {2.1, 0.5, 1.2, way == 1, 0};
         whole w = {.p = p};
         bench b;
@@ -520,8 +541,8 @@ static void pairs_near_and_far_and_totals_give_one_chain(void **state)
         bench_species(&b, "soft", 64, 0.4, 0);
         bench_potential(&b, "hard_disk", "");
         w.system = &b.system;
-        if (way == 2)
-            add_term(&b, &whole_plugin, &w);
+        if (way >= 2)
+            add_term(&b, way == 2 ? &whole_plugin : &energy_plugin, &w);
         else
             add_term(&b, &gauss, &p);
         test_mover mover = serial_new(&b, 0, "step=0.4");
@@ -538,6 +559,7 @@ static void pairs_near_and_far_and_totals_give_one_chain(void **state)
     }
     assert_memory_equal(result[0], result[1], sizeof result[0]);
     assert_memory_equal(result[0], result[2], sizeof result[0]);
+    assert_memory_equal(result[0], result[3], sizeof result[0]);
 }
 
 static void cells_serve_the_sphere_too(void **state)
@@ -565,25 +587,6 @@ static void cells_serve_the_sphere_too(void **state)
 }
 
 /* ---- What it refuses ------------------------------------------------------------------------- */
-
-static void a_total_without_a_change_is_refused(void **state)
-{
-    (void)state;
-    const plugmc_total fixed = {.size = sizeof fixed};
-    const plugmc_potential potential = {.size = sizeof potential, .total = &fixed};
-    const plugmc_plugin plugin = {.size = sizeof plugin, .name = "fixed", .potential = &potential};
-    bench b;
-    test_mover mover = {.plugin = open_plugin("serial")};
-    bench_begin(&b, 3, (double[]){3, 4, 5}, 1, 1);
-    bench_species(&b, "point", 20, 0, 0);
-    add_term(&b, &plugin, NULL);
-    mover.calls = mover.plugin->mover;
-    mover.instance = bench_allocate(b.host.context, mover.plugin->instance_size);
-    assert_int_equal(mover_prepare(&b, &mover), PLUGMC_ERROR_INPUT);
-    assert_string_equal(b.message, "potential 'fixed' has only energies of whole configurations, "
-                                   "but no energy change of a single moved particle");
-    bench_end(&b);
-}
 
 static void an_energy_that_is_no_number_ends_the_run(void **state)
 {
@@ -625,6 +628,5 @@ TEST_MAIN(cmocka_unit_test(three_hard_disks_have_the_exact_distances),
           cmocka_unit_test(a_resumed_chain_is_the_one_never_stopped),
           cmocka_unit_test(pairs_near_and_far_and_totals_give_one_chain),
           cmocka_unit_test(cells_serve_the_sphere_too),
-          cmocka_unit_test(a_total_without_a_change_is_refused),
           cmocka_unit_test(an_energy_that_is_no_number_ends_the_run),
           cmocka_unit_test(the_step_stays_within_the_box))

@@ -2,9 +2,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "energy/groups.h"
 #include "energy/insertions.h"
 #include "energy/on_device.h"
 #include "energy/parts.h"
+#include "energy/totals.h"
 #include "system/skew.h"
 
 /* ---- Changes of particles ------------------------------------------------------------------------ */
@@ -26,36 +28,6 @@ static bool parts_change(const hamiltonian *h, walker_energy *e, const probe *p,
     return h->has_far && far_energy(h, &e->now, p, to, change);
 }
 
-/* One particle in every total. */
-static int totals_change(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
-                         const double to[3], double *change)
-{
-    for (int k = 0; k < h->count; k++) {
-        const energy_term *t = &h->terms[k];
-        double own = 0;
-        const int code =
-            t->total_moves ? t->total->change(t->of->instance, w, i, to, &own) : PLUGMC_OK;
-        if (code) {
-            e->failed_term = t->index;
-            return code;
-        }
-        change[t->index] += own;
-    }
-    return PLUGMC_OK;
-}
-
-static int totals_settle(const hamiltonian *h, walker_energy *e, int32_t w, int taken)
-{
-    for (int k = 0; k < h->count; k++) {
-        const energy_term *t = &h->terms[k];
-        const int code = t->total_moves ? t->total->settle(t->of->instance, w, taken) : PLUGMC_OK;
-        if (!code) continue;
-        e->failed_term = t->index;
-        return code;
-    }
-    return PLUGMC_OK;
-}
-
 static int displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
                      const double to[3], double *change, int32_t *forbidden)
 {
@@ -65,7 +37,7 @@ static int displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t 
     const probe p = {i, -1, -1, e->now.all.species[i], at};
     *forbidden = parts_change(h, e, &p, there, change);
     e->asked = h->has_totals && !*forbidden;
-    return e->asked ? totals_change(h, e, w, i, there, change) : PLUGMC_OK;
+    return e->asked ? totals_displaced(h, e, w, i, there, change) : PLUGMC_OK;
 }
 
 /* The distance of the two stays, and a pair has no order, so their own pair does not change. A total
@@ -82,9 +54,9 @@ static int swapped(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
                  parts_change(h, e, &other, at_i, change);
     e->asked = h->has_totals && !*forbidden;
     if (!e->asked) return PLUGMC_OK;
-    int code = totals_change(h, e, w, i, at_j, change);
+    int code = totals_displaced(h, e, w, i, at_j, change);
     if (!code) code = totals_settle(h, e, w, 1);
-    return code ? code : totals_change(h, e, w, j, at_i, change);
+    return code ? code : totals_displaced(h, e, w, j, at_i, change);
 }
 
 /* ---- Whole configurations ------------------------------------------------------------------------ */
@@ -94,7 +66,7 @@ static void whole(const hamiltonian *h, configuration *c, double *energy, bool *
 {
     memset(energy, 0, sizeof(double) * (size_t)h->system->term_count);
     *forbidden = false;
-    number_range there[h->system->species_count + 2];
+    number_range there[configuration_most_ranges(c)];
     const int ranges = configuration_ranges(c, -1, -1, -1, there);
     for (int r = 0; r < ranges; r++)
         for (int64_t i = there[r].first; i < there[r].end && !*forbidden; i++) {
@@ -349,6 +321,7 @@ static int change_of(const hamiltonian *h, const plugmc_changes *c, int32_t w, i
         return displaced(h, e, w, c->particle[p], c->position[p], change, forbidden);
     if (c->kind == PLUGMC_SWAPPED)
         return swapped(h, e, w, c->particle[p], c->other[p], change, forbidden);
+    if (c->kind == PLUGMC_GROUP_DISPLACED) return group_displaced(h, e, w, c, p, change, forbidden);
     insertions_make(&x, e, c, p);
     return insertions_change(h, e, w, &x, change, forbidden);
 }
@@ -364,7 +337,7 @@ static int take_swap(const hamiltonian *h, walker_energy *e, int32_t w, int64_t 
         configuration_move(&e->now, i, at_j);
         configuration_move(&e->now, j, at_i);
     } else if (e->asked && !code) { /* the first one goes back */
-        code = totals_change(h, e, w, i, at_i, unused);
+        code = totals_displaced(h, e, w, i, at_i, unused);
         if (!code) code = totals_settle(h, e, w, 1);
     }
     return code;
@@ -397,6 +370,7 @@ static int settle_one(hamiltonian *h, const plugmc_changes *c, int32_t w, int64_
     if (c->kind == PLUGMC_SWAPPED) return take_swap(h, e, w, c->particle[p], c->other[p], took);
     if (c->kind == PLUGMC_DISPLACED)
         return take_displacement(h, e, w, c->particle[p], c->position[p], took);
+    if (c->kind == PLUGMC_GROUP_DISPLACED) return take_group(h, e, w, c, p, took);
     return take_insertions(h, e, w, c, p, took);
 }
 
@@ -424,6 +398,7 @@ bool hamiltonian_is_proposed(const plugmc_changes *c, int64_t p)
     if (c->kind == PLUGMC_RESCALED) return true;
     if (c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_GROUP_INSERTED)
         return c->species[first] >= 0;
+    if (c->kind == PLUGMC_GROUP_DISPLACED) return c->particle[first] >= 0;
     for (int32_t k = 0; k < together(c); k++)
         if (c->particle[first + k] < 0) return false;
     return true;
@@ -470,16 +445,15 @@ static const char *one_is_wrong(const hamiltonian *h, const plugmc_changes *c, i
 static const char *refused(const hamiltonian *h, const plugmc_changes *c)
 {
     const bool counts = c->kind >= PLUGMC_INSERTED && c->kind <= PLUGMC_GROUP_REMOVED;
-    if (!counts && c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
-        return "its kind is unknown";
+    const bool displaced = c->kind == PLUGMC_DISPLACED || c->kind == PLUGMC_GROUP_DISPLACED;
+    if (!counts && !displaced && c->kind != PLUGMC_SWAPPED) return "its kind is unknown";
     if (counts && !(h->system->changes & PLUGMC_CHANGED_COUNT))
         return "it changes the number of particles, which no mover of the run declares";
     const char *why = NULL;
-    const bool groups = c->kind == PLUGMC_GROUP_INSERTED || c->kind == PLUGMC_GROUP_REMOVED;
-    for (int64_t p = 0; groups && p < c->walkers * c->per_walker && !why; p++)
-        why = group_is_wrong(h, c, p);
-    for (int64_t p = 0; !groups && p < c->walkers * c->per_walker && !why; p++)
-        why = one_is_wrong(h, c, p);
+    for (int64_t p = 0; p < c->walkers * c->per_walker && !why; p++)
+        why = c->kind >= PLUGMC_GROUP_INSERTED
+                  ? group_is_wrong(h, &h->walkers[c->first + p / c->per_walker], c, p)
+                  : one_is_wrong(h, c, p);
     return why;
 }
 

@@ -168,6 +168,20 @@ void configuration_remove(configuration *c, int64_t i)
     c->present--;
 }
 
+void configuration_hide(configuration *c, const int64_t *sorted, int32_t n)
+{
+    for (int32_t k = 0; k < n; k++) cell_remove(c, sorted[k]);
+    c->hidden = sorted;
+    c->hidden_count = n;
+}
+
+void configuration_show(configuration *c)
+{
+    for (int32_t k = 0; k < c->hidden_count; k++) cell_add(c, c->hidden[k]);
+    c->hidden = NULL;
+    c->hidden_count = 0;
+}
+
 /* ---- Who is there ---------------------------------------------------------------------------- */
 
 /* Coordinates k - 1, k, k + 1 of the cells around in one direction, each cell once. */
@@ -230,6 +244,29 @@ plugmc_particle configuration_particle(const configuration *c, int32_t species, 
     return (plugmc_particle){r[0], r[1], r[2], s->charge, s->diameter, species};
 }
 
+int configuration_most_ranges(const configuration *c)
+{
+    return c->system->species_count + 2 + c->hidden_count;
+}
+
+/* Splits n ranges at hidden particles; both are ascending. */
+static int without_hidden(const configuration *c, int n, number_range *out)
+{
+    number_range all[c->system->species_count + 2];
+    int count = 0;
+    int32_t k = 0;
+    memcpy(all, out, sizeof *out * (size_t)n);
+    for (int r = 0; r < n; r++) {
+        number_range rest = all[r];
+        for (; k < c->hidden_count && c->hidden[k] < rest.end; k++) {
+            if (c->hidden[k] > rest.first) out[count++] = (number_range){rest.first, c->hidden[k]};
+            rest.first = c->hidden[k] + 1;
+        }
+        if (rest.end > rest.first) out[count++] = rest;
+    }
+    return count;
+}
+
 int configuration_ranges(const configuration *c, int64_t i, int64_t j, int64_t after,
                          number_range *out)
 {
@@ -252,7 +289,7 @@ int configuration_ranges(const configuration *c, int64_t i, int64_t j, int64_t a
             out[k].end = excluded[l];
             out[++k].first = excluded[l] + 1;
         }
-    return n;
+    return c->hidden_count ? without_hidden(c, n, out) : n;
 }
 
 int configuration_inside(const configuration *c, const double r[3])

@@ -38,6 +38,9 @@ typedef struct configuration {
     int32_t *head;
     /* [n]: next particle of the cell, which has a larger index, or -1. */
     int32_t *next;
+    /* [hidden_count] ascending: see configuration_hide. */
+    const int64_t *hidden;
+    int32_t hidden_count;
 } configuration;
 
 /* Allocates arrays for the particles of a run. Returns 0, or -1 without memory; call configuration_free in both
@@ -54,6 +57,11 @@ void configuration_move(configuration *, int64_t i, const double to[3]);
 void configuration_insert(configuration *, int32_t species, const double at[3]);
 void configuration_remove(configuration *, int64_t i);
 
+/* Hides n particles: those around a position and ranges are without them until configuration_show. `sorted` [n] are
+ * their indices in ascending order; the array has to stay as it is. */
+void configuration_hide(configuration *, const int64_t *sorted, int32_t n);
+void configuration_show(configuration *);
+
 /* The particles in the cells around a position, except i and j (-1: none is left out), with an index larger than
  * `after`. Empty without short-ranged terms. Valid until the next call. */
 plugmc_particles configuration_near(configuration *, int64_t i, int64_t j, int64_t after,
@@ -62,11 +70,12 @@ void configuration_place(const configuration *, int64_t i, double at[3]);
 /* A particle of a species at a position. */
 plugmc_particle configuration_particle(const configuration *, int32_t species,
                                        const double place[3]);
-/* Indices of the particles present, as ranges first ... end - 1. Left out are i and j (-1: none) and all indices up to
- * `after`. Returns the number of ranges; out [species + 2]. */
+/* Indices of the particles present, as ranges first ... end - 1. Left out are i and j (-1: none), all indices up to
+ * `after`, and hidden particles. Returns the number of ranges; out [configuration_most_ranges]. */
 typedef struct number_range {
     int64_t first, end;
 } number_range;
+int configuration_most_ranges(const configuration *);
 int configuration_ranges(const configuration *, int64_t i, int64_t j, int64_t after,
                          number_range *out);
 /* Whether a position is in the domain. */

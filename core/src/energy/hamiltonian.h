@@ -100,6 +100,8 @@ typedef struct hamiltonian {
     bool answered;
     /* NULL: none. */
     struct device_energies *device;
+    /* Many-body terms that offer only `energy` (energy/totals.h). NULL: none. */
+    struct whole_energies *whole;
     bias bias;
     /* Buffers: sums [walkers], boxes [walkers]; for views positions [walkers][particles][3], counts
      * [walkers][species]. */

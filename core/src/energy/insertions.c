@@ -4,14 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "energy/groups.h"
 #include "energy/parts.h"
+#include "energy/totals.h"
 
 /* ---- What is proposed ---------------------------------------------------------------------------- */
 
-static bool in_groups(const plugmc_changes *c)
-{
-    return c->kind == PLUGMC_GROUP_INSERTED || c->kind == PLUGMC_GROUP_REMOVED;
-}
+static bool in_groups(const plugmc_changes *c) { return c->kind >= PLUGMC_GROUP_INSERTED; }
 
 static bool comes(int32_t kind)
 {
@@ -51,10 +50,11 @@ bool goes_somewhere(int32_t kind) { return kind == PLUGMC_DISPLACED || kind == P
 
 bool is_position(const double r[3]) { return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]); }
 
-const char *group_is_wrong(const hamiltonian *h, const plugmc_changes *c, int64_t p)
+const char *group_is_wrong(const hamiltonian *h, const walker_energy *e, const plugmc_changes *c,
+                           int64_t p)
 {
     const int32_t n = together(c);
-    if (!in_groups(c)) return NULL;
+    if (c->kind == PLUGMC_GROUP_DISPLACED) return displaced_group_is_wrong(h, e, c, p);
     if (!PLUGMC_HAS(c, group) || n < 1 || n > PLUGMC_MOST_TOGETHER)
         return "has a group without particles, or with too many";
     for (int32_t k = 0; k < n && c->kind == PLUGMC_GROUP_INSERTED; k++)
@@ -67,8 +67,7 @@ const char *group_is_wrong(const hamiltonian *h, const plugmc_changes *c, int64_
         if (i >= h->system->particles) return "has no such particle";
         for (int32_t l = 0; l < k; l++)
             if (i >= 0 && c->particle[p * n + l] >= 0 && c->particle[p * n + l] <= i &&
-                h->walkers[0].now.all.species[c->particle[p * n + l]] ==
-                    h->walkers[0].now.all.species[i])
+                e->now.all.species[c->particle[p * n + l]] == e->now.all.species[i])
                 return "does not list particles of a species in descending order";
     }
     return NULL;
@@ -153,23 +152,6 @@ static void counts_change(const hamiltonian *h, const walker_energy *e,
     }
 }
 
-static int totals_change(const hamiltonian *h, walker_energy *e, int32_t w,
-                         const plugmc_insert_remove *x, double *change)
-{
-    for (int k = 0; k < h->count; k++) {
-        const energy_term *t = &h->terms[k];
-        double own = 0;
-        const int code =
-            t->total_moves ? t->total->insert_remove(t->of->instance, w, x, &own) : PLUGMC_OK;
-        if (code) {
-            e->failed_term = t->index;
-            return code;
-        }
-        change[t->index] += own;
-    }
-    return PLUGMC_OK;
-}
-
 int insertions_change(const hamiltonian *h, walker_energy *e, int32_t w, const insertions *t,
                       double *change, int32_t *forbidden)
 {
@@ -180,7 +162,7 @@ int insertions_change(const hamiltonian *h, walker_energy *e, int32_t w, const i
     parts_that_leave(h, e, x, change);
     counts_change(h, e, x, change);
     e->asked = h->has_totals;
-    return e->asked ? totals_change(h, e, w, x, change) : PLUGMC_OK;
+    return e->asked ? totals_insert_remove(h, e, w, x, change) : PLUGMC_OK;
 }
 
 void insertions_take(walker_energy *e, const insertions *x)

@@ -17,10 +17,11 @@ int insertions_change(const hamiltonian *, walker_energy *, int32_t walker, cons
                       double *change, int32_t *forbidden);
 void insertions_take(walker_energy *, const insertions *);
 
-/* How many particles a proposal inserts or removes. */
+/* How many particles a proposal inserts, removes or displaces. */
 int32_t together(const plugmc_changes *);
-/* What is wrong with a group that is inserted or removed. NULL: nothing. */
-const char *group_is_wrong(const hamiltonian *, const plugmc_changes *, int64_t p);
+/* What is wrong with a group, of any kind, in a walker. NULL: nothing. */
+const char *group_is_wrong(const hamiltonian *, const walker_energy *, const plugmc_changes *,
+                           int64_t p);
 /* Whether a change of this kind, of one particle, has a position; and whether `r` is a valid position. */
 bool goes_somewhere(int32_t kind);
 bool is_position(const double r[3]);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crash.h"
 #include "energy/on_device.h"
+#include "energy/totals.h"
 #include "energy/bias.h"
 #include "system/system.h"
 
@@ -29,12 +29,6 @@ static int resolve(hamiltonian *h, const plugmc_host *host, const plugmc_term *t
     if (!parts && !p->total)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "potential '%s' has neither pair, field nor total energies", term->label);
-    if (t->total_moves && (!t->total->start || !t->total->change || !t->total->settle))
-        return host->fail(
-            host->context, PLUGMC_ERROR_INPUT,
-            "potential '%s' has only energies of whole configurations, but no energy change "
-            "of a single moved particle",
-            term->label);
     h->has_totals |= t->total_moves;
     h->any_total |= t->total != NULL;
     h->old_energies |= t->field || (t->close && t->has_energy);
@@ -72,6 +66,7 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
     h->sums = calloc(walkers, sizeof(double));
     h->boxes = calloc(walkers, sizeof *h->boxes);
     h->positions = malloc(walkers * (size_t)system->particles * 3 * sizeof(double));
+    if (!code) code = totals_open(h);
     bool enough =
         !code && h->walkers && h->multipliers && h->sums && h->boxes && h->counts && h->positions;
     for (size_t w = 0; w < walkers && enough; w++) {
@@ -93,6 +88,7 @@ void hamiltonian_close(hamiltonian *h)
 {
     on_device_close(h);
     bias_close(h);
+    totals_close(h);
     for (int32_t w = 0; w < (h->walkers ? h->system->walkers : 0); w++) {
         configuration_free(&h->walkers[w].now);
         configuration_free(&h->walkers[w].trial);
@@ -132,13 +128,7 @@ int hamiltonian_start_totals(hamiltonian *h, const plugmc_host *host)
 {
     plugmc_view view = {.size = sizeof view};
     int code = h->has_totals ? hamiltonian_view(h, host, &view) : PLUGMC_OK;
-    for (int k = 0; k < h->count && h->has_totals && !code; k++) {
-        const energy_term *t = &h->terms[k];
-        if (!t->total_moves) continue;
-        const crash_record outer = crash_calling_potential(t->of->label, "start");
-        code = t->total->start(t->of->instance, &view);
-        crash_called_within(outer);
-    }
+    if (!code && h->has_totals) code = totals_start(h, host, &view);
     h->boxes_taken = false;
     return code;
 }

@@ -78,6 +78,8 @@ double on_device_walk_seconds(const plugmc_system *);
 int on_device_walk(hamiltonian *, const plugmc_host *, const plugmc_mover *, const walk_kernels *,
                    const plugmc_proposal *, uint64_t first, uint64_t n);
 void on_device_close_walk(hamiltonian *);
+/* plugmc_system.molecule in device memory; 0: no molecules. */
+int on_device_molecules(const plugmc_host *, plugmc_device_pointer *out);
 /* Arguments of walk.cu about macrostates, for the trials of a mover. */
 struct walk_bias;
 int on_device_bias(hamiltonian *, const plugmc_host *, const plugmc_mover *, struct walk_bias *);

@@ -34,7 +34,7 @@ bool far_energy(const hamiltonian *h, const configuration *c, const probe *p, co
                 double *energy)
 {
     const plugmc_particle particle = configuration_particle(c, p->species, p->at);
-    number_range ranges[c->system->species_count + 2];
+    number_range ranges[configuration_most_ranges(c)];
     const int n = configuration_ranges(c, p->i, p->j, p->after, ranges);
     int64_t overlaps = 0;
     for (int k = 0; k < h->count; k++)

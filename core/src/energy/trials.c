@@ -15,6 +15,7 @@ typedef struct task {
     int64_t between_looks; /* trials until somebody may wait to stop the run */
     uint32_t from;         /* number of the first trial of a sweep */
     int32_t moves;         /* that the mover has */
+    int32_t together;      /* capacity of groups */
     bool counted;          /* are kept: it can lead to another macrostate */
 } task;
 
@@ -22,7 +23,7 @@ typedef struct task {
 static bool is_known(const task *k, int32_t kind)
 {
     const bool counts = k->h->system->changes & PLUGMC_CHANGED_COUNT;
-    return kind == PLUGMC_DISPLACED || kind == PLUGMC_SWAPPED ||
+    return kind == PLUGMC_DISPLACED || kind == PLUGMC_SWAPPED || kind == PLUGMC_GROUP_DISPLACED ||
            (counts && kind >= PLUGMC_INSERTED && kind <= PLUGMC_GROUP_REMOVED);
 }
 
@@ -35,7 +36,7 @@ static bool any_particle(int32_t kind)
 static bool nobody(const plugmc_trial *t)
 {
     bool missing = t->particle < 0 && (t->kind == PLUGMC_REMOVED || t->kind == PLUGMC_IDENTITY);
-    for (int32_t k = 0; t->kind == PLUGMC_GROUP_REMOVED && k < t->group->n; k++)
+    for (int32_t k = 0; t->kind == PLUGMC_GROUP_REMOVED && t->group && k < t->group->n; k++)
         missing |= t->group->members[k] < 0;
     return missing;
 }
@@ -55,7 +56,8 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
         (k->h->has_totals || t->trial_positions > PLUGMC_MOST_TRIAL_POSITIONS ||
          (t->kind != PLUGMC_INSERTED && t->kind != PLUGMC_REMOVED)))
         return "has too many trial positions";
-    if (t->kind >= PLUGMC_GROUP_INSERTED) return NULL; /* see group_is_wrong */
+    if (t->kind >= PLUGMC_GROUP_INSERTED) /* see group_is_wrong */
+        return t->group ? NULL : "is of a group, which the mover does not declare";
     if (another && (t->species < 0 || t->species >= k->h->system->species_count))
         return "has no such species";
     if (nobody(t))
@@ -84,23 +86,26 @@ static int ask(hamiltonian *h, const plugmc_trial *t, const plugmc_changes *c,
     return places_to_leave(h, t, several, change + h->system->term_count, delta);
 }
 
-/* Returns the code of what failed; e tells the rest. */
-static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number, double *change)
+/* Arrays of plugmc_trial.group. */
+typedef struct group_arrays {
+    int32_t members[PLUGMC_MOST_DISPLACED];
+    double positions[PLUGMC_MOST_DISPLACED][3];
+} group_arrays;
+
+/* What a mover is told of a trial that it is to propose. */
+static plugmc_trial trial_of(const task *k, int32_t w, uint64_t sweep, uint32_t number,
+                             plugmc_group *group)
 {
-    hamiltonian *h = k->h;
-    walker_energy *e = &h->walkers[w];
+    const walker_energy *e = &k->h->walkers[w];
     const particle_arrays *all = &e->now.all;
-    int32_t members[PLUGMC_MOST_TOGETHER];
-    double places[PLUGMC_MOST_TOGETHER][3];
-    plugmc_group group = {0, PLUGMC_MOST_TOGETHER, members, places};
-    plugmc_trial trial = {.size = sizeof trial,
+    return (plugmc_trial){.size = sizeof(plugmc_trial),
                           .walker = (uint32_t)w,
                           .seed = k->host->seed,
                           .sweep = sweep,
                           .number = number,
                           .dimension = e->now.box.dimension,
                           .particles = e->now.present,
-                          .first = h->system->first,
+                          .first = k->h->system->first,
                           .x = all->x,
                           .y = all->y,
                           .z = all->z,
@@ -108,7 +113,27 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                           .count = e->now.counts,
                           .box = &e->now.box,
                           .move = k->proposal->move,
-                          .group = &group};
+                          .group = group->capacity ? group : NULL,
+                          .molecule = k->h->system->molecule};
+}
+
+static const char *group_of_trial_is_wrong(const walker_energy *e, const hamiltonian *h,
+                                           const plugmc_group *group, const plugmc_changes *c)
+{
+    if (c->kind < PLUGMC_GROUP_INSERTED) return NULL;
+    if (group->n > group->capacity)
+        return "has more particles in a group than the mover declares (plugmc_proposal.together)";
+    return group_is_wrong(h, e, c, 0);
+}
+
+/* Returns the code of what failed; e tells the rest. */
+static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number, double *change,
+                      group_arrays *arrays)
+{
+    hamiltonian *h = k->h;
+    walker_energy *e = &h->walkers[w];
+    plugmc_group group = {0, k->together, arrays->members, arrays->positions};
+    plugmc_trial trial = trial_of(k, w, sweep, number, &group);
     int32_t forbidden = 0;
     double delta = 0;
     const int proposed = k->proposal->propose(k->proposal->parameters, &trial);
@@ -134,7 +159,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                               .forbidden = &forbidden,
                               .delta = &delta,
                               .group = group.n};
-    e->refused = many ? group_is_wrong(h, &c, 0) : NULL;
+    e->refused = group_of_trial_is_wrong(e, h, &group, &c);
     if (e->refused) return PLUGMC_ERROR_STATE;
     several_places several;
     const bool comes_to_one = trial.trial_positions > 1 && trial.kind == PLUGMC_INSERTED;
@@ -168,13 +193,14 @@ static int sweep_walker(const task *k, int32_t w, uint64_t first, uint64_t last)
 {
     walker_energy *e = &k->h->walkers[w];
     double change[(k->h->system->term_count + 1) * PLUGMC_MOST_TRIAL_POSITIONS];
+    group_arrays arrays;
     for (uint64_t sweep = first; sweep <= last; sweep++) {
         const int64_t trials = k->proposal->trials ? k->proposal->trials : e->now.present;
         if (bias_is_of_energy(k->h)) bias_find_energy(k->h, w);
         for (int64_t t = 0; t < trials && !e->code; t++) {
             if (t % k->between_looks == 0 && k->host->stopping(k->host->context)) return 1;
             e->failed_sweep = sweep;
-            e->code = trial_move(k, w, sweep, k->from + (uint32_t)t, change);
+            e->code = trial_move(k, w, sweep, k->from + (uint32_t)t, change, &arrays);
         }
     }
     return 0;
@@ -212,6 +238,11 @@ int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_mov
 {
     int code = hamiltonian_refresh(h, host);
     if (!code && h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
+    if (!code && PLUGMC_HAS(proposal, together) &&
+        (proposal->together < 0 || proposal->together > PLUGMC_MOST_DISPLACED))
+        code = host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "groups of %d particles are proposed; at most %d can move together",
+                          proposal->together, PLUGMC_MOST_DISPLACED);
     if (code) return code;
     const task k = {h,
                     host,
@@ -221,6 +252,7 @@ int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_mov
                                   : 8,
                     PLUGMC_HAS(proposal, from) ? proposal->from : 0,
                     mover->move_count,
+                    PLUGMC_HAS(proposal, together) ? proposal->together : 0,
                     bias_concerns(h, mover->changes)};
     const int threads = h->has_totals || h->system->threads < 1 ? 1 : h->system->threads;
     int stopped = 0;

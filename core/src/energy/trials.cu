@@ -183,6 +183,7 @@ extern "C" __global__ void __launch_bounds__(TRIALS_THREADS)
         trial.count = call.counts;
         trial.box = &t.boxes[walker];
         trial.move = call.move;
+        trial.molecule = call.molecule;
         result.trials++;
         if (!plugmc_mover::plugmc_propose(parameters, &trial)) continue;
         const uint32_t i = trial.particle, j = trial.other;

@@ -24,7 +24,7 @@ typedef struct mover_kernels {
 struct trials_memory {
     mover_kernels *kernels;
     trials_places places;
-    plugmc_device_pointer step, first, results;
+    plugmc_device_pointer step, first, results, molecule;
     double *host_step;       /* [walkers] */
     trials_result *outcomes; /* [walkers] */
 };
@@ -57,6 +57,7 @@ static int make_memory(hamiltonian *h, const plugmc_host *host)
             host->context, (2 * (size_t)system->species_count + 1) * sizeof(int64_t), &m->first);
     if (!code)
         code = host->gpu->allocate(host->context, walkers * sizeof *m->outcomes, &m->results);
+    if (!code) code = on_device_molecules(host, &m->molecule);
     if (code) return code;
     m->places = (trials_places){at_device(places[0]), at_device(places[1]), at_device(places[2]),
                                 at_device(places[3]), at_device(places[4]), at_device(places[5]),
@@ -80,10 +81,12 @@ void on_device_close_trials(hamiltonian *h)
     free(m->host_step), free(m->outcomes), free(m);
 }
 
+static const char kernel_of_groups[] = "walk_make_groups";
+
 /* The kernel for what may be proposed. */
 static const char *name_of_make(const plugmc_proposal *proposal)
 {
-    if (PLUGMC_HAS(proposal, together) && proposal->together > 0) return "walk_make_groups";
+    if (PLUGMC_HAS(proposal, together) && proposal->together > 0) return kernel_of_groups;
     return PLUGMC_HAS(proposal, trial_positions) && proposal->trial_positions > 1
                ? "walk_make_several"
                : "walk_make";
@@ -218,7 +221,8 @@ static int make_swaps(hamiltonian *h, const plugmc_host *host, const mover_kerne
                         .multipliers = multipliers,
                         .step = at_device(m->step),
                         .first = at_device(m->first),
-                        .counts = (const int64_t *)at_device(m->first) + system->species_count + 1};
+                        .counts = (const int64_t *)at_device(m->first) + system->species_count + 1,
+                        .molecule = at_device(m->molecule)};
     if (!code) code = make(h, host, k, &task, &call, n * trials);
     if (!code && any_other(h)) return PLUGMC_UNANSWERED;
     /* nothing is written where nothing was taken, so that other movers keep what they have */
@@ -244,6 +248,7 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
     if (!code) code = find_kernels(h, host, mover, proposal, &k);
     if (!code) code = put_parameters(host, k, proposal);
     if (code) return code;
+    k->walks |= k->make_of_walk == kernel_of_groups;
     if (!counts && !k->walks) {
         code = make_swaps(h, host, k, proposal, first, n);
         k->walks = code == PLUGMC_UNANSWERED;

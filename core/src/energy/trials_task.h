@@ -33,6 +33,7 @@ typedef struct trials_call {
     const double *step;        /* [walkers] */
     const int64_t *first;      /* [species + 1] */
     const int64_t *counts;     /* [species], the same in all walkers */
+    const int32_t *molecule;   /* [particles] as PLUGMC_STATE_MOLECULE, or NULL */
 } trials_call;
 
 /* Result for each walker. */

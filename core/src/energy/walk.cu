@@ -35,7 +35,8 @@ typedef struct walk_part {
 } walk_part;
 
 /* The share of a thread in the changes of all terms, added to change [PLUGMC_TERMS]; returns whether the
- * one that comes overlaps or may not be there. */
+ * one that comes overlaps or may not be there. ALONE: with those alone that are in no group. */
+template <bool ALONE>
 PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_part *p,
                         double *change)
 {
@@ -53,6 +54,7 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
         const int64_t end = a->first[s] + a->count[s];
         for (int64_t k = a->first[s] + threadIdx.x; k < end; k += blockDim.x) {
             if (k == p->skip[0] || k == p->skip[1]) continue;
+            if (ALONE && a->grouped[k]) continue;
             const double x = a->x[k], y = a->y[k], z = a->z[k];
             if (p->was >= 0)
                 plugmc_sums_add_energy(
@@ -180,7 +182,7 @@ PLUGMC_FN bool walk_is_group(const plugmc_trial *trial)
     return trial->group && trial->kind >= PLUGMC_GROUP_INSERTED;
 }
 
-/* Of who comes or leaves, also where nobody is there. */
+/* Of who comes, leaves or moves, also where nobody is there. */
 PLUGMC_FN int32_t walk_species_of(const plugmc_trial *trial, const walk_around *a, int32_t k)
 {
     const int32_t who = trial->group->members[k];
@@ -192,12 +194,33 @@ PLUGMC_FN int walk_is_position(const double r[3])
     return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]);
 }
 
+/* Whether all members are there and their positions are numbers. Each thread looks at some. */
+PLUGMC_FN int walk_displacement_is_possible(const walk_task *t, const plugmc_trial *trial,
+                                            const walk_around *a, walk_result *result)
+{
+    const plugmc_group *g = trial->group;
+    int nobody = 0, nowhere = 0;
+    for (int32_t k = (int32_t)threadIdx.x; k < g->n; k += (int32_t)blockDim.x) {
+        const int64_t i = g->members[k];
+        const bool there = i >= 0 && i < (int64_t)t->particles;
+        const int32_t s = there ? a->species[i] : 0;
+        nobody |= !there || i >= a->first[s] + a->count[s];
+        nowhere |= !walk_is_position(g->positions[k]);
+    }
+    if (__syncthreads_or(nowhere)) result->stopped = WALK_NOWHERE;
+    if (__syncthreads_or(nobody)) result->stopped = WALK_NOBODY;
+    if (g->n < 1) result->stopped = WALK_UNKNOWN;
+    return !result->stopped;
+}
+
 /* Whether it can be; see walk_is_possible. */
 PLUGMC_FN int walk_group_is_possible(const walk_task *t, const plugmc_trial *trial,
                                      const walk_around *a, walk_result *result)
 {
     const plugmc_group *g = trial->group;
     int missing = 0;
+    if (trial->kind == PLUGMC_GROUP_DISPLACED)
+        return walk_displacement_is_possible(t, trial, a, result);
     if (g->n < 1 || g->n > PLUGMC_MOST_TOGETHER) result->stopped = WALK_UNKNOWN;
     for (int32_t k = 0; k < g->n && !result->stopped; k++) {
         const int32_t who = g->members[k];
@@ -224,24 +247,45 @@ PLUGMC_FN int walk_group_is_possible(const walk_task *t, const plugmc_trial *tri
 /* What member k does. */
 PLUGMC_FN walk_part walk_member(const plugmc_trial *trial, const walk_around *a, int32_t k)
 {
-    const bool comes = trial->kind == PLUGMC_GROUP_INSERTED;
+    const bool comes = trial->kind == PLUGMC_GROUP_INSERTED,
+               goes = trial->kind == PLUGMC_GROUP_DISPLACED;
     const int64_t i = comes ? -1 : trial->group->members[k];
     walk_part part;
     part.was = comes ? -1 : a->species[i];
-    part.comes = comes ? trial->group->members[k] : -1;
+    part.comes = comes ? trial->group->members[k] : goes ? part.was : -1;
     part.skip[0] = i, part.skip[1] = -1;
-    for (int d = 0; d < 3; d++)
-        part.from[d] = part.to[d] = comes    ? trial->group->positions[k][d]
-                                    : d == 0 ? a->x[i]
-                                    : d == 1 ? a->y[i]
-                                             : a->z[i];
+    for (int d = 0; d < 3; d++) {
+        part.from[d] = comes    ? trial->group->positions[k][d]
+                       : d == 0 ? a->x[i]
+                       : d == 1 ? a->y[i]
+                                : a->z[i];
+        part.to[d] = goes ? trial->group->positions[k][d] : part.from[d];
+    }
     return part;
 }
 
-/* Pairs within the group, in turn one a thread: of those who come they are not among those who are there, and of
- * those who leave each was taken off twice. Returns whether any overlap. */
+/* Adds the energy of particles of two species at two positions, and returns the square of their distance. */
+PLUGMC_FN double walk_pair(const walk_around *a, int32_t s, const double x[3], int32_t r,
+                           const double y[3], double *energy)
+{
+    const plugmc_site site = plugmc_site_of_species(s);
+    const plugmc_separation apart =
+        plugmc_separated(x[0] - y[0], x[1] - y[1], x[2] - y[2], a->images);
+    plugmc_sums sums;
+    plugmc_double_sums all = {};
+    plugmc_sums_clear(&sums);
+    plugmc_sums_add_energy(&sums, plugmc_separate_at(x[0], x[1], x[2], apart), site,
+                           plugmc_site_of_species(r));
+    plugmc_sums_empty(&sums, &all);
+    plugmc_double_sums_by_term(&all, site, energy);
+    return apart.r2;
+}
+
+/* Pairs within the group, in turn one a thread: of those who come they are not among those who are there, of those
+ * who leave each was taken off twice, and those who move have not met each other. Returns whether any overlap. */
 PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, double *change)
 {
+    double lost[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
     uint32_t number = 0;
     int overlap = 0;
     for (int32_t k = 1; k < trial->group->n; k++)
@@ -249,38 +293,30 @@ PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, 
             if (number++ % blockDim.x != threadIdx.x) continue;
             const walk_part one = walk_member(trial, a, l), other = walk_member(trial, a, k);
             const int32_t s = walk_species_of(trial, a, l), r = walk_species_of(trial, a, k);
-            const plugmc_site site = plugmc_site_of_species(s);
-            const plugmc_separation apart =
-                plugmc_separated(one.to[0] - other.to[0], one.to[1] - other.to[1],
-                                 one.to[2] - other.to[2], a->images);
-            plugmc_sums sums;
-            plugmc_double_sums all = {};
-            plugmc_sums_clear(&sums);
-            plugmc_sums_add_energy(&sums,
-                                   plugmc_separate_at(one.to[0], one.to[1], one.to[2], apart), site,
-                                   plugmc_site_of_species(r));
-            plugmc_sums_empty(&sums, &all);
-            plugmc_double_sums_by_term(&all, site, change);
-            overlap |= PLUGMC_CONTACTS && trial->kind == PLUGMC_GROUP_INSERTED &&
-                       apart.r2 < plugmc_contact_square(s, r);
+            const double square = walk_pair(a, s, one.to, r, other.to, change);
+            if (trial->kind == PLUGMC_GROUP_DISPLACED)
+                walk_pair(a, s, one.from, r, other.from, lost);
+            overlap |= PLUGMC_CONTACTS && trial->kind != PLUGMC_GROUP_REMOVED &&
+                       square < plugmc_contact_square(s, r);
         }
+    for (int term = 0; term < PLUGMC_TERMS; term++) change[term] -= lost[term];
     return overlap;
 }
 
-/* Whether who comes overlaps with anybody, or a thread knows so already. Distances alone cost little beside energies,
+/* Whether who comes overlaps with anybody outside of the group, or a thread knows so already. Distances alone cost little beside energies,
  * and where particles are hard most trials end here. */
 PLUGMC_FN int walk_group_overlaps(const plugmc_trial *trial, const walk_around *a, int overlap)
 {
     for (int32_t m = 0; m < trial->group->n; m++) {
         const double *to = trial->group->positions[m];
-        const int32_t own = trial->group->members[m];
+        const int32_t own = walk_species_of(trial, a, m);
         for (int s = 0; s < PLUGMC_SPECIES; s++) {
             const double square = plugmc_contact_square(own, s);
             const int64_t end = a->first[s] + a->count[s];
             for (int64_t k = a->first[s] + threadIdx.x; k < end; k += blockDim.x)
-                overlap |=
-                    plugmc_separated(to[0] - a->x[k], to[1] - a->y[k], to[2] - a->z[k], a->images)
-                        .r2 < square;
+                overlap |= !a->grouped[k] && plugmc_separated(to[0] - a->x[k], to[1] - a->y[k],
+                                                              to[2] - a->z[k], a->images)
+                                                     .r2 < square;
         }
     }
     return __syncthreads_or(overlap);
@@ -291,35 +327,65 @@ PLUGMC_FN double walk_group_delta(const walk_task *t, plugmc_trial *trial, const
                                   const double *multipliers, double *room, int *forbidden)
 {
     const double *of_species = multipliers + PLUGMC_TERMS + 1;
-    const int comes = trial->kind == PLUGMC_GROUP_INSERTED;
+    const int comes = trial->kind == PLUGMC_GROUP_INSERTED,
+              moves = trial->kind == PLUGMC_GROUP_DISPLACED;
     const int64_t n = a->count[0];
     double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, delta = 0;
     int overlap = 0;
-    for (int32_t k = 0; comes && k < trial->group->n; k++)
+    for (int32_t k = (int32_t)threadIdx.x; (comes || moves) && k < trial->group->n;
+         k += (int32_t)blockDim.x)
         plugmc_wrap(trial->box, trial->group->positions[k]);
+    __syncthreads();
     if (!t->no_pairs) overlap |= walk_meet_within(trial, a, change);
-    if (PLUGMC_CONTACTS && PLUGMC_ENERGY_TERMS > 0 && comes) {
+    if (PLUGMC_CONTACTS && PLUGMC_ENERGY_TERMS > 0 && (comes || moves)) {
         *forbidden = walk_group_overlaps(trial, a, overlap);
         if (*forbidden) return 0;
     }
     for (int32_t k = 0; k < trial->group->n; k++) {
         const walk_part part = walk_member(trial, a, k);
-        overlap |= walk_meet(t, a, &part, change);
+        overlap |=
+            moves ? walk_meet<true>(t, a, &part, change) : walk_meet<false>(t, a, &part, change);
     }
     *forbidden = __syncthreads_or(overlap);
     if (*forbidden) return 0;
     for (int term = 0; term < PLUGMC_TERMS; term++)
         if (multipliers[term] != 0) delta += multipliers[term] * change[term];
     delta = walk_sum(delta, room) - trial->log_factor;
+    if (moves) return delta;
     for (int32_t k = 0; k < trial->group->n; k++)
         delta += (comes ? 1 : -1) * of_species[walk_species_of(trial, a, k)];
     return delta +
            walk_by_count(t, multipliers, n, comes ? n + trial->group->n : n - trial->group->n);
 }
 
+/* Marks the members of a group that is to be displaced. Returns whether one is there twice. */
+PLUGMC_FN int walk_mark_group(const plugmc_trial *trial, const walk_around *a)
+{
+    const plugmc_group *g = trial->group;
+    int twice = 0;
+    if (trial->kind != PLUGMC_GROUP_DISPLACED) return 0;
+    for (int32_t k = (int32_t)threadIdx.x; k < g->n; k += (int32_t)blockDim.x)
+        twice |= (int)atomicExch(&a->grouped[g->members[k]], 1u);
+    return __syncthreads_or(twice);
+}
+
+PLUGMC_FN void walk_unmark_group(const plugmc_trial *trial, const walk_around *a)
+{
+    const plugmc_group *g = trial->group;
+    if (trial->kind != PLUGMC_GROUP_DISPLACED) return;
+    for (int32_t k = (int32_t)threadIdx.x; k < g->n; k += (int32_t)blockDim.x)
+        a->grouped[g->members[k]] = 0;
+}
+
+/* By all threads. */
 PLUGMC_FN void walk_take_group(const plugmc_trial *trial, const walk_around *a)
 {
-    for (int32_t k = 0; k < trial->group->n; k++) {
+    if (trial->kind == PLUGMC_GROUP_DISPLACED) {
+        for (int32_t k = (int32_t)threadIdx.x; k < trial->group->n; k += (int32_t)blockDim.x)
+            walk_put(a, trial->group->members[k], trial->group->positions[k]);
+        return;
+    }
+    for (int32_t k = 0; k < trial->group->n && threadIdx.x == 0; k++) {
         const int32_t who = trial->group->members[k];
         if (trial->kind == PLUGMC_GROUP_REMOVED)
             walk_remove(a, who);
@@ -335,8 +401,11 @@ PLUGMC_FN int walk_is_possible(const walk_task *t, const walk_call *call, const 
     const bool comes = trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY;
     const int32_t s = trial->species;
     if (trial->move < 0 || trial->move >= call->moves || trial->kind == PLUGMC_RESCALED ||
-        trial->kind < 0 || trial->kind > call->last_kind)
+        trial->kind < 0 || trial->kind > PLUGMC_GROUP_DISPLACED ||
+        (trial->kind > call->last_kind && trial->kind != PLUGMC_GROUP_DISPLACED) ||
+        (trial->kind >= PLUGMC_GROUP_INSERTED && !trial->group))
         result->stopped = WALK_UNKNOWN;
+    if (trial->group && trial->group->n > trial->group->capacity) result->stopped = WALK_CROWDED;
     if (result->stopped) return 0;
     if (walk_is_group(trial)) return walk_group_is_possible(t, trial, a, result);
     if (trial->trial_positions > PLUGMC_MOST_TRIAL_POSITIONS ||
@@ -370,7 +439,7 @@ PLUGMC_FN double walk_delta(const walk_task *t, const plugmc_trial *trial, const
     const double *of_species = multipliers + PLUGMC_TERMS + 1;
     double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, delta = 0;
     int overlap = 0;
-    for (int k = 0; k < parts; k++) overlap |= walk_meet(t, a, &part[k], change);
+    for (int k = 0; k < parts; k++) overlap |= walk_meet<false>(t, a, &part[k], change);
     *forbidden = __syncthreads_or(overlap);
     if (*forbidden) return 0;
     for (int term = 0; term < PLUGMC_TERMS; term++)
@@ -492,7 +561,8 @@ PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, uint3
     double x = b->of_volume * volume, change = 0;
     if (!b->bins) return s;
     for (int k = 0; k < PLUGMC_SPECIES; k++) x += b->of_count[k] * (double)a->count[k];
-    for (int32_t k = 0; walk_is_group(trial) && k < trial->group->n; k++)
+    const bool changes_counts = walk_is_group(trial) && trial->kind != PLUGMC_GROUP_DISPLACED;
+    for (int32_t k = 0; changes_counts && k < trial->group->n; k++)
         change += (trial->kind == PLUGMC_GROUP_INSERTED ? 1 : -1) *
                   b->of_count[walk_species_of(trial, a, k)];
     if (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY)
@@ -526,9 +596,39 @@ PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s
 
 /* ---- All trials -------------------------------------------------------------------------------------- */
 
-/* One block a walker: trials from result.next on. Several: with several places, groups: with groups, where the mover
- * proposes any. */
-template <bool SEVERAL, bool GROUPS>
+/* Asks the mover for a trial. Groups are in shared memory, where one warp alone writes them: functions that threads of a
+ * warp share (plugmc/near.h) are called by all of it. */
+template <int GROUPS>
+static __device__ __forceinline__ int walk_propose(const uint8_t *parameters, plugmc_trial *trial,
+                                                   int32_t together)
+{
+    if (!GROUPS) return plugmc_mover::plugmc_propose(parameters, trial);
+    __shared__ int32_t members[GROUPS ? GROUPS : 1];
+    __shared__ double positions[GROUPS ? GROUPS : 1][3];
+    __shared__ plugmc_group group;
+    __shared__ plugmc_trial of_warp;
+    __shared__ int proposed;
+    trial->group = &group;
+    if (threadIdx.x < 32) {
+        if (threadIdx.x == 0) {
+            group.n = 0, group.capacity = together;
+            group.members = members, group.positions = positions;
+        }
+        __syncwarp();
+        const int answer = plugmc_mover::plugmc_propose(parameters, trial);
+        __syncwarp();
+        if (threadIdx.x == 0) of_warp = *trial, proposed = answer;
+    }
+    __syncthreads();
+    *trial = of_warp;
+    const int answer = proposed;
+    __syncthreads();
+    return answer;
+}
+
+/* One block a walker: trials from result.next on. SEVERAL: with several trial positions; GROUPS: capacity of groups, 0
+ * where the mover proposes none. */
+template <bool SEVERAL, int GROUPS>
 static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_call &call,
                                                 const walk_bias &bias, const uint8_t *parameters,
                                                 walk_result *results)
@@ -543,7 +643,8 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
                            t.species + row,
                            t.first,
                            t.counts + (uint64_t)walker * PLUGMC_SPECIES,
-                           plugmc_images_of_walker(t.boxes, walker)};
+                           plugmc_images_of_walker(t.boxes, walker),
+                           GROUPS ? t.grouped + row : 0};
     walk_result result = results[walker];
     uint64_t a_sweep = call.a_sweep;
     for (int s = 0; s < PLUGMC_SPECIES && !call.a_sweep; s++) a_sweep += a.count[s];
@@ -568,11 +669,8 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
         trial.count = a.count;
         trial.box = &t.boxes[walker];
         trial.move = call.move;
-        int32_t members[PLUGMC_MOST_TOGETHER];
-        double places[PLUGMC_MOST_TOGETHER][3];
-        plugmc_group group = {0, PLUGMC_MOST_TOGETHER, members, places};
-        trial.group = GROUPS ? &group : 0;
-        const int proposed = plugmc_mover::plugmc_propose(parameters, &trial);
+        trial.molecule = t.molecule;
+        const int proposed = walk_propose<GROUPS>(parameters, &trial, call.together);
         const int move = trial.move >= 0 && trial.move < call.moves ? trial.move : call.move;
         result.trials[move]++;
         if (!proposed) continue;
@@ -585,6 +683,10 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
             continue;
         }
         const bool many = walk_is_group(&trial);
+        if (many && walk_mark_group(&trial, &a)) {
+            result.stopped = WALK_TWICE;
+            break;
+        }
         result.particle = trial.kind == PLUGMC_INSERTED || many ? -1 : trial.particle;
         if (trial.kind == PLUGMC_DISPLACED || trial.kind == PLUGMC_INSERTED)
             plugmc_wrap(&t.boxes[walker], trial.position);
@@ -596,6 +698,7 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
                        : several && trial.kind == PLUGMC_INSERTED
                            ? walk_come(&t, &trial, &a, part, multipliers, room, &forbidden)
                            : walk_delta(&t, &trial, &a, part, parts, multipliers, room, &forbidden);
+        if (many) walk_unmark_group(&trial, &a);
         if (several && trial.kind == PLUGMC_REMOVED && !forbidden)
             delta += walk_leave(&t, &trial, &a, multipliers, room);
         if (forbidden) {
@@ -614,12 +717,8 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
         if (lost) result.stopped = WALK_LOST;
         walk_note(&bias, walker, &step, fmin(1.0, exp(-delta)), taken);
         __syncthreads(); /* all have read the places */
-        if (taken && threadIdx.x == 0) {
-            if (many)
-                walk_take_group(&trial, &a);
-            else
-                walk_take(&trial, &a, part);
-        }
+        if (taken && many) walk_take_group(&trial, &a);
+        if (taken && !many && threadIdx.x == 0) walk_take(&trial, &a, part);
         result.accepted[move] += taken;
         __syncthreads();
     }
@@ -630,7 +729,7 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     walk_make(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
               walk_result *results)
 {
-    walk_all<false, false>(t, call, bias, parameters, results);
+    walk_all<false, 0>(t, call, bias, parameters, results);
 }
 
 #ifdef PLUGMC_TRIAL_POSITIONS
@@ -638,7 +737,7 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     walk_make_several(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
                       walk_result *results)
 {
-    walk_all<true, false>(t, call, bias, parameters, results);
+    walk_all<true, 0>(t, call, bias, parameters, results);
 }
 #endif
 
@@ -647,6 +746,10 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     walk_make_groups(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
                      walk_result *results)
 {
-    walk_all<false, true>(t, call, bias, parameters, results);
+    if (call.together > PLUGMC_GROUPS) {
+        if (threadIdx.x == 0) results[blockIdx.x].stopped = WALK_CROWDED;
+        return;
+    }
+    walk_all<false, PLUGMC_GROUPS>(t, call, bias, parameters, results);
 }
 #endif

@@ -82,6 +82,16 @@ static int make_tables(const hamiltonian *h, const plugmc_host *host, walk_task 
     return code;
 }
 
+int on_device_molecules(const plugmc_host *host, plugmc_device_pointer *out)
+{
+    const plugmc_system *system = host->system;
+    const size_t bytes = (size_t)system->particles * sizeof *system->molecule;
+    *out = 0;
+    if (!system->molecule) return PLUGMC_OK;
+    const int code = host->gpu->allocate(host->context, bytes, out);
+    return code ? code : host->gpu->upload(host->context, *out, system->molecule, bytes);
+}
+
 static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **out)
 {
     const plugmc_system *system = h->system;
@@ -95,7 +105,7 @@ static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **ou
     if (m) m->host_counts = calloc(walkers * species, sizeof *m->host_counts);
     if (!m || !m->host_step || !m->outcomes || !m->host_counts)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
-    plugmc_device_pointer places[3] = {0}, first = 0;
+    plugmc_device_pointer places[3] = {0}, first = 0, molecule = 0, grouped = 0;
     int code = PLUGMC_OK;
     for (int k = 0; k < 3 && !code; k++)
         code = host->gpu->allocate(host->context, all * sizeof(double), &places[k]);
@@ -108,6 +118,9 @@ static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **ou
     if (!code)
         code =
             host->gpu->upload(host->context, first, system->first, (species + 1) * sizeof(int64_t));
+    if (!code) code = host->gpu->allocate(host->context, all * sizeof(uint32_t), &grouped);
+    if (!code) code = host->gpu->fill(host->context, grouped, 0, all * sizeof(uint32_t));
+    if (!code) code = on_device_molecules(host, &molecule);
     m->task = (walk_task){.walkers = (uint32_t)walkers,
                           .particles = (uint32_t)system->particles,
                           .no_pairs = !h->has_far && h->reach == 0,
@@ -115,7 +128,9 @@ static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **ou
                           .y = at_device(places[1]),
                           .z = at_device(places[2]),
                           .first = at_device(first),
-                          .counts = at_device(m->counts)};
+                          .counts = at_device(m->counts),
+                          .molecule = at_device(molecule),
+                          .grouped = at_device(grouped)};
     return code ? code : make_tables(h, host, &m->task);
 }
 
@@ -251,6 +266,13 @@ static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memo
                               r->stopped == WALK_NOBODY ? "of a particle that does not exist"
                                                         : "to a position that is not a number",
                               w, (unsigned long long)r->sweep);
+        if (r->stopped == WALK_TWICE || r->stopped == WALK_CROWDED)
+            return host->fail(host->context, PLUGMC_ERROR_STATE,
+                              r->stopped == WALK_TWICE
+                                  ? "a trial move has the same particle twice in a group"
+                                  : "a trial move has more particles in a group than "
+                                    "plugmc_proposal.together or PLUGMC_GROUPS of the GPU source "
+                                    "says");
         if (r->stopped) return host->not_a_number(host->context, &where);
     }
     return PLUGMC_OK;
@@ -283,6 +305,7 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
                       .last_kind = !(h->system->changes & PLUGMC_CHANGED_COUNT) ? PLUGMC_SWAPPED
                                    : groups ? PLUGMC_GROUP_REMOVED
                                             : PLUGMC_IDENTITY,
+                      .together = groups ? proposal->together : 0,
                       .width = (int32_t)(row / sizeof(double)),
                       .multipliers = multipliers,
                       .step = at_device(m->step)};

@@ -9,8 +9,9 @@ enum { WALK_THREADS = 256, WALK_MOVES = 4 };
 /* Counts of a bin, as in bias.h. */
 enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_TRANSITIONS };
 /* Why a walker stopped. The change of -ln p was not a number; or the trial was of an unknown kind, of a particle
- * that does not exist, or to an invalid position. */
-enum { WALK_LOST = 1, WALK_UNKNOWN, WALK_NOBODY, WALK_NOWHERE };
+ * that does not exist, or to an invalid position; or a group had a particle twice, or too many for PLUGMC_GROUPS of the
+ * GPU source. */
+enum { WALK_LOST = 1, WALK_UNKNOWN, WALK_NOBODY, WALK_NOWHERE, WALK_TWICE, WALK_CROWDED };
 
 /* All walkers. */
 typedef struct walk_task {
@@ -25,6 +26,10 @@ typedef struct walk_task {
     /* [terms][particles + 1]: energies that depend on the number of particles of a single species. NULL: no such
      * terms. */
     const double *by_count;
+    /* [particles] as PLUGMC_STATE_MOLECULE, or NULL. */
+    const int32_t *molecule;
+    /* [walkers][particles]: 1 for the members of a group while its displacement is tried, else 0. */
+    uint32_t *grouped;
 } walk_task;
 
 /* Trials up to number `end` of a call of `sweeps` sweeps, with `a_sweep` trials in each. 0: as many as there are
@@ -37,8 +42,10 @@ typedef struct walk_call {
     uint32_t from;
     /* The move of the proposal, and the number of moves of the mover. */
     int32_t move, moves;
-    /* Last kind of change that is allowed. */
+    /* Last kind of change that is allowed, besides displaced groups. */
     int32_t last_kind;
+    /* Capacity of groups: plugmc_proposal.together. */
+    int32_t together;
     int32_t width;             /* length of a row of multipliers */
     const double *multipliers; /* [walkers][width] */
     const double *step;        /* [walkers] */
@@ -79,6 +86,7 @@ typedef struct walk_around {
     const int64_t *first;
     int64_t *count;
     plugmc_images images;
+    uint32_t *grouped;
 } walk_around;
 #endif
 

@@ -146,9 +146,12 @@ static bool displaces(const plugmc_mover *mover)
 bool mover_fits(const engine *engine, const plugmc_mover *mover)
 {
     const uint32_t needs = needs_of(mover);
-    bool fits = displaces(mover);
-    for (int t = 0; t < engine->system.term_count; t++)
+    bool fits = displaces(mover), molecules = false;
+    for (int t = 0; t < engine->system.term_count; t++) {
+        molecules |= molecules_of(&engine->terms[t]) != PLUGMC_MOLECULES_NONE;
         if (engine->terms[t].sampled) fits &= can_move(engine, needs, &engine->terms[t]);
+    }
+    if (needs & PLUGMC_KEEPS_MOLECULES) fits &= molecules; /* else single particles move faster */
     return fits && fits_box(engine, needs) &&
            uses_orbitals(engine) == !!(needs & PLUGMC_USES_ORBITALS);
 }
@@ -332,7 +335,7 @@ static uint32_t followed(const plugmc_plugin *p)
     const uint32_t follows = (PLUGMC_HAS(total, follows) ? total->follows : 0) |
                              PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;
     const bool counts = plugmc_follows_positions(total)
-                            ? PLUGMC_HAS(total, insert_remove) && total->insert_remove
+                            ? !total->change || (PLUGMC_HAS(total, insert_remove) && total->insert_remove)
                             : PLUGMC_HAS(total, of_counts) && total->of_counts;
     return counts ? follows : follows & ~(uint32_t)PLUGMC_CHANGED_COUNT;
 }

@@ -322,6 +322,24 @@ static int choose_walkers(examination *x)
     return ask_forces(x);
 }
 
+/* Without `change` each trial move takes an energy of the whole configuration (energy/totals.h). */
+static int tell_cost(examination *x)
+{
+    const plugmc_host *host = x->term->host;
+    const mover_slot *asking = NULL;
+    for (int k = 0; k < x->engine->mover_count && !asking; k++)
+        if (x->engine->movers[k].by_core) asking = &x->engine->movers[k];
+    if (!asking) return PLUGMC_OK;
+    const double begin = stop_clock();
+    const int code = ask_energy(x, x->energy, NULL);
+    if (!code)
+        host->warn(host->context,
+                   "gives energies of whole configurations only, so each trial move of %s takes "
+                   "about %.2g s; with `change` and `settle` it computes what one particle changes",
+                   asking->instance->context.section, (stop_clock() - begin) / x->walkers);
+    return code;
+}
+
 static int examine_within(examination *x, bool *good)
 {
     const double begin = stop_clock();
@@ -330,6 +348,7 @@ static int examine_within(examination *x, bool *good)
         code = try_forces(x, good);
         if (stop_clock() - begin > BUDGET / 2) break;
     }
+    if (!code && *good && !x->total->change) return tell_cost(x);
     if (code || !*good || !takes_moves(x)) return code;
     code = start(x);
     for (int round = 0; round < MOST_ROUNDS && !code && *good; round++) {

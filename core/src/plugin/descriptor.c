@@ -56,6 +56,18 @@ static bool check_facet(const void *facet, const char *what, const required *fun
 #define CHECK_FACET(facet, what, functions)                                                        \
     check_facet(facet, what, functions, PLUGMC_COUNT(functions), why)
 
+/* Energies of single moves are offered as a whole or not at all. */
+static bool check_total(const plugmc_total *total, sentence why)
+{
+    const bool moves[] = {total->start != NULL, total->change != NULL, total->settle != NULL};
+    static const char *const names[] = {"start", "change", "settle"};
+    for (int k = 0; k < 3; k++)
+        if (!moves[k] && (moves[1] || moves[2]))
+            return why_not(why, "has a many-body term with `%s`, but without `%s`",
+                           moves[1] ? "change" : "settle", names[k]);
+    return true;
+}
+
 static bool check_potential(const plugmc_plugin *d, sentence why)
 {
     static const required pair[] = {REQUIRED(plugmc_pair, range), REQUIRED(plugmc_pair, contact),
@@ -69,7 +81,7 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
         return why_not(why, "is a potential without a facet (pair, field, total or orbitals)");
     return (!p->pair || CHECK_FACET(p->pair, "pair", pair)) &&
            (!p->field || CHECK_FACET(p->field, "field", field)) &&
-           (!p->total || CHECK_FACET(p->total, "total", total));
+           (!p->total || (CHECK_FACET(p->total, "total", total) && check_total(p->total, why)));
 }
 
 static bool has_parameter(const plugmc_plugin *d, const char *name)
