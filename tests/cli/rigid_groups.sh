@@ -175,7 +175,7 @@ test_groups_move_alike_on_a_gpu()
             "radius = $radius" 'trials = 12' 'step = 0.3' 'turn = 0.3' '[observable trajectory]' 'period = 100'
         change 's/^walkers = .*/walkers = 64/; s/^sweeps = .*/sweeps = 200/; s/^device = .*/device = gpu/'
         must run sim.ini --set run.output=gpu.h5
-        grep -q '^on GPU' "$out" "$err" || fail "it did not run on the GPU"
+        grep -q '^on NVIDIA' "$err" || fail "it did not run on the GPU"
         must run sim.ini --set run.device=cpu
         for what in checkpoint/positions movers; do
             h5diff sim.h5 gpu.h5 /plugmc/$what >"$out" 2>&1 || fail "radius $radius: $what differs"

@@ -53,8 +53,8 @@ PLUGMC_FN int64_t plugmc_count_near(const plugmc_trial *t, int32_t species, cons
 
 /* Writes the numbers of all particles, of any species, that are within `radius` (length) of `place` in a periodic
  * rectangular box into `out`, in ascending order, and returns how many there are. If there are more than `capacity`,
- * only the first ones are written. On a GPU the threads of a warp share the work: all of them have to make the same call,
- * and `out` has to be the same memory, as plugmc_group.members is. */
+ * only the first ones are written. On a GPU the threads of a warp share the work, so all of them have to make the same
+ * call; each writes the whole list, to memory of its own or to the same. */
 PLUGMC_FN int64_t plugmc_list_near(const plugmc_trial *t, int32_t species_count,
                                    const double place[3], double radius, int32_t *out,
                                    int32_t capacity)
@@ -71,19 +71,14 @@ PLUGMC_FN int64_t plugmc_list_near(const plugmc_trial *t, int32_t species_count,
             const int64_t i = begin + lane;
             const int near = i < end && plugmc_is_near(t, i, place, radius);
 #ifdef __CUDACC_RTC__
-            const uint32_t all = __ballot_sync(0xffffffffu, near);
-            const int64_t own = met + __popc(all & ((1u << lane) - 1));
-            met += __popc(all);
+            for (uint32_t all = __ballot_sync(0xffffffffu, near); all; all &= all - 1, met++)
+                if (met < capacity) out[met] = (int32_t)(begin + __ffs(all) - 1);
 #else
-            const int64_t own = met;
+            if (near && met < capacity) out[met] = (int32_t)i;
             met += near;
 #endif
-            if (near && own < capacity) out[own] = (int32_t)i;
         }
     }
-#ifdef __CUDACC_RTC__
-    __syncwarp();
-#endif
     return met;
 }
 

@@ -596,8 +596,9 @@ PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s
 
 /* ---- All trials -------------------------------------------------------------------------------------- */
 
-/* Asks the mover for a trial. Groups are in shared memory, where one warp alone writes them: functions that threads of a
- * warp share (plugmc/near.h) are called by all of it. */
+/* Asks the mover for a trial. One warp proposes groups: functions that threads of a warp share (plugmc/near.h) are called by
+ * all of it. Small groups are made in memory of each thread, where members may be sorted and the like, and large ones in
+ * memory that all share. */
 template <int GROUPS>
 static __device__ __forceinline__ int walk_propose(const uint8_t *parameters, plugmc_trial *trial,
                                                    int32_t together)
@@ -608,19 +609,28 @@ static __device__ __forceinline__ int walk_propose(const uint8_t *parameters, pl
     __shared__ plugmc_group group;
     __shared__ plugmc_trial of_warp;
     __shared__ int proposed;
-    trial->group = &group;
+    const bool small = GROUPS <= PLUGMC_MOST_TOGETHER;
     if (threadIdx.x < 32) {
-        if (threadIdx.x == 0) {
-            group.n = 0, group.capacity = together;
-            group.members = members, group.positions = positions;
-        }
-        __syncwarp();
+        int32_t own_members[small && GROUPS ? GROUPS : 1];
+        double own_positions[small && GROUPS ? GROUPS : 1][3];
+        plugmc_group own = {0, together, small ? own_members : members,
+                            small ? own_positions : positions};
+        trial->group = &own;
         const int answer = plugmc_mover::plugmc_propose(parameters, trial);
         __syncwarp();
-        if (threadIdx.x == 0) of_warp = *trial, proposed = answer;
+        if (threadIdx.x == 0) {
+            for (int32_t k = 0; small && k < own.n && k < GROUPS; k++) {
+                members[k] = own_members[k];
+                for (int d = 0; d < 3; d++) positions[k][d] = own_positions[k][d];
+            }
+            group = own;
+            group.members = members, group.positions = positions;
+            of_warp = *trial, proposed = answer;
+        }
     }
     __syncthreads();
     *trial = of_warp;
+    trial->group = &group;
     const int answer = proposed;
     __syncthreads();
     return answer;
