@@ -1,4 +1,4 @@
-# Groups of particles that move as a rigid body (mover group). Fixed seeds; each mean is compared with its exact value or with
+# Groups of particles that move as a rigid body (mover rigid_group). Fixed seeds; each mean is compared with its exact value or with
 # that of single moves, and a right program is beyond 4.5 errors once in 100,000 comparisons.
 
 # three SEED: three particles in a plane, of which each pair has a Gaussian energy of its own.
@@ -66,7 +66,7 @@ largest_z()
         END { print n == 3 ? most : "none" }' law.txt "$out"
 }
 
-groups() { printf '%s\n' '[mover serial]' 'step = 1' '[mover group]' 'radius = 1.3' 'trials = 6' 'step = 1' 'turn = 1' "$@"; }
+groups() { printf '%s\n' '[mover serial]' 'step = 1' '[mover rigid_group]' 'radius = 1.3' 'trials = 6' 'step = 1' 'turn = 1' "$@"; }
 
 test_groups_of_neighbours_have_the_exact_law()
 {
@@ -79,8 +79,8 @@ test_groups_of_neighbours_have_the_exact_law()
 # mutant NAME SED: the mover with one line changed, in this folder.
 mutant()
 {
-    sed "$2" "$here/../../plugins/movers/group.c" >"$1.c"
-    cmp -s "$1.c" "$here/../../plugins/movers/group.c" && fail "nothing was changed in $1"
+    sed "$2" "$here/../../plugins/movers/rigid_group.c" >"$1.c"
+    cmp -s "$1.c" "$here/../../plugins/movers/rigid_group.c" && fail "nothing was changed in $1"
     cc -shared -fPIC -O2 -ffp-contract=off -I "$here/../../core/include" -I "$here/../../plugins/movers" "$1.c" -o "$1.so" -lm ||
         fail "$1 does not compile"
     chmod go-w "$1.so"
@@ -92,7 +92,7 @@ test_wrong_groups_do_not_have_the_exact_law()
     mutant irreversible 's/return near == 0;/return 1;/'
     mutant stretched 's#centre\[d\] + m\[d\]\[0\] \* s\[0\]#centre[d] + 1.1 * m[d][0] * s[0]#'
     for name in irreversible stretched; do
-        groups | sed "s#^\[mover group\]#&\nplugin = ./$name.so#" | three 4
+        groups | sed "s#^\[mover rigid_group\]#&\nplugin = ./$name.so#" | three 4
         must run sim.ini --set run.output=$name.h5
         z=$(largest_z $name.h5)
         awk -v z="$z" 'BEGIN { exit !(z > 8) }' || fail "$name: the largest z is only $z"
@@ -142,7 +142,7 @@ test_pairs_of_ions_move_beside_an_ewald_sum()
 {
     ions '[potential coulomb_ewald]' 'bjerrum_length = 2' '[mover serial]' 'step = 1'
     must run sim.ini --set run.output=single.h5
-    ions '[potential coulomb_ewald]' 'bjerrum_length = 2' '[mover serial]' 'step = 1' '[mover group]' 'radius = 1.4' 'trials = 12' \
+    ions '[potential coulomb_ewald]' 'bjerrum_length = 2' '[mover serial]' 'step = 1' '[mover rigid_group]' 'radius = 1.4' 'trials = 12' \
         'step = 1' 'turn = 1'
     must run sim.ini
     agree sim.h5 single.h5
@@ -157,7 +157,7 @@ test_groups_move_on_a_ladder()
     mapfile -t lines < <(ladder)
     ions "${lines[@]}"
     must run sim.ini --set run.temperature=1 --set run.output=single.h5
-    mapfile -t lines < <(ladder '[mover group]' 'radius = 1.4' 'trials = 12' 'step = 1' 'turn = 1' '[mover exchange]')
+    mapfile -t lines < <(ladder '[mover rigid_group]' 'radius = 1.4' 'trials = 12' 'step = 1' 'turn = 1' '[mover exchange]')
     ions "${lines[@]}"
     must run sim.ini --set run.temperature=1
     agree sim.h5 single.h5
@@ -171,7 +171,7 @@ test_groups_move_alike_on_a_gpu()
     gpu
     local radius
     for radius in 1.4 2.9; do
-        ions '[potential yukawa]' 'bjerrum_length = 2' 'kappa = 0.5' 'cutoff = 2.9' '[mover serial]' 'step = 1' '[mover group]' \
+        ions '[potential yukawa]' 'bjerrum_length = 2' 'kappa = 0.5' 'cutoff = 2.9' '[mover serial]' 'step = 1' '[mover rigid_group]' \
             "radius = $radius" 'trials = 12' 'step = 0.3' 'turn = 0.3' '[observable trajectory]' 'period = 100'
         change 's/^walkers = .*/walkers = 64/; s/^sweeps = .*/sweeps = 200/; s/^device = .*/device = gpu/'
         must run sim.ini --set run.output=gpu.h5

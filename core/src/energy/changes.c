@@ -253,9 +253,10 @@ static int rescale(hamiltonian *h, const plugmc_host *host, const plugmc_changes
 /* c->forbidden, and energies in walker_energy.proposed. */
 static int find_rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
-    int code = hard_cores_alone(h) && h->ask_holder ? h->ask_holder(h->holder, c, NULL)
-                                                    : PLUGMC_UNANSWERED;
-    h->answered = code == PLUGMC_OK;
+    int code = hard_cores_alone(h) && h->holder.rescale
+                   ? h->holder.rescale(h->holder.holder, c, NULL)
+                   : PLUGMC_UNANSWERED;
+    h->holder.answered = code == PLUGMC_OK;
     if (code != PLUGMC_UNANSWERED) return code;
     return host->gpu ? on_device_rescale(h, host, c->box, c->forbidden) : rescale(h, host, c);
 }
@@ -305,7 +306,7 @@ static int take_boxes_of_holder(hamiltonian *h, const plugmc_changes *c, const i
     for (int32_t w = 0; w < c->walkers && !code; w++)
         if (taken[w] >= 0) ((plugmc_box *)boxes)[w] = h->walkers[w].now.box = c->box[w];
     h->stale = true;
-    return code ? code : h->ask_holder(h->holder, c, taken);
+    return code ? code : h->holder.rescale(h->holder.holder, c, taken);
 }
 
 /* ---- The services -------------------------------------------------------------------------------- */
@@ -474,7 +475,7 @@ int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_cha
                        const int64_t *taken)
 {
     int code = PLUGMC_OK;
-    if (c->kind == PLUGMC_RESCALED && h->answered) return take_boxes_of_holder(h, c, taken);
+    if (c->kind == PLUGMC_RESCALED && h->holder.answered) return take_boxes_of_holder(h, c, taken);
     if (c->kind == PLUGMC_RESCALED && host->gpu)
         return on_device_take_boxes(h, host, c->box, taken);
     for (int32_t k = 0; k < c->walkers && !code; k++) {

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "energy/insertions.h"
 #include "energy/parts.h"
 #include "energy/totals.h"
 

@@ -66,6 +66,16 @@ typedef struct walker_energy {
     int64_t failed_particle;
 } walker_energy;
 
+/* A mover that holds the configuration and can answer for other boxes. */
+typedef struct configuration_holder {
+    /* plugmc_driver.rescale; `holder` is passed in place of its instance. PLUGMC_UNANSWERED if there is no such mover.
+     * NULL: none. */
+    int (*rescale)(void *holder, const plugmc_changes *, const int64_t *taken);
+    void *holder;
+    /* When boxes were last proposed, it answered. */
+    bool answered;
+} configuration_holder;
+
 typedef struct hamiltonian {
     const plugmc_system *system;
     energy_term *terms; /* [count] */
@@ -92,12 +102,7 @@ typedef struct hamiltonian {
     /* The particles in `walkers` are out of date; the state is newer. */
     bool stale;
     const plugmc_state *state;
-    /* plugmc_driver.rescale of the mover that holds the configuration. `holder` is passed in place of its instance.
-     * PLUGMC_UNANSWERED if there is no such mover. */
-    int (*ask_holder)(void *holder, const plugmc_changes *, const int64_t *taken);
-    void *holder;
-    /* When boxes were last proposed, the holder answered. */
-    bool answered;
+    configuration_holder holder;
     /* NULL: none. */
     struct device_energies *device;
     /* Many-body terms that offer only `energy` (energy/totals.h). NULL: none. */

@@ -48,8 +48,6 @@ void insertions_make(insertions *x, const walker_energy *e, const plugmc_changes
 
 bool goes_somewhere(int32_t kind) { return kind == PLUGMC_DISPLACED || kind == PLUGMC_INSERTED; }
 
-bool is_position(const double r[3]) { return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]); }
-
 const char *group_is_wrong(const hamiltonian *h, const walker_energy *e, const plugmc_changes *c,
                            int64_t p)
 {

@@ -22,9 +22,8 @@ int32_t together(const plugmc_changes *);
 /* What is wrong with a group, of any kind, in a walker. NULL: nothing. */
 const char *group_is_wrong(const hamiltonian *, const walker_energy *, const plugmc_changes *,
                            int64_t p);
-/* Whether a change of this kind, of one particle, has a position; and whether `r` is a valid position. */
+/* Whether a change of this kind, of one particle, has a position. */
 bool goes_somewhere(int32_t kind);
-bool is_position(const double r[3]);
 /* The change of the number of particles of a species if the proposal is accepted. Also defined if there is no
  * particle to remove. */
 int64_t count_change(const hamiltonian *, const plugmc_changes *, int32_t walker, int64_t p,

@@ -1,6 +1,7 @@
 /* Energies of one particle at a place: pairs and fields. See parts.h. */
 #include "energy/parts.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool periodic(const configuration *c) { return c->box.domain == PLUGMC_DOMAIN_PERIODIC; }
@@ -85,3 +86,5 @@ bool parts_between(const hamiltonian *h, const configuration *c, const probe *a,
     }
     return overlaps > 0;
 }
+
+bool is_position(const double r[3]) { return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]); }

@@ -28,4 +28,7 @@ bool parts_between(const hamiltonian *, const configuration *, const probe *, co
 
 /* Subtracts the energies of particle i at its position. */
 void take_parts_off(const hamiltonian *, walker_energy *, int64_t i, double *change);
+
+/* Whether all components are numbers. */
+bool is_position(const double r[3]);
 #endif

@@ -5,6 +5,7 @@
 
 #include "energy/trial_positions.h"
 #include "energy/insertions.h"
+#include "energy/parts.h"
 #include "energy/bias.h"
 
 /* What all trials of a call have in common. */

@@ -334,9 +334,10 @@ static uint32_t followed(const plugmc_plugin *p)
     if (!total) return ~0u;
     const uint32_t follows = (PLUGMC_HAS(total, follows) ? total->follows : 0) |
                              PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;
-    const bool counts = plugmc_follows_positions(total)
-                            ? !total->change || (PLUGMC_HAS(total, insert_remove) && total->insert_remove)
-                            : PLUGMC_HAS(total, of_counts) && total->of_counts;
+    const bool counts =
+        plugmc_follows_positions(total)
+            ? !total->change || (PLUGMC_HAS(total, insert_remove) && total->insert_remove)
+            : PLUGMC_HAS(total, of_counts) && total->of_counts;
     return counts ? follows : follows & ~(uint32_t)PLUGMC_CHANGED_COUNT;
 }
 

@@ -274,6 +274,6 @@ void sync_begin(engine *engine)
 {
     engine->current.state.fetch = fetch;
     engine->current.state.fetched_from = engine;
-    engine->current.hamiltonian.ask_holder = ask_holder;
-    engine->current.hamiltonian.holder = engine;
+    engine->current.hamiltonian.holder.rescale = ask_holder;
+    engine->current.hamiltonian.holder.holder = engine;
 }

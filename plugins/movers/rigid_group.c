@@ -1,4 +1,4 @@
-/* group: several particles move together as a rigid body, the neighbours of a particle or a molecule.
+/* rigid_group: several particles move together as a rigid body, the neighbours of a particle or a molecule.
  *
  * A particle i is drawn. Its group are all particles within `radius` of it, itself included, or all of its molecule. Half
  * of the trial moves displace the group by a vector uniform in the ball of radius `step`; the other half turn it about
@@ -220,7 +220,7 @@ static const plugmc_move moves[] = {{.name = "displacement",
                                      .target_key = "target_acceptance",
                                      .largest = 1e3}};
 
-PLUGMC_PLUGIN(.name = "group",
+PLUGMC_PLUGIN(.name = "rigid_group",
               .summary = "displaces and turns groups of particles: neighbours, or molecules",
               .reference = "Whitelam, Geissler, J. Chem. Phys. 127, 154101 (2007)",
               PLUGMC_KEYS(group, table),
