@@ -1,18 +1,17 @@
 """libplugmc in the process of Python: plugmc/engine.h by ctypes and numpy."""
-from __future__ import annotations
-
 import ctypes
+import itertools
 import os
 import threading
 import time
 import warnings
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_void_p
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 import numpy as np
 import pandas
 
-from .common import STOPPED, USAGE, PlugmcError, PlugmcWarning, Quantity, assignments, is_text, table_of
+from .common import STOPPED, USAGE, PlugmcError, PlugmcWarning, Quantity, assignments, table_of
 from .program import library
 
 
@@ -29,12 +28,12 @@ class CQuantity(ctypes.Structure):
                 ("error", POINTER(c_double)), ("correlation_time", c_double)]
 
 
-TYPES = (np.float64, np.int32, np.int64)  # enum plugmc_engine_type
-WARNING, ERROR = 1, 2                     # enum plugmc_engine_message_kind
-BATCH_SECONDS = 0.1                       # of sweeps between two looks at Ctrl-C
+TYPES = (c_double, c_int32, c_int64)  # enum plugmc_engine_type
+WARNING, ERROR = 1, 2                 # enum plugmc_engine_message_kind
+BATCH_SECONDS = 0.1                   # of sweeps between two looks at Ctrl-C
 # What functions return that do not return a code.
 RETURNED = {"new": c_void_p, "close": None, "stop": None, "error": c_char_p, "message": c_char_p, "sweeps": c_int64,
-            "equilibration": c_int64, "species": c_char_p, "term": c_char_p}
+            "species": c_char_p, "term": c_char_p}
 
 
 def _named(name: str, doc: str) -> Any:
@@ -48,11 +47,10 @@ class Engine:
     overrides  other values of keys: {"mover serial.step": 0.2}; as arguments: mover__serial__step=0.2
     resume     `ini` is the output file of a run that is to be continued
 
-    A process has one open engine at a time, and only the thread that has made it may use it, except for stop(). Close
-    it, or use `with`. Failures are PlugmcError, with the sentence and the exit code of the program.
-
-    Arrays are read-only copies of the state as it is now, in memory of Python: they stay as they are, whatever the engine
-    does. Without sweeps or other changes in between the same array is returned again.
+    A process has one open engine at a time, which only its own thread may use, except for stop(). Close it, or use `with`.
+    Failures are PlugmcError. Arrays are read-only copies of the state as it is now, in memory of Python: they stay as they
+    are, whatever the engine does. Until the next sweeps or other changes the same array is returned again. `species` and
+    `terms` are the names of species and the labels of potentials, in the order of the INI file.
     """
 
     def __init__(self, ini: str | os.PathLike, overrides: Mapping[str, Any] | None = None, *, resume: bool = False,
@@ -66,10 +64,11 @@ class Engine:
         try:
             for assignment in assignments(overrides, keys):
                 self._call("set", assignment.encode())
-            if is_text(ini):
+            if isinstance(ini, str) and "\n" in ini:
                 self._call("open_text", f"{name}.ini".encode(), ini.encode())
             else:
                 self._call("resume" if resume else "open", os.fsencode(ini))
+            self.species, self.terms = (list(self._texts(what)) for what in ("species", "term"))
         except BaseException:
             self.close()
             raise
@@ -81,7 +80,7 @@ class Engine:
             self._library.plugmc_engine_close(self._handle)
             self._handle, self._arrays = None, {}
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> "Engine":
         return self
 
     def __exit__(self, *unused: Any) -> None:
@@ -91,35 +90,26 @@ class Engine:
         if getattr(self, "_handle", None) and self._owner == (os.getpid(), threading.get_ident()):
             self.close()
 
-    # ---- Sweeps
-
-    def sweep(self, sweeps: int = 1, callback: Callable[[Engine], Any] | None = None, every: int = 1) -> int:
-        """Makes more sweeps and returns how many: `sweeps`, or fewer after stop(), or if the callback returns True. It is
-        called with the engine after each sweep whose number is a multiple of `every`. What it raises ends the sweeps; so
-        does Ctrl-C, after whole sweeps, and the engine can go on. [run] time_limit is a PlugmcError of code 11."""
+    def sweep(self, sweeps: int = 1, callback: Callable[["Engine"], Any] | None = None, every: int = 1) -> int:
+        """Makes more sweeps and returns how many: fewer than `sweeps` after stop(), or if the callback returns something
+        true. It is called with the engine after each sweep whose number is a multiple of `every`. What it raises ends the
+        sweeps; so does Ctrl-C. The engine can then go on. [run] time_limit is a PlugmcError of code 11."""
         self._check(not self._sweeping, "a callback cannot sweep")
         self._check(sweeps >= 0 and every > 0, f"{sweeps} sweeps with a callback every {every} cannot be made")
-        first, goes_on, self._sweeping = self.sweeps, True, True
+        first, code, self._sweeping = self.sweeps, 0, True
         try:
-            while goes_on and self.sweeps < first + sweeps:
+            while code != STOPPED and self.sweeps < first + sweeps:
                 due = every - self.sweeps % every if callback else sweeps
-                goes_on = self._sweep_some(min(first + sweeps - self.sweeps, due))
-                if callback and goes_on and self.sweeps % every == 0:
-                    goes_on = callback(self) is not True
+                number, begin = min(self._batch, due, first + sweeps - self.sweeps), time.monotonic()
+                code = self._call("sweep", c_int64(number), allowed=STOPPED)
+                took = time.monotonic() - begin
+                if number == self._batch and took < BATCH_SECONDS / 2 or took > 2 * BATCH_SECONDS:
+                    self._batch = max(2 * number if took < BATCH_SECONDS else number // 2, 1)
+                if callback and not code and self.sweeps % every == 0 and callback(self):
+                    break
         finally:
             self._sweeping = False
         return self.sweeps - first
-
-    def _sweep_some(self, most: int) -> bool:
-        """So few that Python soon looks at signals. Returns whether they were not stopped."""
-        number, begin = min(self._batch, most), time.monotonic()
-        code = self._call("sweep", c_int64(number), allowed=STOPPED)
-        took = time.monotonic() - begin
-        if took > 2 * BATCH_SECONDS:
-            self._batch = max(self._batch // 2, 1)
-        elif took < BATCH_SECONDS / 2 and number == self._batch:
-            self._batch *= 2
-        return code != STOPPED
 
     @staticmethod
     def stop() -> None:
@@ -132,17 +122,9 @@ class Engine:
         self._check()
         return self._library.plugmc_engine_sweeps(self._handle)
 
-    @property
-    def equilibration(self) -> int:
-        """How many sweeps are equilibration: [run] equilibrate."""
-        self._check()
-        return self._library.plugmc_engine_equilibration(self._handle)
-
     def checkpoint(self) -> None:
         """Writes the output file: [run] output, or the file that was resumed. Run(...) reads it."""
         self._call("checkpoint")
-
-    # ---- The configuration
 
     def array(self, name: str) -> np.ndarray:
         """An array of the state, by its name in plugmc/engine.h; the properties below are all of them."""
@@ -150,9 +132,9 @@ class Engine:
         if name not in self._arrays:
             shown = CArray()
             self._call("get", name.encode(), ctypes.byref(shown), changes=False)
-            kind, shape = np.dtype(TYPES[shown.type]), shown.shape[:shown.rank]
-            copy = ctypes.string_at(shown.data, int(np.prod(shape)) * kind.itemsize)
-            self._arrays[name] = np.frombuffer(copy, kind).reshape(shape)  # never writable, as bytes are not
+            pointer = ctypes.cast(shown.data, POINTER(TYPES[shown.type]))
+            self._arrays[name] = _copy(pointer, shown.shape[:shown.rank])
+            self._arrays[name].flags.writeable = False
         return self._arrays[name]
 
     positions = _named("positions", "double [walkers][particles][3], length; NaN: the particle is not there")
@@ -161,20 +143,9 @@ class Engine:
     counts = _named("counts", "int64 [walkers][species], numbers of particles")
     species_of = _named("species", "int32 [walkers][particles], index in `species`")
     rungs = _named("rungs", "int32 [walkers], rung of the ladder")
-    multipliers = _named("multipliers", "double [walkers][terms + 1 + species], factors in -ln p of each energy, of the "
-                                        "volume and of each particle count")
+    multipliers = _named("multipliers", "double [walkers][terms + 1 + species], factors in -ln p")
     molecules = _named("molecules", "int32 [walkers][particles], number of the molecule, or -1")
     weights = _named("weights", "double [walkers], ln of the weight in averages")
-
-    @property
-    def species(self) -> list[str]:
-        """Names of the species, in the order of the INI file."""
-        return self._names("species")
-
-    @property
-    def terms(self) -> list[str]:
-        """Labels of the terms of -ln p (potentials), in the order of the INI file."""
-        return self._names("term")
 
     def set(self, name: str, array: Any) -> None:
         """Replaces "positions" or "boxes" by an array of the same shape, which is checked as an initial state is. If it is
@@ -183,15 +154,11 @@ class Engine:
         self._check(new.shape == shape, f"{name}: the shape is {new.shape}, and that of the run {shape}")
         self._call("replace", name.encode(), c_void_p(new.ctypes.data), c_int64(new.size))
 
-    # ---- Energies and measurements
-
     def energies(self) -> dict[str, np.ndarray]:
-        """Energy of each term of -ln p by its label, double [walkers], in the unit of energy of the INI file. They are
-        summed from scratch."""
-        terms = self.terms
-        out = np.empty((len(self.rungs), len(terms)))
+        """Energy of each potential by its label, double [walkers], in the unit of the INI file, summed from scratch."""
+        out = np.empty((len(self.rungs), len(self.terms)))
         self._call("energies", c_void_p(out.ctypes.data), None, changes=False)
-        return {term: out[:, k] for k, term in enumerate(terms)}
+        return {term: out[:, k] for k, term in enumerate(self.terms)}
 
     def quantities(self) -> dict[str, Quantity]:
         """Averages over all production samples so far, and derived results, by "LABEL.NAME"."""
@@ -199,19 +166,18 @@ class Engine:
         self._call("quantities", ctypes.byref(count), changes=False)
         for k in range(count.value):
             self._call("quantity_at", c_int32(k), ctypes.byref(q), changes=False)
-            shape, name = q.shape[:q.rank], f"{q.observable.decode()}.{q.name.decode()}"
-            value, error = (_copy(pointer, shape) if pointer else np.full(shape, np.nan) for pointer in (q.mean, q.error))
-            out[name] = Quantity(name, (q.unit or b"").decode(), (q.meaning or b"").decode(), value[()], error[()],
-                                 bool(q.mean and q.error_is_lower_bound), q.correlation_time, q.samples,
-                                 last=_copy(q.last, [q.walkers, *shape]) if q.last else None)
+            shape = q.shape[:q.rank]
+            name, unit, meaning = f"{q.observable.decode()}.{q.name.decode()}", q.unit or b"", q.meaning or b""
+            value, error = (_copy(found, shape) if found else np.full(shape, np.nan) for found in (q.mean, q.error))
+            last = _copy(q.last, [q.walkers, *shape]) if q.last else None
+            out[name] = Quantity(name, unit.decode(), meaning.decode(), value[()], error[()],
+                                 bool(q.mean and q.error_is_lower_bound), q.correlation_time, q.samples, last=last)
         return out
 
     @property
     def table(self) -> pandas.DataFrame:
         """The table so far, with the columns of Run.table."""
         return table_of(self.quantities().values())
-
-    # ---- Calls
 
     def _check(self, condition: bool = True, sentence: str = "") -> None:
         if not self._handle:
@@ -227,22 +193,20 @@ class Engine:
         if changes:
             self._arrays = {}
         code = getattr(self._library, "plugmc_engine_" + name)(self._handle, *arguments)
-        said, kind = [], c_int32()
-        while text := self._library.plugmc_engine_message(self._handle, c_int32(len(said)), ctypes.byref(kind)):
-            said.append((kind.value, text.decode(errors="replace")))
-        for sentence in (sentence for number, sentence in said if number == WARNING):
+        kind = c_int32()
+        said = [(kind.value, text) for text in self._texts("message", ctypes.byref(kind))]
+        for sentence in (text for number, text in said if number == WARNING):
             warnings.warn(sentence, PlugmcWarning, stacklevel=3)
         if code not in (0, allowed):
-            errors = [sentence for number, sentence in said if number == ERROR]
+            errors = [text for number, text in said if number == ERROR]
             raise PlugmcError("\n".join(errors) or self._library.plugmc_engine_error(self._handle).decode(), code)
         return code
 
-    def _names(self, what: str) -> list[str]:
-        self._check()
-        names, function = [], getattr(self._library, "plugmc_engine_" + what)
-        while name := function(self._handle, c_int32(len(names))):
-            names.append(name.decode())
-        return names
+    def _texts(self, what: str, *more: Any) -> Iterator[str]:
+        """Names or messages number 0, 1, ... up to the last one."""
+        function, numbers = getattr(self._library, "plugmc_engine_" + what), itertools.count()
+        texts = iter(lambda: function(self._handle, c_int32(next(numbers)), *more), None)
+        return (text.decode(errors="replace") for text in texts)
 
 
 def _copy(pointer: Any, shape: list[int]) -> np.ndarray:

@@ -1,7 +1,4 @@
 """Trajectories beside the output file, in GSD and H5MD, as docs/usage.md describes them."""
-from __future__ import annotations
-
-import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterator, Sequence
@@ -9,22 +6,14 @@ from typing import Any, Iterator, Sequence
 import h5py
 import numpy as np
 
-from .common import OUTPUT_FILE, PlugmcError
-
-# What h5py, gsd and pandas raise about damaged files.
-UNREADABLE = (OSError, KeyError, ValueError, TypeError, AttributeError, IndexError)
+from .common import OUTPUT_FILE, PlugmcError, readable
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A configuration of one walker, after sweep `sweep`.
-
-    positions  double [N][3], length, as the run has them; z = 0 in two dimensions
-    box        double [3][3], its vectors as rows; None: a sphere around the origin
-    species    [N] names
-    number     [N] number of each particle in the run
-    rung       of the ladder; None: there is no ladder, or it is not stored, as in trajectories
-    """
+    """A configuration of one walker, after sweep `sweep`: positions, double [N][3], length, as the run has them; box,
+    double [3][3], its vectors as rows (None: a sphere around the origin); species, [N] names; number, [N], of each
+    particle in the run; rung of the ladder (None: there is none, or it is not stored, as in trajectories)."""
     sweep: int
     walker: int
     positions: np.ndarray
@@ -34,19 +23,17 @@ class Frame:
     rung: int | None = None
 
 
-class Trajectory(Sequence):
-    """Frames of one walker: len, [k], slices, and loops, which open the file once. A frame is read when it is asked for.
-    With `precision = single` positions and box are those of the GSD file: in single precision, and the origin is the
-    centre of the box. PlugmcError: the file is gone, damaged, or that of another run."""
+class Trajectory:
+    """Frames of one walker: len, [k], slices, and loops. A frame is read when it is asked for. With `precision = single`
+    positions and box are those of the GSD file: in single precision, and the origin is the centre of the box.
+    FileNotFoundError: the file is gone. PlugmcError: it is damaged, or that of another run."""
 
     def __init__(self, files: list[Path], count: int, run: str, walker: int = 0):
         self._files, self._count, self._run, self._walker = files, count, run, walker
         self.path = files[walker]
 
-    def walker(self, walker: int) -> Trajectory:
+    def walker(self, walker: int) -> "Trajectory":
         """Frames of another walker, from 0."""
-        if not 0 <= walker < len(self._files):
-            raise IndexError(f"there is no walker {walker}: the run has {len(self._files)}")
         return Trajectory(self._files, self._count, self._run, walker)
 
     def __len__(self) -> int:
@@ -63,36 +50,26 @@ class Trajectory(Sequence):
         if not len(wanted):
             return
         if not self.path.exists():
-            raise PlugmcError(f"{self.path}: the trajectory of the run is not there", OUTPUT_FILE)
-        gsd = self.path.suffix == ".gsd"
-        try:
-            with contextlib.closing(_open_gsd(self.path) if gsd else h5py.File(self.path, "r")) as file:
-                if self._run != (file.file.application.rsplit(" run ")[-1] if gsd else _run_of(file)):
-                    raise PlugmcError(f"{self.path}: it is the trajectory of another run", OUTPUT_FILE)
-                for k in wanted:
-                    yield (_gsd_frame if gsd else _h5md_frame)(file, self._walker, int(k))
-        except UNREADABLE as reason:
-            raise PlugmcError(f"{self.path}: it cannot be read: it is damaged, or being written ({reason})",
-                              OUTPUT_FILE) from reason
+            raise FileNotFoundError(f"{self.path}: the trajectory of the run is not there")
+        of_hdf5 = self.path.suffix != ".gsd"
+        with readable(self.path), (h5py.File(self.path, "r") if of_hdf5 else _open_gsd(self.path)) as file:
+            if self._run != (_run_of(file) if of_hdf5 else file.file.application.rsplit(" run ")[-1]):
+                raise PlugmcError(f"{self.path}: it is the trajectory of another run", OUTPUT_FILE)
+            for k in wanted:
+                yield (_h5md_frame if of_hdf5 else _gsd_frame)(file, self._walker, int(k))
 
 
 def _open_gsd(path: Path) -> Any:
-    try:
-        import gsd.hoomd
-    except ImportError as reason:
-        raise PlugmcError(f"{path}: it is read by the package gsd (Debian: python3-gsd), which is missing") from reason
+    import gsd.hoomd  # needed for frames in GSD alone
     return gsd.hoomd.open(str(path), "rb" if gsd.__version__.startswith("2.") else "r")
 
 
 def _gsd_frame(file: Any, walker: int, k: int) -> Frame:
     """Entries of `log` are those of frame 0 where a frame has none of its own, as without particles."""
-    try:
-        snapshot = file[k]
-    except RuntimeError as reason:  # what gsd says of damage
-        raise OSError(reason) from reason
+    snapshot = file[k]
     particles, log, n = snapshot.particles, snapshot.log, snapshot.particles.N
     positions, box = log.get("particles/plugmc/position"), log.get("plugmc/box")
-    if positions is None:
+    if positions is None:  # single precision
         x, y, z, xy, xz, yz = np.asarray(snapshot.configuration.box, dtype=float)
         positions, box = particles.position, np.array([[x, 0, 0], [xy * y, y, 0], [xz * z, yz * z, z]])
     number = log.get("particles/plugmc/number", np.arange(n))
@@ -107,11 +84,10 @@ def _h5md_frame(file: h5py.File, walker: int, k: int) -> Frame:
     if "count" in group:  # numbers change: those that are there come first
         n = int(group["count/value"][k])
         positions, number, species = positions[:n], number["value"][k][:n], species["value"][k][:n]
-    names = np.array([name.decode() for name in group["species"].attrs["names"]])
+    names = np.array([as_text(name) for name in group["species"].attrs["names"]])
     box = np.diag(edges) if edges.ndim == 1 else edges
-    periodic = b"periodic" in group["box"].attrs["boundary"][0]
-    return Frame(int(group["position/step"][k]), walker, positions, box if periodic else None, names[species[:]],
-                 number[:])
+    box = box if b"periodic" in group["box"].attrs["boundary"][0] else None
+    return Frame(int(group["position/step"][k]), walker, positions, box, names[species[:]], number[:])
 
 
 def as_text(value: Any) -> str:
@@ -124,11 +100,10 @@ def _run_of(file: h5py.File) -> str:
     return as_text(file["parameters"].attrs.get("run", "")) if "parameters" in file else ""
 
 
-def trajectory_of(output: Path, file: h5py.File, base: str) -> Trajectory:
-    """The trajectory of an open output file. `base`: its name without ending, as the file has it; if it is not there it
-    is beside the output, since both may have been renamed together."""
+def trajectory_of(output: Path, file: h5py.File, base: str | None) -> Trajectory:
+    """`base`: its name without ending; if both have been renamed it is beside the output. None: it is in the output."""
     walkers = len(file["plugmc/checkpoint/positions"])
-    if "particles/trajectory" in file:  # of format 3
+    if base is None:
         return Trajectory([output] * walkers, len(file["particles/trajectory/position/step"]), _run_of(file))
     about = file["plugmc/checkpoint/trajectory"].attrs if "plugmc/checkpoint/trajectory" in file else {}
     endings = [f"_{k}.gsd" if walkers > 1 else ".gsd" for k in range(walkers)]

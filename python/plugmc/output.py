@@ -1,9 +1,7 @@
 """The output file of a run, and the folder of a study, by h5py and pandas."""
-from __future__ import annotations
-
-import contextlib
 import hashlib
 import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -11,18 +9,15 @@ import h5py
 import numpy as np
 import pandas
 
-from .common import OUTPUT_FILE, Axis, PlugmcError, Quantity, read_effective, table_of
-from .frames import UNREADABLE, Frame, Trajectory, as_text, trajectory_of
+from .common import OUTPUT_FILE, PlugmcError, Quantity, read_effective, readable, table_of
+from .frames import Frame, Trajectory, as_text, trajectory_of
 
 FORMATS = (3, 4)  # with frames in the output file, and beside it
 
 
 class Run:
     """The output file of a run, finished or not. Each attribute reads the file anew, which has the last checkpoint while
-    the run goes on. Names of quantities are those of the table, "LABEL.NAME".
-
-    FileNotFoundError: there is no such file. PlugmcError: it is damaged, or not one of plugmc.
-    """
+    the run goes on. FileNotFoundError: it is not there. PlugmcError: it is damaged, or not one of plugmc."""
 
     def __init__(self, path: str | os.PathLike):
         self.path = Path(path)
@@ -43,38 +38,34 @@ class Run:
 
     @property
     def config(self) -> dict[str, dict[str, Any]]:
-        """Effective keys, defaults included: config["mover serial"]["step"]. Values are int, float, bool or a list of
-        numbers where they are such, else texts."""
+        """Effective keys, defaults included: config["mover serial"]["step"]. Numbers, lists of them and flags are such."""
         with self._open() as file:
             return read_effective(self._document(file, "parameters/effective_ini"))
 
     @property
     def table(self) -> pandas.DataFrame:
-        """Scalars and derived results, as the program prints them. Index: quantity. Columns: value, error (NaN: not
-        known), star ("*": the error is a lower bound, or not known), correlation_time (sweeps), samples, unit."""
+        """Scalars and derived results, as the program prints them. Index: quantity. Columns: value, error, star ("*": the
+        error is a lower bound, or not known), correlation_time (sweeps), samples, unit. NaN: not known."""
         return table_of(self._quantities(arrays=False).values())
 
     @property
     def arrays(self) -> dict[str, Quantity]:
-        """Functions and histograms, such as g(r), with errors and axes. Without a sample, or where the samples do not
-        determine a derived array, values are NaN."""
+        """Functions and histograms, such as g(r), with errors and axes. Values that are not known yet are NaN."""
         return self._quantities(arrays=True)
 
     @property
     def series(self) -> dict[str, pandas.DataFrame]:
-        """Scalars as they were measured: index sweep, a column a walker. On a ladder each rung has a series of its own,
-        of the walkers that were on it. Scalars without a sample yet are left out."""
+        """Scalars as they were measured: index sweep, a column a walker; on a ladder, of the walkers on each rung."""
         with self._open() as file:
             return {name: pandas.DataFrame(group["series"][:], index=pandas.Index(group["sweep"][:], name="sweep"))
                     for name, group in self._groups(file).items() if "series" in group}
 
     @property
     def frames(self) -> Trajectory:
-        """Frames of [observable trajectory] that the last checkpoint counts, of walker 0; `frames.walker(k)` has those
-        of another one. Empty if there are none."""
+        """Frames of [observable trajectory] at the last checkpoint, of walker 0; frames.walker(k): of another one."""
         with self._open() as file:
-            base = self._document(file, "parameters/trajectory") if "parameters/trajectory" in file else ""
-            return trajectory_of(self.path, file, base)
+            inside = "particles/trajectory" in file
+            return trajectory_of(self.path, file, None if inside else self._document(file, "parameters/trajectory"))
 
     @property
     def last(self) -> list[Frame]:
@@ -91,20 +82,14 @@ class Run:
                       np.flatnonzero(there), None if rungs is None else int(rungs[walker]))
                 for walker, there in enumerate(np.isfinite(positions[:, :, 0]))]
 
-    @contextlib.contextmanager
+    @contextmanager
     def _open(self) -> Iterator[h5py.File]:
-        """The file. What h5py refuses in it is damage."""
-        if not self.path.exists():
-            raise FileNotFoundError(f"{self.path}: there is no such file")
-        try:
-            with h5py.File(self.path, "r") as file:
-                found = file["plugmc"].attrs.get("format") if "plugmc" in file else None
-                if found not in FORMATS:
-                    what = "no output file of plugmc" if found is None else f"of format {found}, which is not known here"
-                    raise PlugmcError(f"{self.path}: it is {what}", OUTPUT_FILE)
-                yield file
-        except UNREADABLE as reason:
-            raise PlugmcError(f"{self.path}: it is damaged, or no HDF5 file ({reason})", OUTPUT_FILE) from reason
+        with readable(self.path), h5py.File(self.path, "r") as file:
+            found = file["plugmc"].attrs.get("format") if "plugmc" in file else None
+            if found not in FORMATS:
+                what = "no output file of plugmc" if found is None else f"of format {found}, which is not known here"
+                raise PlugmcError(f"{self.path}: it is {what}", OUTPUT_FILE)
+            yield file
 
     def _document(self, file: h5py.File, name: str) -> str:
         text = file[name][()]
@@ -130,38 +115,32 @@ def _quantity(name: str, group: h5py.Group) -> Quantity:
     of, derived = group.attrs, group.attrs["kind"].startswith(b"derived")
     place = group if of["kind"].endswith(b"array") else of
     value, error, converged = (place[what][()] for what in ("value" if derived else "mean", "error", "converged"))
-    axes = []
+    axes = {}
     for d, n in enumerate(np.shape(value)):
         number = f"_{d + 1}" if d else ""
         values = group["abscissa" + number][:] if "abscissa" + number in group else np.arange(n)
-        axes.append(Axis(as_text(of.get("axis" + number, "index")), values))
+        axes[as_text(of.get("axis" + number, "index" + number))] = values
     known = bool(of["valid" if derived else "samples"])
     if not known:
         value, error = value * np.nan, error * np.nan
     return Quantity(name, as_text(of.get("unit", "")), as_text(of.get("doc", "")), value, error,
                     (converged == 0) & known, float(of.get("correlation_time_sweeps", np.nan)) if known else np.nan,
-                    0 if derived else int(of["samples"]), tuple(axes))
+                    0 if derived else int(of["samples"]), axes)
 
 
 class Study:
-    """The folder of a study. `plugmc scan` writes its tables at the end; `plugmc scan --table` writes those of what is
-    there by now. PlugmcError: there are no tables, or they are damaged."""
+    """The folder of a study. `plugmc scan` writes its tables at the end, and `plugmc scan --table` at any time.
+    FileNotFoundError: there are none yet. PlugmcError: they are damaged."""
 
     def __init__(self, path: str | os.PathLike):
         self.path = Path(path)
-        if not (self.path / "summary.csv").is_file():
-            raise PlugmcError(f"{self.path}: there is no summary.csv in it, which plugmc scan makes")
 
     @property
     def table(self) -> pandas.DataFrame:
-        """One row a point. Index: point. Columns: state, the keys that vary, and for each result NAME (NaN: none),
-        "NAME error", and "NAME star" ("*": the error is a lower bound, or not known). table.attrs["units"] has the units
-        of keys and results."""
-        try:
+        """Index: point. Columns: state, the keys that vary, and of each result NAME (NaN: none), "NAME error", and "NAME
+        star" ("*": the error is a lower bound, or not known). table.attrs["units"]: units of keys and results."""
+        with readable(self.path), h5py.File(self.path / "summary.h5", "r") as file:
             table = pandas.read_csv(self.path / "summary.csv", float_precision="round_trip", index_col="point")
-            with h5py.File(self.path / "summary.h5", "r") as file:
-                table.attrs["units"] = {name: as_text(values.attrs["unit"]) for part in ("keys", "values")
-                                        if part in file for name, values in file[part].items()}
-        except UNREADABLE as reason:
-            raise PlugmcError(f"{self.path}: its tables are damaged ({reason})", OUTPUT_FILE) from reason
+            table.attrs["units"] = {name: as_text(values.attrs["unit"]) for part in ("keys", "values")
+                                    if part in file for name, values in file[part].items()}
         return table.fillna({name: "" for name in table.columns if name.endswith(" star")})
