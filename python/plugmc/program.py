@@ -78,20 +78,20 @@ def run(ini: str | os.PathLike, overrides: Mapping[str, Any] | None = None, *,
     results = None
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as messages:
         # In a session of its own: a terminal sends Ctrl-C to Python alone, which passes it on.
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages,
-                                   encoding="utf-8", errors="surrogateescape", start_new_session=True)
-        try:
-            for line in process.stdout:
-                event = json.loads(line)
-                if event["event"] == "results":
-                    results = event
-                elif progress:
-                    progress(event)
-            code = process.wait()
-        except BaseException:
-            process.send_signal(signal.SIGINT)
-            process.communicate()
-            raise
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages, encoding="utf-8",
+                              errors="surrogateescape", start_new_session=True) as process:
+            try:
+                for line in process.stdout:
+                    event = json.loads(line)
+                    if event["event"] == "results":
+                        results = event
+                    elif progress:
+                        progress(event)
+            except BaseException:
+                process.send_signal(signal.SIGINT)
+                process.wait()
+                raise
+        code = process.returncode
         messages.seek(0)
         lines = messages.read().splitlines()
     warned = [line for line in lines if re.match(r"(.*?: )?warning: ", line)]
