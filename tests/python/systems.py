@@ -6,8 +6,15 @@ import csv
 import io
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
+
+try:
+    import gsd.hoomd, h5py, numpy, pandas  # noqa: E401, F401
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
 
 PLUGMC = os.environ["PLUGMC"]
 

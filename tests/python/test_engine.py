@@ -1,4 +1,6 @@
 """Engine: its chain, arrays, energies and averages against runs of the program; what may not be done with it."""
+from systems import DISKS, LADDER, LIQUID, RESERVOIR, InFolder, make, refused
+
 import gc
 import os
 import signal
@@ -10,7 +12,6 @@ import warnings
 import numpy as np
 
 import plugmc as pm
-from systems import DISKS, LADDER, LIQUID, RESERVOIR, InFolder, make, refused
 
 
 def memory():

@@ -1,4 +1,6 @@
 """Run and Study against what plugmc analyse and export, and h5py, say of the same files."""
+from systems import DISKS, LADDER, LIQUID, OBLIQUE, PLUGMC, RESERVOIR, SPHERE, InFolder, make, plugmc, rows_of
+
 import os
 import re
 import shutil
@@ -9,7 +11,6 @@ import h5py
 import numpy as np
 
 import plugmc as pm
-from systems import DISKS, LADDER, LIQUID, OBLIQUE, PLUGMC, RESERVOIR, SPHERE, InFolder, make, plugmc, rows_of
 
 
 def number(text):
