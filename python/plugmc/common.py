@@ -37,10 +37,9 @@ def readable(path: Any) -> Iterator[None]:
 @dataclass(frozen=True)
 class Quantity:
     """An average, or a result derived from averages: value and standard error, floats or arrays, NaN where not known;
-    lower_bound, whether the error is one or not known, the star of the table (an array like `error`; of an Engine one bool);
-    correlation_time, of a scalar, in sweeps; samples, 0 for derived results; axes of an array, their values by name (the
-    index from 0 if an axis has none; an Engine does not know them); last, of an Engine, the last measurement
-    [walkers][...] (None: there is none, or it is not kept)."""
+    lower_bound, whether the error is one or not known, the star of the table (like `error`; of an Engine one bool);
+    correlation_time, of a scalar, in sweeps; samples, 0 for derived results; axes of an array, values by name (an index if
+    there are none; an Engine has no axes); last, of an Engine, the last measurement [walkers][...], or None."""
     name: str
     unit: str
     meaning: str

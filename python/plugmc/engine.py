@@ -1,4 +1,5 @@
 """libplugmc in the process of Python: plugmc/engine.h by ctypes and numpy."""
+import contextlib
 import ctypes
 import itertools
 import os
@@ -40,7 +41,7 @@ def _named(name: str, doc: str) -> Any:
     return property(lambda engine: engine.array(name), doc=doc)
 
 
-class Engine:
+class Engine(contextlib.AbstractContextManager):
     """An engine makes sweeps when it is told to. Its chain is that of `plugmc run` on the same file, bit for bit.
 
     ini        path of an INI file; or its text, of which messages say NAME.ini
@@ -48,9 +49,8 @@ class Engine:
     resume     `ini` is the output file of a run that is to be continued
 
     A process has one open engine at a time, which only its own thread may use, except for stop(). Close it, or use `with`.
-    Failures are PlugmcError. Arrays are read-only copies of the state as it is now, in memory of Python: they stay as they
-    are, whatever the engine does. Until the next sweeps or other changes the same array is returned again. `species` and
-    `terms` are the names of species and the labels of potentials, in the order of the INI file.
+    Failures are PlugmcError. Arrays are read-only copies of the state as it is now, which stay as they are, whatever the
+    engine does. `species` and `terms` have the names of species and the labels of potentials, as the INI file has them.
     """
 
     def __init__(self, ini: str | os.PathLike, overrides: Mapping[str, Any] | None = None, *, resume: bool = False,
@@ -77,11 +77,8 @@ class Engine:
         """Frees the engine; nothing is written. A second call does nothing."""
         if self._handle:
             self._check(not self._sweeping, "a callback cannot close the engine")
-            self._library.plugmc_engine_close(self._handle)
-            self._handle, self._arrays = None, {}
-
-    def __enter__(self) -> "Engine":
-        return self
+            handle, self._handle, self._arrays = self._handle, None, {}
+            self._library.plugmc_engine_close(handle)
 
     def __exit__(self, *unused: Any) -> None:
         self.close()
@@ -166,12 +163,12 @@ class Engine:
         self._call("quantities", ctypes.byref(count), changes=False)
         for k in range(count.value):
             self._call("quantity_at", c_int32(k), ctypes.byref(q), changes=False)
-            shape = q.shape[:q.rank]
+            shape = q.shape[:q.rank] if q.length > 1 else []
             name, unit, meaning = f"{q.observable.decode()}.{q.name.decode()}", q.unit or b"", q.meaning or b""
             value, error = (_copy(found, shape) if found else np.full(shape, np.nan) for found in (q.mean, q.error))
-            last = _copy(q.last, [q.walkers, *shape]) if q.last else None
             out[name] = Quantity(name, unit.decode(), meaning.decode(), value[()], error[()],
-                                 bool(q.mean and q.error_is_lower_bound), q.correlation_time, q.samples, last=last)
+                                 bool(q.mean and q.error_is_lower_bound), q.correlation_time, q.samples,
+                                 last=_copy(q.last, [q.walkers, *shape]) if q.last else None)
         return out
 
     @property
@@ -192,8 +189,7 @@ class Engine:
         self._check()
         if changes:
             self._arrays = {}
-        code = getattr(self._library, "plugmc_engine_" + name)(self._handle, *arguments)
-        kind = c_int32()
+        code, kind = getattr(self._library, "plugmc_engine_" + name)(self._handle, *arguments), c_int32()
         said = [(kind.value, text) for text in self._texts("message", ctypes.byref(kind))]
         for sentence in (text for number, text in said if number == WARNING):
             warnings.warn(sentence, PlugmcWarning, stacklevel=3)

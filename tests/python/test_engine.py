@@ -76,6 +76,14 @@ class Chains(InFolder):
             self.assertEqual((found[name].unit, found[name].meaning), (array.unit, array.meaning))
             self.assertEqual(found[name].lower_bound, array.lower_bound.any())
 
+    def test_arrays_of_one_element_are_scalars(self):
+        ini = LIQUID.replace("bins = 12", "bins = 1")
+        make("one", ini)
+        with pm.Engine(ini, run__output="own.h5") as engine:
+            engine.sweep(500)
+            self.assertIn("rdf.a-b", engine.table.index)
+            self.assertTrue(engine.table.equals(pm.Run("one.h5").table))
+
     def test_checkpoint_and_resume(self):
         make("liquid", LIQUID)
         run = pm.Run("liquid.h5")

@@ -49,6 +49,27 @@ class Runs(InFolder):
             pm.run(LIQUID, name="enough", progress=stop, run__sweeps=10**8)
         self.assertFalse(pm.Run("enough.h5").finished)
 
+    def test_while_it_goes_on(self):
+        """Table, series and frames are those of one checkpoint or a later one, and never damaged."""
+        seen = []
+
+        def look(event):
+            if os.path.exists("going.h5"):
+                run = pm.Run("going.h5")
+                frames = list(run.frames)
+                samples = run.table.samples["energy.energy"]
+                self.assertLessEqual(samples, len(run.series["energy.energy"]))
+                self.assertTrue(all(frame.positions.shape == (64, 3) for frame in frames))
+                self.assertFalse(run.finished)
+                seen.append((run.sweep, len(frames), frames[-1].sweep if frames else 0))
+            if len({sweep for sweep, _, _ in seen}) > 2:
+                raise StopIteration
+        self.assertRaises(StopIteration, pm.run, LIQUID.replace("period = 50", "period = 1000"), name="going",
+                          run__sweeps=10**8, run__checkpoint=0.5, progress=look)
+        self.assertEqual(seen, sorted(seen))
+        self.assertTrue(0 < seen[0][1] < seen[-1][1])
+        self.assertGreaterEqual(pm.Run("going.h5").sweep, seen[-1][0])
+
     def test_failures(self):
         wrong = LIQUID.replace("step = 0.2", "stp = 0.2").replace("count = 34", "count = many")
         Path("wrong.ini").write_text(wrong)
