@@ -10,6 +10,6 @@ else()
 endif()
 set(PLUGMC_PYTHON_DIR "${python_dir}" CACHE STRING "folder of the Python module below the prefix; empty: it is not installed")
 if(PLUGMC_PYTHON_DIR)
-  install(DIRECTORY python/plugmc DESTINATION ${PLUGMC_PYTHON_DIR} FILES_MATCHING PATTERN "*.py"
+  install(DIRECTORY python/plugmc DESTINATION ${PLUGMC_PYTHON_DIR} COMPONENT python FILES_MATCHING PATTERN "*.py"
           PATTERN __pycache__ EXCLUDE)
 endif()
