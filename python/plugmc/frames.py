@@ -52,7 +52,7 @@ class Trajectory:
         if not self.path.exists():
             raise FileNotFoundError(f"{self.path}: the trajectory of the run is not there")
         of_hdf5 = self.path.suffix != ".gsd"
-        with readable(self.path), (h5py.File(self.path, "r") if of_hdf5 else _open_gsd(self.path)) as file:
+        with readable(self.path), (h5py.File(self.path, "r", locking=False) if of_hdf5 else _open_gsd(self.path)) as file:
             if self._run != (_run_of(file) if of_hdf5 else file.file.application.rsplit(" run ")[-1]):
                 raise PlugmcError(f"{self.path}: it is the trajectory of another run", OUTPUT_FILE)
             for k in wanted:

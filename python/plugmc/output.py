@@ -84,7 +84,7 @@ class Run:
 
     @contextmanager
     def _open(self) -> Iterator[h5py.File]:
-        with readable(self.path), h5py.File(self.path, "r") as file:
+        with readable(self.path), h5py.File(self.path, "r", locking=False) as file:
             found = file["plugmc"].attrs.get("format") if "plugmc" in file else None
             if found not in FORMATS:
                 what = "no output file of plugmc" if found is None else f"of format {found}, which is not known here"
@@ -140,7 +140,7 @@ class Study:
     def table(self) -> pandas.DataFrame:
         """Index: point. Columns: state, the keys that vary, and of each result NAME (NaN: none), "NAME error", and "NAME
         star" ("*": the error is a lower bound, or not known). table.attrs["units"]: units of keys and results."""
-        with readable(self.path), h5py.File(self.path / "summary.h5", "r") as file:
+        with readable(self.path), h5py.File(self.path / "summary.h5", "r", locking=False) as file:
             table = pandas.read_csv(self.path / "summary.csv", float_precision="round_trip", index_col="point")
             table.attrs["units"] = {name: as_text(values.attrs["unit"]) for part in ("keys", "values")
                                     if part in file for name, values in file[part].items()}

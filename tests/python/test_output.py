@@ -233,6 +233,13 @@ class Files(InFolder):
         self.assertRaises(FileNotFoundError, pm.Run, "none.h5")
         self.assertRaises(FileNotFoundError, lambda: pm.Study(".").table)
 
+    def test_files_that_are_locked(self):
+        """Files are only ever replaced as a whole, so nobody's lock is asked for: some file systems have none."""
+        import fcntl
+        with open("sim.h5", "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.assertEqual(pm.Run("sim.h5").sweep, 500)
+
     def test_foreign_files(self):
         for name, content in (("empty.h5", b""), ("text.h5", b"[run]\nsweeps = 1\n"), ("zeros.h5", bytes(5000))):
             with open(name, "wb") as file:
