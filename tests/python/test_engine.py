@@ -326,7 +326,7 @@ class Use(InFolder):
             timer.start()
             begin = time.monotonic()
             self.assertRaises(KeyboardInterrupt, engine.sweep, 10**9)
-            self.assertLess(time.monotonic() - begin, 5)
+            self.assertLess(time.monotonic() - begin, 60)
             made = engine.sweeps
             self.assertGreater(made, 0)
             self.assertEqual(engine.sweep(50), 50)

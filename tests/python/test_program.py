@@ -64,10 +64,10 @@ class Runs(InFolder):
                 seen.append((run.sweep, len(frames), frames[-1].sweep if frames else 0))
             if len({sweep for sweep, _, _ in seen}) > 2:
                 raise StopIteration
-        self.assertRaises(StopIteration, pm.run, LIQUID.replace("period = 50", "period = 1000"), name="going",
+        self.assertRaises(StopIteration, pm.run, LIQUID.replace("period = 50", "period = 200"), name="going",
                           run__sweeps=10**8, run__checkpoint=0.5, progress=look)
         self.assertEqual(seen, sorted(seen))
-        self.assertTrue(0 < seen[0][1] < seen[-1][1])
+        self.assertLess(seen[0][1], seen[-1][1])
         self.assertGreaterEqual(pm.Run("going.h5").sweep, seen[-1][0])
 
     def test_failures(self):
@@ -82,11 +82,12 @@ class Runs(InFolder):
             pm.run("none.ini")
 
     def test_time_limit_and_resume(self):
-        make("whole", LIQUID)
-        run = pm.run(LIQUID, name="limited", run__time_limit=0.01)
+        ini = LIQUID.replace("sweeps = 400", "sweeps = 4000")
+        make("whole", ini)
+        run = pm.run(ini, name="limited", run__time_limit=0.01)
         self.assertFalse(run.finished)
-        self.assertLess(run.sweep, 500)
-        again = pm.run(LIQUID, name="limited", resume=True)
+        self.assertLess(run.sweep, 4100)
+        again = pm.run(ini, name="limited", resume=True)
         self.assertTrue(again.finished and run.finished)
         self.assertTrue(again.table.equals(pm.Run("whole.h5").table))
 
@@ -102,8 +103,10 @@ class Runs(InFolder):
         run = pm.Run("stopped.h5")
         self.assertTrue(not run.finished and run.sweep > 0)
         self.assertFalse(os.path.exists("stopped.h5.lock"))
-        series = pm.Run("whole.h5").series["energy.energy"]
-        self.assertTrue(run.series["energy.energy"].loc[series.index].equals(series))  # of the same chain
+        whole, part = pm.Run("whole.h5").series["energy.energy"], run.series["energy.energy"]
+        common = min(len(whole), len(part))
+        self.assertGreater(common, 0)
+        self.assertTrue(part[:common].equals(whole[:common]))  # of the same chain
 
 
 class Places(InFolder):
