@@ -14,7 +14,7 @@ install(FILES docs/man/plugmc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES share/plugmc.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         RENAME plugmc)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg" PATTERN man EXCLUDE)
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg" PATTERN "*.ipynb" PATTERN man EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
         FILES_MATCHING PATTERN "*.ini" PATTERN "*.md" PATTERN "*.xyz" PATTERN "*.c" PATTERN "*.f90")
 install(FILES sim.ini DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

@@ -11,7 +11,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Plugins open nothing of each other, and the driver and compiler of the GPU are opened where they are needed.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS gnuplot-nox)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nvidia-driver, cmake, gcc")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nvidia-driver, cmake, gcc, python3-h5py, python3-pandas, python3-gsd")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "Samples probability densities of many particles by Markov chains: hard and soft
 particles, electrolytes, electrons. A run is an INI file that names plugins:

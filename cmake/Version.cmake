@@ -1,5 +1,6 @@
 # PLUGMC_RELEASE, "0.1.0", is that of the last tag, v0.1.0; PLUGMC_REVISION tells commits behind it, "+12.g1a2b3c4", for packages. A
-# tree without git, as an unpacked archive, has what is written here; keep it that of the last tag.
+# tree without git, as an unpacked archive, has what is written here; keep it, and that of python/plugmc/common.py, the one
+# of the last tag.
 set(PLUGMC_RELEASE 0.1.0)
 set(PLUGMC_REVISION "")
 get_filename_component(above ${CMAKE_CURRENT_SOURCE_DIR} DIRECTORY)

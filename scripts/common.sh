@@ -7,7 +7,7 @@ build_packages=(build-essential cmake ninja-build pkg-config libinih-dev libhdf5
                 liblapacke-dev libopenblas-dev)
 report_packages=(gnuplot-nox) # which draws the figures of plugmc report
 test_packages=(librandom123-dev libcmocka-dev hdf5-tools "${report_packages[@]}" python3-h5py
-               python3-gsd mkdocs file openmpi-bin libopenmpi-dev gfortran)
+               python3-gsd python3-pandas python3-matplotlib python3-pip mkdocs file openmpi-bin libopenmpi-dev gfortran)
 
 say() { echo "plugmc: $*" >&2; }
 

@@ -27,6 +27,13 @@ test_package_works_where_it_is_unpacked()
         share/bash-completion/completions/plugmc; do
         [ -e root/usr/$file ] || [ -e root/usr/$file.gz ] || fail "$file is not in it"
     done
+    module=$(find root/usr/lib -type d -path '*/python3*/plugmc')
+    [ -f "$module/engine.py" ] || fail "the Python module is not in it"
+    if /usr/bin/python3 -c 'import h5py, pandas' 2>/dev/null; then
+        env -u PLUGMC_LIBRARY PATH=/usr/bin:/bin PYTHONPATH="$(dirname "$module")" /usr/bin/python3 -c \
+            'import plugmc, plugmc.program; plugmc.Engine("sim.ini").sweep(1); print(plugmc.program.find_library())' |
+            grep -q "^$PWD/root/usr/lib" || fail "the Python module does not find its library"
+    fi
 }
 
 # complete WORD...: what the last one, which may be empty, becomes; a line each.
