@@ -55,15 +55,15 @@ static const char *numbered(char name[32], const char *stem, int d)
     return name;
 }
 
-void axes_write(store *s, hid_t group, const axes *a)
+void axes_write(draft *to, const axes *a)
 {
     char name[32];
     if (a->rank > 1)
-        store_array(s, group, "shape", STORE_INT64, 1, &(hsize_t){(hsize_t)a->rank}, a->shape);
+        draft_array(to, "shape", STORE_INT64, 1, &(hsize_t){(hsize_t)a->rank}, a->shape);
     for (int d = 0; d < a->rank; d++) {
-        store_label(s, group, numbered(name, "axis", d), a->names[d]);
+        draft_label(to, numbered(name, "axis", d), a->names[d]);
         if (a->values[d])
-            store_array(s, group, numbered(name, "abscissa", d), STORE_DOUBLE, 1,
+            draft_array(to, numbered(name, "abscissa", d), STORE_DOUBLE, 1,
                         &(hsize_t){(hsize_t)a->shape[d]}, a->values[d]);
     }
 }
@@ -104,12 +104,12 @@ void axes_read(store *s, hid_t group, int64_t length, axes *a)
     }
 }
 
-void axes_write_array(store *s, hid_t group, const char *name, enum store_type type, const axes *a,
+void axes_write_array(draft *to, const char *name, enum store_type type, const axes *a,
                       const void *data)
 {
     hsize_t shape[PLUGMC_MOST_RANK];
     for (int d = 0; d < a->rank; d++) shape[d] = (hsize_t)a->shape[d];
-    store_array(s, group, name, type, a->rank, shape, data);
+    draft_array(to, name, type, a->rank, shape, data);
 }
 
 void *axes_read_array(store *s, hid_t group, const char *name, enum store_type type, const axes *a)

@@ -44,130 +44,115 @@ char *record_path(const char *observable, const char *name)
     return path;
 }
 
-hid_t record_group(store *s, hid_t parent, const char *what, const char *label, const char *name)
+void record_enter(draft *d, const char *what, const char *label, const char *name)
 {
     char *path = record_path(label, name), *slash = path ? strchr(path, '/') : NULL;
     if (!path) {
-        store_short(s);
-        return -1;
-    }
-    *slash = '\0';
-    hid_t outer = store_group(s, parent, path), inner = store_group(s, outer, slash + 1);
-    store_leave(s, outer);
-    free(path);
-    store_label(s, inner, what, label);
-    store_label(s, inner, "name", name);
-    return inner;
-}
-
-static void write_real(store *s, hid_t group, const char *name, double value)
-{
-    store_attribute(s, group, name, STORE_DOUBLE, &value);
-}
-
-static void write_integer(store *s, hid_t group, const char *name, int64_t value)
-{
-    store_attribute(s, group, name, STORE_INT64, &value);
-}
-
-static void write_sweeps(store *s, hid_t group, const quantity_record *q, uint64_t equilibrate)
-{
-    int64_t *sweep = malloc((size_t)(q->samples + 1) * sizeof *sweep);
-    if (!sweep) {
-        store_short(s);
+        d->memory_short = true;
         return;
     }
-    for (int64_t k = 0; k < q->samples; k++) sweep[k] = (int64_t)equilibrate + (k + 1) * q->period;
-    store_array(s, group, "sweep", STORE_INT64, 1, &(hsize_t){(hsize_t)q->samples}, sweep);
-    free(sweep);
+    *slash = '\0';
+    draft_enter(d, path);
+    draft_enter(d, slash + 1);
+    free(path);
+    draft_label(d, what, label);
+    draft_label(d, "name", name);
 }
 
-static void write_autocorrelation(store *s, hid_t group, const quantity_record *q)
+void record_leave(draft *d)
+{
+    draft_leave(d);
+    draft_leave(d);
+}
+
+static void write_sweeps(draft *d, const quantity_record *q, uint64_t equilibrate)
+{
+    int64_t *sweep = draft_new_array(d, "sweep", STORE_INT64, 1, &(hsize_t){(hsize_t)q->samples});
+    for (int64_t k = 0; sweep && k < q->samples; k++)
+        sweep[k] = (int64_t)equilibrate + (k + 1) * q->period;
+}
+
+static void write_autocorrelation(draft *d, const quantity_record *q)
 {
     const autocorrelation *a = &q->found.correlation;
-    double *sweeps = malloc(((size_t)a->count + 1) * sizeof *sweeps);
-    if (!sweeps) store_short(s);
-    if (a->count && sweeps) {
-        const hsize_t count = (hsize_t)a->count;
-        for (int64_t i = 0; i < a->count; i++) sweeps[i] = (double)(a->lag[i] * q->period);
-        store_array(s, group, "autocorrelation", STORE_DOUBLE, 1, &count, a->value);
-        store_array(s, group, "autocorrelation_lag", STORE_DOUBLE, 1, &count, sweeps);
-    }
-    free(sweeps);
+    const hsize_t count = (hsize_t)a->count;
+    if (!count) return;
+    draft_array(d, "autocorrelation", STORE_DOUBLE, 1, &count, a->value);
+    double *sweeps = draft_new_array(d, "autocorrelation_lag", STORE_DOUBLE, 1, &count);
+    for (int64_t i = 0; sweeps && i < a->count; i++) sweeps[i] = (double)(a->lag[i] * q->period);
 }
 
-static void write_scalar(store *s, hid_t group, const quantity_record *q, uint64_t equilibrate)
+static void write_scalar(draft *d, const quantity_record *q, uint64_t equilibrate)
 {
     const hsize_t shape[2] = {(hsize_t)q->samples, (hsize_t)q->walkers};
     if (q->samples > 0) { /* arrays without elements are not comparable, says h5diff */
-        store_array(s, group, "series", STORE_DOUBLE, 2, shape, q->series);
-        write_sweeps(s, group, q, equilibrate);
+        draft_array(d, "series", STORE_DOUBLE, 2, shape, q->series);
+        write_sweeps(d, q, equilibrate);
     }
     const estimate *e = &q->found.scalar;
-    store_label(s, group, "kind", q->weighs ? "weight" : "scalar");
-    write_real(s, group, "mean", e->mean);
-    write_real(s, group, "error", e->error);
-    write_real(s, group, "variance", e->variance);
-    write_real(s, group, "correlation_time", e->correlation_time);
-    write_real(s, group, "correlation_time_sweeps", e->correlation_time * (double)q->period);
-    write_integer(s, group, "correlation_time_is_upper_bound", e->correlation_time <= 0.5);
-    write_integer(s, group, "walkers_that_stand_still", q->found.still);
-    write_real(s, group, "difference_of_halves", q->found.halves);
-    write_integer(s, group, "samples", q->samples);
-    write_integer(s, group, "converged", e->converged);
-    write_autocorrelation(s, group, q);
+    draft_label(d, "kind", q->weighs ? "weight" : "scalar");
+    draft_real(d, "mean", e->mean);
+    draft_real(d, "error", e->error);
+    draft_real(d, "variance", e->variance);
+    draft_real(d, "correlation_time", e->correlation_time);
+    draft_real(d, "correlation_time_sweeps", e->correlation_time * (double)q->period);
+    draft_integer(d, "correlation_time_is_upper_bound", e->correlation_time <= 0.5);
+    draft_integer(d, "walkers_that_stand_still", q->found.still);
+    draft_real(d, "difference_of_halves", q->found.halves);
+    draft_integer(d, "samples", q->samples);
+    draft_integer(d, "converged", e->converged);
+    write_autocorrelation(d, q);
 }
 
-static void write_array(store *s, hid_t group, const quantity_record *q)
+static void write_array(draft *d, const quantity_record *q)
 {
     hsize_t length = (hsize_t)q->length;
-    store_label(s, group, "kind", "array");
-    axes_write(s, group, &q->axes);
-    axes_write_array(s, group, "mean", STORE_DOUBLE, &q->axes, q->found.means);
-    axes_write_array(s, group, "error", STORE_DOUBLE, &q->axes, q->found.errors);
-    axes_write_array(s, group, "converged", STORE_BYTE, &q->axes, q->found.each_converged);
-    store_array(s, group, "block_sums", STORE_DOUBLE, 2, (hsize_t[]){CHECKPOINT_ROWS, length},
+    draft_label(d, "kind", "array");
+    axes_write(d, &q->axes);
+    axes_write_array(d, "mean", STORE_DOUBLE, &q->axes, q->found.means);
+    axes_write_array(d, "error", STORE_DOUBLE, &q->axes, q->found.errors);
+    axes_write_array(d, "converged", STORE_BYTE, &q->axes, q->found.each_converged);
+    draft_array(d, "block_sums", STORE_DOUBLE, 2, (hsize_t[]){CHECKPOINT_ROWS, length},
                 q->blocks.sums);
-    write_integer(s, group, "per_block", q->blocks.per_block);
-    write_integer(s, group, "blocks", q->blocks.blocks);
-    write_integer(s, group, "in_last", q->blocks.in_last);
-    write_integer(s, group, "samples", q->blocks.per_block * q->blocks.blocks + q->blocks.in_last);
+    draft_integer(d, "per_block", q->blocks.per_block);
+    draft_integer(d, "blocks", q->blocks.blocks);
+    draft_integer(d, "in_last", q->blocks.in_last);
+    draft_integer(d, "samples", q->blocks.per_block * q->blocks.blocks + q->blocks.in_last);
 }
 
-static void write_quantity(store *s, hid_t observables, const quantity_record *q,
-                           const output_data *data)
+static void write_quantity(draft *d, const quantity_record *q, const output_data *data)
 {
-    hid_t group = record_group(s, observables, "observable", q->observable, q->name);
-    store_label(s, group, "unit", q->unit);
-    store_label(s, group, "doc", q->doc);
-    write_integer(s, group, "length", q->length);
-    write_integer(s, group, "period", q->period);
+    record_enter(d, "observable", q->observable, q->name);
+    draft_label(d, "unit", q->unit);
+    draft_label(d, "doc", q->doc);
+    draft_integer(d, "length", q->length);
+    draft_integer(d, "period", q->period);
     if (q->length == 1)
-        write_scalar(s, group, q, data->equilibrate);
+        write_scalar(d, q, data->equilibrate);
     else
-        write_array(s, group, q);
-    store_leave(s, group);
+        write_array(d, q);
+    record_leave(d);
 }
 
-static void write_derived(store *s, hid_t observables, const derived_record *d)
+static void write_derived(draft *d, const derived_record *r)
 {
-    hid_t group = record_group(s, observables, "observable", d->observable, d->name);
-    store_label(s, group, "kind", d->length > 1 ? "derived_array" : "derived");
-    store_label(s, group, "unit", d->unit);
-    store_label(s, group, "doc", d->doc);
-    write_integer(s, group, "valid", d->valid);
-    if (d->length > 1) {
-        write_integer(s, group, "length", d->length);
-        axes_write(s, group, &d->axes);
-        axes_write_array(s, group, "value", STORE_DOUBLE, &d->axes, d->values);
-        axes_write_array(s, group, "error", STORE_DOUBLE, &d->axes, d->errors);
-        axes_write_array(s, group, "converged", STORE_BYTE, &d->axes, d->each_converged);
+    record_enter(d, "observable", r->observable, r->name);
+    draft_label(d, "kind", r->length > 1 ? "derived_array" : "derived");
+    draft_label(d, "unit", r->unit);
+    draft_label(d, "doc", r->doc);
+    draft_integer(d, "valid", r->valid);
+    if (r->length > 1) {
+        draft_integer(d, "length", r->length);
+        axes_write(d, &r->axes);
+        axes_write_array(d, "value", STORE_DOUBLE, &r->axes, r->values);
+        axes_write_array(d, "error", STORE_DOUBLE, &r->axes, r->errors);
+        axes_write_array(d, "converged", STORE_BYTE, &r->axes, r->each_converged);
     } else {
-        write_real(s, group, "value", d->value);
-        write_real(s, group, "error", d->error);
-        write_integer(s, group, "converged", d->converged);
+        draft_real(d, "value", r->value);
+        draft_real(d, "error", r->error);
+        draft_integer(d, "converged", r->converged);
     }
-    store_leave(s, group);
+    record_leave(d);
 }
 
 static char *path_of_quantity(const output_data *data, int i)
@@ -186,58 +171,58 @@ static char *path_of_move(const output_data *data, int i)
 }
 
 /* Paths of records below their group, one a line, in the order of the run. */
-static void write_order(store *s, hid_t checkpoint, const char *name, const output_data *data,
-                        int count, char *(*path_of)(const output_data *, int))
+static void write_order(draft *d, const char *name, const output_data *data, int count,
+                        char *(*path_of)(const output_data *, int))
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
     for (int i = 0; out && i < count; i++) {
         char *path = path_of(data, i);
-        if (!path) store_short(s);
+        if (!path) d->memory_short = true;
         fprintf(out, "%s\n", path ? path : "");
         free(path);
     }
     if (!out || fclose(out))
-        store_short(s);
+        d->memory_short = true;
     else
-        store_document(s, checkpoint, name, text);
+        draft_text(d, name, text);
     free(text);
 }
 
-static void write_blobs(store *s, hid_t checkpoint, const output_data *data)
+static void write_blobs(draft *d, const output_data *data)
 {
-    hid_t group = store_group(s, checkpoint, "plugins");
-    write_integer(s, group, "count", data->blob_count);
+    draft_enter(d, "plugins");
+    draft_integer(d, "count", data->blob_count);
     for (int i = 0; i < data->blob_count; i++) {
         char number[16];
         snprintf(number, sizeof number, "%d", i);
-        hid_t one = store_group(s, group, number);
+        draft_enter(d, number);
         const hsize_t row = data->blobs[i].row, bytes = data->blobs[i].bytes,
                       shape[2] = {row ? bytes / row : bytes, row};
-        store_document(s, one, "name", data->blobs[i].name);
-        write_integer(s, one, "row", (int64_t)row);
-        if (bytes) store_array(s, one, "data", STORE_BYTE, row ? 2 : 1, shape, data->blobs[i].data);
-        store_leave(s, one);
+        draft_text(d, "name", data->blobs[i].name);
+        draft_integer(d, "row", (int64_t)row);
+        if (bytes) draft_array(d, "data", STORE_BYTE, row ? 2 : 1, shape, data->blobs[i].data);
+        draft_leave(d);
     }
-    store_leave(s, group);
+    draft_leave(d);
 }
 
 /* Which frames this checkpoint counts: archive/trajectory.h. Where they are differs between equal runs: origin.c. */
-static void write_trajectory(store *s, hid_t checkpoint, const output_trajectory *t)
+static void write_trajectory(draft *d, const output_trajectory *t)
 {
     if (!t->wanted) return;
-    hid_t group = store_group(s, checkpoint, "trajectory");
-    store_label(s, group, "format", t->format == TRAJECTORY_OF_H5MD ? "h5md" : "gsd");
-    write_integer(s, group, "single", t->single);
-    write_integer(s, group, "frames", t->written);
-    store_attribute(s, group, "from", STORE_UINT64, &t->from);
-    store_attribute(s, group, "until", STORE_UINT64, &t->until);
-    store_leave(s, group);
+    draft_enter(d, "trajectory");
+    draft_label(d, "format", t->format == TRAJECTORY_OF_H5MD ? "h5md" : "gsd");
+    draft_integer(d, "single", t->single);
+    draft_integer(d, "frames", t->written);
+    draft_number(d, "from", STORE_UINT64, &t->from);
+    draft_number(d, "until", STORE_UINT64, &t->until);
+    draft_leave(d);
 }
 
 /* Boxes as vectors, of all walkers if they change. */
-static void write_boxes(store *s, hid_t checkpoint, const output_data *data)
+static void write_boxes(draft *d, const output_data *data)
 {
     const plugmc_box *own = &data->system->box, *boxes = own;
     hsize_t shape[3] = {1, 3, 3};
@@ -248,78 +233,67 @@ static void write_boxes(store *s, hid_t checkpoint, const output_data *data)
         boxes = b->data;
         shape[0] = b->bytes / b->row;
     }
-    double(*vectors)[3][3] = malloc((size_t)shape[0] * sizeof *vectors);
-    if (!vectors) {
-        store_short(s);
-        return;
-    }
-    for (hsize_t w = 0; w < shape[0]; w++) memcpy(vectors[w], boxes[w].vector, sizeof *vectors);
-    store_array(s, checkpoint, "boxes", STORE_DOUBLE, 3, shape, vectors);
-    free(vectors);
+    double(*vectors)[3][3] = draft_new_array(d, "boxes", STORE_DOUBLE, 3, shape);
+    for (hsize_t w = 0; vectors && w < shape[0]; w++)
+        memcpy(vectors[w], boxes[w].vector, sizeof *vectors);
 }
 
 /* How many particles there may be of each species: positions stand in their order. */
-static void write_species(store *s, hid_t checkpoint, const plugmc_system *system)
+static void write_species(draft *d, const plugmc_system *system)
 {
     const hsize_t kinds = (hsize_t)system->species_count;
-    int64_t *room = malloc(((size_t)kinds + 1) * sizeof *room);
-    if (!room) {
-        store_short(s);
-        return;
-    }
-    for (hsize_t k = 0; k < kinds; k++) room[k] = system->first[k + 1] - system->first[k];
-    store_array(s, checkpoint, "species", STORE_INT64, 1, &kinds, room);
-    free(room);
+    int64_t *room = draft_new_array(d, "species", STORE_INT64, 1, &kinds);
+    for (hsize_t k = 0; room && k < kinds; k++) room[k] = system->first[k + 1] - system->first[k];
 }
 
-static void write_state(store *s, hid_t plugmc, const output_data *data)
+static void write_state(draft *d, const output_data *data)
 {
+    static const int32_t one = 1;
     const plugmc_system *system = data->system;
-    hid_t group = store_group(s, plugmc, "checkpoint");
-    store_attribute(s, group, "equilibrate", STORE_UINT64, &data->equilibrate);
-    store_attribute(s, group, "sweep", STORE_UINT64, &data->sweep);
-    write_integer(s, group, "finished", data->finished);
+    draft_enter(d, "checkpoint");
+    draft_number(d, "equilibrate", STORE_UINT64, &data->equilibrate);
+    draft_number(d, "sweep", STORE_UINT64, &data->sweep);
+    draft_integer(d, "finished", data->finished);
     hsize_t shape[3] = {(hsize_t)system->walkers, (hsize_t)system->particles, 3};
-    store_array(s, group, "positions", STORE_DOUBLE, 3, shape, data->positions);
-    write_species(s, group, system);
-    write_boxes(s, group, data);
+    draft_array(d, "positions", STORE_DOUBLE, 3, shape, data->positions);
+    write_species(d, system);
+    write_boxes(d, data);
     if (data->joined) /* for programs that read results without the plugins */
-        store_array(s, group, "joined", STORE_INT32, 1, &(hsize_t){1}, &(int32_t){1});
-    write_order(s, group, "quantities", data, data->quantity_count, path_of_quantity);
-    write_order(s, group, "derived", data, data->derived_count, path_of_derived);
-    write_order(s, group, "moves", data, data->move_count, path_of_move);
-    write_blobs(s, group, data);
-    write_trajectory(s, group, &data->trajectory);
-    store_leave(s, group);
+        draft_array(d, "joined", STORE_INT32, 1, &(hsize_t){1}, &one);
+    write_order(d, "quantities", data, data->quantity_count, path_of_quantity);
+    write_order(d, "derived", data, data->derived_count, path_of_derived);
+    write_order(d, "moves", data, data->move_count, path_of_move);
+    write_blobs(d, data);
+    write_trajectory(d, &data->trajectory);
+    draft_leave(d);
 }
 
-static void write_volatile(store *s, hid_t plugmc, const output_data *data)
+static void write_volatile(draft *d, const output_data *data)
 {
     char date[32];
     time_t now = time(NULL);
     struct tm utc;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    hid_t group = store_group(s, plugmc, "volatile");
-    write_real(s, group, "seconds", data->seconds);
-    pace_write(s, group, &data->pace);
-    store_document(s, group, "written", date);
-    store_leave(s, group);
+    draft_enter(d, "volatile");
+    draft_real(d, "seconds", data->seconds);
+    pace_write(d, &data->pace);
+    draft_text(d, "written", date);
+    draft_leave(d);
 }
 
-void checkpoint_write(store *s, const output_data *data, const char *stamp, const char *trajectory)
+void checkpoint_write(draft *d, const output_data *data, const char *stamp, const char *trajectory)
 {
-    origin_write(s, data, stamp, trajectory);
-    hid_t plugmc = store_group(s, s->file, "plugmc");
-    write_integer(s, plugmc, "format", CHECKPOINT_FORMAT);
-    hid_t observables = store_group(s, plugmc, "observables");
-    for (int i = 0; i < data->quantity_count; i++)
-        write_quantity(s, observables, &data->quantities[i], data);
-    for (int i = 0; i < data->derived_count; i++) write_derived(s, observables, &data->derived[i]);
-    store_leave(s, observables);
-    move_records_write(s, plugmc, data);
-    write_state(s, plugmc, data);
-    write_volatile(s, plugmc, data);
-    store_leave(s, plugmc);
+    origin_write(d, data, stamp, trajectory);
+    draft_enter(d, "plugmc");
+    draft_integer(d, "format", CHECKPOINT_FORMAT);
+    draft_enter(d, "observables");
+    for (int i = 0; i < data->quantity_count; i++) write_quantity(d, &data->quantities[i], data);
+    for (int i = 0; i < data->derived_count; i++) write_derived(d, &data->derived[i]);
+    draft_leave(d);
+    move_records_write(d, data);
+    write_state(d, data);
+    write_volatile(d, data);
+    draft_leave(d);
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */

@@ -19,59 +19,47 @@ enum { MOST_MOVES = 4096, MOST_TUNINGS = 1 << 24 };
 /* ---- Writing ------------------------------------------------------------------------------------ */
 
 /* A history of steps as arrays. */
-static void write_tunings(store *s, hid_t group, const move_record *m)
+static void write_tunings(draft *d, const move_record *m)
 {
     const hsize_t count = (hsize_t)m->tuning_count;
-    uint64_t *sweeps = malloc((size_t)(count + 1) * sizeof *sweeps);
-    int32_t *rungs = malloc((size_t)(count + 1) * sizeof *rungs);
-    double *acceptance = malloc((size_t)(count + 1) * sizeof *acceptance);
-    double *steps = malloc((size_t)(count + 1) * sizeof *steps);
-    if (!sweeps || !rungs || !acceptance || !steps) store_short(s);
-    for (hsize_t k = 0; k < count && !s->failed; k++) {
+    if (!count) return;
+    uint64_t *sweeps = draft_new_array(d, "tuning_sweep", STORE_UINT64, 1, &count);
+    int32_t *rungs = draft_new_array(d, "tuning_rung", STORE_INT32, 1, &count);
+    double *acceptance = draft_new_array(d, "tuning_acceptance", STORE_DOUBLE, 1, &count);
+    double *steps = draft_new_array(d, "tuning_step", STORE_DOUBLE, 1, &count);
+    for (hsize_t k = 0; k < count && !d->memory_short; k++) {
         const tuning_record *t = &m->tunings[k];
         sweeps[k] = t->sweep;
         rungs[k] = t->rung;
         acceptance[k] = t->acceptance;
         steps[k] = t->step;
     }
-    if (count && !s->failed) {
-        store_array(s, group, "tuning_sweep", STORE_UINT64, 1, &count, sweeps);
-        store_array(s, group, "tuning_rung", STORE_INT32, 1, &count, rungs);
-        store_array(s, group, "tuning_acceptance", STORE_DOUBLE, 1, &count, acceptance);
-        store_array(s, group, "tuning_step", STORE_DOUBLE, 1, &count, steps);
-    }
-    free(sweeps), free(rungs), free(acceptance), free(steps);
 }
 
-static void write_move(store *s, hid_t movers, const move_record *m)
+static void write_move(draft *d, const move_record *m)
 {
-    const hsize_t rungs = (hsize_t)m->rungs;
-    uint64_t *numbers = malloc(2 * (size_t)m->rungs * sizeof *numbers);
-    if (!numbers) {
-        store_short(s);
-        return;
+    const hsize_t one = 1, rungs = (hsize_t)m->rungs;
+    record_enter(d, "mover", m->mover, m->name);
+    draft_label(d, "doc", m->doc);
+    draft_label(d, "step_unit", m->step_unit);
+    uint64_t *changes = draft_new_array(d, "changes", STORE_UINT64, 1, &one);
+    uint64_t *trials = draft_new_array(d, "trials", STORE_UINT64, 1, &rungs);
+    uint64_t *accepted = draft_new_array(d, "accepted", STORE_UINT64, 1, &rungs);
+    if (!d->memory_short) *changes = m->changes;
+    for (int32_t r = 0; r < m->rungs && !d->memory_short; r++) {
+        trials[r] = m->counts[r].trials;
+        accepted[r] = m->counts[r].accepted;
     }
-    for (int32_t r = 0; r < m->rungs; r++) {
-        numbers[r] = m->counts[r].trials;
-        numbers[m->rungs + r] = m->counts[r].accepted;
-    }
-    hid_t group = record_group(s, movers, "mover", m->mover, m->name);
-    store_label(s, group, "doc", m->doc);
-    store_label(s, group, "step_unit", m->step_unit ? m->step_unit : "");
-    store_array(s, group, "changes", STORE_UINT64, 1, (hsize_t[]){1}, (uint64_t[]){m->changes});
-    store_array(s, group, "trials", STORE_UINT64, 1, &rungs, numbers);
-    store_array(s, group, "accepted", STORE_UINT64, 1, &rungs, numbers + m->rungs);
-    store_array(s, group, "step", STORE_DOUBLE, 1, &rungs, m->steps);
-    write_tunings(s, group, m);
-    store_leave(s, group);
-    free(numbers);
+    draft_array(d, "step", STORE_DOUBLE, 1, &rungs, m->steps);
+    write_tunings(d, m);
+    record_leave(d);
 }
 
-void move_records_write(store *s, hid_t plugmc, const output_data *data)
+void move_records_write(draft *d, const output_data *data)
 {
-    hid_t movers = store_group(s, plugmc, "movers");
-    for (int i = 0; i < data->move_count; i++) write_move(s, movers, &data->moves[i]);
-    store_leave(s, movers);
+    draft_enter(d, "movers");
+    for (int i = 0; i < data->move_count; i++) write_move(d, &data->moves[i]);
+    draft_leave(d);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------ */

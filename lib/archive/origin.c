@@ -5,7 +5,7 @@
 #include "archive/parts.h"
 
 /* Names, one a line, in the order of their numbers. */
-static void write_species_names(store *s, hid_t group, const plugmc_system *system)
+static void write_species_names(draft *d, const plugmc_system *system)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -13,30 +13,29 @@ static void write_species_names(store *s, hid_t group, const plugmc_system *syst
     for (int k = 0; out && k < system->species_count; k++)
         fprintf(out, "%s\n", plugmc_species_at(system, k)->name);
     if (!out || fclose(out))
-        store_fail(s, "there is not enough memory");
+        d->memory_short = true;
     else
-        store_document(s, group, "species", text);
+        draft_text(d, "species", text);
     free(text);
 }
 
-void origin_write(store *s, const output_data *data, const char *stamp, const char *trajectory)
+void origin_write(draft *d, const output_data *data, const char *stamp, const char *trajectory)
 {
-    hid_t group = store_group(s, s->file, "parameters");
-    store_document(s, group, "effective_ini", data->origin.effective_ini);
-    store_document(s, group, "user_ini", data->origin.user_ini);
-    store_document(s, group, "provenance", data->origin.provenance);
-    if (data->origin.history) store_document(s, group, "history", data->origin.history);
-    store_document(s, group, "identity", stamp);
+    draft_enter(d, "parameters");
+    draft_text(d, "effective_ini", data->origin.effective_ini);
+    draft_text(d, "user_ini", data->origin.user_ini);
+    draft_text(d, "provenance", data->origin.provenance);
+    if (data->origin.history) draft_text(d, "history", data->origin.history);
+    draft_text(d, "identity", stamp);
     if (data->trajectory.wanted) {
-        store_label(s, group, "run", data->trajectory.run);
-        store_document(s, group, "trajectory", trajectory);
+        draft_label(d, "run", data->trajectory.run);
+        draft_text(d, "trajectory", trajectory);
     }
-    write_species_names(s, group, data->system);
-    store_attribute(s, group, "seed", STORE_UINT64, &data->system->seed.key);
-    store_label(s, group, "version", PLUGMC_VERSION);
-    if (data->origin.author && *data->origin.author)
-        store_label(s, group, "author", data->origin.author);
-    store_leave(s, group);
+    write_species_names(d, data->system);
+    draft_number(d, "seed", STORE_UINT64, &data->system->seed.key);
+    draft_label(d, "version", PLUGMC_VERSION);
+    if (data->origin.author && *data->origin.author) draft_label(d, "author", data->origin.author);
+    draft_leave(d);
 }
 
 /* "" in files of earlier versions. */

@@ -35,12 +35,12 @@ void pace_go_back(pace_record *p, uint64_t sweep)
     while (p->count && p->sweep[p->count - 1] > sweep) p->count--;
 }
 
-void pace_write(store *s, hid_t group, const pace_record *p)
+void pace_write(draft *d, const pace_record *p)
 {
     const hsize_t count = (hsize_t)p->count;
     if (!count) return; /* arrays without elements are not comparable, says h5diff */
-    store_array(s, group, "pace_sweep", STORE_UINT64, 1, &count, p->sweep);
-    store_array(s, group, "pace_seconds", STORE_DOUBLE, 1, &count, p->seconds);
+    draft_array(d, "pace_sweep", STORE_UINT64, 1, &count, p->sweep);
+    draft_array(d, "pace_seconds", STORE_DOUBLE, 1, &count, p->seconds);
 }
 
 static bool makes_sense(const pace_record *p)

@@ -1,7 +1,6 @@
 /* See rehearsal_child.h. */
 #include "archive/rehearsal_child.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "archive/parts.h"
 #include "archive/replacement.h"
 #include "archive/averages.h"
+#include "base/bytes.h"
 
 static int judge(const store *s, enum exit_code damaged, char reason[REHEARSAL_REASON])
 {
@@ -29,17 +29,6 @@ int rehearse_checkpoint(const char *path, char reason[REHEARSAL_REASON])
     return judge(&s, EXIT_CHECKPOINT, reason);
 }
 
-static bool write_all(int out, const void *data, size_t bytes)
-{
-    for (const char *at = data; bytes;) {
-        ssize_t n = write(out, at, bytes);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        at += n, bytes -= (size_t)n;
-    }
-    return true;
-}
-
 int rehearse_positions(const char *path, const char *detail, int out, char reason[REHEARSAL_REASON])
 {
     store s = {0};
@@ -53,5 +42,5 @@ int rehearse_positions(const char *path, const char *detail, int out, char reaso
     void *packed = frame_pack(&frame, &bytes);
     if (!packed) store_short(&s);
     if (s.failed) return judge(&s, EXIT_INPUT, reason);
-    return write_all(out, packed, bytes) ? EXIT_DONE : EXIT_INTERNAL;
+    return bytes_write(out, packed, bytes) ? EXIT_DONE : EXIT_INTERNAL;
 }

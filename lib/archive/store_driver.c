@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "archive/store_apart.h"
+#include "archive/store.h"
 
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
@@ -23,7 +23,7 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access, haddr
     store *const *owner = H5Pget_driver_info(access);
     driver_file *file = calloc(1, sizeof *file);
     struct stat info;
-    if (!owner || !file || fstat((*owner)->below < 0 ? (*owner)->fd : (*owner)->below, &info)) {
+    if (!owner || !file || fstat((*owner)->fd, &info)) {
         if (owner && !(*owner)->error) (*owner)->error = errno;
         free(file);
         return NULL;
@@ -35,6 +35,8 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access, haddr
 
 static herr_t driver_close(H5FD_t *base)
 {
+    const driver_file *file = (driver_file *)base;
+    file->owner->size = file->size;
     free(base);
     return 0;
 }
@@ -66,32 +68,36 @@ static haddr_t driver_size(const H5FD_t *base, H5FD_mem_t type)
     return ((const driver_file *)base)->size;
 }
 
-/* Bytes to the end of a block, where files differ by blocks. */
+/* A request in pieces that lie in one block of what is changed, or behind all of it. */
 static size_t piece_at(const store *s, haddr_t at, size_t bytes)
 {
-    const size_t left = TOUCHED_BLOCK - (size_t)(at % TOUCHED_BLOCK);
-    return s->below < 0 || bytes < left ? bytes : left;
+    const size_t left = CHANGES_BLOCK - (size_t)(at % CHANGES_BLOCK);
+    return at / CHANGES_BLOCK >= s->changes.count || bytes < left ? bytes : left;
+}
+
+static char *block_at(const store *s, haddr_t at)
+{
+    const haddr_t k = at / CHANGES_BLOCK;
+    return k < s->changes.count ? s->changes.blocks[k] : NULL;
 }
 
 /* Past the end of the file there are zeros, as HDF5 expects. */
-static bool read_file(store *s, haddr_t from, size_t bytes, char *to)
+static bool read_disk(store *s, haddr_t from, size_t bytes, char *to)
 {
     while (bytes) {
-        const size_t piece = piece_at(s, from, bytes);
-        const bool own = s->below < 0 || touched_has(&s->touched, from);
-        ssize_t n = pread(own ? s->fd : s->below, to, piece, (off_t)from);
+        ssize_t n = pread(s->fd, to, bytes, (off_t)from);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) {
             if (!s->error) s->error = errno;
             return false;
         }
-        if (n == 0) memset(to, 0, n = (ssize_t)piece);
+        if (n == 0) memset(to, 0, n = (ssize_t)bytes);
         to += n, from += (haddr_t)n, bytes -= (size_t)n;
     }
     return true;
 }
 
-static void write_file(store *s, haddr_t to, size_t bytes, const char *from)
+static void write_disk(store *s, haddr_t to, size_t bytes, const char *from)
 {
     while (bytes && !s->error) {
         ssize_t n = pwrite(s->fd, from, bytes, (off_t)to);
@@ -104,24 +110,44 @@ static void write_file(store *s, haddr_t to, size_t bytes, const char *from)
     }
 }
 
-/* The block of this byte, where the file below still stands for it, comes into the file itself. */
-static void bring_block(store *s, haddr_t at)
+/* A copy of the block that is changed instead of the disk; NULL with an error. */
+static char *changed_block(store *s, haddr_t at)
 {
-    char block[4096];
-    if (s->below < 0 || touched_has(&s->touched, at)) return;
-    const haddr_t first = at / TOUCHED_BLOCK * TOUCHED_BLOCK;
-    for (haddr_t from = first; from < first + TOUCHED_BLOCK && !s->error; from += sizeof block)
-        if (read_file(s, from, sizeof block, block)) write_file(s, from, sizeof block, block);
+    char **block = &s->changes.blocks[at / CHANGES_BLOCK];
+    if (*block) return *block;
+    char *copy = malloc(CHANGES_BLOCK);
+    if (!copy && !s->error) s->error = ENOMEM;
+    if (copy && !read_disk(s, at - at % CHANGES_BLOCK, CHANGES_BLOCK, copy)) {
+        free(copy);
+        copy = NULL;
+    }
+    return *block = copy;
 }
 
-/* Before what lies between is written. */
-static void touch(store *s, haddr_t from, haddr_t end)
+static bool read_file(store *s, haddr_t from, size_t bytes, char *to)
 {
-    if (from >= end) return;
-    bring_block(s, from);
-    bring_block(s, end - 1);
-    touched_add(&s->touched, from, end);
-    if (s->below >= 0 && s->touched.unknown && !s->error) s->error = ENOMEM;
+    for (size_t n; bytes; to += n, from += n, bytes -= n) {
+        const char *block = block_at(s, from);
+        n = piece_at(s, from, bytes);
+        if (block)
+            memcpy(to, block + from % CHANGES_BLOCK, n);
+        else if (!read_disk(s, from, n, to))
+            return false;
+    }
+    return true;
+}
+
+static void write_file(store *s, haddr_t to, size_t bytes, const char *from)
+{
+    for (size_t n; bytes && !s->error; from += n, to += n, bytes -= n) {
+        n = piece_at(s, to, bytes);
+        if (to / CHANGES_BLOCK >= s->changes.count) {
+            write_disk(s, to, n, from);
+        } else {
+            char *block = changed_block(s, to);
+            if (block) memcpy(block + to % CHANGES_BLOCK, from, n);
+        }
+    }
 }
 
 static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t access, haddr_t from, size_t bytes,
@@ -136,7 +162,6 @@ static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t access, haddr_t 
 {
     (void)type, (void)access;
     driver_file *file = (driver_file *)base;
-    touch(file->owner, to, to + bytes);
     if (to + bytes > file->size) file->size = to + bytes;
     write_file(file->owner, to, bytes, data);
     return 0;
@@ -147,9 +172,9 @@ static herr_t driver_truncate(H5FD_t *base, hid_t access, hbool_t closing)
     (void)access, (void)closing;
     driver_file *file = (driver_file *)base;
     if (file->size == file->allocated) return 0;
-    touch(file->owner, file->allocated, file->size); /* zeros, if it grows again */
-    if (!file->owner->error && ftruncate(file->owner->fd, (off_t)file->allocated))
-        file->owner->error = errno;
+    store *s = file->owner;
+    if (!s->error && !s->changes.blocks && ftruncate(s->fd, (off_t)file->allocated))
+        s->error = errno;
     file->size = file->allocated;
     return 0;
 }

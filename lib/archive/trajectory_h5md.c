@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "archive/changes.h"
 #include "archive/parts.h"
 #include "archive/replacement.h"
 #include "archive/trajectory.h"
@@ -21,177 +22,94 @@ static int failed(int error, const char *path, char why[OUTPUT_WHY])
     return error == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
 }
 
-static int store_failed(output_data *data, const store *s, const char *path, char why[OUTPUT_WHY])
-{
-    snprintf(why, OUTPUT_WHY, "%s: %.900s", path, s->reason);
-    data->file.error = s->error;
-    return s->memory_short ? EXIT_MEMORY : EXIT_OUTPUT;
-}
-
-/* ---- Changes ---------------------------------------------------------------------------------- */
-
-/* At the end of a file of changes, which is as long as the file that it changes and has blocks in their places there;
- * before it are the bits of `touched`. */
-typedef struct changes_end {
-    char magic[8];
-    uint64_t size;  /* of the file with these changes */
-    uint64_t bytes; /* of the bits */
-} changes_end;
-
-static const char magic[8] = "h5mdchg";
-
 static char *changes_name(const char *path)
 {
     char *name;
     return asprintf(&name, "%s.changes", path) < 0 ? NULL : name;
 }
 
-static int move_bytes(int fd, void *data, size_t bytes, uint64_t at, bool writing)
-{
-    for (char *p = data; bytes;) {
-        const ssize_t n =
-            writing ? pwrite(fd, p, bytes, (off_t)at) : pread(fd, p, bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return n ? errno : writing ? ENOSPC : EBADMSG;
-        p += n, at += (uint64_t)n, bytes -= (size_t)n;
-    }
-    return 0;
-}
-
-/* Completes a file of changes that is open, and gives it its name. */
-static int complete(replacement *file, const char *name, touched *touched)
-{
-    struct stat info;
-    if (touched->unknown) return ENOMEM;
-    int code = fstat(file->fd, &info) ? errno : 0;
-    changes_end end = {.size = (uint64_t)info.st_size, .bytes = touched->bytes};
-    memcpy(end.magic, magic, sizeof end.magic);
-    if (!code) code = move_bytes(file->fd, touched->bits, touched->bytes, end.size, true);
-    if (!code) code = move_bytes(file->fd, &end, sizeof end, end.size + end.bytes, true);
-    if (!code && fsync(file->fd)) code = errno;
-    if (!code && rename(file->temporary, name)) code = errno;
-    if (!code) replacement_flush_folder(name);
-    return code;
-}
-
-static int copy_range(int from, int to, uint64_t at, uint64_t end)
-{
-    enum { PIECE = 1 << 20 };
-    char *piece = malloc(PIECE);
-    int code = piece ? 0 : ENOMEM;
-    while (at < end && !code) {
-        const size_t n = end - at < PIECE ? (size_t)(end - at) : PIECE;
-        code = move_bytes(from, piece, n, at, false);
-        if (!code) code = move_bytes(to, piece, n, at, true);
-        at += n;
-    }
-    free(piece);
-    return code;
-}
-
-static int read_end(int fd, changes_end *end, touched *touched)
-{
-    struct stat info;
-    if (fstat(fd, &info)) return errno;
-    const uint64_t bytes = (uint64_t)info.st_size;
-    if (bytes < sizeof *end) return EBADMSG;
-    int code = move_bytes(fd, end, sizeof *end, bytes - sizeof *end, false);
-    if (!code && (memcmp(end->magic, magic, sizeof magic) || end->size > bytes ||
-                  end->bytes != bytes - end->size - sizeof *end))
-        code = EBADMSG;
-    if (code) return code;
-    touched->bits = malloc((size_t)end->bytes + 1);
-    touched->bytes = (size_t)end->bytes;
-    return touched->bits ? move_bytes(fd, touched->bits, touched->bytes, end->size, false) : ENOMEM;
-}
-
-/* Applies a file of changes, and removes it when what was changed is on the disk. */
-static int apply(const char *name, const char *path)
-{
-    changes_end end;
-    touched touched = {0};
-    const int from = open(name, O_RDONLY | O_CLOEXEC);
-    if (from < 0) return errno;
-    const int to = open(path, O_WRONLY | O_CLOEXEC);
-    int code = to < 0 ? errno : read_end(from, &end, &touched);
-    for (uint64_t at = 0, until = 0; !code && touched_next(&touched, &at, &until);)
-        code = copy_range(from, to, at, until < end.size ? until : end.size);
-    if (!code && ftruncate(to, (off_t)end.size)) code = errno;
-    if (!code && fsync(to)) code = errno;
-    if (!code && unlink(name)) code = errno;
-    touched_free(&touched);
-    close(from);
-    if (to >= 0) close(to);
-    return code;
-}
-
 /* ---- Appending -------------------------------------------------------------------------------- */
 
-static void write_header(store *s, const output_data *data)
+static int writing_failed(output_data *data, const outcome *end, const char *path,
+                          char why[OUTPUT_WHY])
 {
-    h5md_write_header(s, data);
-    hid_t group = store_group(s, s->file, "parameters");
-    store_label(s, group, "run", data->trajectory.run);
-    store_leave(s, group);
+    snprintf(why, OUTPUT_WHY, "%s: %.900s", path, end->reason);
+    data->file.error = end->error;
+    return end->memory_short ? EXIT_MEMORY : EXIT_OUTPUT;
+}
+
+static void write_header(draft *d, const output_data *data)
+{
+    h5md_write_header(d, data);
+    draft_enter(d, "parameters");
+    draft_label(d, "run", data->trajectory.run);
+    draft_leave(d);
 }
 
 /* The first frames: a new file, under another name until it is whole. */
 static int begin(output_data *data, const char *path, char why[OUTPUT_WHY])
 {
     replacement file;
-    store s;
+    draft d = {0};
+    outcome end;
     int code = replacement_begin(&file, path, data->file.identity, REPLACES_ANY);
     if (code) return failed(code, path, why);
-    store_open_apart(&s, file.fd);
-    write_header(&s, data);
-    h5md_write_frames(&s, data, 0);
-    if (store_close(&s)) {
+    write_header(&d, data);
+    h5md_write_frames(&d, data, 0);
+    draft_write(&d, file.fd, -1, &end);
+    if (end.failed) {
         replacement_abandon(&file);
-        return store_failed(data, &s, path, why);
+        return writing_failed(data, &end, path, why);
     }
     code = replacement_finish(&file);
     return code ? failed(code, path, why) : EXIT_DONE;
 }
 
-static int change(output_data *data, const char *path, const char *changes, char why[OUTPUT_WHY])
+/* Gives a file of changes its name, when it and what is new are on the disk, and applies it. */
+static int complete(const replacement *file, int grown, const char *changes, const char *path)
+{
+    if (fsync(grown) || fsync(file->fd) || rename(file->temporary, changes)) return errno;
+    replacement_flush_folder(changes);
+    return changes_apply(changes, path);
+}
+
+/* What could not be completed goes from the end of the file. */
+static int grow(output_data *data, const char *path, const char *changes, char why[OUTPUT_WHY])
 {
     replacement file;
-    store s;
-    touched touched = {0};
-    const int below = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (below < 0) return failed(errno, path, why);
-    int code = replacement_begin(&file, path, data->file.identity, REPLACES_ANY);
+    draft d = {0};
+    outcome end;
+    struct stat before;
+    const int grown = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    int code = grown < 0 || fstat(grown, &before) ? errno : 0;
+    if (!code) code = replacement_begin(&file, path, data->file.identity, REPLACES_ANY);
     if (code) {
-        close(below);
+        if (grown >= 0) close(grown);
         return failed(code, path, why);
     }
-    store_open_over_apart(&s, file.fd, below);
-    h5md_write_frames(&s, data, data->trajectory.written);
-    if (store_close_telling(&s, &touched)) {
-        code = store_failed(data, &s, path, why);
-    } else {
-        code = complete(&file, changes, &touched);
-        if (!code) code = apply(changes, path);
-        if (code) code = failed(code, path, why);
-    }
-    touched_free(&touched);
-    close(below);
+    h5md_write_frames(&d, data, data->trajectory.written);
+    draft_write(&d, file.fd, grown, &end);
+    if (end.failed) code = writing_failed(data, &end, path, why);
+    if (!code && (code = complete(&file, grown, changes, path))) code = failed(code, path, why);
+    if (code && access(changes, F_OK) && ftruncate(grown, before.st_size))
+        code = failed(errno, path, why);
+    close(grown);
     replacement_abandon(&file);
     return code;
 }
 
 int h5md_trajectory_append(output_data *data, char why[OUTPUT_WHY])
 {
-    char *path = trajectory_path(&data->trajectory, 0, 1),
-         *changes = path ? changes_name(path) : NULL;
+    const output_trajectory *t = &data->trajectory;
+    char *path = trajectory_path(t, 0, 1), *changes = path ? changes_name(path) : NULL;
     int code = EXIT_DONE;
-    if (!changes)
-        code = failed(ENOMEM, data->trajectory.base, why);
-    else if (!data->trajectory.written)
+    if (!changes) {
+        code = failed(ENOMEM, t->base, why);
+    } else if (t->written) {
+        if (!access(changes, F_OK)) code = changes_apply(changes, path);
+        code = code ? failed(code, path, why) : grow(data, path, changes, why);
+    } else if (t->frame_count) { /* else the next ones replace what is there */
         code = begin(data, path, why);
-    else {
-        if (!access(changes, F_OK)) code = apply(changes, path);
-        code = code ? failed(code, path, why) : change(data, path, changes, why);
     }
     free(path), free(changes);
     return code;
@@ -244,7 +162,7 @@ int h5md_trajectory_open(output_data *data, enum trajectory_found *found, int64_
     *frames = 0;
     if (!code) lock_remove_strays(path);
     if (!code && !access(changes, F_OK)) {
-        code = apply(changes, path);
+        code = changes_apply(changes, path);
         if (code) code = failed(code, path, why);
     }
     if (!code && !access(path, F_OK)) {

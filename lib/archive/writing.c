@@ -111,53 +111,49 @@ bool output_names_clash(const output_data *data, const char **observable, const 
 }
 
 /* Is the file that is replaced still the one that was written or read last? */
-static int check_stamp(store *s, const char *from, const output_data *data)
+static outcome check_stamp(const char *from, const output_data *data)
 {
     store reading;
     store_open_path_apart(&reading, from);
     const int fd = reading.fd; /* of the file, where no child process reads it */
     origin_check_stamp(&reading, data);
-    const int failed = store_close(&reading);
+    store_close(&reading);
     if (fd >= 0) close(fd);
-    if (!failed) return 0;
-    s->memory_short = reading.memory_short;
-    s->error = reading.error;
-    store_fail(s, "%s", reading.reason);
-    return 1;
+    return store_outcome(&reading);
 }
 
-/* 0, or non-zero with the reason in s->reason. keeps = false: all is done but the last step, and the old file, or none,
- * is there as before. */
-static int write_file(store *s, const char *path, bool fresh, bool keeps, const output_data *data,
-                      const char *stamp)
+static outcome failure(int code)
+{
+    outcome end = {.failed = true, .memory_short = child_is_shortage(code)};
+    end.error = code > 0 ? code : 0;
+    snprintf(end.reason, sizeof end.reason, "%s", replacement_words(code));
+    return end;
+}
+
+/* keeps = false: all is done but the last step, and the old file, or none, is there as before. */
+static outcome write_file(const char *path, bool fresh, bool keeps, const output_data *data,
+                          const char *stamp)
 {
     replacement file;
-    *s = (store){.fd = -1};
-    if (!fresh && check_stamp(s, path, data)) return 1;
+    draft d = {0};
+    outcome end = {0};
+    if (!fresh) end = check_stamp(path, data);
+    if (end.failed) return end;
     char *base = trajectory_seen_from(&data->trajectory, path);
-    if (!base) {
-        store_short(s);
-        return 1;
-    }
+    if (!base) return failure(ENOMEM);
     int code = replacement_begin(&file, path, data->file.identity,
                                  fresh ? REPLACES_NOTHING : REPLACES_PRESENT);
-    if (code) {
-        store_fail(s, "%s", replacement_words(code));
-        s->memory_short = child_is_shortage(code);
-        s->error = code > 0 ? code : 0;
-        free(base);
-        return code;
+    if (!code) {
+        checkpoint_write(&d, data, stamp, base);
+        draft_write(&d, file.fd, -1, &end);
     }
-    store_open_apart(s, file.fd);
-    checkpoint_write(s, data, stamp, base);
     free(base);
-    if (store_close(s) || !keeps) {
+    if (code) return failure(code);
+    if (end.failed || !keeps)
         replacement_abandon(&file);
-    } else {
-        code = replacement_finish(&file);
-        if (code) store_fail(s, "%s", replacement_words(code));
-    }
-    return s->failed ? s->failed : code;
+    else if ((code = replacement_finish(&file)))
+        return failure(code);
+    return end;
 }
 
 /* What the rehearsal leaves free: sampling takes a little more memory, and the file must be written
@@ -172,7 +168,6 @@ static void tell_clash(const char *observable, const char *name, char why[OUTPUT
 
 int output_rehearse(const char *path, output_data *data, report *r)
 {
-    store s;
     char stamp[sizeof data->file.stamp], why[OUTPUT_WHY];
     const char *observable, *name;
     if (output_names_clash(data, &observable, &name)) {
@@ -186,11 +181,11 @@ int output_rehearse(const char *path, output_data *data, report *r)
     if (margin == MAP_FAILED)
         return report_error(r, EXIT_MEMORY, NULL, 0, "cannot write %s: %s (nothing was changed)",
                             path, strerror(ENOMEM));
-    int failed = write_file(&s, path, true, false, data, stamp);
+    const outcome end = write_file(path, true, false, data, stamp);
     munmap(margin, MARGIN);
-    if (!failed) return EXIT_DONE;
-    return report_error(r, s.memory_short ? EXIT_MEMORY : EXIT_OUTPUT, NULL, 0,
-                        "cannot write %s: %s (nothing was changed)", path, s.reason);
+    if (!end.failed) return EXIT_DONE;
+    return report_error(r, end.memory_short ? EXIT_MEMORY : EXIT_OUTPUT, NULL, 0,
+                        "cannot write %s: %s (nothing was changed)", path, end.reason);
 }
 
 /* All of `data` is in the file now. */
@@ -207,7 +202,6 @@ static void note_written(const char *path, output_data *data, const char *stamp)
 int output_try(const char *path, bool fresh, output_data *data, lost_frames *lost,
                char why[OUTPUT_WHY])
 {
-    store s;
     const char *observable, *name;
     char stamp[sizeof data->file.stamp];
     if (output_names_clash(data, &observable, &name)) {
@@ -224,10 +218,11 @@ int output_try(const char *path, bool fresh, output_data *data, lost_frames *los
     if (code) return code;
     snprintf(stamp, sizeof stamp, "%s %llu", data->file.identity,
              (unsigned long long)data->file.writes + 1);
-    if (write_file(&s, path, fresh, true, data, stamp)) {
-        snprintf(why, OUTPUT_WHY, "%s", s.reason);
-        data->file.error = s.error;
-        return s.memory_short ? EXIT_MEMORY : EXIT_OUTPUT;
+    const outcome end = write_file(path, fresh, true, data, stamp);
+    if (end.failed) {
+        snprintf(why, OUTPUT_WHY, "%s", end.reason);
+        data->file.error = end.error;
+        return end.memory_short ? EXIT_MEMORY : EXIT_OUTPUT;
     }
     note_written(path, data, stamp);
     return EXIT_DONE;

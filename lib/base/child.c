@@ -5,6 +5,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,6 +88,19 @@ int child_start(pid_t *child, const int *files, int count, bool blocks_signals,
     return code;
 }
 
+int child_converse(pid_t *child, int *socket, const int *files, int count, char *const arguments[])
+{
+    int ends[2], all[MOST_FILES] = {-1, -1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return errno;
+    all[0] = ends[1];
+    for (int i = 0; i < count; i++) all[3 + i] = files[i];
+    const int code = child_start(child, all, 3 + count, true, arguments);
+    close(ends[1]);
+    if (code) close(ends[0]);
+    *socket = ends[0];
+    return code;
+}
+
 /* If SIGCHLD is ignored nobody learns how a child ended: -1, which is no end of a good one. */
 int child_wait(pid_t child)
 {
@@ -92,6 +108,17 @@ int child_wait(pid_t child)
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return -1;
     return status;
+}
+
+void child_tell_end(int status, const char *what_it_does, const char *guess, char *words,
+                    size_t size)
+{
+    if (status != -1 && WIFSIGNALED(status))
+        snprintf(words, size, "the process that %s it was ended by a signal (%s): %s", what_it_does,
+                 strsignal(WTERMSIG(status)), guess);
+    else
+        snprintf(words, size, "the process that %s it ended without an answer (exit code %d): %s",
+                 what_it_does, status == -1 ? -1 : WEXITSTATUS(status), guess);
 }
 
 bool child_is_shortage(int error)

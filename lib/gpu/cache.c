@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "gpu/gpu.h"
+#include "base/bytes.h"
 #include "base/sha256.h"
 #include "base/leftovers.h"
 
@@ -95,17 +96,6 @@ const char *cache_folder(char why[512])
 
 /* ---- Load ---- */
 
-static bool read_all(int file, void *to, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        ssize_t n = read(file, (char *)to + done, bytes - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        done += (size_t)n;
-    }
-    return true;
-}
-
 static bool read_image(int file, const cache_key *key, char **image, size_t *bytes)
 {
     file_header header;
@@ -114,12 +104,12 @@ static bool read_image(int file, const cache_key *key, char **image, size_t *byt
     if (fstat(file, &s) || !S_ISREG(s.st_mode) || s.st_uid != geteuid() ||
         s.st_mode & (S_IWGRP | S_IWOTH))
         return false;
-    if (!read_all(file, &header, sizeof header) || memcmp(&header.key, key, sizeof *key))
+    if (!bytes_read(file, &header, sizeof header) || memcmp(&header.key, key, sizeof *key))
         return false;
     if ((uint64_t)s.st_size != sizeof header + header.bytes) return false;
     *bytes = header.bytes;
     *image = malloc(*bytes + 1);
-    if (!*image || !read_all(file, *image, *bytes)) return false;
+    if (!*image || !bytes_read(file, *image, *bytes)) return false;
     sha256_of(*image, *bytes, checksum);
     (*image)[*bytes] = 0;
     return memcmp(checksum, header.checksum, sizeof checksum) == 0;
@@ -142,17 +132,6 @@ bool cache_load(const char *folder, const cache_key *key, void **image, size_t *
 }
 
 /* ---- Store ---- */
-
-static bool write_all(int file, const void *from, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        ssize_t n = write(file, (const char *)from + done, bytes - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return false;
-        done += (size_t)n;
-    }
-    return true;
-}
 
 typedef struct cached_file {
     char name[256];
@@ -246,7 +225,7 @@ int cache_store(const char *folder, const cache_key *key, const void *image, siz
     }
     leftovers_let_go();
     if (code) return code;
-    bool written = write_all(file, &header, sizeof header) && write_all(file, image, bytes) &&
+    bool written = bytes_write(file, &header, sizeof header) && bytes_write(file, image, bytes) &&
                    fsync(file) == 0;
     if (!written) code = errno;
     if (close(file) && !code) code = errno;

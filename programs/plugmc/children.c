@@ -13,6 +13,7 @@
 
 #include "cli.h"
 #include "base/child.h"
+#include "archive/draft.h"
 #include "archive/rehearsal_child.h"
 #include "archive/store_apart.h"
 #include "plugin/loader.h"
@@ -193,14 +194,14 @@ int command_rehearse(int argc, char **argv)
 
 int command_write(int argc, char **argv)
 {
-    enum { FILE_TO_WRITE = 3, FILE_BELOW = 4 };
+    enum { FILE_TO_WRITE = 3, FILE_THAT_GROWS = 4 };
     struct stat info;
     if (argc != 1 || fstat(FILE_TO_WRITE, &info) || !S_ISREG(info.st_mode)) return EXIT_USAGE;
     child_program = NULL;
     lower(RLIMIT_CORE, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (!strcmp(argv[0], "over")) _exit(store_serve_over(STDIN_FILENO, FILE_TO_WRITE, FILE_BELOW));
-    _exit(store_serve(STDIN_FILENO, FILE_TO_WRITE));
+    _exit(
+        draft_serve(STDIN_FILENO, FILE_TO_WRITE, strcmp(argv[0], "grown") ? -1 : FILE_THAT_GROWS));
 }
 
 int command_read(int argc, char **argv)

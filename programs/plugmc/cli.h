@@ -10,8 +10,8 @@ int command_info(int argc, char **argv);
 int command_manual(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 /* What the program starts as its children (child.h); not for users, hence in no list of
- * commands. rehearse KIND FILE DETAIL: rehearsal.h. write fresh | change and read FILE:
- * archive/store_apart.h, with the socket as standard input and the file to write as descriptor 3. */
+ * commands. rehearse KIND FILE DETAIL: rehearsal.h. write new | grown: archive/draft.h, with
+ * the files to write as descriptors 3 and 4. read FILE: archive/store_apart.h. Both have a socket as standard input. */
 int command_rehearse(int argc, char **argv);
 int command_write(int argc, char **argv);
 int command_read(int argc, char **argv);

@@ -6,27 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/draft.h"
 #include "archive/lock.h"
 #include "archive/replacement.h"
-#include "archive/store.h"
-
-/* Texts of one width, [count][width]. */
-static void write_texts(store *s, hid_t parent, const char *name, int64_t count, size_t width,
-                        const char *texts)
-{
-    const hsize_t length = (hsize_t)count;
-    const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, &length, NULL);
-    store_good(s, H5Tset_size(type, width));
-    store_good(s, H5Tset_cset(type, H5T_CSET_UTF8));
-    const hid_t set =
-        s->failed ? -1
-                  : H5Dcreate2(parent, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (store_good(s, set))
-        store_good(s, H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts));
-    if (set >= 0) store_good(s, H5Dclose(set));
-    H5Sclose(space);
-    H5Tclose(type);
-}
 
 typedef const char *text_of_point(const study *, int64_t, const scanned_key *);
 
@@ -36,8 +18,8 @@ static const char *state_of(const study *s, int64_t k, const scanned_key *unused
     return table_state(s->points[k].state);
 }
 
-static void write_words(store *out, hid_t parent, const char *name, const study *s,
-                        const scanned_key *key, text_of_point *text)
+static void write_words(draft *out, const char *name, const study *s, const scanned_key *key,
+                        text_of_point *text)
 {
     size_t width = 1;
     for (int64_t k = 0; k < s->point_count; k++) {
@@ -46,67 +28,69 @@ static void write_words(store *out, hid_t parent, const char *name, const study 
     }
     char *texts = checked(calloc((size_t)s->point_count, width));
     for (int64_t k = 0; k < s->point_count; k++) strcpy(texts + (size_t)k * width, text(s, k, key));
-    write_texts(out, parent, name, s->point_count, width, texts);
+    draft_texts(out, name, s->point_count, width, texts);
     free(texts);
 }
 
-static void write_keys(store *out, const study *s)
+/* One number a point. */
+static void *new_column(draft *out, const char *name, enum store_type type, const study *s)
 {
-    const hsize_t length = (hsize_t)s->point_count;
-    const hid_t group = store_group(out, out->file, "keys");
+    return checked(draft_new_array(out, name, type, 1, &(hsize_t){(hsize_t)s->point_count}));
+}
+
+/* Of the array that was written last. */
+static void write_unit(draft *out, const char *array, const char *unit)
+{
+    draft_enter(out, array);
+    draft_label(out, "unit", unit);
+    draft_leave(out);
+}
+
+static void write_keys(draft *out, const study *s)
+{
+    draft_enter(out, "keys");
     for (int i = 0; i < s->key_count; i++) {
         const scanned_key *key = &s->keys[i];
         double *numbers = table_numbers(s, key);
         if (numbers)
-            store_array(out, group, key->name, STORE_DOUBLE, 1, &length, numbers);
+            memcpy(new_column(out, key->name, STORE_DOUBLE, s), numbers,
+                   (size_t)s->point_count * sizeof *numbers);
         else
-            write_words(out, group, key->name, s, key, study_value);
+            write_words(out, key->name, s, key, study_value);
         free(numbers);
-        const hid_t set = store_open_array(out, group, key->name);
-        store_label(out, set, "unit", key->unit ? key->unit : "");
-        store_leave_array(out, set);
+        write_unit(out, key->name, key->unit);
     }
-    store_leave(out, group);
+    draft_leave(out);
 }
 
-static void write_columns(store *out, const study *s, const table_columns *c)
+/* Which numbers of the results a group has. */
+enum of_results { VALUES, ERRORS, BOUNDS };
+
+static void write_columns(draft *out, const study *s, const table_columns *c, enum of_results which)
 {
-    const hsize_t length = (hsize_t)s->point_count;
-    const hid_t values = store_group(out, out->file, "values"),
-                errors = store_group(out, out->file, "errors"),
-                bounds = store_group(out, out->file, "lower_bounds");
-    double *value = checked(calloc((size_t)length, sizeof *value)),
-           *error = checked(calloc((size_t)length, sizeof *error));
-    int32_t *bound = checked(calloc((size_t)length, sizeof *bound));
+    static const char *const names[] = {"values", "errors", "lower_bounds"};
+    draft_enter(out, names[which]);
     for (int i = 0; i < c->count; i++) {
+        void *column =
+            new_column(out, c->names[i], which == BOUNDS ? STORE_INT32 : STORE_DOUBLE, s);
         for (int64_t k = 0; k < s->point_count; k++) {
             const result *r = c->cells[k * c->count + i];
-            value[k] = r ? r->value : NAN;
-            error[k] = r ? r->error : NAN;
-            bound[k] = r && !r->converged;
+            if (which == BOUNDS)
+                ((int32_t *)column)[k] = r && !r->converged;
+            else
+                ((double *)column)[k] = !r ? NAN : which == VALUES ? r->value : r->error;
         }
-        store_array(out, values, c->names[i], STORE_DOUBLE, 1, &length, value);
-        store_array(out, errors, c->names[i], STORE_DOUBLE, 1, &length, error);
-        store_array(out, bounds, c->names[i], STORE_INT32, 1, &length, bound);
-        const hid_t set = store_open_array(out, values, c->names[i]);
-        store_label(out, set, "unit", c->units[i]);
-        store_leave_array(out, set);
+        if (which == VALUES) write_unit(out, c->names[i], c->units[i]);
     }
-    free(value), free(error), free(bound);
-    store_leave(out, values);
-    store_leave(out, errors);
-    store_leave(out, bounds);
+    draft_leave(out);
 }
 
 /* Of points, in the mean over the twists. */
-static void write_weights(store *out, const study *s)
+static void write_weights(draft *out, const study *s)
 {
-    const hsize_t length = (hsize_t)s->point_count;
-    double *weights = checked(calloc((size_t)length, sizeof *weights));
+    double *weights = new_column(out, "weight", STORE_DOUBLE, s);
     for (int64_t k = 0; k < s->point_count; k++)
         weights[k] = s->twists.weights[k % s->twists.count] / s->twists.sum_of_weights;
-    store_array(out, out->file, "weight", STORE_DOUBLE, 1, &length, weights);
-    free(weights);
 }
 
 /* The INI file that all points have in common, then [scan] and [twists]. */
@@ -127,36 +111,34 @@ static char *study_as_text(const study *s)
     return checked(text);
 }
 
-static void write_all(store *out, const study *s, const table_columns *c)
+static void write_all(draft *out, const study *s, const table_columns *c)
 {
-    const hsize_t length = (hsize_t)s->point_count;
-    int64_t *numbers = checked(calloc((size_t)length, sizeof *numbers));
+    int64_t *numbers = new_column(out, "point", STORE_INT64, s);
     for (int64_t k = 0; k < s->point_count; k++) numbers[k] = k;
-    store_array(out, out->file, "point", STORE_INT64, 1, &length, numbers);
-    write_words(out, out->file, "state", s, NULL, state_of);
+    write_words(out, "state", s, NULL, state_of);
     write_keys(out, s);
     if (s->twists.count) write_weights(out, s);
-    write_columns(out, s, c);
+    for (int which = VALUES; which <= BOUNDS; which++) write_columns(out, s, c, which);
     char *text = study_as_text(s);
-    store_document(out, out->file, "study", text);
-    free(text), free(numbers);
+    draft_text(out, "study", text);
+    free(text);
 }
 
 int summary_write(const char *path, const study *s, const table_columns *c, char why[FILES_WHY])
 {
     replacement file;
-    store out;
+    draft out = {0};
+    outcome end;
     char identity[IDENTITY_SIZE];
     identity_make(identity);
     int code = replacement_begin(&file, path, identity, REPLACES_ANY);
     if (!code) {
-        store_guard_hdf5();
-        store_open(&out, file.fd, STORE_FRESH);
-        if (!out.failed) write_all(&out, s, c);
-        if (store_close(&out)) {
-            snprintf(why, FILES_WHY, "%.1000s", out.reason);
+        write_all(&out, s, c);
+        draft_write(&out, file.fd, -1, &end);
+        if (end.failed) {
+            snprintf(why, FILES_WHY, "%.1000s", end.reason);
             replacement_abandon(&file);
-            return out.memory_short ? EXIT_MEMORY : EXIT_OUTPUT;
+            return end.memory_short ? EXIT_MEMORY : EXIT_OUTPUT;
         }
         code = replacement_finish(&file);
     }

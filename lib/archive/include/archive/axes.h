@@ -2,7 +2,7 @@
 #ifndef PLUGMC_OUTPUT_AXES_H
 #define PLUGMC_OUTPUT_AXES_H
 
-#include "archive/store.h"
+#include "archive/draft.h"
 #include "plugmc/everything.h"
 
 typedef struct axes {
@@ -21,10 +21,10 @@ void axes_free(axes *);
 
 /* In a group of the output file. Axis 1 is "axis" (its name) and "abscissa" (its values), axis k is
  * "axis_k" and "abscissa_k"; "shape" is there for more than one. Reading checks lengths. */
-void axes_write(store *, hid_t group, const axes *);
+void axes_write(draft *, const axes *);
 void axes_read(store *, hid_t group, int64_t length, axes *);
 /* An array of that shape. */
-void axes_write_array(store *, hid_t group, const char *name, enum store_type type, const axes *,
+void axes_write_array(draft *, const char *name, enum store_type type, const axes *,
                       const void *data);
 /* All its numbers in a row; fails if they are not as many. */
 void *axes_read_array(store *, hid_t group, const char *name, enum store_type type, const axes *);

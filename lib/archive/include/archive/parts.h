@@ -2,12 +2,12 @@
 #ifndef PLUGMC_OUTPUT_PARTS_H
 #define PLUGMC_OUTPUT_PARTS_H
 
+#include "archive/draft.h"
 #include "archive/output.h"
-#include "archive/store.h"
 
 /* /h5md and /particles of a trajectory: the layout of H5MD 1.1. `before`: frames that the file has already. */
-void h5md_write_header(store *, const output_data *);
-void h5md_write_frames(store *, const output_data *, int64_t before);
+void h5md_write_header(draft *, const output_data *);
+void h5md_write_frames(draft *, const output_data *, int64_t before);
 /* Below particles/. */
 enum { H5MD_NAME = 32 };
 void h5md_walker_name(int walker, char name[H5MD_NAME]);
@@ -22,23 +22,23 @@ void last_state_read(store *, int most, int64_t which, file_frame *);
 enum { CHECKPOINT_FORMAT = 4, CHECKPOINT_FORMAT_WITH_FRAMES = 3, CHECKPOINT_ROWS = 129 };
 /* /plugmc: observables, checkpoint, what may differ between equal runs. `trajectory`: its base, as seen from the folder
  * of the output file. */
-void checkpoint_write(store *, const output_data *, const char *stamp, const char *trajectory);
+void checkpoint_write(draft *, const output_data *, const char *stamp, const char *trajectory);
 /* Reads all of it into data that is all zero. */
 void checkpoint_read(store *, output_data *);
 
-/* A group OBSERVABLE/NAME below `parent`, made if it is missing, with both as attributes, the first
- * one called `what`. */
-hid_t record_group(store *, hid_t parent, const char *what, const char *label, const char *name);
+/* Enters a group OBSERVABLE/NAME, with both as attributes, the first one called `what`. */
+void record_enter(draft *, const char *what, const char *label, const char *name);
+void record_leave(draft *);
 /* /plugmc/movers: trial moves. */
-void move_records_write(store *, hid_t plugmc, const output_data *);
+void move_records_write(draft *, const output_data *);
 void move_records_read(store *, hid_t plugmc, output_data *);
 
 /* How fast the run was, in /plugmc/volatile; absent in files of earlier versions. */
-void pace_write(store *, hid_t group, const pace_record *);
+void pace_write(draft *, const pace_record *);
 void pace_read(store *, hid_t group, pace_record *);
 
 /* /parameters: texts of the configuration, of what made the run and of its resumes; the stamp. */
-void origin_write(store *, const output_data *, const char *stamp, const char *trajectory);
+void origin_write(draft *, const output_data *, const char *stamp, const char *trajectory);
 void origin_read(store *, output_data *);
 /* Whether the file has the stamp that data has. */
 bool origin_has_stamp(store *, const output_data *);

@@ -4,6 +4,7 @@
 #define PLUGMC_CHILD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* The program to start. NULL: everything is done in this process, as in the child itself and in
@@ -14,8 +15,13 @@ extern const char *child_program;
  * are as in a new program, or all that might end it are blocked: what is sent to a whole job is for
  * the parent. 0 or errno. */
 int child_start(pid_t *, const int *files, int count, bool blocks_signals, char *const arguments[]);
+/* The same with a socket as file 0, of which the parent gets the other end, nothing as 1 and 2, and `files` from 3 on. */
+int child_converse(pid_t *, int *socket, const int *files, int count, char *const arguments[]);
 /* Whether something failed for what another program may give back soon: processes, descriptors, memory. */
 bool child_is_shortage(int error);
 /* Waits for its end: the status of waitpid. */
 int child_wait(pid_t);
+/* A sentence about a child that "reads" or "writes" something and has ended without an answer, and what it may be. */
+void child_tell_end(int status, const char *what_it_does, const char *guess, char *words,
+                    size_t size);
 #endif
