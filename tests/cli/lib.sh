@@ -12,6 +12,7 @@
 #   FAST_CLOCK    fast_clock.c, compiled
 #   TWO_GPUS      folder of two_gpus.c, compiled
 #   FAIL_MALLOC   fail_malloc.c, to be preloaded
+#   KILL_AT       kill_at.c, to be preloaded
 #
 # A test fails at the first expectation that is not met, and shows what the program printed.
 

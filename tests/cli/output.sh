@@ -508,3 +508,66 @@ killed_beside_a_trajectory()
 
 test_killed_beside_a_trajectory() { killed_beside_a_trajectory gsd; }
 test_killed_beside_a_trajectory_of_h5md() { killed_beside_a_trajectory h5md; }
+
+# killed_at CALL FORMAT: in the folder of the format a run goes on, until call number CALL of what changes files, in it or in
+# the process that writes for it. 1: it has come to its end before.
+killed_at()
+{
+    cd "$work/run/$2" || exit 1
+    head -c 8 /dev/zero >calls
+    command="plugmc run --resume-if-there sim.ini, killed at call $1 with a trajectory in $2"
+    LD_PRELOAD=$KILL_AT KILL_AT=$1 CALLS=$PWD/calls "$PLUGMC" run --resume-if-there sim.ini >"$out" 2>"$err"
+    status=$?
+    grep -q 'is gone\|others are gone' "$err" && fail "frames that the checkpoint counts are missing"
+    [ $status = 0 ] && return 1
+    expect_exit 137
+    if [ ! -e sim.h5 ]; then
+        rm -f sim.h5* sim.*gsd* sim.*h5md*
+    elif ! h5dump -H sim.h5 >/dev/null; then
+        fail "what is left is no whole file"
+    elif [ -e sim.h5md ] && [ ! -e sim.h5md.changes ] && ! h5dump sim.h5md >/dev/null; then
+        fail "the trajectory that is left is no whole file"
+    fi
+    return 0
+}
+
+# as_undisturbed FORMAT
+as_undisturbed()
+{
+    cd "$work/run/$1" || exit 1
+    same_chain direct.h5 sim.h5
+    same_frames direct.h5 sim.h5
+    [ "$(echo sim.*)" = "$(echo sim.$1 sim.h5 sim.ini | xargs -n 1 | sort | xargs)" ] || fail "left behind: $(echo sim.*)"
+    rm sim.h5 "sim.$1"
+}
+
+# A checkpoint takes some 200 calls and is due as soon as the last one is written. A run is killed about once a checkpoint, at
+# moments that a seed gives, over the whole of it: half of the kills each beside GSD and H5MD.
+test_killed_at_a_hundred_moments()
+{
+    local format killed=0 ended=0
+    RANDOM=20251
+    disks
+    change 's/^sweeps = .*/sweeps = 1000/; s/^step/trials = 600\n&/; s/^seed/checkpoint = 0.001\n&/'
+    for format in gsd h5md; do
+        mkdir $format
+        cp sim.ini $format
+        printf '\n[observable trajectory]\nperiod = 1\nformat = %s\n' $format >>$format/sim.ini
+        (cd $format && must run sim.ini --set run.output=direct.h5 --set run.checkpoint=1000) || exit 1
+    done
+    while [ $killed -lt 100 ]; do
+        [ $((killed % 2)) = 0 ] && format=gsd || format=h5md
+        if killed_at $((1 + RANDOM % 400)) $format; then
+            killed=$((killed + 1))
+        else
+            as_undisturbed $format
+            ended=$((ended + 1))
+        fi
+    done
+    for format in gsd h5md; do
+        cd "$work/run/$format" || exit 1
+        must run --resume-if-there sim.ini
+        as_undisturbed $format
+    done
+    echo "killed $killed times in $((ended + 2)) runs"
+}

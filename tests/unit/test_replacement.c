@@ -1,5 +1,5 @@
-/* Files that are replaced as a whole, and those that others have written meanwhile, which are not. Changes that go over a
- * file instead of into it. */
+/* Files that are replaced as a whole, and those that others have written meanwhile, which are not. Files that
+ * grow as a whole. */
 #include "testing.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "archive/draft.h"
 #include "archive/replacement.h"
-#include "archive/store.h"
 
 static char folder[64];
 static const char identity[] = "0123456789abcdef0123456789abcdef";
@@ -24,7 +24,6 @@ static const char *in_folder(const char *name)
     return path;
 }
 
-/* In memory, where the file system shares no blocks, wherever there is one. */
 static int prepare_folder(void **state)
 {
     (void)state;
@@ -120,72 +119,150 @@ static void what_others_have_written_is_not_replaced(void **state)
     assert_int_equal(replacement_finish(&file), 0);
 }
 
-/* ---- Changes over a file ------------------------------------------------------------------------------------ */
+/* ---- Files that grow ---------------------------------------------------------------------------------------- */
 
-enum { ROW = 50000, ROWS = 20 };
+enum { ROW = 50000, ROWS = 20, MORE = 3 };
 
-/* Rows that are added and written over, an array that is replaced, one that goes. */
-static void change(store *s, int before, int rows)
+/* Row k has k, k + 0.5, ..., in a group with something else. */
+static void write_rows(const char *path, const char *changes, int before, int end)
 {
-    double *row = malloc(ROW * sizeof *row);
-    assert_non_null(row);
-    for (int i = 0; i < ROW; i++) row[i] = i + 0.5 * before;
-    hid_t group = store_group(s, s->file, "group");
-    hid_t array = store_grow(s, group, "rows", STORE_DOUBLE, 2,
-                             (hsize_t[]){(hsize_t)(before + rows), ROW}, (hsize_t)before);
-    for (int r = before ? before - 1 : 0; r < before + rows; r++)
-        store_rows(s, array, STORE_DOUBLE, (hsize_t)r, 1, row);
-    store_leave_array(s, array);
-    store_array(s, group, "all", STORE_DOUBLE, 1, (hsize_t[]){(hsize_t)(ROW - 7 * before)}, row);
-    if (before)
-        store_remove(s, group, "first");
-    else
-        store_array(s, group, "first", STORE_DOUBLE, 1, (hsize_t[]){ROW}, row);
-    store_attribute(s, group, "rows", STORE_INT, &(int){before + rows});
-    store_leave(s, group);
-    free(row);
+    draft d = {0};
+    outcome out;
+    const hsize_t shape[2] = {(hsize_t)end, ROW};
+    draft_enter(&d, "group");
+    double *rows = draft_new_rows(&d, "rows", STORE_DOUBLE, 2, shape, (hsize_t)before);
+    assert_non_null(rows);
+    for (int k = before; k < end; k++)
+        for (int i = 0; i < ROW; i++) *rows++ = k + 0.5 * i;
+    if (!before) draft_integer(&d, "number", 7);
+    draft_leave(&d);
+    const int fd = open(path, O_RDWR | (before ? 0 : O_CREAT | O_TRUNC), 0600);
+    const int of_changes = before ? open(changes, O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
+    assert_true(fd >= 0 && (!before || of_changes >= 0));
+    draft_write(&d, before ? of_changes : fd, before ? fd : -1, &out);
+    assert_string_equal(out.reason, "");
+    assert_false(out.failed);
+    close(fd);
+    if (before) close(of_changes);
 }
 
-static void changes_over_a_file_are_those_in_it(void **state)
+static void assert_has_rows(const char *path, int rows)
+{
+    store s;
+    hsize_t shape[2] = {0};
+    const int fd = store_open_path(&s, path);
+    hid_t group = store_enter(&s, s.file, "group");
+    double *found = store_get_array(&s, group, "rows", STORE_DOUBLE, 2, shape);
+    int64_t number = 0;
+    store_get_attribute(&s, group, "number", STORE_INT64, &number);
+    store_leave(&s, group);
+    assert_int_equal(store_close(&s), 0);
+    close(fd);
+    assert_int_equal(number, 7);
+    assert_int_equal(shape[0], rows);
+    assert_int_equal(shape[1], ROW);
+    for (int k = 0; k < rows; k++)
+        for (int i = 0; i < ROW; i++) assert_true(found[k * ROW + i] == k + 0.5 * i);
+    free(found);
+}
+
+static void copy(const char *from, const char *to)
+{
+    char command[300];
+    snprintf(command, sizeof command, "cp %s %s", from, to);
+    assert_int_equal(system(command), 0);
+}
+
+/* Until the changes are applied readers find the old file; applying them can be done again from the beginning. */
+static void a_file_grows_as_a_whole(void **state)
 {
     (void)state;
-    const char *direct = in_folder("direct.h5"), *below = in_folder("below.h5"),
-               *over = in_folder("over");
-    char command[300];
-    store s;
-    int fd = open(direct, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    store_open(&s, fd, STORE_FRESH);
-    change(&s, 0, ROWS);
-    assert_int_equal(store_close(&s), 0);
-    close(fd);
-    snprintf(command, sizeof command, "cp %s %s", direct, below);
-    assert_int_equal(system(command), 0);
-    fd = open(direct, O_RDWR);
-    store_open(&s, fd, STORE_CHANGE);
-    change(&s, ROWS, 3);
-    assert_int_equal(store_close(&s), 0);
-    close(fd);
+    const char *path = in_folder("grown.h5"), *changes = in_folder("changes"),
+               *kept = in_folder("kept"), *half = in_folder("half");
+    size_t old, now, bytes;
+    write_rows(path, changes, 0, ROWS);
+    char *was = slurp(path, &old);
+    write_rows(path, changes, ROWS, ROWS + MORE);
+    char *is = slurp(path, &now);
+    assert_true(now > old && !memcmp(was, is, old));
+    assert_has_rows(path, ROWS);
+    free(slurp(changes, &bytes));
+    assert_true(bytes < 20 * CHANGES_BLOCK);
+    copy(changes, kept);
+    copy(path, half);
+    assert_int_equal(changes_apply(changes, path), 0);
+    assert_has_rows(path, ROWS + MORE);
+    assert_int_equal(access(changes, F_OK), -1);
+    copy(kept, changes);
+    assert_int_equal(changes_apply(changes, path), 0);
+    assert_has_rows(path, ROWS + MORE);
+    assert_int_equal(changes_apply(kept, half), 0);
+    assert_true(same_files(path, half));
+    free(was), free(is);
+}
 
-    touched touched;
-    size_t bytes, old, more;
-    char *text = slurp(direct, &bytes), *was = slurp(below, &old);
-    fd = open(over, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    const int reading = open(below, O_RDONLY);
-    store_open_over(&s, fd, reading);
-    change(&s, ROWS, 3);
-    assert_int_equal(store_close_telling(&s, &touched), 0);
-    close(reading);
-    close(fd);
-    char *new = slurp(over, &more);
-    size_t from_below = 0;
-    for (size_t i = 0; i < bytes; i++) {
-        const bool own = touched_has(&touched, i);
-        from_below += !own;
-        assert_true(text[i] == (own ? i < more ? new[i] : 0 : i < old ? was[i] : 0));
+/* A run that is resumed writes over the rows that came after its checkpoint; rows that nobody counts any more are cut. */
+static void rows_behind_those_that_count_are_cut(void **state)
+{
+    (void)state;
+    const char *path = in_folder("cut.h5"), *changes = in_folder("changes");
+    write_rows(path, changes, 0, ROWS);
+    write_rows(path, changes, ROWS - 5, ROWS + MORE);
+    assert_int_equal(changes_apply(changes, path), 0);
+    assert_has_rows(path, ROWS + MORE);
+    write_rows(path, changes, 2, 2);
+    assert_int_equal(changes_apply(changes, path), 0);
+    assert_has_rows(path, 2);
+}
+
+static void changes_that_are_cut_short_are_not_applied(void **state)
+{
+    (void)state;
+    const char *path = in_folder("short.h5"), *changes = in_folder("changes"),
+               *like = in_folder("like.h5"), *part = in_folder("part");
+    size_t bytes;
+    write_rows(path, changes, 0, ROWS);
+    write_rows(path, changes, ROWS, ROWS + MORE);
+    copy(path, like);
+    free(slurp(changes, &bytes));
+    for (size_t left = 0; left < bytes; left += left < 64 ? 1 : 1000) {
+        copy(changes, part);
+        assert_int_equal(truncate(part, (off_t)left), 0);
+        assert_int_equal(changes_apply(part, path), EBADMSG);
     }
-    assert_true(from_below > ROWS * ROW * sizeof(double) / 2); /* most of it was not copied */
-    free(text), free(was), free(new);
-    touched_free(&touched);
+    assert_true(same_files(path, like));
+}
+
+/* Rows that the file does not have, and a full disk. */
+static void what_cannot_grow_stays_as_it_was(void **state)
+{
+    (void)state;
+    const char *path = in_folder("stays.h5"), *changes = in_folder("changes"),
+               *like = in_folder("like.h5");
+    draft d = {0};
+    outcome out;
+    const double rows[ROW] = {0};
+    write_rows(path, changes, 0, ROWS);
+    copy(path, like);
+    for (int k = 0; k < 2;
+         k++) { /* one row behind those that are there; no place for the changes */
+        const hsize_t before = k ? ROWS : ROWS + 1;
+        const int fd = open(path, O_RDWR),
+                  of_changes = k ? open("/dev/full", O_RDWR)
+                                 : open(changes, O_RDWR | O_CREAT | O_TRUNC, 0600);
+        draft_enter(&d, "group");
+        draft_rows(&d, "rows", STORE_DOUBLE, 2, (hsize_t[]){before + 1, ROW}, before);
+        draft_piece(&d, rows, sizeof rows);
+        draft_leave(&d);
+        draft_write(&d, of_changes, fd, &out);
+        assert_true(out.failed);
+        assert_string_equal(out.reason,
+                            k ? "No space left on device"
+                              : "its 'rows' does not have the rows that this run wrote");
+        assert_int_equal(out.error, k ? ENOSPC : 0);
+        close(fd), close(of_changes);
+        assert_has_rows(path, ROWS);
+    }
 }
 
 int main(void)
@@ -193,7 +270,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_replaced_as_a_whole),
         cmocka_unit_test(what_others_have_written_is_not_replaced),
-        cmocka_unit_test(changes_over_a_file_are_those_in_it),
+        cmocka_unit_test(a_file_grows_as_a_whole),
+        cmocka_unit_test(rows_behind_those_that_count_are_cut),
+        cmocka_unit_test(changes_that_are_cut_short_are_not_applied),
+        cmocka_unit_test(what_cannot_grow_stays_as_it_was),
     };
     return cmocka_run_group_tests(tests, prepare_folder, remove_folder);
 }
