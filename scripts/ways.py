@@ -73,8 +73,8 @@ WAYS = [
         ('told', 'a trial move is proposed with it', 'steps', 'sweep_watched>propose'),
         ('tuned', 'it is tuned', 'steps', 'handle_events>note_tuning'),
         ('copied', 'a checkpoint copies it', 'steps', 'checkpoint_last>copy_moves'),
-        ('kept', 'a checkpoint writes it', 'steps', 'checkpoint_last>write_move>writer_array'),
-        ('stored', '... in the process that calls HDF5', 'steps', 'store_serve>driver_write'),
+        ('kept', 'a checkpoint writes it', 'steps', 'checkpoint_last>write_move>draft_array'),
+        ('stored', '... in the process that calls HDF5', 'steps', 'draft_serve>driver_write'),
         ('found', 'a resumed run reads it', 'resumed', 'read_move>reader_array'),
         ('fetched', '... in the process that calls HDF5', 'resumed', 'store_serve_reader>driver_read'),
         ('back', 'the core takes that', 'resumed', 'fit_moves'),
@@ -86,8 +86,8 @@ WAYS = [
         ('measured', 'the observable measures', 'more samples', 'handle_events>measure'),
         ('recorded', 'series and averages take what it gives', 'more samples',
          'handle_events>(record_quantity|block_average_add)'),
-        ('written', 'a checkpoint writes the series', 'samples', 'checkpoint_last>write_series>writer_rows'),
-        ('saved', '... in the process that calls HDF5', 'samples', 'store_serve>driver_write'),
+        ('written', 'a checkpoint writes the series', 'samples', 'checkpoint_last>write_scalar>draft_array'),
+        ('saved', '... in the process that calls HDF5', 'samples', 'draft_serve>driver_write'),
     ]),
 ]
 
