@@ -11,7 +11,7 @@
  *     movers/LABEL/NAME           counts and steps of trial moves: move_records.c
  *     checkpoint                  sweep, finished, positions, species, boxes, what plugins archive, the order of observables and moves;
  *                                 trajectory: where its frames are and how many; joined, where walkers are correlated
- *     volatile                    wall time and date: what differs between equal runs; pace.c
+ *     volatile                    wall time and date: what differs between equal runs; speed.c
  *   parameters                    the configuration and where it ran
  */
 #include <stdlib.h>
@@ -276,7 +276,7 @@ static void write_volatile(draft *d, const output_data *data)
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     draft_enter(d, "volatile");
     draft_real(d, "seconds", data->seconds);
-    pace_write(d, &data->pace);
+    speed_write(d, &data->speed);
     draft_text(d, "written", date);
     draft_leave(d);
 }
@@ -514,7 +514,7 @@ void checkpoint_read(store *s, output_data *data)
     else
         read_inside(s, checkpoint, &data->trajectory);
     data->seconds = read_real(s, moment, "seconds");
-    pace_read(s, moment, &data->pace);
+    speed_read(s, moment, &data->speed);
     store_leave(s, moment);
     store_leave(s, checkpoint);
     store_leave(s, plugmc);

@@ -286,7 +286,7 @@ static void hand_over(output_data *found, output_data *data)
     data->file.inode = found->file.inode;
     data->sweep = found->sweep;
     data->seconds = found->seconds;
-    data->pace = found->pace;
+    data->speed = found->speed;
     data->finished = found->finished;
     data->joined = data->joined || found->joined;
     data->walkers = found->walkers;

@@ -221,8 +221,8 @@ static int begin_turn(session *session, turn *t)
     course *c = &session->course;
     int code = agree_on_turn(saving_look(session), t);
     if (!code)
-        pace_add(&session->records.output.pace, session->sweep,
-                 session->seconds_base + now() - c->begin, false);
+        speed_add(&session->records.output.speed, session->sweep,
+                  session->seconds_base + now() - c->begin, false);
     if (!code && (t->checkpoint || t->snapshot || t->reason != EXIT_DONE))
         code = measuring_finish(&session->records);
     if (code || t->reason != EXIT_DONE) return code;

@@ -249,8 +249,8 @@ void snapshot_publish(session *session)
     output_data *out = &session->records.output;
     copy_moves(session, s, true);
     forget_tunings(out, s->sweep);
-    pace_go_back(&out->pace, s->sweep);
-    pace_add(&out->pace, s->sweep, session->seconds_base + s->seconds, true);
+    speed_go_back(&out->speed, s->sweep);
+    speed_add(&out->speed, s->sweep, session->seconds_base + s->seconds, true);
     out->sweep = s->sweep;
     out->seconds = session->seconds_base + s->seconds;
     out->positions = s->state->positions;

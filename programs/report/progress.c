@@ -73,27 +73,27 @@ void put_tuning(page *p)
 
 /* ---- Speed --------------------------------------------------------------------------------------------- */
 
-static curve speed_of(const pace_record *pace, double *x, double *y)
+static curve speed_of(const speed_record *speed, double *x, double *y)
 {
-    for (int k = 1; k < pace->count; k++) {
-        x[k - 1] = 0.5 * (pace->seconds[k] + pace->seconds[k - 1]);
-        y[k - 1] = (double)(pace->sweep[k] - pace->sweep[k - 1]) /
-                   (pace->seconds[k] - pace->seconds[k - 1]);
+    for (int k = 1; k < speed->count; k++) {
+        x[k - 1] = 0.5 * (speed->seconds[k] + speed->seconds[k - 1]);
+        y[k - 1] = (double)(speed->sweep[k] - speed->sweep[k - 1]) /
+                   (speed->seconds[k] - speed->seconds[k - 1]);
     }
-    return (curve){.style = CURVE_LINE, .n = pace->count - 1, .x = x, .y = y};
+    return (curve){.style = CURVE_LINE, .n = speed->count - 1, .x = x, .y = y};
 }
 
 void put_speed(page *p)
 {
-    double *places = checked(calloc((size_t)p->count * 2 * PACE_POINTS, sizeof *places));
+    double *places = checked(calloc((size_t)p->count * 2 * SPEED_POINTS, sizeof *places));
     figure f = {.name = "speed", .unit = "sweeps/s", .x = "wall time / s"};
     f.words =
         "with equilibration, measuring and writing; parts that were resumed one after the other";
     for (int r = 0; r < p->count; r++) {
-        const pace_record *pace = &p->runs[r].data.pace;
-        double *x = places + (size_t)r * 2 * PACE_POINTS;
-        if (pace->count < 2) continue;
-        f.curves[f.count] = speed_of(pace, x, x + PACE_POINTS);
+        const speed_record *speed = &p->runs[r].data.speed;
+        double *x = places + (size_t)r * 2 * SPEED_POINTS;
+        if (speed->count < 2) continue;
+        f.curves[f.count] = speed_of(speed, x, x + SPEED_POINTS);
         f.curves[f.count++].colour = r;
     }
     if (f.count) {

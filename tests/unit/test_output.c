@@ -183,7 +183,7 @@ static void sweep_to(run *r, uint64_t last)
         for (int i = 0; i < WALKERS * PARTICLES * 3; i++) x[i] = 10 * number(sweep, i);
         for (int i = 0; i < 4; i++) r->key[i] = sweep * (uint64_t)(i + 1);
         r->data.seconds += 0.01;
-        pace_add(&r->data.pace, sweep, r->data.seconds, false);
+        speed_add(&r->data.speed, sweep, r->data.seconds, false);
         if (sweep <= r->data.equilibrate) continue;
         uint64_t production = sweep - r->data.equilibrate;
         for (int k = 0; k < RUNGS; k++) {
@@ -307,7 +307,7 @@ static bool same_tunings(const move_record *p, const move_record *q)
     return same;
 }
 
-static bool same_pace(const pace_record *a, const pace_record *b)
+static bool same_speed(const speed_record *a, const speed_record *b)
 {
     return a->count == b->count &&
            !memcmp(a->sweep, b->sweep, (size_t)a->count * sizeof *a->sweep) &&
@@ -323,7 +323,7 @@ static bool same_data(const output_data *a, const output_data *b)
                 a->equilibrate == b->equilibrate &&
                 a->trajectory.written == b->trajectory.written && a->sweep == b->sweep &&
                 a->move_count == b->move_count && a->seconds == b->seconds &&
-                same_pace(&a->pace, &b->pace) && a->finished == b->finished &&
+                same_speed(&a->speed, &b->speed) && a->finished == b->finished &&
                 a->blob_count == b->blob_count &&
                 memcmp(a->positions, b->positions, WALKERS * PARTICLES * 3 * sizeof(double)) == 0;
     for (int i = 0; same && i < a->quantity_count; i++) {
@@ -1135,21 +1135,21 @@ static void other_formats_are_refused(void **state)
 }
 
 /* However long a run is, there are no more points than fit, in order, over all of it. */
-static void the_pace_of_a_long_run_is_thinned(void **state)
+static void the_speed_of_a_long_run_is_thinned(void **state)
 {
     (void)state;
-    pace_record p = {0};
+    speed_record p = {0};
     for (uint64_t sweep = 0; sweep < 200000; sweep++) {
         const double seconds = 0.01 * (double)sweep;
-        pace_add(&p, sweep, seconds, sweep % 1000 == 0);
-        assert_in_range(p.count, 1, PACE_POINTS);
+        speed_add(&p, sweep, seconds, sweep % 1000 == 0);
+        assert_in_range(p.count, 1, SPEED_POINTS);
         assert_true(p.sweep[p.count - 1] <= sweep && p.seconds[p.count - 1] <= seconds);
     }
-    assert_in_range(p.count, 100, PACE_POINTS);
+    assert_in_range(p.count, 100, SPEED_POINTS);
     for (int k = 1; k < p.count; k++)
         assert_true(p.sweep[k] > p.sweep[k - 1] && p.seconds[k] - p.seconds[k - 1] < 60);
     assert_true(p.seconds[p.count - 1] > 1900);
-    pace_go_back(&p, 100000);
+    speed_go_back(&p, 100000);
     assert_true(p.sweep[p.count - 1] <= 100000 && p.sweep[p.count - 1] > 90000);
 }
 
@@ -1178,20 +1178,20 @@ static void histories_that_make_no_sense_are_refused(void **state)
     }
     t[1] = good;
     const double seconds[] = {NAN, INFINITY, -1, 0};
-    const double last = a.data.pace.seconds[1];
-    assert_true(a.data.pace.count > 1);
+    const double last = a.data.speed.seconds[1];
+    assert_true(a.data.speed.count > 1);
     for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++) {
-        a.data.pace.seconds[1] = seconds[k];
+        a.data.speed.seconds[1] = seconds[k];
         unlink(path);
         assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
         assert_int_equal(HEARD(output_read(path, &found, &r)), EXIT_CHECKPOINT);
-        assert_said("what it says of its pace makes no sense");
+        assert_said("what it says of its speed makes no sense");
     }
-    a.data.pace.seconds[1] = last;
+    a.data.speed.seconds[1] = last;
     unlink(path);
     assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
     assert_reads_back(path, &a.data);
-    a.data.pace.count = 0; /* a file of an earlier version */
+    a.data.speed.count = 0; /* a file of an earlier version */
     unlink(path);
     assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
     assert_reads_back(path, &a.data);
@@ -1384,7 +1384,7 @@ int main(void)
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(foreign_files_are_refused),
         cmocka_unit_test(other_formats_are_refused),
-        cmocka_unit_test(the_pace_of_a_long_run_is_thinned),
+        cmocka_unit_test(the_speed_of_a_long_run_is_thinned),
         cmocka_unit_test(histories_that_make_no_sense_are_refused),
         cmocka_unit_test(the_last_frame_is_read),
         cmocka_unit_test(an_oblique_box_is_written_as_its_vectors),

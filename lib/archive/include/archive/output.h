@@ -58,18 +58,18 @@ typedef struct derived_record {
 
 /* Wall seconds of the run after some sweeps, resumed parts included: points some time apart, of which every
  * second one goes when there are too many. */
-enum { PACE_POINTS = 256 };
-typedef struct pace_record {
+enum { SPEED_POINTS = 256 };
+typedef struct speed_record {
     int count;
     double interval; /* seconds from one point to the next, at least */
-    uint64_t sweep[PACE_POINTS];
-    double seconds[PACE_POINTS];
-} pace_record;
+    uint64_t sweep[SPEED_POINTS];
+    double seconds[SPEED_POINTS];
+} speed_record;
 
 /* Unless the last point is less than the interval ago, and `anyway` is false. */
-void pace_add(pace_record *, uint64_t sweep, double seconds, bool anyway);
+void speed_add(speed_record *, uint64_t sweep, double seconds, bool anyway);
 /* Points behind this sweep are forgotten. */
-void pace_go_back(pace_record *, uint64_t sweep);
+void speed_go_back(speed_record *, uint64_t sweep);
 
 typedef struct frame {
     uint64_t sweep;
@@ -143,7 +143,7 @@ typedef struct output_data {
     const struct blob *blobs; /* the plugins' own states */
     int blob_count;
     double seconds; /* of wall time so far */
-    pace_record pace;
+    speed_record speed;
     bool finished;
     /* set by output_read */
     int32_t walkers;

@@ -34,8 +34,8 @@ void move_records_write(draft *, const output_data *);
 void move_records_read(store *, hid_t plugmc, output_data *);
 
 /* How fast the run was, in /plugmc/volatile; absent in files of earlier versions. */
-void pace_write(draft *, const pace_record *);
-void pace_read(store *, hid_t group, pace_record *);
+void speed_write(draft *, const speed_record *);
+void speed_read(store *, hid_t group, speed_record *);
 
 /* /parameters: texts of the configuration, of what made the run and of its resumes; the stamp. */
 void origin_write(draft *, const output_data *, const char *stamp, const char *trajectory);

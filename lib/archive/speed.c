@@ -6,7 +6,7 @@
 #include "archive/parts.h"
 
 /* Every second one goes; the last one stays. */
-static void thin(pace_record *p)
+static void thin(speed_record *p)
 {
     int kept = 0;
     for (int k = 1; k < p->count; k += 2, kept++) {
@@ -17,25 +17,25 @@ static void thin(pace_record *p)
     p->interval *= 2;
 }
 
-void pace_add(pace_record *p, uint64_t sweep, double seconds, bool anyway)
+void speed_add(speed_record *p, uint64_t sweep, double seconds, bool anyway)
 {
     const int last = p->count - 1;
     if (!(p->interval > 0)) p->interval = 0.05;
     /* a run that is resumed goes on with what there is */
-    while (p->count > 2 && p->interval < p->seconds[last] / PACE_POINTS) p->interval *= 2;
+    while (p->count > 2 && p->interval < p->seconds[last] / SPEED_POINTS) p->interval *= 2;
     if (last >= 0 && (sweep <= p->sweep[last] || seconds <= p->seconds[last])) return;
     if (last >= 0 && !anyway && seconds - p->seconds[last] < p->interval) return;
-    if (p->count == PACE_POINTS) thin(p);
+    if (p->count == SPEED_POINTS) thin(p);
     p->sweep[p->count] = sweep;
     p->seconds[p->count++] = seconds;
 }
 
-void pace_go_back(pace_record *p, uint64_t sweep)
+void speed_go_back(speed_record *p, uint64_t sweep)
 {
     while (p->count && p->sweep[p->count - 1] > sweep) p->count--;
 }
 
-void pace_write(draft *d, const pace_record *p)
+void speed_write(draft *d, const speed_record *p)
 {
     const hsize_t count = (hsize_t)p->count;
     if (!count) return; /* arrays without elements are not comparable, says h5diff */
@@ -43,7 +43,7 @@ void pace_write(draft *d, const pace_record *p)
     draft_array(d, "pace_seconds", STORE_DOUBLE, 1, &count, p->seconds);
 }
 
-static bool makes_sense(const pace_record *p)
+static bool makes_sense(const speed_record *p)
 {
     for (int k = 0; k < p->count; k++) {
         if (!(p->seconds[k] >= 0) || !isfinite(p->seconds[k])) return false;
@@ -53,20 +53,20 @@ static bool makes_sense(const pace_record *p)
     return true;
 }
 
-void pace_read(store *s, hid_t group, pace_record *p)
+void speed_read(store *s, hid_t group, speed_record *p)
 {
     hsize_t sweeps = 0, times = 0;
-    *p = (pace_record){0};
+    *p = (speed_record){0};
     if (!store_has(s, group, "pace_sweep")) return; /* of an earlier version */
     uint64_t *sweep = store_get_array(s, group, "pace_sweep", STORE_UINT64, 1, &sweeps);
     double *seconds = store_get_array(s, group, "pace_seconds", STORE_DOUBLE, 1, &times);
-    if (!s->failed && (sweeps != times || sweeps > PACE_POINTS))
-        store_fail(s, "what it says of its pace has a wrong shape");
+    if (!s->failed && (sweeps != times || sweeps > SPEED_POINTS))
+        store_fail(s, "what it says of its speed has a wrong shape");
     if (!s->failed) {
         p->count = (int)sweeps;
         memcpy(p->sweep, sweep, sizeof *sweep * (size_t)sweeps);
         memcpy(p->seconds, seconds, sizeof *seconds * (size_t)sweeps);
-        if (!makes_sense(p)) store_fail(s, "what it says of its pace makes no sense");
+        if (!makes_sense(p)) store_fail(s, "what it says of its speed makes no sense");
     }
     free(sweep);
     free(seconds);
