@@ -10,37 +10,69 @@
 
 enum { BLOCK_BYTES = 16 << 20 }; /* of positions in memory, but one frame at least */
 
-/* What has gone wrong in the store, as an exit code. */
-static int store_code(const run_frames *f, report *r)
+/* ---- One configuration ------------------------------------------------------------------------ */
+
+bool read_frame_make(read_frame *f, const plugmc_system *system)
 {
-    const store *s = &f->store;
-    if (!f->reading || !s->failed) return EXIT_DONE;
-    return report_error(r, s->memory_short ? EXIT_MEMORY : EXIT_CHECKPOINT, NULL, 0,
-                        "cannot read %s: %s", f->path, s->reason);
+    const size_t n = (size_t)system->particles + 1;
+    *f = (read_frame){.number = malloc(n * sizeof *f->number),
+                      .species = malloc(n * sizeof *f->species),
+                      .positions = malloc(3 * n * sizeof *f->positions)};
+    return f->number && f->species && f->positions;
+}
+
+static void take_one(read_frame *f, int64_t number, int32_t species, const double *position)
+{
+    f->number[f->count] = number;
+    f->species[f->count] = species;
+    memcpy(&f->positions[3 * f->count++], position, 3 * sizeof *position);
+}
+
+void read_frame_take(read_frame *f, const plugmc_system *system, const double *positions)
+{
+    f->count = 0;
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
+            if (!isnan(positions[3 * i])) take_one(f, i, s, &positions[3 * i]);
+}
+
+void read_frame_free(read_frame *f)
+{
+    free(f->number), free(f->species), free(f->positions);
+    *f = (read_frame){0};
 }
 
 /* ---- From HDF5 -------------------------------------------------------------------------------- */
 
+/* What has gone wrong in the store, as an exit code. */
+static int store_code(const run_frames *f, report *r)
+{
+    const store *s = &f->h5md.store;
+    if (!f->h5md.reading || !s->failed) return EXIT_DONE;
+    return report_error(r, s->memory_short ? EXIT_MEMORY : EXIT_CHECKPOINT, NULL, 0,
+                        "cannot read %s: %s", f->path, s->reason);
+}
+
 static void open_store(run_frames *f)
 {
-    store_open_path_apart(&f->store, f->file);
-    f->reading = true;
+    store_open_path_apart(&f->h5md.store, f->file);
+    f->h5md.reading = true;
 }
 
 static void close_store(run_frames *f)
 {
-    const int fd = f->store.fd;
-    if (!f->reading) return;
-    store_close(&f->store);
+    const int fd = f->h5md.store.fd;
+    if (!f->h5md.reading) return;
+    store_close(&f->h5md.store);
     if (fd >= 0) close(fd);
-    f->reading = false;
+    f->h5md.reading = false;
 }
 
 static void *get_rows(run_frames *f, int walker, const char *name, enum store_type type, int rank,
                       hsize_t first, hsize_t count, hsize_t shape[3])
 {
     char path[96], number[24] = "";
-    store *s = &f->store;
+    store *s = &f->h5md.store;
     if (walker) snprintf(number, sizeof number, "_%d", walker);
     snprintf(path, sizeof path, "particles/trajectory%s/%s", number, name);
     return store_get_rows(s, s->file, path, type, rank, first, count, shape);
@@ -49,7 +81,7 @@ static void *get_rows(run_frames *f, int walker, const char *name, enum store_ty
 static int open_hdf5(run_frames *f, report *r)
 {
     hsize_t count = 0;
-    store *s = &f->store;
+    store *s = &f->h5md.store;
     open_store(f);
     const hsize_t written = (hsize_t)f->trajectory->written;
     f->sweeps =
@@ -64,19 +96,20 @@ static int open_hdf5(run_frames *f, report *r)
 /* Who is there in these rows, and of which species; both are looked at before they are believed. */
 static void load_who(run_frames *f, int walker, hsize_t first, hsize_t rows)
 {
-    store *s = &f->store;
+    store *s = &f->h5md.store;
     hsize_t shape[3] = {0};
-    int32_t **const to[2] = {&f->ids, &f->kinds};
+    int32_t **const to[2] = {&f->h5md.ids, &f->h5md.kinds};
     for (int k = 0; k < 2 && !s->failed; k++) {
         free(*to[k]);
         *to[k] = get_rows(f, walker, k ? "species/value" : "id/value", STORE_INT32, 2, first, rows,
                           shape);
-        if (!s->failed && shape[1] != (hsize_t)f->room)
+        if (!s->failed && shape[1] != (hsize_t)f->h5md.particles)
             store_fail(s, "its ids and species are not one number a particle");
     }
-    for (int64_t i = 0; i < (int64_t)rows * f->room && !s->failed; i++)
-        if (f->ids[i] >= 0 && (f->kinds[i] < 0 || f->kinds[i] >= f->system->species_count))
-            store_fail(s, "a particle of its trajectory is of species %d", f->kinds[i]);
+    for (int64_t i = 0; i < (int64_t)rows * f->h5md.particles && !s->failed; i++)
+        if (f->h5md.ids[i] >= 0 &&
+            (f->h5md.kinds[i] < 0 || f->h5md.kinds[i] >= f->system->species_count))
+            store_fail(s, "a particle of its trajectory is of species %d", f->h5md.kinds[i]);
 }
 
 /* Frame k and as many behind it as there is room for; ids and species are a third as much. */
@@ -94,36 +127,35 @@ static void load(run_frames *f, int walker, int64_t k, int64_t rows)
     const int64_t n = f->system->particles;
     const bool oblique = f->system->box.oblique;
     hsize_t shape[3] = {0}, edges[3] = {0};
-    store *s = &f->store;
-    free(f->places), free(f->edges);
+    store *s = &f->h5md.store;
+    free(f->h5md.places), free(f->h5md.edges);
     f->walker = -1;
-    f->edges = NULL;
-    f->places =
+    f->h5md.edges = NULL;
+    f->h5md.places =
         get_rows(f, walker, "position/value", STORE_DOUBLE, 3, (hsize_t)k, (hsize_t)rows, shape);
     const bool varies = !s->failed && store_has(s, s->file, "particles/trajectory/count");
     if (!s->failed && ((varies ? shape[1] > (hsize_t)n : shape[1] != (hsize_t)n) || shape[2] != 3))
         store_fail(s, "its trajectory has %llu particles, its checkpoint %lld",
                    (unsigned long long)shape[1], (long long)n);
-    f->room = (int64_t)shape[1];
+    f->h5md.particles = (int64_t)shape[1];
     if (varies) load_who(f, walker, (hsize_t)k, (hsize_t)rows);
     if (!s->failed)
-        f->edges = get_rows(f, walker, "box/edges/value", STORE_DOUBLE, oblique ? 3 : 2, (hsize_t)k,
-                            (hsize_t)rows, edges);
+        f->h5md.edges = get_rows(f, walker, "box/edges/value", STORE_DOUBLE, oblique ? 3 : 2,
+                                 (hsize_t)k, (hsize_t)rows, edges);
     if (!s->failed && (edges[1] != 3 || (oblique && edges[2] != 3)))
         store_fail(s, "the edges of its box are not three of three numbers");
     if (s->failed) return;
     f->walker = walker;
-    f->first = k;
-    f->rows = rows;
+    f->h5md.first = k;
+    f->h5md.rows = rows;
 }
 
-/* Others may be read: by the same reader, unless it has broken down. */
+/* Others may be read, when the file has been opened again. */
 static bool is_damaged(run_frames *f)
 {
-    store *s = &f->store;
+    const store *s = &f->h5md.store;
     if (!s->failed || s->memory_short) return false;
     snprintf(f->why, sizeof f->why, "%.255s", s->reason);
-    if (store_forgive(s)) return true;
     close_store(f);
     open_store(f);
     return true;
@@ -133,11 +165,11 @@ static bool is_damaged(run_frames *f)
 static bool load_frame(run_frames *f, int walker, int64_t k, int64_t every)
 {
     const int64_t rows = rows_at_once(f, k, every);
-    const bool alone = rows == 1 || k < f->one_by_one;
+    const bool alone = rows == 1 || k < f->h5md.one_by_one;
     load(f, walker, k, alone ? 1 : rows);
     if (!is_damaged(f)) return true;
     if (alone) return false;
-    f->one_by_one = k + rows;
+    f->h5md.one_by_one = k + rows;
     load(f, walker, k, 1);
     return !is_damaged(f);
 }
@@ -155,50 +187,35 @@ static void take_edges(run_frames *f, int64_t row)
     plugmc_box *box = &f->now.box;
     *box = f->system->box;
     if (box->domain != PLUGMC_DOMAIN_PERIODIC) return;
-    if (box->oblique) memcpy(box->vector, f->edges + 9 * row, sizeof box->vector);
-    for (int d = 0; d < 3 && !box->oblique; d++) box->vector[d][d] = f->edges[3 * row + d];
+    if (box->oblique) memcpy(box->vector, f->h5md.edges + 9 * row, sizeof box->vector);
+    for (int d = 0; d < 3 && !box->oblique; d++) box->vector[d][d] = f->h5md.edges[3 * row + d];
     take_lengths(box);
-}
-
-static void take_one(read_frame *now, int64_t number, int32_t species, const double *position)
-{
-    now->number[now->count] = number;
-    now->species[now->count] = species;
-    memcpy(&now->positions[3 * now->count++], position, 3 * sizeof *position);
-}
-
-/* Of a fixed number of particles. */
-static void take_particles(run_frames *f, const double *places)
-{
-    const plugmc_system *system = f->system;
-    for (int32_t s = 0; s < system->species_count; s++)
-        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
-            if (!isnan(places[3 * i])) take_one(&f->now, i, s, &places[3 * i]);
 }
 
 /* From a row in which those that are there have an id and a species. */
 static void take_row(run_frames *f, const double *places, const int32_t *ids, const int32_t *kinds)
 {
-    for (int64_t i = 0; i < f->room && f->now.count < f->system->particles; i++)
+    for (int64_t i = 0; i < f->h5md.particles && f->now.count < f->system->particles; i++)
         if (ids[i] >= 0) take_one(&f->now, ids[i], kinds[i], &places[3 * i]);
 }
 
 static int read_from_hdf5(run_frames *f, int walker, int64_t k, int64_t every, bool *lost,
                           report *r)
 {
-    if (f->walker != walker) f->one_by_one = 0;
-    if (f->walker != walker || k < f->first || k >= f->first + f->rows)
+    if (f->walker != walker) f->h5md.one_by_one = 0;
+    if (f->walker != walker || k < f->h5md.first || k >= f->h5md.first + f->h5md.rows)
         *lost = !load_frame(f, walker, k, every);
     const int code = store_code(f, r);
     if (code || *lost) return code;
-    const int64_t row = k - f->first;
-    const double *places = f->places + 3 * f->room * row;
+    const int64_t row = k - f->h5md.first;
+    const double *places = f->h5md.places + 3 * f->h5md.particles * row;
     f->now.count = 0;
     take_edges(f, row);
-    if (f->ids)
-        take_row(f, places, f->ids + f->room * row, f->kinds + f->room * row);
+    if (f->h5md.ids)
+        take_row(f, places, f->h5md.ids + f->h5md.particles * row,
+                 f->h5md.kinds + f->h5md.particles * row);
     else
-        take_particles(f, places);
+        read_frame_take(&f->now, f->system, places);
     f->now.sweep = (uint64_t)f->sweeps[k];
     return EXIT_DONE;
 }
@@ -320,17 +337,6 @@ static bool is_gsd(const run_frames *f)
     return !f->trajectory->inside && f->trajectory->format == TRAJECTORY_OF_GSD;
 }
 
-static int make_room(run_frames *f, report *r)
-{
-    const size_t n = (size_t)f->system->particles + 1;
-    read_frame *now = &f->now;
-    now->number = malloc(n * sizeof *now->number);
-    now->species = malloc(n * sizeof *now->species);
-    now->positions = malloc(3 * n * sizeof *now->positions);
-    if (now->number && now->species && now->positions) return EXIT_DONE;
-    return report_error(r, EXIT_MEMORY, NULL, 0, "not enough memory for a frame of %s", f->path);
-}
-
 /* Of this run, and not of one that has come after it. */
 static int find_files(const run_frames *f, output_trajectory *t, report *r)
 {
@@ -350,8 +356,9 @@ int frames_open(run_frames *f, const char *path, const char *held, output_data *
 {
     *f =
         (run_frames){.path = path, .system = system, .trajectory = &data->trajectory, .walker = -1};
-    int code = make_room(f, r);
-    if (!code) code = find_files(f, &data->trajectory, r);
+    if (!read_frame_make(&f->now, system))
+        return report_error(r, EXIT_MEMORY, NULL, 0, "not enough memory for a frame of %s", path);
+    const int code = find_files(f, &data->trajectory, r);
     if (code) return code;
     if (is_gsd(f)) return find_sweeps(f, r);
     f->file = data->trajectory.inside ? strdup(held)
@@ -372,7 +379,8 @@ void frames_close(run_frames *f)
 {
     close_store(f);
     close_gsd(f);
-    free(f->sweeps), free(f->places), free(f->edges), free(f->ids), free(f->kinds);
-    free(f->now.number), free(f->now.species), free(f->now.positions);
+    free(f->sweeps), free(f->h5md.places), free(f->h5md.edges), free(f->h5md.ids),
+        free(f->h5md.kinds);
+    read_frame_free(&f->now);
     *f = (run_frames){.walker = -1};
 }

@@ -60,20 +60,13 @@ static void *read_text(char *text, verdict *answer)
     return text;
 }
 
-/* All of it, or the rows that the message asks for. */
-static void *read_array(store *s, hid_t parent, const char *name, const message *m, verdict *answer)
+static void *read_rows(store *s, hid_t parent, const char *name, const message *m, verdict *answer)
 {
-    const enum store_type type = (enum store_type)m->type;
-    const hsize_t first = (hsize_t)m->first, count = (hsize_t)m->count;
-    const bool rows = m->what == ASK_ROWS;
-    hsize_t shape[STORE_RANK] = {0};
-    void *data = rows ? store_get_rows(s, parent, name, type, m->rank, first, count, shape)
-                      : store_get_array(s, parent, name, type, m->rank, shape);
-    answer->data_bytes = H5Tget_size(store_native(type));
-    for (int i = 0; i < m->rank; i++) {
-        answer->shape[i] = shape[i];
-        answer->data_bytes *= rows && i == 0 ? count : shape[i];
-    }
+    void *data = store_get_rows(s, parent, name, (enum store_type)m->type, m->rank, m->first,
+                                m->count, answer->shape);
+    answer->data_bytes = store_size_of((enum store_type)m->type);
+    for (int i = 0; i < m->rank && data; i++)
+        answer->data_bytes *= i || m->count == STORE_ALL ? answer->shape[i] : m->count;
     return data;
 }
 
@@ -91,8 +84,7 @@ static void carry_out(server *v, const message *m, const char *name, verdict *an
     case ASK_ATTRIBUTE: *found = read_attribute(s, object, name, type, answer); break;
     case ASK_LABEL: *found = read_text(store_get_label(s, object, name), answer); break;
     case ASK_DOCUMENT: *found = read_text(store_get_document(s, object, name), answer); break;
-    case ASK_ARRAY:
-    case ASK_ROWS: *found = read_array(s, object, name, m, answer); break;
+    case ASK_ROWS: *found = read_rows(s, object, name, m, answer); break;
     case TELL_LEAVE: leave(v, m->object); break;
     default: store_fail(s, "an unknown message (%d) to the process that reads it", m->what);
     }
@@ -116,10 +108,7 @@ static bool serve_one(server *v)
     if (!bytes_read(v->socket, &m, sizeof m)) return false;
     char *name = malloc(m.name_bytes);
     if (!name || !bytes_read(v->socket, name, m.name_bytes)) return false;
-    if (m.what == ASK_FORGIVE)
-        store_forgive(&v->store);
-    else if (!v->store.failed)
-        carry_out(v, &m, name, &answer, &found);
+    if (!v->store.failed) carry_out(v, &m, name, &answer, &found);
     const bool answered = m.what == TELL_LEAVE || send_answer(v, &answer, found);
     free(found);
     free(name);

@@ -12,7 +12,6 @@ typedef struct store_child {
     int socket;
     pid_t child;
     int64_t next; /* number of the next group */
-    bool told;    /* the child has said why it failed */
     bool gone;    /* it no longer answers */
 } store_child;
 
@@ -64,14 +63,6 @@ static void tell(store *s, message m, const char *name)
         lost(s);
 }
 
-static void take_outcome(store *s, const outcome *o)
-{
-    store_fail(s, "%.*s", STORE_REASON - 1, o->reason);
-    s->memory_short = o->memory_short;
-    s->error = o->error;
-    s->apart->told = true;
-}
-
 /* What the child answers; its data, to be freed, in *data if that is not NULL. */
 static verdict ask(store *s, message m, const char *name, void **data)
 {
@@ -83,7 +74,9 @@ static verdict ask(store *s, message m, const char *name, void **data)
         return (verdict){0};
     }
     if (v.outcome.failed) {
-        take_outcome(s, &v.outcome);
+        store_fail(s, "%.*s", STORE_REASON - 1, v.outcome.reason);
+        s->memory_short = v.outcome.memory_short;
+        s->error = v.outcome.error;
         return v;
     }
     char *room = v.data_bytes ? malloc(v.data_bytes) : NULL;
@@ -132,47 +125,21 @@ char *reader_text(store *s, enum ask what, hid_t object, const char *name)
     return found;
 }
 
-/* An array without elements is not NULL either. */
-static void *take_array(store *s, message m, const char *name, hsize_t *shape)
-{
-    void *found = NULL;
-    verdict v = ask(s, m, name, &found);
-    if (s->failed) return NULL;
-    for (int i = 0; i < m.rank; i++) shape[i] = v.shape[i];
-    if (!found && !(found = malloc(1))) store_short(s);
-    return found;
-}
-
-void *reader_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
-                   hsize_t *shape)
-{
-    message m = about(ASK_ARRAY, parent);
-    m.type = (int32_t)type;
-    m.rank = rank;
-    return take_array(s, m, name, shape);
-}
-
 void *reader_rows(store *s, hid_t parent, const char *name, enum store_type type, int rank,
                   hsize_t first, hsize_t count, hsize_t *shape)
 {
+    void *found = NULL;
     message m = about(ASK_ROWS, parent);
     m.type = (int32_t)type;
     m.rank = rank;
-    m.first = (int64_t)first;
-    m.count = (int64_t)count;
-    return take_array(s, m, name, shape);
-}
-
-/* Whether it was the child that failed or this process that did not like what it was told. */
-bool reader_forgive(store *s)
-{
-    store_child *w = s->apart;
-    void *none = NULL;
-    if (w->gone) return false;
-    s->failed = w->told = false;
-    s->reason[0] = 0;
-    ask(s, about(ASK_FORGIVE, 0), "", &none);
-    return !s->failed;
+    m.first = first;
+    m.count = count;
+    const verdict v = ask(s, m, name, &found);
+    if (s->failed) return NULL;
+    memcpy(shape, v.shape, (size_t)rank * sizeof *shape);
+    if (!found && !(found = malloc(1)))
+        store_short(s); /* an array without elements is not NULL either */
+    return found;
 }
 
 int reader_close(store *s)

@@ -6,18 +6,6 @@
 
 enum { MOST_BYTES_OF_NUMBER = 16, MOST_FILTERS = 32 };
 
-/* ---- What could not be read ----------------------------------------------------------------- */
-
-bool store_forgive(store *s)
-{
-    if (!s->reading || s->error || s->memory_short) return false;
-    if (s->apart) return reader_forgive(s);
-    if (s->file < 0) return false;
-    s->failed = false;
-    s->reason[0] = 0;
-    return true;
-}
-
 /* ---- What is read at all -------------------------------------------------------------------- */
 
 /* Filters from this number on are libraries that HDF5 would have to look for. */
@@ -187,23 +175,20 @@ static void *array_room(store *s, hid_t type, int rank, const hsize_t *shape, hs
 void *store_get_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
                       hsize_t *shape)
 {
-    if (s->apart) return reader_array(s, parent, name, type, rank, shape);
-    hid_t in = store_open_array(s, parent, name);
-    if (in < 0) return NULL;
-    hid_t space = H5Dget_space(in);
-    hsize_t elements = 0;
-    void *data = NULL;
-    if (!holds_numbers(in))
-        store_fail(s, "its '%s' is not made of numbers", name);
-    else if (H5Sget_simple_extent_ndims(space) != rank)
+    return store_get_rows(s, parent, name, type, rank, 0, STORE_ALL, shape);
+}
+
+/* The shape of an array, if it is made of numbers and has these rows. */
+static bool check_rows(store *s, hid_t space, const char *name, int rank, hsize_t first,
+                       hsize_t count, hsize_t *shape)
+{
+    if (rank < 1 || rank > STORE_RANK || H5Sget_simple_extent_ndims(space) != rank)
         store_fail(s, "its '%s' does not have %d dimensions", name, rank);
-    else if (store_good(s, H5Sget_simple_extent_dims(space, shape, NULL)))
-        data = array_room(s, store_native(type), rank, shape, &elements);
-    if (data && elements)
-        store_good(s, H5Dread(in, store_native(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
-    H5Sclose(space);
-    H5Dclose(in);
-    return data;
+    else if (store_good(s, H5Sget_simple_extent_dims(space, shape, NULL)) && count != STORE_ALL &&
+             (first > shape[0] || count > shape[0] - first))
+        store_fail(s, "its '%s' has %llu rows, not %llu", name, (unsigned long long)shape[0],
+                   (unsigned long long)first + count);
+    return !s->failed;
 }
 
 void *store_get_rows(store *s, hid_t parent, const char *name, enum store_type type, int rank,
@@ -215,16 +200,12 @@ void *store_get_rows(store *s, hid_t parent, const char *name, enum store_type t
     if (in < 0) return NULL;
     hid_t space = H5Dget_space(in);
     void *data = NULL;
-    if (!holds_numbers(in))
-        store_fail(s, "its '%s' is not made of numbers", name);
-    else if (rank < 1 || rank > STORE_RANK || H5Sget_simple_extent_ndims(space) != rank)
-        store_fail(s, "its '%s' does not have %d dimensions", name, rank);
-    else if (store_good(s, H5Sget_simple_extent_dims(space, shape, NULL)) &&
-             (first > shape[0] || count > shape[0] - first))
-        store_fail(s, "its '%s' has %llu rows, not %llu", name, (unsigned long long)shape[0],
-                   (unsigned long long)first + count);
-    for (int i = 0; i < rank && !s->failed; i++) part[i] = i ? shape[i] : count;
-    if (!s->failed) data = array_room(s, store_native(type), rank, part, &elements);
+    if (!holds_numbers(in)) store_fail(s, "its '%s' is not made of numbers", name);
+    if (!s->failed && check_rows(s, space, name, rank, first, count, shape)) {
+        memcpy(part, shape, (size_t)rank * sizeof *part);
+        if (count != STORE_ALL) part[0] = count;
+        data = array_room(s, store_native(type), rank, part, &elements);
+    }
     if (data && elements &&
         store_good(s, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, part, NULL))) {
         hid_t memory = H5Screate_simple(1, &elements, NULL);

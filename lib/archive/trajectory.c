@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/replacement.h"
+
 /* ---- Names ------------------------------------------------------------------------------------ */
 
 char *trajectory_base(const char *output)
@@ -44,6 +46,15 @@ char *trajectory_seen_from(const output_trajectory *t, const char *output)
                               : -1;
     free(folder), free(real);
     return code < 0 ? NULL : seen;
+}
+
+int trajectory_failed(int error, const char *path, char why[OUTPUT_WHY])
+{
+    snprintf(why, OUTPUT_WHY, "%s: %s", path,
+             error == EEXIST    ? "it is there already, and is not the trajectory of this run"
+             : error == EBADMSG ? "it is damaged, or another program has changed it"
+                                : replacement_words(error));
+    return error == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
 }
 
 /* ---- Appending -------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "archive/frames.h"
 #include "archive/replacement.h"
 #include "archive/trajectory.h"
 #include "formats/gsd_writer.h"
@@ -16,10 +17,7 @@ typedef struct trajectory_files {
     int walkers;
     gsd_writer **writers; /* [walkers] */
     ino_t *inodes;        /* [walkers] */
-    /* one configuration, as the writer takes it; [particles] each */
-    int64_t *number;
-    int32_t *species;
-    double *positions;
+    read_frame one;       /* a configuration, as the writer takes it */
 } trajectory_files;
 
 void gsd_trajectory_close(output_trajectory *t)
@@ -27,23 +25,21 @@ void gsd_trajectory_close(output_trajectory *t)
     trajectory_files *f = t->files;
     if (!f) return;
     for (int w = 0; w < f->walkers && f->writers; w++) gsd_writer_free(f->writers[w]);
-    free(f->writers), free(f->inodes), free(f->number), free(f->species), free(f->positions);
+    free(f->writers), free(f->inodes);
+    read_frame_free(&f->one);
     free(f);
     t->files = NULL;
 }
 
 static trajectory_files *make_files(output_data *data)
 {
-    const size_t n = (size_t)data->system->particles + 1, walkers = (size_t)data->system->walkers;
+    const size_t walkers = (size_t)data->system->walkers;
     trajectory_files *f = data->trajectory.files = calloc(1, sizeof *f);
     if (!f) return NULL;
     f->walkers = data->system->walkers;
     f->writers = calloc(walkers, sizeof *f->writers);
     f->inodes = calloc(walkers, sizeof *f->inodes);
-    f->number = malloc(n * sizeof *f->number);
-    f->species = malloc(n * sizeof *f->species);
-    f->positions = malloc(3 * n * sizeof *f->positions);
-    if (f->writers && f->inodes && f->number && f->species && f->positions) return f;
+    if (read_frame_make(&f->one, data->system) && f->writers && f->inodes) return f;
     gsd_trajectory_close(&data->trajectory);
     return NULL;
 }
@@ -51,15 +47,6 @@ static trajectory_files *make_files(output_data *data)
 /* Files of more walkers than these are brought to the disk all at once, with whatever else is on its way to that file
  * system: 4,096 single ones took a minute. */
 enum { ONE_BY_ONE = 16 };
-
-static int failed(int error, const char *path, char why[OUTPUT_WHY])
-{
-    snprintf(why, OUTPUT_WHY, "%s: %s", path,
-             error == EEXIST    ? "it is there already, and is not the trajectory of this run"
-             : error == EBADMSG ? "it is damaged, or another program has changed it"
-                                : strerror(error));
-    return error == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
-}
 
 /* Who writes, which says of which run a file is. */
 static void application_of(const output_trajectory *t, char application[64])
@@ -142,26 +129,18 @@ static int open_again(const trajectory_files *f, int walker, const char *path, i
 
 /* ---- Appending -------------------------------------------------------------------------------- */
 
-/* Those that are there, by species and in the order of their numbers. */
 static int put(const output_data *data, trajectory_files *f, int walker, int fd, const frame *frame)
 {
     const plugmc_system *system = data->system;
-    const double *from = frame->positions + 3 * system->particles * walker;
-    int64_t count = 0;
-    for (int32_t s = 0; s < system->species_count; s++)
-        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
-            if (isnan(from[3 * i])) continue;
-            f->number[count] = i;
-            f->species[count] = s;
-            memcpy(&f->positions[3 * count++], &from[3 * i], 3 * sizeof *from);
-        }
+    read_frame *one = &f->one;
+    read_frame_take(one, system, frame->positions + 3 * system->particles * walker);
     return gsd_writer_put(f->writers[walker], fd,
                           &(gsd_frame){.sweep = frame->sweep,
                                        .box = frame->boxes ? &frame->boxes[walker] : &system->box,
-                                       .count = count,
-                                       .number = f->number,
-                                       .species = f->species,
-                                       .positions = f->positions});
+                                       .count = one->count,
+                                       .number = one->number,
+                                       .species = one->species,
+                                       .positions = one->positions});
 }
 
 static int append_walker(output_data *data, int walker, const char *path, int *error)
@@ -189,14 +168,14 @@ static int append_walker(output_data *data, int walker, const char *path, int *e
 int gsd_trajectory_append(output_data *data, char why[OUTPUT_WHY])
 {
     const trajectory_files *f = data->trajectory.files ? data->trajectory.files : make_files(data);
-    int code = f ? 0 : failed(ENOMEM, data->trajectory.base, why);
+    int code = f ? 0 : trajectory_failed(ENOMEM, data->trajectory.base, why);
     for (int w = 0; w < data->system->walkers && !code; w++) {
         int error = 0;
         char *path = trajectory_path(&data->trajectory, w, data->system->walkers);
         if (!path)
-            code = failed(ENOMEM, data->trajectory.base, why);
+            code = trajectory_failed(ENOMEM, data->trajectory.base, why);
         else if (append_walker(data, w, path, &error))
-            code = failed(error, path, why), data->file.error = error > 0 ? error : 0;
+            code = trajectory_failed(error, path, why), data->file.error = error > 0 ? error : 0;
         free(path);
     }
     return code;
@@ -209,20 +188,20 @@ int gsd_trajectory_open(output_data *data, enum trajectory_found *found, int64_t
 {
     output_trajectory *t = &data->trajectory;
     const int walkers = data->system->walkers;
-    int code = make_files(data) ? 0 : failed(ENOMEM, t->base, why);
+    int code = make_files(data) ? 0 : trajectory_failed(ENOMEM, t->base, why);
     *found = TRAJECTORY_NONE;
     *frames = t->inside ? 0 : t->written;
     for (int w = 0; w < walkers && !code; w++) {
         int error = 0;
         int64_t kept = 0;
         char *path = trajectory_path(t, w, walkers);
-        if (!path) code = failed(ENOMEM, t->base, why);
+        if (!path) code = trajectory_failed(ENOMEM, t->base, why);
         const bool there = path && !access(path, F_OK);
         const int fd = there ? open_file(data, w, path, *frames, &kept, &error) : -1;
         if (fd >= 0) close(fd);
         if (there && error == EEXIST) *found = TRAJECTORY_OTHER;
         if (there && !error && *found == TRAJECTORY_NONE) *found = TRAJECTORY_OWN;
-        if (error && error != EEXIST) code = failed(error, path, why);
+        if (error && error != EEXIST) code = trajectory_failed(error, path, why);
         if (kept < *frames) *frames = kept;
         free(path);
         if (*found == TRAJECTORY_OTHER) break;

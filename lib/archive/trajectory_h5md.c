@@ -15,13 +15,6 @@
 #include "archive/replacement.h"
 #include "archive/trajectory.h"
 
-static int failed(int error, const char *path, char why[OUTPUT_WHY])
-{
-    snprintf(why, OUTPUT_WHY, "%s: %s", path,
-             error == EBADMSG ? "it is damaged" : replacement_words(error));
-    return error == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
-}
-
 static char *changes_name(const char *path)
 {
     char *name;
@@ -53,7 +46,7 @@ static int begin(output_data *data, const char *path, char why[OUTPUT_WHY])
     draft d = {0};
     outcome end;
     int code = replacement_begin(&file, path, data->file.identity, REPLACES_ANY);
-    if (code) return failed(code, path, why);
+    if (code) return trajectory_failed(code, path, why);
     write_header(&d, data);
     h5md_write_frames(&d, data, 0);
     draft_write(&d, file.fd, -1, &end);
@@ -62,7 +55,7 @@ static int begin(output_data *data, const char *path, char why[OUTPUT_WHY])
         return writing_failed(data, &end, path, why);
     }
     code = replacement_finish(&file);
-    return code ? failed(code, path, why) : EXIT_DONE;
+    return code ? trajectory_failed(code, path, why) : EXIT_DONE;
 }
 
 /* Gives a file of changes its name, when it and what is new are on the disk, and applies it. */
@@ -85,14 +78,15 @@ static int grow(output_data *data, const char *path, const char *changes, char w
     if (!code) code = replacement_begin(&file, path, data->file.identity, REPLACES_ANY);
     if (code) {
         if (grown >= 0) close(grown);
-        return failed(code, path, why);
+        return trajectory_failed(code, path, why);
     }
     h5md_write_frames(&d, data, data->trajectory.written);
     draft_write(&d, file.fd, grown, &end);
     if (end.failed) code = writing_failed(data, &end, path, why);
-    if (!code && (code = complete(&file, grown, changes, path))) code = failed(code, path, why);
+    if (!code && (code = complete(&file, grown, changes, path)))
+        code = trajectory_failed(code, path, why);
     if (code && access(changes, F_OK) && ftruncate(grown, before.st_size))
-        code = failed(errno, path, why);
+        code = trajectory_failed(errno, path, why);
     close(grown);
     replacement_abandon(&file);
     return code;
@@ -104,10 +98,10 @@ int h5md_trajectory_append(output_data *data, char why[OUTPUT_WHY])
     char *path = trajectory_path(t, 0, 1), *changes = path ? changes_name(path) : NULL;
     int code = EXIT_DONE;
     if (!changes) {
-        code = failed(ENOMEM, t->base, why);
+        code = trajectory_failed(ENOMEM, t->base, why);
     } else if (t->written) {
         if (!access(changes, F_OK)) code = changes_apply(changes, path);
-        code = code ? failed(code, path, why) : grow(data, path, changes, why);
+        code = code ? trajectory_failed(code, path, why) : grow(data, path, changes, why);
     } else if (t->frame_count) { /* else the next ones replace what is there */
         code = begin(data, path, why);
     }
@@ -157,13 +151,13 @@ int h5md_trajectory_open(output_data *data, enum trajectory_found *found, int64_
     char *path = trajectory_path(t, 0, 1), *changes = path ? changes_name(path) : NULL;
     char run[IDENTITY_SIZE];
     int64_t there = 0;
-    int code = changes ? 0 : failed(ENOMEM, t->base, why);
+    int code = changes ? 0 : trajectory_failed(ENOMEM, t->base, why);
     *found = TRAJECTORY_NONE;
     *frames = 0;
     if (!code) lock_remove_strays(path);
     if (!code && !access(changes, F_OK)) {
         code = changes_apply(changes, path);
-        if (code) code = failed(code, path, why);
+        if (code) code = trajectory_failed(code, path, why);
     }
     if (!code && !access(path, F_OK)) {
         code = look(path, run, &there, why);

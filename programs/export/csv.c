@@ -24,12 +24,12 @@ static void put_box(FILE *out, const plugmc_box *box)
 
 static void put(exported *e, const snapshot *s)
 {
-    for (int64_t i = 0; i < s->count && !ferror(e->out); i++) {
-        const double *r = &s->places[3 * i];
+    for (int64_t i = 0; i < s->state->count && !ferror(e->out); i++) {
+        const double *r = &s->state->positions[3 * i];
         fprintf(e->out, "%lld,%llu,%d,%lld,%s,%.17g,%.17g,%.17g", (long long)s->frame,
-                (unsigned long long)s->sweep, s->walker, (long long)s->number[i],
-                plugmc_species_at(s->system, s->species[i])->name, r[0], r[1], r[2]);
-        put_box(e->out, &s->box);
+                (unsigned long long)s->state->sweep, s->walker, (long long)s->state->number[i],
+                plugmc_species_at(s->system, s->state->species[i])->name, r[0], r[1], r[2]);
+        put_box(e->out, &s->state->box);
     }
 }
 

@@ -35,12 +35,12 @@ static void put(exported *e, const snapshot *s)
     const gsd_file *g = e->own;
     if (e->error) return;
     e->error = gsd_writer_put(g->writer, fileno(e->out),
-                              &(gsd_frame){.sweep = s->sweep,
-                                           .box = &s->box,
-                                           .count = s->count,
-                                           .number = s->number,
-                                           .species = s->species,
-                                           .positions = s->places,
+                              &(gsd_frame){.sweep = s->state->sweep,
+                                           .box = &s->state->box,
+                                           .count = s->state->count,
+                                           .number = s->state->number,
+                                           .species = s->state->species,
+                                           .positions = s->state->positions,
                                            .logged = s->scalars});
 }
 

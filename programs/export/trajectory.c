@@ -23,19 +23,6 @@ static void find_scalars(run_file *run)
     }
 }
 
-static int make_room(run_file *run, report *r)
-{
-    const size_t n = (size_t)run->system.particles + 1;
-    snapshot *now = &run->now;
-    *now = (snapshot){.system = &run->system,
-                      .number = malloc(n * sizeof *now->number),
-                      .species = malloc(n * sizeof *now->species),
-                      .places = malloc(3 * n * sizeof *now->places),
-                      .scalars = checked(calloc((size_t)run->scalar_count + 1, sizeof(double)))};
-    if (now->number && now->species && now->places) return EXIT_DONE;
-    return report_error(r, EXIT_MEMORY, NULL, 0, "not enough memory for a frame of %s", run->path);
-}
-
 int run_open(run_file *run, const char *path, report *r)
 {
     const char *refused;
@@ -55,7 +42,9 @@ int run_open(run_file *run, const char *path, report *r)
         run->largest_diameter =
             fmax(run->largest_diameter, plugmc_species_at(&run->system, s)->diameter);
     find_scalars(run);
-    return make_room(run, r);
+    run->now.system = &run->system;
+    run->now.scalars = checked(calloc((size_t)run->scalar_count + 1, sizeof(double)));
+    return EXIT_DONE;
 }
 
 int run_open_trajectory(run_file *run, report *r)
@@ -69,29 +58,14 @@ void run_close(run_file *run)
 {
     frames_close(&run->frames);
     if (run->fd >= 0) close(run->fd);
-    free(run->now.number), free(run->now.species), free(run->now.places), free(run->now.scalars);
-    free(run->scalars);
+    read_frame_free(&run->last);
+    free(run->now.scalars), free(run->scalars);
     output_free(&run->data);
     system_free(&run->system);
     config_free(&run->config);
 }
 
 /* ---- A frame ---------------------------------------------------------------------------------- */
-
-/* From [particles][3] of a checkpoint, with NaN for who is not there. */
-static void take_particles(run_file *run, const double *places)
-{
-    const plugmc_system *system = &run->system;
-    snapshot *now = &run->now;
-    now->count = 0;
-    for (int32_t s = 0; s < system->species_count; s++)
-        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
-            if (isnan(places[3 * i])) continue;
-            now->number[now->count] = i;
-            now->species[now->count] = s;
-            memcpy(&now->places[3 * now->count++], &places[3 * i], 3 * sizeof *places);
-        }
-}
 
 /* Sample k is from after production sweep (k + 1) period. */
 static void take_scalars(run_file *run)
@@ -100,7 +74,7 @@ static void take_scalars(run_file *run)
     snapshot *now = &run->now;
     for (int i = 0; i < run->scalar_count; i++) {
         const quantity_record *q = run->scalars[i];
-        const int64_t sweep = (int64_t)now->sweep - (int64_t)data->equilibrate,
+        const int64_t sweep = (int64_t)now->state->sweep - (int64_t)data->equilibrate,
                       sample = sweep / q->period - 1;
         const bool there = sweep > 0 && sweep % q->period == 0 && sample < q->samples;
         now->scalars[i] = there ? q->series[sample * q->walkers + now->walker] : NAN;
@@ -123,31 +97,21 @@ static bool is_sound(const plugmc_box *box)
     return sound || box->domain != PLUGMC_DOMAIN_PERIODIC;
 }
 
-static int take(run_file *run, int walker, uint64_t sweep, report *r)
+static int take(run_file *run, int walker, const read_frame *state, report *r)
 {
-    snapshot *now = &run->now;
-    now->walker = walker;
-    now->sweep = sweep;
+    run->now.walker = walker;
+    run->now.state = state;
     take_scalars(run);
-    if (is_sound(&now->box)) return EXIT_DONE;
+    if (is_sound(&state->box)) return EXIT_DONE;
     return report_error(r, EXIT_CHECKPOINT, run->path, 0,
                         "the box of walker %d after sweep %llu has no volume", walker,
-                        (unsigned long long)sweep);
+                        (unsigned long long)state->sweep);
 }
 
 int run_read_frame(run_file *run, int walker, int64_t k, int64_t every, bool *lost, report *r)
 {
-    const read_frame *from = &run->frames.now;
-    snapshot *now = &run->now;
     const int code = frames_read(&run->frames, walker, k, every, lost, r);
-    if (code || *lost) return code;
-    const size_t n = (size_t)from->count;
-    now->box = from->box;
-    now->count = from->count;
-    memcpy(now->number, from->number, n * sizeof *now->number);
-    memcpy(now->species, from->species, n * sizeof *now->species);
-    memcpy(now->places, from->positions, 3 * n * sizeof *now->places);
-    return take(run, walker, from->sweep, r);
+    return code || *lost ? code : take(run, walker, &run->frames.now, r);
 }
 
 /* ---- Of the checkpoint ------------------------------------------------------------------------ */
@@ -156,7 +120,12 @@ int run_read_frame(run_file *run, int walker, int64_t k, int64_t every, bool *lo
 int run_read_last(run_file *run, int walker, report *r)
 {
     const output_data *data = &run->data;
-    run->now.box = run->system.box;
+    read_frame *last = &run->last;
+    if (!last->number && !read_frame_make(last, &run->system))
+        return report_error(r, EXIT_MEMORY, NULL, 0, "not enough memory for a frame of %s",
+                            run->path);
+    last->box = run->system.box;
+    last->sweep = data->sweep;
     for (int i = 0; i < data->blob_count; i++) {
         const blob *b = &data->blobs[i];
         if (strcmp(b->name, "run/boxes")) continue;
@@ -164,9 +133,9 @@ int run_read_last(run_file *run, int walker, report *r)
             return report_error(r, EXIT_CHECKPOINT, run->path, 0,
                                 "its checkpoint does not hold a box for each walker");
         const plugmc_box *boxes = b->data;
-        memcpy(run->now.box.length, boxes[walker].length, sizeof boxes->length);
-        memcpy(run->now.box.vector, boxes[walker].vector, sizeof boxes->vector);
+        memcpy(last->box.length, boxes[walker].length, sizeof boxes->length);
+        memcpy(last->box.vector, boxes[walker].vector, sizeof boxes->vector);
     }
-    take_particles(run, data->positions + 3 * run->system.particles * walker);
-    return take(run, walker, data->sweep, r);
+    read_frame_take(last, &run->system, data->positions + 3 * run->system.particles * walker);
+    return take(run, walker, last, r);
 }

@@ -6,18 +6,13 @@
 #include "archive/frames.h"
 #include "archive/output.h"
 
-/* A configuration of one walker. */
+/* A configuration of one walker, and what was measured in it. */
 typedef struct snapshot {
     const plugmc_system *system;
     int64_t frame; /* number in the file that is written, from 0 */
-    uint64_t sweep;
     int walker;
-    plugmc_box box;   /* length and vector; volume and inverse are not those of this frame */
-    int64_t count;    /* particles that are there: by species, in the order of their numbers */
-    int64_t *number;  /* [count] in the run */
-    int32_t *species; /* [count] */
-    double *places;   /* [count][3], as the run has them; length */
-    double *scalars;  /* [scalar_count] of run_file; NaN if it was not measured after this sweep */
+    const read_frame *state;
+    double *scalars; /* [scalar_count] of run_file; NaN if it was not measured after this sweep */
 } snapshot;
 
 /* An output file that is open for export. */
@@ -31,6 +26,7 @@ typedef struct run_file {
     const quantity_record **scalars; /* [scalar_count] measured in each walker */
     double largest_diameter;
     snapshot now;      /* of the last call */
+    read_frame last;   /* the state at the end, once it was read */
     run_frames frames; /* of the trajectory, once it is open */
 } run_file;
 

@@ -40,9 +40,9 @@ static void put_scalars(exported *e, const snapshot *s)
 static void put_header(exported *e, const snapshot *s)
 {
     FILE *out = e->out;
-    const plugmc_box *box = &s->box;
+    const plugmc_box *box = &s->state->box;
     const bool periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
-    fprintf(out, "%lld\n", (long long)s->count);
+    fprintf(out, "%lld\n", (long long)s->state->count);
     if (periodic) fputs("Lattice=\"", out);
     for (int k = 0; k < 9 && periodic; k++)
         fprintf(out, "%.17g%s", box->vector[k / 3][k % 3], k < 8 ? " " : "\" ");
@@ -51,7 +51,7 @@ static void put_header(exported *e, const snapshot *s)
             !periodic             ? "F F F"
             : box->dimension == 2 ? "T T F"
                                   : "T T T",
-            (unsigned long long)s->sweep, s->walker);
+            (unsigned long long)s->state->sweep, s->walker);
     put_scalars(e, s);
     fputc('\n', out);
 }
@@ -60,11 +60,11 @@ static void put(exported *e, const snapshot *s)
 {
     const bool charges = any(s->system, true), radii = any(s->system, false);
     put_header(e, s);
-    for (int64_t i = 0; i < s->count && !ferror(e->out); i++) {
-        const plugmc_species *species = plugmc_species_at(s->system, s->species[i]);
-        const double *r = &s->places[3 * i];
+    for (int64_t i = 0; i < s->state->count && !ferror(e->out); i++) {
+        const plugmc_species *species = plugmc_species_at(s->system, s->state->species[i]);
+        const double *r = &s->state->positions[3 * i];
         fprintf(e->out, "%s %.17g %.17g %.17g %lld", species->name, r[0], r[1], r[2],
-                (long long)s->number[i]);
+                (long long)s->state->number[i]);
         if (charges) fprintf(e->out, " %.17g", species->charge);
         if (radii) fprintf(e->out, " %.17g", 0.5 * species->diameter);
         fputc('\n', e->out);

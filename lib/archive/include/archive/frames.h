@@ -19,6 +19,22 @@ typedef struct read_frame {
     double *positions; /* [count][3], as the run has them; length */
 } read_frame;
 
+/* With room for all particles of a system. False: no memory; to be freed all the same. */
+bool read_frame_make(read_frame *, const plugmc_system *);
+/* From positions [particles][3] as a run has them, NaN for who is not there. */
+void read_frame_take(read_frame *, const plugmc_system *, const double *positions);
+void read_frame_free(read_frame *);
+
+/* What is read of an HDF5 file: `rows` frames from `first` on are in memory. */
+typedef struct h5md_rows {
+    store store;
+    bool reading;
+    int64_t first, rows, particles; /* particles: of a row */
+    double *places, *edges;
+    int32_t *ids, *kinds; /* [rows][particles] where numbers change; else NULL */
+    int64_t one_by_one;   /* frames before this one are read alone, as some of them are damaged */
+} h5md_rows;
+
 typedef struct run_frames {
     const char *path; /* of the output file */
     const plugmc_system *system;
@@ -27,17 +43,9 @@ typedef struct run_frames {
     read_frame now;  /* of the last call */
     int walker;      /* that frames are in memory of, or whose file is open; -1: none */
     char why[256];   /* a frame cannot be read */
-    /* GSD */
-    gsd_reader *gsd;
-    char *file; /* that is open: GSD, or what the store reads */
-    /* HDF5: `rows` frames from `first` on are in memory */
-    store store;
-    bool reading;
-    int64_t first, rows;
-    double *places, *edges;
-    int32_t *ids, *kinds; /* [rows][room] where numbers change; else NULL */
-    int64_t room;         /* particles of a row */
-    int64_t one_by_one;   /* frames before this one are read alone, as some of them are damaged */
+    char *file;      /* that is open */
+    gsd_reader *gsd; /* one of these two */
+    h5md_rows h5md;
 } run_frames;
 
 /* Opens the trajectory of the output file at `path`, which has data->trajectory.written frames. `held`: where the

@@ -67,9 +67,6 @@ typedef struct outcome {
     char reason[STORE_REASON];
 } outcome;
 outcome store_outcome(const store *);
-/* After an array or rows of it could not be read: forgets that, so that others can be read. False: this is not enough,
- * and the file has to be opened again. */
-bool store_forgive(store *);
 /* Lets all that follows fail, for a reason that the caller has found. */
 void store_fail(store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* ... because memory is short. */
@@ -108,8 +105,9 @@ void store_leave_array(store *, hid_t array);
 /* Fails unless the array is one of numbers and has this rank; its shape is returned. */
 void *store_get_array(store *, hid_t parent, const char *name, enum store_type type, int rank,
                       hsize_t *shape);
-/* Rows `first` to first + count - 1 alone of an array of this rank; fails if it has fewer. The shape returned is that
- * of the whole array. */
+/* Rows `first` to first + count - 1 alone of an array of this rank, or, from 0, STORE_ALL; fails if it has fewer. The shape
+ * returned is that of the whole array. */
+#define STORE_ALL ((hsize_t)-1)
 void *store_get_rows(store *, hid_t parent, const char *name, enum store_type type, int rank,
                      hsize_t first, hsize_t count, hsize_t *shape);
 /* Rows of an open array, which are its first dimension; 0 with a failure. */

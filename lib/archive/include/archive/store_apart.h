@@ -14,9 +14,7 @@ enum ask {
     ASK_ATTRIBUTE, /* object, name, type: data */
     ASK_LABEL,     /* object, name: data, a text with its final zero */
     ASK_DOCUMENT,  /* the same */
-    ASK_ARRAY,     /* object, name, type, rank: shape and data */
-    ASK_ROWS,      /* the same; first, count */
-    ASK_FORGIVE,   /* nothing: a failure is forgotten if store_forgive can */
+    ASK_ROWS,      /* object, name, type, rank, first, count: shape and data */
     TELL_LEAVE     /* object; without an answer */
 };
 
@@ -24,7 +22,8 @@ enum ask {
 typedef struct message {
     int32_t what, type, rank;
     uint32_t name_bytes;
-    int64_t object, first, count;
+    int64_t object;
+    hsize_t first, count;
 } message;
 
 /* Followed by data. */
@@ -42,11 +41,8 @@ hid_t reader_enter(store *, hid_t parent, const char *path);
 void reader_leave(store *, hid_t object);
 void reader_attribute(store *, hid_t object, const char *name, enum store_type, void *value);
 char *reader_text(store *, enum ask, hid_t object, const char *name);
-void *reader_array(store *, hid_t parent, const char *name, enum store_type, int rank,
-                   hsize_t *shape);
 void *reader_rows(store *, hid_t parent, const char *name, enum store_type, int rank, hsize_t first,
                   hsize_t count, hsize_t *shape);
-bool reader_forgive(store *);
 int reader_close(store *);
 
 /* ---- In the child --------------------------------------------------------------------------- */

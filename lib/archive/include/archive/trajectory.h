@@ -42,6 +42,10 @@ void trajectory_free(output_trajectory *);
 
 /* ---- By format -------------------------------------------------------------------------------- */
 
+/* Says what happened to a file: an errno (EEXIST: it is that of another run; EBADMSG: it is damaged) or
+ * REPLACEMENT_CHANGED. An exit code. */
+int trajectory_failed(int error, const char *path, char why[OUTPUT_WHY]);
+
 /* Each returns 0 or an exit code with a reason in `why`, and works on all files of the trajectory.
  *
  * What stands at the place of the trajectory. */
