@@ -242,8 +242,9 @@ static void write_boxes(draft *d, const output_data *data)
 static void write_species(draft *d, const plugmc_system *system)
 {
     const hsize_t kinds = (hsize_t)system->species_count;
-    int64_t *room = draft_new_array(d, "species", STORE_INT64, 1, &kinds);
-    for (hsize_t k = 0; room && k < kinds; k++) room[k] = system->first[k + 1] - system->first[k];
+    int64_t *capacity = draft_new_array(d, "species", STORE_INT64, 1, &kinds);
+    for (hsize_t k = 0; capacity && k < kinds; k++)
+        capacity[k] = system->first[k + 1] - system->first[k];
 }
 
 static void write_state(draft *d, const output_data *data)

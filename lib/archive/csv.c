@@ -84,14 +84,14 @@ int output_csv_try(const char *path, const output_data *data, char why[OUTPUT_WH
 bool output_csv_is_short(const char *path, const output_data *data)
 {
     char *text = NULL, *line = NULL;
-    size_t size = 0, room = 0, read = 0;
+    size_t size = 0, capacity = 0, read = 0;
     ssize_t length;
     FILE *in = fopen(path, "r"), *out = in ? checked(open_memstream(&text, &size)) : NULL;
     if (!in) return true;
     write_table(out, data);
     fclose(out);
     bool alike = true, heading = false;
-    while (alike && (length = getline(&line, &room, in)) > 0) {
+    while (alike && (length = getline(&line, &capacity, in)) > 0) {
         alike = read + (size_t)length <= size && !memcmp(text + read, line, (size_t)length);
         heading |= alike;
         read += (size_t)length;

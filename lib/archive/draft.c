@@ -20,29 +20,29 @@ struct draft_piece {
 /* ---- Entries ---------------------------------------------------------------------------------- */
 
 /* `count` elements of `size` bytes in *array, enlarged if there is no room for them. */
-static bool has_room(draft *d, void *array, size_t count, size_t *room, size_t size)
+static bool reserve(draft *d, void *array, size_t count, size_t *capacity, size_t size)
 {
     void *old;
-    if (d->memory_short || count <= *room) return !d->memory_short;
+    if (d->memory_short || count <= *capacity) return !d->memory_short;
     memcpy(&old, array, sizeof old);
     void *more = realloc(old, 2 * count * size);
     d->memory_short = !more;
     if (!more) return false;
     memcpy(array, &more, sizeof more);
-    *room = 2 * count;
+    *capacity = 2 * count;
     return true;
 }
 
 static void put(draft *d, const void *data, size_t bytes)
 {
-    if (!bytes || !has_room(d, &d->text, d->bytes + bytes, &d->room, 1)) return;
+    if (!bytes || !reserve(d, &d->text, d->bytes + bytes, &d->capacity, 1)) return;
     memcpy(d->text + d->bytes, data, bytes);
     d->bytes += bytes;
 }
 
 static void add_piece(draft *d, const void *data, size_t bytes, bool own)
 {
-    if (!has_room(d, &d->pieces, d->piece_count + 1, &d->piece_room, sizeof *d->pieces)) return;
+    if (!reserve(d, &d->pieces, d->piece_count + 1, &d->piece_capacity, sizeof *d->pieces)) return;
     d->pieces[d->piece_count++] = (struct draft_piece){data, bytes, d->bytes, own};
 }
 

@@ -27,10 +27,10 @@ static void read_names(store *s, file_frame *out, int32_t species)
 static void read_species(store *s, hid_t checkpoint, file_frame *out)
 {
     hsize_t kinds = 0;
-    int64_t *room = store_get_array(s, checkpoint, "species", STORE_INT64, 1, &kinds), sum = 0;
+    int64_t *capacity = store_get_array(s, checkpoint, "species", STORE_INT64, 1, &kinds), sum = 0;
     for (hsize_t k = 0; k < kinds && !s->failed; k++) {
-        if (room[k] < 0 || room[k] > out->count - sum) break;
-        sum += room[k];
+        if (capacity[k] < 0 || capacity[k] > out->count - sum) break;
+        sum += capacity[k];
     }
     if (!s->failed && sum != out->count)
         store_fail(s, "its species are not those of its positions");
@@ -39,11 +39,11 @@ static void read_species(store *s, hid_t checkpoint, file_frame *out)
     if (!s->failed && !out->species) store_short(s);
     int64_t i = 0;
     for (hsize_t k = 0; k < kinds && !s->failed; k++)
-        for (int64_t n = 0; n < room[k]; n++) out->species[i++] = (int32_t)k;
+        for (int64_t n = 0; n < capacity[k]; n++) out->species[i++] = (int32_t)k;
     for (int32_t w = 1; w < out->walkers && !s->failed; w++)
         memcpy(out->species + w * out->count, out->species,
                (size_t)out->count * sizeof *out->species);
-    free(room);
+    free(capacity);
     if (!s->failed) read_names(s, out, (int32_t)kinds);
 }
 

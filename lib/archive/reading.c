@@ -300,11 +300,11 @@ static void hand_over(output_data *found, output_data *data)
 }
 
 /* Where room for particles has grown they are laid out anew: session/enlarging.h. */
-static bool has_room(const output_data *data)
+static bool has_capacities(const output_data *data)
 {
-    bool room = false;
-    for (int i = 0; i < data->blob_count; i++) room |= !strcmp(data->blobs[i].name, "run/room");
-    return room;
+    bool found = false;
+    for (int i = 0; i < data->blob_count; i++) found |= !strcmp(data->blobs[i].name, "run/room");
+    return found;
 }
 
 /* `found` is freed. */
@@ -313,7 +313,7 @@ static int fit(const char *path, output_data *found, output_data *data, report *
     int code = EXIT_DONE;
     const plugmc_system *system = data->system;
     if (system && (system->walkers != found->walkers ||
-                   (system->particles != found->particles && !has_room(found))))
+                   (system->particles != found->particles && !has_capacities(found))))
         code = report_error(r, EXIT_CHECKPOINT, NULL, 0,
                             "cannot resume from %s: it has %d walkers of %lld particles, the run "
                             "has %d of %lld",

@@ -12,7 +12,7 @@ typedef struct server {
     store store;
     int socket;
     hid_t *opened; /* [count]: groups by their numbers */
-    int64_t count, room;
+    int64_t count, capacity;
 } server;
 
 static hid_t object_of(const server *v, int64_t number)
@@ -22,14 +22,14 @@ static hid_t object_of(const server *v, int64_t number)
 
 static void keep(server *v, hid_t object)
 {
-    if (v->count == v->room) {
-        hid_t *more = realloc(v->opened, (size_t)(2 * v->room + 64) * sizeof *more);
+    if (v->count == v->capacity) {
+        hid_t *more = realloc(v->opened, (size_t)(2 * v->capacity + 64) * sizeof *more);
         if (!more) {
             store_short(&v->store);
             return;
         }
         v->opened = more;
-        v->room = 2 * v->room + 64;
+        v->capacity = 2 * v->capacity + 64;
     }
     v->opened[v->count++] = object;
 }

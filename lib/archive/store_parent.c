@@ -79,15 +79,15 @@ static verdict ask(store *s, message m, const char *name, void **data)
         s->error = v.outcome.error;
         return v;
     }
-    char *room = v.data_bytes ? malloc(v.data_bytes) : NULL;
-    if (v.data_bytes && !room) {
+    char *found = v.data_bytes ? malloc(v.data_bytes) : NULL;
+    if (v.data_bytes && !found) {
         store_short(s);
-    } else if (v.data_bytes && !bytes_read(s->apart->socket, room, v.data_bytes)) {
+    } else if (v.data_bytes && !bytes_read(s->apart->socket, found, v.data_bytes)) {
         lost(s);
-        free(room);
-        room = NULL;
+        free(found);
+        found = NULL;
     }
-    *data = room;
+    *data = found;
     return v;
 }
 

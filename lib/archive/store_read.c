@@ -102,7 +102,7 @@ void store_get_attribute(store *s, hid_t object, const char *name, enum store_ty
 }
 
 /* Room for a text of this type, or NULL with a failure. */
-static char *text_room(store *s, hid_t type, const char *name)
+static char *new_text(store *s, hid_t type, const char *name)
 {
     if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) {
         store_fail(s, "its '%s' is not a text of fixed length", name);
@@ -120,7 +120,7 @@ char *store_get_label(store *s, hid_t object, const char *name)
     if (in < 0) return NULL;
     hid_t type = H5Aget_type(in), space = H5Aget_space(in);
     if (H5Sget_simple_extent_npoints(space) != 1) store_fail(s, "its '%s' is not one text", name);
-    char *text = s->failed ? NULL : text_room(s, type, name);
+    char *text = s->failed ? NULL : new_text(s, type, name);
     if (text) store_good(s, H5Aread(in, type, text));
     H5Sclose(space);
     H5Tclose(type);
@@ -146,7 +146,7 @@ char *store_get_document(store *s, hid_t parent, const char *name)
     if (in < 0) return NULL;
     hid_t type = H5Dget_type(in), space = H5Dget_space(in);
     if (H5Sget_simple_extent_npoints(space) != 1) store_fail(s, "its '%s' is not one text", name);
-    char *text = s->failed ? NULL : text_room(s, type, name);
+    char *text = s->failed ? NULL : new_text(s, type, name);
     if (text) store_good(s, H5Dread(in, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text));
     if (text && !s->failed) check_sum(s, in, name, text);
     H5Sclose(space);
@@ -158,7 +158,7 @@ char *store_get_document(store *s, hid_t parent, const char *name)
 /* ---- Arrays --------------------------------------------------------------------------------- */
 
 /* Room for that many numbers, whose product need not fit into 64 bits. */
-static void *array_room(store *s, hid_t type, int rank, const hsize_t *shape, hsize_t *elements)
+static void *new_array(store *s, hid_t type, int rank, const hsize_t *shape, hsize_t *elements)
 {
     size_t bytes = H5Tget_size(type);
     bool fits = true;
@@ -167,9 +167,9 @@ static void *array_room(store *s, hid_t type, int rank, const hsize_t *shape, hs
         fits = fits && !__builtin_mul_overflow(bytes, shape[i], &bytes);
         *elements *= shape[i];
     }
-    void *room = fits && bytes <= SIZE_MAX / 2 ? malloc(bytes ? bytes : 1) : NULL;
-    if (!room) store_short(s);
-    return room;
+    void *data = fits && bytes <= SIZE_MAX / 2 ? malloc(bytes ? bytes : 1) : NULL;
+    if (!data) store_short(s);
+    return data;
 }
 
 void *store_get_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
@@ -204,7 +204,7 @@ void *store_get_rows(store *s, hid_t parent, const char *name, enum store_type t
     if (!s->failed && check_rows(s, space, name, rank, first, count, shape)) {
         memcpy(part, shape, (size_t)rank * sizeof *part);
         if (count != STORE_ALL) part[0] = count;
-        data = array_room(s, store_native(type), rank, part, &elements);
+        data = new_array(s, store_native(type), rank, part, &elements);
     }
     if (data && elements &&
         store_good(s, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, part, NULL))) {
@@ -251,7 +251,7 @@ void *store_get_row(store *s, hid_t array, const char *name, enum store_type typ
     if (!s->failed) {
         shape[0] = own[0];
         shape[1] = *rank == 2 ? own[1] : 1;
-        data = array_room(s, store_native(type), 2, shape, &elements);
+        data = new_array(s, store_native(type), 2, shape, &elements);
     }
     if (data && elements) {
         hid_t memory = H5Screate_simple(1, &elements, NULL);

@@ -13,9 +13,9 @@
 
 typedef struct draft {
     char *text; /* entries, names and small values */
-    size_t bytes, room;
+    size_t bytes, capacity;
     struct draft_piece *pieces; /* large data, somewhere else */
-    size_t piece_count, piece_room;
+    size_t piece_count, piece_capacity;
     uint64_t entries;
     bool memory_short;
 } draft;
