@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -186,19 +184,24 @@ static void fail(outcome *end, int error, const char *what, const char *why)
     snprintf(end->reason, sizeof end->reason, "%s%s", what, why);
 }
 
-static bool send_all(const draft *d, int to)
+/* Part k of what is sent, of 2 piece_count + 2: the number of entries, then a stretch of text and a piece in turn. */
+static const void *part(const draft *d, size_t k, size_t *bytes)
 {
-    size_t sent = 0;
-    bool good = bytes_write(to, &d->entries, sizeof d->entries);
-    for (size_t k = 0; k <= d->piece_count && good; k++) {
-        const struct draft_piece *p = &d->pieces[k];
-        const size_t place = k < d->piece_count ? p->place : d->bytes;
-        good = bytes_write(to, d->text + sent, place - sent) &&
-               (k == d->piece_count || bytes_write(to, p->data, p->bytes));
-        sent = place;
+    const size_t p = (k - 1) / 2;
+    if (k == 0) {
+        *bytes = sizeof d->entries;
+        return &d->entries;
     }
-    return good;
+    if (k % 2 == 0) {
+        *bytes = d->pieces[p].bytes;
+        return d->pieces[p].data;
+    }
+    const size_t from = p ? d->pieces[p - 1].place : 0;
+    *bytes = (p < d->piece_count ? d->pieces[p].place : d->bytes) - from;
+    return d->text + from;
 }
+
+static size_t parts(const draft *d) { return 2 * d->piece_count + 2; }
 
 /* A child that has given up takes nothing more, and has answered. */
 static void write_apart(const draft *d, int fd, int grown, outcome *end)
@@ -212,7 +215,11 @@ static void write_apart(const draft *d, int fd, int grown, outcome *end)
         fail(end, code, "there is no child process for it: ", strerror(code));
         return;
     }
-    send_all(d, socket);
+    bool good = true;
+    for (size_t k = 0, bytes; k < parts(d) && good; k++) {
+        const void *data = part(d, k, &bytes);
+        good = bytes_write(socket, data, bytes);
+    }
     const bool answered = bytes_read(socket, end, sizeof *end);
     end->reason[sizeof end->reason - 1] = 0;
     close(socket);
@@ -222,20 +229,37 @@ static void write_apart(const draft *d, int fd, int grown, outcome *end)
     child_tell_end(status, "writes", "memory may be short", end->reason, sizeof end->reason);
 }
 
-/* Where no other process is to be had. */
+/* A draft that is read in this process. */
+typedef struct cursor {
+    const draft *draft;
+    size_t part, done; /* done: bytes of the part */
+} cursor;
+
+static ssize_t read_on(void *cookie, char *to, size_t most)
+{
+    cursor *c = cookie;
+    for (size_t bytes; c->part < parts(c->draft); c->part++, c->done = 0) {
+        const char *data = part(c->draft, c->part, &bytes);
+        if (bytes == c->done) continue;
+        const size_t n = bytes - c->done < most ? bytes - c->done : most;
+        memcpy(to, data + c->done, n);
+        c->done += n;
+        return (ssize_t)n;
+    }
+    return 0;
+}
+
+/* Where no other process is to be had, for want of descriptors perhaps. */
 static void write_here(const draft *d, int fd, int grown, outcome *end)
 {
-    const int file = memfd_create("draft", MFD_CLOEXEC);
-    FILE *in = file < 0 ? NULL : fdopen(file, "r");
-    if (!in || !send_all(d, file) || lseek(file, 0, SEEK_SET)) {
+    cursor c = {.draft = d};
+    FILE *in = fopencookie(&c, "r", (cookie_io_functions_t){.read = read_on});
+    if (!in) {
         fail(end, errno, "", strerror(errno));
-    } else {
-        draft_carry_out(in, fd, grown, true, end);
+        return;
     }
-    if (in)
-        fclose(in);
-    else if (file >= 0)
-        close(file);
+    draft_carry_out(in, fd, grown, true, end);
+    fclose(in);
 }
 
 void draft_write(draft *d, int fd, int grown, outcome *end)
