@@ -150,12 +150,13 @@ static void load(run_frames *f, int walker, int64_t k, int64_t rows)
     f->h5md.rows = rows;
 }
 
-/* Others may be read, when the file has been opened again. */
+/* Others may be read: by the same reader, unless it has broken down. */
 static bool is_damaged(run_frames *f)
 {
-    const store *s = &f->h5md.store;
+    store *s = &f->h5md.store;
     if (!s->failed || s->memory_short) return false;
     snprintf(f->why, sizeof f->why, "%.255s", s->reason);
+    if (store_forgive(s)) return true;
     close_store(f);
     open_store(f);
     return true;

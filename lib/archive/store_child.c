@@ -98,8 +98,7 @@ static bool send_answer(server *v, verdict *answer, const void *data)
            bytes_write(v->socket, data, answer->data_bytes);
 }
 
-/* False: the parent asks for nothing more. Once something has failed nothing more is asked of HDF5, which may not bear
- * it. */
+/* False: the parent asks for nothing more. It asks for nothing after a failure unless it has forgiven that. */
 static bool serve_one(server *v)
 {
     message m;
@@ -110,6 +109,8 @@ static bool serve_one(server *v)
     if (!name || !bytes_read(v->socket, name, m.name_bytes)) return false;
     if (!v->store.failed) carry_out(v, &m, name, &answer, &found);
     const bool answered = m.what == TELL_LEAVE || send_answer(v, &answer, found);
+    if (m.what != TELL_LEAVE)
+        store_forgive(&v->store); /* what is asked now, the parent asks in spite of that */
     free(found);
     free(name);
     return answered;

@@ -51,6 +51,7 @@ static message about(enum ask what, hid_t object)
 static void lost(store *s)
 {
     store_fail(s, "the process that reads it is gone");
+    s->file = -1;
     s->apart->gone = true;
 }
 

@@ -6,6 +6,16 @@
 
 enum { MOST_BYTES_OF_NUMBER = 16, MOST_FILTERS = 32 };
 
+/* ---- What could not be read ----------------------------------------------------------------- */
+
+bool store_forgive(store *s)
+{
+    if (!s->reading || s->error || s->memory_short || s->file < 0) return false;
+    s->failed = false;
+    s->reason[0] = 0;
+    return true;
+}
+
 /* ---- What is read at all -------------------------------------------------------------------- */
 
 /* Filters from this number on are libraries that HDF5 would have to look for. */

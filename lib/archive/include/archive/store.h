@@ -67,6 +67,9 @@ typedef struct outcome {
     char reason[STORE_REASON];
 } outcome;
 outcome store_outcome(const store *);
+/* After an array or rows of it could not be read: forgets that, so that others can be read. False: this is not enough,
+ * and the file has to be opened again. */
+bool store_forgive(store *);
 /* Lets all that follows fail, for a reason that the caller has found. */
 void store_fail(store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* ... because memory is short. */
