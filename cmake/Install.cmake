@@ -26,10 +26,11 @@ install(DIRECTORY DESTINATION ${PLUGMC_PLUGIN_DIR} DIRECTORY_PERMISSIONS ${PLUGM
 
 # find_package(plugmc)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/plugmc)
-configure_package_config_file(cmake/plugmcConfig.cmake.in plugmcConfig.cmake
+set(to_install ${CMAKE_CURRENT_BINARY_DIR}/installed) # not where find_package looks in a build tree
+configure_package_config_file(cmake/plugmcConfig.cmake.in ${to_install}/plugmcConfig.cmake
   INSTALL_DESTINATION ${package_dir}
   PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR PLUGMC_DATA_DIR PLUGMC_PLUGIN_DIR)
-write_basic_package_version_file(plugmcConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${to_install}/plugmcConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 
 # The build tree has the places of an installation, as far as plugins are built from them: authors need not install.
 function(plugmc_build_tree_package)
@@ -53,8 +54,7 @@ function(plugmc_build_tree_package)
   endforeach()
 endfunction()
 plugmc_build_tree_package()
-install(FILES cmake/PlugmcPlugins.cmake ${CMAKE_CURRENT_BINARY_DIR}/plugmcConfig.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/plugmcConfigVersion.cmake
+install(FILES cmake/PlugmcPlugins.cmake ${to_install}/plugmcConfig.cmake ${to_install}/plugmcConfigVersion.cmake
         DESTINATION ${package_dir})
 
 # pkg-config; the prefix is found from the place of the file, so an installation can be moved

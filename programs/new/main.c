@@ -68,10 +68,9 @@ static int unknown_kind(report *r, const char *word)
     const char *names[KINDS];
     for (int k = 0; k < KINDS; k++) names[k] = kinds[k].name;
     const char *near = nearest_name(word, names, KINDS);
-    return report_error(r, EXIT_USAGE, NULL, 0,
-                        "plugmc new: unknown kind '%s'%s%s%s; there are potential, field, total, "
-                        "mover and observable",
-                        excerpt(word).text, near ? "; did you mean '" : "", near ? near : "",
+    return report_error(r, EXIT_USAGE, NULL, 0, "plugmc new: unknown kind '%s'; %s%s%s",
+                        excerpt(word).text, near ? "did you mean '" : "there are ",
+                        near ? near : "potential, field, total, mover and observable",
                         near ? "'?" : "");
 }
 
