@@ -60,8 +60,8 @@ static void show_compiler(void)
     for (int i = 0; i < GPU_ARCHITECTURES; i++) {
         bool good = nvrtc_compiles_for(n, gpu_architectures[i]);
         size_t used = strlen(words);
-        snprintf(words + used, sizeof words - used, "%ssm_%d %s", i ? ", " : "", gpu_architectures[i],
-                 good ? "yes" : "no");
+        snprintf(words + used, sizeof words - used, "%ssm_%d %s", i ? ", " : "",
+                 gpu_architectures[i], good ? "yes" : "no");
     }
     line("compiles for", "%s", words);
     nvrtc_close(n);

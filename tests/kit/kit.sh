@@ -4,6 +4,7 @@
 #   potential ... observable   a new plugin of each kind is built and passes its own test; so it does by CMake
 #   build_tree                 the same with nothing installed
 #   same_file                  build, CMake and pkg-config make the same file
+#   faults                     the tests of new plugins fail if their C file is wrong
 #   names                      refused: names that are no identifiers, are taken, or have a folder
 #   errors                     what the C compiler, the loader and NVRTC say of a wrong file
 #   flags                      the headers refuse C++ and -ffast-math
@@ -92,6 +93,27 @@ step_same_file() {
     plugmc info "$work/weight/a folder/weight.so" >/dev/null || fail "it is not beside its source"
 }
 
+# fault KIND FROM TO: a new plugin with this in its C file does not pass its test
+fault() {
+    rm -rf wrong
+    plugmc new "$1" wrong >/dev/null
+    cd wrong
+    sed -i "s|$2|$3|" wrong.c
+    plugmc build wrong.c --draft >log 2>&1 || { cat log; fail "the plugin with the fault is not built"; }
+    ! sh test.sh >log 2>&1 || { cat log; fail "the test of a new $1 does not see '$3'"; }
+    grep -E 'z = |\[potential wrong\]|acceptance' log || { cat log; fail "the test fails otherwise"; }
+    cd ..
+}
+
+step_faults() {
+    fault potential 'p->height \* x' '(real)1.05 * p->height * x'
+    fault field '0.5 \* a.diameter' '0.4 * a.diameter'
+    fault total 'virial\[3 \* w + d\] -= ' 'virial[3 * w + d] -= 1.05 * '
+    fault total 'forces\[3 \* j + d\] += ' 'forces[3 * j + d] += 0.8 * '
+    fault mover '^    return 1;' '    trial->log_factor = 0.05; return 1;'
+    fault observable 'far / d->width' 'far / d->width + 0.05'
+}
+
 # ---- Refusals ----------------------------------------------------------------------------------------
 
 step_names() {
@@ -121,7 +143,7 @@ out" ] || fail "something was written: $(ls)"
     [ ! -e mine ] || fail "a folder is left"
 }
 
-# replaced FROM TO: the new potential with another text, as wrong.c
+# replaced FROM TO: the new field with another text, as wrong.c
 replaced() {
     sed "s|$1|$2|" soft/soft.c >wrong.c
     ! cmp -s soft/soft.c wrong.c || fail "nothing is replaced"
@@ -130,10 +152,10 @@ replaced() {
 line_of() { grep -Fn -m 1 -- "$1" wrong.c | cut -d: -f1; }
 
 step_errors() {
-    plugmc new potential soft >/dev/null
+    plugmc new field soft >/dev/null
     # the C compiler: once, although it compiles twice
-    replaced 's.r2 / (p' 's.r3 / (p'
-    refused 4 "wrong.c:$(line_of s.r3):" plugmc build wrong.c
+    replaced 'weight \* r.y' 'weight * r.q'
+    refused 4 "wrong.c:$(line_of r.q):" plugmc build wrong.c
     [ "$(grep -c 'error: ' err)" = 1 ] || fail "an error is told several times"
     [ ! -e wrong.so ] || fail "a file is left"
     refused 4 "cannot be started: No such file or directory" plugmc build soft/soft.c --compiler no-compiler
@@ -141,7 +163,7 @@ step_errors() {
     refused 2 "more than one C file" plugmc build a.c b.c
     refused 2 "unknown option '--fast'" plugmc build a.c --fast
     # the linker
-    replaced 'return x > 0' 'double nowhere(void); if (PLUGMC_HOST) nowhere(); return x > 0'
+    replaced 'return p->weight' 'double nowhere(void); if (PLUGMC_HOST) nowhere(); return p->weight'
     refused 4 "undefined reference to \`nowhere'" plugmc build wrong.c --draft
     # the loader: what run refuses
     replaced '.name = "soft", ' ''
@@ -155,7 +177,7 @@ step_errors() {
     chmod 777 open
     refused 4 "can be changed by others" plugmc build soft/soft.c --draft -o open/soft.so
     # NVRTC: `new` is a word of C++
-    replaced '\*first = factor \* x;' 'const real new = factor * x; *first = new;'
+    replaced 'gradient\[1\] = p->weight' 'const real new = p->weight; gradient[1] = new'
     code=0
     plugmc build wrong.c --draft >out 2>err || code=$?
     cat out err
@@ -169,7 +191,7 @@ step_errors() {
 }
 
 step_flags() {
-    plugmc new potential soft >/dev/null
+    plugmc new field soft >/dev/null
     plugmc new observable seen >/dev/null
     for file in soft/soft.c seen/seen.c; do
         refused 4 "compile without -ffast-math" plugmc build $file --draft --compiler "cc -ffast-math"

@@ -13,10 +13,9 @@ typedef struct distances {
 static int prepare(void *instance, const plugmc_host *host)
 {
     distances *d = instance;
-    const plugmc_box *box = &host->system->box;
-    if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->oblique)
+    if (host->system->box.domain != PLUGMC_DOMAIN_PERIODIC || host->system->box.oblique)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "the box must be rectangular");
-    d->width = box->length[0] / 2 / (double)d->bins;
+    d->width = host->system->box.length[0] / 2 / (double)d->bins;
     d->middle = host->allocate(host->context, (size_t)d->bins * sizeof *d->middle);
     for (int64_t k = 0; d->middle && k < d->bins; k++) d->middle[k] = ((double)k + 0.5) * d->width;
     if (d->middle) return PLUGMC_OK;
@@ -40,8 +39,8 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     for (int64_t w = 0; w < host->system->walkers; w++)
         for (int64_t i = w * n; i < (w + 1) * n; i++)
             for (int64_t j = w * n; j < i; j++) {
-                const double x = view->positions[3 * i] - view->positions[3 * j];
-                const double far = fabs(plugmc_nearest_image(x, host->system->box.length[0]));
+                const double x = view->positions[3 * i] - view->positions[3 * j],
+                             far = fabs(plugmc_nearest_image(x, view->box[w].length[0]));
                 const int64_t bin = (int64_t)fmin(far / d->width, (double)(d->bins - 1));
                 values[w * d->bins + bin] += 1 / ((double)pairs * d->width);
             }
@@ -51,10 +50,8 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 /* The same for `plugmc info`, which has no run to ask. */
 static const plugmc_listing listing[] = {
     {.name = "density", .unit = "1/length", .doc = "distances of pairs along x", .array = 1}};
-
 static const plugmc_parameter table[] = {
-    PLUGMC_INTEGER_KEY(distances, bins, "20", 1, 1e6, "", "number of bins"),
-};
+    PLUGMC_INTEGER_KEY(distances, bins, "20", 1, 1e6, "", "number of bins")};
 
 PLUGMC_PLUGIN(.name = "PLUGIN_NAME", .summary = "distances of pairs along x", .reference = "",
               PLUGMC_KEYS(distances, table), .prepare = prepare,
