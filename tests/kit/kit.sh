@@ -176,6 +176,10 @@ step_errors() {
     mkdir open
     chmod 777 open
     refused 4 "can be changed by others" plugmc build soft/soft.c --draft -o open/soft.so
+    # what cannot be compiled for a GPU here is told, and is no failure
+    PLUGMC_NVRTC=/nowhere.so plugmc build soft/soft.c --draft 2>err || fail "exit code $? without NVRTC"
+    cat err
+    grep -q 'its GPU source is not compiled here: ' err || fail "it is not told that NVRTC is missing"
     # NVRTC: `new` is a word of C++
     replaced 'gradient\[1\] = p->weight' 'const real new = p->weight; gradient[1] = new'
     code=0
