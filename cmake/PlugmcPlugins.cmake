@@ -18,12 +18,15 @@
 # errno or trap, without which GCC does not vectorise loops over sqrtf and comparisons.
 set(PLUGMC_COMPILE_OPTIONS -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno
                            -fno-trapping-math)
+set(PLUGMC_WARNING_OPTIONS -Wall -Wextra)
+# The same for a compiler without CMake: for pkg-config and `plugmc build`.
+set(PLUGMC_BARE_OPTIONS -std=gnu17 -fPIC)
 
 function(plugmc_plugin_target name)
   set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX ".so" C_STANDARD 17 C_EXTENSIONS ON
                                            POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${name} PRIVATE ${PLUGMC_INCLUDE_DIR})
-  target_compile_options(${name} PRIVATE ${PLUGMC_COMPILE_OPTIONS} -Wall -Wextra)
+  target_compile_options(${name} PRIVATE ${PLUGMC_COMPILE_OPTIONS} ${PLUGMC_WARNING_OPTIONS})
   target_link_libraries(${name} PRIVATE m)
   # A file that others may write to is refused when it is loaded.
   add_custom_command(TARGET ${name} POST_BUILD COMMAND chmod go-w $<TARGET_FILE:${name}> VERBATIM)

@@ -53,6 +53,8 @@ _plugmc() {
         case $command in
             info) words="$(_plugmc_plugins "$program") run box species initial units ladder" ;;
             list) words="potentials movers observables" ;;
+            new) [ "$COMP_CWORD" != 2 ] || words="potential field total mover observable" ;;
+            build) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -X '!*.@(c|a|so)' -- "$current"; compgen -d -- "$current"); return ;;
             run | check | scan | bench) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -X '!*.@(ini|h5)' -- "$current"; compgen -d -- "$current"); return ;;
             *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -X '!*.@(h5|csv)' -- "$current"; compgen -d -- "$current"); return ;;
         esac

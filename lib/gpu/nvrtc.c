@@ -36,6 +36,8 @@ static const char *const header_texts[HEADERS] = {
     plugmc_text_tally,  plugmc_text_pair,     plugmc_text_field,     plugmc_text_variational,
     plugmc_text_trial,  plugmc_text_proposal, plugmc_text_near,      plugmc_text_fused};
 
+const int gpu_architectures[GPU_ARCHITECTURES] = {75, 80, 90, 100, 120};
+
 /* ---- Finding the library ---- */
 
 /* NVRTC's sonames: one a major version since 12, one for all of 11.2 to 11.8. */

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../two_particles.h"
+#include <plugmc/species_pairs.h>
+
 #include "walker_boxes.h"
 
 enum {
@@ -37,7 +38,7 @@ static double boltzmann(pair_of *p, double r)
 {
     p->asked++;
     if (r < p->contact) return 0;
-    const double u = pair_energy_on(p->system, p->rung, p->a, p->b, r);
+    const double u = plugmc_energy_of_species(p->system, p->rung, p->a, p->b, r);
     return isnan(u) ? 0 : exp(-fmax(u, -60));
 }
 
@@ -118,7 +119,7 @@ static int find_jumps(pair_of *p, const plugmc_host *host, jumps *out)
     const double end = end_of_search(p->system);
     interval i = {.high = 0.125 * end / STEPS};
     out->count = 0;
-    p->contact = pair_contact_of(p->system, p->a, p->b);
+    p->contact = plugmc_contact_of_species(p->system, p->a, p->b);
     i.at[2] = boltzmann(p, i.high);
     for (int32_t k = 1; k <= STEPS; k++) {
         i = (interval){i.high, end * k / STEPS, {i.at[2], 0, 0}};

@@ -27,9 +27,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <plugmc/species_pairs.h>
+
 #include "extrapolation.h"
 #include "kept_frames.h"
-#include "../two_particles.h"
 #include "virials.h"
 
 #include PLUGMC_KERNEL_FILE
@@ -285,10 +286,10 @@ static double energy_of_bin(const pressure *p, const core *core, int32_t bin, do
     double sum = 0;
     for (int32_t j = list->first; j < list->first + list->count; j++)
         split |= jumps->jumps[j].at > low && jumps->jumps[j].at < low + width;
-    if (!split) return pair_energy_on(p->system, 0, core->a, core->b, core->radius[bin]);
+    if (!split) return plugmc_energy_of_species(p->system, 0, core->a, core->b, core->radius[bin]);
     for (int k = 0; k < PARTS; k++)
-        sum +=
-            exp(-pair_energy_on(p->system, 0, core->a, core->b, low + (k + 0.5) / PARTS * width));
+        sum += exp(-plugmc_energy_of_species(p->system, 0, core->a, core->b,
+                                             low + (k + 0.5) / PARTS * width));
     return -log(sum / PARTS);
 }
 
@@ -312,7 +313,7 @@ static int prepare_core(const pressure *p, const plugmc_host *host, core *core)
     core->weight = work + 5 * n;
     const double width = core->contact * (double)p->fit_range / n;
     const double at_contact =
-        pair_energy_on(system, 0, core->a, core->b, core->contact * (1 + 1e-9));
+        plugmc_energy_of_species(system, 0, core->a, core->b, core->contact * (1 + 1e-9));
     for (int32_t b = 0; b < n; b++) {
         const double low = core->contact + width * b, high = low + width;
         const double sum = d == 2 ? (low + high) / 2 : (low * low + low * high + high * high) / 3;
@@ -351,7 +352,7 @@ static int find_cores(pressure *p, const plugmc_host *host)
                           (long long)system->particles);
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = a; b < n; b++) {
-            const double contact = pair_contact_of(system, a, b);
+            const double contact = plugmc_contact_of_species(system, a, b);
             if (!(contact > 0) || plugmc_species_at(system, a)->count < 1 + (a == b) ||
                 plugmc_species_at(system, b)->count < 1)
                 continue; /* there is no such pair */

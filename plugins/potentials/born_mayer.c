@@ -92,7 +92,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <plugmc/pair.h>
 
 #if PLUGMC_HOST
-#include "species_pairs.h"
+#include "truncation.h"
 
 typedef struct ions {
     double a, b, sigma, c, d;
@@ -144,9 +144,10 @@ static void put_row(const parameters *p, const ions *k, real row[COLUMNS])
 /* The numbers of one pair of species. */
 static ions ions_of(const parameters *p, int32_t n, int32_t a, int32_t b)
 {
-    return (ions){species_pair_value(&p->a, n, a, b), species_pair_value(&p->b, n, a, b),
-                  species_pair_value(&p->sigma, n, a, b), species_pair_value(&p->c, n, a, b),
-                  species_pair_value(&p->d, n, a, b)};
+    return (ions){
+        plugmc_species_pair_value(&p->a, n, a, b), plugmc_species_pair_value(&p->b, n, a, b),
+        plugmc_species_pair_value(&p->sigma, n, a, b), plugmc_species_pair_value(&p->c, n, a, b),
+        plugmc_species_pair_value(&p->d, n, a, b)};
 }
 
 /* A barrier keeps every pair apart, and lies within the cutoff. */
@@ -174,7 +175,7 @@ static int check(const parameters *p, const plugmc_host *host)
         const plugmc_list *list;
     } lists[] = {{"a", &p->a}, {"b", &p->b}, {"sigma", &p->sigma}, {"c", &p->c}, {"d", &p->d}};
     for (int i = 0; i < PLUGMC_COUNT(lists); i++) {
-        int code = species_pair_check(host, lists[i].name, lists[i].list, SPECIES_MIXED_NOT);
+        int code = plugmc_check_species_list(host, lists[i].name, lists[i].list, PLUGMC_PER_PAIR);
         if (code) return code;
     }
     return truncation_check(host, (double)p->cutoff, p->truncation == CUT);
@@ -190,16 +191,13 @@ static int configure(void *instance, const plugmc_host *host)
     p->square = p->range * p->range;
     if ((code = check_cores(p, host))) return code;
     p->kinds = n;
-    p->table.count = n * n * COLUMNS;
-    real *table = host->allocate(host->context, (size_t)p->table.count * sizeof *table);
-    if (!table)
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", n);
+    real *table = plugmc_species_table(host, &p->table, COLUMNS);
+    if (!table) return PLUGMC_ERROR_MEMORY;
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
             const ions k = ions_of(p, n, a, b);
             put_row(p, &k, &table[(a * n + b) * COLUMNS]);
         }
-    p->table.values = table;
     return PLUGMC_OK;
 }
 

@@ -3,6 +3,8 @@
 #ifndef PLUGMC_CHARGED_SPECIES_H
 #define PLUGMC_CHARGED_SPECIES_H
 
+#include <plugmc/species_pairs.h>
+
 /* Keys of a struct with members bjerrum_length and permittivity. */
 #define CHARGES_KEYS(type)                                                                         \
     PLUGMC_REAL_KEY(                                                                               \
@@ -86,9 +88,8 @@ static inline const plugmc_term *term_of(const plugmc_system *system, const void
 static inline int kept_apart(const plugmc_system *system, const plugmc_term *own, int32_t a,
                              int32_t b)
 {
-    const plugmc_species *sa = plugmc_species_at(system, a), *sb = plugmc_species_at(system, b);
-    const plugmc_particle pa = {0, 0, 0, sa->charge, sa->diameter, a},
-                          pb = {0, 0, 0, sb->charge, sb->diameter, b};
+    const plugmc_particle pa = plugmc_particle_of_species(system, a, 0),
+                          pb = plugmc_particle_of_species(system, b, 0);
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_pair *pair = term->plugin->potential->pair;

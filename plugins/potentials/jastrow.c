@@ -183,12 +183,12 @@ PLUGMC_FN void field_variational(const parameters *p, plugmc_position r, plugmc_
 
 #if PLUGMC_HOST
 #include <plugmc/everything.h>
+#include <plugmc/species_pairs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "box_default.h"
-#include "half_box.h"
 #include "ions_of_orbitals.h"
 
 /* ---- A file with coefficients --------------------------------------------------------------- */
@@ -288,7 +288,7 @@ static void fill_tables(parameters *p)
 
 static int choose_cutoff(const plugmc_host *host, const char *key, real given, double *out)
 {
-    const double radius = half_box(&host->system->box);
+    const double radius = plugmc_half_box(&host->system->box);
     *out = given > 0 ? (double)given : radius;
     if (!isfinite(*out))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -307,7 +307,7 @@ static int too_few(const plugmc_host *host, const char *key, const plugmc_list *
 static int prepare_u(parameters *p, const plugmc_host *host)
 {
     const plugmc_list *like = &p->like, *unlike = &p->unlike;
-    const double radius = half_box(&host->system->box);
+    const double radius = plugmc_half_box(&host->system->box);
     const int32_t n = like->count > unlike->count ? like->count : unlike->count;
     double cutoff = 0;
     int code = too_few(host, "like", like);

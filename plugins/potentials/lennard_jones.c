@@ -68,12 +68,13 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <plugmc/pair.h>
 
 #if PLUGMC_HOST
-#include "species_pairs.h"
+#include "truncation.h"
 
 static int check(const parameters *p, const plugmc_host *host)
 {
-    int code = species_pair_check(host, "epsilon", &p->epsilon, SPECIES_MIXED);
-    if (!code) code = species_pair_check(host, "sigma", &p->sigma, SPECIES_MIXED);
+    int code = plugmc_check_species_list(host, "epsilon", &p->epsilon, PLUGMC_PER_PAIR_OR_SPECIES);
+    if (!code)
+        code = plugmc_check_species_list(host, "sigma", &p->sigma, PLUGMC_PER_PAIR_OR_SPECIES);
     if (!code) code = truncation_check(host, (double)p->cutoff, p->truncation == CUT);
     return code;
 }
@@ -99,17 +100,14 @@ static int configure(void *instance, const plugmc_host *host)
     p->range = p->cutoff > 0 ? p->cutoff : PLUGMC_NO_RANGE;
     p->square = p->range * p->range;
     p->kinds = n;
-    p->table.count = n * n * COLUMNS;
-    real *table = host->allocate(host->context, (size_t)p->table.count * sizeof *table);
-    if (!table)
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", n);
+    real *table = plugmc_species_table(host, &p->table, COLUMNS);
+    if (!table) return PLUGMC_ERROR_MEMORY;
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
             double epsilon, sigma;
-            species_well(&p->epsilon, &p->sigma, p->mixing, n, a, b, &epsilon, &sigma);
+            plugmc_mixed_well(&p->epsilon, &p->sigma, p->mixing, n, a, b, &epsilon, &sigma);
             put_row(p, epsilon, sigma, &table[(a * n + b) * COLUMNS]);
         }
-    p->table.values = table;
     return PLUGMC_OK;
 }
 
@@ -126,7 +124,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(parameters, truncation, "cut", "cut|shift|force_shift",
                       "cut: plain truncation; shift: the energy is continuous at the cutoff; "
                       "force_shift: the force too"),
-    SPECIES_MIXING_KEY(parameters),
+    PLUGMC_MIXING_KEY(parameters),
     PLUGMC_INTEGER_DERIVED(parameters, kinds, "number of species"),
     PLUGMC_LIST_DERIVED(parameters, table,
                         "4 epsilon, sigma^2, offset and slope of what is taken off, a pair"),

@@ -24,8 +24,7 @@
 #include <string.h>
 
 #include <plugmc/everything.h>
-
-#include "species_pairs.h"
+#include <plugmc/species_pairs.h>
 
 typedef struct tail {
     const char *of;
@@ -153,7 +152,7 @@ static int tail_prepare(void *instance, const plugmc_host *host)
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
             double epsilon, sigma;
-            species_well(f.epsilon, f.sigma, f.mixing, n, a, b, &epsilon, &sigma);
+            plugmc_mixed_well(f.epsilon, f.sigma, f.mixing, n, a, b, &epsilon, &sigma);
             double sixth = pow(sigma / f.cutoff, 6), volume = pow(f.cutoff, dimension);
             double high = sixth * sixth * volume / (12 - dimension);
             double low = sixth * volume / (6 - dimension);

@@ -52,13 +52,14 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <plugmc/pair.h>
 
 #if PLUGMC_HOST
+#include <plugmc/species_pairs.h>
+
 #include "box_default.h"
 #include "charged_species.h"
-#include "species_pairs.h"
 
 static int check(const parameters *p, const plugmc_host *host)
 {
-    const double half = half_box(&host->system->box);
+    const double half = plugmc_half_box(&host->system->box);
     if (p->shift && p->cutoff == 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "shift = yes needs a cutoff");
     if (p->cutoff == 0 && isfinite(half)) {
@@ -69,7 +70,7 @@ static int check(const parameters *p, const plugmc_host *host)
                    "half the box, %g, the omitted energy is screened by exp(-kappa r) = %.1e",
                    half, exp(-(double)p->kappa * half));
     }
-    int code = p->cutoff > 0 ? cutoff_check(host, (double)p->cutoff) : PLUGMC_OK;
+    int code = p->cutoff > 0 ? plugmc_check_cutoff(host, (double)p->cutoff) : PLUGMC_OK;
     return code ? code : charges_are_there(host);
 }
 

@@ -48,7 +48,6 @@ static void show_gpus(void)
 /* Compiles a small kernel for each architecture, so that a damaged installation shows. */
 static void show_compiler(void)
 {
-    static const int architectures[] = {75, 80, 90, 100, 120};
     char why[512], words[256] = "";
     int major, minor;
     nvrtc *n = nvrtc_open(why);
@@ -58,11 +57,11 @@ static void show_compiler(void)
     }
     nvrtc_version(n, &major, &minor);
     line("NVRTC", "%d.%d, %s", major, minor, nvrtc_path(n));
-    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
-        bool good = nvrtc_compiles_for(n, architectures[i]);
+    for (int i = 0; i < GPU_ARCHITECTURES; i++) {
+        bool good = nvrtc_compiles_for(n, gpu_architectures[i]);
         size_t used = strlen(words);
-        snprintf(words + used, sizeof words - used, "%ssm_%d %s", i ? ", " : "", architectures[i],
-                 good ? "yes" : "no");
+        snprintf(words + used, sizeof words - used, "%ssm_%d %s", i ? ", " : "",
+                 gpu_architectures[i], good ? "yes" : "no");
     }
     line("compiles for", "%s", words);
     nvrtc_close(n);

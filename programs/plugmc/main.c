@@ -20,6 +20,8 @@ static const struct command {
     {"check", "checks an input without running it: plugins, memory, kernels", command_check},
     {"scan", "runs all points of a study, with one table of results", NULL},
     {"optimise", "optimises the variational parameters of a wave function", NULL},
+    {"new", "writes a folder with a complete plugin to start from", NULL},
+    {"build", "makes a plugin of a C file", NULL},
     {"list", "plugins found", command_list},
     {"info", "describes a plugin or a section, with an INI block to paste", command_info},
     {"bench", "runs standard benchmarks", command_bench},

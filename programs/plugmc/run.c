@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "run.h"
+#include "gpu/gpu.h"
 #include "engine/watchdog.h"
 #include "parallel/team.h"
 #include "session/resume.h"
@@ -34,8 +35,6 @@ static const char run_help[] =
     "progress, [run] log a file that messages and progress are added to.\n"
     "Started by mpirun or srun, the processes share the walkers: docs/scale.md.\n\n";
 
-static const int all_architectures[] = {75, 80, 90, 100, 120};
-
 static int usage_error(const char *format, const char *word)
 {
     fputs("plugmc: ", stderr);
@@ -49,8 +48,8 @@ static int add_architecture(arguments *a, const char *text)
     char *end;
     long number = strtol(text, &end, 10);
     if (!strcmp(text, "all")) {
-        for (int i = 0; i < 5; i++)
-            a->architectures[a->architecture_count++] = all_architectures[i];
+        for (int i = 0; i < GPU_ARCHITECTURES; i++)
+            a->architectures[a->architecture_count++] = gpu_architectures[i];
         return 0;
     }
     if (*end || number < 50 || number > 200)
@@ -111,7 +110,7 @@ int run_parse(int argc, char **argv, bool check, arguments *a)
             if (a->asked.set_count == MOST_SETS) return usage_error("too many %s", word);
             a->sets[a->asked.set_count++] = argv[++i];
         } else if (check && !strcmp(word, "--architecture")) {
-            if (!more || a->architecture_count + 5 > MOST_ARCHITECTURES)
+            if (!more || a->architecture_count + GPU_ARCHITECTURES > MOST_ARCHITECTURES)
                 return usage_error("%s needs a number", word);
             if (add_architecture(a, argv[++i])) return EXIT_USAGE;
         } else if (check && !strcmp(word, "--processes")) {

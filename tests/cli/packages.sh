@@ -60,6 +60,10 @@ test_bash_completes_what_the_program_lists()
     completes --list scan --
     completes hard_pressure info hard_p
     completes sim.ini run s
+    completes field new fi
+    : >plugin.c
+    completes plugin.c build pl
+    completes --draft build --
     completes run. run sim.ini --set r
     completes run.seed= run sim.ini --set run.se
     completes mover. run sim.ini --set mo

@@ -61,9 +61,9 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 
 #if PLUGMC_HOST
 #include <plugmc/everything.h>
+#include <plugmc/species_pairs.h>
 #include "../box_default.h"
 #include "../charged_species.h"
-#include "../half_box.h"
 #include "sum.h"
 
 static int check_box(const parameters *p, const plugmc_host *host)
@@ -78,7 +78,7 @@ static int check_box(const parameters *p, const plugmc_host *host)
     if (!(box->volume > 0) || !isfinite(box->volume))
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "the box has a volume of %g",
                           box->volume);
-    const double farthest = half_box(box);
+    const double farthest = plugmc_half_box(box);
     if ((double)p->cutoff > farthest * (1 + 1e-6))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "cutoff = %g exceeds half the shortest distance from a particle to "
@@ -96,7 +96,7 @@ static int configure(void *instance, const plugmc_host *host)
     if (!code) code = check_box(p, host);
     if (!code && p->cutoff == 0) code = box_default_check(host, "cutoff = 0", "give a cutoff");
     if (code) return code;
-    p->reach = p->cutoff > 0 ? p->cutoff : (real)half_box(&host->system->box);
+    p->reach = p->cutoff > 0 ? p->cutoff : (real)plugmc_half_box(&host->system->box);
     p->splitting =
         p->alpha > 0 ? p->alpha : (real)(sqrt(-log(2 * (double)p->tolerance)) / (double)p->reach);
     if (sizeof(real) == sizeof(float)) return PLUGMC_OK; /* said once is enough */

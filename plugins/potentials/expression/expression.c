@@ -126,9 +126,8 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../two_particles.h"
 #include "../charged_species.h"
-#include "../species_pairs.h"
+#include "../truncation.h"
 #include "evaluate.h"
 #include "formula.h"
 #include "program.h"
@@ -174,7 +173,7 @@ static const double *spread(work *w, const double *list, int32_t count, int of)
     double *out = w->host->allocate(w->host->context, sizeof *out * (size_t)w->pairs);
     for (int32_t k = 0; out && k < w->pairs; k++) {
         const int32_t a = k / w->kinds, b = k % w->kinds;
-        const int32_t place = of == OF_PAIR    ? species_pair_place(w->kinds, a, b)
+        const int32_t place = of == OF_PAIR    ? plugmc_species_pair_index(w->kinds, a, b)
                               : of == OF_FIRST ? a
                                                : b;
         out[k] = list[count == 1 ? 0 : place];
@@ -485,7 +484,7 @@ static int make_table(work *w)
 
 static int check_cutoff(const parameters *p, const plugmc_host *host)
 {
-    if (p->cutoff > 0) return cutoff_check(host, (double)p->cutoff);
+    if (p->cutoff > 0) return plugmc_check_cutoff(host, (double)p->cutoff);
     if (p->shift)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "shift: without a cutoff there is nothing to shift");
@@ -494,7 +493,7 @@ static int check_cutoff(const parameters *p, const plugmc_host *host)
             host->context, PLUGMC_ERROR_INPUT,
             "cutoff = 0 (none) needs a box without periodic images; here the limit is half "
             "the box, %g",
-            half_box(&host->system->box));
+            plugmc_half_box(&host->system->box));
     return PLUGMC_OK;
 }
 

@@ -28,7 +28,7 @@ static int find_core(const work *w, int32_t pair)
     const int32_t turned = pair % w->kinds * w->kinds + pair / w->kinds;
     const double end = largest_distance(w), least = end * exp2(-HALVINGS);
     const double guard =
-        species_pair_value(&w->p->guard, w->kinds, pair / w->kinds, pair % w->kinds);
+        plugmc_species_pair_value(&w->p->guard, w->kinds, pair / w->kinds, pair % w->kinds);
     double last = 0, before = end, r = end;
     m->core[pair] = (real)fmax(least * least, guard * guard);
     for (int k = 0; k < HALVINGS * POINTS_A_HALVING && r > guard; k++) {
@@ -71,11 +71,12 @@ static int others_keep_apart(const plugmc_system *system, int32_t a, int32_t b, 
                              double near)
 {
     const double core = 1e12; /* kT */
-    if (pair_contact_of(system, a, b) > 0) return 1;
+    if (plugmc_contact_of_species(system, a, b) > 0) return 1;
     for (int32_t k = 0; k < (system->weighted ? system->rungs : 1); k++) {
         double r = far, most = 0;
-        for (; r > near && most < core; r *= 0.9) most = pair_energy_on(system, k, a, b, r);
-        if (most < core && pair_energy_on(system, k, a, b, near) < no_end) return 0;
+        for (; r > near && most < core; r *= 0.9)
+            most = plugmc_energy_of_species(system, k, a, b, r);
+        if (most < core && plugmc_energy_of_species(system, k, a, b, near) < no_end) return 0;
     }
     return 1;
 }
@@ -92,7 +93,7 @@ static int prepare(void *instance, const plugmc_host *host)
             const plugmc_species *sa = plugmc_species_at(system, a),
                                  *sb = plugmc_species_at(system, b);
             const int32_t pair = a * (int32_t)p->kinds + b;
-            const double guard = species_pair_value(&p->guard, (int32_t)p->kinds, a, b);
+            const double guard = plugmc_species_pair_value(&p->guard, (int32_t)p->kinds, a, b);
             if (sa->capacity < 1 || sb->capacity < (a == b ? 2 : 1) || !falls(p, pair) ||
                 others_keep_apart(system, a, b, end, sqrt((double)p->machine->core[pair])))
                 continue;

@@ -478,8 +478,9 @@ PLUGMC_FN real pair_range(const parameters *p) { return p->reach; }
 #include <stdlib.h>
 #include <string.h>
 
+#include <plugmc/species_pairs.h>
+
 #include "../box_default.h"
-#include "../half_box.h"
 #include "correlation_data.h"
 #include "ions.h"
 #include "lists.h"

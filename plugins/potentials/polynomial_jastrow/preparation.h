@@ -70,8 +70,8 @@ static int most_count(const plugmc_list *a, const plugmc_list *b)
 static int prepare_u(parameters *p, const plugmc_host *host)
 {
     const int count = most_count(&p->u_like, &p->u_unlike);
-    int code = count ? choose_cutoff(host, "u_cutoff", p->u_cutoff, half_box(&host->system->box),
-                                     &p->u_reach)
+    int code = count ? choose_cutoff(host, "u_cutoff", p->u_cutoff,
+                                     plugmc_half_box(&host->system->box), &p->u_reach)
                      : PLUGMC_OK;
     p->u_terms = count ? count + 1 : 0;
     return code ? code : new_list(host, 2 * p->u_terms, &p->u_table);
@@ -135,7 +135,7 @@ static int prepare_cell(parameters *p, const plugmc_host *host)
 static int prepare_chi(parameters *p, const plugmc_host *host)
 {
     if (!p->chi.count) return new_list(host, 0, &p->chi_table);
-    int code = choose_cutoff(host, "chi_cutoff", p->chi_cutoff, half_box(&host->system->box),
+    int code = choose_cutoff(host, "chi_cutoff", p->chi_cutoff, plugmc_half_box(&host->system->box),
                              &p->chi_reach);
     p->chi_terms = p->chi.count + 1;
     if (!code) code = new_list(host, p->chi_terms, &p->chi_table);
@@ -165,8 +165,8 @@ static int prepare_f(parameters *p, const plugmc_host *host)
     plugmc_list *const lists[] = {&p->f_like, &p->f_unlike};
     const char *const names[] = {"f_like", "f_unlike"};
     if (!most_count(&p->f_like, &p->f_unlike)) return new_list(host, 0, &p->f_table);
-    int code = choose_cutoff(host, "f_cutoff", p->f_cutoff, 0.5 * half_box(&host->system->box),
-                             &p->f_reach);
+    int code = choose_cutoff(host, "f_cutoff", p->f_cutoff,
+                             0.5 * plugmc_half_box(&host->system->box), &p->f_reach);
     if (code) return code;
     const f_form *form = f_form_make(host, (int)p->f_electron_ion, (int)p->f_electron_electron,
                                      (int)p->truncation, p->f_without_u, p->f_without_chi);

@@ -91,7 +91,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <string.h>
 
 #include "../charged_species.h"
-#include "../species_pairs.h"
+#include "../truncation.h"
 #include "interpolant.h"
 
 enum { FORBID, EXTRAPOLATE };
@@ -106,7 +106,7 @@ typedef struct tables {
     const char *path[MOST_PAIRS];
     table_file table[MOST_PAIRS];
     interpolant curve[MOST_PAIRS];
-    int32_t of_pair[MOST_PAIRS]; /* table of the pair in the order of species_pairs.h */
+    int32_t of_pair[MOST_PAIRS]; /* table of the pair in the order of plugmc/species_pairs.h */
 } tables;
 
 static int refuse(const plugmc_host *host, const char *what, const char *word)
@@ -132,7 +132,7 @@ static int find_pair(const plugmc_host *host, const char *word, int32_t *place)
             if (strncmp(word, first, length) || word[length] != '-' ||
                 strcmp(word + length + 1, plugmc_species_at(system, b)->name))
                 continue;
-            const int32_t here = species_pair_place(n, a, b);
+            const int32_t here = plugmc_species_pair_index(n, a, b);
             if (found && *place != here)
                 return refuse(host, "species = ...: '%s' can be read as two pairs of species",
                               word);
@@ -149,7 +149,7 @@ static void name_pair(const plugmc_system *system, int32_t place, char out[160])
     const int32_t n = system->species_count;
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = a; b < n; b++)
-            if (species_pair_place(n, a, b) == place)
+            if (plugmc_species_pair_index(n, a, b) == place)
                 snprintf(out, 160, "%.64s-%.64s", plugmc_species_at(system, a)->name,
                          plugmc_species_at(system, b)->name);
 }
@@ -216,7 +216,7 @@ static int assign(const parameters *p, const plugmc_host *host, tables *t)
 
 static int check_end(const plugmc_host *host, const char *path, const interpolant *curve)
 {
-    const double half = half_box(&host->system->box);
+    const double half = plugmc_half_box(&host->system->box);
     if (curve->end <= half * (1 + 1e-12)) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
                       "%s: the table ends at r = %g, beyond half the box, %g: pairs would be "
@@ -313,8 +313,8 @@ static int put_tables(parameters *p, const plugmc_host *host, const tables *t)
         put_curve(&t->curve[i], knot[i], all_bins + bin[i], all_knots + knot[i] * KNOT_COLUMNS);
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
-            const int32_t i = t->of_pair[species_pair_place(n, a, b)];
-            const double guard = species_pair_value(&p->guard, n, a, b);
+            const int32_t i = t->of_pair[plugmc_species_pair_index(n, a, b)];
+            const double guard = plugmc_species_pair_value(&p->guard, n, a, b);
             put_pair(p, &t->curve[i], guard, bin[i], knot[i], &pair[(a * n + b) * PAIR_COLUMNS]);
         }
     return PLUGMC_OK;

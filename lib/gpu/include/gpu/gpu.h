@@ -14,6 +14,10 @@
 /* The opened library. The handle is NULL if there is none. */
 typedef struct nvrtc nvrtc;
 
+/* The architectures that stand for all GPUs which are in use: sm_75, ... */
+enum { GPU_ARCHITECTURES = 5 };
+extern const int gpu_architectures[GPU_ARCHITECTURES];
+
 /* Opens libnvrtc from $PLUGMC_NVRTC, the loader's path, or the usual CUDA folders, newest first. NULL with a reason in
  * `why`. */
 nvrtc *nvrtc_open(char why[512]);
