@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/crash.h"
+#include "base/guarded_memory.h"
 #include "engine/replica_table.h"
 #include "engine/sync.h"
 #include "engine/device_choice.h"
@@ -143,7 +144,7 @@ void engine_release(engine *engine)
             context_calling(&instance->context, "release");
             if (both[k] && both[k]->release && data[k]) both[k]->release(data[k]);
             crash_called();
-            free(data[k]);
+            guarded_free(data[k]);
         }
         context_release(&instance->context);
     }
