@@ -17,6 +17,7 @@ typedef struct block {
     unsigned char *pages, *begin; /* without the pages before and behind */
     size_t room, bytes;           /* of its pages; of the block */
     const char *what;
+    bool read_only;
 } block;
 
 static bool guards;
@@ -44,7 +45,7 @@ void *guarded_allocate(size_t bytes, size_t alignment, const char *what)
         munmap(all, room + 2 * page);
         return NULL;
     }
-    const block b = {all + page, all + page + room - whole, room, bytes, what};
+    const block b = {all + page, all + page + room - whole, room, bytes, what, false};
     memset(b.pages, PATTERN, (size_t)(b.begin - b.pages));
     memset(b.begin + bytes, PATTERN, whole - bytes);
     blocks[block_count++] = b;
@@ -60,6 +61,15 @@ void guarded_free(void *memory)
         return;
     }
     free(memory);
+}
+
+void guarded_read_only(void *memory)
+{
+    for (int k = 0; k < block_count; k++) {
+        if (blocks[k].begin != memory) continue;
+        blocks[k].read_only = true;
+        mprotect(blocks[k].pages, blocks[k].room, PROT_READ);
+    }
 }
 
 /* Offset from the block of the first byte that is not the pattern, in [from, end); `end` if all are. */
@@ -115,6 +125,11 @@ void guarded_memory_describe(const void *address, char *words, size_t size)
         const size_t page = page_size();
         const bool behind = at >= b->pages + b->room && at < b->pages + b->room + page,
                    before = at < b->pages && at >= b->pages - page;
+        if (b->read_only && at >= b->pages && at < b->pages + b->room) {
+            append(words, size, b->what);
+            append(words, size, ", which must not be written to");
+            return;
+        }
         if (!behind && !before) continue;
         append_number(words, size,
                       behind ? (size_t)(at - b->begin) - b->bytes : (size_t)(b->begin - at));

@@ -1,8 +1,109 @@
-/* Checks of potentials. */
-#include "validate.h"
+/* Checks of potentials: which there are, and in which run. */
+#include <math.h>
+
+#include "base/guarded_memory.h"
+#include "checks.h"
+
+typedef struct check {
+    const char *name;
+    int (*work)(const target *, stand *, findings *);
+    enum stand_changes changes;
+    int device;
+} check;
+
+static const check checks[] = {
+    {"parameters", check_inputs, STAND_POSITIONS, DEVICE_CPU},
+    {"range and contact", check_ranges, STAND_POSITIONS, DEVICE_CPU},
+    {"two particles", check_line, STAND_POSITIONS, DEVICE_CPU},
+    {"directions", check_vectors, STAND_POSITIONS, DEVICE_CPU},
+    {"neighbour loops", check_batches, STAND_POSITIONS, DEVICE_CPU},
+    {"batches of trial moves", check_lanes, STAND_POSITIONS, DEVICE_CPU},
+    {"field", check_fields, STAND_POSITIONS, DEVICE_CPU},
+    {"derivatives of the field", check_field_slopes, STAND_POSITIONS, DEVICE_CPU},
+    {"displacements", check_displacements, STAND_POSITIONS, DEVICE_CPU},
+    {"swaps", check_swaps, STAND_POSITIONS, DEVICE_CPU},
+    {"forces", check_forces, STAND_POSITIONS, DEVICE_CPU},
+    {"many-body term", check_many_body, STAND_POSITIONS, DEVICE_CPU},
+    {"independent walkers", check_walkers, STAND_POSITIONS, DEVICE_CPU},
+    {"other boxes", check_boxes, STAND_BOXES, DEVICE_CPU},
+    {"virials", check_virials, STAND_BOXES, DEVICE_CPU},
+    {"insertions and removals", check_insertions, STAND_COUNTS, DEVICE_CPU},
+    {"memory", check_memory, STAND_POSITIONS, DEVICE_CPU},
+    {"GPU source", check_source, STAND_POSITIONS, DEVICE_CPU},
+    {"energies on the GPU", check_on_gpu, STAND_POSITIONS, DEVICE_GPU},
+};
+
+/* What a child is asked, and its answer. */
+typedef struct task {
+    const check *check;
+    int system;
+    heard heard;
+} task;
+
+/* ---- In the child ---------------------------------------------------------------------------- */
+
+static int try_to_open(const target *t, findings *f, void *argument)
+{
+    task *own = argument;
+    stand s;
+    check_begin(f, "opens", NAN, "the plugin can be configured and prepared in a run");
+    const int code = stand_open(t, own->system, STAND_POSITIONS, DEVICE_CPU, &s);
+    own->heard = s.heard;
+    if (!code) stand_close(&s);
+    if (!code) check_end(f);
+    return code;
+}
+
+/* Findings of memory are those of the check that was made. */
+static void look_at_memory(findings *f, const char *name)
+{
+    char words[512];
+    if (guarded_memory_intact((sentence){words, sizeof words})) return;
+    check_begin(f, name, NAN, "bytes around the memory of the plugin");
+    check_fail(f,
+               "%s while '%s' was checked: look at indices and sizes of what the plugin writes "
+               "there",
+               words, name);
+    check_end(f);
+}
+
+static int make_check(const target *t, findings *f, void *argument)
+{
+    const task *own = argument;
+    const check *c = own->check;
+    stand s;
+    int code = stand_open(t, own->system, c->changes, c->device, &s);
+    if (code) {
+        check_not_covered(f, c->name, "%s", heard_or(&s.heard, "the run could not be prepared"));
+        return 0;
+    }
+    code = c->work(t, &s, f);
+    if (code) {
+        if (!check_running(f)) check_begin(f, c->name, NAN, "callbacks succeed");
+        check_fail(f, "a callback failed: %s",
+                   heard_or(&s.heard, "without a sentence, which host->fail takes"));
+    }
+    check_end(f);
+    look_at_memory(f, c->name);
+    stand_close(&s);
+    return 0;
+}
+
+/* ---- In the parent --------------------------------------------------------------------------- */
 
 int validate_potential(const target *t, findings *f)
 {
-    (void)t, (void)f;
-    return 0;
+    task *own = shared_new(sizeof *own);
+    int system;
+    const int code = find_system(t, f, try_to_open, own, &own->system, &own->heard, &system);
+    if (system < 0) return code;
+    own->system = system;
+    for (size_t k = 0; k < sizeof checks / sizeof *checks; k++) {
+        own->check = &checks[k];
+        if (checks[k].device == DEVICE_GPU && *t->why_no_gpu)
+            check_not_covered(f, checks[k].name, "no GPU: %s", t->why_no_gpu);
+        else
+            apart(t, f, checks[k].name, apart_patience(t), make_check, own);
+    }
+    return check_resumed(t, system, f);
 }

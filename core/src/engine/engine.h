@@ -93,6 +93,8 @@ typedef struct engine {
     /* Pair energies have been checked already. Set by programs that open many engines which differ only in their random
      * numbers and lengths. */
     bool pairs_known;
+    /* The same of many-body terms (engine/total_check.h). */
+    bool totals_known;
     /* A plugin has failed and given the reason: plugmc_context.any_failed. */
     bool plugin_failed;
     config config;

@@ -12,8 +12,10 @@ bool guarded_memory_guards(void);
  * copied. NULL: no memory. From the main thread. */
 void *guarded_allocate(size_t bytes, size_t alignment, const char *what);
 void guarded_free(void *);
+/* A guarded block that is not to be written to any more. */
+void guarded_read_only(void *);
 /* False with a sentence: bytes around a block have been overwritten. */
 bool guarded_memory_intact(sentence why);
-/* In words, which guarded block an address is just behind or before; "" if none. Safe in a handler of signals. */
+/* In words, which guarded block an address is just behind or before, or which read-only one it is in; "" if none. Safe in a handler of signals. */
 void guarded_memory_describe(const void *address, char *words, size_t size);
 #endif
