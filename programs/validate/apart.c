@@ -40,6 +40,12 @@ static struct {
     struct sigaction before[2];
 } child;
 
+void *shared_new(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return checked(memory == MAP_FAILED ? NULL : memory);
+}
+
 double apart_patience(const target *t) { return t->quick ? 5 : 60; }
 
 /* ---- In the child: endless callbacks --------------------------------------------------------- */
@@ -163,10 +169,9 @@ static void tell_death(findings *f, const char *group, const remains *left, int 
 int apart(const target *t, findings *f, const char *group, double seconds, apart_work *work,
           void *argument)
 {
-    remains *left =
-        mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    remains *left = shared_new(sizeof *left);
     FILE *errors = tmpfile();
-    if (left == MAP_FAILED || !errors) checked(NULL);
+    checked(errors);
     fflush(NULL);
     const pid_t process = fork();
     if (process < 0) checked(NULL);

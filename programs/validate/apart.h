@@ -13,6 +13,8 @@ typedef int apart_work(const target *, findings *, void *argument);
 enum { APART_DIED = -1 };
 int apart(const target *, findings *, const char *group, double seconds, apart_work *,
           void *argument);
+/* Memory of both a child and its parent, zeroed. */
+void *shared_new(size_t bytes);
 /* Seconds that a callback may take. */
 double apart_patience(const target *);
 /* A report whose errors and warnings are kept instead of printed. */

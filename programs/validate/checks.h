@@ -51,6 +51,4 @@ bool slope_is_wrong(const two_sides *, double derivative, double tolerance, doub
  * if there is none: then the exit code is that of input that is needed, or 0 and there is a finding. */
 int find_system(const target *, findings *, apart_work *open, void *task, int *number,
                 const heard *heard, int *system);
-/* Memory of both a child and its parent, zeroed. */
-void *shared_new(size_t bytes);
 #endif

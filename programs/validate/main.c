@@ -98,20 +98,31 @@ static int parse(int argc, char **argv, arguments *a)
 
 /* ---- The plugin ------------------------------------------------------------------------------ */
 
+/* "NAME" of FOLDER/NAME.so, of which *length are the characters. */
+static const char *name_in(const char *path, size_t *length)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const size_t n = strlen(name);
+    *length = n > 3 && !strcmp(name + n - 3, ".so") ? n - 3 : n;
+    return name;
+}
+
+static bool names_plugin(const ini_section *s, const loaded *plugin)
+{
+    size_t n, m;
+    const ini_entry *entry = ini_get(s, "plugin");
+    const char *name = name_in(entry && *entry->value ? entry->value : s->label, &n),
+               *file = name_in(plugin->path, &m), *own = plugin->plugin->name;
+    return (n == m && !strncmp(name, file, n)) || (n == strlen(own) && !strncmp(name, own, n));
+}
+
 /* A section of the plugin in FILE.ini; NULL: there is none. */
 static const ini_section *section_of(const ini_file *ini, const loaded *plugin)
 {
-    for (int k = 0; k < ini->count; k++) {
-        const ini_section *s = &ini->sections[k];
-        if (strcmp(s->kind, plugin_kind_name(plugin->plugin->kind))) continue;
-        const ini_entry *entry = ini_get(s, "plugin");
-        const char *name = entry && *entry->value ? entry->value : s->label;
-        const char *slash = strrchr(name, '/');
-        const size_t n = strlen(plugin->plugin->name);
-        const char *file = slash ? slash + 1 : name;
-        if (!strncmp(file, plugin->plugin->name, n) && (!file[n] || !strcmp(file + n, ".so")))
-            return s;
-    }
+    for (int k = 0; k < ini->count; k++)
+        if (!strcmp(ini->sections[k].kind, plugin_kind_name(plugin->plugin->kind)) &&
+            names_plugin(&ini->sections[k], plugin))
+            return &ini->sections[k];
     return NULL;
 }
 
@@ -150,8 +161,9 @@ static int find_gpu(target *t, findings *f, report *r)
         strcpy(t->why_no_gpu, "--device cpu");
         return EXIT_DONE;
     }
-    if (apart(t, f, "GPU", INFINITY, look_for_gpu, t->why_no_gpu) && !*t->why_no_gpu)
-        strcpy(t->why_no_gpu, "no GPU");
+    char *why = shared_new(sizeof t->why_no_gpu);
+    if (apart(t, f, "GPU", INFINITY, look_for_gpu, why))
+        snprintf(t->why_no_gpu, sizeof t->why_no_gpu, "%s", *why ? why : "it cannot be opened");
     if (!*t->why_no_gpu || t->device == DEVICE_AUTO) return EXIT_DONE;
     return report_error(r, EXIT_DEVICE, NULL, 0, "--device gpu: %s", t->why_no_gpu);
 }

@@ -8,7 +8,6 @@
 #include "checks.h"
 #include "engine/borrowing.h"
 #include "engine/view.h"
-#include "input/units.h"
 #include "plugin/answers.h"
 
 enum { WHY = 768, MOST_QUANTITIES = 500 };
@@ -67,28 +66,33 @@ static const plugmc_quantity *quantity_at(const subject *o, int64_t k, int64_t *
 
 /* ---- Quantities ------------------------------------------------------------------------------ */
 
-static void check_unit(const plugmc_quantity *q, const stand *s, findings *f)
+/* The word that begins there: letters alone. */
+static size_t word_at(const char *at)
 {
-    /* names that units.c knows, and what they can be made of */
-    const char *unit = q->unit ? q->unit : "";
-    for (const char *at = unit; *at; at++)
-        if ((unsigned char)*at < ' ' || (unsigned char)*at == 127) {
+    size_t n = 0;
+    while ((at[n] >= 'a' && at[n] <= 'z') || (at[n] >= 'A' && at[n] <= 'Z')) n++;
+    return n;
+}
+
+/* Units are made of words that input/units.h converts, or that need no conversion. */
+static void check_unit(const plugmc_quantity *q, findings *f)
+{
+    static const char *const known[] = {"length", "energy",  "kT",     "hartree", "bohr",
+                                        "e",      "mass",    "charge", "sweep",   "sweeps",
+                                        "rad",    "degrees", NULL};
+    for (const char *at = q->unit ? q->unit : ""; *at;) {
+        const size_t n = word_at(at);
+        int k = 0;
+        while (n && known[k] && (strlen(known[k]) != n || strncmp(known[k], at, n))) k++;
+        if (n && !known[k]) {
             check_fail(f,
-                       "the unit of '%s' has a control character: use words such as length, "
-                       "energy, kT and powers of them",
-                       q->name);
+                       "the unit '%s' of '%s' has the word '%.*s', which runs with [units] cannot "
+                       "convert: use length, energy, kT and powers of them, or \"\"",
+                       q->unit, q->name, (int)n, at);
             return;
         }
-    double scale = NAN;
-    char *words =
-        units_words(&s->session.engine.config.units, unit, s->session.engine.system.box.dimension,
-                    s->session.engine.system.temperature, &scale);
-    if (!words || !(scale > 0))
-        check_fail(f,
-                   "the unit '%s' of '%s' cannot be converted: use length, energy, kT and powers "
-                   "of them, or \"\"",
-                   unit, q->name);
-    free(words);
+        at += n ? n : 1;
+    }
 }
 
 static void check_axes(const plugmc_quantity *q, findings *f)
@@ -159,7 +163,7 @@ static void check_quantities(subject *o, findings *f)
     const int second = o->count < 0 ? -1 : ask_all(o, QUANTITIES_MEASURED, again, f);
     if (o->count >= 0 && second >= 0) compare_lists(o->quantities, again, o->count, second, f);
     for (int k = 0; k < o->count; k++) {
-        check_unit(&o->quantities[k], o->s, f);
+        check_unit(&o->quantities[k], f);
         check_axes(&o->quantities[k], f);
         o->width += plugmc_quantity_length(&o->quantities[k]);
     }

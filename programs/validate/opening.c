@@ -1,15 +1,8 @@
 /* Which system a plugin is tested in. */
 #include <math.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "checks.h"
-
-void *shared_new(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return checked(memory == MAP_FAILED ? NULL : memory);
-}
 
 static const char *missing_key(const target *t)
 {

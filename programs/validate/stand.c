@@ -10,8 +10,8 @@
 #include "plugin/descriptor.h"
 
 static const char *const systems[] = {
-    "[box]\ndimension = 3\nlx = 7.2\nly = 7.6\nlz = 8\n",
-    "[box]\ndimension = 2\nlx = 12\nly = 13\n",
+    "[box]\nshape = rectangle\ndimension = 3\nlx = 7.2\nly = 7.6\nlz = 8\n",
+    "[box]\nshape = rectangle\ndimension = 2\nlx = 12\nly = 13\n",
     "[box]\nshape = sphere\ndimension = 3\nradius = 5\n",
 };
 
