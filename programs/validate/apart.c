@@ -191,7 +191,7 @@ static void hear(void *listener, const report_message *m)
 {
     heard *h = listener;
     const size_t used = strlen(h->text);
-    if (m->kind == REPORT_NOTE || !m->text) return;
+    if (m->kind != REPORT_ERROR || !m->text) return;
     snprintf(h->text + used, sizeof h->text - used, "%s%s", used ? "; " : "", m->text);
 }
 

@@ -11,13 +11,15 @@
  * child did not finish, and there is a finding about it. */
 typedef int apart_work(const target *, findings *, void *argument);
 enum { APART_DIED = -1 };
+/* After so many children have died of a plugin, others are not started. */
+enum { MOST_DEATHS = 2 };
 int apart(const target *, findings *, const char *group, double seconds, apart_work *,
           void *argument);
 /* Memory of both a child and its parent, zeroed. */
 void *shared_new(size_t bytes);
 /* Seconds that a callback may take. */
 double apart_patience(const target *);
-/* A report whose errors and warnings are kept instead of printed. */
+/* A report whose errors are kept instead of printed. */
 typedef struct heard {
     struct report report;
     char text[2000];

@@ -19,6 +19,7 @@ int check_field_slopes(const target *, stand *, findings *);
 /* Changes that the core computes against energies of whole configurations. */
 int check_displacements(const target *, stand *, findings *);
 int check_swaps(const target *, stand *, findings *);
+int check_restart(const target *, stand *, findings *);
 int check_boxes(const target *, stand *, findings *);
 int check_insertions(const target *, stand *, findings *);
 /* Forces and virials against differences of energies. */
@@ -35,6 +36,8 @@ int check_on_gpu(const target *, stand *, findings *);
 /* A run that is resumed, against one that is not. Of potentials and observables. */
 int check_resumed(const target *, int system, findings *);
 
+/* Moves particles from where a run begins, so that symmetries of a lattice hide nothing. Returns a PLUGMC_* code. */
+int scramble(stand *);
 /* Differences of an energy to both sides of a position, of growing widths. */
 enum { WIDTHS = 7 };
 typedef struct two_sides {

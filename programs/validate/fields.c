@@ -84,6 +84,24 @@ static void bounds(const stand *s, const facet *f, const particles *p, int k, do
         }
 }
 
+/* Whether all positions near a particle are forbidden as its own is, or none as it is not. */
+static bool is_inside_region(const stand *s, const facet *f, const particles *p, int k)
+{
+    const double width =
+        1e-4 * stand_distance(&s->session.engine.system, &s->session.engine.system.box);
+    int64_t own, hit;
+    bool same = true;
+    ask(f, p, k, 1, &own);
+    for (int d = 0; d < s->session.engine.system.box.dimension; d++)
+        for (int way = -1; way <= 1; way += 2) {
+            particles moved = *p;
+            moved.x[d][k] += way * width;
+            ask(f, &moved, k, 1, &hit);
+            same &= !hit == !own;
+        }
+    return same;
+}
+
 static void compare_precisions(const stand *s, const particles *p, double size, findings *f)
 {
     const facet both[2] = {facet_of(s, false), facet_of(s, true)};
@@ -91,6 +109,12 @@ static void compare_precisions(const stand *s, const particles *p, double size, 
         int64_t hits[2];
         double least, most;
         const double u[2] = {ask(&both[0], p, k, 1, &hits[0]), ask(&both[1], p, k, 1, &hits[1])};
+        if (!hits[0] != !hits[1] && is_inside_region(s, &both[0], p, k))
+            check_value(f, INFINITY,
+                        "the position %.6g %.6g %.6g is %s in double precision and %s in float: "
+                        "*outside must not depend on precision",
+                        p->x[0][k], p->x[1][k], p->x[2][k], hits[0] ? "forbidden" : "allowed",
+                        hits[1] ? "forbidden" : "allowed");
         if (hits[0] || hits[1] || fabs(u[0]) > 1e30) continue;
         bounds(s, &both[0], p, k, &least, &most);
         const double away = fmax(0, fmax(least - u[1], u[1] - most));

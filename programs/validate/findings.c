@@ -58,15 +58,15 @@ void check_begin(findings *f, const char *check, double limit, const char *compa
 bool check_value(findings *f, double deviation, const char *sentence, ...)
 {
     finding *now = check_running(f);
-    const bool good = deviation <= now->limit;
-    if (isnan(now->worst) ? !isnan(deviation) || !*now->sentence : !(deviation <= now->worst)) {
-        now->worst = deviation;
-        if (!good) {
-            va_list arguments;
-            va_start(arguments, sentence);
-            vsnprintf(now->sentence, sizeof now->sentence, sentence, arguments);
-            va_end(arguments);
-        }
+    const double found = isnan(deviation) ? INFINITY : deviation;
+    const bool good = found <= now->limit;
+    if (!isnan(now->worst) && found <= now->worst) return good;
+    now->worst = found;
+    if (!good) {
+        va_list arguments;
+        va_start(arguments, sentence);
+        vsnprintf(now->sentence, sizeof now->sentence, sentence, arguments);
+        va_end(arguments);
     }
     return good;
 }
@@ -122,7 +122,7 @@ static const char *const verdicts[] = {"running", "passed", "failed", "not cover
 static void print(FILE *out, const finding *f)
 {
     fprintf(out, "%-11s  %-34s", verdicts[f->verdict], f->check);
-    if (!isnan(f->worst)) fprintf(out, "  %9.2e of %.0e", f->worst, f->limit);
+    if (!isnan(f->worst)) fprintf(out, "  %8.1e of what is allowed", f->worst / f->limit);
     if (f->verdict != CHECK_NOT_COVERED) fprintf(out, "  %.2f s", f->seconds);
     fputc('\n', out);
     if (*f->compared && f->verdict == CHECK_FAILED) fprintf(out, "    compared: %s\n", f->compared);

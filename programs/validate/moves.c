@@ -104,6 +104,10 @@ static int try_change(chain *c, int kind, int32_t w, bool compares, bool *took)
     if (!compares || !*took || code) return code;
     code = look(c, c->now, &view);
     const double found = c->now[w].energy - c->before[w].energy;
+    if (isnan(c->now[w].energy))
+        check_value(c->findings, NAN,
+                    "the energy of the whole configuration of walker %d is not a number after a %s",
+                    w, c->what);
     check_value(c->findings, fabs(change - found) / allowed(c, w, change, found, 1),
                 "the energy changes by %.9g when a %s in walker %d, but the energies of the whole "
                 "configurations before and after differ by %.9g: %s",
@@ -233,6 +237,46 @@ static int check_chain(const target *t, stand *s, findings *f, draw_proposal *dr
     return code;
 }
 
+int scramble(stand *s)
+{
+    chain c;
+    findings *unused = checked(calloc(1, sizeof *unused));
+    check_begin(unused, "scramble", 1, "%s", "");
+    int code = begin(&c, s, unused, "particle moves");
+    const double start = stop_clock();
+    for (int64_t k = 0; k < 20 * s->session.engine.system.particles && !code; k++) {
+        const int32_t w = (int32_t)(k % s->session.engine.system.walkers);
+        int kind;
+        bool took;
+        if (stop_clock() - start > 0.5) break;
+        if (draw_displacement(&c, w, &kind)) code = try_change(&c, kind, w, false, &took);
+    }
+    end(&c), free(unused);
+    return code;
+}
+
+/* The state is as it was at the beginning, and is loaded once more. */
+int check_restart(const target *t, stand *s, findings *f)
+{
+    hamiltonian *h = &s->session.engine.current.hamiltonian;
+    chain c;
+    if (!stand_total(s) || !h->has_totals) {
+        check_not_covered(f, "started again", "there is no many-body term");
+        return 0;
+    }
+    check_begin(
+        f, "started again", 1,
+        "changes of the energy after positions were changed behind its back and `start` was "
+        "called again, with energies of whole configurations");
+    int code = scramble(s);
+    if (!code)
+        code = hamiltonian_take(h, s->host, &s->session.engine.current.state.face, ~(uint32_t)0);
+    if (!code) code = begin(&c, s, f, "particle moves after `start` was called again");
+    if (!code) code = run_chain(t, &c, draw_displacement, 100);
+    if (!code) end(&c);
+    return code;
+}
+
 int check_displacements(const target *t, stand *s, findings *f)
 {
     return check_chain(t, s, f, draw_displacement, "displacements", "particle moves");
@@ -305,7 +349,9 @@ int check_boxes(const target *t, stand *s, findings *f)
     check_begin(f, "other boxes", 1,
                 "changes of the energy in %d other boxes with energies of whole configurations",
                 rounds);
-    int code = begin(&c, s, f, "box changes");
+    int code = scramble(s);
+    if (!code) code = begin(&c, s, f, "box changes");
+    if (code) return code;
     plugmc_box *boxes = checked(calloc((size_t)c.system->walkers, sizeof *boxes));
     const double start = stop_clock(), budget = t->quick ? 1 : 30;
     for (int k = 0; k < rounds && !code && stop_clock() - start < budget; k++)

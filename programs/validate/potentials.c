@@ -1,5 +1,6 @@
 /* Checks of potentials: which there are, and in which run. */
 #include <math.h>
+#include <string.h>
 
 #include "base/guarded_memory.h"
 #include "checks.h"
@@ -24,6 +25,7 @@ static const check checks[] = {
     {"swaps", check_swaps, STAND_POSITIONS, DEVICE_CPU},
     {"forces", check_forces, STAND_POSITIONS, DEVICE_CPU},
     {"many-body term", check_many_body, STAND_POSITIONS, DEVICE_CPU},
+    {"started again", check_restart, STAND_POSITIONS, DEVICE_CPU},
     {"independent walkers", check_walkers, STAND_POSITIONS, DEVICE_CPU},
     {"other boxes", check_boxes, STAND_BOXES, DEVICE_CPU},
     {"virials", check_virials, STAND_BOXES, DEVICE_CPU},
@@ -54,12 +56,14 @@ static int try_to_open(const target *t, findings *f, void *argument)
     return code;
 }
 
-/* Findings of memory are those of the check that was made. */
+/* Once is enough. */
 static void look_at_memory(findings *f, const char *name)
 {
     char words[512];
     if (guarded_memory_intact((sentence){words, sizeof words})) return;
-    check_begin(f, name, NAN, "bytes around the memory of the plugin");
+    for (int k = 0; k < f->count; k++)
+        if (!strcmp(f->list[k].check, "memory") && f->list[k].verdict == CHECK_FAILED) return;
+    check_begin(f, "memory", NAN, "bytes around the struct and around what is allocated");
     check_fail(f,
                "%s while '%s' was checked: look at indices and sizes of what the plugin writes "
                "there",
@@ -98,12 +102,15 @@ int validate_potential(const target *t, findings *f)
     const int code = find_system(t, f, try_to_open, own, &own->system, &own->heard, &system);
     if (system < 0) return code;
     own->system = system;
+    int deaths = 0;
     for (size_t k = 0; k < sizeof checks / sizeof *checks; k++) {
         own->check = &checks[k];
-        if (checks[k].device == DEVICE_GPU && *t->why_no_gpu)
+        if (deaths == MOST_DEATHS)
+            check_not_covered(f, checks[k].name, "the plugin has ended %d checks already", deaths);
+        else if (checks[k].device == DEVICE_GPU && *t->why_no_gpu)
             check_not_covered(f, checks[k].name, "no GPU: %s", t->why_no_gpu);
-        else
-            apart(t, f, checks[k].name, apart_patience(t), make_check, own);
+        else if (apart(t, f, checks[k].name, apart_patience(t), make_check, own) == APART_DIED)
+            deaths++;
     }
-    return check_resumed(t, system, f);
+    return deaths == MOST_DEATHS ? 0 : check_resumed(t, system, f);
 }

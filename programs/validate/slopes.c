@@ -189,7 +189,8 @@ int check_forces(const target *t, stand *s, findings *f)
         "derivatives by positions with differences of energies of %d widths; allowed 0.3 %% "
         "of them, 3 %% beside a many-body term",
         WIDTHS);
-    int code = copy_now(s, &c.now);
+    int code = scramble(s);
+    if (!code) code = copy_now(s, &c.now);
     if (code) return code;
     c.forces =
         checked(calloc(3 * (size_t)(system->walkers * system->particles) + 1, sizeof(double)));
@@ -304,7 +305,8 @@ int check_virials(const target *t, stand *s, findings *f)
     check_begin(f, "virials", 1,
                 "virials with differences of energies in stretched boxes; allowed 0.3 %% of them, "
                 "3 %% with a many-body term");
-    int code = copy_now(s, &now);
+    int code = scramble(s);
+    if (!code) code = copy_now(s, &now);
     if (!code) code = copy_now(s, &to);
     if (code) return code;
     double *sums = checked(calloc(4 * walkers, sizeof *sums)), *virial = sums + walkers;

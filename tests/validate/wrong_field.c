@@ -17,9 +17,7 @@ enum {
     EXITS,
     BEHIND_STRUCT,
     BEHIND_ALLOCATED,
-    WRITES_STRUCT,
     OTHER_FORBIDDEN,
-    FORBIDDEN_BEFORE,
     NOT_ALONG_Y
 };
 
@@ -38,13 +36,11 @@ static real misdeed(const parameters *p, plugmc_position r, int *outside)
 {
     static int calls;
     if (is(p, CALLS_BEFORE)) return (real)1e-3 * (real)(calls++ % 7);
-    if (is(p, FORBIDDEN_BEFORE)) *outside = calls++ % 5 == 4;
     if (is(p, NULL_POINTER) && r.x < (real)1)
         return *(volatile real *)(p->wave > 0 ? (size_t)16 : (size_t)p);
     if (is(p, ENDLESS))
         for (volatile int k = 1; k; k = 2) {}
     if (is(p, EXITS)) exit(0);
-    if (is(p, WRITES_STRUCT)) ((parameters *)(size_t)p)->hidden = r.x;
     return 0;
 }
 #else
@@ -65,7 +61,7 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
     if (is(p, NAN_PLACE) && r.x < (real)1) return plugmc_sqrt(r.x - (real)1);
     if (is(p, MINUS_INFINITY) && r.x < (real)1) return -1 / ((real)0 * r.x);
     if (is(p, OTHER_FLOAT) && sizeof(real) == 4) strength *= (real)1.01;
-    if (is(p, OTHER_FORBIDDEN) && a.species == 1 && r.x < (real)1) *outside = 1;
+    if (is(p, OTHER_FORBIDDEN) && sizeof(real) == 4 && r.x < (real)1) *outside = 1;
     if (is(p, UNDECLARED)) strength *= p->hidden;
     if (is(p, SHORT_LIST)) strength *= p->strengths.values[a.species];
     return strength * cosine + misdeed(p, r, outside);
@@ -95,7 +91,7 @@ static int configure(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
     (void)host;
-    if (is(p, UNDECLARED) || is(p, WRITES_STRUCT)) p->hidden = (real)2;
+    if (is(p, UNDECLARED)) p->hidden = (real)2;
     if (is(p, BEHIND_STRUCT)) ((volatile unsigned char *)instance)[sizeof *p] = 1;
     return PLUGMC_OK;
 }
@@ -114,8 +110,8 @@ static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(
         parameters, fault, "none",
         "none|nan_place|minus_infinity|other_float|wrong_gradient|wrong_sign|wrong_laplacian|calls_before|"
-        "undeclared|short_list|null_pointer|endless|exits|behind_struct|behind_allocated|writes_struct|"
-        "other_forbidden|forbidden_before|not_along_y",
+        "undeclared|short_list|null_pointer|endless|exits|behind_struct|behind_allocated|"
+        "other_forbidden|not_along_y",
         "what is wrong"),
     PLUGMC_LIST_KEY(parameters, strengths, 0, "1", -1e6, 1e6, "kT", "one value for each species"),
 };

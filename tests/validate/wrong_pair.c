@@ -22,13 +22,10 @@ enum {
     ABORTS,
     BEHIND_STRUCT,
     BEFORE_STRUCT,
-    WRITES_STRUCT,
     SLOPE_BEYOND,
     EXITS,
     FAILS_SILENTLY,
-    HOST_ONLY,
-    POSITION,
-    NOT_CPP
+
 };
 
 typedef struct parameters {
@@ -63,14 +60,11 @@ static real misdeed(const parameters *p, plugmc_separation s)
         for (volatile int k = 1; k; k = 2) {}
     if (is(p, ABORTS)) abort();
     if (is(p, EXITS)) _Exit(0);
-    if (is(p, WRITES_STRUCT)) ((parameters *)(size_t)p)->hidden = s.r2;
-    if (is(p, HOST_ONLY)) return (real)0;
     return 0;
 }
 #else
 PLUGMC_FN real misdeed(const parameters *p, plugmc_separation s)
 {
-    if (is(p, NOT_CPP)) return undeclared_function(s.r2);
     (void)p, (void)s;
     return 0;
 }
@@ -126,7 +120,7 @@ static int configure(void *instance, const plugmc_host *host)
     parameters *p = instance;
     (void)host;
     if (is(p, FAILS_SILENTLY)) return PLUGMC_ERROR_STATE;
-    if (is(p, UNDECLARED) || is(p, WRITES_STRUCT)) p->hidden = (real)2;
+    if (is(p, UNDECLARED)) p->hidden = (real)2;
     if (is(p, BEHIND_STRUCT)) ((volatile unsigned char *)instance)[sizeof *p] = 1;
     if (is(p, BEFORE_STRUCT)) ((volatile unsigned char *)instance)[-8] = 1;
     return PLUGMC_OK;
@@ -140,8 +134,8 @@ static const plugmc_parameter table[] = {
         parameters, fault, "none",
         "none|range_too_short|nan_inside|order_of_species|other_float|wrong_change|wrong_first|"
         "wrong_second|one_sided_factor|direction|one_sided_contact|calls_before|undeclared|short_list|"
-        "null_pointer|endless|aborts|behind_struct|before_struct|writes_struct|slope_beyond|exits|"
-        "fails_silently|host_only|position|not_cpp",
+        "null_pointer|endless|aborts|behind_struct|before_struct|slope_beyond|exits|"
+        "fails_silently",
         "what is wrong"),
     PLUGMC_LIST_KEY(parameters, heights, 0, "1", -1e6, 1e6, "kT",
                     "one value for each pair of species"),

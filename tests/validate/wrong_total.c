@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <plugmc/potential.h>
+#include <plugmc/everything.h>
 
 enum {
     NONE,
