@@ -28,6 +28,8 @@ int check_virials(const target *, stand *, findings *);
 /* Many-body terms: tests that runs make, and walkers that must not know of each other. */
 int check_many_body(const target *, stand *, findings *);
 int check_walkers(const target *, stand *, findings *);
+/* Orbitals, of potentials that offer them. */
+int check_orbitals(const target *, stand *, findings *);
 /* Callbacks that may not write to their struct, and memory around it. */
 int check_memory(const target *, stand *, findings *);
 /* GPU source: compiled, and on a GPU compared with the CPU. */

@@ -221,6 +221,23 @@ static void compare_results(const subject *o, const double *a, const double *b, 
     }
 }
 
+/* Once it has measured. */
+static void check_names_again(subject *o, findings *f)
+{
+    char why[WHY];
+    for (int k = 0; k < o->count; k++) {
+        plugmc_quantity q;
+        const char *before = o->quantities[k].name;
+        context_calling(&o->s->own->context, "quantity");
+        const int more = ask_quantity(o->observable, o->s->own->data, QUANTITIES_MEASURED, k, &q,
+                                      (sentence){why, sizeof why});
+        crash_called();
+        if (more <= 0 || strcmp(q.name, before))
+            check_fail(f, "quantity %d was '%s', and is '%s' after a measurement: %s", k, before,
+                       more > 0 ? q.name : "none", must_be_the_same);
+    }
+}
+
 static int check_results(subject *o, findings *f)
 {
     double *positions = read_only_copy(o), *values = results_of(o);
@@ -232,6 +249,7 @@ static int check_results(subject *o, findings *f)
     /* a sweep far away, as a long run has it */
     if (!code) code = measure(o, positions, false, (uint64_t)1 << 40, values);
     if (!code) check_finite(o, values, f);
+    if (!code) check_names_again(o, f);
     char words[WHY];
     if (!guarded_memory_intact((sentence){words, sizeof words}))
         check_fail(f, "%s: look at the order of values, [walkers][quantities one after another]",

@@ -59,7 +59,7 @@ int find_system(const target *t, findings *f, apart_work *open, void *task, int 
             snprintf(first, sizeof first, "%s",
                      heard_or(heard, "it failed without a sentence, which host->fail takes"));
         }
-        if (t->file) break;
+        if (t->file && (k == 1 || t->loaded.plugin->kind != PLUGMC_POTENTIAL)) break;
     }
     return conclude(t, f, first_code, first);
 }

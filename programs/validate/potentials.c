@@ -30,6 +30,7 @@ static const check checks[] = {
     {"other boxes", check_boxes, STAND_BOXES, DEVICE_CPU},
     {"virials", check_virials, STAND_BOXES, DEVICE_CPU},
     {"insertions and removals", check_insertions, STAND_COUNTS, DEVICE_CPU},
+    {"orbitals", check_orbitals, STAND_POSITIONS, DEVICE_CPU},
     {"memory", check_memory, STAND_POSITIONS, DEVICE_CPU},
     {"GPU source", check_source, STAND_POSITIONS, DEVICE_CPU},
     {"energies on the GPU", check_on_gpu, STAND_POSITIONS, DEVICE_GPU},
@@ -95,6 +96,13 @@ static int make_check(const target *t, findings *f, void *argument)
 
 /* ---- In the parent --------------------------------------------------------------------------- */
 
+/* Orbitals have no energy that could be compared. */
+static bool concerns(const target *t, const check *c)
+{
+    const plugmc_potential *p = t->loaded.plugin->potential;
+    return p->pair || p->field || p->total || c->work == check_orbitals || c->work == check_source;
+}
+
 int validate_potential(const target *t, findings *f)
 {
     task *own = shared_new(sizeof *own);
@@ -107,6 +115,8 @@ int validate_potential(const target *t, findings *f)
         own->check = &checks[k];
         if (deaths == MOST_DEATHS)
             check_not_covered(f, checks[k].name, "the plugin has ended %d checks already", deaths);
+        else if (!concerns(t, &checks[k]))
+            check_not_covered(f, checks[k].name, "it has orbitals and no energy of its own");
         else if (checks[k].device == DEVICE_GPU && *t->why_no_gpu)
             check_not_covered(f, checks[k].name, "no GPU: %s", t->why_no_gpu);
         else if (apart(t, f, checks[k].name, apart_patience(t), make_check, own) == APART_DIED)

@@ -34,8 +34,23 @@ static void drop_section(ini_file *ini, int k)
     ini->count--;
 }
 
-/* A potential is alone in its run; an observable measures what the file samples. */
-static void drop_others(const target *t, ini_file *ini)
+/* Whether a word of the own section is the label of another one, as of a tail that is another potential's. */
+static bool is_named(const ini_file *ini, const char *kind, const char *own, const char *label)
+{
+    const size_t n = strlen(label);
+    for (int k = 0; k < ini->count; k++) {
+        const ini_section *s = &ini->sections[k];
+        if (strcmp(s->kind, kind) || strcmp(s->label, own)) continue;
+        for (int e = 0; e < s->count; e++) {
+            const char *at = strstr(s->entries[e].value, label);
+            if (at && strcmp(s->entries[e].key, "plugin") && !at[n]) return true;
+        }
+    }
+    return false;
+}
+
+/* A potential is alone in its run, but for those that it names; an observable measures what the file samples. */
+static void drop_others(const target *t, ini_file *ini, bool keeps_potentials)
 {
     const int kind = t->loaded.plugin->kind;
     const char *name = plugin_kind_name(kind);
@@ -46,7 +61,9 @@ static void drop_others(const target *t, ini_file *ini)
                                  ? !strcmp(s->kind, "potential") || !strcmp(s->kind, "mover") ||
                                        !strcmp(s->kind, "observable") || !strcmp(s->kind, "ladder")
                                  : !strcmp(s->kind, "observable");
-        if (!own && dropped) drop_section(ini, k);
+        const bool needed = !strcmp(s->kind, "potential") &&
+                            (keeps_potentials || is_named(ini, "potential", t->label, s->label));
+        if (!own && dropped && !needed) drop_section(ini, k);
     }
 }
 
@@ -123,7 +140,7 @@ int stand_input(const target *t, int system, enum stand_changes changes, ini_fil
     const bool potential = t->loaded.plugin->kind == PLUGMC_POTENTIAL;
     int code = t->file ? ini_read(t->file, ini, r) : read_text(t, system, ini, r);
     if (code) return code;
-    drop_others(t, ini);
+    drop_others(t, ini, system > 0);
     code = adapt(t, ini, r);
     if (!code) code = ini_set(ini, "run.threads=1", r);
     if (!code && potential) code = ini_set(ini, "run.walkers=2", r);
@@ -159,7 +176,8 @@ int stand_open(const target *t, int system, enum stand_changes changes, int devi
     heard_begin(&s->heard);
     engine *engine = &s->session.engine;
     engine->report = &s->heard.report;
-    engine->pairs_known = engine->totals_known = true;
+    engine->pairs_known = true;
+    engine->tests_plugin = potential;
     engine->config.without_mover = potential && changes == STAND_POSITIONS;
     int code = stand_input(t, system, changes, &engine->config.ini, engine->report);
     if (!code)
@@ -172,7 +190,9 @@ int stand_open(const target *t, int system, enum stand_changes changes, int devi
     if (code) return code;
     s->own = own_instance(s, t);
     s->host = potential && engine->mover_count ? &engine->movers[0].instance->host : &s->own->host;
-    return potential ? make_hamiltonian(s) : 0;
+    const plugmc_potential *p = s->own->plugin->potential;
+    s->has_energy = potential && (p->pair || p->field || p->total);
+    return s->has_energy ? make_hamiltonian(s) : 0;
 }
 
 void stand_close(stand *s) { session_close(&s->session); }

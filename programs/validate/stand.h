@@ -15,14 +15,17 @@ typedef struct stand {
     instance *own;
     /* Whom services of the core are called for. */
     const plugmc_host *host;
+    /* The potential has an energy: then the Hamiltonian has the configuration. Else it has orbitals. */
+    bool has_energy;
     /* State of our random numbers. */
     uint64_t draws;
 } stand;
 
 /* The systems that are tried where there is no FILE.ini, from 0. NULL after the last one. */
 const char *stand_system(int k);
-/* The input of a run of the plugin: `system` is a number of stand_system. Of a potential other potentials and movers
- * are left out. Returns an exit code, reported. */
+/* The input of a run of the plugin: `system` is a number of stand_system. Movers are left out, where the plugin is a
+ * potential; of FILE.ini other potentials too if `system` is 0, and none of them if it is 1, as ions may need a core.
+ * Returns an exit code, reported. */
 int stand_input(const target *, int system, enum stand_changes, ini_file *, report *);
 /* Opens the run, up to its initial state, without tests of pairs. `device`: DEVICE_CPU or DEVICE_GPU. Returns an exit
  * code; stand.heard has the sentences. Call stand_close in any case. */

@@ -54,10 +54,10 @@ static int prepare(void *instance, const plugmc_host *host)
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     moments *m = instance;
-    const int asked = m->asked++;
+    m->asked++;
     if (index > 1 || is(m, NOTHING)) return 0;
     if (index == 1)
-        return plugmc_scalar(out, is(m, OTHER_NAMES) && asked > 2 ? "width" : "mean",
+        return plugmc_scalar(out, is(m, OTHER_NAMES) && m->measured ? "width" : "mean",
                              is(m, UNKNOWN_UNIT) ? "sigma" : "length", "mean of x");
     return plugmc_array(out, "moments", "", "moments of x", is(m, SHAPE_0) ? 0 : MOMENTS, "order",
                         m->axis);
