@@ -1,5 +1,5 @@
 /* See apart.h. The parent has neither threads nor a GPU, so a fork is safe. */
-#include "apart.h"
+#include "stand.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -50,19 +49,12 @@ double apart_patience(const target *t) { return t->quick ? 5 : 60; }
 
 /* ---- In the child: endless callbacks --------------------------------------------------------- */
 
-static double cpu_now(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void tick(int signal)
 {
     (void)signal;
     unsigned long calls;
     const crash_record in = crash_of_main(&calls);
-    const double cpu = cpu_now(), wall = stop_clock();
+    const double cpu = stand_clock(), wall = stop_clock();
     if (calls != child.calls || child.check != child.findings->count || !in.plugin) {
         child.calls = calls;
         child.check = child.findings->count;
@@ -91,7 +83,7 @@ static void watch(findings *f, remains *left, double seconds)
     child.remains = left;
     child.seconds = seconds;
     child.findings = f;
-    child.cpu = cpu_now();
+    child.cpu = stand_clock();
     child.wall = stop_clock();
     const struct sigaction on_fault = {.sa_sigaction = fault,
                                        .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/stop.h"
 #include "checks.h"
+
+/* Made however long they take. */
+enum { LEAST_MOVES = 40, LEAST_COMPARISONS = 4 };
 
 typedef struct chain {
     stand *stand;
@@ -139,7 +141,7 @@ typedef bool draw_proposal(chain *, int32_t w, int *kind);
 
 static int run_chain(const target *t, chain *c, draw_proposal *draw, int64_t moves)
 {
-    const double start = stop_clock(), budget = t->quick ? 1 : 60;
+    const double start = stand_clock(), budget = t->quick ? 1 : 60;
     const int comparisons = t->quick ? 12 : 200;
     int compared = 0;
     plugmc_view view;
@@ -149,9 +151,10 @@ static int run_chain(const target *t, chain *c, draw_proposal *draw, int64_t mov
         const int32_t w = (int32_t)(k % c->system->walkers);
         int kind;
         bool took = false;
-        if (stop_clock() - start > budget) break;
+        if (k >= LEAST_MOVES && stand_clock() - start > budget) break;
         if (!draw(c, w, &kind)) continue;
-        const bool compares = compared < comparisons && stop_clock() - start < 0.6 * budget;
+        const bool compares = compared < LEAST_COMPARISONS ||
+                              (compared < comparisons && stand_clock() - start < 0.6 * budget);
         code = try_change(c, kind, w, compares, &took);
         compared += took && compares;
     }
@@ -243,12 +246,12 @@ int scramble(stand *s)
     findings *unused = checked(calloc(1, sizeof *unused));
     check_begin(unused, "scramble", 1, "%s", "");
     int code = begin(&c, s, unused, "particle moves");
-    const double start = stop_clock();
+    const double start = stand_clock();
     for (int64_t k = 0; k < 20 * s->session.engine.system.particles && !code; k++) {
         const int32_t w = (int32_t)(k % s->session.engine.system.walkers);
         int kind;
         bool took;
-        if (stop_clock() - start > 0.5) break;
+        if (k >= 2 * LEAST_MOVES && stand_clock() - start > 0.5) break;
         if (draw_displacement(&c, w, &kind)) code = try_change(&c, kind, w, false, &took);
     }
     end(&c), free(unused);
@@ -353,9 +356,10 @@ int check_boxes(const target *t, stand *s, findings *f)
     if (!code) code = begin(&c, s, f, "box changes");
     if (code) return code;
     plugmc_box *boxes = checked(calloc((size_t)c.system->walkers, sizeof *boxes));
-    const double start = stop_clock(), budget = t->quick ? 1 : 30;
-    for (int k = 0; k < rounds && !code && stop_clock() - start < budget; k++)
-        code = try_boxes(&c, boxes, k % 3 != 2);
+    const double start = stand_clock(), budget = t->quick ? 1 : 30;
+    for (int k = 0; k < rounds && !code; k++)
+        if (k < LEAST_COMPARISONS || stand_clock() - start < budget)
+            code = try_boxes(&c, boxes, k % 3 != 2);
     if (!code && !c.accepted) check_leave(f, "hard cores overlap in all other boxes");
     end(&c), free(boxes);
     return code;

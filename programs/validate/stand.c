@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/borrowing.h"
 #include "initial/initial.h"
@@ -207,6 +208,13 @@ double stand_uniform(stand *s)
 }
 
 double stand_symmetric(stand *s) { return 2 * stand_uniform(s) - 1; }
+
+double stand_clock(void)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 int64_t stand_below(stand *s, int64_t n) { return (int64_t)(stand_uniform(s) * (double)n); }
 

@@ -38,6 +38,8 @@ const plugmc_term *stand_term(const stand *);
 double stand_uniform(stand *);
 double stand_symmetric(stand *);
 int64_t stand_below(stand *, int64_t n);
+/* Seconds of CPU time, which budgets are in: what is checked then does not depend on what else a machine does. */
+double stand_clock(void);
 /* Mean distance of particles of walker w, length. */
 double stand_distance(const plugmc_system *, const plugmc_box *);
 
