@@ -6,7 +6,7 @@
 #include "base/crash.h"
 #include "base/guarded_memory.h"
 #include "checks.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "engine/total_check.h"
 
 static const plugmc_total *total_of(const stand *s)
@@ -27,7 +27,7 @@ int check_many_body(const target *t, stand *s, findings *f)
         f, "many-body term", NAN,
         "single moves, rejected and accepted, the way back and forces with energies of whole "
         "configurations, as every run does at its start");
-    int code = borrowing_positions(&s->session.engine, PLUGMC_ON_HOST, &positions);
+    int code = sync_positions(&s->session.engine, PLUGMC_ON_HOST, &positions);
     if (!code) code = check_totals(&s->session.engine, positions);
     if (code == EXIT_PLUGIN) check_fail(f, "%s", heard_or(&s->heard, "it failed"));
     return code == EXIT_PLUGIN ? 0 : code;
@@ -80,7 +80,7 @@ int check_walkers(const target *t, stand *s, findings *f)
     check_begin(
         f, "independent walkers", 1,
         "energies of walkers after another one has changed, and added to ones; allowed 1e-9");
-    int code = borrowing_positions(&s->session.engine, PLUGMC_ON_HOST, &now);
+    int code = sync_positions(&s->session.engine, PLUGMC_ON_HOST, &now);
     if (code) return code;
     double *positions = checked(malloc(numbers * sizeof *positions)),
            *energy = checked(calloc(3 * walkers, sizeof *energy));
@@ -109,7 +109,7 @@ int check_memory(const target *t, stand *s, findings *f)
     (void)t;
     check_begin(f, "memory", NAN, "bytes around the struct and around what is allocated%s",
                 parts ? "; the struct before and after energies" : "");
-    int code = hamiltonian_bring(&s->session.engine.current.hamiltonian, s->host);
+    int code = hamiltonian_refresh(&s->session.engine.current.hamiltonian, s->host);
     if (!code) code = hamiltonian_view(&s->session.engine.current.hamiltonian, s->host, &view);
     if (code) return code;
     unsigned char *before = checked(malloc(bytes + 1));

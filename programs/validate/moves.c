@@ -41,7 +41,7 @@ static int begin(chain *c, stand *s, findings *f, const char *what)
     c->first = checked(calloc(walkers, sizeof *c->first));
     c->change = checked(calloc(walkers * (size_t)system->term_count + 1, sizeof *c->change));
     c->position = checked(calloc(1, sizeof *c->position));
-    return hamiltonian_bring(c->h, s->host);
+    return hamiltonian_refresh(c->h, s->host);
 }
 
 static void end(chain *c)
@@ -273,7 +273,7 @@ int check_restart(const target *t, stand *s, findings *f)
         "called again, with energies of whole configurations");
     int code = scramble(s);
     if (!code)
-        code = hamiltonian_take(h, s->host, &s->session.engine.current.state.face, ~(uint32_t)0);
+        code = hamiltonian_load(h, s->host, &s->session.engine.current.state.face, ~(uint32_t)0);
     if (!code) code = begin(&c, s, f, "particle moves after `start` was called again");
     if (!code) code = run_chain(t, &c, draw_displacement, 100);
     if (!code) end(&c);

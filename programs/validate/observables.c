@@ -6,7 +6,7 @@
 #include "base/crash.h"
 #include "base/guarded_memory.h"
 #include "checks.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "engine/view.h"
 #include "plugin/answers.h"
 
@@ -37,7 +37,7 @@ static int measure(subject *o, const double *positions, bool on_device, uint64_t
     view_stage stage = {
         .system = &engine->system, .gpu = engine->device.gpu, .state = &engine->current.state.face};
     plugmc_view view;
-    const moving *ahead = engine->mover_count ? &engine->movers[0] : NULL;
+    const mover_slot *ahead = engine->mover_count ? &engine->movers[0] : NULL;
     if (ahead && ahead->mover->driver) {
         stage.driver = ahead->mover->driver;
         stage.mover_instance = ahead->instance->data;
@@ -358,7 +358,7 @@ typedef struct task {
 static int find_positions(subject *o)
 {
     const double *now;
-    int code = borrowing_positions(&o->s->session.engine, PLUGMC_ON_HOST, &now);
+    int code = sync_positions(&o->s->session.engine, PLUGMC_ON_HOST, &now);
     o->positions = now;
     return code;
 }

@@ -94,7 +94,7 @@ int check_on_gpu(const target *t, stand *s, findings *f)
         code = hamiltonian_energy(h, s->host, w, &energy);
         if (!code) there[w] = energy[own];
     }
-    if (!code) code = hamiltonian_bring(h, s->host);
+    if (!code) code = hamiltonian_refresh(h, s->host);
     if (!code) code = hamiltonian_view(h, s->host, &view);
     if (!code) code = whole_energies(s, &view, here);
     for (int32_t w = 0; w < system->walkers && !code; w++)

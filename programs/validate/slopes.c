@@ -45,7 +45,7 @@ static int copy_now(stand *s, copy *c)
     const plugmc_system *system = &s->session.engine.system;
     const size_t numbers = 3 * (size_t)(system->walkers * system->particles);
     *c = (copy){.view.size = sizeof c->view};
-    int code = hamiltonian_bring(&s->session.engine.current.hamiltonian, s->host);
+    int code = hamiltonian_refresh(&s->session.engine.current.hamiltonian, s->host);
     if (!code) code = hamiltonian_view(&s->session.engine.current.hamiltonian, s->host, &c->view);
     c->positions = checked(calloc(numbers + 1, sizeof(double)));
     c->whole = checked(calloc((size_t)system->walkers, sizeof *c->whole));

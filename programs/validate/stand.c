@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "initial/initial.h"
 #include "plugin/descriptor.h"
 
@@ -166,7 +166,7 @@ static int make_hamiltonian(stand *s)
     engine *engine = &s->session.engine;
     hamiltonian *h = &engine->current.hamiltonian;
     int code = hamiltonian_open(h, s->host);
-    if (!code) code = hamiltonian_take(h, s->host, &engine->current.state.face, ~(uint32_t)0);
+    if (!code) code = hamiltonian_load(h, s->host, &engine->current.state.face, ~(uint32_t)0);
     return context_exit_code(s->host->context, code, "loading the configuration");
 }
 
