@@ -302,8 +302,8 @@ int check_insertions(const target *t, stand *s, findings *f)
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
-/* Each walker in another box of the same shape, and in an oblique one that is as it was. */
-static int try_boxes(chain *c, plugmc_box *boxes, bool takes)
+/* Each walker in a box near its first one: none goes far away, which meshes and ranges could not follow. */
+static int try_boxes(chain *c, const plugmc_box *first, plugmc_box *boxes, bool takes)
 {
     const plugmc_host *host = c->stand->host;
     int32_t forbidden[c->system->walkers];
@@ -318,7 +318,7 @@ static int try_boxes(chain *c, plugmc_box *boxes, bool takes)
     for (int32_t w = 0; w < c->system->walkers && !code; w++) {
         const double ratio = exp(0.01 * stand_symmetric(c->stand));
         double factor[3] = {ratio, ratio, ratio};
-        boxes[w] = view.box[w];
+        boxes[w] = first[w];
         if (!boxes[w].oblique) factor[stand_below(c->stand, boxes[w].dimension)] *= 1.003;
         if (boxes[w].domain == PLUGMC_DOMAIN_PERIODIC) plugmc_scale_box(&boxes[w], factor);
     }
@@ -355,12 +355,15 @@ int check_boxes(const target *t, stand *s, findings *f)
     int code = scramble(s);
     if (!code) code = begin(&c, s, f, "box changes");
     if (code) return code;
-    plugmc_box *boxes = checked(calloc((size_t)c.system->walkers, sizeof *boxes));
+    const size_t walkers = (size_t)c.system->walkers;
+    plugmc_box *boxes = checked(calloc(walkers, sizeof *boxes)),
+               *first = checked(calloc(walkers, sizeof *first));
+    for (size_t w = 0; w < walkers; w++) first[w] = c.h->walkers[w].now.box;
     const double start = stand_clock(), budget = t->quick ? 1 : 30;
     for (int k = 0; k < rounds && !code; k++)
         if (k < LEAST_COMPARISONS || stand_clock() - start < budget)
-            code = try_boxes(&c, boxes, k % 3 != 2);
+            code = try_boxes(&c, first, boxes, k % 3 != 2);
     if (!code && !c.accepted) check_leave(f, "hard cores overlap in all other boxes");
-    end(&c), free(boxes);
+    end(&c), free(boxes), free(first);
     return code;
 }
