@@ -1,6 +1,7 @@
 # The commands that sample nothing, and what `run` prints.
 
 commands="run check list info bench doctor manual new build"
+commands="run check validate list info bench doctor manual"
 
 test_version()
 {
