@@ -382,10 +382,16 @@ int check_lanes(const target *t, stand *s, findings *f)
     batch *b = checked(calloc(1, sizeof *b));
     if (!single.pair || !PLUGMC_HAS(single.pair, lanes) || !single.pair->lanes) {
         check_not_covered(f, "batches of trial moves", "no mover asks it in batches");
+        free(b);
         return 0;
     }
-    double scale = pair.pair->range(pair.instance);
-    if (!isfinite(scale) || scale <= 0) scale = stand_distance(system, &system->box) * 2;
+    const double scale = pair.pair->range(pair.instance);
+    if (!isfinite(scale) || scale <= 0) {
+        check_not_covered(f, "batches of trial moves",
+                          "without a range there are no cells in which movers ask it in batches");
+        free(b);
+        return 0;
+    }
     check_begin(f, "batches of trial moves", 1,
                 "changes of %d trial moves in cells, in float, with energies of single pairs in "
                 "double; allowed 1e-3 of the sizes",
