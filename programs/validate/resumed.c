@@ -13,21 +13,21 @@
 enum { MOST_TERMS = 64 };
 
 /* What is compared. */
-typedef struct outcome {
+typedef struct run_results {
     int32_t terms, walkers;
     double *energies; /* [walkers][terms] */
     double *last;     /* the last measurement of all quantities that are kept */
     int64_t numbers;
     char **names; /* [numbers] */
-} outcome;
+} run_results;
 
-static void free_outcome(outcome *o)
+static void free_run_results(run_results *o)
 {
     for (int64_t k = 0; k < o->numbers; k++) free(o->names[k]);
     free(o->energies), free(o->last), free(o->names);
 }
 
-static int note_quantities(plugmc_engine *e, const target *t, outcome *o)
+static int note_quantities(plugmc_engine *e, const target *t, run_results *o)
 {
     int32_t count = 0;
     int code = plugmc_engine_quantities(e, &count);
@@ -47,7 +47,7 @@ static int note_quantities(plugmc_engine *e, const target *t, outcome *o)
     return code;
 }
 
-static int note(plugmc_engine *e, const target *t, outcome *o)
+static int note(plugmc_engine *e, const target *t, run_results *o)
 {
     plugmc_engine_array positions;
     while (o->terms < MOST_TERMS && plugmc_engine_term(e, o->terms)) o->terms++;
@@ -59,7 +59,7 @@ static int note(plugmc_engine *e, const target *t, outcome *o)
     return code ? code : note_quantities(e, t, o);
 }
 
-static void compare(const outcome *a, const outcome *b, findings *f)
+static void compare(const run_results *a, const run_results *b, findings *f)
 {
     for (int32_t k = 0; k < a->walkers * a->terms; k++) {
         const double size = fabs(a->energies[k]) + fabs(b->energies[k]);
@@ -123,7 +123,7 @@ static void tell(findings *f, plugmc_engine *e, int code)
 }
 
 /* One run; half of it is in the file if `saves`. */
-static int run(const target *t, const char *text, int64_t sweeps, bool saves, outcome *o,
+static int run(const target *t, const char *text, int64_t sweeps, bool saves, run_results *o,
                findings *f)
 {
     plugmc_engine *e = checked(plugmc_engine_new());
@@ -136,7 +136,7 @@ static int run(const target *t, const char *text, int64_t sweeps, bool saves, ou
     return code;
 }
 
-static int resume(const target *t, const task *own, int64_t sweeps, outcome *o, findings *f)
+static int resume(const target *t, const task *own, int64_t sweeps, run_results *o, findings *f)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/run.h5", own->folder);
@@ -155,7 +155,7 @@ static int compare_runs(const target *t, findings *f, void *argument)
     const int64_t half = 7;
     char *text = NULL;
     heard heard;
-    outcome straight = {0}, resumed = {0};
+    run_results straight = {0}, resumed = {0};
     heard_begin(&heard);
     check_begin(f, "saved and resumed", 1,
                 "energies and the last measurement of a run with those of the same run that was "
@@ -167,7 +167,7 @@ static int compare_runs(const target *t, findings *f, void *argument)
     if (!code) code = resume(t, own, half, &resumed, f);
     if (!code) compare(&straight, &resumed, f);
     check_end(f);
-    free_outcome(&straight), free_outcome(&resumed), free(text);
+    free_run_results(&straight), free_run_results(&resumed), free(text);
     return 0;
 }
 
