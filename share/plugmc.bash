@@ -52,6 +52,12 @@ _plugmc() {
     else
         case $command in
             info) words="$(_plugmc_plugins "$program") run box species initial units ladder" ;;
+            validate) if [ "$COMP_CWORD" = 2 ]; then words=$(_plugmc_plugins "$program"); fi
+                      [ "$before" = --device ] && words="cpu gpu auto"
+                      compopt -o filenames
+                      mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"
+                                               compgen -f -X '!*.@(ini|so|json)' -- "$current"; compgen -d -- "$current")
+                      return ;;
             list) words="potentials movers observables" ;;
             new) [ "$COMP_CWORD" != 2 ] || words="potential field total mover observable" ;;
             build) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -X '!*.@(c|a|so)' -- "$current"; compgen -d -- "$current"); return ;;

@@ -22,6 +22,7 @@ static const struct command {
     {"optimise", "optimises the variational parameters of a wave function", NULL},
     {"new", "writes a folder with a complete plugin to start from", NULL},
     {"build", "makes a plugin of a C file", NULL},
+    {"validate", "tests a plugin by itself: energies, derivatives, results, memory", NULL},
     {"list", "plugins found", command_list},
     {"info", "describes a plugin or a section, with an INI block to paste", command_info},
     {"bench", "runs standard benchmarks", command_bench},

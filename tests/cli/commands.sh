@@ -1,6 +1,6 @@
 # The commands that sample nothing, and what `run` prints.
 
-commands="run check list info bench doctor manual new build"
+commands="run check validate list info bench doctor manual new build"
 
 test_version()
 {

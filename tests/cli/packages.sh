@@ -59,6 +59,10 @@ test_bash_completes_what_the_program_lists()
     completes --resume-if-there run --re
     completes --list scan --
     completes hard_pressure info hard_p
+    completes hard_disk validate hard_d
+    completes --quick validate hard_disk --
+    completes sim.ini validate hard_disk s
+    completes gpu validate hard_disk --device g
     completes sim.ini run s
     completes field new fi
     : >plugin.c

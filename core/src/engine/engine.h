@@ -93,6 +93,9 @@ typedef struct engine {
     /* Pair energies have been checked already. Set by programs that open many engines which differ only in their random
      * numbers and lengths. */
     bool pairs_known;
+    /* A plugin is tested by itself, so that energies without a lower bound (engine/floors.h) and many-body terms
+     * (engine/total_check.h) are not checked here. */
+    bool tests_plugin;
     /* A plugin has failed and given the reason: plugmc_context.any_failed. */
     bool plugin_failed;
     config config;

@@ -1,9 +1,12 @@
 /* From a configuration to plugins that fit together. preparing.c goes on. */
 #include <math.h>
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/crash.h"
+#include "base/guarded_memory.h"
 #include "engine/engine.h"
 #include "engine/matching.h"
 #include "engine/refusals.h"
@@ -66,7 +69,7 @@ static const char *const *core_keys(const plugmc_plugin *plugin)
 static int fill(const plugmc_plugin *plugin, const config *config, ini_section *section,
                 void **data, report *report)
 {
-    *data = calloc(1, plugin->instance_size ? plugin->instance_size : 1);
+    *data = guarded_allocate(plugin->instance_size, alignof(max_align_t), "its struct");
     if (!*data) return report_error(report, EXIT_MEMORY, NULL, 0, "no memory for a plugin");
     return parameters_fill(plugin->parameters, plugin->parameter_count, plugin->real_size, *data,
                            config->ini.path, section, report);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/crash.h"
+#include "base/guarded_memory.h"
 #include "energy/on_device.h"
 #include "energy/bias.h"
 #include "plugin/copy.h"
@@ -73,11 +74,14 @@ static void host_warn(plugmc_context *context, const char *format, ...)
 static void *host_allocate(plugmc_context *context, size_t bytes)
 {
     enum { ALIGNMENT = 64 };
-    char *memory = bytes <= SIZE_MAX - ALIGNMENT ? calloc(1, bytes + ALIGNMENT) : NULL;
+    const size_t more = guarded_memory_guards() ? 0 : ALIGNMENT; /* a guarded block is aligned */
+    char *memory = bytes <= SIZE_MAX - ALIGNMENT
+                       ? guarded_allocate(bytes + more, ALIGNMENT, "memory that it allocated")
+                       : NULL;
     void **list =
         realloc(context->allocations, sizeof(void *) * (size_t)(context->allocation_count + 1));
     if (!memory || !list) {
-        free(memory);
+        guarded_free(memory);
         if (list) context->allocations = list;
         return NULL;
     }
@@ -413,7 +417,7 @@ void context_release(plugmc_context *context)
     free(context->stage);
     context->stage = NULL;
     if (context->gpu) gpu_forget_downloads(context->gpu);
-    for (int i = 0; i < context->allocation_count; i++) free(context->allocations[i]);
+    for (int i = 0; i < context->allocation_count; i++) guarded_free(context->allocations[i]);
     free(context->allocations);
     context->allocations = NULL;
     context->allocation_count = 0;

@@ -1,0 +1,156 @@
+/* See findings.h. */
+#include "findings.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/json_values.h"
+#include "base/stop.h"
+#include "records/json.h"
+
+findings *findings_new(void)
+{
+    findings *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return f == MAP_FAILED ? NULL : f;
+}
+
+void findings_free(findings *f) { munmap(f, sizeof *f); }
+
+static int count_of(const findings *f, int verdict)
+{
+    int count = 0;
+    for (int k = 0; k < f->count; k++) count += f->list[k].verdict == verdict;
+    return count;
+}
+
+int findings_failed(const findings *f) { return count_of(f, CHECK_FAILED); }
+
+/* ---- One check ------------------------------------------------------------------------------- */
+
+finding *check_running(findings *f)
+{
+    finding *last = f->count ? &f->list[f->count - 1] : NULL;
+    return last && last->verdict == CHECK_RUNS ? last : NULL;
+}
+
+/* The last entry is used again once the list is full, so that a failure is not lost. */
+static finding *add(findings *f, const char *check)
+{
+    if (f->count < MOST_FINDINGS) f->count++;
+    finding *now = &f->list[f->count - 1];
+    *now = (finding){.worst = NAN, .limit = NAN, .begin = stop_clock()};
+    snprintf(now->check, sizeof now->check, "%s", check);
+    return now;
+}
+
+void check_begin(findings *f, const char *check, double limit, const char *compared, ...)
+{
+    va_list arguments;
+    finding *now = add(f, check);
+    now->limit = limit;
+    va_start(arguments, compared);
+    vsnprintf(now->compared, sizeof now->compared, compared, arguments);
+    va_end(arguments);
+}
+
+bool check_value(findings *f, double deviation, const char *sentence, ...)
+{
+    finding *now = check_running(f);
+    const double found = isnan(deviation) ? INFINITY : deviation;
+    const bool good = found <= now->limit;
+    if (!isnan(now->worst) && found <= now->worst) return good;
+    now->worst = found;
+    if (!good) {
+        va_list arguments;
+        va_start(arguments, sentence);
+        vsnprintf(now->sentence, sizeof now->sentence, sentence, arguments);
+        va_end(arguments);
+    }
+    return good;
+}
+
+static void close_check(finding *now, int verdict)
+{
+    now->verdict = verdict;
+    now->seconds = stop_clock() - now->begin;
+}
+
+void check_fail(findings *f, const char *sentence, ...)
+{
+    finding *now = check_running(f);
+    va_list arguments;
+    if (!now || *now->sentence) return;
+    va_start(arguments, sentence);
+    vsnprintf(now->sentence, sizeof now->sentence, sentence, arguments);
+    va_end(arguments);
+}
+
+void check_leave(findings *f, const char *why, ...)
+{
+    finding *now = check_running(f);
+    va_list arguments;
+    if (!now || *now->sentence) return;
+    va_start(arguments, why);
+    vsnprintf(now->sentence, sizeof now->sentence, why, arguments);
+    va_end(arguments);
+    close_check(now, CHECK_NOT_COVERED);
+}
+
+void check_end(findings *f)
+{
+    finding *now = check_running(f);
+    if (now) close_check(now, *now->sentence ? CHECK_FAILED : CHECK_PASSED);
+}
+
+void check_not_covered(findings *f, const char *check, const char *why, ...)
+{
+    va_list arguments;
+    finding *now = add(f, check);
+    va_start(arguments, why);
+    vsnprintf(now->sentence, sizeof now->sentence, why, arguments);
+    va_end(arguments);
+    close_check(now, CHECK_NOT_COVERED);
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+static const char *const verdicts[] = {"running", "passed", "failed", "not covered"},
+                         *const members[] = {"running", "passed", "failed", "not_covered"};
+
+static void print(FILE *out, const finding *f)
+{
+    fprintf(out, "%-11s  %-34s", verdicts[f->verdict], f->check);
+    if (!isnan(f->worst)) fprintf(out, "  %8.1e of what is allowed", f->worst / f->limit);
+    if (f->verdict != CHECK_NOT_COVERED) fprintf(out, "  %.2f s", f->seconds);
+    fputc('\n', out);
+    if (*f->compared && f->verdict == CHECK_FAILED) fprintf(out, "    compared: %s\n", f->compared);
+    if (*f->sentence) fprintf(out, "    %s\n", f->sentence);
+}
+
+void findings_print(FILE *out, const findings *f)
+{
+    for (int k = 0; k < f->count; k++) print(out, &f->list[k]);
+    fprintf(out, "%d passed, %d failed, %d not covered\n", count_of(f, CHECK_PASSED),
+            count_of(f, CHECK_FAILED), count_of(f, CHECK_NOT_COVERED));
+}
+
+void findings_json(FILE *out, const findings *f)
+{
+    fputs("\"checks\": [", out);
+    for (int k = 0; k < f->count; k++) {
+        const finding *one = &f->list[k];
+        fputs(k ? ", {\"check\": " : "{\"check\": ", out);
+        json_put(out, one->check);
+        json_text(out, "result", members[one->verdict]);
+        json_text(out, "compared", one->compared);
+        json_real(out, "worst", one->worst);
+        json_real(out, "limit", one->limit);
+        json_real(out, "seconds", one->seconds);
+        json_text(out, "sentence", one->sentence);
+        fputc('}', out);
+    }
+    fprintf(out, "], \"passed\": %d, \"failed\": %d, \"not_covered\": %d",
+            count_of(f, CHECK_PASSED), count_of(f, CHECK_FAILED), count_of(f, CHECK_NOT_COVERED));
+}

@@ -1,0 +1,225 @@
+/* See stand.h. Systems of ours are small enough for sums over all pairs, and large enough for a range of 3 diameters. */
+#include "stand.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/sync.h"
+#include "initial/initial.h"
+#include "plugin/descriptor.h"
+
+static const char *const systems[] = {
+    "[box]\nshape = rectangle\ndimension = 3\nlx = 7.2\nly = 7.6\nlz = 8\n",
+    "[box]\nshape = rectangle\ndimension = 2\nlx = 12\nly = 13\n",
+    "[box]\nshape = sphere\ndimension = 3\nradius = 5\n",
+};
+
+/* Two species that differ in everything, neutral together. */
+static const char species[] = "[species a]\ncount = 36\ncharge = 1\ndiameter = 1\nmass = 1\n"
+                              "[species b]\ncount = 36\ncharge = -1\ndiameter = 0.8\nmass = 2\n";
+
+const char *stand_system(int k)
+{
+    return k < (int)(sizeof systems / sizeof *systems) ? systems[k] : NULL;
+}
+
+/* ---- Input ----------------------------------------------------------------------------------- */
+
+static void drop_section(ini_file *ini, int k)
+{
+    ini_section_free(&ini->sections[k]);
+    memmove(&ini->sections[k], &ini->sections[k + 1],
+            sizeof *ini->sections * (size_t)(ini->count - k - 1));
+    ini->count--;
+}
+
+/* Whether a word of the own section is the label of another one, as of a tail that is another potential's. */
+static bool is_named(const ini_file *ini, const char *kind, const char *own, const char *label)
+{
+    const size_t n = strlen(label);
+    for (int k = 0; k < ini->count; k++) {
+        const ini_section *s = &ini->sections[k];
+        if (strcmp(s->kind, kind) || strcmp(s->label, own)) continue;
+        for (int e = 0; e < s->count; e++) {
+            const char *at = strstr(s->entries[e].value, label);
+            if (at && strcmp(s->entries[e].key, "plugin") && !at[n]) return true;
+        }
+    }
+    return false;
+}
+
+/* A potential is alone in its run, but for those that it names; an observable measures what the file samples. */
+static void drop_others(const target *t, ini_file *ini, bool keeps_potentials)
+{
+    const int kind = t->loaded.plugin->kind;
+    const char *name = plugin_kind_name(kind);
+    for (int k = ini->count - 1; k >= 0; k--) {
+        const ini_section *s = &ini->sections[k];
+        const bool own = !strcmp(s->kind, name) && !strcmp(s->label, t->label);
+        const bool dropped = kind == PLUGMC_POTENTIAL
+                                 ? !strcmp(s->kind, "potential") || !strcmp(s->kind, "mover") ||
+                                       !strcmp(s->kind, "observable") || !strcmp(s->kind, "ladder")
+                                 : !strcmp(s->kind, "observable");
+        const bool needed = !strcmp(s->kind, "potential") &&
+                            (keeps_potentials || is_named(ini, "potential", t->label, s->label));
+        if (!own && dropped && !needed) drop_section(ini, k);
+    }
+}
+
+/* Without a file: what an observable measures. */
+static const char *sampled_by(const target *t)
+{
+    return t->loaded.plugin->kind == PLUGMC_POTENTIAL
+               ? ""
+               : "[potential soft]\nplugin = lennard_jones\nepsilon = 0.5\nsigma = 0.9\n"
+                 "cutoff = 2.2\ntruncation = shift\n"
+                 "[mover serial]\nstep = 0.3\n";
+}
+
+static int read_text(const target *t, int system, ini_file *ini, report *r)
+{
+    char *text;
+    checked(asprintf(&text, "[run]\nseed = 7\nsweeps = 100\nwalkers = 2\n%s%s%s[%s %s]\n",
+                     systems[system], species, sampled_by(t),
+                     plugin_kind_name(t->loaded.plugin->kind), t->label) < 0
+                ? NULL
+                : text);
+    const int code = ini_read_text("the input of plugmc validate", text, ini, r);
+    free(text);
+    return code;
+}
+
+/* `assignment` with the label, or another word, in it. */
+static int set(ini_file *ini, report *r, const char *format, const char *word, const char *value)
+{
+    char *assignment;
+    checked(asprintf(&assignment, format, word, value) < 0 ? NULL : assignment);
+    const int code = ini_set(ini, assignment, r);
+    free(assignment);
+    return code;
+}
+
+static int add_mover(ini_file *ini, enum stand_changes changes, report *r)
+{
+    int code = 0;
+    if (changes == STAND_BOXES) {
+        code = ini_set(ini, "mover volume.step=0.01", r);
+        if (!code) code = ini_set(ini, "run.pressure=1", r);
+    }
+    if (changes == STAND_COUNTS) {
+        for (int k = 0; k < ini->count && !code; k++) {
+            const ini_section *s = &ini->sections[k];
+            if (strcmp(s->kind, "species")) continue;
+            const ini_entry *count = ini_get(s, "count");
+            char more[32], mover[512];
+            snprintf(more, sizeof more, "%lld",
+                     (count ? (long long)strtod(count->value, NULL) : 0) + 8);
+            snprintf(mover, sizeof mover, "mover insert_%s", s->label);
+            char label[256];
+            snprintf(label, sizeof label, "%s", s->label);
+            code = set(ini, r, "species %s.max_count=%s", label, more);
+            if (!code && !ini_get(s, "activity") && !ini_get(s, "mu"))
+                code = set(ini, r, "species %s.activity=%s", label, "1");
+            if (!code) code = set(ini, r, "%s.plugin=%s", mover, "insert");
+            if (!code) code = set(ini, r, "%s.species=%s", mover, label);
+        }
+    }
+    return code;
+}
+
+static int adapt(const target *t, ini_file *ini, report *r)
+{
+    char section[512];
+    snprintf(section, sizeof section, "%s %s", plugin_kind_name(t->loaded.plugin->kind), t->label);
+    return set(ini, r, "%s.plugin=%s", section, t->loaded.path);
+}
+
+int stand_input(const target *t, int system, enum stand_changes changes, ini_file *ini, report *r)
+{
+    const bool potential = t->loaded.plugin->kind == PLUGMC_POTENTIAL;
+    int code = t->file ? ini_read(t->file, ini, r) : read_text(t, system, ini, r);
+    if (code) return code;
+    drop_others(t, ini, system > 0);
+    code = adapt(t, ini, r);
+    if (!code) code = ini_set(ini, "run.threads=1", r);
+    if (!code && potential) code = ini_set(ini, "run.walkers=2", r);
+    if (!code) code = add_mover(ini, changes, r);
+    return code;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static instance *own_instance(stand *s, const target *t)
+{
+    engine *engine = &s->session.engine;
+    for (int i = 0; i < engine->instance_count; i++)
+        if (engine->instances[i].section->kind == t->loaded.plugin->kind &&
+            !strcmp(engine->instances[i].section->section->label, t->label))
+            return &engine->instances[i];
+    return NULL; /* stand_input makes its section */
+}
+
+static int make_hamiltonian(stand *s)
+{
+    engine *engine = &s->session.engine;
+    hamiltonian *h = &engine->current.hamiltonian;
+    int code = hamiltonian_open(h, s->host);
+    if (!code) code = hamiltonian_load(h, s->host, &engine->current.state.face, ~(uint32_t)0);
+    return context_exit_code(s->host->context, code, "loading the configuration");
+}
+
+int stand_open(const target *t, int system, enum stand_changes changes, int device, stand *s)
+{
+    const bool potential = t->loaded.plugin->kind == PLUGMC_POTENTIAL;
+    *s = (stand){0};
+    heard_begin(&s->heard);
+    engine *engine = &s->session.engine;
+    engine->report = &s->heard.report;
+    engine->pairs_known = true;
+    engine->tests_plugin = potential;
+    engine->config.without_mover = potential && changes == STAND_POSITIONS;
+    int code = stand_input(t, system, changes, &engine->config.ini, engine->report);
+    if (!code)
+        code = ini_set(&engine->config.ini,
+                       device == DEVICE_GPU ? "run.device=gpu" : "run.device=cpu", engine->report);
+    if (!code) code = config_read(&engine->config, engine->report);
+    if (!code) code = session_open(&s->session);
+    if (!code) code = session_prepare(&s->session);
+    if (!code) code = initial_begin(engine);
+    if (code) return code;
+    s->own = own_instance(s, t);
+    s->host = potential && engine->mover_count ? &engine->movers[0].instance->host : &s->own->host;
+    const plugmc_potential *p = s->own->plugin->potential;
+    s->has_energy = potential && (p->pair || p->field || p->total);
+    return s->has_energy ? make_hamiltonian(s) : 0;
+}
+
+void stand_close(stand *s) { session_close(&s->session); }
+
+/* ---- Random numbers -------------------------------------------------------------------------- */
+
+double stand_uniform(stand *s)
+{
+    const plugmc_random r = plugmc_draw((plugmc_seed){.key = 0x76616c6964617465}, s->draws++, 0, 0,
+                                        PLUGMC_PURPOSE_TRIAL, 0);
+    return plugmc_uniform_double(r.word[0], r.word[1]);
+}
+
+double stand_symmetric(stand *s) { return 2 * stand_uniform(s) - 1; }
+
+double stand_clock(void)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int64_t stand_below(stand *s, int64_t n) { return (int64_t)(stand_uniform(s) * (double)n); }
+
+double stand_distance(const plugmc_system *system, const plugmc_box *box)
+{
+    return pow(box->volume / (double)(system->particles > 0 ? system->particles : 1),
+               1.0 / box->dimension);
+}

@@ -1,0 +1,66 @@
+/* A small run with the plugin in it: its section of FILE.ini, with species and box, or a system of ours. */
+#ifndef PLUGMC_VALIDATE_STAND_H
+#define PLUGMC_VALIDATE_STAND_H
+
+#include "apart.h"
+#include "session/session.h"
+
+/* What a mover of the run changes, so that potentials prepare for it. */
+enum stand_changes { STAND_POSITIONS, STAND_BOXES, STAND_COUNTS };
+
+typedef struct stand {
+    session session;
+    heard heard;
+    /* The plugin under test. */
+    instance *own;
+    /* Whom services of the core are called for. */
+    const plugmc_host *host;
+    /* The potential has an energy: then the Hamiltonian has the configuration. Else it has orbitals. */
+    bool has_energy;
+    /* State of our random numbers. */
+    uint64_t draws;
+} stand;
+
+/* The systems that are tried where there is no FILE.ini, from 0. NULL after the last one. */
+const char *stand_system(int k);
+/* The input of a run of the plugin: `system` is a number of stand_system. Movers are left out, where the plugin is a
+ * potential; of FILE.ini other potentials too if `system` is 0, and none of them if it is 1, as ions may need a core.
+ * Returns an exit code, reported. */
+int stand_input(const target *, int system, enum stand_changes, ini_file *, report *);
+/* Opens the run, up to its initial state, without tests of pairs. `device`: DEVICE_CPU or DEVICE_GPU. Returns an exit
+ * code; stand.heard has the sentences. Call stand_close in any case. */
+int stand_open(const target *, int system, enum stand_changes, int device, stand *);
+void stand_close(stand *);
+
+/* The term of a potential under test. */
+const plugmc_term *stand_term(const stand *);
+/* Uniform in [0, 1), and in [-1, 1). Always the same sequence. */
+double stand_uniform(stand *);
+double stand_symmetric(stand *);
+int64_t stand_below(stand *, int64_t n);
+/* Seconds of CPU time, which budgets are in: what is checked then does not depend on what else a machine does. */
+double stand_clock(void);
+/* Mean distance of particles of walker w, length. */
+double stand_distance(const plugmc_system *, const plugmc_box *);
+
+/* The energy of whole configurations, put together from single pairs, single particles and many-body terms of the
+ * potential under test; in its own unit. `view` is on the host. */
+typedef struct whole {
+    /* +infinity: hard cores overlap, or a particle is at a forbidden position. */
+    double energy;
+    /* Sum of the sizes of its parts: what rounding refers to. */
+    double size;
+} whole;
+/* Returns a PLUGMC_* code. out [walkers]. */
+int whole_energies(const stand *, const plugmc_view *view, whole *out);
+/* Of one particle with all others, and its field: pairs and fields alone. */
+whole energy_of_one(const stand *, const plugmc_view *, int32_t walker, int64_t particle,
+                    const double at[3]);
+/* Derivatives of that energy; false: the potential has none. Of pairs the virial is that of the particle. */
+bool derivatives_of_one(const stand *, const plugmc_view *, int32_t walker, int64_t particle,
+                        plugmc_derivatives *);
+/* Whether the many-body term is part of the energy, beside the pairs or instead of them. */
+const plugmc_total *stand_total(const stand *);
+const plugmc_pair *stand_pair(const stand *);
+const plugmc_field *stand_field(const stand *);
+#endif

@@ -1,0 +1,73 @@
+#!/bin/bash
+# cli.sh PLUGMC FOLDER: the command line of plugmc validate: its codes, its sentences, and its JSON.
+plugmc=$1 folder=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+# says CODE REGEX ARGUMENT...: the code and a line of what is printed.
+says() {
+    local code=$1 sentence=$2
+    shift 2
+    "$plugmc" validate "$@" >"$work/out" 2>&1
+    local found=$?
+    [ $found = "$code" ] && grep -qE -- "$sentence" "$work/out" && return
+    echo "plugmc validate $*: code $found instead of $code, or nothing says '$sentence':"
+    cat "$work/out"
+    failures=$((failures + 1))
+}
+
+says 2 'which plugin\?'
+says 2 "unknown option, or no value behind it: '--fast'" hard_disk --fast
+says 2 "unknown option, or no value behind it: '--json'" hard_disk --json
+says 2 "not 'tpu'" hard_disk --device tpu
+says 2 "one too many: 'c'" a b c
+says 0 'usage: plugmc validate PLUGIN' --help
+says 4 "there is no plugin 'hard_dsk'; did you mean 'hard_disk'" hard_dsk
+says 3 "lennard_jones: key 'epsilon' has no default: give FILE.ini" lennard_jones
+says 3 'the wall is a sphere around the origin.*; give FILE.ini with a system that suits' spherical_wall
+says 3 'missing.ini' hard_disk "$work/missing.ini"
+printf '[run]\nsweeps = 1\n' >"$work/no.ini"
+says 3 "there is no section for the potential 'hard_disk': plugmc info hard_disk prints one" hard_disk "$work/no.ini"
+says 0 '^not covered +energies on the GPU' hard_disk --quick --device cpu
+says 0 '^ +no GPU: --device cpu' hard_disk --quick --device cpu
+says 5 'cannot write /none/x.json' hard_disk --quick --device cpu --json /none/x.json
+
+# A failed check, as programs read it.
+sed 's/^ *//' >"$work/x.ini" <<END
+    [run]
+    sweeps = 1
+    [box]
+    dimension = 3
+    lx = 8
+    [species a]
+    count = 20
+    [potential x]
+    plugin = $folder/wrong_pair.so
+    fault = wrong_first
+END
+says 4 '^1 passed|failed' "$folder/wrong_pair.so" "$work/x.ini" --quick --device cpu --json "$work/x.json"
+python3 - "$work/x.json" <<'END' || failures=$((failures + 1))
+import json
+import sys
+found = json.load(open(sys.argv[1]))
+checks = {c['check']: c for c in found['checks']}
+assert found['plugin'] == 'wrong_pair' and found['kind'] == 'potential' and found['quick'] is True, found
+assert checks['two particles']['result'] == 'failed', checks
+assert 'finite differences' in checks['two particles']['sentence'], checks
+assert checks['displacements']['result'] == 'passed' and checks['displacements']['worst'] <= checks['displacements']['limit']
+assert checks['field']['result'] == 'not_covered' and checks['field']['sentence']
+assert found['failed'] == sum(c['result'] == 'failed' for c in found['checks']) >= 1
+assert found['passed'] == sum(c['result'] == 'passed' for c in found['checks']) >= 5
+END
+# The JSON alone.
+"$plugmc" validate "$folder/wrong_pair.so" "$work/x.ini" --quick --device cpu --json - 2>&1 | python3 -m json.tool >/dev/null ||
+    failures=$((failures + 1))
+
+# Source that a GPU cannot have: where there is a compiler for it.
+if "$plugmc" validate "$folder/wrong_source.so" --quick --device cpu >"$work/out"; then
+    grep -q '^not covered *GPU source' "$work/out" || { echo "wrong_source passes"; failures=$((failures + 1)); }
+else
+    grep -q 'what is for the CPU alone stands in #if PLUGMC_HOST' "$work/out" || { cat "$work/out"; failures=$((failures + 1)); }
+fi
+[ $failures = 0 ]

@@ -1,0 +1,69 @@
+#!/bin/bash
+# faults.sh PLUGMC FOLDER TABLE KIND: each fault of a kind in TABLE is found by plugmc validate, with the sentence that the
+# table has for it and exit code 4. FOLDER has the plugins.
+plugmc=$1 folder=$2 table=$3 kind=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PLUGMC_NVRTC=/none # GPU source is another test
+
+input() { # SECTION PLUGIN FAULT
+    cat <<END
+[run]
+sweeps = 200
+walkers = 2
+seed = 1
+[box]
+shape = rectangle
+dimension = 3
+lx = 7.2
+ly = 7.6
+lz = 8
+[species a]
+count = 36
+charge = 1
+[species b]
+count = 36
+charge = -1
+diameter = 0.8
+[$1 x]
+plugin = $2
+END
+    [ -z "$3" ] || echo "fault = $3"
+    [ "$1" = potential ] || printf '[potential lennard_jones]\nepsilon = 0.5\nsigma = 0.8\ncutoff = 2.2\n[mover serial]\nstep = 0.3\n'
+}
+
+check() { # FAULT SENTENCE
+    local plugin fault=$1 section=potential keys=
+    case $kind in
+        author_*) plugin=$folder/author_$1.so fault= ;;
+        *) plugin=$folder/wrong_$kind.so ;;
+    esac
+    [[ $kind == *observable ]] && section=observable
+    case $kind$1 in
+        *short_list) ;;
+        author_potential*) keys=$'height = 3\ncutoff = 2' ;;
+    esac
+    input $section "$plugin" "$fault" >"$work/$1.ini"
+    [ -z "$keys" ] || echo "$keys" >>"$work/$1.ini"
+    "$plugmc" validate "$plugin" "$work/$1.ini" --quick --device cpu >"$work/$1.out" 2>&1
+    local code=$?
+    if [ "$2" = none ]; then
+        [ $code = 0 ] && return
+    elif [ $code = 4 ] && grep -A3 '^failed' "$work/$1.out" | grep -qE -- "$2"; then
+        return
+    fi
+    { echo "$kind $1: code $code, and no failed check says '$2':"; cat "$work/$1.out"; } >"$work/$1.failed"
+}
+
+count=0
+while IFS='|' read -r row sentence; do
+    read -r of fault <<<"$row"
+    [ "$of" = "$kind" ] || continue
+    count=$((count + 1))
+    while [ "$(jobs -rp | wc -l)" -ge 3 ]; do wait -n; done
+    check "$fault" "${sentence# }" &
+done <"$table"
+wait
+cat "$work"/*.failed 2>/dev/null && exit 1
+echo "$count faults of kind $kind"
+[ "$count" -gt 0 ]

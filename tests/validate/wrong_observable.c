@@ -1,0 +1,136 @@
+/* wrong_observable: moments of the x coordinates, with one of many faults; `fault = none` has none. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <plugmc/archive.h>
+#include <plugmc/observable.h>
+
+enum {
+    NONE,
+    FIRST_WALKER_ALONE,
+    LAST_VALUE_MISSING,
+    NAN_RESULT,
+    SUMS_NOT_CLEARED,
+    FAR_BEHIND,
+    ONE_BEHIND,
+    WRITES_POSITIONS,
+    OTHER_NAMES,
+    NAN_AXIS,
+    EQUAL_AXIS,
+    UNKNOWN_UNIT,
+    FORGETS,
+    EXITS,
+    ENDLESS,
+    NULL_POINTER,
+    RANDOM_DERIVED,
+    SHAPE_0,
+    FAILS_SILENTLY,
+    NOTHING,
+    BEHIND_DERIVED,
+    LATE_EXIT,
+    UNSET_MEMBER
+};
+enum { MOMENTS = 3 };
+
+typedef struct moments {
+    int32_t fault;
+    double axis[MOMENTS], sums[MOMENTS];
+    int asked, measured;
+} moments;
+
+static int is(const moments *m, int fault) { return m->fault == fault; }
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    moments *m = instance;
+    (void)host;
+    for (int k = 0; k < MOMENTS; k++) m->axis[k] = k + 1;
+    if (is(m, NAN_AXIS)) m->axis[1] = NAN;
+    if (is(m, EQUAL_AXIS)) m->axis[1] = m->axis[0];
+    return PLUGMC_OK;
+}
+
+static int quantity(void *instance, int index, plugmc_quantity *out)
+{
+    moments *m = instance;
+    m->asked++;
+    if (index > 1 || is(m, NOTHING)) return 0;
+    if (index == 1)
+        return plugmc_scalar(out, is(m, OTHER_NAMES) && m->measured ? "width" : "mean",
+                             is(m, UNKNOWN_UNIT) ? "sigma" : "length", "mean of x");
+    return plugmc_array(out, "moments", "", "moments of x", is(m, SHAPE_0) ? 0 : MOMENTS, "order",
+                        m->axis);
+}
+
+static void misdeeds(moments *m, const plugmc_view *view)
+{
+    if (is(m, EXITS) || (is(m, LATE_EXIT) && view->sweep > 1000)) exit(0);
+    if (is(m, ENDLESS))
+        for (volatile int k = 1; k; k = 2) {}
+    if (is(m, NULL_POINTER)) m->axis[0] = *(volatile double *)(m->asked ? (size_t)16 : (size_t)m);
+    if (is(m, WRITES_POSITIONS)) ((double *)(size_t)view->positions)[0] = 0;
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    moments *m = instance;
+    const plugmc_system *system = host->system;
+    const int64_t n = system->particles;
+    misdeeds(m, view);
+    if (is(m, FAILS_SILENTLY)) return PLUGMC_ERROR_STATE;
+    m->measured++;
+    for (int32_t w = 0; w < (is(m, FIRST_WALKER_ALONE) ? 1 : system->walkers); w++) {
+        double *out = values + (MOMENTS + 1) * w, mean = 0;
+        if (!is(m, SUMS_NOT_CLEARED)) memset(m->sums, 0, sizeof m->sums);
+        for (int64_t i = 0; i < n; i++) {
+            const double x = view->positions[3 * (w * n + i)];
+            mean += x / (double)n;
+            for (int k = 0; k < MOMENTS; k++) m->sums[k] += pow(x, k + 1) / (double)n;
+        }
+        for (int k = 0; k < MOMENTS - is(m, LAST_VALUE_MISSING); k++) out[k] = m->sums[k];
+        out[MOMENTS] = is(m, NAN_RESULT) ? sqrt(-1 - mean)
+                       : is(m, FORGETS)  ? mean + m->measured
+                                         : mean;
+        if (is(m, UNSET_MEMBER)) out[MOMENTS] += 1e-3 * m->measured;
+    }
+    if (is(m, FAR_BEHIND))
+        for (int k = 0; k < 1000000; k++) values[k] = 1;
+    if (is(m, ONE_BEHIND)) values[(MOMENTS + 1) * system->walkers] = 1;
+    return PLUGMC_OK;
+}
+
+static int derived(void *instance, int index, plugmc_quantity *out)
+{
+    (void)instance;
+    return index ? 0 : plugmc_scalar(out, "ratio", "", "of the first two moments");
+}
+
+static int derive(void *instance, const double *means, double *out)
+{
+    moments *m = instance;
+    *out = means[1] / means[0];
+    if (is(m, RANDOM_DERIVED)) *out += 1e-3 * m->measured++;
+    if (is(m, BEHIND_DERIVED)) out[1] = 1;
+    return 0;
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_CHOICE_KEY(
+        moments, fault, "none",
+        "none|first_walker_alone|last_value_missing|nan_result|sums_not_cleared|far_behind|one_behind|"
+        "writes_positions|other_names|nan_axis|equal_axis|unknown_unit|forgets|exits|endless|null_pointer|"
+        "random_derived|shape_0|fails_silently|nothing|behind_derived|late_exit|unset_member",
+        "what is wrong"),
+};
+
+static const plugmc_observable observable = {.size = sizeof observable,
+                                             .quantity = quantity,
+                                             .measure = measure,
+                                             .derived = derived,
+                                             .derive = derive};
+
+/* One that says that it depends on the history is not measured twice. */
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "wrong_observable",
+              .summary = "moments with a fault", .reference = "", PLUGMC_KEYS(moments, table),
+              .prepare = prepare, .observable = &observable)
