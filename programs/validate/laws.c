@@ -8,6 +8,7 @@
  *   ring          length L of a ring with `particles` rods of length 1 at `pressure` along it: weight
  *                 L (L - N)^(N - 1) exp(-P L / kT) dL
  *   energy        U of the two in a square or cube of edge `length`
+ *   distance      nearest distance of those two
  *   well          U of one particle in (x^2 - 1)^2
  *   wall          U of two balls of `diameters` A,B and contact `core` within a sphere of `radius`, from
  *                 which no part of them sticks out; U is not sampled
@@ -298,15 +299,17 @@ static law ring_law(const model *m)
     return finish(l);
 }
 
-static law energy_law(const model *m)
+/* U of the two, or their distance. */
+static law energy_law(const model *m, int distance)
 {
     const double h[3] = {0.5 * m->length, 0.5 * m->length, 0.5 * m->length};
     const double step = (sqrt(m->dimension) * h[0] - m->core) / POINTS;
     law l = new_law(POINTS);
     for (int i = 0; i < POINTS; i++) {
         const double r = m->core + (i + 0.5) * step, u = pair_energy(m, r);
-        l.points[i] = (point){u, (within(m, r + 0.5 * step, h) - within(m, r - 0.5 * step, h)) *
-                                     exp(-m->coupling * u / m->kT)};
+        l.points[i] = (point){distance ? r : u,
+                              (within(m, r + 0.5 * step, h) - within(m, r - 0.5 * step, h)) *
+                                  exp(-m->coupling * u / m->kT)};
     }
     l.multiplier = m->coupling / m->kT;
     return finish(l);
@@ -482,7 +485,8 @@ law make_law(const char *name, int count, char **keys)
     if (!strcmp(name, "volume")) return box_law(&m, 0);
     if (!strcmp(name, "shape")) return box_law(&m, 1);
     if (!strcmp(name, "ring")) return ring_law(&m);
-    if (!strcmp(name, "energy")) return energy_law(&m);
+    if (!strcmp(name, "energy")) return energy_law(&m, 0);
+    if (!strcmp(name, "distance")) return energy_law(&m, 1);
     if (!strcmp(name, "well")) return well_law(&m);
     if (!strcmp(name, "wall")) return wall_law(&m, count, keys);
     if (!strcmp(name, "number")) return number_law(&m, count, keys);
