@@ -9,6 +9,7 @@
  *                 L (L - N)^(N - 1) exp(-P L / kT) dL
  *   energy        U of the two in a square or cube of edge `length`
  *   distance      nearest distance of those two
+ *   field         x of a particle in U = strength t^2 (1 - t)^2 (t - 0.4), t = x / `length`
  *   well          U of one particle in (x^2 - 1)^2
  *   wall          U of two balls of `diameters` A,B and contact `core` within a sphere of `radius`, from
  *                 which no part of them sticks out; U is not sampled
@@ -315,6 +316,17 @@ static law energy_law(const model *m, int distance)
     return finish(l);
 }
 
+static law field_law(const model *m, int count, char **keys)
+{
+    const double strength = number_of(count, keys, "strength", 1);
+    law l = new_law(POINTS);
+    for (int i = 0; i < POINTS; i++) {
+        const double t = (i + 0.5) / POINTS, u = strength * t * t * (1 - t) * (1 - t) * (t - 0.4);
+        l.points[i] = (point){t * m->length, exp(-m->coupling * u / m->kT)};
+    }
+    return finish(l);
+}
+
 static law well_law(const model *m)
 {
     law l = new_law(POINTS);
@@ -487,6 +499,7 @@ law make_law(const char *name, int count, char **keys)
     if (!strcmp(name, "ring")) return ring_law(&m);
     if (!strcmp(name, "energy")) return energy_law(&m, 0);
     if (!strcmp(name, "distance")) return energy_law(&m, 1);
+    if (!strcmp(name, "field")) return field_law(&m, count, keys);
     if (!strcmp(name, "well")) return well_law(&m);
     if (!strcmp(name, "wall")) return wall_law(&m, count, keys);
     if (!strcmp(name, "number")) return number_law(&m, count, keys);

@@ -1,9 +1,200 @@
-/* Checks of movers. */
-#include "validate.h"
+/* Checks of movers: which ones a mover is put to, and each group of them in a child process. */
+#include "movers.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "input/ini.h"
+
+/* ---- The kind of mover -------------------------------------------------------------------------- */
+
+static enum family family_of(const plugmc_mover *m)
+{
+    const uint32_t c = m->changes;
+    if (c & PLUGMC_CHANGED_WALKER_WEIGHT) return FAMILY_DIFFUSION;
+    if (m->driver && m->needs & PLUGMC_USES_ORBITALS) return FAMILY_WAVES;
+    if (c & PLUGMC_CHANGED_WEIGHT) return FAMILY_WEIGHTS;
+    if (c & PLUGMC_CHANGED_RUNG) return FAMILY_RUNGS;
+    if (c & PLUGMC_CHANGED_BOX) return c & PLUGMC_CHANGED_COUNT ? FAMILY_SHARED_BOXES : FAMILY_BOXES;
+    return c & PLUGMC_CHANGED_COUNT ? FAMILY_NUMBERS : FAMILY_POSITIONS;
+}
+
+static apart_work *laws_of(enum family family)
+{
+    switch (family) {
+    case FAMILY_NUMBERS: return laws_of_numbers;
+    case FAMILY_BOXES:
+    case FAMILY_SHARED_BOXES: return laws_of_boxes;
+    case FAMILY_RUNGS: return laws_of_rungs;
+    case FAMILY_WEIGHTS: return laws_of_weights;
+    case FAMILY_WAVES: return laws_of_waves;
+    case FAMILY_DIFFUSION: return laws_of_diffusion;
+    default: return laws_of_positions;
+    }
+}
+
+/* ---- A system for it ---------------------------------------------------------------------------- */
+
+static bool opens(subject *s, const setting *of)
+{
+    run r;
+    char *text = setting_text(s, of);
+    const int code = run_open(&r, text);
+    free(text);
+    run_close(&r);
+    return !code;
+}
+
+/* Of soft, hard and free particles the first that the mover takes. */
+static setting setting_of_positions(subject *s, bool ideal)
+{
+    static const char *const potentials[] = {
+        "[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.6\n", "[potential hard_sphere]\n",
+        "[potential expression]\nenergy = (1 - r)^2\ncutoff = 1\n"};
+    setting of;
+    for (int k = ideal; k < 3; k++) {
+        of = setting_new(s, 2, 6.5, 0.8);
+        of.step = 1.2;
+        setting_species(s, &of, 4, 4, ideal ? 0.001 : 1);
+        setting_add(of.potentials, "%s", potentials[k]);
+        if (opens(s, &of)) break;
+    }
+    return of;
+}
+
+setting setting_of_family(subject *s, bool ideal)
+{
+    switch (s->family) {
+    case FAMILY_NUMBERS: return setting_of_reservoir(s, 2, 2.2);
+    case FAMILY_BOXES: return setting_of_pressure(s, 2, 4, ideal ? 0 : 0.6);
+    case FAMILY_SHARED_BOXES: return setting_of_shared_boxes(s, 2);
+    case FAMILY_RUNGS: return setting_of_rungs(s);
+    case FAMILY_WEIGHTS: return setting_of_weights(s);
+    case FAMILY_WAVES: return setting_of_atom(s, 2);
+    case FAMILY_DIFFUSION: return setting_of_atom(s, 1);
+    default: return setting_of_positions(s, ideal);
+    }
+}
+
+/* ---- FILE.ini ----------------------------------------------------------------------------------- */
+
+static const ini_section *find_section(const ini_file *ini, const char *kind, const char *label, int skip)
+{
+    for (int k = 0; k < ini->count; k++)
+        if (!strcmp(ini->sections[k].kind, kind) && (!label || !strcmp(ini->sections[k].label, label)) &&
+            skip-- == 0)
+            return &ini->sections[k];
+    return NULL;
+}
+
+static void name_species(subject *s, const ini_file *ini)
+{
+    static const char *const names[2] = {"a", "b"};
+    for (int k = 0; k < 2; k++) {
+        const ini_section *given = ini ? find_section(ini, "species", NULL, k) : NULL;
+        snprintf(s->names[k], sizeof s->names[k], "%s", given ? given->label : names[k]);
+    }
+    if (!strcmp(s->names[0], s->names[1])) strcpy(s->names[1], "another");
+}
+
+/* Keys that have no default and are no names of species. */
+static int check_required(const subject *s, report *r)
+{
+    for (int32_t k = 0; k < s->plugin->parameter_count; k++) {
+        const plugmc_parameter *p = plugmc_parameter_at(s->plugin, k);
+        if (p->derived || p->fallback || p->type == PLUGMC_TYPE_TEXT || p->type == PLUGMC_TYPE_NUMBERS) continue;
+        if (s->section && ini_get(s->section, p->name)) continue;
+        return report_error(r, EXIT_INPUT, s->target->file, 0,
+                            "the mover '%s' needs a value of its key '%s' (%s): give it in a section [mover %s] "
+                            "of an INI file, plugmc validate %s FILE.ini",
+                            s->plugin->name, p->name, p->doc, s->target->label, s->target->name);
+    }
+    return 0;
+}
+
+/* ---- Groups of checks --------------------------------------------------------------------------- */
+
+typedef struct group {
+    const char *name;
+    apart_work *work;
+} group;
+
+static int make_groups(const target *t, findings *f, subject *s)
+{
+    const group groups[] = {{"laws", laws_of(s->family)},
+                            {"company", s->family == FAMILY_POSITIONS ? laws_of_company : NULL},
+                            {"steps", checks_of_steps},
+                            {"chains", checks_of_chains},
+                            {"resuming", checks_of_resuming}};
+    const int failed = findings_failed(f);
+    apart(t, f, "configurations", apart_patience(t), checks_of_configurations, s);
+    for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
+        s->systems = 100 * (int)(k + 1);
+        if (findings_failed(f) > failed && k == 0) {
+            check_not_covered(f, "all other checks",
+                              "the mover does not get along with free particles; mend that first");
+            return 0;
+        }
+        if (groups[k].work) apart(t, f, groups[k].name, apart_patience(t), groups[k].work, s);
+    }
+    return 0;
+}
+
+static void make_all(const target *t, findings *f, subject *s)
+{
+    const uint32_t needs = s->mover->needs;
+    if (needs & PLUGMC_RUNS_ON_CPU && t->device != DEVICE_GPU) {
+        s->device = "cpu";
+        make_groups(t, f, s);
+    } else if (!(needs & PLUGMC_RUNS_ON_CPU)) {
+        check_not_covered(f, "on the CPU", "the mover does not run there");
+    }
+    if (needs & PLUGMC_RUNS_ON_GPU && !*t->why_no_gpu) {
+        s->device = "gpu";
+        make_groups(t, f, s);
+    } else {
+        check_not_covered(f, "on a GPU", "%s",
+                          needs & PLUGMC_RUNS_ON_GPU ? t->why_no_gpu : "the mover does not run there");
+    }
+}
+
+/* Files of runs, without folders among them. */
+static void remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char *file;
+        if (asprintf(&file, "%s/%s", path, entry->d_name) < 0) checked(NULL);
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) unlink(file);
+        free(file);
+    }
+    if (folder) closedir(folder);
+    rmdir(path);
+}
 
 int validate_mover(const target *t, findings *f)
 {
-    (void)t;
-    check_not_covered(f, "mover", "this version validates potentials and observables only");
-    return 0;
+    subject s = {.target = t,
+                 .findings = f,
+                 .plugin = t->loaded.plugin,
+                 .mover = t->loaded.plugin->mover,
+                 .family = family_of(t->loaded.plugin->mover)};
+    ini_file ini = {0};
+    report r = {0};
+    const char *folder = getenv("TMPDIR");
+    int code = t->file ? ini_read(t->file, &ini, &r) : 0;
+    if (!code && t->file) s.section = find_section(&ini, "mover", t->label, 0);
+    if (!code) code = check_required(&s, &r);
+    name_species(&s, t->file ? &ini : NULL);
+    snprintf(s.folder, sizeof s.folder, "%s/plugmc-validate-XXXXXX", folder && *folder ? folder : "/tmp");
+    if (!code && !mkdtemp(s.folder))
+        code = report_error(&r, EXIT_OUTPUT, NULL, 0, "no folder %s can be made", s.folder);
+    if (!code) {
+        make_all(t, f, &s);
+        remove_folder(s.folder);
+    }
+    ini_free(&ini);
+    return code;
 }

@@ -116,7 +116,8 @@ int run_look(run *r, snapshot_of_run *out)
     *out = (snapshot_of_run){.walkers = engine->system.walkers,
                              .species = engine->system.species_count,
                              .capacity = engine->system.particles,
-                             .first = engine->system.first};
+                             .first = engine->system.first,
+                             .macrostates = engine->macrostates};
     int code = borrowing_positions(engine, PLUGMC_ON_HOST, &out->positions);
     if (!code) code = borrowing_boxes_of(engine, &out->boxes);
     if (!code) code = read_array(r, PLUGMC_STATE_COUNT, (const void **)&out->counts);
@@ -134,7 +135,7 @@ const moving *run_mover(const run *r, const char *label)
 {
     const engine *e = &r->session.engine;
     for (int m = 0; m < e->mover_count; m++)
-        if (!strcmp(e->movers[m].instance->section->name, label)) return &e->movers[m];
+        if (!strcmp(e->movers[m].instance->section->section->label, label)) return &e->movers[m];
     return NULL;
 }
 

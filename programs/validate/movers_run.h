@@ -31,6 +31,8 @@ typedef struct snapshot_of_run {
     const plugmc_box *boxes;
     const int32_t *rungs;
     const double *weights;
+    /* NULL: no mover has declared any. */
+    const plugmc_macrostates *macrostates;
 } snapshot_of_run;
 
 /* Opens a run, up to its first sweep. Returns an exit code, with the reason in run->error. Close it in any case. */

@@ -1,0 +1,126 @@
+/* Means of a mover's chain against exact values. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "laws.h"
+#include "movers.h"
+
+/* ---- Exact laws -------------------------------------------------------------------------------- */
+
+struct law law_of(const char *name, const char *keys, ...)
+{
+    char text[400], *words[24], *rest = text, *word;
+    int count = 0;
+    va_list arguments;
+    va_start(arguments, keys);
+    vsnprintf(text, sizeof text, keys, arguments);
+    va_end(arguments);
+    while (count < 24 && (word = strsep(&rest, " ")))
+        if (*word) words[count++] = word;
+    return make_law(name, count, words);
+}
+
+/* ---- Bins -------------------------------------------------------------------------------------- */
+
+void law_bins(law_test *t, const struct law *l, int bins)
+{
+    double in_bin = 0;
+    t->dims = 0;
+    for (int i = 0; i + 1 < l->count && t->dims < bins - 1 && t->dims < MOST_DIMS; i++) {
+        in_bin += l->points[i].weight;
+        const double here = l->points[i].value, next = l->points[i + 1].value;
+        if (next - here <= 1e-9 * (1 + fabs(here)) || in_bin < 1.0 / bins) continue;
+        t->ends[t->dims] = 0.5 * (here + next);
+        t->expected[t->dims++] = in_bin;
+        in_bin = 0;
+    }
+}
+
+/* The bin of a value; t->dims for the last one, which is no number of the test. */
+int law_bin(const law_test *t, double value)
+{
+    int bin = 0;
+    while (bin < t->dims && !(value <= t->ends[bin])) bin++;
+    return bin;
+}
+
+/* ---- A test ------------------------------------------------------------------------------------ */
+
+static int unit_count(const law_test *t)
+{
+    return t->together < 0 ? 100 : t->setting.walkers / (t->together > 1 ? t->together : 1);
+}
+
+static bool sample(const law_test *t, run *r, sums *sums, int at)
+{
+    snapshot_of_run now;
+    const int together = t->together > 1 ? t->together : 1;
+    if (run_look(r, &now)) return false;
+    for (int w = 0; w < now.walkers; w += together) {
+        if (t->rung >= 0 && now.rungs[w] != t->rung) continue;
+        const int unit = t->together < 0 ? (int)((int64_t)at * sums->units / t->samples) : w / together;
+        if (unit >= sums->units) continue;
+        t->measure(t, &now, w, sums->sum + (size_t)unit * (size_t)sums->dims,
+                   &sums->samples[unit]);
+    }
+    return true;
+}
+
+static void describe(const law_test *t, int k, char *out, size_t size)
+{
+    if (t->names)
+        snprintf(out, size, "%s", t->names[k]);
+    else if (t->last && k == t->dims - 1)
+        snprintf(out, size, "%s", t->last);
+    else if (k == 0 || !(t->ends[k - 1] < t->ends[k]))
+        snprintf(out, size, "the probability that %s is below %.3g", t->what, t->ends[k]);
+    else
+        snprintf(out, size, "the probability that %s is between %.3g and %.3g", t->what,
+                 t->ends[k - 1], t->ends[k]);
+}
+
+static void judge(subject *s, const law_test *t, const sums *sums)
+{
+    char what[160];
+    const comparison c = sums_compare(sums, t->expected);
+    describe(t, c.worst, what, sizeof what);
+    check_value(s->findings, c.minus_log_p,
+                "%s is %.5g(%.1g), exact is %.5g, %+.1f errors; all together have p = 10^-%.1f, where 10^-%d is "
+                "allowed: %s",
+                what, c.mean, c.error, t->expected[c.worst], c.z, c.minus_log_p, LIMIT_LOG_P,
+                t->advice);
+}
+
+/* Positions of all particles have to be numbers before anything is made of them. */
+static bool measure_all(subject *s, const law_test *t, run *r, sums *sums)
+{
+    if (!subject_sweep(s, r, (uint64_t)t->setting.equilibrate)) return false;
+    for (int k = 0; k < t->samples; k++) {
+        if (!subject_sweep(s, r, (uint64_t)(t->interval > 0 ? t->interval : 1))) return false;
+        if (!sample(t, r, sums, k)) {
+            check_fail(s->findings, "the configuration cannot be read: %s", r->error);
+            return false;
+        }
+    }
+    return true;
+}
+
+void law_try(subject *s, law_test *t)
+{
+    run r;
+    if (++s->tests > MOST_TESTS) {
+        check_not_covered(s->findings, t->check, "there are more than %d tests", MOST_TESTS);
+        return;
+    }
+    if (t->samples == 0) t->samples = s->target->quick ? 400 : 1600;
+    check_begin(s->findings, t->check, LIMIT_LOG_P, "%s, as -log10 of p", t->compared);
+    if (subject_open(s, &t->setting, &r)) {
+        sums sums = sums_new(unit_count(t), t->dims);
+        if (measure_all(s, t, &r, &sums)) judge(s, t, &sums);
+        sums_free(&sums);
+        run_close(&r);
+    }
+    check_end(s->findings);
+}

@@ -1,0 +1,345 @@
+/* Laws of positions: movers that displace particles. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "laws.h"
+#include "movers.h"
+
+static const double field_strength = 260;
+
+static const char advice_steps[] =
+    "look at the acceptance (exp(-change of -ln p), with the temperature and every potential), and "
+    "whether each step is drawn as often as its reverse, or log_factor says how much less";
+
+/* ---- Particles in a field ---------------------------------------------------------------------- */
+
+/* Bins of each coordinate, then the energy over the strength. All particles count. */
+static void measure_field(const law_test *t, const snapshot_of_run *now, int w, double *out,
+                          double *samples)
+{
+    const int dimension = t->setting.dimension, per_axis = (int)t->parameters[0];
+    double energy = 0;
+    int64_t particles = 0;
+    for (int32_t s = 0; s < now->species; s++)
+        for (int64_t i = 0; i < now->counts[w * now->species + s]; i++, particles++) {
+            const double *x = now->positions + 3 * (w * now->capacity + now->first[s] + i);
+            for (int d = 0; d < dimension; d++) {
+                int bin = 0;
+                while (bin < per_axis && x[d] > t->ends[bin]) bin++;
+                if (bin < per_axis) out[d * per_axis + bin] += 1;
+                const double f = x[d] / t->setting.edge, q = f * (1 - f);
+                energy += q * q * (f - 0.4);
+            }
+        }
+    out[dimension * per_axis] += energy * (double)t->parameters[1];
+    *samples += (double)particles;
+}
+
+law_test law_of_field(subject *s, int dimension, double temperature)
+{
+    const double edge = dimension == 2 ? 5 : 4;
+    law_test t = {.check = dimension == 2 ? "law: field, 2 dimensions" : "law: field, 3 dimensions",
+                  .compared = "coordinates and energy of four free particles in a field against "
+                              "exp(-U/kT)",
+                  .what = "a coordinate",
+                  .rung = -1,
+                  .measure = measure_field,
+                  .advice = advice_steps};
+    t.setting = setting_new(s, dimension, edge, temperature);
+    setting_species(s, &t.setting, 2, 2, 0);
+    setting_field(&t.setting, field_strength);
+    law l = law_of("field", "length=%g strength=%g kT=%g", edge, field_strength, temperature);
+    law_bins(&t, &l, 9);
+    const int per_axis = t.dims;
+    double energy = 0;
+    for (int i = 0; i < l.count; i++) {
+        const double f = l.points[i].value / edge, q = f * (1 - f);
+        energy += l.points[i].weight * q * q * (f - 0.4);
+    }
+    for (int d = 1; d < dimension; d++)
+        for (int b = 0; b < per_axis; b++) {
+            t.expected[t.dims] = t.expected[b];
+            t.ends[t.dims++] = t.ends[b];
+        }
+    t.parameters[0] = per_axis;
+    t.parameters[1] = field_strength / temperature;
+    t.last = "the energy over kT";
+    t.expected[t.dims++] = energy * dimension * t.parameters[1];
+    free(l.points);
+    return t;
+}
+
+/* ---- Two particles ----------------------------------------------------------------------------- */
+
+static double nearest_distance(const law_test *t, const snapshot_of_run *now, int w)
+{
+    const double *x = now->positions + 3 * w * now->capacity, edge = t->setting.edge;
+    double square = 0;
+    for (int d = 0; d < t->setting.dimension; d++) {
+        double away = x[3 + d] - x[d];
+        away -= edge * rint(away / edge);
+        square += away * away;
+    }
+    return sqrt(square);
+}
+
+static void measure_distance(const law_test *t, const snapshot_of_run *now, int w, double *out,
+                             double *samples)
+{
+    const int bin = law_bin(t, nearest_distance(t, now, w));
+    if (bin < t->dims) out[bin] += 1;
+    *samples += 1;
+}
+
+/* Two of them: soft ones, or hard ones of diameter 1. */
+law_test law_of_pair(subject *s, int dimension, bool hard)
+{
+    static const char *const checks[] = {"law: soft pair, 2 dimensions", "law: soft pair, 3 dimensions",
+                                         "law: hard pair, 2 dimensions",
+                                         "law: hard pair, 3 dimensions"};
+    const double edge = hard ? 5 : 6.5, temperature = hard ? 1 : 0.45;
+    law_test t = {.check = checks[2 * hard + dimension - 2],
+                  .compared = hard ? "distances of two hard particles against their volumes"
+                                   : "distances of two Lennard-Jones particles against exp(-U/kT)",
+                  .what = "the distance",
+                  .rung = -1,
+                  .measure = measure_distance,
+                  .advice = advice_steps};
+    t.setting = setting_new(s, dimension, edge, temperature);
+    t.setting.step = dimension == 2 ? 1.6 : 1.2;
+    setting_species(s, &t.setting, 2, -1, 1);
+    if (hard)
+        setting_add(t.setting.potentials, "[potential hard_sphere]\n");
+    else
+        setting_add(t.setting.potentials,
+                    "[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.6\n");
+    law l = hard ? law_of("distance", "dimension=%d length=%g core=1", dimension, edge)
+                 : law_of("distance", "dimension=%d length=%g lennard_jones=1 cutoff=1.6 kT=%g",
+                          dimension, edge, temperature);
+    law_bins(&t, &l, 16);
+    free(l.points);
+    return t;
+}
+
+/* ---- Many particles: identities ---------------------------------------------------------------- */
+
+static const double smooth_strength = 2.5, smooth_range = 2;
+
+/* Minus the gradient [dimension] and the Laplacian of all that particle i feels, in units of energy. */
+static void force_of(const law_test *t, const double *x, int n, int i, double *force,
+                     double *laplacian)
+{
+    const int dimension = t->setting.dimension;
+    const double edge = t->setting.edge, strength = t->parameters[0];
+    *laplacian = 0;
+    for (int d = 0; d < dimension; d++) {
+        const double f = x[3 * i + d] / edge, q = f * (1 - f), c = f - 0.4,
+                     slope = 2 * q * (1 - 2 * f);
+        force[d] = -strength / edge * (slope * c + q * q);
+        *laplacian += strength / (edge * edge) * (2 * (1 - 6 * q) * c + 2 * slope);
+    }
+    for (int j = 0; j < n; j++) {
+        double away[3], square = 0;
+        if (j == i || isnan(x[3 * j])) continue;
+        for (int d = 0; d < dimension; d++) {
+            away[d] = x[3 * i + d] - x[3 * j + d];
+            away[d] -= edge * rint(away[d] / edge);
+            square += away[d] * away[d];
+        }
+        const double range2 = smooth_range * smooth_range, left = 1 - square / range2;
+        if (left <= 0) continue;
+        const double slope = -3 * smooth_strength / range2 * left * left;
+        for (int d = 0; d < dimension; d++) force[d] -= 2 * slope * away[d];
+        *laplacian +=
+            4 * square * 6 * smooth_strength / (range2 * range2) * left + 2 * dimension * slope;
+    }
+}
+
+/* <F^2> = kT <Laplacian U> for each species, and <F_x g> = -kT <dg/dx> for g = sin and cos of 2 pi x / L, per axis: these hold
+ * for exp(-U/kT) whatever the number of particles. */
+static void measure_identities(const law_test *t, const snapshot_of_run *now, int w, double *out,
+                               double *samples)
+{
+    const double *x = now->positions + 3 * w * now->capacity, kT = t->setting.temperature;
+    const double k = 2 * M_PI / t->setting.edge;
+    const int n = (int)now->capacity, dimension = t->setting.dimension;
+    for (int i = 0; i < n; i++) {
+        double force[3], laplacian;
+        force_of(t, x, n, i, force, &laplacian);
+        double *of_species = &out[i >= now->first[1]];
+        *of_species -= kT * laplacian;
+        for (int d = 0; d < dimension; d++) {
+            const double phase = k * x[3 * i + d];
+            *of_species += force[d] * force[d];
+            out[2 + 2 * d] += force[d] * sin(phase) + kT * k * cos(phase);
+            out[3 + 2 * d] += force[d] * cos(phase) - kT * k * sin(phase);
+        }
+    }
+    *samples += 1;
+}
+
+static law_test law_of_identities(subject *s, int dimension, bool field)
+{
+    static const char *const names[] = {
+        "<F^2> - kT <Laplacian of U> of the first species",
+        "<F^2> - kT <Laplacian of U> of the second species",
+        "<F_x sin kx> + kT k <cos kx>", "<F_x cos kx> - kT k <sin kx>",
+        "<F_y sin ky> + kT k <cos ky>", "<F_y cos ky> - kT k <sin ky>",
+        "<F_z sin kz> + kT k <cos kz>", "<F_z cos kz> - kT k <sin kz>"};
+    law_test t = {.check = dimension == 2 ? "law: many particles, 2 dimensions"
+                                          : "law: many particles, 3 dimensions",
+                  .compared = "forces on six interacting particles against derivatives of forces",
+                  .names = names,
+                  .rung = -1,
+                  .dims = 2 + 2 * dimension,
+                  .measure = measure_identities,
+                  .advice = advice_steps};
+    t.setting = setting_new(s, dimension, dimension == 2 ? 6.5 : 5, 0.8);
+    if (!(s->mover->needs & PLUGMC_NEEDS_FORCES)) t.setting.step = 1.2;
+    t.parameters[0] = field ? 120 : 0;
+    setting_species(s, &t.setting, 4, 2, 0);
+    setting_add(t.setting.potentials,
+                "[potential expression]\nenergy = %g*(1 - r*r/%g)^3\ncutoff = %g\n",
+                smooth_strength, smooth_range * smooth_range, smooth_range);
+    if (field) setting_field(&t.setting, 120);
+    return t;
+}
+
+/* ---- Movers that exchange positions alone ------------------------------------------------------ */
+
+enum { PLACES = 5 };
+static const double places[PLACES][2] = {{0.3, 0.2}, {1.1, 0.5}, {2.2, 1.0}, {3.1, 2.9}, {0.6, 2.7}};
+static const double charge_of[2] = {1.5, 0.5};
+
+/* Bits of the places that the two particles of the first species have: a number from 0 to 9, in the order of bits. */
+static int arrangement_of(const double *x)
+{
+    unsigned bits = 0;
+    int number = 0;
+    for (int i = 0; i < 2; i++)
+        for (int p = 0; p < PLACES; p++)
+            if (fabs(x[3 * i] - places[p][0]) < 1e-3 && fabs(x[3 * i + 1] - places[p][1]) < 1e-3)
+                bits |= 1u << p;
+    for (unsigned b = 0; b < bits; b++) number += __builtin_popcount(b) == 2;
+    return __builtin_popcount(bits) == 2 ? number : -1;
+}
+
+static double weight_of_arrangement(unsigned bits, double edge, double kT)
+{
+    double u = 0;
+    for (int i = 0; i < PLACES; i++)
+        for (int j = 0; j < i; j++) {
+            double away[2];
+            for (int d = 0; d < 2; d++) {
+                away[d] = places[i][d] - places[j][d];
+                away[d] -= edge * rint(away[d] / edge);
+            }
+            const double r = hypot(away[0], away[1]);
+            u += charge_of[!(bits >> i & 1)] * charge_of[!(bits >> j & 1)] * exp(-r) / r;
+        }
+    return exp(-u / kT);
+}
+
+static void measure_arrangement(const law_test *t, const snapshot_of_run *now, int w, double *out,
+                                double *samples)
+{
+    const int number = arrangement_of(now->positions + 3 * w * now->capacity);
+    if (number >= 0 && number < t->dims) out[number] += 1;
+    *samples += 1;
+}
+
+static void law_of_arrangements(subject *s)
+{
+    char frame[80];
+    double sum = 0;
+    law_test t = {.check = "law: exchanged positions",
+                  .compared = "two strong and three weak charges on five places against exp(-U/kT)",
+                  .what = "arrangement",
+                  .rung = -1,
+                  .dims = 9,
+                  .measure = measure_arrangement,
+                  .advice = "look at the acceptance, and whether each exchange is proposed as often "
+                            "as its reverse"};
+    t.setting = setting_new(s, 2, 4, 0.6);
+    for (unsigned bits = 0, n = 0; bits < 1u << PLACES; bits++) {
+        if (__builtin_popcount(bits) != 2) continue;
+        const double weight = weight_of_arrangement(bits, 4, t.setting.temperature);
+        if (n < 9) t.expected[n] = weight, t.ends[n] = n + 0.5;
+        n++;
+        sum += weight;
+    }
+    for (int n = 0; n < 9; n++) t.expected[n] /= sum;
+    snprintf(frame, sizeof frame, "%s/start.xyz", s->folder);
+    FILE *out = fopen(frame, "w");
+    if (!out) return check_not_covered(s->findings, t.check, "%s cannot be written", frame);
+    fprintf(out, "%d\nLattice=\"4 0 0 0 4 0 0 0 1\" Properties=species:S:1:pos:R:3 pbc=\"T T F\"\n",
+            PLACES);
+    for (int p = 0; p < PLACES; p++)
+        fprintf(out, "%s %g %g 0\n", s->names[p > 1], places[p][0], places[p][1]);
+    fclose(out);
+    for (int k = 0; k < 2; k++)
+        setting_add(t.setting.species, "[species %s]\ncount = %d\ndiameter = 0\ncharge = %g\n",
+                    s->names[k], k ? 3 : 2, charge_of[k]);
+    setting_add(t.setting.potentials, "[potential yukawa]\nbjerrum_length = 1\nkappa = 1\n");
+    snprintf(t.setting.initial, sizeof t.setting.initial, "state = file\nfile = %s\n", frame);
+    if (subject_key(s, "trials")) snprintf(t.setting.keys, sizeof t.setting.keys, "trials = 3\n");
+    law_try(s, &t);
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------ */
+
+int laws_of_positions(const target *target, findings *f, void *argument)
+{
+    subject *s = argument;
+    const bool field = subject_uses(s, PLUGMC_USES_FIELD), pair = subject_uses(s, PLUGMC_USES_PAIR);
+    (void)target, (void)f;
+    if (s->permutes) {
+        law_of_arrangements(s);
+        return 0;
+    }
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        if (field) {
+            law_test t = law_of_field(s, dimension, 0.7);
+            law_try(s, &t);
+        } else {
+            check_not_covered(s->findings, "law: field", "the mover takes no fields");
+        }
+        for (int hard = 0; hard < 2 && pair; hard++) {
+            law_test t = law_of_pair(s, dimension, hard);
+            law_try(s, &t);
+        }
+        law_test t = law_of_identities(s, dimension, field);
+        if (pair) law_try(s, &t);
+    }
+    return 0;
+}
+
+/* Beside other movers, which change what this one holds; and on a ladder. */
+int laws_of_company(const target *target, findings *f, void *argument)
+{
+    subject *s = argument;
+    (void)target, (void)f;
+    law_test t = law_of_pair(s, 2, false);
+    t.check = "law: beside checkerboard";
+    setting_add(t.setting.before, "[mover checkerboard]\nstep = 0.5\n");
+    law_try(s, &t);
+    t = law_of_pair(s, 3, true);
+    t.check = "law: beside serial";
+    setting_add(t.setting.after, "[mover serial]\nstep = 0.5\n");
+    law_try(s, &t);
+    for (int rung = 0; rung < 2; rung++) {
+        const double kT = rung ? 0.9 : 0.45;
+        t = law_of_pair(s, 2, false);
+        t.check = rung ? "law: on a ladder, second rung" : "law: on a ladder, first rung";
+        t.rung = rung;
+        t.together = -1;
+        setting_add(t.setting.after, "[mover exchange]\n[ladder]\nvary = run.temperature\nvalues = "
+                                     "0.45 0.9\n");
+        law l = law_of("distance", "dimension=2 length=6.5 lennard_jones=1 cutoff=1.6 kT=%g", kT);
+        law_bins(&t, &l, 16);
+        free(l.points);
+        law_try(s, &t);
+    }
+    return 0;
+}

@@ -1,0 +1,179 @@
+/* Systems in which movers are tried, as INI files. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own_folder.h"
+#include "movers.h"
+
+const char candidate[] = "candidate";
+
+/* ---- Settings ---------------------------------------------------------------------------------- */
+
+void setting_append(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+setting setting_new(subject *s, int dimension, double edge, double temperature)
+{
+    return (setting){.dimension = dimension,
+                     .edge = edge,
+                     .temperature = temperature,
+                     .walkers = s->target->quick ? 128 : 256,
+                     .equilibrate = 200,
+                     .seed = 7000 + 13 * ++s->systems,
+                     .threads = 1,
+                     .step = 0.3 * edge,
+                     .part = 0.5};
+}
+
+void setting_species(const subject *s, setting *to, int a, int b, double diameter)
+{
+    const int counts[2] = {a, b};
+    for (int k = 0; k < 2; k++)
+        if (counts[k] >= 0)
+            setting_add(to->species, "[species %s]\ncount = %d\ndiameter = %g\n", s->names[k],
+                        counts[k], diameter);
+}
+
+/* The folder of this program's own potentials, in a build tree or an installation. */
+static const char *folder_of_fields(void)
+{
+    static const char *const beside[] = {"plugins/validate/.", "../lib/plugmc/validate/.", NULL};
+    static char *folder;
+    if (!folder) folder = own_place(beside);
+    return folder ? folder : PLUGMC_VALIDATE_FOLDER;
+}
+
+void setting_field(setting *to, double strength)
+{
+    setting_add(to->potentials, "[potential field]\nplugin = %s/lopsided_field.so\nstrength = %g\n",
+                folder_of_fields(), strength);
+}
+
+/* ---- The section of the mover ------------------------------------------------------------------ */
+
+const plugmc_parameter *subject_key(const subject *s, const char *key)
+{
+    for (int32_t k = 0; key && k < s->plugin->parameter_count; k++) {
+        const plugmc_parameter *p = plugmc_parameter_at(s->plugin, k);
+        if (!p->derived && !strcmp(p->name, key)) return p;
+    }
+    return NULL;
+}
+
+static bool is_key_of(const char *text, const char *key)
+{
+    const size_t n = strlen(key);
+    for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+        if (*line == '\n') line++;
+        if (!strncmp(line, key, n) && (line[n] == ' ' || line[n] == '=')) return true;
+    }
+    return false;
+}
+
+/* Steps that suit the system, instead of what the file says or the default, and not tuned unless that is asked for. */
+static void add_steps(const subject *s, const setting *of, char *keys, size_t size)
+{
+    for (int32_t k = 0; k < s->mover->move_count; k++) {
+        const plugmc_move *m = &s->mover->moves[k];
+        const plugmc_parameter *p = m->step_unit ? subject_key(s, m->step_key) : NULL;
+        const bool length = p && !strcmp(m->step_unit, "length");
+        const double most = m->largest > 0 && isfinite(m->largest) ? m->largest : 1;
+        double step = length ? of->step : !*m->step_unit ? of->part * fmin(most, 1) : 0;
+        if (!p || !(step > 0)) continue;
+        step = fmax(p->minimum, fmin(p->maximum, step));
+        if (!is_key_of(keys, p->name))
+            setting_append(keys, size, "%s = %.9g\n", p->name, step);
+        if (subject_key(s, m->target_key) && !is_key_of(keys, m->target_key))
+            setting_append(keys, size, "%s = %g\n", m->target_key, of->target);
+    }
+}
+
+static void add_file_keys(const subject *s, char *keys, size_t size)
+{
+    for (int k = 0; s->section && k < s->section->count; k++) {
+        const ini_entry *e = &s->section->entries[k];
+        if (strcmp(e->key, "plugin") && strcmp(e->key, "every") && !is_key_of(keys, e->key))
+            setting_append(keys, size, "%s = %s\n", e->key, e->value);
+    }
+}
+
+/* Required keys that are texts are names of species, one after the other. */
+static void add_required(const subject *s, char *keys, size_t size)
+{
+    int texts = 0;
+    for (int32_t k = 0; k < s->plugin->parameter_count; k++) {
+        const plugmc_parameter *p = plugmc_parameter_at(s->plugin, k);
+        if (p->derived || p->fallback || p->type != PLUGMC_TYPE_TEXT) continue;
+        if (!is_key_of(keys, p->name))
+            setting_append(keys, size, "%s = %s\n", p->name, s->names[texts < 1 ? 0 : 1]);
+        texts++;
+    }
+}
+
+char *setting_text(const subject *s, const setting *of)
+{
+    char *text = NULL, keys[2000] = "";
+    size_t length = 0;
+    FILE *out = checked(open_memstream(&text, &length));
+    setting_append(keys, sizeof keys, "%s", of->keys);
+    add_steps(s, of, keys, sizeof keys);
+    add_file_keys(s, keys, sizeof keys);
+    add_required(s, keys, sizeof keys);
+    fprintf(out,
+            "[run]\ntemperature = %.9g\nsweeps = 1\nequilibrate = %lld\nseed = %lld\nwalkers = %d\n"
+            "threads = %lld\nfirst_walker = %lld\ndevice = %s\n%s",
+            of->temperature, (long long)of->equilibrate, (long long)of->seed, of->walkers,
+            (long long)of->threads, (long long)of->first_walker, s->device, of->run);
+    if (of->pressure > 0) fprintf(out, "pressure = %.9g\n", of->pressure);
+    if (of->box)
+        fprintf(out, "[box]\n%s", of->box);
+    else
+        fprintf(out, "[box]\ndimension = %d\nlx = %.9g\n", of->dimension, of->edge);
+    fprintf(out, "%s[initial]\n%s%s%s[mover %s]\nplugin = %s\n%s%s", of->species,
+            *of->initial ? of->initial : "state = random\n", of->potentials, of->before, candidate, s->target->loaded.path, keys, of->after);
+    if (fclose(out)) checked(NULL);
+    return text;
+}
+
+/* ---- Runs for a check -------------------------------------------------------------------------- */
+
+bool subject_uses(const subject *s, uint32_t facet)
+{
+    return !s->mover->driver || (s->mover->needs & facet);
+}
+
+bool subject_changes(const subject *s, uint32_t what) { return (s->mover->changes & what) != 0; }
+
+/* Whose sentence it is: messages of the core begin with its file. */
+static const char *reason(const run *r) { return r->error[0] ? r->error : "no reason is given"; }
+
+bool subject_open(subject *s, const setting *of, run *r)
+{
+    char *text = setting_text(s, of);
+    const int code = run_open(r, text);
+    free(text);
+    if (!code) return true;
+    if (code == EXIT_INPUT || code == EXIT_DEVICE)
+        check_leave(s->findings, "this system is refused: %s", reason(r));
+    else
+        check_fail(s->findings, "the run does not begin: %s", reason(r));
+    run_close(r);
+    return false;
+}
+
+bool subject_sweep(subject *s, run *r, uint64_t sweeps)
+{
+    const int code = run_sweep(r, sweeps);
+    if (!code) return true;
+    check_fail(s->findings, "the run of a system in which the mover is all that is tried fails: %s",
+               reason(r));
+    return false;
+}
