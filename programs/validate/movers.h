@@ -71,9 +71,10 @@ void setting_field(setting *, double strength);
 /* The INI file, malloc'ed. */
 char *setting_text(const subject *, const setting *);
 
-/* Opens the system for a running check. Where the mover or the core refuses it, the check is left with the reason.
- * false: it is not open. */
-bool subject_open(subject *, const setting *, run *);
+/* Opens the system for a running check, with a shorter step if it is refused with the step that there is. Where the
+ * mover or the core refuses it in any case, the check is left with the reason. false: it is not open. */
+bool subject_open(subject *, setting *, run *);
+bool subject_can_open(const subject *, setting *);
 /* Sweeps. If that fails, the check has failed. */
 bool subject_sweep(subject *, run *, uint64_t sweeps);
 /* Whether the mover has a key. */
@@ -104,10 +105,10 @@ typedef struct law_test {
                     double *samples);
     /* Only walkers on this rung. -1: all. */
     int rung;
-    /* Samples of a unit, and sweeps between two. */
+    /* Samples, and sweeps between two. */
     int samples, interval;
-    /* Walkers that belong together; units are blocks of sweeps if all do. */
-    int together;
+    /* Walkers that belong together: their mean is a unit. 0: each is one. -1: each of so many runs is a unit. */
+    int together, runs;
     double parameters[8];
     /* What may be wrong; a sentence without a full stop. */
     const char *advice;
@@ -122,7 +123,7 @@ struct law law_of(const char *name, const char *keys, ...) __attribute__((format
 void law_bins(law_test *, const struct law *, int bins);
 int law_bin(const law_test *, double value);
 
-law_test law_of_field(subject *, int dimension, double temperature);
+law_test law_of_field(subject *, int dimension, double temperature, int bins);
 law_test law_of_pair(subject *, int dimension, bool hard);
 
 /* Groups of checks, each in a child process. */

@@ -50,7 +50,7 @@ static int64_t coordinates_apart(const kept *a, const kept *b)
 }
 
 /* The system after these two batches of sweeps, walkers from `from` on. false: a check has failed or was left. */
-static bool make_chain(subject *s, const setting *of, int first, int second, int from, int walkers,
+static bool make_chain(subject *s, setting *of, int first, int second, int from, int walkers,
                        kept *out)
 {
     run r;
@@ -80,7 +80,7 @@ static setting small(subject *s)
     return of;
 }
 
-static void compare(subject *s, const setting *of, int first, int second, int from, const kept *good,
+static void compare(subject *s, setting *of, int first, int second, int from, const kept *good,
                     const char *check, const char *compared, const char *advice)
 {
     kept other = {0};
@@ -148,7 +148,7 @@ int checks_of_chains(const target *target, findings *f, void *argument)
 {
     subject *s = argument;
     kept good = {0};
-    const setting of = small(s);
+    setting of = small(s);
     setting threads = of;
     threads.threads = 2;
     (void)target;

@@ -14,14 +14,14 @@ static const double temperatures[3] = {0.7, 1.0, 1.5};
 static law_test test_of_rung(subject *s, int rung)
 {
     static const char *const checks[] = {"law: first rung", "law: second rung", "law: third rung"};
-    law_test t = law_of_field(s, 2, temperatures[rung]);
+    law_test t = law_of_field(s, 2, temperatures[rung], 5);
     t.check = checks[rung];
     t.compared = "coordinates and energy of free particles in a field on a rung against exp(-U/kT)";
     t.rung = rung;
     t.together = -1;
-    t.setting.walkers = 24;
+    t.setting.walkers = 12;
     t.setting.temperature = temperatures[0];
-    t.samples = s->target->quick ? 3000 : 12000;
+    t.samples = s->target->quick ? 200 : 1200;
     t.advice = "look at the acceptance min(1, exp(-change of -ln p)) with the change that exchange_delta gives, and "
                "exchange rungs by exchange_rungs alone";
     setting_add(t.setting.before, "[mover serial]\nstep = 1.6\n");
@@ -69,7 +69,7 @@ setting setting_of_weights(subject *s)
 {
     const double edge = 2.2, zV = 4.2;
     setting of = setting_new(s, 2, edge, 1.3);
-    of.walkers = 32;
+    of.walkers = 8;
     of.equilibrate = 400;
     setting_add(of.species, "[species %s]\ncount = 3\nmax_count = 10\ndiameter = 0\nactivity = %.9g\n",
                 s->names[0], zV / edge / edge);
@@ -96,7 +96,7 @@ int laws_of_weights(const target *target, findings *f, void *argument)
                   .rung = -1,
                   .dims = 8,
                   .together = -1,
-                  .samples = s->target->quick ? 3000 : 12000,
+                  .samples = s->target->quick ? 200 : 1200,
                   .measure = measure_balance,
                   .parameters = {4.2},
                   .advice = "weights may change in production only so slowly that the chain follows; declare the same "

@@ -50,20 +50,19 @@ int law_bin(const law_test *t, double value)
 
 static int unit_count(const law_test *t)
 {
-    return t->together < 0 ? 100 : t->setting.walkers / (t->together > 1 ? t->together : 1);
+    return t->together < 0 ? t->runs : t->setting.walkers / (t->together > 1 ? t->together : 1);
 }
 
-static bool sample(const law_test *t, run *r, sums *sums, int at)
+static bool sample(const law_test *t, run *r, sums *sums, int of_run)
 {
     snapshot_of_run now;
     const int together = t->together > 1 ? t->together : 1;
     if (run_look(r, &now)) return false;
     for (int w = 0; w < now.walkers; w += together) {
         if (t->rung >= 0 && now.rungs[w] != t->rung) continue;
-        const int unit = t->together < 0 ? (int)((int64_t)at * sums->units / t->samples) : w / together;
-        if (unit >= sums->units) continue;
-        t->measure(t, &now, w, sums->sum + (size_t)unit * (size_t)sums->dims,
-                   &sums->samples[unit]);
+        const int unit = t->together < 0 ? of_run : w / together;
+        if (unit < sums->units)
+            t->measure(t, &now, w, sums->sum + (size_t)unit * (size_t)sums->dims, &sums->samples[unit]);
     }
     return true;
 }
@@ -93,34 +92,46 @@ static void judge(subject *s, const law_test *t, const sums *sums)
                 t->advice);
 }
 
-/* Positions of all particles have to be numbers before anything is made of them. */
-static bool measure_all(subject *s, const law_test *t, run *r, sums *sums)
+/* One run. false: the check has failed or was left. */
+static bool measure_run(subject *s, law_test *t, sums *sums, int number)
 {
-    if (!subject_sweep(s, r, (uint64_t)t->setting.equilibrate)) return false;
-    for (int k = 0; k < t->samples; k++) {
-        if (!subject_sweep(s, r, (uint64_t)(t->interval > 0 ? t->interval : 1))) return false;
-        if (!sample(t, r, sums, k)) {
-            check_fail(s->findings, "the configuration cannot be read: %s", r->error);
-            return false;
-        }
+    run r;
+    if (!subject_open(s, &t->setting, &r)) return false;
+    bool good = subject_sweep(s, &r, (uint64_t)t->setting.equilibrate);
+    for (int k = 0; good && k < t->samples; k++) {
+        good = subject_sweep(s, &r, (uint64_t)(t->interval > 0 ? t->interval : 1));
+        if (!good || sample(t, &r, sums, number)) continue;
+        check_fail(s->findings, "the configuration cannot be read: %s", r.error);
+        good = false;
     }
-    return true;
+    run_close(&r);
+    return good;
+}
+
+/* All findings of all child processes. */
+static int count_tests(const findings *f)
+{
+    int count = 0;
+    for (int k = 0; k < f->count; k++) count += f->list[k].limit == LIMIT_LOG_P;
+    return count;
 }
 
 void law_try(subject *s, law_test *t)
 {
-    run r;
-    if (++s->tests > MOST_TESTS) {
-        check_not_covered(s->findings, t->check, "there are more than %d tests", MOST_TESTS);
+    if (count_tests(s->findings) >= MOST_TESTS) {
+        check_not_covered(s->findings, t->check, "there are %d tests already", MOST_TESTS);
         return;
     }
     if (t->samples == 0) t->samples = s->target->quick ? 400 : 1600;
+    if (t->together < 0 && t->runs == 0) t->runs = 60;
     check_begin(s->findings, t->check, LIMIT_LOG_P, "%s, as -log10 of p", t->compared);
-    if (subject_open(s, &t->setting, &r)) {
-        sums sums = sums_new(unit_count(t), t->dims);
-        if (measure_all(s, t, &r, &sums)) judge(s, t, &sums);
-        sums_free(&sums);
-        run_close(&r);
+    sums sums = sums_new(unit_count(t), t->dims);
+    bool good = true;
+    for (int number = 0; good && number < (t->together < 0 ? t->runs : 1); number++) {
+        good = measure_run(s, t, &sums, number);
+        t->setting.seed++;
     }
+    if (good) judge(s, t, &sums);
+    sums_free(&sums);
     check_end(s->findings);
 }

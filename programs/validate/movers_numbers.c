@@ -28,16 +28,6 @@ static void add_reservoirs(subject *s, setting *of, int species, int start, int 
     if (subject_key(s, "trials")) snprintf(of->keys, sizeof of->keys, "trials = 12\n");
 }
 
-static bool opens(subject *s, const setting *of)
-{
-    run r;
-    char *text = setting_text(s, of);
-    const int code = run_open(&r, text);
-    free(text);
-    run_close(&r);
-    return !code;
-}
-
 /* With as many activities as the mover has a use for. */
 static setting reservoir(subject *s, int dimension, double edge, int start, int most, double diameter)
 {
@@ -46,7 +36,7 @@ static setting reservoir(subject *s, int dimension, double edge, int start, int 
         *of.species = *of.keys = *of.potentials = 0;
         add_reservoirs(s, &of, species, start, most, diameter, pow(edge, dimension));
         setting_add(of.potentials, "[potential hard_sphere]\n");
-        if (opens(s, &of)) break;
+        if (subject_can_open(s, &of)) break;
     }
     return of;
 }

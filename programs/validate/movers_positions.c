@@ -36,7 +36,7 @@ static void measure_field(const law_test *t, const snapshot_of_run *now, int w, 
     *samples += (double)particles;
 }
 
-law_test law_of_field(subject *s, int dimension, double temperature)
+law_test law_of_field(subject *s, int dimension, double temperature, int bins)
 {
     const double edge = dimension == 2 ? 5 : 4;
     law_test t = {.check = dimension == 2 ? "law: field, 2 dimensions" : "law: field, 3 dimensions",
@@ -50,7 +50,7 @@ law_test law_of_field(subject *s, int dimension, double temperature)
     setting_species(s, &t.setting, 2, 2, 0);
     setting_field(&t.setting, field_strength);
     law l = law_of("field", "length=%g strength=%g kT=%g", edge, field_strength, temperature);
-    law_bins(&t, &l, 9);
+    law_bins(&t, &l, bins);
     const int per_axis = t.dims;
     double energy = 0;
     for (int i = 0; i < l.count; i++) {
@@ -300,7 +300,7 @@ int laws_of_positions(const target *target, findings *f, void *argument)
     }
     for (int dimension = 2; dimension <= 3; dimension++) {
         if (field) {
-            law_test t = law_of_field(s, dimension, 0.7);
+            law_test t = law_of_field(s, dimension, 0.7, 9);
             law_try(s, &t);
         } else {
             check_not_covered(s->findings, "law: field", "the mover takes no fields");
@@ -334,10 +334,12 @@ int laws_of_company(const target *target, findings *f, void *argument)
         t.check = rung ? "law: on a ladder, second rung" : "law: on a ladder, first rung";
         t.rung = rung;
         t.together = -1;
+        t.setting.walkers = 8;
+        t.samples = s->target->quick ? 200 : 800;
         setting_add(t.setting.after, "[mover exchange]\n[ladder]\nvary = run.temperature\nvalues = "
                                      "0.45 0.9\n");
         law l = law_of("distance", "dimension=2 length=6.5 lennard_jones=1 cutoff=1.6 kT=%g", kT);
-        law_bins(&t, &l, 16);
+        law_bins(&t, &l, 10);
         free(l.points);
         law_try(s, &t);
     }

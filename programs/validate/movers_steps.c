@@ -227,7 +227,7 @@ static void add_displacements(const setting *of, const memory *was, const snapsh
 }
 
 /* false: a check has failed or was left. */
-static bool displace(subject *s, const setting *of, int sweeps, displacements *d, double *trials)
+static bool displace(subject *s, setting *of, int sweeps, displacements *d, double *trials)
 {
     run r;
     snapshot_of_run now;
@@ -252,7 +252,7 @@ static setting free_particle(subject *s, int dimension)
     of.equilibrate = 0;
     of.step = 0.7;
     of.target = 0.5; /* tuned in equilibration alone, and there is none */
-    setting_species(s, &of, 1, -1, 0.01);
+    setting_species(s, &of, 1, -1, 1);
     setting_add(of.potentials, "[potential hard_sphere]\n");
     return of;
 }
@@ -278,7 +278,7 @@ static void check_displacements(subject *s, int dimension)
     static const char *const names[] = {"the mean step along x", "the mean step along y",
                                         "the mean step along z"};
     static const double expected[4] = {0};
-    const setting of = free_particle(s, dimension);
+    setting of = free_particle(s, dimension);
     double trials;
     displacements d = {.sums = sums_new(of.walkers, dimension + 1)};
     s->tests++;
@@ -305,7 +305,7 @@ static void check_displacements(subject *s, int dimension)
 
 /* ---- The acceptance follows the step ------------------------------------------------------------ */
 
-static bool find_acceptance(subject *s, const setting *of, double *acceptance)
+static bool find_acceptance(subject *s, setting *of, double *acceptance)
 {
     run r;
     uint64_t trials, accepted;

@@ -84,10 +84,11 @@ static void add_steps(const subject *s, const setting *of, char *keys, size_t si
     for (int32_t k = 0; k < s->mover->move_count; k++) {
         const plugmc_move *m = &s->mover->moves[k];
         const plugmc_parameter *p = m->step_unit ? subject_key(s, m->step_key) : NULL;
-        const bool length = p && !strcmp(m->step_unit, "length");
+        if (!p) continue;
+        const bool length = !strcmp(m->step_unit, "length");
         const double most = m->largest > 0 && isfinite(m->largest) ? m->largest : 1;
         double step = length ? of->step : !*m->step_unit ? of->part * fmin(most, 1) : 0;
-        if (!p || !(step > 0)) continue;
+        if (!(step > 0)) continue;
         step = fmax(p->minimum, fmin(p->maximum, step));
         if (!is_key_of(keys, p->name))
             setting_append(keys, size, "%s = %.9g\n", p->name, step);
@@ -128,7 +129,7 @@ char *setting_text(const subject *s, const setting *of)
     add_file_keys(s, keys, sizeof keys);
     add_required(s, keys, sizeof keys);
     fprintf(out,
-            "[run]\ntemperature = %.9g\nsweeps = 1\nequilibrate = %lld\nseed = %lld\nwalkers = %d\n"
+            "[run]\ntemperature = %.9g\nsweeps = 100000\nequilibrate = %lld\nseed = %lld\nwalkers = %d\n"
             "threads = %lld\nfirst_walker = %lld\ndevice = %s\n%s",
             of->temperature, (long long)of->equilibrate, (long long)of->seed, of->walkers,
             (long long)of->threads, (long long)of->first_walker, s->device, of->run);
@@ -155,11 +156,33 @@ bool subject_changes(const subject *s, uint32_t what) { return (s->mover->change
 /* Whose sentence it is: messages of the core begin with its file. */
 static const char *reason(const run *r) { return r->error[0] ? r->error : "no reason is given"; }
 
-bool subject_open(subject *s, const setting *of, run *r)
+/* Some movers cannot make steps as long as others. */
+static int open_with_shorter_steps(const subject *s, setting *of, run *r)
 {
-    char *text = setting_text(s, of);
-    const int code = run_open(r, text);
-    free(text);
+    const double step = of->step;
+    for (int attempt = 0;; attempt++, of->step *= 0.5) {
+        char *text = setting_text(s, of);
+        const int code = run_open(r, text);
+        free(text);
+        if (code != EXIT_INPUT || attempt == 5) {
+            if (code) of->step = step;
+            return code;
+        }
+        run_close(r);
+    }
+}
+
+bool subject_can_open(const subject *s, setting *of)
+{
+    run r;
+    const int code = open_with_shorter_steps(s, of, &r);
+    run_close(&r);
+    return !code;
+}
+
+bool subject_open(subject *s, setting *of, run *r)
+{
+    const int code = open_with_shorter_steps(s, of, r);
     if (!code) return true;
     if (code == EXIT_INPUT || code == EXIT_DEVICE)
         check_leave(s->findings, "this system is refused: %s", reason(r));

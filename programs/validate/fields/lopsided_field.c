@@ -57,8 +57,8 @@ static int configure(void *instance, const plugmc_host *host)
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, strength, "100", -1e6, 1e6, "kT",
                     "of the field; its hill is 0.011 of it high and its valley 0.005 deep"),
-    PLUGMC_REAL_DERIVED(parameters, edge),
-    PLUGMC_INTEGER_DERIVED(parameters, axes),
+    PLUGMC_REAL_DERIVED(parameters, edge, "edge of the box"),
+    PLUGMC_INTEGER_DERIVED(parameters, axes, "dimension of the box"),
 };
 
 static const plugmc_potential potential = {.size = sizeof potential, .field = &plugmc_field_facet};
