@@ -30,12 +30,10 @@ typedef struct subject {
     const ini_section *section;
     /* Names of two species: those of FILE.ini, so that keys that name species fit. */
     char names[2][64];
-    /* Statistical tests so far, and the number of the next system, from which its seed follows. */
-    int tests, systems;
+    /* A number of the next system, from which its seed follows. */
+    int systems;
     /* A folder of our own for files of runs. */
     char folder[64];
-    /* The mover only exchanges positions of particles. */
-    bool permutes;
 } subject;
 
 /* A system, and movers beside the one that is tried. */

@@ -7,7 +7,7 @@
 
 /* ---- Configurations kept and compared ---------------------------------------------------------- */
 
-/* Everything of `walkers` walkers from walker `from` on, as one block of memory. */
+/* Everything of the first `walkers` walkers as one block of memory. */
 typedef struct kept {
     int32_t walkers;
     size_t positions, bytes;
@@ -21,17 +21,16 @@ static void put(kept *k, const void *from, size_t bytes)
     k->bytes += bytes;
 }
 
-static kept keep(const snapshot_of_run *now, int from, int walkers)
+static kept keep(const snapshot_of_run *now, int walkers)
 {
     kept k = {.walkers = walkers};
-    const size_t first = (size_t)from, n = (size_t)walkers, row = 3 * (size_t)now->capacity;
-    put(&k, now->positions + first * row, n * row * sizeof(double));
+    const size_t n = (size_t)walkers, row = 3 * (size_t)now->capacity;
+    put(&k, now->positions, n * row * sizeof(double));
     k.positions = k.bytes;
-    put(&k, now->counts + first * (size_t)now->species,
-        n * (size_t)now->species * sizeof *now->counts);
-    put(&k, now->rungs + first, n * sizeof *now->rungs);
-    put(&k, now->weights + first, n * sizeof *now->weights);
-    for (int w = from; w < from + walkers; w++) put(&k, &now->boxes[w].volume, sizeof(double));
+    put(&k, now->counts, n * (size_t)now->species * sizeof *now->counts);
+    put(&k, now->rungs, n * sizeof *now->rungs);
+    put(&k, now->weights, n * sizeof *now->weights);
+    for (int w = 0; w < walkers; w++) put(&k, &now->boxes[w].volume, sizeof(double));
     return k;
 }
 
@@ -49,9 +48,8 @@ static int64_t coordinates_apart(const kept *a, const kept *b)
     return apart;
 }
 
-/* The system after these two batches of sweeps, walkers from `from` on. false: a check has failed or was left. */
-static bool make_chain(subject *s, setting *of, int first, int second, int from, int walkers,
-                       kept *out)
+/* The system after these two batches of sweeps. false: a check has failed or was left. */
+static bool make_chain(subject *s, setting *of, int first, int second, int walkers, kept *out)
 {
     run r;
     snapshot_of_run now;
@@ -62,30 +60,33 @@ static bool make_chain(subject *s, setting *of, int first, int second, int from,
         check_fail(s->findings, "the configuration cannot be read: %s", r.error);
         good = false;
     }
-    if (good) *out = keep(&now, from, walkers);
+    if (good) *out = keep(&now, walkers);
     run_close(&r);
     return good;
 }
 
 /* ---- One chain for each seed ------------------------------------------------------------------- */
 
-enum { SWEEPS = 20, WALKERS = 4 };
+/* As many sweeps of equilibration, unless the mover needs more, and of production. */
+enum { PRODUCTION = 10, WALKERS = 4 };
 
 static setting small(subject *s)
 {
     setting of = setting_of_family(s, false);
     of.walkers = WALKERS;
-    of.equilibrate = SWEEPS / 2;
+    if (s->family != FAMILY_WEIGHTS) of.equilibrate = PRODUCTION;
     of.seed = 99;
     return of;
 }
 
-static void compare(subject *s, setting *of, int first, int second, int from, const kept *good,
-                    const char *check, const char *compared, const char *advice)
+static int length_of(const setting *of) { return (int)of->equilibrate + PRODUCTION; }
+
+static void compare(subject *s, setting *of, int second, const kept *good, const char *check, const char *compared,
+                    const char *advice)
 {
     kept other = {0};
     check_begin(s->findings, check, 0, "%s", compared);
-    if (make_chain(s, of, first, second, from, good->walkers, &other) && !is_same(good, &other))
+    if (make_chain(s, of, length_of(of) - second, second, good->walkers, &other) && !is_same(good, &other))
         check_value(s->findings, (double)coordinates_apart(good, &other) + 1,
                     "%lld of %lld coordinates differ, or a number of particles, a box or a weight "
                     "does: %s",
@@ -97,20 +98,57 @@ static void compare(subject *s, setting *of, int first, int second, int from, co
     check_end(s->findings);
 }
 
-static void compare_seeds(subject *s, const kept *good)
+/* From the same configuration, without other movers: what differs then the mover has drawn. */
+static bool chain_from(subject *s, setting *of, const double *start, kept *out)
+{
+    run r;
+    snapshot_of_run now;
+    if (!subject_open(s, of, &r)) return false;
+    bool good = !run_place(&r, start) && subject_sweep(s, &r, (uint64_t)length_of(of)) && !run_look(&r, &now);
+    if (good)
+        *out = keep(&now, WALKERS);
+    else if (check_running(s->findings))
+        check_fail(s->findings, "the same configuration cannot be used again: %s", r.error);
+    run_close(&r);
+    return good;
+}
+
+static double *start_of(subject *s, setting *of)
+{
+    run r;
+    snapshot_of_run now;
+    double *copy = NULL;
+    if (!subject_open(s, of, &r)) return NULL;
+    if (!run_look(&r, &now)) {
+        const size_t bytes = 3 * sizeof(double) * (size_t)(now.walkers * now.capacity);
+        copy = checked(malloc(bytes + 1));
+        memcpy(copy, now.positions, bytes);
+    }
+    run_close(&r);
+    return copy;
+}
+
+static void compare_seeds(subject *s)
 {
     setting of = small(s);
-    kept other = {0};
-    of.seed = 100;
-    check_begin(s->findings, "another seed", 0, "positions after %d sweeps with two seeds", SWEEPS);
-    /* the random initial states differ: so does every particle that has not been moved */
-    if (make_chain(s, &of, SWEEPS, 0, 0, WALKERS, &other)) {
-        if (is_same(good, &other))
+    kept one = {0}, other = {0};
+    if (s->family == FAMILY_RUNGS || s->family == FAMILY_WEIGHTS)
+        return check_not_covered(s->findings, "another seed", "other movers move the particles");
+    check_begin(s->findings, "another seed", 0,
+                "two runs of %d sweeps from one configuration with two seeds", length_of(&of));
+    *of.before = *of.after = 0;
+    double *start = start_of(s, &of);
+    bool there = start && chain_from(s, &of, start, &one);
+    of.seed++;
+    if (there && chain_from(s, &of, start, &other)) {
+        if (is_same(&one, &other))
             check_fail(s->findings, "two seeds give one chain: draw random numbers with "
                                     "plugmc_draw(host->seed, sweep, walker, ...)");
         else
             check_value(s->findings, 0, "different");
     }
+    free(start);
+    free(one.data);
     free(other.data);
     check_end(s->findings);
 }
@@ -128,7 +166,7 @@ static void compare_walkers(subject *s, const kept *good)
     of.first_walker = WALKERS / 2;
     check_begin(s->findings, "walkers by number", 0,
                 "walkers 2 and 3 of four with the same two made by a run with first_walker = 2");
-    if (make_chain(s, &of, SWEEPS, 0, 0, WALKERS / 2, &other)) {
+    if (make_chain(s, &of, length_of(&of), 0, WALKERS / 2, &other)) {
         if (memcmp(good->data + (WALKERS / 2) * row, other.data, (WALKERS / 2) * row) != 0)
             check_fail(s->findings,
                        "the same walkers have other chains in a run that begins with walker 2: draw "
@@ -144,6 +182,10 @@ static void compare_walkers(subject *s, const kept *good)
     check_end(s->findings);
 }
 
+static const char division[] =
+    "how sweeps are divided among calls must not matter; count from sweeps->first, and keep nothing from call to "
+    "call that is not in the configuration or archived";
+
 int checks_of_chains(const target *target, findings *f, void *argument)
 {
     subject *s = argument;
@@ -152,24 +194,18 @@ int checks_of_chains(const target *target, findings *f, void *argument)
     setting threads = of;
     threads.threads = 2;
     (void)target;
-    check_begin(f, "sweeps", 0, "a run of %d sweeps ends well", SWEEPS);
-    const bool there = make_chain(s, &of, SWEEPS, 0, 0, WALKERS, &good);
+    check_begin(f, "sweeps", 0, "a run of %d sweeps ends well", length_of(&of));
+    const bool there = make_chain(s, &of, length_of(&of), 0, WALKERS, &good);
     if (there) check_value(f, 0, "well");
     check_end(f);
     if (!there) return 0;
-    compare(s, &of, SWEEPS, 0, 0, &good, "same seed, same chain", "two runs with one seed",
+    compare(s, &of, 0, &good, "same seed, same chain", "two runs with one seed",
             "something is not set at the start, or random numbers are not those of plugmc_draw");
-    compare(s, &of, SWEEPS / 2, SWEEPS / 2, 0, &good, "sweeps in two calls",
-            "20 sweeps with twice 10 sweeps",
-            "how sweeps are divided among calls must not matter; count from sweeps->first, and keep "
-            "nothing from call to call that is not in the configuration or archived");
-    compare(s, &of, SWEEPS / 2 + 3, SWEEPS / 2 - 3, 0, &good, "sweeps in uneven calls",
-            "20 sweeps with 13 and 7",
-            "how sweeps are divided among calls must not matter; count from sweeps->first, and keep "
-            "nothing from call to call that is not in the configuration or archived");
-    compare(s, &threads, SWEEPS, 0, 0, &good, "threads", "one thread with two",
+    compare(s, &of, PRODUCTION, &good, "sweeps in two calls", "20 sweeps with twice 10 sweeps", division);
+    compare(s, &of, PRODUCTION - 3, &good, "sweeps in uneven calls", "20 sweeps with 13 and 7", division);
+    compare(s, &threads, 0, &good, "threads", "one thread with two",
             "the chain must not depend on threads: let each walker have its own numbers and sums");
-    compare_seeds(s, &good);
+    compare_seeds(s);
     compare_walkers(s, &good);
     free(good.data);
     return 0;
@@ -192,23 +228,24 @@ static bool resume(subject *s, const char *path, int sweeps, kept *out)
         check_fail(s->findings, "the configuration cannot be read: %s", r.error);
         good = false;
     }
-    if (good) *out = keep(&now, 0, WALKERS);
+    if (good) *out = keep(&now, WALKERS);
     run_close(&r);
     return good;
 }
 
-/* Undisturbed, and with a checkpoint after `first` sweeps from which a second run goes on. */
-static void compare_resumed(subject *s, const char *check, int first)
+/* Undisturbed, and with a checkpoint so many sweeps after equilibration from which a second run goes on. */
+static void compare_resumed(subject *s, const char *check, int after)
 {
     setting of = small(s);
+    const int first = (int)of.equilibrate + after, all = length_of(&of);
     kept good = {0}, other = {0};
     run r;
     char path[100];
     snprintf(path, sizeof path, "%s/run%d.h5", s->folder, first);
     setting_add(of.run, "output = %s\n", path);
-    check_begin(s->findings, check, 0, "a run of %d sweeps with one that is resumed after %d", SWEEPS,
+    check_begin(s->findings, check, 0, "a run of %d sweeps with one that is resumed after %d", all,
                 first);
-    bool there = make_chain(s, &of, SWEEPS, 0, 0, WALKERS, &good) && subject_open(s, &of, &r);
+    bool there = make_chain(s, &of, all, 0, WALKERS, &good) && subject_open(s, &of, &r);
     if (there) {
         there = subject_sweep(s, &r, (uint64_t)first);
         if (there && run_checkpoint(&r)) {
@@ -217,7 +254,7 @@ static void compare_resumed(subject *s, const char *check, int first)
         }
         run_close(&r);
     }
-    if (there && resume(s, path, SWEEPS - first, &other)) {
+    if (there && resume(s, path, all - first, &other)) {
         if (!is_same(&good, &other))
             check_value(s->findings, (double)coordinates_apart(&good, &other) + 1,
                         "%lld of %lld coordinates differ, or a number of particles, a box or a weight "
@@ -237,7 +274,7 @@ static void compare_resumed(subject *s, const char *check, int first)
 int checks_of_resuming(const target *target, findings *f, void *argument)
 {
     (void)target, (void)f;
-    compare_resumed(argument, "resumed in equilibration", 7);
-    compare_resumed(argument, "resumed in production", 14);
+    compare_resumed(argument, "resumed in equilibration", -3);
+    compare_resumed(argument, "resumed in production", 4);
     return 0;
 }

@@ -287,6 +287,43 @@ static void law_of_arrangements(subject *s)
     law_try(s, &t);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* All x of a walker in the order of their values. */
+static bool sorted_positions(run *r, double *out)
+{
+    snapshot_of_run now;
+    if (run_look(r, &now)) return false;
+    for (int64_t i = 0; i < now.capacity; i++) out[i] = now.positions[3 * i];
+    qsort(out, (size_t)now.capacity, sizeof *out, by_value);
+    return true;
+}
+
+/* Whether particles have been where others were, and nowhere else, in 20 sweeps. */
+static bool exchanges_positions(subject *s)
+{
+    enum { PARTICLES = 6 };
+    double before[PARTICLES], after[PARTICLES];
+    run r;
+    setting of = setting_new(s, 2, 6.5, 1);
+    of.walkers = 1;
+    setting_species(s, &of, PARTICLES / 2, PARTICLES / 2, 0.001);
+    setting_add(of.potentials, "[potential hard_sphere]\n");
+    char *text = setting_text(s, &of);
+    int code = run_open(&r, text);
+    free(text);
+    bool same = !code && sorted_positions(&r, before) && !run_sweep(&r, 20) &&
+                sorted_positions(&r, after) && !memcmp(before, after, sizeof before);
+    const moving *m = same ? run_mover(&r, candidate) : NULL;
+    same = m && s->mover->move_count > 0 && run_counts(&r, m, 0).accepted > 0;
+    run_close(&r);
+    return same;
+}
+
 /* ---- Groups ------------------------------------------------------------------------------------ */
 
 int laws_of_positions(const target *target, findings *f, void *argument)
@@ -294,7 +331,7 @@ int laws_of_positions(const target *target, findings *f, void *argument)
     subject *s = argument;
     const bool field = subject_uses(s, PLUGMC_USES_FIELD), pair = subject_uses(s, PLUGMC_USES_PAIR);
     (void)target, (void)f;
-    if (s->permutes) {
+    if (exchanges_positions(s)) {
         law_of_arrangements(s);
         return 0;
     }
@@ -319,7 +356,11 @@ int laws_of_positions(const target *target, findings *f, void *argument)
 int laws_of_company(const target *target, findings *f, void *argument)
 {
     subject *s = argument;
-    (void)target, (void)f;
+    (void)target;
+    if (exchanges_positions(s)) {
+        check_not_covered(f, "laws beside other movers", "the mover only exchanges positions");
+        return 0;
+    }
     law_test t = law_of_pair(s, 2, false);
     t.check = "law: beside checkerboard";
     setting_add(t.setting.before, "[mover checkerboard]\nstep = 0.5\n");

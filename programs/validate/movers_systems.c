@@ -20,13 +20,22 @@ void setting_append(char *text, size_t size, const char *format, ...)
     va_end(arguments);
 }
 
+/* Steps whose unit is no length are tuned from their default, and may be short. */
+static bool has_other_steps(const plugmc_mover *m)
+{
+    for (int32_t k = 0; k < m->move_count; k++)
+        if (m->moves[k].step_unit && *m->moves[k].step_unit && strcmp(m->moves[k].step_unit, "length"))
+            return true;
+    return false;
+}
+
 setting setting_new(subject *s, int dimension, double edge, double temperature)
 {
     return (setting){.dimension = dimension,
                      .edge = edge,
                      .temperature = temperature,
                      .walkers = s->target->quick ? 128 : 256,
-                     .equilibrate = 200,
+                     .equilibrate = has_other_steps(s->mover) ? 600 : 200,
                      .seed = 7000 + 13 * ++s->systems,
                      .threads = 1,
                      .step = 0.3 * edge,
@@ -196,6 +205,8 @@ bool subject_sweep(subject *s, run *r, uint64_t sweeps)
 {
     const int code = run_sweep(r, sweeps);
     if (!code) return true;
+    if (code == EXIT_INPUT || code == EXIT_DEVICE)
+        check_leave(s->findings, "this system is refused: %s", reason(r));
     check_fail(s->findings, "the run of a system in which the mover is all that is tried fails: %s",
                reason(r));
     return false;

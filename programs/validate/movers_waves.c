@@ -19,6 +19,7 @@ setting setting_of_atom(subject *s, int electrons)
     setting_add(of.species, "[species up]\ncount = 1\ncharge = -1\n");
     if (electrons == 2) setting_add(of.species, "[species down]\ncount = 1\ncharge = -1\n");
     setting_add(of.potentials, "[potential slater_orbitals]\nnuclei = 0 0 0 %g\nzeta = %g\n", charge, zeta);
+    if (s->family == FAMILY_DIFFUSION) setting_add(of.potentials, "[observable local_energy]\nperiod = 5\n");
     return of;
 }
 
@@ -80,7 +81,7 @@ int laws_of_waves(const target *target, findings *f, void *argument)
 /* ---- Diffusion ---------------------------------------------------------------------------------- */
 
 /* Mean of the local energy of one run, Hartree; NaN if it fails. */
-static double energy_of_run(subject *s, const setting *of, int sweeps)
+static double energy_of_run(subject *s, setting *of, int sweeps)
 {
     run r;
     double energy = NAN;
@@ -108,7 +109,6 @@ int laws_of_diffusion(const target *target, findings *f, void *argument)
         setting of = setting_of_atom(s, 1);
         of.walkers = 100;
         of.equilibrate = 600;
-        setting_add(of.after, "[observable local_energy]\nperiod = 5\n");
         const double energy = energy_of_run(s, &of, s->target->quick ? 600 : 4000);
         if (!check_running(f) || isnan(energy)) break;
         sum += energy;
