@@ -101,8 +101,8 @@ typedef struct law_test {
     /* Adds the numbers of a walker to out [dims], and 1 to *samples, or nothing if the walker has none. */
     void (*measure)(const struct law_test *, const snapshot_of_run *, int walker, double *out,
                     double *samples);
-    /* Only walkers on this rung. -1: all. */
-    int rung;
+    /* On a ladder of two rungs: bins and expectations of the second rung. NULL: there is no ladder. */
+    const struct law_test *second;
     /* Samples, and sweeps between two. */
     int samples, interval;
     /* Walkers that belong together: their mean is a unit. 0: each is one. -1: each of so many runs is a unit. */

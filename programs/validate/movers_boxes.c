@@ -35,7 +35,6 @@ static law_test volume_test(const char *check, const char *compared)
     return (law_test){.check = check,
                       .compared = compared,
                       .what = "the volume",
-                      .rung = -1,
                       .measure = measure_volume,
                       .advice = "look at log_factor: (N + 1) ln(V'/V) where ln V is drawn, N ln(V'/V) where V is; "
                                 "particles go along at fixed fractional coordinates, and -ln p has P V / kT already"};
@@ -105,7 +104,6 @@ static void law_of_shares(subject *s, int dimension, bool volumes)
     law_test t = {.check = volumes ? "law: shared volume" : "law: shared particles",
                   .compared = "one of two boxes that share four free particles and their volumes against even laws",
                   .what = volumes ? "the volume" : "the number of particles",
-                  .rung = -1,
                   .together = s->mover->together > 0 ? s->mover->together : -1,
                   .measure = measure_share,
                   .advice = advice_shared,
@@ -144,7 +142,6 @@ static void law_of_hard_shares(subject *s)
     law_test t = {.check = "law: shared hard disks",
                   .compared = "one of two boxes that share two hard disks and their volumes against quadrature",
                   .what = "the number of particles",
-                  .rung = -1,
                   .together = s->mover->together > 0 ? s->mover->together : -1,
                   .measure = measure_share,
                   .advice = advice_shared};

@@ -13,11 +13,9 @@ static const double temperatures[2] = {0.7, 1.2};
 /* Four free particles in a field on two temperatures. */
 static law_test test_of_rung(subject *s, int rung)
 {
-    static const char *const checks[] = {"law: first rung", "law: second rung"};
     law_test t = law_of_field(s, 2, temperatures[rung], 5);
-    t.check = checks[rung];
+    t.check = "law: two rungs";
     t.compared = "coordinates and energy of free particles in a field on a rung against exp(-U/kT)";
-    t.rung = rung;
     t.together = -1;
     t.setting.walkers = 12;
     t.setting.temperature = temperatures[0];
@@ -38,10 +36,10 @@ setting setting_of_rungs(subject *s)
 int laws_of_rungs(const target *target, findings *f, void *argument)
 {
     (void)target, (void)f;
-    for (int rung = 0; rung < 2; rung++) {
-        law_test t = test_of_rung(argument, rung);
-        law_try(argument, &t);
-    }
+    const law_test second = test_of_rung(argument, 1);
+    law_test first = test_of_rung(argument, 0);
+    first.second = &second;
+    law_try(argument, &first);
     return 0;
 }
 
@@ -93,7 +91,6 @@ int laws_of_weights(const target *target, findings *f, void *argument)
     law_test t = {.check = "law: weights of numbers",
                   .compared = "balance between neighbouring numbers of free particles with a reservoir and weights",
                   .names = names,
-                  .rung = -1,
                   .dims = 8,
                   .together = -1,
                   .samples = s->target->quick ? 200 : 1200,

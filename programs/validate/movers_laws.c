@@ -59,16 +59,22 @@ static bool sample(const law_test *t, run *r, sums *sums, int of_run)
     const int together = t->together > 1 ? t->together : 1;
     if (run_look(r, &now)) return false;
     for (int w = 0; w < now.walkers; w += together) {
-        if (t->rung >= 0 && now.rungs[w] != t->rung) continue;
         const int unit = t->together < 0 ? of_run : w / together;
-        if (unit < sums->units)
-            t->measure(t, &now, w, sums->sum + (size_t)unit * (size_t)sums->dims, &sums->samples[unit]);
+        const bool second = t->second && now.rungs[w] == 1;
+        const law_test *own = second ? t->second : t;
+        double *out = sums->sum + (size_t)unit * (size_t)sums->dims + (second ? t->dims : 0);
+        if (unit < sums->units) own->measure(own, &now, w, out, &sums->samples[unit]);
     }
     return true;
 }
 
 static void describe(const law_test *t, int k, char *out, size_t size)
 {
+    if (t->second && k >= t->dims) {
+        setting_append(out, size, "on the second rung ");
+        const size_t used = strlen(out);
+        return describe(t->second, k - t->dims, out + used, size - used);
+    }
     if (t->names)
         snprintf(out, size, "%s", t->names[k]);
     else if (t->last && k == t->dims - 1)
@@ -80,15 +86,25 @@ static void describe(const law_test *t, int k, char *out, size_t size)
                  t->ends[k - 1], t->ends[k]);
 }
 
+static int dims_of(const law_test *t) { return t->dims + (t->second ? t->second->dims : 0); }
+
+/* Half of all walkers are on each of two rungs. */
 static void judge(subject *s, const law_test *t, const sums *sums)
 {
-    char what[160];
-    const comparison c = sums_compare(sums, t->expected);
+    char what[200] = "";
+    double expected[2 * MOST_DIMS];
+    const int dims = dims_of(t);
+    for (int k = 0; k < dims; k++)
+        expected[k] = !t->second     ? t->expected[k]
+                      : k < t->dims ? 0.5 * t->expected[k]
+                                    : 0.5 * t->second->expected[k - t->dims];
+    const comparison c = sums_compare(sums, expected);
+    const double times = t->second ? 2 : 1;
     describe(t, c.worst, what, sizeof what);
     check_value(s->findings, c.minus_log_p,
                 "%s is %.5g(%.1g), exact is %.5g, %+.1f errors; all together have p = 10^-%.1f, where 10^-%d is "
                 "allowed: %s",
-                what, c.mean, c.error, t->expected[c.worst], c.z, c.minus_log_p, LIMIT_LOG_P,
+                what, times * c.mean, times * c.error, times * expected[c.worst], c.z, c.minus_log_p, LIMIT_LOG_P,
                 t->advice);
 }
 
@@ -125,7 +141,7 @@ void law_try(subject *s, law_test *t)
     if (t->samples == 0) t->samples = s->target->quick ? 400 : 1600;
     if (t->together < 0 && t->runs == 0) t->runs = 60;
     check_begin(s->findings, t->check, LIMIT_LOG_P, "%s, as -log10 of p", t->compared);
-    sums sums = sums_new(unit_count(t), t->dims);
+    sums sums = sums_new(unit_count(t), dims_of(t));
     bool good = true;
     for (int number = 0; good && number < (t->together < 0 ? t->runs : 1); number++) {
         good = measure_run(s, t, &sums, number);

@@ -7,8 +7,8 @@
 #include "movers.h"
 
 static const char advice[] =
-    "look at log_factor: V activity / (N + 1) belongs to an insertion, N / (V activity) to a removal, with the "
-    "numbers before the move, and both have to be tried equally often";
+    "look at log_factor: ln(V / (N + 1)) belongs to an insertion and ln(N / V) to a removal, with N before the move; the "
+    "activity is in -ln p already, and both have to be tried equally often";
 
 /* ---- Systems ------------------------------------------------------------------------------------ */
 
@@ -133,7 +133,6 @@ static void law_of_ideal_gas(subject *s, const setting *of, const direction *d, 
     law_test t = {.check = check,
                   .compared = "numbers of free particles with a reservoir against (zV)^N / N!",
                   .what = "the number of particles",
-                  .rung = -1,
                   .setting = *of,
                   .measure = measure_numbers,
                   .advice = advice,
@@ -161,7 +160,6 @@ static void law_of_density(subject *s)
     law_test t = {.check = "law: reservoir and field",
                   .compared = "numbers of free particles along x against z exp(-U/kT)",
                   .what = "a particle's x",
-                  .rung = -1,
                   .measure = measure_density,
                   .advice = "look at where particles are inserted (uniformly in the box), which one is "
                             "removed, and whether the energy of the field counts"};
@@ -190,7 +188,6 @@ static void law_of_two(subject *s, bool soft, int dimension)
     law_test t = {.check = soft ? "law: reservoir, soft pair" : "law: reservoir, hard pair",
                   .compared = "P(2) P(0) / P(1)^2 of two particles at most against quadrature",
                   .what = "the number of particles",
-                  .rung = -1,
                   .measure = measure_numbers,
                   .advice = advice};
     t.setting = setting_new(s, dimension, edge, soft ? 0.6 : 1.3);
@@ -215,10 +212,9 @@ static void law_of_identities(subject *s)
     law_test t = {.check = "law: identities, hard pair",
                   .compared = "numbers of two hard particles of two kinds against their volumes",
                   .what = "the number of particles of the first species",
-                  .rung = -1,
                   .measure = measure_numbers,
-                  .advice = "look at log_factor: N / (N' + 1) belongs to a particle that leaves N of its kind and "
-                            "joins N' others, with both activities"};
+                  .advice = "look at log_factor: ln(N / (N' + 1)) belongs to a particle that leaves N of its kind and "
+                            "joins N' others; activities are in -ln p already"};
     t.setting = setting_new(s, 2, edge, 1.3);
     add_reservoirs(s, &t.setting, 2, 1, 2, 1, edge * edge);
     setting_add(t.setting.potentials, "[potential hard_disk]\n");

@@ -43,7 +43,6 @@ law_test law_of_field(subject *s, int dimension, double temperature, int bins)
                   .compared = "coordinates and energy of four free particles in a field against "
                               "exp(-U/kT)",
                   .what = "a coordinate",
-                  .rung = -1,
                   .measure = measure_field,
                   .advice = advice_steps};
     t.setting = setting_new(s, dimension, edge, temperature);
@@ -103,7 +102,6 @@ law_test law_of_pair(subject *s, int dimension, bool hard)
                   .compared = hard ? "distances of two hard particles against their volumes"
                                    : "distances of two Lennard-Jones particles against exp(-U/kT)",
                   .what = "the distance",
-                  .rung = -1,
                   .measure = measure_distance,
                   .advice = advice_steps};
     t.setting = setting_new(s, dimension, edge, temperature);
@@ -191,7 +189,6 @@ static law_test law_of_identities(subject *s, int dimension, bool field)
                                           : "law: many particles, 3 dimensions",
                   .compared = "forces on six interacting particles against derivatives of forces",
                   .names = names,
-                  .rung = -1,
                   .dims = 2 + 2 * dimension,
                   .measure = measure_identities,
                   .advice = advice_steps};
@@ -256,7 +253,6 @@ static void law_of_arrangements(subject *s)
     law_test t = {.check = "law: exchanged positions",
                   .compared = "two strong and three weak charges on five places against exp(-U/kT)",
                   .what = "arrangement",
-                  .rung = -1,
                   .dims = 9,
                   .measure = measure_arrangement,
                   .advice = "look at the acceptance, and whether each exchange is proposed as often "
@@ -369,20 +365,21 @@ int laws_of_company(const target *target, findings *f, void *argument)
     t.check = "law: beside serial";
     setting_add(t.setting.after, "[mover serial]\nstep = 0.5\n");
     law_try(s, &t);
+    law_test second = law_of_pair(s, 2, false);
+    t = second;
+    t.check = "law: on a ladder";
+    t.together = -1;
+    t.setting.walkers = 8;
+    t.samples = s->target->quick ? 100 : 800;
+    setting_add(t.setting.after,
+                "[mover exchange]\n[ladder]\nvary = run.temperature\nvalues = 0.45 0.9\n");
+    law l[2];
     for (int rung = 0; rung < 2; rung++) {
-        const double kT = rung ? 0.9 : 0.45;
-        t = law_of_pair(s, 2, false);
-        t.check = rung ? "law: on a ladder, second rung" : "law: on a ladder, first rung";
-        t.rung = rung;
-        t.together = -1;
-        t.setting.walkers = 8;
-        t.samples = s->target->quick ? 200 : 800;
-        setting_add(t.setting.after, "[mover exchange]\n[ladder]\nvary = run.temperature\nvalues = "
-                                     "0.45 0.9\n");
-        law l = law_of("distance", "dimension=2 length=6.5 lennard_jones=1 cutoff=1.6 kT=%g", kT);
-        law_bins(&t, &l, 10);
-        free(l.points);
-        law_try(s, &t);
+        l[rung] = law_of("distance", "dimension=2 length=6.5 lennard_jones=1 cutoff=1.6 kT=%g", rung ? 0.9 : 0.45);
+        law_bins(rung ? &second : &t, &l[rung], 10);
+        free(l[rung].points);
     }
+    t.second = &second;
+    law_try(s, &t);
     return 0;
 }

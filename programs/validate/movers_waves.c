@@ -61,7 +61,6 @@ int laws_of_waves(const target *target, findings *f, void *argument)
         law_test t = {.check = electrons == 1 ? "law: one electron" : "law: two electrons",
                       .compared = "distances and sides of electrons around a nucleus against |Psi|^2",
                       .what = "the distance of an electron",
-                      .rung = -1,
                       .measure = measure_electrons,
                       .parameters = {BINS},
                       .advice = "look at |Psi|^2 (not |Psi|) in the acceptance, and at how displacements are drawn"};
