@@ -40,13 +40,14 @@ law_test law_of_field(subject *s, int dimension, double temperature, int bins)
 {
     const double edge = dimension == 2 ? 5 : 4;
     law_test t = {.check = dimension == 2 ? "law: field, 2 dimensions" : "law: field, 3 dimensions",
-                  .compared = "coordinates and energy of four free particles in a field against "
+                  .compared = "coordinates and energy of 24 free particles in a field against "
                               "exp(-U/kT)",
                   .what = "a coordinate",
                   .measure = measure_field,
                   .advice = advice_steps};
     t.setting = setting_new(s, dimension, edge, temperature);
-    setting_species(s, &t.setting, 2, 2, 0);
+    setting_species(s, &t.setting, 12, 12, 0);
+    t.samples = s->target->quick ? 800 : 3200;
     setting_field(&t.setting, field_strength);
     law l = law_of("field", "length=%g strength=%g kT=%g", edge, field_strength, temperature);
     law_bins(&t, &l, bins);

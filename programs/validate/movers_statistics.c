@@ -124,9 +124,12 @@ comparison sums_compare(const sums *s, const double *expected)
     const double p = independent;
     free(mean);
     free(covariance);
-    if (!isfinite(c.z) || n <= s->dims + 1)
+    if (!isfinite(c.z) || n <= s->dims + 1) {
         c.minus_log_p = INFINITY;
-    else if (independent > 0)
-        c.minus_log_p = -log_tail_of_f((n - p) / (p * (n - 1)) * square, p, n - p) / log(10);
+    } else if (independent > 0) {
+        const double all = log_tail_of_f((n - p) / (p * (n - 1)) * square, p, n - p),
+                     worst = log_tail_of_f(c.z * c.z, 1, n - 1) + log(p);
+        c.minus_log_p = fmax(0, -(fmin(all, worst) + log(2)) / log(10));
+    }
     return c;
 }

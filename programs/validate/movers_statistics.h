@@ -26,8 +26,9 @@ typedef struct comparison {
     double mean, error, z;
 } comparison;
 
-/* Hotelling's T^2 of the means of all units against `expected` [dims]. Correlations in time do not matter: means of
- * units are independent, and their covariance is measured. */
+/* The means of all units against `expected` [dims]: by Hotelling's T^2 of all numbers, and by the number that deviates
+ * most, whose probability is multiplied by how many there are; the smaller of both, times two. Correlations in time do
+ * not matter: means of units are independent, and their covariance is measured. */
 comparison sums_compare(const sums *, const double *expected);
 
 /* ln of the probability that Fisher's F with (a, b) degrees of freedom is larger. */

@@ -61,7 +61,7 @@ static void check_configurations(subject *s)
     snapshot_of_run now;
     const char *fault = NULL;
     of.walkers = 16;
-    check_begin(s->findings, "configurations", 0,
+    check_begin(s->findings, "configurations", NAN,
                 "positions, numbers of particles and boxes after each of 100 sweeps against what can be");
     if (subject_open(s, &of, &r)) {
         for (int k = 0; k < 100 && !fault && subject_sweep(s, &r, 1); k++) {
@@ -70,8 +70,6 @@ static void check_configurations(subject *s)
         }
         if (fault)
             check_fail(s->findings, "the mover has made %s: look at what it writes or proposes", fault);
-        else
-            check_value(s->findings, 0, "good");
         run_close(&r);
     }
     check_end(s->findings);
@@ -160,41 +158,54 @@ static void check_claims(subject *s, const tally *t)
         check_fail(s->findings, "%s have changed, and '.changes' does not say so: add it", what);
 }
 
-/* Beside no other mover, so that all changes are its own. */
-static void check_counts(subject *s)
+static void judge_counts(subject *s, const tally *t)
 {
-    setting of = setting_of_family(s, false);
+    if (t->trials == 0 && s->mover->move_count > 0)
+        check_fail(s->findings, "no trial moves are counted in 50 sweeps: fill in 'counts'");
+    else if (t->changed == 0)
+        check_fail(s->findings, "nothing has changed in 50 sweeps of 64 walkers: the mover does nothing, or does not "
+                                "write what it does");
+    else if (t->trials == 50 * 64 && t->changed != (int64_t)t->accepted && s->family == FAMILY_POSITIONS)
+        check_fail(s->findings,
+                   "of %llu trial moves, one for each walker and sweep, %llu are counted as accepted, but %lld walkers "
+                   "have changed: count what is accepted, no more and no less",
+                   (unsigned long long)t->trials, (unsigned long long)t->accepted, (long long)t->changed);
+}
+
+/* Beside no other mover, so that all changes are its own. */
+static void compare_counts(subject *s, const char *check, setting of)
+{
     run r;
     tally t = {0};
     of.walkers = 64;
     of.equilibrate = 0;
     *of.before = *of.after = 0;
-    if (s->family == FAMILY_RUNGS || s->family == FAMILY_WEIGHTS)
-        return check_not_covered(s->findings, "counts", "the mover changes no configuration");
-    if (s->family == FAMILY_DIFFUSION)
-        return check_not_covered(s->findings, "counts", "walkers are copied, which is no trial move");
-    check_begin(s->findings, "counts", 0, "accepted trial moves with walkers that have changed, by sweep");
+    check_begin(s->findings, check, NAN, "accepted trial moves with walkers that have changed, by sweep");
     if (subject_open(s, &of, &r)) {
         bool good = true;
         for (int k = 0; k < 50 && good; k++) good = count_sweep(s, &r, &t);
-        if (good && t.trials == 0 && s->mover->move_count > 0)
-            check_fail(s->findings, "no trial moves are counted in 50 sweeps: fill in 'counts'");
-        else if (good && t.trials == 50 * 64 && t.changed != (int64_t)t.accepted &&
-                 s->family == FAMILY_POSITIONS)
-            check_fail(s->findings,
-                       "of %llu trial moves, one for each walker and sweep, %llu are counted as accepted, "
-                       "but %lld walkers have changed: count what is accepted, no more",
-                       (unsigned long long)t.trials, (unsigned long long)t.accepted,
-                       (long long)t.changed);
-        else if (good && t.changed == 0)
-            check_fail(s->findings, "nothing has changed in 50 sweeps of 64 walkers: the mover does "
-                                    "nothing, or does not write what it does");
-        else if (good)
-            check_value(s->findings, 0, "good");
+        if (good) judge_counts(s, &t);
         check_claims(s, &t);
         run_close(&r);
     }
     check_end(s->findings);
+}
+
+/* With one particle the movers of single particles make one trial move in a sweep, of which it is known whether it was
+ * accepted. */
+static void check_counts(subject *s)
+{
+    if (s->family == FAMILY_RUNGS || s->family == FAMILY_WEIGHTS)
+        return check_not_covered(s->findings, "counts", "the mover changes no configuration");
+    if (s->family == FAMILY_DIFFUSION)
+        return check_not_covered(s->findings, "counts", "walkers are copied, which is no trial move");
+    compare_counts(s, "counts", setting_of_family(s, false));
+    if (s->family != FAMILY_POSITIONS || !subject_uses(s, PLUGMC_USES_FIELD)) return;
+    setting of = setting_new(s, 2, 5, 0.5);
+    setting_species(s, &of, 1, -1, 0);
+    setting_field(&of, 260);
+    of.step = 2;
+    compare_counts(s, "counts of one particle", of);
 }
 
 /* ---- Steps -------------------------------------------------------------------------------------- */
@@ -227,13 +238,13 @@ static void add_displacements(const setting *of, const memory *was, const snapsh
 }
 
 /* false: a check has failed or was left. */
-static bool displace(subject *s, setting *of, int sweeps, displacements *d, double *trials)
+static bool displace(subject *s, setting *of, int sweeps, displacements *d, double *trials, double *step)
 {
     run r;
     snapshot_of_run now;
     uint64_t all, accepted;
     if (!subject_open(s, of, &r)) return false;
-    bool good = !run_look(&r, &now);
+    bool good = subject_sweep(s, &r, (uint64_t)of->equilibrate) && !run_look(&r, &now);
     for (int k = 0; k < sweeps && good; k++) {
         memory was = remember(&now);
         good = subject_sweep(s, &r, 1) && !run_look(&r, &now);
@@ -242,6 +253,8 @@ static bool displace(subject *s, setting *of, int sweeps, displacements *d, doub
     }
     count_all(s, &r, &all, &accepted);
     *trials = (double)all / sweeps / of->walkers;
+    const moving *m = run_mover(&r, candidate);
+    *step = m ? run_step(&r, m, 0) : of->step;
     run_close(&r);
     return good;
 }
@@ -273,18 +286,57 @@ static void judge_sizes(subject *s, const displacements *d, double trials)
                    d->largest, rms);
 }
 
+/* Root mean square of a component over the step that the core has told, after equilibration in which it was tuned. */
+static bool find_size(subject *s, setting *of, double *size)
+{
+    displacements d = {.sums = sums_new(of->walkers, of->dimension + 1)};
+    const double step = of->step;
+    double trials, told = step;
+    const bool good = displace(s, of, 100, &d, &trials, &told);
+    *size = sqrt(d.square / (double)d.count) * step / told / sqrt(fmax(1, trials));
+    sums_free(&d.sums);
+    return good;
+}
+
+/* The core tunes the step of a particle whose moves are all accepted to the largest one, half of the edge. */
+static void check_tuned_step(subject *s)
+{
+    setting fixed = free_particle(s, 2), tuned = fixed;
+    double size[2];
+    fixed.target = 0;
+    tuned.equilibrate = 400;
+    check_begin(s->findings, "tuned step", NAN, "displacements over the step, with a step that the core has tuned and "
+                                                "one that it has not");
+    const bool there = find_size(s, &fixed, &size[0]) && find_size(s, &tuned, &size[1]);
+    if (there && fabs(size[1] - size[0]) > 0.1 * size[0])
+        check_fail(s->findings,
+                   "components of displacements have a root mean square of %.3g of the step in 'step', and of %.3g of a "
+                   "step that the core has tuned: use the step that 'sweep' or the trial is given, not the parameter",
+                   size[0], size[1]);
+    check_end(s->findings);
+}
+
+static bool is_tuned(const subject *s)
+{
+    for (int k = 0; k < s->mover->move_count; k++)
+        if (s->mover->moves[k].step_unit && subject_key(s, s->mover->moves[k].target_key) &&
+            !s->mover->moves[k].limit)
+            return true;
+    return false;
+}
+
 static void check_displacements(subject *s, int dimension)
 {
     static const char *const names[] = {"the mean step along x", "the mean step along y",
                                         "the mean step along z"};
     static const double expected[4] = {0};
     setting of = free_particle(s, dimension);
-    double trials;
+    double trials, step;
     displacements d = {.sums = sums_new(of.walkers, dimension + 1)};
     check_begin(s->findings, dimension == 2 ? "steps, 2 dimensions" : "steps, 3 dimensions", LIMIT_LOG_P,
                 "displacements of a free particle with the step: size, direction, and the same size early and "
                 "late in production; as -log10 of p");
-    if (displace(s, &of, s->target->quick ? 400 : 1600, &d, &trials)) {
+    if (displace(s, &of, s->target->quick ? 400 : 1600, &d, &trials, &step)) {
         const comparison c = sums_compare(&d.sums, expected);
         judge_sizes(s, &d, trials);
         if (c.worst == dimension)
@@ -337,7 +389,11 @@ static void check_acceptance(subject *s)
     of.step *= 0.5;
     of.part *= 0.5;
     there = there && find_acceptance(s, &of, &half);
-    if (there && fabs(half - whole) < 0.005)
+    if (there && fabs(half - whole) < 0.005 && whole > 0.999)
+        check_fail(s->findings, "%.4f of all trial moves are counted as accepted, whatever the step is: count what is "
+                                "accepted",
+                   whole);
+    else if (there && fabs(half - whole) < 0.005)
         check_fail(s->findings,
                    "the acceptance is %.4f with a step and %.4f with half of it: use the step that 'sweep' or the "
                    "trial is given, not the parameter",
@@ -364,5 +420,6 @@ int checks_of_steps(const target *target, findings *f, void *argument)
     check_acceptance(s);
     for (int dimension = 2; dimension <= 3; dimension++)
         if (s->family == FAMILY_POSITIONS && has_step(s, true)) check_displacements(s, dimension);
+    if (s->family == FAMILY_POSITIONS && has_step(s, true) && is_tuned(s)) check_tuned_step(s);
     return 0;
 }

@@ -1,0 +1,52 @@
+#!/bin/bash
+# bash fault.sh NAME: the mover with this fault, a line of faults.txt, does not pass plugmc validate, and the sentence says
+# what to do. NAME = none: own_decision.c without a fault passes. CMake sets
+#
+#   PLUGMC        the program
+#   SOURCE, CC    the source tree, and a compiler
+set -u
+umask 022
+export LC_ALL=C OMP_WAIT_POLICY=passive
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+flags=(-std=gnu17 -O1 -Wno-psabi -DPLUGMC_ONE_TARGET -shared -fPIC -I "$SOURCE/core/include" -I "$SOURCE/plugins/movers")
+
+fail()
+{
+    cat found 2>/dev/null
+    echo "FAILED: $*"
+    exit 1
+}
+
+# build MOVER CHANGE: MOVER.so
+build()
+{
+    if [ "$1" = own_decision ]; then
+        "$CC" "${flags[@]}" -include string.h "-DFAULT=$2" -o "$1.so" "$here/$1.c" -lm
+    else
+        sed "$2" "$SOURCE/plugins/movers/$1.c" >"$1.c"
+        cmp -s "$1.c" "$SOURCE/plugins/movers/$1.c" && fail "the fault '$2' is not planted: $1 has another text"
+        "$CC" "${flags[@]}" "-DPLUGMC_SOURCE=\"$work/$1.c\"" -o "$1.so" "$1.c" -lm
+    fi || fail "$1 with '$2' does not compile"
+}
+
+if [ "$1" = none ]; then
+    build own_decision NONE
+    "$PLUGMC" validate ./own_decision.so --quick --device cpu >found 2>&1 || fail "a right mover has not passed"
+    cat found
+    exit 0
+fi
+line=$(grep "^$1 |" "$here/faults.txt") || fail "there is no fault $1"
+# fields are apart by ' | ', which is in no script
+IFS=$'\t' read -r name mover change check words <<<"${line// | /$'\t'}"
+build "$mover" "$change"
+"$PLUGMC" validate "./$mover.so" --quick --device cpu >found 2>&1
+code=$?
+[ $code = 4 ] || fail "exit code $code, expected 4: a check fails"
+awk -v check="^failed +$check" -v words="$words" '
+    /^(passed|failed|not covered) / { here = $0 ~ check; next }
+    here && $0 !~ /^    compared:/ && $0 ~ words { found = 1 }
+    END { exit !found }' found || fail "the check '$check' has not failed with '$words'"
+grep -A 2 '^failed' found
