@@ -42,7 +42,7 @@ static setting setting_of_positions(subject *s, bool ideal)
 {
     static const char *const potentials[] = {
         "[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.6\n", "[potential hard_sphere]\n"};
-    static const char no_potential[] = "[potential lennard_jones]\nepsilon = 0\ncutoff = 1.6\n";
+    static const char no_potential[] = "[potential expression]\nenergy = 0*r\ncutoff = 1.6\n";
     setting of;
     for (int k = 0; k < 2; k++) {
         of = setting_new(s, 2, 6.5, 0.8);

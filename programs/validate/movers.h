@@ -75,6 +75,9 @@ bool subject_open(subject *, setting *, run *);
 bool subject_can_open(const subject *, setting *);
 /* Sweeps. If that fails, the check has failed. */
 bool subject_sweep(subject *, run *, uint64_t sweeps);
+/* Whether a sweep is expensive: a trajectory of all particles, or visits to many empty cells. It is then tried with half
+ * as many walkers and a quarter of the samples. */
+bool subject_is_slow(const subject *, int dimension);
 /* Whether the mover has a key. */
 const plugmc_parameter *subject_key(const subject *, const char *key);
 /* Whether a driver may be given a facet; movers without one get their energies from the core. */
@@ -144,6 +147,7 @@ setting setting_of_family(subject *, bool ideal);
 /* Systems for a law, with the companions that movers of a family need. */
 setting setting_of_reservoir(subject *, int dimension, double edge);
 setting setting_of_pressure(subject *, int dimension, int particles, double diameter);
+void setting_beside_cells(setting *, double range);
 setting setting_of_shared_boxes(subject *, int dimension);
 setting setting_of_rungs(subject *);
 setting setting_of_weights(subject *);

@@ -40,6 +40,28 @@ static law_test volume_test(const char *check, const char *compared)
                                 "particles go along at fixed fractional coordinates, and -ln p has P V / kT already"};
 }
 
+/* Free particles, whose potential has a range but no strength, for movers that have cells. */
+void setting_beside_cells(setting *of, double range)
+{
+    *of->potentials = *of->after = 0;
+    setting_add(of->potentials, "[potential expression]\nenergy = 0*r\ncutoff = %g\n", range);
+    setting_add(of->after, "[mover checkerboard]\nstep = %g\n", 0.4 * range);
+}
+
+static void law_beside_cells(subject *s)
+{
+    law_test t = volume_test("law: beside checkerboard",
+                             "volumes of free particles, which another mover moves in cells, against V^N exp(-PV/kT)");
+    t.setting = setting_of_pressure(s, 2, 8, 0);
+    setting_beside_cells(&t.setting, 0.3);
+    t.samples = s->target->quick ? 200 : 800;
+    t.interval = 2;
+    law l = law_of("volume", "dimension=2 particles=8 pressure=%g kT=%g", pressure, kT);
+    law_bins(&t, &l, 13);
+    free(l.points);
+    law_try(s, &t);
+}
+
 static void law_of_pressure(subject *s, int dimension, int particles, double diameter, const char *check)
 {
     law_test t = volume_test(check, diameter > 0 ? "volumes of two hard particles against exp(-PV/kT) and their volumes"
@@ -169,5 +191,6 @@ int laws_of_boxes(const target *target, findings *f, void *argument)
     law_of_pressure(s, 2, 2, 1, "law: pressure, hard pair, 2 d");
     law_of_pressure(s, 3, 2, 1, "law: pressure, hard pair, 3 d");
     law_of_charges(s);
+    law_beside_cells(s);
     return 0;
 }

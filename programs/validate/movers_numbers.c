@@ -241,6 +241,9 @@ int laws_of_numbers(const target *target, findings *f, void *argument)
             law_of_ideal_gas(s, &of, &d, 1,
                              dimension == 2 ? "law: second species, 2 dimensions"
                                             : "law: second species, 3 dimensions");
+        setting beside = of;
+        setting_beside_cells(&beside, 0.5);
+        if (d.step[0] && dimension == 2) law_of_ideal_gas(s, &beside, &d, 0, "law: beside checkerboard");
         if (!d.step[0] && !d.step[1])
             check_not_covered(f, "law: reservoir", "no number of particles has changed in 60 sweeps");
         if (!d.free && d.step[0] && !d.step[1])

@@ -359,8 +359,9 @@ int laws_of_company(const target *target, findings *f, void *argument)
         return 0;
     }
     law_test t = law_of_pair(s, 2, false);
+    if (!subject_can_open(s, &t.setting)) t = law_of_pair(s, 2, true);
     t.check = "law: beside checkerboard";
-    setting_add(t.setting.before, "[mover checkerboard]\nstep = 0.5\n");
+    setting_add(t.setting.before, "[mover checkerboard]\nstep = 0.4\n");
     law_try(s, &t);
     t = law_of_pair(s, 3, true);
     t.check = "law: beside serial";

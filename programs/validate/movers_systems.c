@@ -29,13 +29,19 @@ static bool has_other_steps(const plugmc_mover *m)
     return false;
 }
 
+bool subject_is_slow(const subject *s, int dimension)
+{
+    const bool cells = s->mover->driver && s->mover->needs & PLUGMC_NEEDS_FINITE_RANGE;
+    return has_other_steps(s->mover) || (cells && dimension == 3);
+}
+
 setting setting_new(subject *s, int dimension, double edge, double temperature)
 {
     return (setting){.dimension = dimension,
                      .edge = edge,
                      .temperature = temperature,
-                     .walkers = s->target->quick ? 128 : 256,
-                     .equilibrate = has_other_steps(s->mover) ? 600 : 200,
+                     .walkers = (s->target->quick ? 128 : 256) / (subject_is_slow(s, dimension) ? 2 : 1),
+                     .equilibrate = has_other_steps(s->mover) ? 400 : 200,
                      .seed = 7000 + 13 * ++s->systems,
                      .threads = 1,
                      .step = 0.3 * edge,
