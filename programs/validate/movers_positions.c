@@ -315,7 +315,7 @@ static bool exchanges_positions(subject *s)
     free(text);
     bool same = !code && sorted_positions(&r, before) && !run_sweep(&r, 20) &&
                 sorted_positions(&r, after) && !memcmp(before, after, sizeof before);
-    const moving *m = same ? run_mover(&r, candidate) : NULL;
+    const mover_slot *m = same ? run_mover(&r, candidate) : NULL;
     same = m && s->mover->move_count > 0 && run_counts(&r, m, 0).accepted > 0;
     run_close(&r);
     return same;

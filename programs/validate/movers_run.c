@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/stop.h"
-#include "engine/borrowing.h"
+#include "engine/sync.h"
 #include "engine/moves.h"
 #include "initial/initial.h"
-#include "session/room.h"
+#include "session/enlarging.h"
 #include "session/same_input.h"
 
 /* ---- Opening and closing ----------------------------------------------------------------------- */
@@ -82,7 +82,7 @@ int run_sweep(run *r, uint64_t sweeps)
         section->sweeps = (int64_t)target - section->equilibrate;
     int ended = EXIT_DONE;
     const int code = session_advance(&r->session, target, NULL, &ended);
-    if (code == SWEEP_GIVEN_UP && ended == ROOM_IS_SHORT)
+    if (code == SWEEP_GIVEN_UP && ended == ARRAYS_FULL)
         return report_error(&r->report, EXIT_INTERNAL, NULL, 0,
                             "the run needs more room for particles than max_count");
     if (!code && ended != EXIT_DONE)
@@ -118,8 +118,8 @@ int run_look(run *r, snapshot_of_run *out)
                              .capacity = engine->system.particles,
                              .first = engine->system.first,
                              .macrostates = engine->macrostates};
-    int code = borrowing_positions(engine, PLUGMC_ON_HOST, &out->positions);
-    if (!code) code = borrowing_boxes_of(engine, &out->boxes);
+    int code = sync_positions(engine, PLUGMC_ON_HOST, &out->positions);
+    if (!code) code = sync_boxes(engine, &out->boxes);
     if (!code) code = read_array(r, PLUGMC_STATE_COUNT, (const void **)&out->counts);
     if (!code) code = read_array(r, PLUGMC_STATE_RUNG, (const void **)&out->rungs);
     if (!code) code = read_array(r, PLUGMC_STATE_WEIGHT, (const void **)&out->weights);
@@ -131,7 +131,7 @@ int run_place(run *r, const double *positions)
     return initial_replace(&r->session.engine, positions);
 }
 
-const moving *run_mover(const run *r, const char *label)
+const mover_slot *run_mover(const run *r, const char *label)
 {
     const engine *e = &r->session.engine;
     for (int m = 0; m < e->mover_count; m++)
@@ -139,7 +139,7 @@ const moving *run_mover(const run *r, const char *label)
     return NULL;
 }
 
-plugmc_counts run_counts(run *r, const moving *m, int move)
+plugmc_counts run_counts(run *r, const mover_slot *m, int move)
 {
     plugmc_counts sum = {0, 0};
     if (moves_refresh(&r->session.engine)) return sum;
@@ -151,7 +151,7 @@ plugmc_counts run_counts(run *r, const moving *m, int move)
     return sum;
 }
 
-double run_step(const run *r, const moving *m, int move)
+double run_step(const run *r, const mover_slot *m, int move)
 {
     return r->session.engine.moves[m->first_move + move].steps[0];
 }

@@ -50,9 +50,9 @@ int run_place(run *, const double *positions);
 void run_close(run *);
 
 /* The mover in the section [mover LABEL]. NULL: there is none. */
-const moving *run_mover(const run *, const char *label);
+const mover_slot *run_mover(const run *, const char *label);
 /* Counts of a move of that mover, summed over rungs, since the run began or since equilibration ended. */
-plugmc_counts run_counts(run *, const moving *, int move);
+plugmc_counts run_counts(run *, const mover_slot *, int move);
 /* The step on the first rung; 0 without one. */
-double run_step(const run *, const moving *, int move);
+double run_step(const run *, const mover_slot *, int move);
 #endif

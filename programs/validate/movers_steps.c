@@ -100,7 +100,7 @@ typedef struct tally {
 
 static void count_all(subject *s, run *r, uint64_t *trials, uint64_t *accepted)
 {
-    const moving *m = run_mover(r, candidate);
+    const mover_slot *m = run_mover(r, candidate);
     *trials = *accepted = 0;
     for (int k = 0; m && k < s->mover->move_count; k++) {
         const plugmc_counts c = run_counts(r, m, k);
@@ -253,7 +253,7 @@ static bool displace(subject *s, setting *of, int sweeps, displacements *d, doub
     }
     count_all(s, &r, &all, &accepted);
     *trials = (double)all / sweeps / of->walkers;
-    const moving *m = run_mover(&r, candidate);
+    const mover_slot *m = run_mover(&r, candidate);
     *step = m ? run_step(&r, m, 0) : of->step;
     run_close(&r);
     return good;
