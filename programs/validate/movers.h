@@ -68,6 +68,9 @@ void setting_append(char *text, size_t size, const char *format, ...)
 void setting_field(setting *, double strength);
 /* The INI file, malloc'ed. */
 char *setting_text(const subject *, const setting *);
+/* Positions [walkers][capacity][3] of this system after 300 sweeps of single displacements, so that each walker has the
+ * law of the system whether or not the mover reaches all states. malloc'ed; NULL: there are none. */
+double *setting_settled(const subject *, const setting *);
 
 /* Opens the system for a running check, with a shorter step if it is refused with the step that there is. Where the
  * mover or the core refuses it in any case, the check is left with the reason. false: it is not open. */
@@ -111,6 +114,8 @@ typedef struct law_test {
     /* Walkers that belong together: their mean is a unit. 0: each is one. -1: each of so many runs is a unit. */
     int together, runs;
     double parameters[8];
+    /* The run begins in states that have the law. */
+    bool settled;
     /* What may be wrong; a sentence without a full stop. */
     const char *advice;
 } law_test;

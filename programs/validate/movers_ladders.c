@@ -17,6 +17,7 @@ static law_test test_of_rung(subject *s, int rung)
     t.check = "law: two rungs";
     t.compared = "coordinates and energy of free particles in a field on a rung against exp(-U/kT)";
     t.together = -1;
+    t.settled = false;
     t.setting.walkers = 12;
     t.setting.temperature = temperatures[0];
     t.samples = s->target->quick ? 200 : 1200;

@@ -112,8 +112,15 @@ static void judge(subject *s, const law_test *t, const sums *sums)
 static bool measure_run(subject *s, law_test *t, sums *sums, int number)
 {
     run r;
-    if (!subject_open(s, &t->setting, &r)) return false;
-    bool good = subject_sweep(s, &r, (uint64_t)t->setting.equilibrate);
+    double *start = t->settled ? setting_settled(s, &t->setting) : NULL;
+    if (!subject_open(s, &t->setting, &r)) {
+        free(start);
+        return false;
+    }
+    bool good = !start || !run_place(&r, start);
+    if (!good) check_fail(s->findings, "positions of another run are refused: %s", r.error);
+    free(start);
+    good = good && subject_sweep(s, &r, (uint64_t)t->setting.equilibrate);
     for (int k = 0; good && k < t->samples; k++) {
         good = subject_sweep(s, &r, (uint64_t)(t->interval > 0 ? t->interval : 1));
         if (!good || sample(t, &r, sums, number)) continue;

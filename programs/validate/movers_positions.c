@@ -43,6 +43,7 @@ law_test law_of_field(subject *s, int dimension, double temperature, int bins)
                   .compared = "coordinates and energy of 24 free particles in a field against "
                               "exp(-U/kT)",
                   .what = "a coordinate",
+                  .settled = true,
                   .measure = measure_field,
                   .advice = advice_steps};
     t.setting = setting_new(s, dimension, edge, temperature);
@@ -103,6 +104,7 @@ law_test law_of_pair(subject *s, int dimension, bool hard)
                   .compared = hard ? "distances of two hard particles against their volumes"
                                    : "distances of two Lennard-Jones particles against exp(-U/kT)",
                   .what = "the distance",
+                  .settled = true,
                   .measure = measure_distance,
                   .advice = advice_steps};
     t.setting = setting_new(s, dimension, edge, temperature);
@@ -191,6 +193,7 @@ static law_test law_of_identities(subject *s, int dimension, bool field)
                   .compared = "forces on six interacting particles against derivatives of forces",
                   .names = names,
                   .dims = 2 + 2 * dimension,
+                  .settled = true,
                   .measure = measure_identities,
                   .advice = advice_steps};
     t.setting = setting_new(s, dimension, dimension == 2 ? 6.5 : 5, 0.8);
@@ -371,10 +374,11 @@ int laws_of_company(const target *target, findings *f, void *argument)
     t = second;
     t.check = "law: on a ladder";
     t.together = -1;
+    t.settled = false;
     t.setting.walkers = 8;
     t.samples = s->target->quick ? 100 : 800;
     setting_add(t.setting.after,
-                "[mover exchange]\n[ladder]\nvary = run.temperature\nvalues = 0.45 0.9\n");
+                "[mover serial]\nstep = 1.6\n[mover exchange]\n[ladder]\nvary = run.temperature\nvalues = 0.45 0.9\n");
     law l[2];
     for (int rung = 0; rung < 2; rung++) {
         l[rung] = law_of("distance", "dimension=2 length=6.5 lennard_jones=1 cutoff=1.6 kT=%g", rung ? 0.9 : 0.45);

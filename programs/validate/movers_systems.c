@@ -35,9 +35,17 @@ bool subject_is_slow(const subject *s, int dimension)
     return has_other_steps(s->mover) || (cells && dimension == 3);
 }
 
+/* Movers whose sweep is a number of trial moves make fewer of them. */
+static void limit_trials(const subject *s, setting *of)
+{
+    const plugmc_parameter *p = subject_key(s, "trials");
+    if (p && p->type == PLUGMC_TYPE_INTEGER && p->minimum <= 1 && p->fallback && atof(p->fallback) > 8)
+        snprintf(of->keys, sizeof of->keys, "trials = 8\n");
+}
+
 setting setting_new(subject *s, int dimension, double edge, double temperature)
 {
-    return (setting){.dimension = dimension,
+    setting of = {.dimension = dimension,
                      .edge = edge,
                      .temperature = temperature,
                      .walkers = (s->target->quick ? 128 : 256) / (subject_is_slow(s, dimension) ? 2 : 1),
@@ -46,6 +54,8 @@ setting setting_new(subject *s, int dimension, double edge, double temperature)
                      .threads = 1,
                      .step = 0.3 * edge,
                      .part = 0.5};
+    limit_trials(s, &of);
+    return of;
 }
 
 void setting_species(const subject *s, setting *to, int a, int b, double diameter)
@@ -134,15 +144,19 @@ static void add_required(const subject *s, char *keys, size_t size)
     }
 }
 
-char *setting_text(const subject *s, const setting *of)
+/* Its section, between those of the movers beside it. */
+static void put_movers(FILE *out, const subject *s, const setting *of)
 {
-    char *text = NULL, keys[2000] = "";
-    size_t length = 0;
-    FILE *out = checked(open_memstream(&text, &length));
+    char keys[2000] = "";
     setting_append(keys, sizeof keys, "%s", of->keys);
     add_steps(s, of, keys, sizeof keys);
     add_file_keys(s, keys, sizeof keys);
     add_required(s, keys, sizeof keys);
+    fprintf(out, "%s[mover %s]\nplugin = %s\n%s%s", of->before, candidate, s->target->loaded.path, keys, of->after);
+}
+
+static void put_system(FILE *out, const subject *s, const setting *of)
+{
     fprintf(out,
             "[run]\ntemperature = %.9g\nsweeps = 100000\nequilibrate = %lld\nseed = %lld\nwalkers = %d\n"
             "threads = %lld\nfirst_walker = %lld\ndevice = %s\n%s",
@@ -153,10 +167,39 @@ char *setting_text(const subject *s, const setting *of)
         fprintf(out, "[box]\n%s", of->box);
     else
         fprintf(out, "[box]\ndimension = %d\nlx = %.9g\n", of->dimension, of->edge);
-    fprintf(out, "%s[initial]\n%s%s%s[mover %s]\nplugin = %s\n%s%s", of->species,
-            *of->initial ? of->initial : "state = random\n", of->potentials, of->before, candidate, s->target->loaded.path, keys, of->after);
+    fprintf(out, "%s[initial]\n%s%s", of->species, *of->initial ? of->initial : "state = random\n", of->potentials);
+}
+
+char *setting_text(const subject *s, const setting *of)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = checked(open_memstream(&text, &length));
+    put_system(out, s, of);
+    put_movers(out, s, of);
     if (fclose(out)) checked(NULL);
     return text;
+}
+
+double *setting_settled(const subject *s, const setting *of)
+{
+    char *text = NULL;
+    size_t length = 0;
+    double *positions = NULL;
+    run r;
+    snapshot_of_run now;
+    FILE *out = checked(open_memstream(&text, &length));
+    put_system(out, s, of);
+    fprintf(out, "[mover serial]\nstep = %.9g\n", of->step);
+    if (fclose(out)) checked(NULL);
+    if (!run_open(&r, text) && !run_sweep(&r, 300) && !run_look(&r, &now)) {
+        const size_t bytes = 3 * sizeof(double) * (size_t)(now.walkers * now.capacity);
+        positions = checked(malloc(bytes + 1));
+        memcpy(positions, now.positions, bytes);
+    }
+    run_close(&r);
+    free(text);
+    return positions;
 }
 
 /* ---- Runs for a check -------------------------------------------------------------------------- */
