@@ -17,7 +17,8 @@ static enum family family_of(const plugmc_mover *m)
     if (m->driver && m->needs & PLUGMC_USES_ORBITALS) return FAMILY_WAVES;
     if (c & PLUGMC_CHANGED_WEIGHT) return FAMILY_WEIGHTS;
     if (c & PLUGMC_CHANGED_RUNG) return FAMILY_RUNGS;
-    if (c & PLUGMC_CHANGED_BOX) return c & PLUGMC_CHANGED_COUNT ? FAMILY_SHARED_BOXES : FAMILY_BOXES;
+    if (c & PLUGMC_CHANGED_BOX)
+        return c & PLUGMC_CHANGED_COUNT ? FAMILY_SHARED_BOXES : FAMILY_BOXES;
     return c & PLUGMC_CHANGED_COUNT ? FAMILY_NUMBERS : FAMILY_POSITIONS;
 }
 
@@ -41,7 +42,8 @@ static apart_work *laws_of(enum family family)
 static setting setting_of_positions(subject *s, bool ideal)
 {
     static const char *const potentials[] = {
-        "[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.6\n", "[potential hard_sphere]\n"};
+        "[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.6\n",
+        "[potential hard_sphere]\n"};
     static const char no_potential[] = "[potential expression]\nenergy = 0*r\ncutoff = 1.6\n";
     setting of;
     for (int k = 0; k < 2; k++) {
@@ -70,11 +72,12 @@ setting setting_of_family(subject *s, bool ideal)
 
 /* ---- FILE.ini ----------------------------------------------------------------------------------- */
 
-static const ini_section *find_section(const ini_file *ini, const char *kind, const char *label, int skip)
+static const ini_section *find_section(const ini_file *ini, const char *kind, const char *label,
+                                       int skip)
 {
     for (int k = 0; k < ini->count; k++)
-        if (!strcmp(ini->sections[k].kind, kind) && (!label || !strcmp(ini->sections[k].label, label)) &&
-            skip-- == 0)
+        if (!strcmp(ini->sections[k].kind, kind) &&
+            (!label || !strcmp(ini->sections[k].label, label)) && skip-- == 0)
             return &ini->sections[k];
     return NULL;
 }
@@ -94,12 +97,15 @@ static int check_required(const subject *s, report *r)
 {
     for (int32_t k = 0; k < s->plugin->parameter_count; k++) {
         const plugmc_parameter *p = plugmc_parameter_at(s->plugin, k);
-        if (p->derived || p->fallback || p->type == PLUGMC_TYPE_TEXT || p->type == PLUGMC_TYPE_NUMBERS) continue;
+        if (p->derived || p->fallback || p->type == PLUGMC_TYPE_TEXT ||
+            p->type == PLUGMC_TYPE_NUMBERS)
+            continue;
         if (s->section && ini_get(s->section, p->name)) continue;
-        return report_error(r, EXIT_INPUT, s->target->file, 0,
-                            "the mover '%s' needs a value of its key '%s' (%s): give it in a section [mover %s] "
-                            "of an INI file, plugmc validate %s FILE.ini",
-                            s->plugin->name, p->name, p->doc, s->target->label, s->target->name);
+        return report_error(
+            r, EXIT_INPUT, s->target->file, 0,
+            "the mover '%s' needs a value of its key '%s' (%s): give it in a section [mover %s] "
+            "of an INI file, plugmc validate %s FILE.ini",
+            s->plugin->name, p->name, p->doc, s->target->label, s->target->name);
     }
     return 0;
 }
@@ -146,7 +152,8 @@ static void make_all(const target *t, findings *f, subject *s)
         make_groups(t, f, s);
     } else {
         check_not_covered(f, "on a GPU", "%s",
-                          needs & PLUGMC_RUNS_ON_GPU ? t->why_no_gpu : "the mover does not run there");
+                          needs & PLUGMC_RUNS_ON_GPU ? t->why_no_gpu
+                                                     : "the mover does not run there");
     }
 }
 
@@ -178,7 +185,8 @@ int validate_mover(const target *t, findings *f)
     if (!code && t->file) s.section = find_section(&ini, "mover", t->label, 0);
     if (!code) code = check_required(&s, &r);
     name_species(&s, t->file ? &ini : NULL);
-    snprintf(s.folder, sizeof s.folder, "%s/plugmc-validate-XXXXXX", folder && *folder ? folder : "/tmp");
+    snprintf(s.folder, sizeof s.folder, "%s/plugmc-validate-XXXXXX",
+             folder && *folder ? folder : "/tmp");
     if (!code && !mkdtemp(s.folder))
         code = report_error(&r, EXIT_OUTPUT, NULL, 0, "no folder %s can be made", s.folder);
     if (!code) {

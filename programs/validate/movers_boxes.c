@@ -32,12 +32,14 @@ static void measure_volume(const law_test *t, const snapshot_of_run *now, int w,
 
 static law_test volume_test(const char *check, const char *compared)
 {
-    return (law_test){.check = check,
-                      .compared = compared,
-                      .what = "the volume",
-                      .measure = measure_volume,
-                      .advice = "look at log_factor: (N + 1) ln(V'/V) where ln V is drawn, N ln(V'/V) where V is; "
-                                "particles go along at fixed fractional coordinates, and -ln p has P V / kT already"};
+    return (law_test){
+        .check = check,
+        .compared = compared,
+        .what = "the volume",
+        .measure = measure_volume,
+        .advice =
+            "look at log_factor: (N + 1) ln(V'/V) where ln V is drawn, N ln(V'/V) where V is; "
+            "particles go along at fixed fractional coordinates, and -ln p has P V / kT already"};
 }
 
 /* Free particles, whose potential has a range but no strength, for movers that have cells. */
@@ -50,8 +52,9 @@ void setting_beside_cells(setting *of, double range)
 
 static void law_beside_cells(subject *s)
 {
-    law_test t = volume_test("law: beside checkerboard",
-                             "volumes of free particles, which another mover moves in cells, against V^N exp(-PV/kT)");
+    law_test t = volume_test(
+        "law: beside checkerboard",
+        "volumes of free particles, which another mover moves in cells, against V^N exp(-PV/kT)");
     t.setting = setting_of_pressure(s, 2, 8, 0);
     setting_beside_cells(&t.setting, 0.3);
     t.samples = s->target->quick ? 200 : 800;
@@ -62,14 +65,16 @@ static void law_beside_cells(subject *s)
     law_try(s, &t);
 }
 
-static void law_of_pressure(subject *s, int dimension, int particles, double diameter, const char *check)
+static void law_of_pressure(subject *s, int dimension, int particles, double diameter,
+                            const char *check)
 {
-    law_test t = volume_test(check, diameter > 0 ? "volumes of two hard particles against exp(-PV/kT) and their volumes"
-                                                 : "volumes of free particles against V^N exp(-PV/kT)");
+    law_test t = volume_test(
+        check, diameter > 0 ? "volumes of two hard particles against exp(-PV/kT) and their volumes"
+                            : "volumes of free particles against V^N exp(-PV/kT)");
     t.setting = setting_of_pressure(s, dimension, particles, diameter);
     t.interval = 2;
-    law l = law_of("volume", "dimension=%d particles=%d pressure=%g kT=%g core=%g", dimension, particles,
-                   pressure, kT, diameter);
+    law l = law_of("volume", "dimension=%d particles=%d pressure=%g kT=%g core=%g", dimension,
+                   particles, pressure, kT, diameter);
     law_bins(&t, &l, 13);
     free(l.points);
     law_try(s, &t);
@@ -78,15 +83,18 @@ static void law_of_pressure(subject *s, int dimension, int particles, double dia
 /* Every pair by its nearest image, whatever the size of the box. */
 static void law_of_charges(subject *s)
 {
-    law_test t = volume_test("law: pressure, charges",
-                             "volumes of two charges against exp(-PV/kT) and their energies by quadrature");
+    law_test t =
+        volume_test("law: pressure, charges",
+                    "volumes of two charges against exp(-PV/kT) and their energies by quadrature");
     t.setting = setting_new(s, 2, 5, 1.2);
     t.setting.pressure = 0.2;
     t.setting.part = 1;
     t.setting.step = 2;
     t.interval = 2;
-    setting_add(t.setting.species, "[species %s]\ncount = 2\ndiameter = 0\ncharge = 1\n", s->names[0]);
-    setting_add(t.setting.potentials, "[potential coulomb]\nbjerrum_length = 2\nminimum_image = yes\n");
+    setting_add(t.setting.species, "[species %s]\ncount = 2\ndiameter = 0\ncharge = 1\n",
+                s->names[0]);
+    setting_add(t.setting.potentials,
+                "[potential coulomb]\nbjerrum_length = 2\nminimum_image = yes\n");
     setting_add(t.setting.after, "[mover serial]\nstep = 1.5\n");
     law l = law_of("volume", "dimension=2 coulomb=2 pressure=0.2 kT=1.2");
     law_bins(&t, &l, 13);
@@ -111,7 +119,8 @@ static const char advice_shared[] =
     "look at log_factor: N V' / ((N' + 1) V) belongs to a particle that leaves N in V and joins N' in V', and "
     "(N + 1) ln V + (N' + 1) ln V' to volumes whose ratio is drawn by its logarithm";
 
-static void measure_share(const law_test *t, const snapshot_of_run *now, int w, double *out, double *samples)
+static void measure_share(const law_test *t, const snapshot_of_run *now, int w, double *out,
+                          double *samples)
 {
     const double value =
         t->parameters[0] > 0 ? now->boxes[w].volume : (double)now->counts[w * now->species];
@@ -123,13 +132,15 @@ static void measure_share(const law_test *t, const snapshot_of_run *now, int w, 
 /* Of an ideal gas every number is as likely as every other, and so is every volume. */
 static void law_of_shares(subject *s, int dimension, bool volumes)
 {
-    law_test t = {.check = volumes ? "law: shared volume" : "law: shared particles",
-                  .compared = "one of two boxes that share four free particles and their volumes against even laws",
-                  .what = volumes ? "the volume" : "the number of particles",
-                  .together = s->mover->together > 0 ? s->mover->together : -1,
-                  .measure = measure_share,
-                  .advice = advice_shared,
-                  .parameters = {volumes}};
+    law_test t = {
+        .check = volumes ? "law: shared volume" : "law: shared particles",
+        .compared =
+            "one of two boxes that share four free particles and their volumes against even laws",
+        .what = volumes ? "the volume" : "the number of particles",
+        .together = s->mover->together > 0 ? s->mover->together : -1,
+        .measure = measure_share,
+        .advice = advice_shared,
+        .parameters = {volumes}};
     t.setting = setting_of_shared_boxes(s, dimension);
     law l = law_of("even", volumes ? "from=0 to=%g" : "total=4", 2 * pow(2, dimension));
     law_bins(&t, &l, volumes ? 12 : 5);
@@ -144,8 +155,10 @@ static void expect_hard_shares(law_test *t, double all)
     double sum[3] = {0};
     for (int k = 0; k < STEPS; k++) {
         const double v = all * (k + 0.5) / STEPS;
-        const law one = law_of("number", "dimension=2 length=%.12g activity=1 most=2 core=1", sqrt(v)),
-                  other = law_of("number", "dimension=2 length=%.12g activity=1 most=2 core=1", sqrt(all - v));
+        const law one = law_of("number", "dimension=2 length=%.12g activity=1 most=2 core=1",
+                               sqrt(v)),
+                  other = law_of("number", "dimension=2 length=%.12g activity=1 most=2 core=1",
+                                 sqrt(all - v));
         for (int n = 0; n < 3; n++)
             sum[n] += one.points[n].weight / one.points[0].weight * other.points[2 - n].weight /
                       other.points[0].weight;
@@ -161,12 +174,14 @@ static void expect_hard_shares(law_test *t, double all)
 
 static void law_of_hard_shares(subject *s)
 {
-    law_test t = {.check = "law: shared hard disks",
-                  .compared = "one of two boxes that share two hard disks and their volumes against quadrature",
-                  .what = "the number of particles",
-                  .together = s->mover->together > 0 ? s->mover->together : -1,
-                  .measure = measure_share,
-                  .advice = advice_shared};
+    law_test t = {
+        .check = "law: shared hard disks",
+        .compared =
+            "one of two boxes that share two hard disks and their volumes against quadrature",
+        .what = "the number of particles",
+        .together = s->mover->together > 0 ? s->mover->together : -1,
+        .measure = measure_share,
+        .advice = advice_shared};
     t.setting = setting_of_shared_boxes(s, 2);
     snprintf(t.setting.species, sizeof t.setting.species,
              "[species %s]\ncount = 1\nmax_count = 2\ndiameter = 1\n", s->names[0]);

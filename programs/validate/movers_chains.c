@@ -93,16 +93,17 @@ static setting small(subject *s)
 
 static int length_of(const setting *of) { return (int)of->equilibrate + PRODUCTION; }
 
-static void compare(subject *s, setting *of, int second, const kept *good, const char *check, const char *compared,
-                    const char *advice)
+static void compare(subject *s, setting *of, int second, const kept *good, const char *check,
+                    const char *compared, const char *advice)
 {
     kept other = {0};
     check_begin(s->findings, check, NAN, "%s", compared);
     if (make_chain(s, of, length_of(of), second, good->walkers, &other) && !is_same(good, &other))
-        check_fail(s->findings, "%lld of %lld coordinates differ, or a number of particles, a box or a weight "
-                    "does: %s",
-                    (long long)coordinates_apart(good, &other),
-                    (long long)(good->positions / sizeof(double)), advice);
+        check_fail(s->findings,
+                   "%lld of %lld coordinates differ, or a number of particles, a box or a weight "
+                   "does: %s",
+                   (long long)coordinates_apart(good, &other),
+                   (long long)(good->positions / sizeof(double)), advice);
     free(other.data);
     check_end(s->findings);
 }
@@ -113,7 +114,8 @@ static bool chain_from(subject *s, setting *of, const double *start, kept *out)
     run r;
     snapshot_of_run now;
     if (!subject_open(s, of, &r)) return false;
-    bool good = !run_place(&r, start) && subject_sweep(s, &r, (uint64_t)length_of(of)) && !run_look(&r, &now);
+    bool good = !run_place(&r, start) && subject_sweep(s, &r, (uint64_t)length_of(of)) &&
+                !run_look(&r, &now);
     if (good)
         *out = keep(&now, WALKERS);
     else if (check_running(s->findings))
@@ -175,10 +177,11 @@ static void compare_walkers(subject *s, const kept *good)
                 "walkers 2 and 3 of four with the same two made by a run with first_walker = 2");
     if (make_chain(s, &of, length_of(&of), 0, WALKERS / 2, &other)) {
         if (memcmp(good->data + (WALKERS / 2) * row, other.data, (WALKERS / 2) * row) != 0)
-            check_fail(s->findings,
-                       "the same walkers have other chains in a run that begins with walker 2: draw "
-                       "random numbers for the number of the walker (plugmc_draw adds "
-                       "first_walker), and keep nothing from one walker to the next");
+            check_fail(
+                s->findings,
+                "the same walkers have other chains in a run that begins with walker 2: draw "
+                "random numbers for the number of the walker (plugmc_draw adds "
+                "first_walker), and keep nothing from one walker to the next");
         if (!memcmp(good->data, good->data + row, row))
             check_fail(s->findings, "walkers 0 and 1 are the same: the number of the walker has to "
                                     "be in every random number");
@@ -205,8 +208,10 @@ int checks_of_chains(const target *target, findings *f, void *argument)
     if (!there) return 0;
     compare(s, &of, 0, &good, "same seed, same chain", "two runs with one seed",
             "something is not set at the start, or random numbers are not those of plugmc_draw");
-    compare(s, &of, PRODUCTION / 2, &good, "sweeps in two calls", "all sweeps with all but five and five", division);
-    compare(s, &of, ONE_BY_ONE, &good, "sweeps one by one", "all sweeps with single ones", division);
+    compare(s, &of, PRODUCTION / 2, &good, "sweeps in two calls",
+            "all sweeps with all but five and five", division);
+    compare(s, &of, ONE_BY_ONE, &good, "sweeps one by one", "all sweeps with single ones",
+            division);
     compare(s, &threads, 0, &good, "threads", "one thread with two",
             "the chain must not depend on threads: let each walker have its own numbers and sums");
     compare_seeds(s);
@@ -247,8 +252,8 @@ static void compare_resumed(subject *s, const char *check, int after)
     char path[100];
     snprintf(path, sizeof path, "%s/run%d.h5", s->folder, first);
     setting_add(of.run, "output = %s\n", path);
-    check_begin(s->findings, check, NAN, "a run of %d sweeps with one that is resumed after %d", all,
-                first);
+    check_begin(s->findings, check, NAN, "a run of %d sweeps with one that is resumed after %d",
+                all, first);
     bool there = make_chain(s, &of, all, 0, WALKERS, &good) && subject_open(s, &of, &r);
     if (there) {
         there = subject_sweep(s, &r, (uint64_t)first);
@@ -260,12 +265,13 @@ static void compare_resumed(subject *s, const char *check, int after)
     }
     if (there && resume(s, path, all - first, &other)) {
         if (!is_same(&good, &other))
-            check_fail(s->findings,
-                        "%lld of %lld coordinates differ, or a number of particles, a box or a weight "
-                        "does: let 'archive' save what the mover keeps beyond the configuration and "
-                        "the steps, and 'load' set all that follows from the configuration",
-                        (long long)coordinates_apart(&good, &other),
-                        (long long)(good.positions / sizeof(double)));
+            check_fail(
+                s->findings,
+                "%lld of %lld coordinates differ, or a number of particles, a box or a weight "
+                "does: let 'archive' save what the mover keeps beyond the configuration and "
+                "the steps, and 'load' set all that follows from the configuration",
+                (long long)coordinates_apart(&good, &other),
+                (long long)(good.positions / sizeof(double)));
     }
     free(good.data);
     free(other.data);

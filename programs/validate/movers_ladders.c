@@ -21,18 +21,16 @@ static law_test test_of_rung(subject *s, int rung)
     t.setting.walkers = 12;
     t.setting.temperature = temperatures[0];
     t.samples = s->target->quick ? 200 : 1200;
-    t.advice = "look at the acceptance min(1, exp(-change of -ln p)) with the change that exchange_delta gives, and "
-               "exchange rungs by exchange_rungs alone";
+    t.advice =
+        "look at the acceptance min(1, exp(-change of -ln p)) with the change that exchange_delta gives, and "
+        "exchange rungs by exchange_rungs alone";
     setting_add(t.setting.before, "[mover serial]\nstep = 1.6\n");
-    setting_add(t.setting.after, "[ladder]\nvary = run.temperature\nvalues = %g %g\n", temperatures[0],
-                temperatures[1]);
+    setting_add(t.setting.after, "[ladder]\nvary = run.temperature\nvalues = %g %g\n",
+                temperatures[0], temperatures[1]);
     return t;
 }
 
-setting setting_of_rungs(subject *s)
-{
-    return test_of_rung(s, 0).setting;
-}
+setting setting_of_rungs(subject *s) { return test_of_rung(s, 0).setting; }
 
 int laws_of_rungs(const target *target, findings *f, void *argument)
 {
@@ -47,7 +45,8 @@ int laws_of_rungs(const target *target, findings *f, void *argument)
 /* ---- Weights of macrostates --------------------------------------------------------------------- */
 
 /* For neighbouring numbers n and n + 1 whose weights are told now: what goes up is what comes down. */
-static void measure_balance(const law_test *t, const snapshot_of_run *now, int w, double *out, double *samples)
+static void measure_balance(const law_test *t, const snapshot_of_run *now, int w, double *out,
+                            double *samples)
 {
     const plugmc_macrostates *m = now->macrostates;
     const int n = (int)now->counts[w * now->species];
@@ -70,7 +69,8 @@ setting setting_of_weights(subject *s)
     setting of = setting_new(s, 2, edge, 1.3);
     of.walkers = 8;
     of.equilibrate = 400;
-    setting_add(of.species, "[species %s]\ncount = 3\nmax_count = 10\ndiameter = 0\nactivity = %.9g\n",
+    setting_add(of.species,
+                "[species %s]\ncount = 3\nmax_count = 10\ndiameter = 0\nactivity = %.9g\n",
                 s->names[0], zV / edge / edge);
     setting_add(of.potentials, "[potential hard_sphere]\n");
     setting_add(of.before, "[mover insert]\nspecies = %s\ntrials = 8\n", s->names[0]);
@@ -79,26 +79,26 @@ setting setting_of_weights(subject *s)
 
 int laws_of_weights(const target *target, findings *f, void *argument)
 {
-    static const char *const names[] = {"what goes from 0 to 1 less what comes back",
-                                        "what goes from 1 to 2 less what comes back",
-                                        "what goes from 2 to 3 less what comes back",
-                                        "what goes from 3 to 4 less what comes back",
-                                        "what goes from 4 to 5 less what comes back",
-                                        "what goes from 5 to 6 less what comes back",
-                                        "what goes from 6 to 7 less what comes back",
-                                        "what goes from 7 to 8 less what comes back"};
+    static const char *const names[] = {
+        "what goes from 0 to 1 less what comes back", "what goes from 1 to 2 less what comes back",
+        "what goes from 2 to 3 less what comes back", "what goes from 3 to 4 less what comes back",
+        "what goes from 4 to 5 less what comes back", "what goes from 5 to 6 less what comes back",
+        "what goes from 6 to 7 less what comes back", "what goes from 7 to 8 less what comes back"};
     subject *s = argument;
     (void)target, (void)f;
-    law_test t = {.check = "law: weights of numbers",
-                  .compared = "balance between neighbouring numbers of free particles with a reservoir and weights",
-                  .names = names,
-                  .dims = 8,
-                  .together = -1,
-                  .samples = s->target->quick ? 200 : 1200,
-                  .measure = measure_balance,
-                  .parameters = {4.2},
-                  .advice = "weights may change in production only so slowly that the chain follows; declare the same "
-                            "array that the core is to read"};
+    law_test t = {
+        .check = "law: weights of numbers",
+        .compared =
+            "balance between neighbouring numbers of free particles with a reservoir and weights",
+        .names = names,
+        .dims = 8,
+        .together = -1,
+        .samples = s->target->quick ? 200 : 1200,
+        .measure = measure_balance,
+        .parameters = {4.2},
+        .advice =
+            "weights may change in production only so slowly that the chain follows; declare the same "
+            "array that the core is to read"};
     t.setting = setting_of_weights(s);
     law_try(s, &t);
     return 0;

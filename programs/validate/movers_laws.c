@@ -95,17 +95,18 @@ static void judge(subject *s, const law_test *t, const sums *sums)
     double expected[2 * MOST_DIMS];
     const int dims = dims_of(t);
     for (int k = 0; k < dims; k++)
-        expected[k] = !t->second     ? t->expected[k]
+        expected[k] = !t->second    ? t->expected[k]
                       : k < t->dims ? 0.5 * t->expected[k]
                                     : 0.5 * t->second->expected[k - t->dims];
     const comparison c = sums_compare(sums, expected);
     const double times = t->second ? 2 : 1;
     describe(t, c.worst, what, sizeof what);
-    check_value(s->findings, c.minus_log_p,
-                "%s is %.5g(%.1g), exact is %.5g, %+.1f errors; all together have p = 10^-%.1f, where 10^-%d is "
-                "allowed: %s",
-                what, times * c.mean, times * c.error, times * expected[c.worst], c.z, c.minus_log_p, LIMIT_LOG_P,
-                t->advice);
+    check_value(
+        s->findings, c.minus_log_p,
+        "%s is %.5g(%.1g), exact is %.5g, %+.1f errors; all together have p = 10^-%.1f, where 10^-%d is "
+        "allowed: %s",
+        what, times * c.mean, times * c.error, times * expected[c.worst], c.z, c.minus_log_p,
+        LIMIT_LOG_P, t->advice);
 }
 
 /* One run. false: the check has failed or was left. */

@@ -16,12 +16,12 @@ enum { MOST = 14, START = 3 };
 static const double activity_per_volume[2] = {4.2, 3.1}; /* activity times volume */
 
 /* Both species, or the first alone, exchange particles with reservoirs. */
-static void add_reservoirs(subject *s, setting *of, int species, int start, int most, double diameter,
-                           double volume)
+static void add_reservoirs(subject *s, setting *of, int species, int start, int most,
+                           double diameter, double volume)
 {
     for (int k = 0; k < 2; k++) {
-        setting_add(of->species, "[species %s]\ncount = %d\nmax_count = %d\ndiameter = %g\n", s->names[k],
-                    start, most, diameter * (k ? 1.4 : 1));
+        setting_add(of->species, "[species %s]\ncount = %d\nmax_count = %d\ndiameter = %g\n",
+                    s->names[k], start, most, diameter * (k ? 1.4 : 1));
         if (k < species)
             setting_add(of->species, "activity = %.9g\n", activity_per_volume[k] / volume);
     }
@@ -29,7 +29,8 @@ static void add_reservoirs(subject *s, setting *of, int species, int start, int 
 }
 
 /* With as many activities as the mover has a use for. */
-static setting reservoir(subject *s, int dimension, double edge, int start, int most, double diameter)
+static setting reservoir(subject *s, int dimension, double edge, int start, int most,
+                         double diameter)
 {
     setting of = setting_new(s, dimension, edge, 1.3);
     for (int species = 2; species >= 0; species--) {
@@ -161,8 +162,9 @@ static void law_of_density(subject *s)
                   .compared = "numbers of free particles along x against z exp(-U/kT)",
                   .what = "a particle's x",
                   .measure = measure_density,
-                  .advice = "look at where particles are inserted (uniformly in the box), which one is "
-                            "removed, and whether the energy of the field counts"};
+                  .advice =
+                      "look at where particles are inserted (uniformly in the box), which one is "
+                      "removed, and whether the energy of the field counts"};
     t.setting = reservoir(s, 2, edge, START, 40, 0);
     setting_field(&t.setting, strength);
     law l = law_of("field", "length=%g strength=%g kT=1.3", edge, strength);
@@ -193,12 +195,17 @@ static void law_of_two(subject *s, bool soft, int dimension)
     t.setting = setting_new(s, dimension, edge, soft ? 0.6 : 1.3);
     add_reservoirs(s, &t.setting, 1, 0, 2, soft ? 0 : 1, volume);
     if (soft)
-        setting_add(t.setting.potentials, "[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n");
+        setting_add(t.setting.potentials,
+                    "[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n");
     else
         setting_add(t.setting.potentials, "[potential hard_sphere]\n");
-    law l = soft ? law_of("number", "dimension=%d length=%g activity=%.12g most=2 lennard_jones=1 cutoff=1.5 kT=0.6",
-                          dimension, edge, z)
-                 : law_of("number", "dimension=%d length=%g activity=%.12g most=2 core=1", dimension, edge, z);
+    law l =
+        soft ? law_of(
+                   "number",
+                   "dimension=%d length=%g activity=%.12g most=2 lennard_jones=1 cutoff=1.5 kT=0.6",
+                   dimension, edge, z)
+             : law_of("number", "dimension=%d length=%g activity=%.12g most=2 core=1", dimension,
+                      edge, z);
     for (int n = 0; n < 2; n++) t.expected[n] = l.points[n].weight, t.ends[n] = n + 0.5;
     t.dims = 2;
     free(l.points);
@@ -209,12 +216,14 @@ static void law_of_two(subject *s, bool soft, int dimension)
 static void law_of_identities(subject *s)
 {
     const double edge = 3.6;
-    law_test t = {.check = "law: identities, hard pair",
-                  .compared = "numbers of two hard particles of two kinds against their volumes",
-                  .what = "the number of particles of the first species",
-                  .measure = measure_numbers,
-                  .advice = "look at log_factor: ln(N / (N' + 1)) belongs to a particle that leaves N of its kind and "
-                            "joins N' others; activities are in -ln p already"};
+    law_test t = {
+        .check = "law: identities, hard pair",
+        .compared = "numbers of two hard particles of two kinds against their volumes",
+        .what = "the number of particles of the first species",
+        .measure = measure_numbers,
+        .advice =
+            "look at log_factor: ln(N / (N' + 1)) belongs to a particle that leaves N of its kind and "
+            "joins N' others; activities are in -ln p already"};
     t.setting = setting_new(s, 2, edge, 1.3);
     add_reservoirs(s, &t.setting, 2, 1, 2, 1, edge * edge);
     setting_add(t.setting.potentials, "[potential hard_disk]\n");
@@ -236,16 +245,19 @@ int laws_of_numbers(const target *target, findings *f, void *argument)
         const direction d = find_direction(s, &of);
         if (d.step[0])
             law_of_ideal_gas(s, &of, &d, 0,
-                             dimension == 2 ? "law: reservoir, 2 dimensions" : "law: reservoir, 3 dimensions");
+                             dimension == 2 ? "law: reservoir, 2 dimensions"
+                                            : "law: reservoir, 3 dimensions");
         if (d.step[1])
             law_of_ideal_gas(s, &of, &d, 1,
                              dimension == 2 ? "law: second species, 2 dimensions"
                                             : "law: second species, 3 dimensions");
         setting beside = of;
         setting_beside_cells(&beside, 0.5);
-        if (d.step[0] && dimension == 2) law_of_ideal_gas(s, &beside, &d, 0, "law: beside checkerboard");
+        if (d.step[0] && dimension == 2)
+            law_of_ideal_gas(s, &beside, &d, 0, "law: beside checkerboard");
         if (!d.step[0] && !d.step[1])
-            check_not_covered(f, "law: reservoir", "no number of particles has changed in 60 sweeps");
+            check_not_covered(f, "law: reservoir",
+                              "no number of particles has changed in 60 sweeps");
         if (!d.free && d.step[0] && !d.step[1])
             for (int soft = 0; soft < 2; soft++) law_of_two(s, soft, dimension);
         if (!d.free && d.step[0] && !d.step[1] && dimension == 2) law_of_density(s);

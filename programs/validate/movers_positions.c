@@ -96,9 +96,9 @@ static void measure_distance(const law_test *t, const snapshot_of_run *now, int 
 /* Two of them: soft ones, or hard ones of diameter 1. */
 law_test law_of_pair(subject *s, int dimension, bool hard)
 {
-    static const char *const checks[] = {"law: soft pair, 2 dimensions", "law: soft pair, 3 dimensions",
-                                         "law: hard pair, 2 dimensions",
-                                         "law: hard pair, 3 dimensions"};
+    static const char *const checks[] = {
+        "law: soft pair, 2 dimensions", "law: soft pair, 3 dimensions",
+        "law: hard pair, 2 dimensions", "law: hard pair, 3 dimensions"};
     const double edge = hard ? 5 : 6.5, temperature = hard ? 1 : 0.45;
     law_test t = {.check = checks[2 * hard + dimension - 2],
                   .compared = hard ? "distances of two hard particles against their volumes"
@@ -182,12 +182,14 @@ static void measure_identities(const law_test *t, const snapshot_of_run *now, in
 
 static law_test law_of_identities(subject *s, int dimension, bool field)
 {
-    static const char *const names[] = {
-        "<F^2> - kT <Laplacian of U> of the first species",
-        "<F^2> - kT <Laplacian of U> of the second species",
-        "<F_x sin kx> + kT k <cos kx>", "<F_x cos kx> - kT k <sin kx>",
-        "<F_y sin ky> + kT k <cos ky>", "<F_y cos ky> - kT k <sin ky>",
-        "<F_z sin kz> + kT k <cos kz>", "<F_z cos kz> - kT k <sin kz>"};
+    static const char *const names[] = {"<F^2> - kT <Laplacian of U> of the first species",
+                                        "<F^2> - kT <Laplacian of U> of the second species",
+                                        "<F_x sin kx> + kT k <cos kx>",
+                                        "<F_x cos kx> - kT k <sin kx>",
+                                        "<F_y sin ky> + kT k <cos ky>",
+                                        "<F_y cos ky> - kT k <sin ky>",
+                                        "<F_z sin kz> + kT k <cos kz>",
+                                        "<F_z cos kz> - kT k <sin kz>"};
     law_test t = {.check = dimension == 2 ? "law: many particles, 2 dimensions"
                                           : "law: many particles, 3 dimensions",
                   .compared = "forces on six interacting particles against derivatives of forces",
@@ -210,7 +212,8 @@ static law_test law_of_identities(subject *s, int dimension, bool field)
 /* ---- Movers that exchange positions alone ------------------------------------------------------ */
 
 enum { PLACES = 5 };
-static const double places[PLACES][2] = {{0.3, 0.2}, {1.1, 0.5}, {2.2, 1.0}, {3.1, 2.9}, {0.6, 2.7}};
+static const double places[PLACES][2] = {
+    {0.3, 0.2}, {1.1, 0.5}, {2.2, 1.0}, {3.1, 2.9}, {0.6, 2.7}};
 static const double charge_of[2] = {1.5, 0.5};
 
 /* Bits of the places that the two particles of the first species have: a number from 0 to 9, in the order of bits. */
@@ -259,8 +262,9 @@ static void law_of_arrangements(subject *s)
                   .what = "arrangement",
                   .dims = 9,
                   .measure = measure_arrangement,
-                  .advice = "look at the acceptance, and whether each exchange is proposed as often "
-                            "as its reverse"};
+                  .advice =
+                      "look at the acceptance, and whether each exchange is proposed as often "
+                      "as its reverse"};
     t.setting = setting_new(s, 2, 4, 0.6);
     for (unsigned bits = 0, n = 0; bits < 1u << PLACES; bits++) {
         if (__builtin_popcount(bits) != 2) continue;
@@ -377,11 +381,13 @@ int laws_of_company(const target *target, findings *f, void *argument)
     t.settled = false;
     t.setting.walkers = 8;
     t.samples = s->target->quick ? 100 : 800;
-    setting_add(t.setting.after,
-                "[mover serial]\nstep = 1.6\n[mover exchange]\n[ladder]\nvary = run.temperature\nvalues = 0.45 0.9\n");
+    setting_add(
+        t.setting.after,
+        "[mover serial]\nstep = 1.6\n[mover exchange]\n[ladder]\nvary = run.temperature\nvalues = 0.45 0.9\n");
     law l[2];
     for (int rung = 0; rung < 2; rung++) {
-        l[rung] = law_of("distance", "dimension=2 length=6.5 lennard_jones=1 cutoff=1.6 kT=%g", rung ? 0.9 : 0.45);
+        l[rung] = law_of("distance", "dimension=2 length=6.5 lennard_jones=1 cutoff=1.6 kT=%g",
+                         rung ? 0.9 : 0.45);
         law_bins(rung ? &second : &t, &l[rung], 10);
         free(l[rung].points);
     }

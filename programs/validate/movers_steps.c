@@ -38,7 +38,8 @@ static const char *fault_of_walker(const snapshot_of_run *now, int w)
     const plugmc_box *box = &now->boxes[w];
     if (!(box->volume > 0) || !isfinite(box->volume)) return "a volume that is no positive number";
     for (int32_t s = 0; s < now->species; s++) {
-        const int64_t n = now->counts[w * now->species + s], room = now->first[s + 1] - now->first[s];
+        const int64_t n = now->counts[w * now->species + s],
+                      room = now->first[s + 1] - now->first[s];
         if (n < 0 || n > room) return "a number of particles that there is no room for";
         for (int64_t i = 0; i < n; i++)
             for (int d = 0; d < box->dimension; d++) {
@@ -61,15 +62,17 @@ static void check_configurations(subject *s)
     snapshot_of_run now;
     const char *fault = NULL;
     of.walkers = 16;
-    check_begin(s->findings, "configurations", NAN,
-                "positions, numbers of particles and boxes after each of 100 sweeps against what can be");
+    check_begin(
+        s->findings, "configurations", NAN,
+        "positions, numbers of particles and boxes after each of 100 sweeps against what can be");
     if (subject_open(s, &of, &r)) {
         for (int k = 0; k < 100 && !fault && subject_sweep(s, &r, 1); k++) {
             if (run_look(&r, &now)) break;
             for (int w = 0; w < now.walkers && !fault; w++) fault = fault_of_walker(&now, w);
         }
         if (fault)
-            check_fail(s->findings, "the mover has made %s: look at what it writes or proposes", fault);
+            check_fail(s->findings, "the mover has made %s: look at what it writes or proposes",
+                       fault);
         run_close(&r);
     }
     check_end(s->findings);
@@ -85,11 +88,11 @@ static seen difference(const memory *before, const snapshot_of_run *now, int w)
 {
     const size_t row = 3 * (size_t)now->capacity, first = (size_t)w * row,
                  species = (size_t)now->species;
-    return (seen){
-        memcmp(before->positions + first, now->positions + first, row * sizeof(double)) != 0,
-        memcmp(before->counts + (size_t)w * species, now->counts + (size_t)w * species,
-               species * sizeof(int64_t)) != 0,
-        before->volumes[w] != now->boxes[w].volume};
+    return (seen){memcmp(before->positions + first, now->positions + first, row * sizeof(double)) !=
+                      0,
+                  memcmp(before->counts + (size_t)w * species, now->counts + (size_t)w * species,
+                         species * sizeof(int64_t)) != 0,
+                  before->volumes[w] != now->boxes[w].volume};
 }
 
 typedef struct tally {
@@ -138,10 +141,11 @@ static bool count_sweep(subject *s, run *r, tally *t)
         check_fail(s->findings, "a sweep has accepted %llu of %llu trial moves: count every trial",
                    (unsigned long long)accepted, (unsigned long long)trials);
     else if (changed > most && s->family != FAMILY_RUNGS)
-        check_fail(s->findings,
-                   "in one sweep %lld walkers have changed, and %llu trial moves are counted as "
-                   "accepted: count each accepted move in 'counts', or leave the decision to the core",
-                   (long long)changed, (unsigned long long)accepted);
+        check_fail(
+            s->findings,
+            "in one sweep %lld walkers have changed, and %llu trial moves are counted as "
+            "accepted: count each accepted move in 'counts', or leave the decision to the core",
+            (long long)changed, (unsigned long long)accepted);
     return !(accepted > trials) && !(changed > most && s->family != FAMILY_RUNGS);
 }
 
@@ -151,9 +155,8 @@ static void check_claims(subject *s, const tally *t)
     const uint32_t changes = s->mover->changes;
     const char *what = t->ever.counts && !(changes & PLUGMC_CHANGED_COUNT) ? "numbers of particles"
                        : t->ever.boxes && !(changes & PLUGMC_CHANGED_BOX)  ? "boxes"
-                       : t->ever.positions && !(changes & (PLUGMC_CHANGED_POSITION))
-                           ? "positions"
-                           : NULL;
+                       : t->ever.positions && !(changes & (PLUGMC_CHANGED_POSITION)) ? "positions"
+                                                                                     : NULL;
     if (what)
         check_fail(s->findings, "%s have changed, and '.changes' does not say so: add it", what);
 }
@@ -163,13 +166,17 @@ static void judge_counts(subject *s, const tally *t)
     if (t->trials == 0 && s->mover->move_count > 0)
         check_fail(s->findings, "no trial moves are counted in 50 sweeps: fill in 'counts'");
     else if (t->changed == 0)
-        check_fail(s->findings, "nothing has changed in 50 sweeps of 64 walkers: the mover does nothing, or does not "
-                                "write what it does");
-    else if (t->trials == 50 * 64 && t->changed != (int64_t)t->accepted && s->family == FAMILY_POSITIONS)
-        check_fail(s->findings,
-                   "of %llu trial moves, one for each walker and sweep, %llu are counted as accepted, but %lld walkers "
-                   "have changed: count what is accepted, no more and no less",
-                   (unsigned long long)t->trials, (unsigned long long)t->accepted, (long long)t->changed);
+        check_fail(
+            s->findings,
+            "nothing has changed in 50 sweeps of 64 walkers: the mover does nothing, or does not "
+            "write what it does");
+    else if (t->trials == 50 * 64 && t->changed != (int64_t)t->accepted &&
+             s->family == FAMILY_POSITIONS)
+        check_fail(
+            s->findings,
+            "of %llu trial moves, one for each walker and sweep, %llu are counted as accepted, but %lld walkers "
+            "have changed: count what is accepted, no more and no less",
+            (unsigned long long)t->trials, (unsigned long long)t->accepted, (long long)t->changed);
 }
 
 /* Beside no other mover, so that all changes are its own. */
@@ -180,7 +187,8 @@ static void compare_counts(subject *s, const char *check, setting of)
     of.walkers = 64;
     of.equilibrate = 0;
     *of.before = *of.after = 0;
-    check_begin(s->findings, check, NAN, "accepted trial moves with walkers that have changed, by sweep");
+    check_begin(s->findings, check, NAN,
+                "accepted trial moves with walkers that have changed, by sweep");
     if (subject_open(s, &of, &r)) {
         bool good = true;
         for (int k = 0; k < 50 && good; k++) good = count_sweep(s, &r, &t);
@@ -198,7 +206,8 @@ static void check_counts(subject *s)
     if (s->family == FAMILY_RUNGS || s->family == FAMILY_WEIGHTS)
         return check_not_covered(s->findings, "counts", "the mover changes no configuration");
     if (s->family == FAMILY_DIFFUSION)
-        return check_not_covered(s->findings, "counts", "walkers are copied, which is no trial move");
+        return check_not_covered(s->findings, "counts",
+                                 "walkers are copied, which is no trial move");
     compare_counts(s, "counts", setting_of_family(s, false));
     if (s->family != FAMILY_POSITIONS || !subject_uses(s, PLUGMC_USES_FIELD)) return;
     setting of = setting_new(s, 2, 5, 0.5);
@@ -238,7 +247,8 @@ static void add_displacements(const setting *of, const memory *was, const snapsh
 }
 
 /* false: a check has failed or was left. */
-static bool displace(subject *s, setting *of, int sweeps, displacements *d, double *trials, double *step)
+static bool displace(subject *s, setting *of, int sweeps, displacements *d, double *trials,
+                     double *step)
 {
     run r;
     snapshot_of_run now;
@@ -276,15 +286,17 @@ static void judge_sizes(subject *s, const displacements *d, double trials)
 {
     const double rms = sqrt(d->square / (double)d->count);
     if (rms > 1.05 * sqrt(fmax(1, trials)))
-        check_fail(s->findings,
-                   "components of displacements have the root mean square %.3g of the step in a sweep of "
-                   "%.3g trial moves for each particle: use the step that 'sweep' or the trial is given",
-                   rms, trials);
+        check_fail(
+            s->findings,
+            "components of displacements have the root mean square %.3g of the step in a sweep of "
+            "%.3g trial moves for each particle: use the step that 'sweep' or the trial is given",
+            rms, trials);
     if (trials == 1 && rms < 0.62 && d->largest > 1 + 1e-5)
-        check_fail(s->findings,
-                   "a component of a displacement is %.4g times the step, with a root mean square of %.3g: no "
-                   "displacement may be longer than the step that the mover is given",
-                   d->largest, rms);
+        check_fail(
+            s->findings,
+            "a component of a displacement is %.4g times the step, with a root mean square of %.3g: no "
+            "displacement may be longer than the step that the mover is given",
+            d->largest, rms);
 }
 
 /* Root mean square of a component over the step that the core has told, after equilibration in which it was tuned. */
@@ -306,16 +318,20 @@ static void check_tuned_step(subject *s)
     double size[2], trials[2];
     fixed.target = 0;
     tuned.equilibrate = 400;
-    check_begin(s->findings, "tuned step", NAN, "displacements over the step, with a step that the core has tuned and "
-                                                "one that it has not");
-    const bool there = find_size(s, &fixed, &size[0], &trials[0]) && find_size(s, &tuned, &size[1], &trials[1]);
+    check_begin(s->findings, "tuned step", NAN,
+                "displacements over the step, with a step that the core has tuned and "
+                "one that it has not");
+    const bool there =
+        find_size(s, &fixed, &size[0], &trials[0]) && find_size(s, &tuned, &size[1], &trials[1]);
     if (there && (trials[0] != 1 || trials[1] != 1))
-        check_leave(s->findings, "the mover makes more than one trial move of a particle in a sweep");
+        check_leave(s->findings,
+                    "the mover makes more than one trial move of a particle in a sweep");
     else if (there && fabs(size[1] - size[0]) > 0.1 * size[0])
-        check_fail(s->findings,
-                   "components of displacements have a root mean square of %.3g of the step in 'step', and of %.3g of a "
-                   "step that the core has tuned: use the step that 'sweep' or the trial is given, not the parameter",
-                   size[0], size[1]);
+        check_fail(
+            s->findings,
+            "components of displacements have a root mean square of %.3g of the step in 'step', and of %.3g of a "
+            "step that the core has tuned: use the step that 'sweep' or the trial is given, not the parameter",
+            size[0], size[1]);
     check_end(s->findings);
 }
 
@@ -336,23 +352,26 @@ static void check_displacements(subject *s, int dimension)
     setting of = free_particle(s, dimension);
     double trials, step;
     displacements d = {.sums = sums_new(of.walkers, dimension + 1)};
-    check_begin(s->findings, dimension == 2 ? "steps, 2 dimensions" : "steps, 3 dimensions", LIMIT_LOG_P,
-                "displacements of a free particle with the step: size, direction, and the same size early and "
-                "late in production; as -log10 of p");
+    check_begin(
+        s->findings, dimension == 2 ? "steps, 2 dimensions" : "steps, 3 dimensions", LIMIT_LOG_P,
+        "displacements of a free particle with the step: size, direction, and the same size early and "
+        "late in production; as -log10 of p");
     const int sweeps = (s->target->quick ? 400 : 1600) / (subject_is_slow(s, dimension) ? 4 : 1);
     if (displace(s, &of, sweeps, &d, &trials, &step)) {
         const comparison c = sums_compare(&d.sums, expected);
         judge_sizes(s, &d, trials);
         if (c.worst == dimension)
-            check_value(s->findings, c.minus_log_p,
-                        "displacements are of another size late in production than early, by %+.1f errors: a "
-                        "step may be tuned in equilibration alone, which the core does",
-                        -c.z);
+            check_value(
+                s->findings, c.minus_log_p,
+                "displacements are of another size late in production than early, by %+.1f errors: a "
+                "step may be tuned in equilibration alone, which the core does",
+                -c.z);
         else
-            check_value(s->findings, c.minus_log_p,
-                        "%s of a free particle is %+.4f(%.1g) of the step, %+.1f errors from 0: draw each "
-                        "displacement as often as its reverse",
-                        names[c.worst], c.mean, c.error, c.z);
+            check_value(
+                s->findings, c.minus_log_p,
+                "%s of a free particle is %+.4f(%.1g) of the step, %+.1f errors from 0: draw each "
+                "displacement as often as its reverse",
+                names[c.worst], c.mean, c.error, c.z);
     }
     sums_free(&d.sums);
     check_end(s->findings);
@@ -388,20 +407,24 @@ static void check_acceptance(subject *s)
     double whole, half;
     of.walkers = 64;
     of.equilibrate = 0;
-    check_begin(s->findings, "acceptance and step", NAN, "the acceptance with a step and with half of it");
+    check_begin(s->findings, "acceptance and step", NAN,
+                "the acceptance with a step and with half of it");
     bool there = find_acceptance(s, &of, &whole);
     of.step *= 0.5;
     of.part *= 0.5;
     there = there && find_acceptance(s, &of, &half);
     if (there && fabs(half - whole) < 0.005 && whole > 0.999)
-        check_fail(s->findings, "%.4f of all trial moves are counted as accepted, whatever the step is: count what is "
-                                "accepted",
-                   whole);
+        check_fail(
+            s->findings,
+            "%.4f of all trial moves are counted as accepted, whatever the step is: count what is "
+            "accepted",
+            whole);
     else if (there && fabs(half - whole) < 0.005)
-        check_fail(s->findings,
-                   "the acceptance is %.4f with a step and %.4f with half of it: use the step that 'sweep' or the "
-                   "trial is given, not the parameter",
-                   whole, half);
+        check_fail(
+            s->findings,
+            "the acceptance is %.4f with a step and %.4f with half of it: use the step that 'sweep' or the "
+            "trial is given, not the parameter",
+            whole, half);
     check_end(s->findings);
 }
 

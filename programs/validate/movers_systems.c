@@ -24,7 +24,8 @@ void setting_append(char *text, size_t size, const char *format, ...)
 static bool has_other_steps(const plugmc_mover *m)
 {
     for (int32_t k = 0; k < m->move_count; k++)
-        if (m->moves[k].step_unit && *m->moves[k].step_unit && strcmp(m->moves[k].step_unit, "length"))
+        if (m->moves[k].step_unit && *m->moves[k].step_unit &&
+            strcmp(m->moves[k].step_unit, "length"))
             return true;
     return false;
 }
@@ -39,21 +40,23 @@ bool subject_is_slow(const subject *s, int dimension)
 static void limit_trials(const subject *s, setting *of)
 {
     const plugmc_parameter *p = subject_key(s, "trials");
-    if (p && p->type == PLUGMC_TYPE_INTEGER && p->minimum <= 1 && p->fallback && atof(p->fallback) > 8)
+    if (p && p->type == PLUGMC_TYPE_INTEGER && p->minimum <= 1 && p->fallback &&
+        atof(p->fallback) > 8)
         snprintf(of->keys, sizeof of->keys, "trials = 8\n");
 }
 
 setting setting_new(subject *s, int dimension, double edge, double temperature)
 {
     setting of = {.dimension = dimension,
-                     .edge = edge,
-                     .temperature = temperature,
-                     .walkers = (s->target->quick ? 128 : 256) / (subject_is_slow(s, dimension) ? 2 : 1),
-                     .equilibrate = has_other_steps(s->mover) ? 400 : 200,
-                     .seed = 7000 + 13 * ++s->systems,
-                     .threads = 1,
-                     .step = 0.3 * edge,
-                     .part = 0.5};
+                  .edge = edge,
+                  .temperature = temperature,
+                  .walkers =
+                      (s->target->quick ? 128 : 256) / (subject_is_slow(s, dimension) ? 2 : 1),
+                  .equilibrate = has_other_steps(s->mover) ? 400 : 200,
+                  .seed = 7000 + 13 * ++s->systems,
+                  .threads = 1,
+                  .step = 0.3 * edge,
+                  .part = 0.5};
     limit_trials(s, &of);
     return of;
 }
@@ -115,8 +118,7 @@ static void add_steps(const subject *s, const setting *of, char *keys, size_t si
         double step = length ? of->step : !*m->step_unit ? of->part * fmin(most, 1) : 0;
         if (!(step > 0)) continue;
         step = fmax(p->minimum, fmin(p->maximum, step));
-        if (!is_key_of(keys, p->name))
-            setting_append(keys, size, "%s = %.9g\n", p->name, step);
+        if (!is_key_of(keys, p->name)) setting_append(keys, size, "%s = %.9g\n", p->name, step);
         if (subject_key(s, m->target_key) && !is_key_of(keys, m->target_key))
             setting_append(keys, size, "%s = %g\n", m->target_key, of->target);
     }
@@ -152,22 +154,25 @@ static void put_movers(FILE *out, const subject *s, const setting *of)
     add_steps(s, of, keys, sizeof keys);
     add_file_keys(s, keys, sizeof keys);
     add_required(s, keys, sizeof keys);
-    fprintf(out, "%s[mover %s]\nplugin = %s\n%s%s", of->before, candidate, s->target->loaded.path, keys, of->after);
+    fprintf(out, "%s[mover %s]\nplugin = %s\n%s%s", of->before, candidate, s->target->loaded.path,
+            keys, of->after);
 }
 
 static void put_system(FILE *out, const subject *s, const setting *of)
 {
-    fprintf(out,
-            "[run]\ntemperature = %.9g\nsweeps = 100000\nequilibrate = %lld\nseed = %lld\nwalkers = %d\n"
-            "threads = %lld\nfirst_walker = %lld\ndevice = %s\n%s",
-            of->temperature, (long long)of->equilibrate, (long long)of->seed, of->walkers,
-            (long long)of->threads, (long long)of->first_walker, s->device, of->run);
+    fprintf(
+        out,
+        "[run]\ntemperature = %.9g\nsweeps = 100000\nequilibrate = %lld\nseed = %lld\nwalkers = %d\n"
+        "threads = %lld\nfirst_walker = %lld\ndevice = %s\n%s",
+        of->temperature, (long long)of->equilibrate, (long long)of->seed, of->walkers,
+        (long long)of->threads, (long long)of->first_walker, s->device, of->run);
     if (of->pressure > 0) fprintf(out, "pressure = %.9g\n", of->pressure);
     if (of->box)
         fprintf(out, "[box]\n%s", of->box);
     else
         fprintf(out, "[box]\ndimension = %d\nlx = %.9g\n", of->dimension, of->edge);
-    fprintf(out, "%s[initial]\n%s%s", of->species, *of->initial ? of->initial : "state = random\n", of->potentials);
+    fprintf(out, "%s[initial]\n%s%s", of->species, *of->initial ? of->initial : "state = random\n",
+            of->potentials);
 }
 
 char *setting_text(const subject *s, const setting *of)

@@ -18,18 +18,22 @@ setting setting_of_atom(subject *s, int electrons)
     of.step = 1;
     setting_add(of.species, "[species up]\ncount = 1\ncharge = -1\n");
     if (electrons == 2) setting_add(of.species, "[species down]\ncount = 1\ncharge = -1\n");
-    setting_add(of.potentials, "[potential slater_orbitals]\nnuclei = 0 0 0 %g\nzeta = %g\n", charge, zeta);
-    if (s->family == FAMILY_DIFFUSION) setting_add(of.potentials, "[observable local_energy]\nperiod = 5\n");
+    setting_add(of.potentials, "[potential slater_orbitals]\nnuclei = 0 0 0 %g\nzeta = %g\n",
+                charge, zeta);
+    if (s->family == FAMILY_DIFFUSION)
+        setting_add(of.potentials, "[observable local_energy]\nperiod = 5\n");
     return of;
 }
 
 /* Of each electron bins of the distance, and on which side of the nucleus it is. */
-static void measure_electrons(const law_test *t, const snapshot_of_run *now, int w, double *out, double *samples)
+static void measure_electrons(const law_test *t, const snapshot_of_run *now, int w, double *out,
+                              double *samples)
 {
     const int bins = (int)t->parameters[0];
     const double *x = now->positions + 3 * w * now->capacity;
     for (int e = 0; e < now->capacity; e++, out += bins + 3) {
-        const double r = sqrt(x[3 * e] * x[3 * e] + x[3 * e + 1] * x[3 * e + 1] + x[3 * e + 2] * x[3 * e + 2]);
+        const double r =
+            sqrt(x[3 * e] * x[3 * e] + x[3 * e + 1] * x[3 * e + 1] + x[3 * e + 2] * x[3 * e + 2]);
         int bin = 0;
         while (bin < bins && r > t->ends[bin]) bin++;
         if (bin < bins) out[bin] += 1;
@@ -58,12 +62,14 @@ int laws_of_waves(const target *target, findings *f, void *argument)
     subject *s = argument;
     (void)target, (void)f;
     for (int electrons = 1; electrons <= 2; electrons++) {
-        law_test t = {.check = electrons == 1 ? "law: one electron" : "law: two electrons",
-                      .compared = "distances and sides of electrons around a nucleus against |Psi|^2",
-                      .what = "the distance of an electron",
-                      .measure = measure_electrons,
-                      .parameters = {BINS},
-                      .advice = "look at |Psi|^2 (not |Psi|) in the acceptance, and at how displacements are drawn"};
+        law_test t = {
+            .check = electrons == 1 ? "law: one electron" : "law: two electrons",
+            .compared = "distances and sides of electrons around a nucleus against |Psi|^2",
+            .what = "the distance of an electron",
+            .measure = measure_electrons,
+            .parameters = {BINS},
+            .advice =
+                "look at |Psi|^2 (not |Psi|) in the acceptance, and at how displacements are drawn"};
         t.setting = setting_of_atom(s, electrons);
         for (int e = 0; e < electrons; e++) {
             for (int b = 0; b < BINS; b++, t.dims++) {
@@ -85,10 +91,12 @@ static double energy_of_run(subject *s, setting *of, int sweeps)
     run r;
     double energy = NAN;
     if (!subject_open(s, of, &r)) return NAN;
-    if (subject_sweep(s, &r, (uint64_t)(of->equilibrate + sweeps)) && !find_results(&r.session.records)) {
+    if (subject_sweep(s, &r, (uint64_t)(of->equilibrate + sweeps)) &&
+        !find_results(&r.session.records)) {
         const output_data *out = &r.session.records.output;
         for (int k = 0; k < out->quantity_count; k++)
-            if (!strcmp(out->quantities[k].name, "energy")) energy = out->quantities[k].found.scalar.mean;
+            if (!strcmp(out->quantities[k].name, "energy"))
+                energy = out->quantities[k].found.scalar.mean;
     }
     run_close(&r);
     return energy;
@@ -101,8 +109,10 @@ int laws_of_diffusion(const target *target, findings *f, void *argument)
     subject *s = argument;
     (void)target;
     double sum = 0, square = 0;
-    check_begin(f, "law: energy of hydrogen", 5,
-                "deviation of %d runs from -1/2 Hartree beyond 0.003, in errors; the trial function has -0.48", RUNS);
+    check_begin(
+        f, "law: energy of hydrogen", 5,
+        "deviation of %d runs from -1/2 Hartree beyond 0.003, in errors; the trial function has -0.48",
+        RUNS);
     int runs = 0;
     for (int k = 0; k < RUNS; k++) {
         setting of = setting_of_atom(s, 1);
@@ -116,10 +126,11 @@ int laws_of_diffusion(const target *target, findings *f, void *argument)
     }
     if (runs == RUNS) {
         const double mean = sum / RUNS, error = sqrt((square / RUNS - mean * mean) / (RUNS - 1));
-        check_value(f, fmax(0, fabs(mean - exact) - 0.003) / error,
-                    "the energy is %.5f(%.5f), exact is -0.5: look at the weights of walkers, exp(-tau (E_L - E_T)), and "
-                    "at the Green function that is accepted with; a time step that is too large does the same",
-                    mean, error);
+        check_value(
+            f, fmax(0, fabs(mean - exact) - 0.003) / error,
+            "the energy is %.5f(%.5f), exact is -0.5: look at the weights of walkers, exp(-tau (E_L - E_T)), and "
+            "at the Green function that is accepted with; a time step that is too large does the same",
+            mean, error);
     } else if (check_running(f)) {
         check_fail(f, "a run of hydrogen has no energy");
     }

@@ -8,27 +8,27 @@
 
 enum {
     NONE,
-    COLD,              /* temperature off by 2 % */
-    NO_TEMPERATURE,    /* kT = 1 whatever the temperature is */
-    LOPSIDED,          /* a step drawn by 3 % of its length to one side */
-    NO_HARD_CORES,     /* forbidden moves are accepted */
-    ONE_TERM,          /* only the first potential counts */
-    NO_COUNTS,         /* accepted moves are not counted */
-    ALL_COUNTED,       /* rejected moves are counted as accepted */
-    ADAPTS,            /* the step grows in production */
-    OWN_STEP,          /* the parameter for the step that is told */
-    LONG_STEPS,        /* twice the step */
-    REMEMBERS,         /* draws from a counter of calls */
-    FIRST_OF_CALL,     /* draws by the number of the sweep in its call */
-    LIBRARY_RANDOM,    /* draws from the C library */
-    ONE_STREAM,        /* the same random numbers in all walkers */
-    SEEDED,            /* a seed of its own */
-    FAR_AWAY,          /* now and then no number as position */
-    OUT_OF_RANGE,      /* the number of a particle that is not there */
+    COLD,           /* temperature off by 2 % */
+    NO_TEMPERATURE, /* kT = 1 whatever the temperature is */
+    LOPSIDED,       /* a step drawn by 3 % of its length to one side */
+    NO_HARD_CORES,  /* forbidden moves are accepted */
+    ONE_TERM,       /* only the first potential counts */
+    NO_COUNTS,      /* accepted moves are not counted */
+    ALL_COUNTED,    /* rejected moves are counted as accepted */
+    ADAPTS,         /* the step grows in production */
+    OWN_STEP,       /* the parameter for the step that is told */
+    LONG_STEPS,     /* twice the step */
+    REMEMBERS,      /* draws from a counter of calls */
+    FIRST_OF_CALL,  /* draws by the number of the sweep in its call */
+    LIBRARY_RANDOM, /* draws from the C library */
+    ONE_STREAM,     /* the same random numbers in all walkers */
+    SEEDED,         /* a seed of its own */
+    FAR_AWAY,       /* now and then no number as position */
+    OUT_OF_RANGE,   /* the number of a particle that is not there */
     CRASHES,
-    LEAVES,            /* exit(0) */
-    STAYS,             /* never returns */
-    IDLE               /* accepts nothing */
+    LEAVES, /* exit(0) */
+    STAYS,  /* never returns */
+    IDLE    /* accepts nothing */
 };
 
 typedef struct own_decision {
@@ -52,8 +52,8 @@ static double step_of(own_decision *m, const plugmc_host *host, int32_t w)
                                  : told;
 }
 
-static void draw(own_decision *m, const plugmc_host *host, uint64_t sweep, int32_t w, uint32_t number,
-                 plugmc_random *to_move, plugmc_random *to_decide)
+static void draw(own_decision *m, const plugmc_host *host, uint64_t sweep, int32_t w,
+                 uint32_t number, plugmc_random *to_move, plugmc_random *to_decide)
 {
     const uint64_t when = FAULT == REMEMBERS ? m->calls++ : sweep;
     const uint32_t walker = FAULT == ONE_STREAM ? 0 : (uint32_t)w;
@@ -82,7 +82,8 @@ static int break_down(void)
     return PLUGMC_OK;
 }
 
-static int try_one(own_decision *m, const plugmc_host *host, uint64_t sweep, int32_t w, uint32_t number)
+static int try_one(own_decision *m, const plugmc_host *host, uint64_t sweep, int32_t w,
+                   uint32_t number)
 {
     const plugmc_hamiltonian *h = plugmc_hamiltonian_of(host);
     const int dimension = host->system->box.dimension;
@@ -98,14 +99,24 @@ static int try_one(own_decision *m, const plugmc_host *host, uint64_t sweep, int
     const double step = step_of(m, host, w);
     for (int d = 0; d < 3; d++) position[0][d] = from[d];
     for (int d = 0; d < dimension; d++) {
-        const double u = plugmc_uniform_float(d < 2 ? word_of(&to_move, d + 1) : word_of(&to_decide, 2));
-        position[0][d] += step * (2 * u - 1 + (FAULT == LOPSIDED ? 0.03 : 0)) / (FAULT == LOPSIDED ? 1.03 : 1);
+        const double u =
+            plugmc_uniform_float(d < 2 ? word_of(&to_move, d + 1) : word_of(&to_decide, 2));
+        position[0][d] +=
+            step * (2 * u - 1 + (FAULT == LOPSIDED ? 0.03 : 0)) / (FAULT == LOPSIDED ? 1.03 : 1);
     }
-    if (FAULT == FAR_AWAY) position[0][0] += 0 * log(plugmc_uniform_float(to_decide.word[3]) - 0.01);
+    if (FAULT == FAR_AWAY)
+        position[0][0] += 0 * log(plugmc_uniform_float(to_decide.word[3]) - 0.01);
     if (FAULT == OUT_OF_RANGE) i += 60;
-    const plugmc_changes c = {.size = sizeof c, .kind = PLUGMC_DISPLACED, .first = w, .walkers = 1,
-                              .per_walker = 1, .particle = &i, .position = position,
-                              .change = change, .forbidden = &forbidden, .delta = &delta};
+    const plugmc_changes c = {.size = sizeof c,
+                              .kind = PLUGMC_DISPLACED,
+                              .first = w,
+                              .walkers = 1,
+                              .per_walker = 1,
+                              .particle = &i,
+                              .position = position,
+                              .change = change,
+                              .forbidden = &forbidden,
+                              .delta = &delta};
     code = h->energies(host->context, &c);
     if (code) return code;
     const double u = plugmc_uniform_double(word_of(&to_decide, 0), word_of(&to_decide, 1));
@@ -123,7 +134,8 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
     for (uint64_t s = 0; s < sweeps->n && !code; s++)
         for (int32_t w = 0; w < host->system->walkers; w++)
             for (int64_t i = 0; i < host->system->particles && !code; i++)
-                code = try_one(m, host, FAULT == FIRST_OF_CALL ? s : sweeps->first + s, w, (uint32_t)i);
+                code = try_one(m, host, FAULT == FIRST_OF_CALL ? s : sweeps->first + s, w,
+                               (uint32_t)i);
     return code;
 }
 
@@ -136,5 +148,5 @@ static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};
 
 PLUGMC_PLUGIN(.name = "own_decision", .summary = "displacements in cubes", .reference = "",
               PLUGMC_KEYS(own_decision, table),
-              PLUGMC_MOVER_WITH(moves, .needs = PLUGMC_RUNS_ON_CPU, .changes = PLUGMC_CHANGED_POSITION,
-                                .follows = 0, .sweep = sweep))
+              PLUGMC_MOVER_WITH(moves, .needs = PLUGMC_RUNS_ON_CPU,
+                                .changes = PLUGMC_CHANGED_POSITION, .follows = 0, .sweep = sweep))
