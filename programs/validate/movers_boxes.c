@@ -46,6 +46,8 @@ static law_test volume_test(const char *check, const char *compared)
 void setting_beside_cells(setting *of, double range)
 {
     *of->potentials = *of->after = 0;
+    of->walkers /= 2;
+    of->equilibrate /= 2;
     setting_add(of->potentials, "[potential expression]\nenergy = 0*r\ncutoff = %g\n", range);
     setting_add(of->after, "[mover checkerboard]\nstep = %g\n", 0.4 * range);
 }
