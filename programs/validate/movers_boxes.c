@@ -59,7 +59,7 @@ static void law_beside_cells(subject *s)
         "volumes of free particles, which another mover moves in cells, against V^N exp(-PV/kT)");
     t.setting = setting_of_pressure(s, 2, 8, 0);
     setting_beside_cells(&t.setting, 0.3);
-    t.samples = s->target->quick ? 200 : 800;
+    t.samples = s->target->quick ? 200 : 600;
     t.interval = 2;
     law l = law_of("volume", "dimension=2 particles=8 pressure=%g kT=%g", pressure, kT);
     law_bins(&t, &l, 13);

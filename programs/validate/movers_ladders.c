@@ -20,7 +20,7 @@ static law_test test_of_rung(subject *s, int rung)
     t.settled = false;
     t.setting.walkers = 12;
     t.setting.temperature = temperatures[0];
-    t.samples = s->target->quick ? 200 : 1200;
+    t.samples = s->target->quick ? 200 : 600;
     t.advice =
         "look at the acceptance min(1, exp(-change of -ln p)) with the change that exchange_delta gives, and "
         "exchange rungs by exchange_rungs alone";
@@ -93,7 +93,7 @@ int laws_of_weights(const target *target, findings *f, void *argument)
         .names = names,
         .dims = 8,
         .together = -1,
-        .samples = s->target->quick ? 200 : 1200,
+        .samples = s->target->quick ? 200 : 600,
         .measure = measure_balance,
         .parameters = {4.2},
         .advice =

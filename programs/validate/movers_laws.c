@@ -146,7 +146,7 @@ void law_try(subject *s, law_test *t)
         check_not_covered(s->findings, t->check, "there are %d tests already", MOST_TESTS);
         return;
     }
-    if (t->samples == 0) t->samples = s->target->quick ? 400 : 1600;
+    if (t->samples == 0) t->samples = s->target->quick ? 400 : 1200;
     if (subject_is_slow(s, t->setting.dimension)) t->samples /= 4;
     if (t->together < 0 && t->runs == 0) t->runs = 60;
     check_begin(s->findings, t->check, LIMIT_LOG_P, "%s, as -log10 of p", t->compared);

@@ -48,7 +48,7 @@ law_test law_of_field(subject *s, int dimension, double temperature, int bins)
                   .advice = advice_steps};
     t.setting = setting_new(s, dimension, edge, temperature);
     setting_species(s, &t.setting, 12, 12, 0);
-    t.samples = s->target->quick ? 800 : 3200;
+    t.samples = s->target->quick ? 800 : 2400;
     setting_field(&t.setting, field_strength);
     law l = law_of("field", "length=%g strength=%g kT=%g", edge, field_strength, temperature);
     law_bins(&t, &l, bins);
@@ -380,7 +380,7 @@ int laws_of_company(const target *target, findings *f, void *argument)
     t.together = -1;
     t.settled = false;
     t.setting.walkers = 8;
-    t.samples = s->target->quick ? 100 : 800;
+    t.samples = s->target->quick ? 100 : 300;
     setting_add(
         t.setting.after,
         "[mover serial]\nstep = 1.6\n[mover exchange]\n[ladder]\nvary = run.temperature\nvalues = 0.45 0.9\n");

@@ -356,7 +356,7 @@ static void check_displacements(subject *s, int dimension)
         s->findings, dimension == 2 ? "steps, 2 dimensions" : "steps, 3 dimensions", LIMIT_LOG_P,
         "displacements of a free particle with the step: size, direction, and the same size early and "
         "late in production; as -log10 of p");
-    const int sweeps = (s->target->quick ? 400 : 1600) / (subject_is_slow(s, dimension) ? 4 : 1);
+    const int sweeps = (s->target->quick ? 400 : 1200) / (subject_is_slow(s, dimension) ? 4 : 1);
     if (displace(s, &of, sweeps, &d, &trials, &step)) {
         const comparison c = sums_compare(&d.sums, expected);
         judge_sizes(s, &d, trials);

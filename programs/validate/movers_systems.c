@@ -50,8 +50,7 @@ setting setting_new(subject *s, int dimension, double edge, double temperature)
     setting of = {.dimension = dimension,
                   .edge = edge,
                   .temperature = temperature,
-                  .walkers =
-                      (s->target->quick ? 128 : 256) / (subject_is_slow(s, dimension) ? 2 : 1),
+                  .walkers = 128 / (subject_is_slow(s, dimension) ? 2 : 1),
                   .equilibrate = has_other_steps(s->mover) ? 400 : 200,
                   .seed = 7000 + 13 * ++s->systems,
                   .threads = 1,

@@ -118,7 +118,7 @@ int laws_of_diffusion(const target *target, findings *f, void *argument)
         setting of = setting_of_atom(s, 1);
         of.walkers = 100;
         of.equilibrate = 600;
-        const double energy = energy_of_run(s, &of, s->target->quick ? 600 : 4000);
+        const double energy = energy_of_run(s, &of, s->target->quick ? 600 : 1800);
         if (!check_running(f) || isnan(energy)) break;
         sum += energy;
         square += energy * energy;
