@@ -1,6 +1,6 @@
-/* mistake: one static trial move is shared by all walkers */
-/* a user would see: with more than one walker the trial of one overwrites that of another between
- * change and settle: sums of walkers mix */
+/* mistake: one sum is kept for all walkers instead of one for each */
+/* a user would see: with more than one walker changes are computed from the sum of another one:
+ * mean heights and energies are wrong */
 /* height_bias: U = strength (mean z - target)^2 N / 2. */
 #include <math.h>
 
@@ -9,14 +9,11 @@
 typedef struct height_bias {
     double strength, target;
     const plugmc_system *system;
-    double *z, *sum; /* [walkers][particles], [walkers] */
+    double *z;       /* [walkers][particles] */
+    double sum;      /* of z */
+    double *trial_z; /* [walkers] */
+    int64_t *moved;  /* [walkers] */
 } height_bias;
-
-/* The trial move that is being decided. */
-static struct {
-    int64_t particle;
-    double z;
-} trial;
 
 static double of_sum(const height_bias *u, double sum)
 {
@@ -38,12 +35,12 @@ static int energy(void *instance, const plugmc_total_request *q)
 
 static int start(void *instance, const plugmc_view *view)
 {
-    const height_bias *u = instance;
+    height_bias *u = instance;
     const int64_t n = u->system->particles;
     for (int32_t w = 0; w < u->system->walkers; w++) {
-        u->sum[w] = 0;
+        u->sum = 0;
         for (int64_t j = w * n; j < (w + 1) * n; j++)
-            u->sum[w] += u->z[j] = view->positions[3 * j + 2];
+            u->sum += u->z[j] = view->positions[3 * j + 2];
     }
     return PLUGMC_OK;
 }
@@ -51,18 +48,18 @@ static int start(void *instance, const plugmc_view *view)
 static int change(void *instance, int32_t w, int64_t i, const double position[3], double *out)
 {
     const height_bias *u = instance;
-    trial.particle = w * u->system->particles + i;
-    trial.z = position[2];
-    *out += of_sum(u, u->sum[w] + trial.z - u->z[trial.particle]) - of_sum(u, u->sum[w]);
+    u->moved[w] = w * u->system->particles + i;
+    u->trial_z[w] = position[2];
+    *out += of_sum(u, u->sum + u->trial_z[w] - u->z[u->moved[w]]) - of_sum(u, u->sum);
     return PLUGMC_OK;
 }
 
 static int settle(void *instance, int32_t w, int accepted)
 {
-    const height_bias *u = instance;
+    height_bias *u = instance;
     if (!accepted) return PLUGMC_OK;
-    u->sum[w] += trial.z - u->z[trial.particle];
-    u->z[trial.particle] = trial.z;
+    u->sum += u->trial_z[w] - u->z[u->moved[w]];
+    u->z[u->moved[w]] = u->trial_z[w];
     return PLUGMC_OK;
 }
 
@@ -72,8 +69,9 @@ static int prepare(void *instance, const plugmc_host *host)
     const size_t walkers = (size_t)host->system->walkers, n = (size_t)host->system->particles;
     u->system = host->system;
     u->z = host->allocate(host->context, walkers * n * sizeof *u->z);
-    u->sum = host->allocate(host->context, walkers * sizeof *u->sum);
-    if (!u->z || !u->sum)
+    u->trial_z = host->allocate(host->context, walkers * sizeof *u->trial_z);
+    u->moved = host->allocate(host->context, walkers * sizeof *u->moved);
+    if (!u->z || !u->trial_z || !u->moved)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers of %zu",
                           walkers, n);
     return PLUGMC_OK;
