@@ -1,0 +1,92 @@
+/* mistake: all walkers draw the numbers of walker 0 */
+/* a user would see: walkers make the same trial moves: they are not independent, error bars are
+ * too small */
+/* parallel_walkers: displacements of all walkers at once. */
+#include <math.h>
+#include <plugmc/changes.h>
+
+typedef struct parallel_walkers {
+    real step, target_acceptance;
+    /* [walkers][1], change with [terms] each */
+    int32_t *particle, *forbidden;
+    double (*position)[3], *change, *delta;
+    int64_t *taken; /* [walkers] */
+} parallel_walkers;
+
+static void propose(parallel_walkers *m, const plugmc_host *host, uint64_t sweep, uint32_t trial,
+                    int32_t w, const double *r)
+{
+    const plugmc_system *system = host->system;
+    const double step = plugmc_hamiltonian_of(host)->step(host->context, 0, w);
+    const plugmc_random random = plugmc_draw(host->seed, sweep, 0, trial, PLUGMC_PURPOSE_ORDER, 0);
+    const int64_t i = plugmc_below(random.word[0], (uint32_t)system->particles);
+    double v[3];
+    plugmc_draw_in_ball(host->seed, sweep, 0, trial, system->box.dimension, v);
+    m->particle[w] = (int32_t)i;
+    for (int d = 0; d < 3; d++) m->position[w][d] = r[3 * i + d] + step * v[d];
+}
+
+static int try_all(parallel_walkers *m, const plugmc_host *host, uint64_t sweep, uint32_t trial)
+{
+    const plugmc_system *system = host->system;
+    double *r;
+    int code = plugmc_state_positions(host->state, PLUGMC_ON_HOST, PLUGMC_READ, &r);
+    for (int32_t w = 0; w < system->walkers && !code; w++)
+        propose(m, host, sweep, trial, w, r + 3 * w * system->particles);
+    const plugmc_changes changes = {.size = sizeof changes,
+                                    .kind = PLUGMC_DISPLACED,
+                                    .walkers = system->walkers,
+                                    .per_walker = 1,
+                                    .particle = m->particle,
+                                    .position = (const double(*)[3])m->position,
+                                    .change = m->change,
+                                    .forbidden = m->forbidden,
+                                    .delta = m->delta};
+    if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &changes);
+    const plugmc_decision decision = {.size = sizeof decision,
+                                      .sweep = sweep,
+                                      .number = trial,
+                                      .changes = &changes,
+                                      .taken = m->taken};
+    return code ? code : plugmc_hamiltonian_of(host)->decide(host->context, &decision);
+}
+
+static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
+{
+    int code = PLUGMC_OK;
+    for (uint64_t s = sweeps->first; s < sweeps->first + sweeps->n && !code; s++) {
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
+        for (uint32_t t = 0; t < (uint32_t)host->system->particles && !code; t++)
+            code = try_all(instance, host, s, t);
+    }
+    return code;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    parallel_walkers *m = instance;
+    const size_t n = (size_t)host->system->walkers;
+    m->particle = host->allocate(host->context, n * sizeof *m->particle);
+    m->forbidden = host->allocate(host->context, n * sizeof *m->forbidden);
+    m->position = host->allocate(host->context, n * sizeof *m->position);
+    m->change =
+        host->allocate(host->context, n * (size_t)host->system->term_count * sizeof *m->change);
+    m->delta = host->allocate(host->context, n * sizeof *m->delta);
+    m->taken = host->allocate(host->context, n * sizeof *m->taken);
+    return m->particle && m->forbidden && m->position && m->change && m->delta && m->taken
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(parallel_walkers, step, "0.3", -1e9, 1e9, "length", "largest displacement"),
+    PLUGMC_REAL_KEY(parallel_walkers, target_acceptance, "0", -1e9, 1e9, "",
+                    "acceptance that the step is tuned to; 0: fixed"),
+};
+
+static const plugmc_move moves[] = {PLUGMC_DISPLACEMENT};
+
+PLUGMC_PLUGIN(.name = "parallel_walkers", .summary = "displacements decided here", .reference = "",
+              PLUGMC_KEYS(parallel_walkers, table), .prepare = prepare,
+              PLUGMC_MOVER_WITH(moves, .needs = PLUGMC_RUNS_ON_CPU,
+                                .changes = PLUGMC_CHANGED_POSITION, .sweep = sweep))
