@@ -34,8 +34,8 @@ sw_model *sw_create(double epsilon, double sigma, int threads, char *why, size_t
 
 void sw_destroy(sw_model *model) { delete model; }
 
-int sw_evaluate(const sw_model *model, size_t atoms, const double *positions, const double *box, double *energy,
-                double *forces, double *virial, char *why, size_t size)
+int sw_evaluate(const sw_model *model, size_t atoms, const double *positions, const double *box,
+                double *energy, double *forces, double *virial, char *why, size_t size)
 {
     try {
         *energy += model->potential.evaluate(atoms, positions, box, forces, virial);

@@ -6,9 +6,11 @@
 #include <stdexcept>
 #include <string>
 
-namespace sw {
+namespace sw
+{
 
-namespace {
+namespace
+{
 
 /* Table I of the paper. */
 constexpr double A = 7.049556277, B = 0.6022245584, a = 1.80, lambda = 21.0, gamma = 1.20;
@@ -50,11 +52,12 @@ struct StillingerWeber::Part {
 StillingerWeber::StillingerWeber(double epsilon, double sigma, int threads)
     : epsilon(epsilon), sigma(sigma), cutoff(a * sigma), threads(threads)
 {
-    if (!(epsilon > 0) || !(sigma > 0)) throw std::invalid_argument("epsilon and sigma have to be positive");
+    if (!(epsilon > 0) || !(sigma > 0))
+        throw std::invalid_argument("epsilon and sigma have to be positive");
 }
 
-double StillingerWeber::evaluate(std::size_t atoms, const double *positions, const double box[3], double *forces,
-                                 double *virial) const
+double StillingerWeber::evaluate(std::size_t atoms, const double *positions, const double box[3],
+                                 double *forces, double *virial) const
 {
     const System system = system_of(atoms, positions, box);
     const int team = atoms < fewest_for_threads ? 1 : threads;
@@ -72,26 +75,28 @@ double StillingerWeber::evaluate(std::size_t atoms, const double *positions, con
     for (std::size_t p = 0; p < parts; p++) {
         if (thrown[p]) std::rethrow_exception(thrown[p]);
         energy += epsilon * all[p].energy;
-        for (std::size_t k = 0; forces && k < 3 * atoms; k++) forces[k] += epsilon / sigma * all[p].forces[k];
+        for (std::size_t k = 0; forces && k < 3 * atoms; k++)
+            forces[k] += epsilon / sigma * all[p].forces[k];
         for (int k = 0; virial && k < 3; k++) virial[k] += epsilon * all[p].virial[k];
     }
     return energy;
 }
 
-StillingerWeber::System StillingerWeber::system_of(std::size_t atoms, const double *positions, const double box[3]) const
+StillingerWeber::System StillingerWeber::system_of(std::size_t atoms, const double *positions,
+                                                   const double box[3]) const
 {
     System system = {atoms, positions, box, {0, 0, 0}};
     for (int k = 0; k < 3; k++) {
         if (!(box[k] * most_images > cutoff))
-            throw std::runtime_error("a box side of " + std::to_string(box[k]) + " is too short for the cutoff of " +
-                                     std::to_string(cutoff));
+            throw std::runtime_error("a box side of " + std::to_string(box[k]) +
+                                     " is too short for the cutoff of " + std::to_string(cutoff));
         system.images[k] = static_cast<int>(cutoff / box[k] + 0.5);
     }
     return system;
 }
 
-StillingerWeber::Part StillingerWeber::part_of(const System &system, std::size_t first, std::size_t end,
-                                               bool derivatives) const
+StillingerWeber::Part StillingerWeber::part_of(const System &system, std::size_t first,
+                                               std::size_t end, bool derivatives) const
 {
     Part part;
     if (derivatives) part.forces.assign(3 * system.atoms, 0.0);
@@ -103,7 +108,8 @@ StillingerWeber::Part StillingerWeber::part_of(const System &system, std::size_t
     return part;
 }
 
-std::vector<StillingerWeber::Bond> StillingerWeber::bonds_of(const System &system, std::size_t i) const
+std::vector<StillingerWeber::Bond> StillingerWeber::bonds_of(const System &system,
+                                                             std::size_t i) const
 {
     std::vector<Bond> bonds;
     const double *box = system.box;
@@ -117,11 +123,13 @@ std::vector<StillingerWeber::Bond> StillingerWeber::bonds_of(const System &syste
         for (int x = -images[0]; x <= images[0]; x++)
             for (int y = -images[1]; y <= images[1]; y++)
                 for (int z = -images[2]; z <= images[2]; z++) {
-                    const double d[3] = {(nearest[0] + x * box[0]) / sigma, (nearest[1] + y * box[1]) / sigma,
+                    const double d[3] = {(nearest[0] + x * box[0]) / sigma,
+                                         (nearest[1] + y * box[1]) / sigma,
                                          (nearest[2] + z * box[2]) / sigma};
                     const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
                     const bool itself = j == i && !x && !y && !z;
-                    if (r2 < a * a && !itself) bonds.push_back({j, {d[0], d[1], d[2]}, std::sqrt(r2)});
+                    if (r2 < a * a && !itself)
+                        bonds.push_back({j, {d[0], d[1], d[2]}, std::sqrt(r2)});
                 }
     }
     return bonds;
@@ -134,8 +142,10 @@ void StillingerWeber::add_pairs(const std::vector<Bond> &bonds, std::size_t i, P
         const double r = bond.r, r4 = 1 / (r * r * r * r), tail = std::exp(1 / (r - a));
         part.energy += 0.5 * A * (B * r4 - 1) * tail;
         if (part.forces.empty()) continue;
-        const double slope = 0.5 * A * tail * (-4 * B * r4 / r - (B * r4 - 1) / ((r - a) * (r - a)));
-        const double force[3] = {-slope * bond.d[0] / r, -slope * bond.d[1] / r, -slope * bond.d[2] / r};
+        const double slope =
+            0.5 * A * tail * (-4 * B * r4 / r - (B * r4 - 1) / ((r - a) * (r - a)));
+        const double force[3] = {-slope * bond.d[0] / r, -slope * bond.d[1] / r,
+                                 -slope * bond.d[2] / r};
         part.add_force(i, bond, force);
     }
 }
@@ -145,7 +155,8 @@ void StillingerWeber::add_triplets(const std::vector<Bond> &bonds, std::size_t i
     for (std::size_t p = 0; p < bonds.size(); p++)
         for (std::size_t q = 0; q < p; q++) {
             const Bond &b = bonds[p], &c = bonds[q];
-            const double cosine = (b.d[0] * c.d[0] + b.d[1] * c.d[1] + b.d[2] * c.d[2]) / (b.r * c.r);
+            const double cosine =
+                (b.d[0] * c.d[0] + b.d[1] * c.d[1] + b.d[2] * c.d[2]) / (b.r * c.r);
             const double angle = cosine + 1.0 / 3;
             const double tail = lambda * std::exp(gamma / (b.r - a) + gamma / (c.r - a));
             part.energy += tail * angle * angle;

@@ -9,19 +9,22 @@
 #include <cstddef>
 #include <vector>
 
-namespace sw {
+namespace sw
+{
 
-class StillingerWeber {
-public:
+class StillingerWeber
+{
+  public:
     /* epsilon: energy; sigma: length. Throws std::invalid_argument unless both are positive. */
     StillingerWeber(double epsilon, double sigma, int threads);
 
     /* The energy of atoms in a rectangular periodic box of any size: neighbours are sought in all periodic images.
      * positions [atoms][3], length. forces [atoms][3], energy/length, and virial [3], energy, are added to; NULL: not
      * wanted. Results do not depend on the number of threads. Throws std::runtime_error if the box is too thin. */
-    double evaluate(std::size_t atoms, const double *positions, const double box[3], double *forces, double *virial) const;
+    double evaluate(std::size_t atoms, const double *positions, const double box[3], double *forces,
+                    double *virial) const;
 
-private:
+  private:
     struct Bond; /* from an atom to a neighbour */
     struct Part; /* what some of the atoms contribute */
     struct System {
