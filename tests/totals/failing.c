@@ -32,7 +32,7 @@ static int energy(void *instance, const plugmc_total_request *request)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_CHOICE_KEY(failing, how, NULL, "caught, uncaught, stopped", "the way it fails"),
+    PLUGMC_CHOICE_KEY(failing, how, NULL, "caught|uncaught|stopped", "the way it fails"),
 };
 
 static const plugmc_total total = {.size = sizeof total, .energy = energy};

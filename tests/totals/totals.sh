@@ -42,7 +42,7 @@ must()
 stops()
 {
     [ $status = "$2" ] || fail "expected exit code $2, not $status"
-    grep -qxF -- "$3" "$1.log" || fail "expected: $3"
+    [ "$(grep -cxF -- "$3" "$1.log")" = 1 ] || fail "expected, once: $3"
 }
 
 # result QUANTITY FILE: its mean and error.
@@ -134,15 +134,15 @@ step_failures()
     cd "$work"
     sed '/^file = /d; s/^state = file/state = lattice/; s/^lx = .*/lx = 0.9/' silicon.ini >thin.ini
     run thin thin.ini
-    stops thin 3 'thin.ini:28: [potential sw] a box side of 0.900000 is too short for the cutoff of 3.771180'
+    stops thin 3 'thin.ini:27: [potential sw] a box side of 0.900000 is too short for the cutoff of 3.771180'
     run thin thin.ini --set "potential sw.plugin=sw_fortran"
-    stops thin 3 'thin.ini:28: [potential sw] a box side is too short for the cutoff of 1.8 sigma'
+    stops thin 3 'thin.ini:27: [potential sw] a box side is too short for the cutoff of 1.8 sigma'
 
     # in trial moves of the run
     sed '/^epsilon/d; /^sigma/d; s/^plugin = .*/plugin = failing\/failing.so\nhow = caught/; s/^lx = .*/lx = 5/
          /^file = /d; s/^state = file/state = lattice/' silicon.ini >failing.ini
     run failing failing.ini
-    stops failing 3 'failing.ini:28: [potential sw] the table of the library ends at 3'
+    stops failing 3 'failing.ini:27: [potential sw] the table of the library ends at 3'
     run failing failing.ini --set "potential sw.how=uncaught"
     stops failing 9 "crashed (abort, SIGABRT), in the callback 'energy' of [potential sw]; an output file is that of the last checkpoint"
     grep -qx '  what():  the table of the library ends at 3' failing.log || fail "the text of the exception is missing"
