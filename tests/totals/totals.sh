@@ -106,7 +106,7 @@ step_sampling()
     sed '/^step = /d; /^target_acceptance/d; s/^\[mover serial\]/[mover hmc]/; s/sw_cpp/sw_fortran/' serial.ini >hmc.ini
     must serial serial.ini --set run.sweeps=4000
     grep -q "$cost" serial.log || fail "the cost of a trial move is not told"
-    must hmc hmc.ini --set run.sweeps=2000 --set run.seed=6
+    must hmc hmc.ini --set run.sweeps=2000 --set run.equilibrate=1000 --set run.seed=6
     ! grep -q 'whole configurations' hmc.log || fail "hmc makes no trial moves of single particles"
     # false alarms: 1.3e-4 for new chains; the seeds are fixed. 3/2 kT an atom is 0.129 eV.
     for quantity in energy/energy virial_pressure/pressure; do
