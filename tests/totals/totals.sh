@@ -10,7 +10,7 @@ set -eu -o pipefail
 export LC_ALL=C OMP_WAIT_POLICY=passive
 umask 022
 step=$1 build=$2 source=$3 plugmc=$4
-work=$build/tests/totals
+work=$build/tests/totals/work
 own=$source/tests/totals
 prefix=$build/tests/outoftree/prefix
 for compiler in c++ gfortran; do
