@@ -45,3 +45,15 @@ int sw_evaluate(const sw_model *model, size_t atoms, const double *positions, co
         return 1;
     }
 }
+
+int sw_change(const sw_model *model, size_t atoms, const double *positions, const double *box,
+              size_t atom, const double *to, double *change, char *why, size_t size)
+{
+    try {
+        *change += model->potential.change(atoms, positions, box, atom, to);
+        return 0;
+    } catch (...) {
+        explain(why, size);
+        return 1;
+    }
+}

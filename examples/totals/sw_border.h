@@ -18,6 +18,10 @@ void sw_destroy(sw_model *);
 int sw_evaluate(const sw_model *, size_t atoms, const double *positions, const double *box,
                 double *energy, double *forces, double *virial, char *why, size_t size);
 
+/* As sw::StillingerWeber::change; adds to *change. Returns 0, or 1 on failure. */
+int sw_change(const sw_model *, size_t atoms, const double *positions, const double *box,
+              size_t atom, const double *to, double *change, char *why, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

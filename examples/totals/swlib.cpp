@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <exception>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -80,6 +81,31 @@ double StillingerWeber::evaluate(std::size_t atoms, const double *positions, con
         for (int k = 0; virial && k < 3; k++) virial[k] += epsilon * all[p].virial[k];
     }
     return energy;
+}
+
+double StillingerWeber::change(std::size_t atoms, const double *positions, const double box[3],
+                               std::size_t i, const double to[3]) const
+{
+    std::vector<double> moved(positions, positions + 3 * atoms);
+    for (int k = 0; k < 3; k++) moved[3 * i + k] = to[k];
+    const System before = system_of(atoms, positions, box),
+                 after = system_of(atoms, moved.data(), box);
+    std::set<std::size_t> near = {i};
+    for (const Bond &bond : bonds_of(before, i)) near.insert(bond.neighbour);
+    for (const Bond &bond : bonds_of(after, i)) near.insert(bond.neighbour);
+    double sum = 0;
+    for (std::size_t j : near) sum += site_energy(after, j) - site_energy(before, j);
+    return epsilon * sum;
+}
+
+/* Half of the pairs of an atom, and the triplets that it is the centre of. */
+double StillingerWeber::site_energy(const System &system, std::size_t i) const
+{
+    Part part;
+    const std::vector<Bond> bonds = bonds_of(system, i);
+    add_pairs(bonds, i, part);
+    add_triplets(bonds, i, part);
+    return part.energy;
 }
 
 StillingerWeber::System StillingerWeber::system_of(std::size_t atoms, const double *positions,

@@ -24,6 +24,10 @@ class StillingerWeber
     double evaluate(std::size_t atoms, const double *positions, const double box[3], double *forces,
                     double *virial) const;
 
+    /* The change of energy if atom i goes to another position, from the atoms near it alone. Throws as `evaluate`. */
+    double change(std::size_t atoms, const double *positions, const double box[3], std::size_t i,
+                  const double to[3]) const;
+
   private:
     struct Bond; /* from an atom to a neighbour */
     struct Part; /* what some of the atoms contribute */
@@ -37,6 +41,7 @@ class StillingerWeber
     std::vector<Bond> bonds_of(const System &system, std::size_t i) const;
     void add_pairs(const std::vector<Bond> &bonds, std::size_t i, Part &part) const;
     void add_triplets(const std::vector<Bond> &bonds, std::size_t i, Part &part) const;
+    double site_energy(const System &system, std::size_t i) const;
     Part part_of(const System &system, std::size_t first, std::size_t end, bool derivatives) const;
 
     double epsilon, sigma, cutoff;

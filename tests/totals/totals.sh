@@ -5,6 +5,7 @@
 #   library    energies, forces and virials of both, without plugmc: library.c
 #   lattice    the energy of the diamond lattice, -2 epsilon an atom, by both plugins
 #   sampling   serial asks for energies, hmc for forces: energies and pressures agree; the cost of a trial move is told
+#   moves      trial moves by `change` make the same chain as those by energies of whole configurations
 #   failures   an exception that is caught, one that is not, and a Fortran code that stops: a sentence and an exit code
 set -eu -o pipefail
 export LC_ALL=C OMP_WAIT_POLICY=passive
@@ -120,6 +121,32 @@ step_sampling()
             }' || fail "serial and hmc do not sample the same $quantity"
     done
     result energy/energy serial.h5 | awk 'NR == 1 { exit !($1 > -4.25 && $1 < -4.19) }' || fail "the atoms do not move"
+}
+
+# 64 atoms, 2 x 2 x 2 cells.
+step_moves()
+{
+    cd "$work"
+    sed -n '3,$p' "$source/examples/totals/silicon.xyz" | awk -v a=5.431 '
+        { for (i = 0; i < 8; i++)
+              line[n++] = sprintf("Si %.5f %.5f %.5f", $2 + a * (i % 2), $3 + a * (int(i / 2) % 2), $4 + a * int(i / 4)) }
+        END {
+            printf "%d\nLattice=\"%g 0 0 0 %g 0 0 0 %g\" Properties=species:S:1:pos:R:3\n", n, 2 * a, 2 * a, 2 * a
+            for (i = 0; i < n; i++) print line[i]
+        }' >cells.xyz
+    sed 's/^lx = .*/lx = 10.862/; s/^count = .*/count = 64/; s/^file = .*/file = cells.xyz/
+         s/^equilibrate = .*/equilibrate = 20/; s/^sweeps = .*/sweeps = 40/' "$source/examples/totals/silicon.ini" >cells.ini
+    must whole cells.ini
+    must moves cells.ini --set "potential sw.plugin=sw_moves"
+    ! grep -q 'whole configurations' moves.log || fail "a cost is told that nobody pays"
+    { result energy/energy whole.h5; result energy/energy moves.h5; } | awk '
+        { v[NR] = $1 }
+        END {
+            printf "energy by whole configurations %.15g, by changes %.15g\n", v[1], v[3]
+            d = v[3] - v[1]
+            exit !(NR == 4 && v[2] > 0 && d < 1e-9 && d > -1e-9)
+        }' || fail "another chain"
+    [ "$(grep -o '^acceptance 0[^;]*' whole.log)" = "$(grep -o '^acceptance 0[^;]*' moves.log)" ] || fail "another acceptance"
 }
 
 step_failures()
