@@ -1,5 +1,5 @@
-/* sw_moves: sw_cpp with `start`, `change` and `settle`. A trial move then takes as long in a large system as in a small one,
- * but for the search for neighbours. */
+/* sw_moves: sw_cpp with `start`, `change` and `settle`: a trial move takes the energies of a few atoms, and a search for
+ * their neighbours among all. */
 #include <string.h>
 
 #include <plugmc/total.h>
