@@ -1,7 +1,7 @@
 #!/bin/bash
 # totals.sh STEP BUILD SOURCE PLUGMC: examples/totals, silicon by a C++ library and by a Fortran module (77: skipped without
 # compilers for these).
-#   build      both plugins by CMake, and by hand as the README has it, which has to give the same chains
+#   build      all plugins by CMake, and by hand as the README has it, which has to give the same chains
 #   library    energies, forces and virials of both, without plugmc: library.c
 #   lattice    the energy of the diamond lattice, -2 epsilon an atom, by both plugins
 #   sampling   serial asks for energies, hmc for forces: energies and pressures agree; the cost of a trial move is told
@@ -63,11 +63,22 @@ step_build()
     cmake --build "$work/cmake"
     cp "$source"/examples/totals/*.* "$work/by_hand"
     cd "$work/by_hand"
-    awk '/^## By hand/ { here = 1 } here && /^```$/ { exit } inside { print } here && /^```sh$/ { inside = 1 }' \
-        README.md >commands.sh
-    grep -c '^cc -shared' commands.sh | grep -qx 2 || fail "the README does not have both commands"
-    sh -eux commands.sh
-    for name in sw_cpp sw_fortran; do
+    awk '/^## By hand/ { here = 1 } /^```$/ { inside = 0 } here && inside { print > ("block" n ".sh") } here && /^```sh$/ { inside = 1; n++ }' \
+        README.md
+    export PATH=${plugmc%/*}:$PATH
+    built_by block1.sh '^plugmc build' sw_cpp sw_moves sw_fortran
+    built_by block2.sh '^cc -shared' sw_cpp sw_fortran
+}
+
+# built_by FILE COMMAND NAME...: a block of the README has COMMAND for each plugin and makes it.
+built_by()
+{
+    local file=$1 command=$2 name folder
+    shift 2
+    [ "$(grep -c "$command" "$file")" = $# ] || fail "$file: expected $# times $command"
+    rm -f ./*.so
+    sh -eux "$file"
+    for name; do
         for folder in "$work/cmake" "$work/by_hand"; do
             must chain silicon.ini --set "potential sw.plugin=$folder/$name.so" --set run.sweeps=20
             result energy/energy chain.h5 >"$(basename "$folder")"
