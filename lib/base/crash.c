@@ -68,13 +68,13 @@ static const char *keep_name(const char *name)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* A signal may come in between: the plugin is the last. */
+/* A signal may come in between: the plugin is the last. Trial moves come here, so stores wait for nothing. */
 static void put(record *to, crash_record what)
 {
-    to->plugin = NULL;
-    to->kind = what.kind;
-    to->callback = what.callback;
-    to->plugin = what.plugin;
+    atomic_store_explicit(&to->plugin, NULL, memory_order_release);
+    atomic_store_explicit(&to->kind, what.kind, memory_order_release);
+    atomic_store_explicit(&to->callback, what.callback, memory_order_release);
+    atomic_store_explicit(&to->plugin, what.plugin, memory_order_release);
 }
 
 static crash_record get(const record *from)
@@ -87,7 +87,8 @@ void crash_called_within(crash_record outer)
     put(&own, outer);
     if (!is_main) return;
     put(&of_main, outer);
-    calls_of_main++;
+    const unsigned long calls = atomic_load_explicit(&calls_of_main, memory_order_relaxed);
+    atomic_store_explicit(&calls_of_main, calls + 1, memory_order_release);
 }
 
 void crash_called(void) { crash_called_within((crash_record){0}); }
@@ -185,7 +186,8 @@ static const char *file_of(const struct link_map *map)
     return first == '/' || first == '.' ? name : NULL;
 }
 
-/* Threads that crash together wait for the first. What the loader knows may be overwritten, too: then looking it up
+/* Threads that crash together wait for the first. Abort is always called in the C library, whoever is to blame, for
+ * example for an exception of C++ that nobody catches; so no file is named. What the loader knows may be overwritten, too: then looking it up
  * crashes once more, and the file is left out. */
 static void crash(int number, siginfo_t *info, void *context)
 {
@@ -202,7 +204,7 @@ static void crash(int number, siginfo_t *info, void *context)
     const crash_record in = get(own.plugin ? &own : &of_main);
     const char *file = NULL;
     void *place = place_of(context);
-    if (times == 1 && place && _dl_find_object(place, &object) == 0)
+    if (times == 1 && number != SIGABRT && place && _dl_find_object(place, &object) == 0)
         file = file_of(object.dlfo_link_map);
     number = first_number;
     say("crashed (");

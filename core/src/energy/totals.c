@@ -175,6 +175,12 @@ static int failed(walker_energy *e, const energy_term *t, int code)
     return code;
 }
 
+/* A crash is that of the potential, not of the mover that asks. */
+static crash_record calling(const energy_term *t, const char *callback)
+{
+    return crash_calling_potential(t->of->label, is_whole(t) ? "energy" : callback);
+}
+
 int totals_displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
                      const double to[3], double *change)
 {
@@ -187,9 +193,11 @@ int totals_displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t 
         const energy_term *t = &h->terms[k];
         double own = 0;
         if (!t->total_moves) continue;
+        const crash_record outer = calling(t, "change");
         code = failed(e, t,
                       is_whole(t) ? ask_whole(h, t, w, &own)
                                   : t->total->change(t->of->instance, w, i, to, &own));
+        crash_called_within(outer);
         change[t->index] += own;
     }
     return code;
@@ -207,9 +215,11 @@ int totals_insert_remove(const hamiltonian *h, walker_energy *e, int32_t w,
         const energy_term *t = &h->terms[k];
         double own = 0;
         if (!t->total_moves) continue;
+        const crash_record outer = calling(t, "insert_remove");
         code = failed(e, t,
                       is_whole(t) ? ask_whole(h, t, w, &own)
                                   : t->total->insert_remove(t->of->instance, w, x, &own));
+        crash_called_within(outer);
         change[t->index] += own;
     }
     return code;
@@ -221,8 +231,10 @@ int totals_settle(const hamiltonian *h, walker_energy *e, int32_t w, int taken)
     if (h->whole) settle_whole(h, w, taken);
     for (int k = 0; k < h->count && !code; k++) {
         const energy_term *t = &h->terms[k];
-        if (t->total_moves && !is_whole(t))
-            code = failed(e, t, t->total->settle(t->of->instance, w, taken));
+        if (!t->total_moves || is_whole(t)) continue;
+        const crash_record outer = calling(t, "settle");
+        code = failed(e, t, t->total->settle(t->of->instance, w, taken));
+        crash_called_within(outer);
     }
     return code;
 }

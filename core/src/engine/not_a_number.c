@@ -468,10 +468,12 @@ int check_initial_energy(engine *engine, const double *positions)
 
 int check_energy(engine *engine, const double *positions, const char *where)
 {
+    const int before = engine->report->code;
     const culprit c = look(engine, positions, -1, -1, 1);
     char what[400];
     crash_called();
-    if (!c.term) return 0;
+    /* A term that failed has said why. */
+    if (!c.term) return engine->report->code == before ? 0 : engine->report->code;
     const plugmc_context *owner = &owner_of(engine, c.term)->context;
     describe(engine, &c, what, sizeof what);
     return report_error(engine->report, isinf(c.value) ? EXIT_INPUT : EXIT_INTERNAL, owner->file,
