@@ -1,6 +1,6 @@
 #!/bin/sh
 # sh test.sh [PLUGIN.so]: mean energy and pressure of PLUGIN_NAME.ini, and their exact values, once by moves of single
-# particles (serial), which test `change` and `settle`, and once by trajectories (hmc). The n - 1 springs of n beads
+# particles (serial) and once by trajectories (hmc). The n - 1 springs of n beads
 # stretch independently of each other, and the chain as a whole is one ideal molecule:
 #
 #     <U> / n = (3 / 2) (n - 1) / n,    p V = 1    (in kT).
