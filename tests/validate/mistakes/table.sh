@@ -1,9 +1,11 @@
 #!/bin/bash
 # table.sh PLUGMC FOLDER [NAME...]: which step finds the mistakes of open/ and held/, as rows of a Markdown table. The steps
 # are `plugmc build`, `plugmc validate --quick`, `plugmc check` and `plugmc run`, each tried whatever the others have found.
-# FOLDER gets the plugins and what each step has printed, NAME.STEP. NAME: these mistakes alone.
+# FOLDER gets the plugins and what each step has printed, NAME.STEP; a step whose output is there is not repeated. NAME:
+# these mistakes alone.
 #
-# A step finds a mistake if its exit code is not 0. Whether its sentence is about the mistake is for people to say.
+# A step finds a mistake if its exit code is not 0; `validate` has to end with 4, a failed check, as 3 is input that it
+# cannot use. Whether its sentence is about the mistake is for people to say.
 set -u
 umask 022
 export LC_ALL=C OMP_WAIT_POLICY=passive PLUGMC_NVRTC=/none # GPU source is no part of this
@@ -17,6 +19,7 @@ work=$(cd "$work" && pwd)
 step()
 {
     local begin=$EPOCHREALTIME code end
+    [ -e "$work/$1.$2.code" ] && return
     (cd "$work/$1" && exec timeout -k 2 "$3" "${@:4}") >"$work/$1.$2" 2>&1 </dev/null
     code=$?
     [ $code = 137 ] && code=124
@@ -28,8 +31,8 @@ step()
 sentence()
 {
     case $1 in
-    *.validate) awk '/^failed/ { name = $0; sub(/^failed +/, "", name); sub(/  +[0-9.].*/, "", name); on = 1; next }
-                     /^(passed|not covered|[0-9]+ )/ { if (on && text != "") exit; next }
+    *.validate) awk '!on && /^failed/ { name = $0; sub(/^failed +/, "", name); sub(/  .*/, "", name); on = 1; next }
+                     on && !/^ / { exit }
                      on && /^    compared:/ { next }
                      on && /^    / { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0 }
                      END { if (name != "") print name ": " text }' "$1" | grep . || grep -m 1 . "$1" ;;
@@ -41,7 +44,7 @@ try()
 {
     local name=$1 folder=$2 kind by= seconds= words= s code tenths
     mkdir -p "$work/$name"
-    cp "$here/$folder/$name.ini" "$work/$name/"
+    find "$here/$folder" -name "$name.*" ! -name '*.c' ! -name '*.so' -exec cp {} "$work/$name/" ';'
     step "$name" build 120 "$plugmc" build "$here/$folder/$name.c" -o "$name.so" --draft
     step "$name" validate 60 "$plugmc" validate "./$name.so" "$name.ini" --quick --device cpu
     step "$name" check 20 "$plugmc" check "$name.ini"
@@ -49,6 +52,7 @@ try()
     for s in build validate check run; do
         read -r code tenths <"$work/$name.$s.code"
         [ "$code" = 0 ] && continue
+        [ "$s$code" = validate3 ] && { by="${by:+$by, }(validate: file not usable)"; continue; }
         by="${by:+$by, }$s"
         [ "$code" = 124 ] && by="$by (no end)"
         [ -n "$words" ] || words=$(sentence "$work/$name.$s") seconds=$((tenths / 10)).$((tenths % 10))
