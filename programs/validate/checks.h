@@ -32,6 +32,11 @@ int check_walkers(const target *, stand *, findings *);
 int check_orbitals(const target *, stand *, findings *);
 /* Callbacks that may not write to their struct, and memory around it. */
 int check_memory(const target *, stand *, findings *);
+/* What follows from the run around the potential. */
+int check_temperature(const target *, stand *, findings *);
+int check_first_box(const target *, stand *, findings *);
+int check_end_of_range(const target *, stand *, findings *);
+int check_faces(const target *, stand *, findings *);
 /* GPU source: compiled, and on a GPU compared with the CPU. */
 int check_source(const target *, stand *, findings *);
 int check_on_gpu(const target *, stand *, findings *);

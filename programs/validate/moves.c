@@ -83,6 +83,16 @@ static plugmc_changes proposal(chain *c, int kind, int32_t w)
                             .delta = &c->delta};
 }
 
+/* Change of -ln p, by which proposals are accepted. Activities are left out, as they would empty a box or fill it, where
+ * nothing can be compared. */
+static double weight_of(const chain *c, int kind, double change)
+{
+    const double kT = c->system->temperature;
+    const bool numbers =
+        kind == PLUGMC_INSERTED || kind == PLUGMC_REMOVED || kind == PLUGMC_IDENTITY;
+    return numbers ? change / (isfinite(kT) ? kT : 1) : c->delta;
+}
+
 /* A change of walker w that is decided, and compared with whole energies if `compares`. */
 static int try_change(chain *c, int kind, int32_t w, bool compares, bool *took)
 {
@@ -93,8 +103,9 @@ static int try_change(chain *c, int kind, int32_t w, bool compares, bool *took)
     if (!code) code = hamiltonian_energies(c->h, host, &p);
     if (code) return code;
     const double change = c->change[stand_term(c->stand) - c->stand->session.engine.terms];
+    const double delta = weight_of(c, kind, change);
     const bool good = !c->forbidden && isfinite(c->delta) && stand_uniform(c->stand) < 0.8;
-    *took = good && (c->delta <= 0 || stand_uniform(c->stand) < exp(-c->delta));
+    *took = good && (delta <= 0 || stand_uniform(c->stand) < exp(-delta));
     const int64_t taken = *took ? 0 : -1;
     code = hamiltonian_settle(c->h, host, &p, &taken);
     if (*took) c->sum[w] += change, c->accepted++;

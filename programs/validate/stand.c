@@ -91,6 +91,24 @@ static int read_text(const target *t, int system, ini_file *ini, report *r)
     return code;
 }
 
+/* Without a mover that changes numbers, room for more particles and reservoirs are refused. */
+static void drop_reservoirs(ini_file *ini)
+{
+    static const char *const keys[] = {"max_count", "activity", "mu"};
+    for (int k = 0; k < ini->count; k++) {
+        ini_section *s = &ini->sections[k];
+        for (int e = s->count - 1; e >= 0 && !strcmp(s->kind, "species"); e--)
+            for (int i = 0; i < 3; i++)
+                if (!strcmp(s->entries[e].key, keys[i])) {
+                    free(s->entries[e].key), free(s->entries[e].value), free(s->entries[e].origin);
+                    memmove(&s->entries[e], &s->entries[e + 1],
+                            sizeof *s->entries * (size_t)(s->count - e - 1));
+                    s->count--;
+                    break;
+                }
+    }
+}
+
 /* `assignment` with the label, or another word, in it. */
 static int set(ini_file *ini, report *r, const char *format, const char *word, const char *value)
 {
@@ -145,6 +163,7 @@ int stand_input(const target *t, int system, enum stand_changes changes, ini_fil
     code = adapt(t, ini, r);
     if (!code) code = ini_set(ini, "run.threads=1", r);
     if (!code && potential) code = ini_set(ini, "run.walkers=2", r);
+    if (potential && changes != STAND_COUNTS) drop_reservoirs(ini);
     if (!code) code = add_mover(ini, changes, r);
     return code;
 }
@@ -170,10 +189,21 @@ static int make_hamiltonian(stand *s)
     return context_exit_code(s->host->context, code, "loading the configuration");
 }
 
-int stand_open(const target *t, int system, enum stand_changes changes, int device, stand *s)
+static void change_box(box_section *box, double edge)
+{
+    box->lx *= edge, box->ly *= edge, box->lz *= edge;
+    box->radius *= edge;
+    const double volume = pow(edge, (double)box->dimension);
+    box->density /= volume;
+    box->packing_fraction /= volume;
+}
+
+static int open_run(const target *t, int system, enum stand_changes changes, int device,
+                    stand_change change, stand *s)
 {
     const bool potential = t->loaded.plugin->kind == PLUGMC_POTENTIAL;
-    *s = (stand){0};
+    char temperature[64];
+    *s = (stand){.number = system};
     heard_begin(&s->heard);
     engine *engine = &s->session.engine;
     engine->report = &s->heard.report;
@@ -184,7 +214,11 @@ int stand_open(const target *t, int system, enum stand_changes changes, int devi
     if (!code)
         code = ini_set(&engine->config.ini,
                        device == DEVICE_GPU ? "run.device=gpu" : "run.device=cpu", engine->report);
+    snprintf(temperature, sizeof temperature, "run.temperature=%.17g", change.temperature);
+    if (!code && change.temperature > 0)
+        code = ini_set(&engine->config.ini, temperature, engine->report);
     if (!code) code = config_read(&engine->config, engine->report);
+    if (!code) change_box(&engine->config.box, change.edge);
     if (!code) code = session_open(&s->session);
     if (!code) code = session_prepare(&s->session);
     if (!code) code = initial_begin(engine);
@@ -194,6 +228,17 @@ int stand_open(const target *t, int system, enum stand_changes changes, int devi
     const plugmc_potential *p = s->own->plugin->potential;
     s->has_energy = potential && (p->pair || p->field || p->total);
     return s->has_energy ? make_hamiltonian(s) : 0;
+}
+
+int stand_open(const target *t, int system, enum stand_changes changes, int device, stand *s)
+{
+    return open_run(t, system, changes, device, (stand_change){.edge = 1}, s);
+}
+
+int stand_open_changed(const target *t, int system, enum stand_changes changes, stand_change change,
+                       stand *s)
+{
+    return open_run(t, system, changes, DEVICE_CPU, change, s);
 }
 
 void stand_close(stand *s) { session_close(&s->session); }

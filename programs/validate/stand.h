@@ -10,6 +10,8 @@ enum stand_changes { STAND_POSITIONS, STAND_BOXES, STAND_COUNTS };
 
 typedef struct stand {
     session session;
+    /* Of the system (stand_system). */
+    int number;
     heard heard;
     /* The plugin under test. */
     instance *own;
@@ -30,6 +32,11 @@ int stand_input(const target *, int system, enum stand_changes, ini_file *, repo
 /* Opens the run, up to its initial state, without tests of pairs. `device`: DEVICE_CPU or DEVICE_GPU. Returns an exit
  * code; stand.heard has the sentences. Call stand_close in any case. */
 int stand_open(const target *, int system, enum stand_changes, int device, stand *);
+/* What is otherwise in the run: another temperature (0: the same), and edges multiplied by `edge`. On the CPU. */
+typedef struct stand_change {
+    double temperature, edge;
+} stand_change;
+int stand_open_changed(const target *, int system, enum stand_changes, stand_change, stand *);
 void stand_close(stand *);
 
 /* The term of a potential under test. */
