@@ -190,6 +190,50 @@ static void compare_walkers(subject *s, const kept *good)
     check_end(s->findings);
 }
 
+/* Sweeps from `first`, then as many from `second`. */
+static bool chain_through(subject *s, setting *of, const double *first, const double *second,
+                          kept *out)
+{
+    run r;
+    snapshot_of_run now;
+    if (!subject_open(s, of, &r)) return false;
+    bool good = !run_place(&r, first) && subject_sweep(s, &r, PRODUCTION) &&
+                !run_place(&r, second) && subject_sweep(s, &r, PRODUCTION) && !run_look(&r, &now);
+    if (good)
+        *out = keep(&now, WALKERS);
+    else if (check_running(s->findings))
+        check_fail(s->findings, "positions cannot be changed between sweeps: %s", r.error);
+    run_close(&r);
+    return good;
+}
+
+/* What was before positions were changed must not matter: they are then all that there is. */
+static void compare_placed(subject *s)
+{
+    setting of = small(s);
+    kept one = {0}, other = {0};
+    if (s->family != FAMILY_POSITIONS || s->mover->couples)
+        return check_not_covered(s->findings, "positions changed by others",
+                                 "the mover changes more than positions");
+    of.equilibrate = 0;
+    *of.before = *of.after = 0;
+    check_begin(s->findings, "positions changed by others", NAN,
+                "two runs that differ before all positions were replaced, and not afterwards");
+    double *first = start_of(s, &of);
+    of.seed++;
+    double *second = first ? start_of(s, &of) : NULL;
+    if (second && chain_through(s, &of, first, second, &one) &&
+        chain_through(s, &of, second, second, &other) && !is_same(&one, &other))
+        check_fail(
+            s->findings,
+            "%lld of %lld coordinates depend on positions that were replaced before: let 'load' take "
+            "all positions that others have changed, every time it is called",
+            (long long)coordinates_apart(&one, &other),
+            (long long)(one.positions / sizeof(double)));
+    free(first), free(second), free(one.data), free(other.data);
+    check_end(s->findings);
+}
+
 static const char division[] =
     "how sweeps are divided among calls must not matter; count from sweeps->first, and keep nothing from call to "
     "call that is not in the configuration or archived";
@@ -215,6 +259,7 @@ int checks_of_chains(const target *target, findings *f, void *argument)
     compare(s, &threads, 0, &good, "threads", "one thread with two",
             "the chain must not depend on threads: let each walker have its own numbers and sums");
     compare_seeds(s);
+    compare_placed(s);
     compare_walkers(s, &good);
     free(good.data);
     return 0;

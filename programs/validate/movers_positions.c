@@ -356,6 +356,25 @@ int laws_of_positions(const target *target, findings *f, void *argument)
     return 0;
 }
 
+/* Beside a potential that has no part in the density. */
+static void law_of_measured(subject *s)
+{
+    for (int hard = 0; hard < 2; hard++) {
+        law_test t = law_of_pair(s, 2, hard);
+        t.check = "law: beside a measured potential";
+        t.advice = "leave out potentials with role = measured (term->sampled is 0)";
+        setting_add(t.setting.potentials,
+                    "[potential seen]\nplugin = yukawa\nrole = measured\nbjerrum_length = 3\n"
+                    "kappa = 1\ncutoff = %g\n",
+                    hard ? 2.4 : 1.6);
+        setting_add(t.setting.species, "charge = 1\n");
+        if (hard || subject_can_open(s, &t.setting)) {
+            law_try(s, &t);
+            return;
+        }
+    }
+}
+
 /* Beside other movers, which change what this one holds; and on a ladder. */
 int laws_of_company(const target *target, findings *f, void *argument)
 {
@@ -374,6 +393,7 @@ int laws_of_company(const target *target, findings *f, void *argument)
     t.check = "law: beside serial";
     setting_add(t.setting.after, "[mover serial]\nstep = 0.5\n");
     law_try(s, &t);
+    law_of_measured(s);
     law_test second = law_of_pair(s, 2, false);
     t = second;
     t.check = "law: on a ladder";

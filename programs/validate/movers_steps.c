@@ -170,6 +170,14 @@ static void judge_counts(subject *s, const tally *t)
             s->findings,
             "nothing has changed in 50 sweeps of 64 walkers: the mover does nothing, or does not "
             "write what it does");
+    else if (s->family == FAMILY_POSITIONS && t->changed != (int64_t)t->accepted &&
+             (int64_t)(t->trials - t->accepted) + t->changed == 50 * 64)
+        check_fail(
+            s->findings,
+            "%llu trial moves are counted as rejected and %llu as accepted, but %lld walkers have "
+            "changed, so %d trial moves were made: count each trial once; 'decide' counts, too",
+            (unsigned long long)(t->trials - t->accepted), (unsigned long long)t->accepted,
+            (long long)t->changed, 50 * 64);
     else if (t->trials == 50 * 64 && t->changed != (int64_t)t->accepted &&
              s->family == FAMILY_POSITIONS)
         check_fail(

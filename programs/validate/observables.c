@@ -20,6 +20,11 @@ typedef struct subject {
     int count;
     int64_t width;
     const double *positions;
+    /* Instead of those of the run, in the view. NULL: those of the run. */
+    const plugmc_box *boxes;
+    const int64_t *counts;
+    /* Edges [3] of smaller boxes, so that fewer and larger cells are made. NULL: there are none. */
+    const double *edges;
 } subject;
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
@@ -34,16 +39,19 @@ static int measure(subject *o, const double *positions, bool on_device, uint64_t
                    double *values)
 {
     engine *engine = &o->s->session.engine;
-    view_stage stage = {
-        .system = &engine->system, .gpu = engine->device.gpu, .state = &engine->current.state.face};
+    view_stage stage = {.system = &engine->system,
+                        .gpu = engine->device.gpu,
+                        .state = &engine->current.state.face,
+                        .elsewhere = o->edges};
     plugmc_view view;
     const mover_slot *ahead = engine->mover_count ? &engine->movers[0] : NULL;
-    if (ahead && ahead->mover->driver) {
+    if (ahead && ahead->mover->driver && !o->boxes) {
         stage.driver = ahead->mover->driver;
         stage.mover_instance = ahead->instance->data;
         stage.mover_host = &ahead->instance->host;
     }
     int code = view_of(&stage, positions, on_device, sweep, &view);
+    if (o->boxes) view.box = o->boxes, view.count = o->counts;
     for (int64_t k = 0; k < engine->system.walkers * o->width; k++) values[k] = NAN;
     const plugmc_measures_shares *shares = shares_of(o);
     if (!code && shares) shares->reach(o->s->own->data);
@@ -280,6 +288,131 @@ static int check_twice(subject *o, findings *f)
     return code;
 }
 
+/* ---- Walkers and cells ------------------------------------------------------------------------- */
+
+/* Each walker has the configuration, box and numbers of the next one. *out may be measured in their place. */
+static double *turn_walkers(const subject *o, plugmc_box *boxes, int64_t *counts)
+{
+    const plugmc_system *system = &o->s->session.engine.system;
+    const plugmc_state *state = &o->s->session.engine.current.state.face;
+    const size_t walkers = (size_t)system->walkers, row = 3 * (size_t)system->particles,
+                 kinds = (size_t)system->species_count;
+    void *box = NULL, *count = NULL;
+    if (state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &box, NULL) ||
+        state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &count, NULL))
+        return NULL;
+    double *turned = checked(guarded_allocate(walkers * row * sizeof *turned, 64, "positions"));
+    for (size_t w = 0; w < walkers; w++) {
+        const size_t from = (w + 1) % walkers;
+        memcpy(turned + w * row, o->positions + from * row, row * sizeof *turned);
+        memcpy(counts + w * kinds, (const int64_t *)count + from * kinds, kinds * sizeof *counts);
+        boxes[w] = ((const plugmc_box *)box)[from];
+    }
+    return turned;
+}
+
+static bool agrees(double a, double b)
+{
+    return a == b || fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+/* a [walkers][width], before, and b, after each walker has become the next one. */
+static void compare_turned(const subject *o, const double *a, const double *b, findings *f)
+{
+    const int64_t walkers = o->s->session.engine.system.walkers;
+    double size[o->width];
+    for (int64_t i = 0; i < o->width; i++) size[i] = 0;
+    for (int64_t k = 0; k < walkers * o->width; k++)
+        size[k % o->width] = fmax(size[k % o->width], fabs(a[k]));
+    for (int64_t k = 0; k < walkers * o->width; k++) {
+        int64_t at;
+        const int64_t w = k / o->width, i = k % o->width, from = (w + 1) % walkers;
+        const plugmc_quantity *q = quantity_at(o, i, &at);
+        const double before = a[from * o->width + i], away = fabs(b[k] - before);
+        check_value(
+            f, away == 0 ? 0 : away / (1e-9 * size[i] + 1e-300),
+            "value %lld of '%s' in walker %lld is %.12g with the configuration for which it "
+            "was %.12g in walker %lld: positions of walker w begin at 3 w system->particles, "
+            "its box and numbers at [w]",
+            (long long)at, q->name, (long long)w, b[k], before, (long long)from);
+    }
+}
+
+/* Whether values depend on the sweep, as random numbers do. */
+static int depends_on_sweep(subject *o, const double *positions, const double *a, double *b,
+                            bool *does)
+{
+    const int code = measure(o, positions, false, 6, b);
+    *does = false;
+    for (int64_t k = 0; k < o->s->session.engine.system.walkers * o->width && !code; k++)
+        *does |= !agrees(a[k], b[k]);
+    return code;
+}
+
+static int check_turned(subject *o, findings *f)
+{
+    const plugmc_system *system = &o->s->session.engine.system;
+    const char *why = system->walkers < 2 ? "there is one walker"
+                      : system->rungs > 1 ? "walkers of a ladder differ"
+                      : o->observable->depends_on == PLUGMC_ON_HISTORY
+                          ? "it depends on the history of walkers"
+                          : NULL;
+    if (why) {
+        check_not_covered(f, "configurations turned round", "%s", why);
+        return 0;
+    }
+    const size_t walkers = (size_t)system->walkers;
+    plugmc_box *boxes = checked(calloc(walkers, sizeof *boxes));
+    int64_t *counts = checked(calloc(walkers * (size_t)system->species_count, sizeof *counts));
+    double *positions = read_only_copy(o), *a = results_of(o), *b = results_of(o);
+    double *turned = checked(turn_walkers(o, boxes, counts));
+    bool drawn = false;
+    check_begin(f, "configurations turned round", 1,
+                "results of walkers after each has got the configuration of the next one; allowed "
+                "1e-9");
+    int code = measure(o, positions, false, 5, a);
+    if (!code) code = depends_on_sweep(o, positions, a, b, &drawn);
+    o->boxes = boxes, o->counts = counts;
+    if (!code && !drawn) code = measure(o, turned, false, 5, b);
+    o->boxes = NULL, o->counts = NULL;
+    if (drawn)
+        check_leave(f, "results change with the number of the sweep, as random numbers do");
+    else if (!code)
+        compare_turned(o, a, b, f);
+    check_end(f);
+    guarded_free(positions), guarded_free(turned), guarded_free(a), guarded_free(b);
+    free(boxes), free(counts);
+    return code;
+}
+
+/* Cells are at least as wide as is asked for; how wide depends on other boxes. */
+static int check_cells(subject *o, findings *f)
+{
+    if (o->observable->depends_on == PLUGMC_ON_HISTORY) {
+        check_not_covered(f, "larger cells", "it depends on the history of walkers");
+        return 0;
+    }
+    const plugmc_box *box = &o->s->session.engine.system.box;
+    const double edges[3] = {0.55 * box->length[0], 0.55 * box->length[1], 0.55 * box->length[2]};
+    double *positions = read_only_copy(o), *a = results_of(o), *b = results_of(o);
+    check_begin(
+        f, "larger cells", 1,
+        "one configuration, measured with cells as large as asked for and with larger ones; "
+        "allowed 1e-9");
+    int code = measure(o, positions, false, 5, a);
+    o->edges = edges;
+    if (!code) code = measure(o, positions, false, 5, b);
+    o->edges = NULL;
+    if (!code)
+        compare_results(o, a, b, 1e-9,
+                        "with larger cells: ask for cells as wide as the longest distance that is "
+                        "looked for, and compare distances with it",
+                        f);
+    check_end(f);
+    guarded_free(positions), guarded_free(a), guarded_free(b);
+    return code;
+}
+
 static bool has_derived(const subject *o)
 {
     return PLUGMC_HAS(o->observable, derived) && o->observable->derived && o->observable->derive;
@@ -422,6 +555,8 @@ static const struct {
 } checks[] = {
     {"results", check_results, DEVICE_CPU},
     {"measured twice", check_twice, DEVICE_CPU},
+    {"configurations turned round", check_turned, DEVICE_CPU},
+    {"larger cells", check_cells, DEVICE_CPU},
     {"derived results", check_derived, DEVICE_CPU},
     {"results on the GPU", check_there, DEVICE_GPU},
 };

@@ -56,12 +56,13 @@ int check_temperature(const target *t, stand *s, findings *f)
     code = ask_both(s, &other, false, 1, here, there);
     for (int32_t w = 0; w < system->walkers && !code; w++)
         if (isfinite(here[w].energy) && isfinite(there[w].energy))
-            check_value(f,
-                        fabs(here[w].energy - there[w].energy) /
-                            ((total ? 0.02 : 1e-9) * size_of(&here[w], &there[w])),
-                        "the energy of walker %d is %.9g in a run at temperature %g, and %.9g at %g, for the "
-                        "same configuration: the core divides energies by the temperature; do not do so, too",
-                        w, here[w].energy, kT, there[w].energy, 1.7 * kT);
+            check_value(
+                f,
+                fabs(here[w].energy - there[w].energy) /
+                    ((total ? 0.02 : 1e-9) * size_of(&here[w], &there[w])),
+                "the energy of walker %d is %.9g in a run at temperature %g, and %.9g at %g, for the "
+                "same configuration: the core divides energies by the temperature; do not do so, too",
+                w, here[w].energy, kT, there[w].energy, 1.7 * kT);
     stand_close(&other);
     return code;
 }
@@ -94,13 +95,12 @@ int check_first_box(const target *t, stand *s, findings *f)
     code = ask_both(s, &other, true, edge, here, there);
     for (int32_t w = 0; w < system->walkers && !code; w++)
         if (isfinite(here[w].energy) && isfinite(there[w].energy))
-            check_value(f,
-                        fabs(here[w].energy - there[w].energy) /
-                            (0.02 * size_of(&here[w], &there[w])),
-                        "the energy of walker %d is %.9g in a box that has grown to %g of its edges, and "
-                        "%.9g in a run that begins with that box: read the box of the view or of the call; one "
-                        "that 'configure' or 'prepare' keeps is that of the beginning",
-                        w, here[w].energy, edge, there[w].energy);
+            check_value(
+                f, fabs(here[w].energy - there[w].energy) / (0.02 * size_of(&here[w], &there[w])),
+                "the energy of walker %d is %.9g in a box that has grown to %g of its edges, and "
+                "%.9g in a run that begins with that box: read the box of the view or of the call; one "
+                "that 'configure' or 'prepare' keeps is that of the beginning",
+                w, here[w].energy, edge, there[w].energy);
     stand_close(&other);
     return code;
 }
@@ -187,11 +187,12 @@ static void compare_faces(stand *s, int d, findings *f)
     const double jump = fabs(u[2] - u[0]), slope = fabs(u[1] - u[0]) + fabs(u[3] - u[2]);
     const double size = fabs(u[0]) + fabs(u[2]) + slope;
     if (slope <= 1e-9 * size) return;
-    check_value(f, jump / (1e-3 * size + 1e-30),
-                "the field jumps from %.6g to %.6g where a particle leaves the periodic box along %c and enters "
-                "it on the other side: let a whole number of waves (2 pi n / L) be in the box, take the nearest "
-                "image, or put a wall (*outside = 1) there",
-                u[2], u[0], "xyz"[d]);
+    check_value(
+        f, jump / (1e-3 * size + 1e-30),
+        "the field jumps from %.6g to %.6g where a particle leaves the periodic box along %c and enters "
+        "it on the other side: let a whole number of waves (2 pi n / L) be in the box, take the nearest "
+        "image, or put a wall (*outside = 1) there",
+        u[2], u[0], "xyz"[d]);
 }
 
 int check_faces(const target *t, stand *s, findings *f)
