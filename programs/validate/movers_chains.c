@@ -207,30 +207,41 @@ static bool chain_through(subject *s, setting *of, const double *first, const do
     return good;
 }
 
+/* `one` and `other` differ before positions were replaced, `one` and `none` in what they were replaced by. */
+static void judge_placed(subject *s, const kept *one, const kept *other, const kept *none)
+{
+    static const char advice[] =
+        "let 'load' take all positions that others have changed, every time it is called, and keep "
+        "none beside them";
+    if (is_same(one, none))
+        check_fail(s->findings, "positions that others have changed have no effect: %s", advice);
+    else if (!is_same(one, other))
+        check_fail(
+            s->findings,
+            "%lld of %lld coordinates depend on what positions were before others have changed them: %s",
+            (long long)coordinates_apart(one, other), (long long)(one->positions / sizeof(double)),
+            advice);
+}
+
 /* What was before positions were changed must not matter: they are then all that there is. */
 static void compare_placed(subject *s)
 {
     setting of = small(s);
-    kept one = {0}, other = {0};
+    kept one = {0}, other = {0}, none = {0};
     if (s->family != FAMILY_POSITIONS || s->mover->couples)
         return check_not_covered(s->findings, "positions changed by others",
                                  "the mover changes more than positions");
     of.equilibrate = 0;
     *of.before = *of.after = 0;
     check_begin(s->findings, "positions changed by others", NAN,
-                "two runs that differ before all positions were replaced, and not afterwards");
+                "runs that differ before all positions were replaced, or in what replaced them");
     double *first = start_of(s, &of);
     of.seed++;
     double *second = first ? start_of(s, &of) : NULL;
     if (second && chain_through(s, &of, first, second, &one) &&
-        chain_through(s, &of, second, second, &other) && !is_same(&one, &other))
-        check_fail(
-            s->findings,
-            "%lld of %lld coordinates depend on positions that were replaced before: let 'load' take "
-            "all positions that others have changed, every time it is called",
-            (long long)coordinates_apart(&one, &other),
-            (long long)(one.positions / sizeof(double)));
-    free(first), free(second), free(one.data), free(other.data);
+        chain_through(s, &of, second, second, &other) && chain_through(s, &of, first, first, &none))
+        judge_placed(s, &one, &other, &none);
+    free(first), free(second), free(one.data), free(other.data), free(none.data);
     check_end(s->findings);
 }
 

@@ -54,16 +54,15 @@ static const char *fault_of_walker(const snapshot_of_run *now, int w)
     return NULL;
 }
 
-/* Hundreds of sweeps of free particles: whatever is wrong with them the mover has done. */
-static void check_configurations(subject *s)
+/* Hundreds of sweeps: what cannot be the mover has made, if nobody else can have. */
+static void look_for_faults(subject *s, setting of, const char *check)
 {
-    setting of = setting_of_family(s, true);
     run r;
     snapshot_of_run now;
     const char *fault = NULL;
     of.walkers = 16;
     check_begin(
-        s->findings, "configurations", NAN,
+        s->findings, check, NAN,
         "positions, numbers of particles and boxes after each of 100 sweeps against what can be");
     if (subject_open(s, &of, &r)) {
         for (int k = 0; k < 100 && !fault && subject_sweep(s, &r, 1); k++) {
@@ -76,6 +75,30 @@ static void check_configurations(subject *s)
         run_close(&r);
     }
     check_end(s->findings);
+}
+
+/* Of free particles. */
+static void check_configurations(subject *s)
+{
+    look_for_faults(s, setting_of_family(s, true), "configurations");
+}
+
+/* Numbers of the last particles of a species are free while another mover inserts and removes particles. */
+static void check_free_places(subject *s)
+{
+    static const char check[] = "particles that come and go";
+    if (s->family != FAMILY_POSITIONS)
+        return check_not_covered(s->findings, check, "the mover changes more than positions");
+    setting of = setting_new(s, 2, 6.5, 0.8);
+    for (int k = 0; k < 2; k++)
+        setting_add(of.species,
+                    "[species %s]\ncount = 3\nmax_count = 16\ndiameter = 0.001\nactivity = 0.1\n",
+                    s->names[k]);
+    setting_add(of.potentials, "[potential hard_sphere]\n");
+    for (int k = 0; k < 2; k++)
+        setting_add(of.after, "[mover insert_%d]\nplugin = insert\nspecies = %s\ntrials = 8\n", k,
+                    s->names[k]);
+    look_for_faults(s, of, check);
 }
 
 /* ---- Counts and changes ------------------------------------------------------------------------ */
@@ -447,6 +470,7 @@ int checks_of_steps(const target *target, findings *f, void *argument)
 {
     subject *s = argument;
     (void)target;
+    check_free_places(s);
     check_counts(s);
     if (!has_step(s, false)) {
         check_not_covered(f, "steps", "no move has a step that is a length or a number");

@@ -18,7 +18,9 @@ enum {
     BEHIND_STRUCT,
     BEHIND_ALLOCATED,
     OTHER_FORBIDDEN,
-    NOT_ALONG_Y
+    NOT_ALONG_Y,
+    NO_WHOLE_WAVES,
+    FIRST_BOX
 };
 
 typedef struct parameters {
@@ -92,6 +94,8 @@ static int configure(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
     (void)host;
+    if (is(p, NO_WHOLE_WAVES)) p->wave *= (real)6.283185307179586;
+    if (is(p, FIRST_BOX)) p->wave = (real)(host->system->box.length[0] / 2);
     if (is(p, UNDECLARED)) p->hidden = (real)2;
     if (is(p, BEHIND_STRUCT)) ((volatile unsigned char *)instance)[sizeof *p] = 1;
     return PLUGMC_OK;
@@ -112,7 +116,7 @@ static const plugmc_parameter table[] = {
         parameters, fault, "none",
         "none|nan_place|minus_infinity|other_float|wrong_gradient|wrong_sign|wrong_laplacian|calls_before|"
         "undeclared|short_list|null_pointer|endless|exits|behind_struct|behind_allocated|"
-        "other_forbidden|not_along_y",
+        "other_forbidden|not_along_y|no_whole_waves|first_box",
         "what is wrong"),
     PLUGMC_LIST_KEY(parameters, strengths, 0, "1", -1e6, 1e6, "kT", "one value for each species"),
 };

@@ -29,7 +29,9 @@ enum {
     NOTHING,
     BEHIND_DERIVED,
     LATE_EXIT,
-    UNSET_MEMBER
+    UNSET_MEMBER,
+    FIRST_WALKER_FOR_ALL,
+    NARROW_CELLS
 };
 enum { MOMENTS = 3 };
 
@@ -77,14 +79,16 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     moments *m = instance;
     const plugmc_system *system = host->system;
     const int64_t n = system->particles;
+    plugmc_cells cells = {.size = sizeof cells};
     misdeeds(m, view);
+    if (is(m, NARROW_CELLS) && view->cells(view, 1, &cells)) return PLUGMC_ERROR_STATE;
     if (is(m, FAILS_SILENTLY)) return PLUGMC_ERROR_STATE;
     m->measured++;
     for (int32_t w = 0; w < (is(m, FIRST_WALKER_ALONE) ? 1 : system->walkers); w++) {
         double *out = values + (MOMENTS + 1) * w, mean = 0;
         if (!is(m, SUMS_NOT_CLEARED)) memset(m->sums, 0, sizeof m->sums);
         for (int64_t i = 0; i < n; i++) {
-            const double x = view->positions[3 * (w * n + i)];
+            const double x = view->positions[3 * (is(m, FIRST_WALKER_FOR_ALL) ? i : w * n + i)];
             mean += x / (double)n;
             for (int k = 0; k < MOMENTS; k++) m->sums[k] += pow(x, k + 1) / (double)n;
         }
@@ -92,6 +96,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         out[MOMENTS] = is(m, NAN_RESULT) ? sqrt(-1 - mean)
                        : is(m, FORGETS)  ? mean + m->measured
                                          : mean;
+        if (is(m, NARROW_CELLS)) out[MOMENTS] += (double)cells.cells;
         if (is(m, UNSET_MEMBER)) out[MOMENTS] += 1e-3 * m->measured;
     }
     if (is(m, FAR_BEHIND))
@@ -120,7 +125,8 @@ static const plugmc_parameter table[] = {
         moments, fault, "none",
         "none|first_walker_alone|last_value_missing|nan_result|sums_not_cleared|far_behind|one_behind|"
         "writes_positions|other_names|nan_axis|equal_axis|unknown_unit|forgets|exits|endless|null_pointer|"
-        "random_derived|shape_0|fails_silently|nothing|behind_derived|late_exit|unset_member",
+        "random_derived|shape_0|fails_silently|nothing|behind_derived|late_exit|unset_member|"
+        "first_walker_for_all|narrow_cells",
         "what is wrong"),
 };
 

@@ -25,7 +25,7 @@ enum {
     SLOPE_BEYOND,
     EXITS,
     FAILS_SILENTLY,
-
+    ROOT_OF_RANGE
 };
 
 typedef struct parameters {
@@ -74,6 +74,7 @@ PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site
 {
     const real w = (real)1 - s.r2 / (p->cutoff * p->cutoff);
     real height = p->height;
+    if (is(p, ROOT_OF_RANGE) && s.r2 >= p->cutoff) return 0;
     if (s.r2 >= p->cutoff * p->cutoff) return 0;
     if (is(p, NAN_INSIDE) && s.r2 < (real)0.5) return plugmc_sqrt(s.r2 - (real)1);
     if (is(p, ORDER_OF_SPECIES) && a.species < b.species) height *= (real)1.01;
@@ -135,7 +136,7 @@ static const plugmc_parameter table[] = {
         "none|range_too_short|nan_inside|order_of_species|other_float|wrong_change|wrong_first|"
         "wrong_second|one_sided_factor|direction|one_sided_contact|calls_before|undeclared|short_list|"
         "null_pointer|endless|aborts|behind_struct|before_struct|slope_beyond|exits|"
-        "fails_silently",
+        "fails_silently|root_of_range",
         "what is wrong"),
     PLUGMC_LIST_KEY(parameters, heights, 0, "1", -1e6, 1e6, "kT",
                     "one value for each pair of species"),

@@ -27,7 +27,9 @@ enum {
     NAN_ENERGY,
     FORGETS,
     FAILS_SILENTLY,
-    SLIGHTLY_WRONG
+    SLIGHTLY_WRONG,
+    OVER_TEMPERATURE,
+    FIRST_WAVE
 };
 
 typedef struct total_state {
@@ -86,8 +88,9 @@ static double energy_of(const total_state *s, const plugmc_box *box, const int64
         if (!is_there(system, count, i)) continue;
         const double n = density(s, box, count, x, i);
         sum += (double)s->strength * n * n;
+        if (is(s, FIRST_WAVE)) sum += 30 * cos(2 * M_PI * x[3 * i] / system->box.length[0]);
     }
-    return sum;
+    return is(s, OVER_TEMPERATURE) ? sum / system->temperature : sum;
 }
 
 /* Forces of one walker, [particles][3], and its virial. */
@@ -256,7 +259,8 @@ static const plugmc_parameter table[] = {
         total_state, fault, "none",
         "none|half_change|no_settle|large_forces|settles_rejected|assigns|neighbouring_walker|first_box|"
         "wrong_virial|no_start|change_adds_up|wrong_sign_of_forces|wrong_removal|behind_allocated|"
-        "null_pointer|endless|exits|nan_energy|forgets|fails_silently|slightly_wrong",
+        "null_pointer|endless|exits|nan_energy|forgets|fails_silently|slightly_wrong|"
+        "over_temperature|first_wave",
         "what is wrong"),
 };
 

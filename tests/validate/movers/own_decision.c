@@ -26,15 +26,19 @@ enum {
     FAR_AWAY,       /* now and then no number as position */
     OUT_OF_RANGE,   /* the number of a particle that is not there */
     CRASHES,
-    LEAVES, /* exit(0) */
-    STAYS,  /* never returns */
-    IDLE    /* accepts nothing */
+    LEAVES,   /* exit(0) */
+    STAYS,    /* never returns */
+    IDLE,     /* accepts nothing */
+    TWICE,    /* accepted moves are counted twice */
+    MEASURED, /* potentials that are only measured count */
+    KEEPS     /* positions of the beginning are kept for the first particle of each walker */
 };
 
 typedef struct own_decision {
     real step, target_acceptance;
     uint64_t calls;
     double grown; /* factor of the step */
+    double kept[64][3];
 } own_decision;
 
 static uint32_t word_of(const plugmc_random *r, int k)
@@ -63,13 +67,21 @@ static void draw(own_decision *m, const plugmc_host *host, uint64_t sweep, int32
     *to_decide = plugmc_draw(seed, when, walker, number, PLUGMC_PURPOSE_TRIAL, 1);
 }
 
+static double sum_of(const double *change, int32_t terms)
+{
+    double sum = 0;
+    for (int32_t t = 0; t < terms; t++) sum += change[t];
+    return sum;
+}
+
 static int accepts(const plugmc_host *host, const plugmc_changes *c, double u)
 {
     const double kT = host->system->temperature;
     const double delta = FAULT == COLD             ? 0.98 * *c->delta
                          : FAULT == NO_TEMPERATURE ? *c->delta * kT
-                         : FAULT == ONE_TERM       ? c->change[0] / kT
-                                                   : *c->delta;
+                         : FAULT == MEASURED ? sum_of(c->change, host->system->term_count) / kT
+                         : FAULT == ONE_TERM ? c->change[0] / kT
+                                             : *c->delta;
     if (FAULT == IDLE || (*c->forbidden && FAULT != NO_HARD_CORES)) return 0;
     return *c->forbidden || delta <= 0 || u < exp(-delta);
 }
@@ -97,6 +109,9 @@ static int try_one(own_decision *m, const plugmc_host *host, uint64_t sweep, int
     if (code) return code;
     const double *from = x + 3 * (w * host->system->particles + i);
     const double step = step_of(m, host, w);
+    double *kept = m->kept[w % 64];
+    if (FAULT == KEEPS && i == 0 && kept[0] == 0) memcpy(kept, from, sizeof m->kept[0]);
+    if (FAULT == KEEPS && i == 0) from = kept;
     for (int d = 0; d < 3; d++) position[0][d] = from[d];
     for (int d = 0; d < dimension; d++) {
         const double u =
@@ -123,6 +138,7 @@ static int try_one(own_decision *m, const plugmc_host *host, uint64_t sweep, int
     const int taken_up = accepts(host, &c, u);
     taken = taken_up ? 0 : -1;
     h->count(host->context, 0, w, FAULT == NO_COUNTS ? 0 : FAULT == ALL_COUNTED ? 1 : taken_up);
+    if (FAULT == TWICE && taken_up) h->count(host->context, 0, w, 1);
     return h->settle(host->context, &c, &taken);
 }
 
