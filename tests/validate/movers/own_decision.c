@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <plugmc/changes.h>
+#include <plugmc/everything.h>
 
 enum {
     NONE,
@@ -67,11 +68,31 @@ static void draw(own_decision *m, const plugmc_host *host, uint64_t sweep, int32
     *to_decide = plugmc_draw(seed, when, walker, number, PLUGMC_PURPOSE_TRIAL, 1);
 }
 
-static double sum_of(const double *change, int32_t terms)
+static plugmc_particle particle_of(const plugmc_system *system, const double *r, int64_t i)
 {
-    double sum = 0;
-    for (int32_t t = 0; t < terms; t++) sum += change[t];
-    return sum;
+    int32_t kind = 0;
+    while (i >= system->first[kind + 1]) kind++;
+    const plugmc_species *s = plugmc_species_at(system, kind);
+    return (plugmc_particle){r[3 * i], r[3 * i + 1], r[3 * i + 2], s->charge, s->diameter, kind};
+}
+
+/* Of pair potentials that are only measured, when particle i of a walker with positions r moves. */
+static double measured_change(const plugmc_system *system, const double *r, int32_t i,
+                              const double to[3])
+{
+    const plugmc_particle moved = particle_of(system, r, i);
+    double change = 0;
+    for (int64_t j = 0; j < system->particles; j++) {
+        plugmc_particle p = particle_of(system, r, j);
+        const plugmc_particles other = {1, &p.x, &p.y, &p.z, &p.charge, &p.diameter, &p.species};
+        for (int32_t t = 0; t < system->term_count && j != i; t++) {
+            const plugmc_term *term = plugmc_term_at(system, t);
+            const plugmc_pair *pair = term->plugin->potential->pair;
+            if (!term->sampled && pair)
+                pair->change(term->instance, &system->box, 1, &moved, to, &other, &change);
+        }
+    }
+    return change;
 }
 
 static int accepts(const plugmc_host *host, const plugmc_changes *c, double u)
@@ -79,9 +100,8 @@ static int accepts(const plugmc_host *host, const plugmc_changes *c, double u)
     const double kT = host->system->temperature;
     const double delta = FAULT == COLD             ? 0.98 * *c->delta
                          : FAULT == NO_TEMPERATURE ? *c->delta * kT
-                         : FAULT == MEASURED ? sum_of(c->change, host->system->term_count) / kT
-                         : FAULT == ONE_TERM ? c->change[0] / kT
-                                             : *c->delta;
+                         : FAULT == ONE_TERM       ? c->change[0] / kT
+                                                   : *c->delta;
     if (FAULT == IDLE || (*c->forbidden && FAULT != NO_HARD_CORES)) return 0;
     return *c->forbidden || delta <= 0 || u < exp(-delta);
 }
@@ -134,6 +154,10 @@ static int try_one(own_decision *m, const plugmc_host *host, uint64_t sweep, int
                               .delta = &delta};
     code = h->energies(host->context, &c);
     if (code) return code;
+    if (FAULT == MEASURED)
+        delta +=
+            measured_change(host->system, x + 3 * w * host->system->particles, i, position[0]) /
+            host->system->temperature;
     const double u = plugmc_uniform_double(word_of(&to_decide, 0), word_of(&to_decide, 1));
     const int taken_up = accepts(host, &c, u);
     taken = taken_up ? 0 : -1;
