@@ -2,7 +2,7 @@
 # table.sh PLUGMC FOLDER [NAME...]: which step finds the mistakes of open/ and held/, as rows of a Markdown table. The steps
 # are `plugmc build`, `plugmc validate --quick`, `plugmc check` and `plugmc run`, each tried whatever the others have found.
 # FOLDER gets the plugins and what each step has printed, NAME.STEP; a step whose output is there is not repeated. NAME:
-# these mistakes alone.
+# these mistakes alone. JOBS: how many are tried at a time (2).
 #
 # A step finds a mistake if its exit code is not 0; `validate` has to end with 4, a failed check, as 3 is input that it
 # cannot use. Whether its sentence is about the mistake is for people to say.
@@ -72,7 +72,7 @@ for source in "$here"/open/*.c "$here"/held/*.c; do
     name=$(basename "$source" .c)
     [ $# = 0 ] || [[ " $* " == *" $name "* ]] || continue
     names+=("$name")
-    while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+    while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-2}" ]; do wait -n; done
     try "$name" "$(basename "$(dirname "$source")")" &
 done
 wait
