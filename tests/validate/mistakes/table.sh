@@ -27,7 +27,7 @@ step()
     echo "$code $(((${end/./} - ${begin/./}) / 100000))" >"$work/$1.$2.code"
 }
 
-# The sentence of the first failed check, or the first line that tells of an error.
+# The sentence of the first failed check, or the last line of another step.
 sentence()
 {
     case $1 in
@@ -36,7 +36,7 @@ sentence()
                      on && /^    compared:/ { next }
                      on && /^    / { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0 }
                      END { if (name != "") print name ": " text }' "$1" | grep . || grep -m 1 . "$1" ;;
-    *) grep -m 1 -iE 'error|plugmc' "$1" || grep -m 1 . "$1" ;;
+    *) grep . "$1" | tail -n 1 ;; # an error is the last line
     esac | cut -c 1-300 | sed "s#$work/##g; s/|/\\\\|/g"
 }
 
