@@ -9,7 +9,7 @@
 #   a run that is stopped and resumed is the one that is not,
 #   the potential compiles into GPU kernels with today's headers (where there is NVRTC).
 #
-# kept.sh --refresh: copies today's headers to kept/2.0. Before version 2.0 is released, and never after.
+# kept.sh --refresh copied the headers of the day on which version 2.0 was frozen, and is not used any more.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 kept=$here/kept/2.0
@@ -27,7 +27,7 @@ refresh() {
     cp "$source"/core/include/plugmc/*.h "$kept/plugmc"
     cp "$source"/core/units/plugmc_{double,float}.c "$kept/units"
     echo "kept/2.0 has today's headers, $(find "$kept/plugmc" -name '*.h' | wc -l) files."
-    echo "This is for the time before version 2.0 is released: after it they stay as they are."
+    echo "Version 2.0 is frozen: only an error in this copy is a reason to do so."
 }
 
 if [ "${1-}" = --refresh ]; then

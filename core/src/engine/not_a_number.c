@@ -531,9 +531,11 @@ int host_not_a_number(plugmc_context *context, const plugmc_not_a_number *where)
     if (where->particle >= 0)
         snprintf(who, sizeof who, " of particle %lld of walker %d", (long long)where->particle,
                  where->walker);
-    report_error(context->report, EXIT_INTERNAL, context->file, context->line,
-                 "[%s] the energy change of a trial move%s in sweep %llu is not a number (or minus "
-                 "infinity), although each potential is finite at the present positions",
-                 context->section, who, (unsigned long long)where->sweep);
+    report_error(
+        context->report, EXIT_INTERNAL, context->file, context->line,
+        "[%s] the energy change of a trial move%s in sweep %llu is not a number, minus infinity, "
+        "or a larger drop than the mover's sums can hold, although each potential is finite at the "
+        "present positions: if particles overlap at the start, begin from another state",
+        context->section, who, (unsigned long long)where->sweep);
     return PLUGMC_ERROR_STATE;
 }

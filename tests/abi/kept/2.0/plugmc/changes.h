@@ -34,7 +34,8 @@ typedef struct plugmc_changes {
     /* PLUGMC_RESCALED, out, [walkers], or NULL: number of centres that move with the box, the N of the factor V^N. */
     int64_t *scaled;
     /* PLUGMC_GROUP_*: particles per group. position, species and particle are then [walkers][per_walker][group]. If
-     * there is no particle of species s to remove, particle is -1 - s. */
+     * there is no particle of species s to remove, particle is -1 - s. No particle may be twice in a group that is
+     * displaced; one with a negative number stays out of it. */
     int32_t group;
 } plugmc_changes;
 

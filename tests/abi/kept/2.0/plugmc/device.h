@@ -8,6 +8,15 @@
 #ifndef PLUGMC_DEVICE_H
 #define PLUGMC_DEVICE_H
 
+#if defined(__cplusplus) && !defined(__CUDACC_RTC__)
+#error                                                                                             \
+    "a plugin is C17: name its file .c, and call C++ through functions that are extern \"C\", in a library (plugmc build FILE.c LIBRARY.a)"
+#endif
+#if !defined(__CUDACC_RTC__) && (defined(__FAST_MATH__) || (__FINITE_MATH_ONLY__ + 0))
+#error                                                                                             \
+    "plugins compute with infinities, and the same on every machine: compile without -ffast-math and -Ofast, e.g. by plugmc build FILE.c"
+#endif
+
 #ifdef __CUDACC_RTC__
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;

@@ -126,7 +126,9 @@ typedef struct plugmc_proposal {
     size_t parameters_size;
     /* Largest plugmc_trial.trial_positions. Above 1 the mover's GPU source has to define PLUGMC_TRIAL_POSITIONS. */
     int32_t trial_positions;
-    /* Most particles in a group (PLUGMC_GROUP_*). Above 0 the mover's GPU source has to define PLUGMC_GROUPS. */
+    /* Most particles in a group (PLUGMC_GROUP_*): at most PLUGMC_MOST_TOGETHER where groups are inserted or removed,
+     * PLUGMC_MOST_DISPLACED where they are only displaced. 0: no groups. The mover's GPU source has to define
+     * PLUGMC_GROUPS as this number or a larger one. */
     int32_t together;
 } plugmc_proposal;
 

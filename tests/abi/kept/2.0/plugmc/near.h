@@ -3,6 +3,16 @@
 #ifndef PLUGMC_NEAR_H
 #define PLUGMC_NEAR_H
 
+/* Whether particle i is within `radius` (length) of `place` in a periodic rectangular box. */
+PLUGMC_FN int plugmc_is_near(const plugmc_trial *t, int64_t i, const double place[3], double radius)
+{
+    const double *length = t->box->length;
+    const double x = plugmc_nearest_image(t->x[i] - place[0], length[0]),
+                 y = plugmc_nearest_image(t->y[i] - place[1], length[1]),
+                 z = t->dimension == 3 ? plugmc_nearest_image(t->z[i] - place[2], length[2]) : 0;
+    return x * x + y * y + z * z <= radius * radius;
+}
+
 /* Returns the number of particles of a species within `radius` (length) of `place` in a periodic rectangular box,
  * without those in skip [skips]. If there are more than `wanted`, *who becomes the one with index `wanted` among
  * them, counted from 0 in the order of particle numbers. On a GPU the threads of a warp share the work, so all of
@@ -12,7 +22,6 @@ PLUGMC_FN int64_t plugmc_count_near(const plugmc_trial *t, int32_t species, cons
                                     int64_t wanted, int32_t *who)
 {
     const int64_t end = t->first[species] + t->count[species];
-    const double *length = t->box->length;
     int64_t met = 0;
 #ifdef __CUDACC_RTC__
     const int lanes = 32, lane = (int)(threadIdx.x % 32);
@@ -23,11 +32,7 @@ PLUGMC_FN int64_t plugmc_count_near(const plugmc_trial *t, int32_t species, cons
         const int64_t i = begin + lane;
         int near = 0;
         if (i < end) {
-            const double x = plugmc_nearest_image(t->x[i] - place[0], length[0]),
-                         y = plugmc_nearest_image(t->y[i] - place[1], length[1]),
-                         z = t->dimension == 3 ? plugmc_nearest_image(t->z[i] - place[2], length[2])
-                                               : 0;
-            near = x * x + y * y + z * z <= radius * radius;
+            near = plugmc_is_near(t, i, place, radius);
             for (int32_t k = 0; k < skips; k++) near &= skip[k] != i;
         }
 #ifdef __CUDACC_RTC__
@@ -42,6 +47,37 @@ PLUGMC_FN int64_t plugmc_count_near(const plugmc_trial *t, int32_t species, cons
         if (near && met == wanted) *who = (int32_t)i;
         met += near;
 #endif
+    }
+    return met;
+}
+
+/* Writes the numbers of all particles, of any species, that are within `radius` (length) of `place` in a periodic
+ * rectangular box into `out`, in ascending order, and returns how many there are. If there are more than `capacity`,
+ * only the first ones are written. On a GPU the threads of a warp share the work, so all of them have to make the same
+ * call; each writes the whole list, to memory of its own or to the same. */
+PLUGMC_FN int64_t plugmc_list_near(const plugmc_trial *t, int32_t species_count,
+                                   const double place[3], double radius, int32_t *out,
+                                   int32_t capacity)
+{
+    int64_t met = 0;
+#ifdef __CUDACC_RTC__
+    const int lanes = 32, lane = (int)(threadIdx.x % 32);
+#else
+    const int lanes = 1, lane = 0;
+#endif
+    for (int32_t s = 0; s < species_count; s++) {
+        const int64_t end = t->first[s] + t->count[s];
+        for (int64_t begin = t->first[s]; begin < end; begin += lanes) {
+            const int64_t i = begin + lane;
+            const int near = i < end && plugmc_is_near(t, i, place, radius);
+#ifdef __CUDACC_RTC__
+            for (uint32_t all = __ballot_sync(0xffffffffu, near); all; all &= all - 1, met++)
+                if (met < capacity) out[met] = (int32_t)(begin + __ffs(all) - 1);
+#else
+            if (near && met < capacity) out[met] = (int32_t)i;
+            met += near;
+#endif
+        }
     }
     return met;
 }

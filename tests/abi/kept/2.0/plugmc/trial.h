@@ -16,17 +16,19 @@ enum {
     PLUGMC_IDENTITY, /* `particle` becomes one of `species`: removed, and inserted in place */
     /* `group` particles are inserted, or removed, together. Of one species the largest number is removed first. */
     PLUGMC_GROUP_INSERTED,
-    PLUGMC_GROUP_REMOVED
+    PLUGMC_GROUP_REMOVED,
+    PLUGMC_GROUP_DISPLACED /* the particles of `group` move to its positions, all at once */
 };
 
-enum { PLUGMC_MOST_TOGETHER = 8 };         /* capacity of a group, at least */
+enum { PLUGMC_MOST_TOGETHER = 8 };         /* particles inserted or removed at once, at most */
+enum { PLUGMC_MOST_DISPLACED = 512 };      /* particles displaced at once, at most */
 enum { PLUGMC_MOST_TRIAL_POSITIONS = 64 }; /* of one trial */
 
-/* Particles that are inserted or removed together. */
+/* Particles that are inserted, removed or displaced together. */
 typedef struct plugmc_group {
-    int32_t n, capacity;    /* number of particles; capacity of the arrays */
-    int32_t *members;       /* [n] species to insert, or particles to remove: see plugmc_changes */
-    double (*positions)[3]; /* [n] of insertions, length; wrapped by the core */
+    int32_t n, capacity; /* number of particles; capacity of the arrays: plugmc_proposal.together */
+    int32_t *members;    /* [n] species to insert, or particles: see plugmc_changes */
+    double (*positions)[3]; /* [n] of insertions and displacements, length; wrapped by the core */
 } plugmc_group;
 
 /* Input and output of `propose`. The core sets the inputs and clears the outputs. */
@@ -56,13 +58,15 @@ typedef struct plugmc_trial {
     /* ln of the mover's own factor in the acceptance probability: the probability density of proposing the reverse
      * move over that of this one. */
     double log_factor;
-    /* PLUGMC_GROUP_*: arrays to fill in, n is 0. NULL on a GPU without PLUGMC_GROUPS. */
+    /* PLUGMC_GROUP_*: arrays to fill in, n is 0. NULL if plugmc_proposal.together is 0. */
     plugmc_group *group;
     /* PLUGMC_INSERTED and PLUGMC_REMOVED, k > 1: k trial positions, those of plugmc_draw_trial_position instead of
      * `position`. An insertion selects one of them with its Boltzmann weight; a removal weighs the particle's own
      * position and k - 1 others. log_factor is that of a single position. At most PLUGMC_MOST_TRIAL_POSITIONS; not
      * possible with a many-body term that depends on positions. */
     int32_t trial_positions;
+    /* input: [particles] as PLUGMC_STATE_MOLECULE; NULL: no molecules. */
+    const int32_t *molecule;
 } plugmc_trial;
 
 /* Number of the k-th particle present, k = 0 ... particles - 1, species by species. */
