@@ -36,7 +36,8 @@ begun()
     command="plugmc run sim.ini"
     "$PLUGMC" run sim.ini --set run.checkpoint="$1" --set run.output=sim.h5 >"$out" 2>"$err" </dev/null &
     process=$!
-    until kill -STOP $process && [ -e sim.h5 ] && [ -e sim_1.gsd ]; do
+    # not while a checkpoint is written: it replaces what is done to the file meanwhile, without a look at it
+    until kill -STOP $process && [ -e sim.h5 ] && [ -e sim_1.gsd ] && ! compgen -G 'sim.h5.tmp-*' >/dev/null; do
         kill -CONT $process
         sleep 0.02
         [ "$(sed 's/.*) //; s/ .*//' /proc/$process/stat)" != Z ] || fail "the run ended before its first checkpoint"
