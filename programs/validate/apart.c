@@ -16,7 +16,11 @@
 #include "base/guarded_memory.h"
 #include "base/stop.h"
 
-enum { TICK = 100000, WORDS = 1024 }; /* microseconds between looks at the callback */
+enum {
+    TICK = 100000, /* microseconds between looks at the callback */
+    WORDS = 1024,
+    COMPILING = 100 /* seconds of processor time that kernels may take */
+};
 
 /* What a child leaves to its parent, in memory of both. */
 typedef struct remains {
@@ -30,6 +34,8 @@ typedef struct remains {
 static struct {
     remains *remains;
     double seconds;
+    /* There is a GPU, for which callbacks that prepare compile kernels. */
+    bool compiles;
     /* Of the call that is running. */
     unsigned long calls;
     double cpu, wall;
@@ -61,7 +67,9 @@ static void tick(int signal)
         child.cpu = cpu;
         child.wall = wall;
     }
-    if (cpu - child.cpu < child.seconds && wall - child.wall < 4 * child.seconds) return;
+    const bool prepares = child.compiles && in.callback && strcmp(in.callback, "measure");
+    const double limit = prepares ? COMPILING + child.seconds : child.seconds;
+    if (cpu - child.cpu < limit && wall - child.wall < 4 * limit) return;
     child.remains->endless = 1;
     strncpy(child.remains->kind, in.kind, sizeof child.remains->kind - 1);
     strncpy(child.remains->plugin, in.plugin, sizeof child.remains->plugin - 1);
@@ -103,6 +111,7 @@ static void live(const target *t, findings *f, double seconds, apart_work *work,
 {
     dup2(errors, STDERR_FILENO);
     guarded_memory_begin();
+    child.compiles = !*t->why_no_gpu;
     watch(f, left, seconds);
     left->result = work(t, f, argument);
     crash_called();
