@@ -1,0 +1,34 @@
+/* One observable under test, and its measurements. */
+#ifndef PLUGMC_VALIDATE_MEASURING_H
+#define PLUGMC_VALIDATE_MEASURING_H
+
+#include "checks.h"
+
+enum { MOST_QUANTITIES = 500 };
+
+/* An observable under test, with the configuration that it measures. */
+typedef struct subject {
+    stand *s;
+    const plugmc_observable *observable;
+    plugmc_quantity quantities[MOST_QUANTITIES];
+    int count;
+    int64_t width;
+    const double *positions;
+    /* Instead of those of the run, in the view. NULL: those of the run. */
+    const plugmc_box *boxes;
+    const int64_t *counts;
+    /* Edges [3] of smaller boxes, so that fewer and larger cells are made. NULL: there are none. */
+    const double *edges;
+    /* File descriptor: positions, and what is measured there on the CPU, for the check on a GPU. */
+    int reference;
+} subject;
+
+/* Of a measurement that is repeated on a GPU. */
+enum { SWEEP_OF_REFERENCE = 5 };
+
+/* values [walkers][width], which are made NaN before. On the host, or on the device with what is there. Returns an exit
+ * code. */
+int measure(subject *, const double *positions, bool on_device, uint64_t sweep, double *values);
+/* Which quantity, and which of its values (*at), is number k of a walker. */
+const plugmc_quantity *quantity_at(const subject *, int64_t k, int64_t *at);
+#endif
