@@ -438,7 +438,7 @@ static int check_there(subject *o, findings *f)
     if (!code) code = host->gpu->upload(host->context, there, positions, bytes);
     if (!code)
         code = measure(o, (const double *)(uintptr_t)there, true, SWEEP_OF_REFERENCE, values);
-    if (!code && kept) compare_results(o, here, values, 1e-6, 1e-7, "on the GPU", f);
+    if (!code && kept) compare_results(o, here, values, 1e-6, 1e-6, "on the GPU", f);
     check_end(f);
     if (there) host->gpu->release(host->context, there);
     free(positions), guarded_free(here), guarded_free(values);
