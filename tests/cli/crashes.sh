@@ -194,3 +194,16 @@ test_crash_in_a_benchmark_of_orbitals()
         crashes orbitals.$callback "potential crashing_orbitals" $callback bench ./sim.ini
     done
 }
+
+# A proposal may only read positions; particles would be looked for in cells in which they are not, for ever.
+test_mover_that_writes_to_positions()
+{
+    local mistakes=$here/../validate/mistakes/open
+    cp "$mistakes"/two_steps.c "$mistakes"/two_steps.ini .
+    must build two_steps.c --draft
+    command="plugmc run two_steps.ini"
+    timeout 60 "$PLUGMC" run two_steps.ini >"$out" 2>"$err"
+    status=$?
+    expect_exit 9
+    grep -q 'a trial move has written to positions, which `propose` may only read' "$err" || fail "it does not say why"
+}

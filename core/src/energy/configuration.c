@@ -86,8 +86,11 @@ static void cell_remove(configuration *c, int64_t i)
 {
     if (c->reach == 0) return;
     int32_t *link = cell_of(c, i);
-    while (*link != i) link = &c->next[*link];
-    *link = c->next[i];
+    while (*link != i && *link >= 0) link = &c->next[*link];
+    if (*link == i)
+        *link = c->next[i];
+    else
+        c->overwritten = true;
 }
 
 /* ---- Places ---------------------------------------------------------------------------------- */

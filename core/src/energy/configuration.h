@@ -6,6 +6,8 @@
 #ifndef PLUGMC_CONFIGURATION_H
 #define PLUGMC_CONFIGURATION_H
 
+#include <stdbool.h>
+
 #include "plugmc/everything.h"
 
 /* Particles in the layout of plugmc_particles. */
@@ -41,6 +43,8 @@ typedef struct configuration {
     /* [hidden_count] ascending: see configuration_hide. */
     const int64_t *hidden;
     int32_t hidden_count;
+    /* A particle was not in the cell of its position: somebody has written to the positions. */
+    bool overwritten;
 } configuration;
 
 /* Allocates arrays for the particles of a run. Returns 0, or -1 without memory; call configuration_free in both

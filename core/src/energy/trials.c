@@ -202,6 +202,10 @@ static int sweep_walker(const task *k, int32_t w, uint64_t first, uint64_t last)
             if (t % k->between_looks == 0 && k->host->stopping(k->host->context)) return 1;
             e->failed_sweep = sweep;
             e->code = trial_move(k, w, sweep, k->from + (uint32_t)t, change, &arrays);
+            if (e->now.overwritten) {
+                e->refused = "has written to positions, which `propose` may only read";
+                e->code = PLUGMC_ERROR_STATE;
+            }
         }
     }
     return 0;
