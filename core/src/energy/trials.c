@@ -37,7 +37,7 @@ static bool any_particle(int32_t kind)
 static bool nobody(const plugmc_trial *t)
 {
     bool missing = t->particle < 0 && (t->kind == PLUGMC_REMOVED || t->kind == PLUGMC_IDENTITY);
-    for (int32_t k = 0; t->kind == PLUGMC_GROUP_REMOVED && t->group && k < t->group->n; k++)
+    for (int32_t k = 0; t->kind == PLUGMC_GROUP_REMOVED && k < t->group->n; k++)
         missing |= t->group->members[k] < 0;
     return missing;
 }
@@ -57,8 +57,7 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
         (k->h->has_totals || t->trial_positions > PLUGMC_MOST_TRIAL_POSITIONS ||
          (t->kind != PLUGMC_INSERTED && t->kind != PLUGMC_REMOVED)))
         return "has too many trial positions";
-    if (t->kind >= PLUGMC_GROUP_INSERTED) /* see group_is_wrong */
-        return t->group ? NULL : "is of a group, which the mover does not declare";
+    if (t->kind >= PLUGMC_GROUP_INSERTED) return NULL; /* see group_of_trial_is_wrong */
     if (another && (t->species < 0 || t->species >= k->h->system->species_count))
         return "has no such species";
     if (nobody(t))
@@ -114,7 +113,7 @@ static plugmc_trial trial_of(const task *k, int32_t w, uint64_t sweep, uint32_t 
                           .count = e->now.counts,
                           .box = &e->now.box,
                           .move = k->proposal->move,
-                          .group = group->capacity ? group : NULL,
+                          .group = group,
                           .molecule = k->h->system->molecule};
 }
 

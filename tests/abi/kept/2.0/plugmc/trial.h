@@ -58,7 +58,7 @@ typedef struct plugmc_trial {
     /* ln of the mover's own factor in the acceptance probability: the probability density of proposing the reverse
      * move over that of this one. */
     double log_factor;
-    /* PLUGMC_GROUP_*: arrays to fill in, n is 0. NULL if plugmc_proposal.together is 0. */
+    /* PLUGMC_GROUP_*: arrays to fill in, n is 0. On a GPU NULL if plugmc_proposal.together is 0. */
     plugmc_group *group;
     /* PLUGMC_INSERTED and PLUGMC_REMOVED, k > 1: k trial positions, those of plugmc_draw_trial_position instead of
      * `position`. An insertion selects one of them with its Boltzmann weight; a removal weighs the particle's own
