@@ -9,15 +9,16 @@
 typedef struct parameters {
     double strength, width, cutoff; /* kT, length, length */
     int long_range;                 /* claims to have no range, energies being the same */
-    double noise; /* not 0: the energy is noise times the other's charge at any distance, so that a
-                     move changes nothing but the rounding of the sum */
+    /* Not 0: the energy within the cutoff is noise / divisor times the other's charge times divisor r^2. Two of these
+     * with opposite noise and other divisors cancel but for rounding. */
+    double noise, divisor;
 } parameters;
 
 PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
 {
     (void)a;
-    if (p->noise != 0) return p->noise * b.charge;
     if (s.r2 >= p->cutoff * p->cutoff) return 0;
+    if (p->noise != 0) return p->noise / p->divisor * b.charge * (p->divisor * s.r2);
     return p->strength * exp(-0.5 * s.r2 / (p->width * p->width));
 }
 
@@ -459,24 +460,26 @@ static void hard_disks_follow_the_documented_chain(void **state)
     }
 }
 
-/* Particles whose moves are decided by rounding alone: large energies that cancel up to the last
- * bits of sums over the 3 x 3 x 3 cells. Whatever changes the order of a sum changes the chain. */
-static void noise_begin(bench *b, parameters *p, int walkers)
+/* Particles whose moves are decided by rounding alone: two large energies that cancel up to the last
+ * bits of sums over neighbours. Whatever changes the order of a sum changes the chain. */
+static void noise_begin(bench *b, parameters p[2], int walkers)
 {
-    *p = (parameters){.cutoff = 1.8, .noise = 1e15};
+    p[0] = (parameters){.cutoff = 1.8, .noise = 1e15, .divisor = 1};
+    p[1] = (parameters){.cutoff = 1.8, .noise = -1e15, .divisor = 3};
     bench_begin(b, 3, (double[]){5.7, 5.9, 7.1}, walkers, 99);
     bench_species(b, "first", 100, 0, 1.0 / 3);
     bench_species(b, "second", 100, 0, -1.0 / 7);
     bench_species(b, "third", 100, 0, 0.01);
-    add_term(b, &gauss, p);
+    add_term(b, &gauss, &p[0]);
+    add_term(b, &gauss, &p[1]);
 }
 
 static void the_chain_does_not_depend_on_threads_or_calls(void **state)
 {
     (void)state;
-    parameters p;
+    parameters p[2];
     bench b;
-    noise_begin(&b, &p, 5);
+    noise_begin(&b, p, 5);
     double *start = rows(&b, 8, 0.7), *x = bench_positions(&b), *y = bench_positions(&b);
     test_mover mover = serial_new(&b, 0, "step=0.5");
     mover_load(&b, &mover, start);
@@ -501,9 +504,9 @@ static void the_chain_does_not_depend_on_threads_or_calls(void **state)
 static void a_resumed_chain_is_the_one_never_stopped(void **state)
 {
     (void)state;
-    parameters p;
+    parameters p[2];
     bench b;
-    noise_begin(&b, &p, 2);
+    noise_begin(&b, p, 2);
     double *x = rows(&b, 8, 0.7), *y = bench_positions(&b);
     test_mover mover = serial_new(&b, 0, "step=0.1"), other = serial_new(&b, 0, "step=0.1");
     test_archive archive;

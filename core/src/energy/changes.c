@@ -11,21 +11,12 @@
 
 /* ---- Changes of particles ------------------------------------------------------------------------ */
 
-/* Particle p->i goes to `to`, as if p->j were not there; room [terms]. Returns whether it cannot.
- * Hard particles have no energy at the old place that would have to be known. */
+/* Particle p->i goes to `to`, as if p->j were not there. Returns whether it cannot. */
 static bool parts_change(const hamiltonian *h, walker_energy *e, const probe *p, const double to[3],
                          double *change)
 {
-    const int terms = h->system->term_count;
-    double *before = e->proposed;
-    const probe there = {p->i, p->j, -1, p->species, to};
-    if (!configuration_inside(&e->now, to) || close_energy(h, &e->now, &there, change)) return true;
-    if (h->old_energies) {
-        memset(before, 0, sizeof(double) * (size_t)terms);
-        close_energy(h, &e->now, p, before);
-        for (int t = 0; t < terms; t++) change[t] -= before[t];
-    }
-    return h->has_far && far_energy(h, &e->now, p, to, change);
+    return !configuration_inside(&e->now, to) || close_change(h, e, p, to, change) ||
+           (h->has_far && far_energy(h, &e->now, p, to, change));
 }
 
 static int displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
@@ -207,7 +198,7 @@ static int make_trial(const hamiltonian *h, walker_energy *e, int32_t w, const p
     const particle_arrays *all = &e->now.all;
     const plugmc_box *old = &e->now.box;
     double *places = &h->positions[3 * w * e->now.n];
-    if (!e->trial.next && configuration_make(&e->trial, h->system, h->reach))
+    if (!e->trial.slots && configuration_make(&e->trial, h->system, h->reach))
         return PLUGMC_ERROR_MEMORY;
     for (int64_t i = 0; i < e->now.n; i++) {
         const double r[3] = {all->x[i], all->y[i], all->z[i]};

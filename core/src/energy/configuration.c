@@ -27,16 +27,16 @@ plugmc_particles arrays_slice(const particle_arrays *c, int64_t begin, int64_t e
 
 int configuration_make(configuration *c, const plugmc_system *system, double reach)
 {
-    *c = (configuration){.system = system, .n = system->particles, .reach = reach};
-    c->next = malloc((size_t)(c->n + 1) * sizeof *c->next);
+    *c = (configuration){.system = system, .n = system->particles, .cells.reach = reach};
+    c->slots = malloc((size_t)(c->n + CELL_LANES) * sizeof *c->slots);
     c->counts = calloc((size_t)system->species_count + 1, sizeof *c->counts);
-    if (arrays_make(&c->all, c->n) || arrays_make(&c->near, c->n) || !c->next || !c->counts)
+    if (arrays_make(&c->all, c->n) || arrays_make(&c->near, c->n) || !c->slots || !c->counts)
         return -1;
     for (int32_t k = 0; k < system->species_count; k++)
         for (int64_t i = system->first[k]; i < system->first[k + 1]; i++) {
-            c->all.charge[i] = plugmc_species_at(system, k)->charge;
-            c->all.diameter[i] = plugmc_species_at(system, k)->diameter;
-            c->all.species[i] = k;
+            c->all.charge[i] = c->near.charge[i] = plugmc_species_at(system, k)->charge;
+            c->all.diameter[i] = c->near.diameter[i] = plugmc_species_at(system, k)->diameter;
+            c->all.species[i] = c->near.species[i] = k;
         }
     return 0;
 }
@@ -45,61 +45,35 @@ void configuration_free(configuration *c)
 {
     free(c->all.x), free(c->all.species);
     free(c->near.x), free(c->near.species);
-    free(c->head), free(c->next), free(c->counts);
+    free(c->slots), free(c->counts);
+    cells_free(&c->cells);
     *c = (configuration){0};
 }
 
-/* ---- Cells ----------------------------------------------------------------------------------- */
-
-static void cell_coordinates(const configuration *c, const double r[3], int32_t cell[3])
-{
-    const double origin = c->box.domain == PLUGMC_DOMAIN_SPHERE ? -c->box.radius : 0;
-    for (int d = 0; d < 3; d++) {
-        double at = c->count[d] > 1 ? (r[d] - origin) / c->width[d] : 0;
-        cell[d] = at < c->count[d] ? (int32_t)at : c->count[d] - 1;
-    }
-}
-
-static int64_t cell_number(const configuration *c, const int32_t cell[3])
-{
-    return cell[0] + c->count[0] * (cell[1] + (int64_t)c->count[1] * cell[2]);
-}
-
-static int32_t *cell_of(configuration *c, int64_t i)
-{
-    int32_t cell[3];
-    cell_coordinates(c, (double[]){c->all.x[i], c->all.y[i], c->all.z[i]}, cell);
-    return &c->head[cell_number(c, cell)];
-}
-
-/* Kept in the order of the index. */
 static void cell_add(configuration *c, int64_t i)
 {
-    if (c->reach == 0) return;
-    int32_t *link = cell_of(c, i);
-    while (*link >= 0 && *link < i) link = &c->next[*link];
-    c->next[i] = *link;
-    *link = (int32_t)i;
+    const double at[3] = {c->all.x[i], c->all.y[i], c->all.z[i]};
+    if (c->cells.reach > 0 && cells_add(&c->cells, &c->box, i, at)) c->no_memory = true;
 }
 
 static void cell_remove(configuration *c, int64_t i)
 {
-    if (c->reach == 0) return;
-    int32_t *link = cell_of(c, i);
-    while (*link != i && *link >= 0) link = &c->next[*link];
-    if (*link == i)
-        *link = c->next[i];
-    else
-        c->overwritten = true;
+    const double at[3] = {c->all.x[i], c->all.y[i], c->all.z[i]};
+    if (c->cells.reach > 0 && cells_remove(&c->cells, &c->box, i, at)) c->overwritten = true;
 }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- Positions ------------------------------------------------------------------------------- */
 
-static void put(configuration *c, int64_t i, const double r[3])
+static void set_position(configuration *c, int64_t i, const double r[3])
 {
     c->all.x[i] = r[0];
     c->all.y[i] = r[1];
     c->all.z[i] = r[2];
+}
+
+static void put(configuration *c, int64_t i, const double r[3])
+{
+    set_position(c, i, r);
     cell_add(c, i);
 }
 
@@ -109,18 +83,17 @@ void configuration_set_counts(configuration *c, const int64_t *count)
     for (int32_t s = 0; s < c->system->species_count; s++) c->present += c->counts[s] = count[s];
 }
 
-/* Whoever is there, the largest number first, so that each goes to the front of its cell. */
 static void put_all(configuration *c, const double *positions)
 {
     const int64_t *first = c->system->first;
-    for (int32_t s = c->system->species_count - 1; s >= 0; s--)
-        for (int64_t i = first[s + 1] - 1; i >= first[s]; i--) {
+    for (int32_t s = 0; s < c->system->species_count; s++)
+        for (int64_t i = first[s]; i < first[s + 1]; i++) {
             double r[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
             if (i < first[s] + c->counts[s]) {
                 plugmc_wrap(&c->box, r);
                 put(c, i, r);
             } else {
-                c->all.x[i] = c->all.y[i] = c->all.z[i] = NAN;
+                set_position(c, i, (const double[]){NAN, NAN, NAN});
             }
         }
 }
@@ -130,22 +103,21 @@ int configuration_fill(configuration *c, const plugmc_box *box, const int64_t *c
 {
     configuration_set_counts(c, count);
     c->box = *box;
-    /* a hair wider than the reach, for rounding */
-    const double width = c->reach > 0 ? c->reach * (1 + 1e-12) : INFINITY;
-    c->cells = plugmc_choose_cells(box, c->n, width, c->count, c->width);
-    if (c->cells > c->room) {
-        free(c->head);
-        c->head = malloc((size_t)c->cells * sizeof *c->head);
-        c->room = c->head ? c->cells : 0;
-        if (!c->head) return -1;
-    }
-    for (int64_t k = 0; k < c->cells; k++) c->head[k] = -1;
-    put_all(c, positions);
-    return 0;
+    c->no_memory = c->cells.reach > 0 && cells_arrange(&c->cells, box, c->present);
+    if (!c->no_memory) put_all(c, positions);
+    return c->no_memory ? -1 : 0;
 }
 
 void configuration_move(configuration *c, int64_t i, const double to[3])
 {
+    double from[3];
+    configuration_place(c, i, from);
+    const int code = c->cells.reach > 0 ? cells_move_within(&c->cells, &c->box, i, from, to) : 0;
+    if (code < 0) c->overwritten = true;
+    if (code <= 0) {
+        set_position(c, i, to);
+        return;
+    }
     cell_remove(c, i);
     put(c, i, to);
 }
@@ -167,7 +139,7 @@ void configuration_remove(configuration *c, int64_t i)
         cell_remove(c, last);
         put(c, i, at);
     }
-    c->all.x[last] = c->all.y[last] = c->all.z[last] = NAN;
+    set_position(c, last, (const double[]){NAN, NAN, NAN});
     c->present--;
 }
 
@@ -185,53 +157,35 @@ void configuration_show(configuration *c)
     c->hidden_count = 0;
 }
 
-/* ---- Who is there ---------------------------------------------------------------------------- */
+/* ---- Neighbours ------------------------------------------------------------------------------ */
 
-/* Coordinates k - 1, k, k + 1 of the cells around in one direction, each cell once. */
-static int line_around(const configuration *c, int d, int32_t k, int32_t out[3])
+bool configuration_is_step(const configuration *c, const double at[3], const double to[3])
 {
-    const int32_t count = c->count[d];
-    const int periodic = c->box.domain == PLUGMC_DOMAIN_PERIODIC && count >= 3;
-    int n = 0;
-    if (periodic || k > 0) out[n++] = k > 0 ? k - 1 : count - 1;
-    out[n++] = k;
-    if (periodic || k + 1 < count) out[n++] = k + 1 < count ? k + 1 : 0;
-    return n;
-}
-
-/* Those of a cell, but i, j and whoever is not after `after`, behind the `found` that are there. */
-static int64_t add_cell(configuration *c, int64_t cell, int64_t i, int64_t j, int64_t after,
-                        int64_t found)
-{
-    const particle_arrays *all = &c->all, *out = &c->near;
-    for (int32_t k = c->head[cell]; k >= 0; k = c->next[k]) {
-        if (k == i || k == j || k <= after) continue;
-        out->x[found] = all->x[k];
-        out->y[found] = all->y[k];
-        out->z[found] = all->z[k];
-        out->charge[found] = all->charge[k];
-        out->diameter[found] = all->diameter[k];
-        out->species[found++] = all->species[k];
-    }
-    return found;
+    return c->cells.reach == 0 || cells_are_adjacent(&c->cells, &c->box, at, to);
 }
 
 plugmc_particles configuration_near(configuration *c, int64_t i, int64_t j, int64_t after,
-                                    const double place[3])
+                                    const double at[3], const double *to)
 {
-    int32_t at[3], around[3][3];
-    int n[3];
-    int64_t found = 0;
-    if (c->reach == 0) return arrays_slice(&c->near, 0, 0);
-    cell_coordinates(c, place, at);
-    for (int d = 0; d < 3; d++) n[d] = line_around(c, d, at[d], around[d]);
-    for (int z = 0; z < n[2]; z++)
-        for (int y = 0; y < n[1]; y++)
-            for (int x = 0; x < n[0]; x++) {
-                const int32_t cell[3] = {around[0][x], around[1][y], around[2][z]};
-                found = add_cell(c, cell_number(c, cell), i, j, after, found);
-            }
-    return arrays_slice(&c->near, 0, found);
+    const cell_arrays *cells = &c->cells;
+    const particle_arrays *all = &c->all, *near = &c->near;
+    const bool many_species = c->system->species_count > 1;
+    if (cells->reach == 0) return arrays_slice(near, 0, 0);
+    const int64_t candidates = cells_near(cells, &c->box, at, to, c->slots);
+    int64_t n = 0;
+    for (int64_t k = 0; k < candidates; k++) {
+        const int32_t slot = c->slots[k], particle = cells->particle[slot];
+        near->x[n] = cells->x[slot];
+        near->y[n] = cells->y[slot];
+        near->z[n] = cells->z[slot];
+        if (many_species) { /* else they are the same for all */
+            near->charge[n] = all->charge[particle];
+            near->diameter[n] = all->diameter[particle];
+            near->species[n] = all->species[particle];
+        }
+        n += particle != i && particle != j && particle > after;
+    }
+    return arrays_slice(near, 0, n);
 }
 
 void configuration_place(const configuration *c, int64_t i, double at[3])

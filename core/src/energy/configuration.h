@@ -1,13 +1,14 @@
 /* One walker in the layout from which energies are computed on the CPU: arrays of coordinates, and cells as wide as
- * the reach of the short-ranged terms.
+ * the reach of the short-ranged terms (cell_arrays.h).
  *
- * Within a cell, particles are in the order of their index, and cells are visited in a fixed order. So the rounding
- * of a sum depends only on the configuration. It does not depend on its history or on the number of threads. */
+ * The rounding of a sum depends only on the configuration and on the move. It does not depend on the history or on the
+ * number of threads. */
 #ifndef PLUGMC_CONFIGURATION_H
 #define PLUGMC_CONFIGURATION_H
 
 #include <stdbool.h>
 
+#include "energy/cell_arrays.h"
 #include "plugmc/everything.h"
 
 /* Particles in the layout of plugmc_particles. */
@@ -29,22 +30,17 @@ typedef struct configuration {
     particle_arrays all;
     /* [n]: copies of the particles around a position. */
     particle_arrays near;
-    /* Reach of the short-ranged terms, length. 0: no cells. */
-    double reach;
-    /* Cells along each axis, and their edges (length). */
-    int32_t count[3];
-    double width[3];
-    /* Cells in use, and the capacity of `head`. */
-    int64_t cells, room;
-    /* [cells]: first particle of a cell, or -1. */
-    int32_t *head;
-    /* [n]: next particle of the cell, which has a larger index, or -1. */
-    int32_t *next;
+    /* As wide as the reach of the short-ranged terms. */
+    cell_arrays cells;
+    /* [n + CELL_LANES]: slots of the cells that are near a position. */
+    int32_t *slots;
     /* [hidden_count] ascending: see configuration_hide. */
     const int64_t *hidden;
     int32_t hidden_count;
     /* A particle was not in the cell of its position: somebody has written to the positions. */
     bool overwritten;
+    /* The cells could not be enlarged. */
+    bool no_memory;
 } configuration;
 
 /* Allocates arrays for the particles of a run. Returns 0, or -1 without memory; call configuration_free in both
@@ -66,10 +62,12 @@ void configuration_remove(configuration *, int64_t i);
 void configuration_hide(configuration *, const int64_t *sorted, int32_t n);
 void configuration_show(configuration *);
 
-/* The particles in the cells around a position, except i and j (-1: none is left out), with an index larger than
- * `after`. Empty without short-ranged terms. Valid until the next call. */
+/* The particles within reach of a position `at`, or of `to` unless that is NULL, and perhaps some that are farther away.
+ * Left out are i and j (-1: none), and all indices up to `after`. Empty without short-ranged terms. `at` and `to` must
+ * be in adjacent cells. Valid until the next call. */
 plugmc_particles configuration_near(configuration *, int64_t i, int64_t j, int64_t after,
-                                    const double place[3]);
+                                    const double at[3], const double *to);
+bool configuration_is_step(const configuration *, const double at[3], const double to[3]);
 void configuration_place(const configuration *, int64_t i, double at[3]);
 /* A particle of a species at a position. */
 plugmc_particle configuration_particle(const configuration *, int32_t species,

@@ -6,29 +6,75 @@
 
 static bool periodic(const configuration *c) { return c->box.domain == PLUGMC_DOMAIN_PERIODIC; }
 
+/* Adds energies of fields. Returns whether the position is forbidden. */
+static bool field_energy(const hamiltonian *h, const plugmc_particle *p, double *energy)
+{
+    const plugmc_particles one = {1, &p->x, &p->y, &p->z, &p->charge, &p->diameter, &p->species};
+    for (int k = 0; k < h->count; k++) {
+        const energy_term *t = &h->terms[k];
+        if (t->field && t->field->energy(t->of->instance, &one, &energy[t->index]) > 0) return true;
+    }
+    return false;
+}
+
 bool close_energy(const hamiltonian *h, configuration *c, const probe *p, double *energy)
 {
     const plugmc_particle particle = configuration_particle(c, p->species, p->at);
-    const plugmc_particles near = configuration_near(c, p->i, p->j, p->after, p->at),
-                           one = {1,
-                                  &p->at[0],
-                                  &p->at[1],
-                                  &p->at[2],
-                                  &particle.charge,
-                                  &particle.diameter,
-                                  &particle.species};
-    int64_t forbidden = 0;
-    for (int k = 0; k < h->count && !forbidden; k++) {
+    if (field_energy(h, &particle, energy)) return true;
+    const plugmc_particles near = configuration_near(c, p->i, p->j, p->after, p->at, NULL);
+    for (int k = 0; k < h->count; k++) {
         const energy_term *t = &h->terms[k];
-        if (t->field) forbidden += t->field->energy(t->of->instance, &one, &energy[t->index]);
+        if (t->close && t->close->energy(t->of->instance, &c->box, periodic(c), &particle, &near,
+                                         &energy[t->index]) > 0)
+            return true;
     }
-    for (int k = 0; k < h->count && !forbidden; k++) {
+    return false;
+}
+
+/* For a step to an adjacent cell: neighbours of both positions are found together. */
+static bool step_change(const hamiltonian *h, walker_energy *e, const probe *p, const double to[3],
+                        double *change)
+{
+    configuration *c = &e->now;
+    const plugmc_particle from = configuration_particle(c, p->species, p->at),
+                          there = configuration_particle(c, p->species, to);
+    double *before = e->proposed;
+    if (field_energy(h, &there, change)) return true;
+    memset(before, 0, sizeof *before * (size_t)h->system->term_count);
+    field_energy(h, &from, before);
+    for (int t = 0; t < h->system->term_count; t++) change[t] -= before[t];
+    const plugmc_particles near = configuration_near(c, p->i, p->j, -1, p->at, to);
+    for (int k = 0; k < h->count; k++) {
         const energy_term *t = &h->terms[k];
-        if (t->close)
-            forbidden += t->close->energy(t->of->instance, &c->box, periodic(c), &particle, &near,
-                                          &energy[t->index]);
+        const void *instance = t->of->instance;
+        double *sum = &change[t->index];
+        if (!t->close) continue;
+        if ((t->has_energy
+                 ? t->close->change(instance, &c->box, periodic(c), &from, to, &near, sum)
+                 : t->close->energy(instance, &c->box, periodic(c), &there, &near, sum)) > 0)
+            return true;
     }
-    return forbidden > 0;
+    return false;
+}
+
+/* Hard particles have no energy at the old position that would have to be known. */
+static bool far_step_change(const hamiltonian *h, walker_energy *e, const probe *p,
+                            const double to[3], double *change)
+{
+    double *before = e->proposed;
+    if (close_energy(h, &e->now, &(probe){p->i, p->j, -1, p->species, to}, change)) return true;
+    if (!h->old_energies) return false;
+    memset(before, 0, sizeof *before * (size_t)h->system->term_count);
+    close_energy(h, &e->now, p, before);
+    for (int t = 0; t < h->system->term_count; t++) change[t] -= before[t];
+    return false;
+}
+
+bool close_change(const hamiltonian *h, walker_energy *e, const probe *p, const double to[3],
+                  double *change)
+{
+    const bool step = h->old_energies && configuration_is_step(&e->now, p->at, to);
+    return (step ? step_change : far_step_change)(h, e, p, to, change);
 }
 
 bool far_energy(const hamiltonian *h, const configuration *c, const probe *p, const double *to,

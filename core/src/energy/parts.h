@@ -16,6 +16,9 @@ typedef struct probe {
 
 /* Energy with near particles, and of fields. */
 bool close_energy(const hamiltonian *, configuration *, const probe *, double *energy);
+/* Change of these energies when the particle moves to `to`. */
+bool close_change(const hamiltonian *, walker_energy *, const probe *, const double to[3],
+                  double *change);
 /* Energies of terms without a range, summed in the order of the index. With `to`: their changes when the particle moves
  * there. */
 bool far_energy(const hamiltonian *, const configuration *, const probe *, const double *to,
