@@ -13,7 +13,7 @@
  * energy there): U / max(N, 1), so that whoever needs U, as reweighting does, finds it by max(N, 1).
  *
  * In a run on a GPU the sums over all pairs are made there (energy.cu), if a pair energy has no
- * range or the box no cells; the rest, which is of order N, on the host.
+ * range or the box no cells, or particles are few; the rest, which is of order N, on the host.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +27,8 @@ PLUGMC_EMBED(energy_kernel, PLUGMC_KERNEL_FILE);
 
 enum { FRESH, RUNNING }; /* source */
 enum { TILE = 256 };     /* ENERGY_TILE of the kernel */
+/* Particles up to which all pairs take a GPU less time than cells take its host. */
+enum { FEW = 8192 };
 
 /* What the sums over all pairs on a GPU need. */
 typedef struct pair_sums {
@@ -167,12 +169,26 @@ static int32_t kernel_index(const plugmc_system *system, int32_t term)
     return index;
 }
 
-static void add_kernel_sums(const pair_sums *p, const plugmc_system *system, int32_t term,
-                            double *sums)
+/* Whether the kernel makes the sums of this view. It knows no shares of a system. */
+static int sums_on_device(const energy *e, const plugmc_view *view)
 {
-    const int64_t blocks = (int64_t)p->parts * p->tiles, index = kernel_index(system, term);
+    const plugmc_share share = plugmc_share_of(view);
+    return view->on_device && e->pairs.kernel && share.begin == share.end;
+}
+
+static int add_kernel_sums(const energy *e, const plugmc_host *host, const plugmc_view *view,
+                           int32_t t, double *sums)
+{
+    const pair_sums *p = &e->pairs;
+    const plugmc_system *system = host->system;
+    const plugmc_term *term = plugmc_term_at(system, t);
+    const int64_t blocks = (int64_t)p->parts * p->tiles, index = kernel_index(system, t);
     for (int64_t w = 0; w < system->walkers; w++)
         sums[w] += sum_in_order(p->host + (w * p->terms + index) * blocks, blocks);
+    return in_cells(system, term)
+               ? check_reach(host, view, term->plugin->potential->pair->range(term->instance),
+                             "the range of a potential")
+               : PLUGMC_OK;
 }
 
 static int add_total(const energy *e, const plugmc_host *host, const views *views,
@@ -204,8 +220,8 @@ static int add_term(const energy *e, const plugmc_host *host, const views *views
     const plugmc_potential *p = term->plugin->potential;
     int code = p->total ? add_total(e, host, views, term, sums) : PLUGMC_OK;
     if (code || is_whole(p)) return code;
-    if (has_pair_energy(p) && views->given->on_device && e->pairs.kernel)
-        add_kernel_sums(&e->pairs, system, t, sums);
+    if (has_pair_energy(p) && sums_on_device(e, views->given))
+        code = add_kernel_sums(e, host, views->given, t, sums);
     else if (has_pair_energy(p))
         code = add_pairs(e, host, views, term, sums);
     for (int64_t w = 0; w < system->walkers && p->field && !code; w++)
@@ -247,6 +263,18 @@ static int measure_running(const plugmc_host *host, const plugmc_view *view, dou
     return code;
 }
 
+/* Whether anything of a view on the device is summed on the host. */
+static int needs_host(const energy *e, const plugmc_view *view)
+{
+    for (int32_t t = 0; t < e->terms; t++) {
+        const plugmc_potential *p = plugmc_term_at(e->system, e->term[t])->plugin->potential;
+        if (p->total && !p->total->on_device) return 1;
+        if (is_whole(p)) continue;
+        if (p->field || (has_pair_energy(p) && !sums_on_device(e, view))) return 1;
+    }
+    return 0;
+}
+
 /* values [walkers][1 + terms]: the sum, then the terms. With source = running the sum alone. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
@@ -260,8 +288,9 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     int code = sums ? PLUGMC_OK
                     : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d energies",
                                  system->walkers);
-    if (!code && view->on_device) code = bring_to_host(host, view, e->positions, &copy);
-    if (!code && view->on_device && e->pairs.kernel) code = sum_pairs_on_device(e, host, view);
+    if (!code && view->on_device && needs_host(e, view))
+        code = bring_to_host(host, view, e->positions, &copy);
+    if (!code && sums_on_device(e, view)) code = sum_pairs_on_device(e, host, view);
     memset(values, 0, (size_t)(system->walkers * row) * sizeof *values);
     for (int32_t t = 0; t < e->terms && !code; t++) {
         memset(sums, 0, (size_t)system->walkers * sizeof *sums);
@@ -329,14 +358,14 @@ static int find_terms(energy *e, const plugmc_host *host)
                                      "measured");
 }
 
-/* Whether any pair energy is a sum over all pairs. The kernel takes all numbers: where not all are there, sums
- * are made on the host. */
+/* Whether the sums of pairs are made on a GPU: where one is over all pairs, or where there are few particles. */
 static int sums_all_pairs(const plugmc_system *system)
 {
-    if (system->changes & PLUGMC_CHANGED_COUNT) return 0;
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
-        if (has_pair_energy(p) && !is_whole(p) && !in_cells(system, plugmc_term_at(system, t)))
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_potential *p = term->plugin->potential;
+        if (has_pair_energy(p) && !is_whole(p) &&
+            (system->particles <= FEW || !in_cells(system, term)))
             return 1;
     }
     return 0;

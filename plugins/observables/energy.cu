@@ -1,5 +1,5 @@
 /* energy.cu: the pair energies of a whole configuration, all pairs, in double precision. For
- * potentials without a range, and where there are no cells.
+ * potentials without a range, where there are no cells, and for few particles. Who is not there is at NaN.
  *
  * Particles are taken in tiles of TILE. Tile x sums its pairs with itself and with the next half
  * of the others, in a circle, so that all tiles have the same work; `part` says which of those a
@@ -21,10 +21,10 @@ extern "C" __global__ void pair_energies(const double *positions, const plugmc_b
     __shared__ int32_t kind[ENERGY_TILE];
     const uint32_t tiles = gridDim.x, parts = gridDim.y, thread = threadIdx.x;
     const uint32_t i = blockIdx.x * ENERGY_TILE + thread;
-    const int present = i < particles;
     positions += (uint64_t)blockIdx.z * particles * 3;
     real own[3] = {0, 0, 0};
-    for (int d = 0; d < 3 && present; d++) own[d] = positions[3 * (uint64_t)i + d];
+    for (int d = 0; d < 3 && i < particles; d++) own[d] = positions[3 * (uint64_t)i + d];
+    const int present = i < particles && !isnan(own[0]);
     const plugmc_images images = plugmc_images_of_walker(boxes, blockIdx.z);
     const plugmc_site site = plugmc_site_of_species(present ? species[i] : 0);
     plugmc_sums sum;
@@ -45,12 +45,14 @@ extern "C" __global__ void pair_energies(const double *positions, const plugmc_b
         }
         __syncthreads();
         if (!present) continue;
-        for (uint32_t j = ahead ? 0 : thread + 1; j < end; j++)
+        for (uint32_t j = ahead ? 0 : thread + 1; j < end; j++) {
+            if (isnan(x[j])) continue;
             plugmc_sums_add_energy(&sum,
                                    plugmc_separate_at(own[0], own[1], own[2],
                                                       plugmc_separated(own[0] - x[j], own[1] - y[j],
                                                                        own[2] - z[j], images)),
                                    site, plugmc_site_of_species(kind[j]));
+        }
     }
 
     for (int t = 0; t < PLUGMC_ENERGY_TERMS; t++) {

@@ -13,6 +13,7 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
     t.x[k] = positions[3 * k];
     t.y[k] = positions[3 * k + 1];
     t.z[k] = positions[3 * k + 2];
+    t.rounded[k] = make_float4((float)t.x[k], (float)t.y[k], (float)t.z[k], 0);
 }
 
 extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
@@ -34,6 +35,108 @@ typedef struct walk_part {
     int64_t skip[2]; /* numbers of those that are not met */
 } walk_part;
 
+/* What a thread has summed. */
+typedef struct walk_sums {
+    plugmc_sums gone, come;
+    int overlap;
+} walk_sums;
+
+/* Adds the energies with particle k. */
+PLUGMC_FN void walk_meet_one(const walk_around *a, const walk_part *p, plugmc_site was,
+                             plugmc_site comes, int64_t k, walk_sums *sums)
+{
+    const double x = a->x[k], y = a->y[k], z = a->z[k];
+    const int s = PLUGMC_SPECIES == 1 ? 0 : a->species[k];
+    const plugmc_site site = plugmc_site_of_species(s);
+    if (p->was >= 0)
+        plugmc_sums_add_energy(&sums->gone,
+                               plugmc_separate_at(p->from[0], p->from[1], p->from[2],
+                                                  plugmc_separated(p->from[0] - x, p->from[1] - y,
+                                                                   p->from[2] - z, a->images)),
+                               was, site);
+    if (p->comes < 0) return;
+    const plugmc_separation to =
+        plugmc_separated(p->to[0] - x, p->to[1] - y, p->to[2] - z, a->images);
+    plugmc_sums_add_energy(&sums->come, plugmc_separate_at(p->to[0], p->to[1], p->to[2], to), comes,
+                           site);
+    sums->overlap |= PLUGMC_CONTACTS && to.r2 < plugmc_contact_square(p->comes, s);
+}
+
+/* Neighbours are picked by distances in single precision, and are in reach of the one position or the other only if they
+ * are within `square` of `centre`. */
+typedef struct walk_sphere {
+    float centre[3], length[3], inverse_length[3], square;
+} walk_sphere;
+
+PLUGMC_FN walk_sphere walk_sphere_of(const walk_task *t, const walk_around *a, const walk_part *p)
+{
+    const double *centre = p->was >= 0 ? p->from : p->to;
+    const plugmc_separation step =
+        plugmc_separated(p->to[0] - p->from[0], p->to[1] - p->from[1], p->to[2] - p->from[2],
+                         a->images);
+    walk_sphere s = {};
+    float size = 0; /* for the margin, as coordinates are rounded */
+    for (int d = 0; d < 3; d++) {
+        s.centre[d] = (float)centre[d];
+        s.length[d] = PLUGMC_PERIODIC ? (float)a->images.length[d] : 0;
+        s.inverse_length[d] = PLUGMC_PERIODIC ? (float)a->images.inverse_length[d] : 0;
+        size += PLUGMC_PERIODIC ? s.length[d] : 2 * (float)plugmc_radius;
+    }
+    const float reach = t->reach + (p->was >= 0 && p->comes >= 0 ? sqrtf((float)step.r2) : 0);
+    const float radius = reach + 1e-6f * (size + reach);
+    s.square = PLUGMC_OBLIQUE ? PLUGMC_NO_RANGE : radius * radius;
+    return s;
+}
+
+/* The nearest integer. Adding 1.5 * 2^23 leaves it in the last bits; rintf takes four times as long. */
+PLUGMC_FN float walk_round(float x) { return __fsub_rn(__fadd_rn(x, 12582912.0f), 12582912.0f); }
+
+PLUGMC_FN bool walk_is_near(const walk_sphere *s, float4 at)
+{
+    float x = at.x - s->centre[0], y = at.y - s->centre[1], z = at.z - s->centre[2];
+    if (PLUGMC_OBLIQUE) return true;
+    if (PLUGMC_PERIODIC) {
+        x -= s->length[0] * walk_round(x * s->inverse_length[0]);
+        y -= s->length[1] * walk_round(y * s->inverse_length[1]);
+        z -= s->length[2] * walk_round(z * s->inverse_length[2]);
+    }
+    return fmaf(x, x, fmaf(y, y, z * z)) < s->square;
+}
+
+/* A warp picks neighbours among 32 particles at a time and meets them as soon as it has 32. ALONE: only those that are
+ * in no group. */
+template <bool ALONE>
+PLUGMC_FN void walk_meet_near(const walk_task *t, const walk_around *a, const walk_part *p,
+                              plugmc_site was, plugmc_site comes, walk_sums *sums)
+{
+    __shared__ uint32_t picked[WALK_THREADS / 32][64];
+    uint32_t *mine = picked[threadIdx.x / 32];
+    const uint32_t lane = threadIdx.x % 32, below = (1u << lane) - 1;
+    const uint32_t skip = (uint32_t)p->skip[0], also = (uint32_t)p->skip[1];
+    const walk_sphere sphere = walk_sphere_of(t, a, p);
+    uint32_t n = 0;
+    for (int s = 0; s < PLUGMC_SPECIES; s++) {
+        const uint32_t first = (uint32_t)a->first[s], end = first + (uint32_t)a->count[s];
+        for (uint32_t base = first + threadIdx.x - lane; base < end; base += blockDim.x) {
+            const uint32_t k = base + lane;
+            const bool near = k < end && walk_is_near(&sphere, a->rounded[k]) && k != skip &&
+                              k != also && !(ALONE && a->grouped[k]);
+            const uint32_t those = __ballot_sync(0xffffffffu, near);
+            if (near) mine[n + __popc(those & below)] = k;
+            n += __popc(those);
+            __syncwarp();
+            if (n < 32) continue;
+            walk_meet_one(a, p, was, comes, mine[lane], sums);
+            n -= 32;
+            __syncwarp();
+            if (lane < n) mine[lane] = mine[32 + lane];
+        }
+    }
+    __syncwarp();
+    if (lane < n) walk_meet_one(a, p, was, comes, mine[lane], sums);
+    __syncwarp();
+}
+
 /* The share of a thread in the changes of all terms, added to change [PLUGMC_TERMS]; returns whether the
  * one that comes overlaps or may not be there. ALONE: with those alone that are in no group. */
 template <bool ALONE>
@@ -42,37 +145,14 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
 {
     const plugmc_site was = plugmc_site_of_species(p->was < 0 ? 0 : p->was),
                       comes = plugmc_site_of_species(p->comes < 0 ? 0 : p->comes);
-    plugmc_sums old_sums, new_sums;
+    walk_sums sums = {};
     plugmc_double_sums all = {}, gone = {};
     double energy[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {},
                                                     lost[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
-    int overlap = 0;
-    plugmc_sums_clear(&old_sums);
-    plugmc_sums_clear(&new_sums);
-    for (int s = 0; s < PLUGMC_SPECIES && !t->no_pairs; s++) {
-        const plugmc_site site = plugmc_site_of_species(s);
-        const int64_t end = a->first[s] + a->count[s];
-        for (int64_t k = a->first[s] + threadIdx.x; k < end; k += blockDim.x) {
-            if (k == p->skip[0] || k == p->skip[1]) continue;
-            if (ALONE && a->grouped[k]) continue;
-            const double x = a->x[k], y = a->y[k], z = a->z[k];
-            if (p->was >= 0)
-                plugmc_sums_add_energy(
-                    &old_sums,
-                    plugmc_separate_at(p->from[0], p->from[1], p->from[2],
-                                       plugmc_separated(p->from[0] - x, p->from[1] - y,
-                                                        p->from[2] - z, a->images)),
-                    was, site);
-            if (p->comes < 0) continue;
-            const plugmc_separation to =
-                plugmc_separated(p->to[0] - x, p->to[1] - y, p->to[2] - z, a->images);
-            plugmc_sums_add_energy(&new_sums, plugmc_separate_at(p->to[0], p->to[1], p->to[2], to),
-                                   comes, site);
-            overlap |= PLUGMC_CONTACTS && to.r2 < plugmc_contact_square(p->comes, s);
-        }
-    }
-    plugmc_sums_empty(&new_sums, &all);
-    plugmc_sums_empty(&old_sums, &gone);
+    if (!t->no_pairs) walk_meet_near<ALONE>(t, a, p, was, comes, &sums);
+    int overlap = sums.overlap;
+    plugmc_sums_empty(&sums.come, &all);
+    plugmc_sums_empty(&sums.gone, &gone);
     if (p->comes >= 0) plugmc_double_sums_by_term(&all, comes, energy);
     if (p->was >= 0) plugmc_double_sums_by_term(&gone, was, lost);
     if (threadIdx.x == 0) {
@@ -148,6 +228,7 @@ PLUGMC_FN int walk_parts(const plugmc_trial *trial, const walk_around *a, walk_p
 PLUGMC_FN void walk_put(const walk_around *a, int64_t k, const double r[3])
 {
     a->x[k] = r[0], a->y[k] = r[1], a->z[k] = r[2];
+    a->rounded[k] = make_float4((float)r[0], (float)r[1], (float)r[2], 0);
 }
 
 PLUGMC_FN void walk_remove(const walk_around *a, int64_t i)
@@ -650,6 +731,7 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
     const walk_around a = {t.x + row,
                            t.y + row,
                            t.z + row,
+                           t.rounded + row,
                            t.species + row,
                            t.first,
                            t.counts + (uint64_t)walker * PLUGMC_SPECIES,
@@ -725,7 +807,7 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
                      (weighted <= 0 ||
                       plugmc_uniform_double(random.word[0], random.word[1]) < exp(-weighted)));
         if (lost) result.stopped = WALK_LOST;
-        walk_note(&bias, walker, &step, fmin(1.0, exp(-delta)), taken);
+        if (bias.counted) walk_note(&bias, walker, &step, fmin(1.0, exp(-delta)), taken);
         __syncthreads(); /* all have read the places */
         if (taken && many) walk_take_group(&trial, &a);
         if (taken && !many && threadIdx.x == 0) walk_take(&trial, &a, part);

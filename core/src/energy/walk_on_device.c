@@ -11,7 +11,8 @@
 enum {
     LEAST_WALKERS = 32, /* each is one block: fewer leave most of a GPU idle */
     MOST_MET = 8192,    /* each trial meets all particles, where the host meets those nearby */
-    PAIRS_AT_A_TIME = 10000000 /* that a walker meets in a launch, 0.1 s or so */
+    PAIRS_AT_A_TIME = 10000000, /* that a walker meets in a launch, 0.1 s or so */
+    WARPS_ON_EACH = 24          /* multiprocessor, as far as registers allow */
 };
 
 struct walk_memory {
@@ -105,10 +106,11 @@ static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **ou
     if (m) m->host_counts = calloc(walkers * species, sizeof *m->host_counts);
     if (!m || !m->host_step || !m->outcomes || !m->host_counts)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
-    plugmc_device_pointer places[3] = {0}, first = 0, molecule = 0, grouped = 0;
+    plugmc_device_pointer places[3] = {0}, rounded = 0, first = 0, molecule = 0, grouped = 0;
     int code = PLUGMC_OK;
     for (int k = 0; k < 3 && !code; k++)
         code = host->gpu->allocate(host->context, all * sizeof(double), &places[k]);
+    if (!code) code = host->gpu->allocate(host->context, all * sizeof(float4), &rounded);
     if (!code) code = host->gpu->allocate(host->context, (species + 1) * sizeof(int64_t), &first);
     if (!code)
         code = host->gpu->allocate(host->context, walkers * species * sizeof(int64_t), &m->counts);
@@ -127,6 +129,8 @@ static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **ou
                           .x = at_device(places[0]),
                           .y = at_device(places[1]),
                           .z = at_device(places[2]),
+                          .rounded = at_device(rounded),
+                          .reach = h->has_far ? INFINITY : (float)h->reach,
                           .first = at_device(first),
                           .counts = at_device(m->counts),
                           .molecule = at_device(molecule),
@@ -177,10 +181,15 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
                                    (void *[]){&m->task, (void *)&view.positions});
 }
 
-/* Threads of a block: so that each meets several others. A single warp proposes once, and knows no barriers. */
-static uint32_t threads_for(const plugmc_system *system)
+/* Threads of a block. A single warp proposes once, and knows no barriers; so there are several only where walkers are
+ * too few to fill the multiprocessors, and each has some particles to look at. */
+static uint32_t threads_for(const plugmc_system *system, const plugmc_gpu *gpu)
 {
-    return system->particles <= 512 ? 32 : system->particles <= 2048 ? 128 : WALK_THREADS;
+    const int64_t warps = (int64_t)WARPS_ON_EACH * gpu->multiprocessors / system->walkers,
+                  useful = system->particles / (2 * 32);
+    int64_t n = warps < useful ? warps : useful;
+    if (getenv("XWARPS")) n = atoi(getenv("XWARPS"));
+    return 32 * (uint32_t)(n < 1 ? 1 : n > WALK_THREADS / 32 ? WALK_THREADS / 32 : n);
 }
 
 static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m,
@@ -193,7 +202,7 @@ static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, 
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         call->end = n - done < some ? n : done + some;
         const int code =
-            on_device_launch(host, k->make, walkers, threads_for(h->system),
+            on_device_launch(host, k->make, walkers, threads_for(h->system, host->gpu),
                              (void *[]){&m->task, call, bias, (void *)&k->parameters, &m->results});
         if (code) return code;
     }

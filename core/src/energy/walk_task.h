@@ -13,12 +13,20 @@ enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_TRANSITIONS };
  * GPU source. */
 enum { WALK_LOST = 1, WALK_UNKNOWN, WALK_NOBODY, WALK_NOWHERE, WALK_TWICE, WALK_CROWDED };
 
+#if !defined(__CUDACC_RTC__)
+typedef struct float4 {
+    float x, y, z, w;
+} float4;
+#endif
+
 /* All walkers. */
 typedef struct walk_task {
     /* `particles` is the capacity of a walker. */
     uint32_t walkers, particles;
     int32_t no_pairs;        /* 1: only fields */
     double *x, *y, *z;       /* [walkers][particles] */
+    float4 *rounded;         /* the same in single precision */
+    float reach;             /* beyond which pairs have no energy; INFINITY: without bound */
     const int32_t *species;  /* [walkers][particles] */
     const int64_t *first;    /* [species + 1] */
     int64_t *counts;         /* [walkers][species] */
@@ -82,6 +90,7 @@ typedef struct walk_result {
 /* One walker. */
 typedef struct walk_around {
     double *x, *y, *z;
+    float4 *rounded;
     const int32_t *species;
     const int64_t *first;
     int64_t *count;

@@ -399,6 +399,18 @@ static int look_at_present(search *s, const int64_t *counts)
     return code;
 }
 
+/* Whether a walker is as the one before it, as all are that begin on a lattice. NaN is compared by its bits. */
+static bool is_as_before(const plugmc_system *system, const double *positions,
+                         const plugmc_box *boxes, const int64_t *counts, int32_t w)
+{
+    const size_t places = 3 * (size_t)system->particles, species = (size_t)system->species_count;
+    const double *own = positions + (size_t)w * places;
+    const int64_t *there = counts + (size_t)w * species;
+    return w > 0 && !memcmp(own, own - places, places * sizeof *own) &&
+           !memcmp(boxes + w, boxes + w - 1, sizeof *boxes) &&
+           !memcmp(there, there - species, species * sizeof *there);
+}
+
 /* positions [walkers][particles][3]. walker, particle: -1 if not known. */
 static culprit look(engine *engine, const double *positions, int32_t walker, int64_t particle,
                     int infinite)
@@ -414,6 +426,7 @@ static culprit look(engine *engine, const double *positions, int32_t walker, int
         code = state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &counts, NULL);
     for (int32_t w = 0; w < system->walkers && !s.found.term && !code; w++) {
         if (walker >= 0 && w != walker) continue;
+        if (walker < 0 && is_as_before(system, positions, boxes, counts, w)) continue;
         s.walker = w;
         s.positions = positions + 3 * w * system->particles;
         s.box = boxes + w;
