@@ -14,6 +14,9 @@
 #define ROUNDER 6755399441055744.0 /* 1.5 * 2^52 */
 static const double most = 0x1p50;
 
+/* Three components, as integers, and one that is 0. */
+typedef uint64_t four __attribute__((vector_size(32)));
+
 /* Pairs of two species within reach, one row of a list after the other. */
 typedef struct batch {
     int32_t n, rows;
@@ -22,10 +25,7 @@ typedef struct batch {
     double x[HMC_BATCH], y[HMC_BATCH], z[HMC_BATCH]; /* length: separations from the others */
     double slope[HMC_BATCH];                         /* du/dr / r, energy/length^2 */
     double energy[HMC_BATCH];
-    union {
-        double rounded[HMC_BATCH];
-        int64_t bits[HMC_BATCH];
-    } g[3]; /* gradients in quanta, plus ROUNDER */
+    four gradient[HMC_BATCH]; /* quanta */
 } batch;
 
 /* What is done by one thread: pairs of species a <= b in rows of slots at ... end - 1 of a walker. */
@@ -38,7 +38,8 @@ typedef struct task {
     int with_energy;
     int32_t a, b;
     int64_t at, end;
-    int32_t offset; /* in the row of slot `at` */
+    int32_t offset;                             /* in the row of slot `at` */
+    double length[3], inverse[3], reach_square; /* of the box, length and 1/length; length^2 */
 } task;
 
 /* The part of a row that has the partners of slot k among species a and b. */
@@ -52,33 +53,36 @@ PLUGMC_FN int32_t part_of_row(const task *t, int64_t k, const int32_t **part)
     return length[wanted];
 }
 
-/* Appends those of n others that are within reach of slot k. n is at most HMC_CHUNK, and there is room. */
+/* Appends those of n others that are within reach of slot k. n is a multiple of HMC_LANES, at most HMC_CHUNK, and
+ * there is room. */
 PLUGMC_FN void append(const task *t, int64_t k, const int32_t *others, int32_t n, batch *b)
 {
     const double *restrict sx = t->slots->x, *restrict sy = t->slots->y, *restrict sz = t->slots->z;
-    const double *length = t->h->box[t->walker].length, reach = t->h->sampled.reach;
-    const double lx = length[0], ly = length[1], lz = length[2], px = 1 / lx, py = 1 / ly,
-                 pz = 1 / lz, rx = sx[k], ry = sy[k], rz = sz[k],
-                 reach_square = reach * reach * (1 + 1e-9);
-    double x[HMC_CHUNK], y[HMC_CHUNK], z[HMC_CHUNK], square[HMC_CHUNK];
-    for (int32_t m = 0; m < n; m++) {
-        const int32_t j = others[m];
-        double dx = rx - sx[j], dy = ry - sy[j], dz = rz - sz[j];
-        dx -= lx * rint(dx * px);
-        dy -= ly * rint(dy * py);
-        dz -= lz * rint(dz * pz);
-        x[m] = dx;
-        y[m] = dy;
-        z[m] = dz;
-        square[m] = dx * dx + dy * dy + dz * dz;
-    }
+    const double lx = t->length[0], ly = t->length[1], lz = t->length[2], px = t->inverse[0],
+                 py = t->inverse[1], pz = t->inverse[2], rx = sx[k], ry = sy[k], rz = sz[k],
+                 reach_square = t->reach_square;
     int32_t found = b->n;
-    for (int32_t m = 0; m < n; m++) { /* without a branch, which nobody could predict */
-        b->other[found] = others[m];
-        b->x[found] = x[m];
-        b->y[found] = y[m];
-        b->z[found] = z[m];
-        found += square[m] < reach_square;
+    for (int32_t begin = 0; begin < n; begin += HMC_LANES) {
+        double x[HMC_LANES], y[HMC_LANES], z[HMC_LANES], square[HMC_LANES];
+        const int32_t *restrict other = others + begin;
+        for (int m = 0; m < HMC_LANES; m++) {
+            const int32_t j = other[m];
+            double dx = rx - sx[j], dy = ry - sy[j], dz = rz - sz[j];
+            dx -= lx * rint(dx * px);
+            dy -= ly * rint(dy * py);
+            dz -= lz * rint(dz * pz);
+            x[m] = dx;
+            y[m] = dy;
+            z[m] = dz;
+            square[m] = dx * dx + dy * dy + dz * dz;
+        }
+        for (int m = 0; m < HMC_LANES; m++) { /* without a branch, which nobody could predict */
+            b->other[found] = other[m];
+            b->x[found] = x[m];
+            b->y[found] = y[m];
+            b->z[found] = z[m];
+            found += square[m] < reach_square;
+        }
     }
     b->n = found;
 }
@@ -134,65 +138,61 @@ static void find_slopes(const task *t, batch *b)
     }
 }
 
+/* To the nearest integer; what is not a number counts as the largest, and is marked in `strange`. */
+PLUGMC_FN int64_t rounded(double g, int64_t *strange)
+{
+    union {
+        double value;
+        int64_t bits;
+    } sum, rounder = {ROUNDER};
+    *strange |= g != g;
+    g = g < most ? g : most;
+    g = g > -most ? g : -most;
+    sum.value = g + ROUNDER;
+    return sum.bits - rounder.bits;
+}
+
 /* Gradients as integers; returns whether one is not a number. */
 static PLUGMC_TARGETS int round_gradients(batch *b, double over_quantum)
 {
-    const double *way[3] = {b->x, b->y, b->z};
-    int64_t strange = 0;
-    for (int d = 0; d < 3; d++) {
-        const double *restrict x = way[d], *restrict slope = b->slope;
-        double *restrict out = b->g[d].rounded;
-        for (int32_t m = 0; m < b->n; m++) {
-            double g = slope[m] * over_quantum * x[m];
-            strange |= g != g;
-            g = g < most ? g : most; /* also what is not a number */
-            g = g > -most ? g : -most;
-            out[m] = g + ROUNDER;
-        }
+    const double *restrict x = b->x, *restrict y = b->y, *restrict z = b->z,
+                           *restrict slope = b->slope;
+    int64_t *restrict out = (int64_t *)b->gradient, strange = 0;
+    for (int32_t m = 0; m < b->n; m++) {
+        const double scaled = slope[m] * over_quantum;
+        out[4 * m] = rounded(scaled * x[m], &strange);
+        out[4 * m + 1] = rounded(scaled * y[m], &strange);
+        out[4 * m + 2] = rounded(scaled * z[m], &strange);
+        out[4 * m + 3] = 0;
     }
     return strange != 0;
 }
 
-/* What is not a number counts as 0 here, and is remembered. */
+/* What is not a number counts as 0, and its particles are remembered. */
 static void find_broken(const task *t, batch *b, double over_quantum)
 {
     int32_t m = 0;
     for (int32_t r = 0; r < b->rows; r++)
         for (; m < b->end[r]; m++) {
-            const double *way[3] = {&b->x[m], &b->y[m], &b->z[m]};
+            const double way[3] = {b->x[m], b->y[m], b->z[m]};
             for (int d = 0; d < 3; d++) {
-                const double g = b->slope[m] * over_quantum * *way[d];
-                if (g == g) continue;
-                b->g[d].rounded[m] = ROUNDER;
+                if (!isnan(b->slope[m] * over_quantum * way[d])) continue;
+                b->gradient[m][d] = 0;
                 t->own->broken[b->row[r]] = t->own->broken[b->other[m]] = 1;
             }
         }
 }
 
-static void add_gradients(const task *t, const batch *b)
+static PLUGMC_TARGETS void add_gradients(four *restrict gradient, const batch *restrict b)
 {
-    int64_t *gradient = t->own->gradient, rounder;
-    const double as_double = ROUNDER;
-    memcpy(&rounder, &as_double, sizeof rounder);
     int32_t m = 0;
     for (int32_t r = 0; r < b->rows; r++) {
-        uint64_t x = 0, y = 0, z = 0;
+        four sum = {0};
         for (; m < b->end[r]; m++) {
-            const uint64_t gx = (uint64_t)(b->g[0].bits[m] - rounder),
-                           gy = (uint64_t)(b->g[1].bits[m] - rounder),
-                           gz = (uint64_t)(b->g[2].bits[m] - rounder);
-            uint64_t *other = (uint64_t *)gradient + 3 * (int64_t)b->other[m];
-            x += gx;
-            y += gy;
-            z += gz;
-            other[0] -= gx;
-            other[1] -= gy;
-            other[2] -= gz;
+            sum += b->gradient[m];
+            gradient[b->other[m]] -= b->gradient[m];
         }
-        uint64_t *own = (uint64_t *)gradient + 3 * (int64_t)b->row[r];
-        own[0] += x;
-        own[1] += y;
-        own[2] += z;
+        gradient[b->row[r]] += sum;
     }
 }
 
@@ -201,7 +201,7 @@ static void pairs_of_species(task *t, batch *b, double over_quantum)
     while (fill(t, b)) {
         find_slopes(t, b);
         if (round_gradients(b, over_quantum)) find_broken(t, b, over_quantum);
-        add_gradients(t, b);
+        add_gradients((four *)t->own->gradient, b);
         for (int32_t m = 0; m < b->n && t->with_energy; m++)
             exact_add(&t->own->energy, b->energy[m]);
     }
@@ -216,7 +216,7 @@ static void pairs_of_thread(const hmc *h, int32_t w, int32_t thread, int with_en
     const int64_t n = h->system->particles, begin = list->bound[thread],
                   end = list->bound[thread + 1];
     batch b;
-    memset(own->gradient, 0, 3 * (size_t)n * sizeof *own->gradient);
+    memset(own->gradient, 0, 4 * (size_t)n * sizeof *own->gradient);
     memset(&own->energy, 0, sizeof own->energy);
     for (int32_t a = 0; a < h->system->species_count; a++)
         for (int32_t c = a; c < h->system->species_count; c++) {
@@ -229,7 +229,12 @@ static void pairs_of_thread(const hmc *h, int32_t w, int32_t thread, int with_en
                       .a = a,
                       .b = c,
                       .at = begin,
-                      .end = end};
+                      .end = end,
+                      .reach_square = h->sampled.reach * h->sampled.reach * (1 + 1e-9)};
+            for (int d = 0; d < 3; d++) {
+                t.length[d] = h->box[w].length[d];
+                t.inverse[d] = 1 / t.length[d];
+            }
             pairs_of_species(&t, &b, 1 / lists->quantum);
         }
 }
@@ -246,7 +251,7 @@ static void gather_forces(const hmc *h, int32_t w, int32_t threads, hmc_list_wor
         uint64_t sum[3] = {0};
         int32_t broken = 0;
         for (int32_t t = 0; t < threads; t++) {
-            for (int d = 0; d < 3; d++) sum[d] += (uint64_t)work[t].gradient[3 * k + d];
+            for (int d = 0; d < 3; d++) sum[d] += (uint64_t)work[t].gradient[4 * k + d];
             broken |= work[t].broken[k];
             work[t].broken[k] = 0;
         }
@@ -379,11 +384,11 @@ static int take_work(hmc_list_work *work, const plugmc_host *host, size_t n)
                           &work->cy, &work->cz, &work->square};
     int32_t **integers[] = {&work->cell, &work->candidate, &work->near, &work->broken};
     for (int k = 0; k < PLUGMC_COUNT(columns); k++)
-        *columns[k] = hmc_cpu_take(host, n, sizeof(double), &code);
+        *columns[k] = hmc_cpu_take(host, n + 1, sizeof(double), &code);
     for (int k = 0; k < PLUGMC_COUNT(integers); k++)
         *integers[k] = hmc_cpu_take(host, n, sizeof(int32_t), &code);
     work->start = hmc_cpu_take(host, 4 * n + 16, sizeof *work->start, &code);
-    work->gradient = hmc_cpu_take(host, 3 * n, sizeof *work->gradient, &code);
+    work->gradient = hmc_cpu_take(host, 4 * n, sizeof *work->gradient, &code);
     return code;
 }
 

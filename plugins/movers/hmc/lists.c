@@ -103,6 +103,7 @@ double hmc_list_fill(const hmc *h, int32_t w, hmc_list_work *work)
         work->z[k] = r[2];
         farthest = square > farthest ? square : farthest;
     }
+    work->x[n] = work->y[n] = work->z[n] = NAN;
     return farthest;
 }
 
@@ -155,20 +156,27 @@ static int64_t gather_candidates(const grid *g, int64_t cell, const hmc_list_wor
     return n;
 }
 
-/* Writes those of the near ones that are of each species, one species after the other. */
-static void sort_by_species(const hmc_list *list, const int32_t *near, int64_t found,
-                            int32_t species, int32_t *row, int32_t *length)
+/* Fills a part of a row up; returns its length. */
+static int32_t fill_up(const hmc *h, int32_t *part, int32_t length)
 {
-    for (int32_t a = 0; a < species; a++) {
-        int32_t of_a = 0;
+    while (length % HMC_LANES) part[length++] = (int32_t)h->system->particles;
+    return length;
+}
+
+/* Writes the parts of a row: those of the near ones that are of each species. Returns their length. */
+static int64_t sort_by_species(const hmc *h, const hmc_list *list, const int32_t *near,
+                               int64_t found, int32_t *row, int32_t *length)
+{
+    int64_t all = 0;
+    for (int32_t a = 0; a < h->system->species_count; a++) {
+        int32_t *part = row + all, of_a = 0;
         for (int64_t k = 0; k < found; k++) {
-            *row = near[k];
-            const int match = list->species[near[k]] == a;
-            row += match;
-            of_a += match;
+            part[of_a] = near[k];
+            of_a += list->species[near[k]] == a;
         }
-        length[a] = of_a;
+        all += length[a] = fill_up(h, part, of_a);
     }
+    return all;
 }
 
 /* The rows of a cell, behind `used` entries of thread t; returns how many entries there are then, or -1 if there may
@@ -181,7 +189,7 @@ static int64_t make_rows(const hmc *h, int32_t w, const grid *g, int64_t cell, i
     const double reach = h->sampled.reach + list->skin, reach_square = reach * reach * (1 + 1e-9);
     const int64_t begin = slots->start[cell], end = slots->start[cell + 1],
                   around = gather_candidates(g, cell, slots, own),
-                  most = (end - begin) * (around + 1);
+                  most = (end - begin) * (around + 1 + species * HMC_LANES);
     if (used + most > list->capacity[t]) return -1;
     for (int64_t k = begin; k < end; k++) {
         const int64_t first = k - begin + 1, n = around - first;
@@ -196,9 +204,9 @@ static int64_t make_rows(const hmc *h, int32_t w, const grid *g, int64_t cell, i
         }
         list->row[k] = row;
         if (species > 1)
-            sort_by_species(list, near, found, species, row, list->length + k * species);
+            found = sort_by_species(h, list, near, found, row, list->length + k * species);
         else
-            list->length[k] = (int32_t)found;
+            found = list->length[k] = fill_up(h, row, (int32_t)found);
         used += found;
     }
     return used;

@@ -13,8 +13,9 @@
 #include "cpu.h"
 #include "exact_sum.h"
 
-/* Pairs that are worked on together, and of these from one row at once. */
-enum { HMC_BATCH = 256, HMC_CHUNK = 128 };
+/* Pairs that are worked on together, of these from one row at once, and whereof the parts of rows are multiples: they
+ * are filled up with a slot of nobody, behind the last, whose distance is not a number. */
+enum { HMC_BATCH = 256, HMC_CHUNK = 128, HMC_LANES = 8 };
 
 typedef struct hmc_list {
     int made, done;      /* as the particles are near enough to where they were; forces computed */
@@ -40,7 +41,7 @@ typedef struct hmc_list_work {
     int32_t *cell, *start;         /* [particles], [cells + 1] */
     double *cx, *cy, *cz, *square; /* [particles]: candidates for the rows of a cell */
     int32_t *candidate, *near;     /* [particles] slots */
-    int64_t *gradient;             /* [particles][3] of slots, in units of `quantum` */
+    int64_t *gradient;             /* [particles][4] of slots, in units of `quantum` */
     int64_t end;                   /* of the slots that it has added to */
     int32_t *broken;               /* [particles]: a force on a slot is not a number */
     exact_sum energy;              /* kT */
