@@ -1,7 +1,7 @@
 /* Forces and energies of pairs from lists.
  *
- * What a pair contributes to a force is rounded to a multiple of `quantum`, about 2^-30 kT over the range of the
- * pairs: finer than what momenta, multiples of 2^-40, resolve in a usual time step. It is added to one particle and
+ * What a pair contributes to a force is rounded to a multiple of a quantum, about 2^-30 kT over the range of the
+ * pairs: as fine as what momenta, multiples of 2^-40, resolve in a usual time step. It is added to one particle and
  * subtracted from the other as an integer. */
 #include <math.h>
 #include <omp.h>
@@ -207,14 +207,23 @@ static void pairs_of_species(task *t, batch *b, double over_quantum)
     }
 }
 
+/* A power of 2, energy/length. It follows from the temperature of the walker's own rung, so that its chain is the one
+ * of a run at that temperature. */
+static double quantum_of(const hmc *h, int32_t w)
+{
+    int exponent;
+    frexp(h->ladder.rung[w].kT / h->sampled.reach, &exponent);
+    return ldexp(1, exponent - 30);
+}
+
 /* Gradients and energies of the pairs in the rows of one thread. */
 static void pairs_of_thread(const hmc *h, int32_t w, int32_t thread, int with_energy,
                             const hmc_list_work *slots, hmc_list_work *own)
 {
-    const hmc_lists *lists = h->cpu->lists;
-    const hmc_list *list = &lists->list[w];
+    const hmc_list *list = &h->cpu->lists->list[w];
     const int64_t n = h->system->particles, begin = list->bound[thread],
                   end = list->bound[thread + 1];
+    const double quantum = quantum_of(h, w);
     batch b;
     memset(own->gradient, 0, 4 * (size_t)n * sizeof *own->gradient);
     memset(&own->energy, 0, sizeof own->energy);
@@ -235,7 +244,7 @@ static void pairs_of_thread(const hmc *h, int32_t w, int32_t thread, int with_en
                 t.length[d] = h->box[w].length[d];
                 t.inverse[d] = 1 / t.length[d];
             }
-            pairs_of_species(&t, &b, 1 / lists->quantum);
+            pairs_of_species(&t, &b, 1 / quantum);
         }
 }
 
@@ -245,6 +254,7 @@ static void gather_forces(const hmc *h, int32_t w, int32_t threads, hmc_list_wor
     const hmc_cpu *c = h->cpu;
     const hmc_list *list = &c->lists->list[w];
     const int64_t n = h->system->particles;
+    const double quantum = quantum_of(h, w);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = w * n + list->number[k];
@@ -258,7 +268,7 @@ static void gather_forces(const hmc *h, int32_t w, int32_t threads, hmc_list_wor
         for (int d = 0; d < 3; d++)
             c->force[3 * i + d] = d >= h->dimension ? 0
                                   : broken          ? NAN
-                                                    : -(double)(int64_t)sum[d] * c->lists->quantum;
+                                                    : -(double)(int64_t)sum[d] * quantum;
     }
 }
 
@@ -344,17 +354,6 @@ int hmc_lists_serve(const hmc *h)
     return serve;
 }
 
-/* A power of 2, of the lowest temperature and the range. */
-static double quantum_of(const hmc *h)
-{
-    double kT = h->system->temperature;
-    int exponent;
-    for (int32_t r = 0; r < h->system->rungs && h->ladder.by_walker; r++)
-        kT = fmin(r ? kT : INFINITY, h->system->temperatures[r]);
-    frexp(kT / h->sampled.reach, &exponent);
-    return ldexp(1, exponent - 30);
-}
-
 void hmc_lists_boxes(hmc *h)
 {
     for (int32_t w = 0; w < h->system->walkers; w++) h->cpu->lists->list[w].made = 0;
@@ -399,7 +398,6 @@ int hmc_lists_prepare(hmc *h, const plugmc_host *host)
     int code = PLUGMC_OK;
     hmc_lists *lists = h->cpu->lists = hmc_cpu_take(host, 1, sizeof *lists, &code);
     if (code) return code;
-    lists->quantum = quantum_of(h);
     lists->list = hmc_cpu_take(host, walkers, sizeof *lists->list, &code);
     lists->work = hmc_cpu_take(host, threads, sizeof *lists->work, &code);
     for (size_t w = 0; w < walkers && !code; w++)

@@ -41,7 +41,7 @@ typedef struct hmc_list_work {
     int32_t *cell, *start;         /* [particles], [cells + 1] */
     double *cx, *cy, *cz, *square; /* [particles]: candidates for the rows of a cell */
     int32_t *candidate, *near;     /* [particles] slots */
-    int64_t *gradient;             /* [particles][4] of slots, in units of `quantum` */
+    int64_t *gradient;             /* [particles][4] of slots, in quanta of list_forces.c */
     int64_t end;                   /* of the slots that it has added to */
     int32_t *broken;               /* [particles]: a force on a slot is not a number */
     exact_sum energy;              /* kT */
@@ -49,7 +49,6 @@ typedef struct hmc_list_work {
 
 struct hmc_lists {
     int32_t threads;     /* room for */
-    double quantum;      /* energy/length: forces of pairs are integers times this */
     hmc_list *list;      /* [walkers] */
     hmc_list_work *work; /* [threads] */
 };
