@@ -15,7 +15,7 @@
 static const double most = 0x1p50;
 
 /* Three components, as integers, and one that is 0. */
-typedef uint64_t four __attribute__((vector_size(32)));
+typedef uint64_t four __attribute__((vector_size(32), may_alias));
 
 /* Pairs of two species within reach, one row of a list after the other. */
 typedef struct batch {
