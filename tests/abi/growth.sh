@@ -125,7 +125,7 @@ if (cd "$work" && PLUGMC_PLUGIN_PATH=$work/b/plugins:$build/plugins "$build/plug
 else
     [ $? = 4 ] || { echo "exit code for a plugin that needs a later program"; exit 1; }
 fi
-grep -q 'was built for plugin ABI 2.1, but this plugmc has 2.0' "$work/refused" ||
+grep -q 'was built for plugin ABI 2.2, but this plugmc has 2.1' "$work/refused" ||
     { cat "$work/refused"; exit 1; }
 
 # Bits of `needs` that today's program does not know: an ability is passed over, a restriction is not.

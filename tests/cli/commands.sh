@@ -88,7 +88,7 @@ test_info_of_every_plugin()
             fail "expected what $name is"
         grep -Eq "^\[(potential|mover|observable) $name\]" "$out" ||
             fail "expected a block to paste"
-        expect_output "ABI 2.0"
+        expect_output "ABI 2.1"
     done
 }
 

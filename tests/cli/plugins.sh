@@ -75,7 +75,7 @@ test_damaged_plugins_elsewhere()
     plugmc list
     expect_exit 4
     expect_output "  hard_disk "
-    expect_message "plugin 'broken': $PWD/mine/broken.so was built for plugin ABI 9.9, but this plugmc has 2.0: rebuild it with the headers of this plugmc"
+    expect_message "plugin 'broken': $PWD/mine/broken.so was built for plugin ABI 9.9, but this plugmc has 2.1: rebuild it with the headers of this plugmc"
     expect_lines 1
 }
 

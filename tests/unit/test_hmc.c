@@ -6,6 +6,7 @@
 #include "movers.h"
 #include "forces.h"
 #include "liquids.h"
+#include "../../plugins/movers/hmc/exact_sum.h"
 #include "../../plugins/movers/hmc/hmc.h"
 
 /* ---- Oscillators: a field made here ---------------------------------------------------------- */
@@ -214,6 +215,7 @@ static const shape shapes[] = {
     {"brick with many cells", 3, 5, 1, {{6.1, 0, 0}, {0, 6.5, 0}, {0, 0, 8.2}}},
     {"oblique", 3, 5, 1, {{6.1, 0, 0}, {1.5, 6.3, 0}, {-1.2, 0.8, 6.6}}},
     {"square", 2, 8, 1, {{9, 0, 0}, {0, 9, 0}, {0, 0, 1}}},
+    {"cells in the middle", 3, 10, 1, {{11.5, 0, 0}, {0, 12, 0}, {0, 0, 13}}},
 };
 
 static test_mover start_liquid(bench *b, const shape *s, const char *settings, double **positions)
@@ -298,6 +300,117 @@ static void threads_do_not_matter(void **state)
         }
         for (int t = 0; t < 3; t++) free(r[t]);
     }
+}
+
+/* The Lennard-Jones potential of a bench as one without `slopes`, whose pairs are computed twice, from cells. */
+typedef struct without_slopes {
+    plugmc_plugin plugin;
+    plugmc_potential potential;
+    plugmc_pair pair;
+} without_slopes;
+
+static void take_slopes_away(bench *b, without_slopes *w)
+{
+    w->plugin = *b->terms[0].plugin;
+    w->potential = *w->plugin.potential;
+    w->pair = *w->potential.pair;
+    w->pair.slopes = NULL;
+    w->potential.pair = &w->pair;
+    w->plugin.potential = &w->potential;
+    b->terms[0].plugin = &w->plugin;
+}
+
+/* Rounding of forces, and the order of sums, are all that differs. */
+static void forces_from_lists_are_those_from_cells(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
+        double *r[2], energy[2][2], farthest = 0;
+        int64_t coordinates = 0;
+        for (int cells = 0; cells < 2; cells++) {
+            bench b;
+            without_slopes w;
+            bench_liquid(&b, &shapes[k]);
+            bench_expect(&b, bench_configured(&b, "lennard_jones", liquid));
+            assert_non_null(b.terms[0].plugin->potential->pair->slopes);
+            if (cells) take_slopes_away(&b, &w);
+            test_mover mover = mover_new(&b, "hmc", "steps=40 time_step=0.004");
+            r[cells] = bench_positions(&b);
+            bench_lattice(&b, shapes[k].side, 0.02, r[cells]);
+            mover_load(&b, &mover, r[cells]);
+            mover_sweep(&b, &mover, 0, 1);
+            mover_store(&b, &mover, r[cells]);
+            bench_expect(
+                &b, mover.calls->driver->running_energy(mover.instance, &b.host, energy[cells]));
+            coordinates = (int64_t)(position_bytes(&b) / sizeof(double));
+            assert_int_equal(accepted_by(&b, &mover), shapes[k].walkers);
+            bench_end(&b);
+        }
+        for (int64_t i = 0; i < coordinates; i++)
+            farthest = fmax(farthest, fabs(r[0][i] - r[1][i]));
+        printf("%s: positions differ by %.2g, energies by %.2g\n", shapes[k].name, farthest,
+               energy[0][0] - energy[1][0]);
+        assert_true(farthest < 1e-7);
+        for (int w = 0; w < shapes[k].walkers; w++)
+            assert_close(energy[0][w], energy[1][w], 1e-9, 1e-6);
+        free(r[0]), free(r[1]);
+    }
+}
+
+/* A list that has become too narrow is made anew, and what had been in it before is no matter. */
+static void where_lists_were_made_does_not_matter(void **state)
+{
+    (void)state;
+    const shape *s = &shapes[PLUGMC_COUNT(shapes) - 1];
+    double *r, *same;
+    bench b, fresh;
+    test_mover mover = start_liquid(&b, s, "steps=3 time_step=0.01", &r);
+    for (int k = 0; k < 12; k++) {
+        mover_sweep(&b, &mover, (uint64_t)k, 1);
+        test_archive archive;
+        mover_save(&b, &mover, &archive);
+        test_mover other = start_liquid(&fresh, s, "steps=3 time_step=0.01", &same);
+        mover_restore(&fresh, &other, &archive);
+        mover_sweep(&b, &mover, 100, 1);
+        mover_sweep(&fresh, &other, 100, 1);
+        mover_store(&b, &mover, r);
+        mover_store(&fresh, &other, same);
+        assert_memory_equal(r, same, position_bytes(&b));
+        archive_end(&archive);
+        free(same);
+        bench_end(&fresh);
+    }
+    free(r);
+    bench_end(&b);
+}
+
+static void exact_sums_know_no_order(void **state)
+{
+    enum { TERMS = 1000 };
+    double x[TERMS], first = 0;
+    uint64_t random = 1;
+    (void)state;
+    for (int k = 0; k < TERMS; k++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        x[k] = ldexp((double)(int64_t)random, (int)(random >> 40 & 255) - 128);
+    }
+    x[0] = 5e-324, x[1] = -0.0, x[2] = 1e300, x[3] = -1e300, x[4] = 1e308, x[5] = -1e308;
+    for (int step = 1; step < TERMS; step += 2) {
+        if (step % 5 == 0) continue; /* such steps do not come to all terms */
+        exact_sum part[2] = {0};
+        for (int k = 0; k < TERMS; k++) exact_add(&part[k % 3 == 0], x[k * step % TERMS]);
+        exact_merge(&part[0], &part[1]);
+        const double total = exact_total(&part[0]);
+        if (step == 1) first = total;
+        assert_memory_equal(&total, &first, sizeof total);
+    }
+    exact_sum s = {0};
+    exact_add(&s, 1e300), exact_add(&s, 1), exact_add(&s, -1e300), exact_add(&s, 0x1p-1074);
+    assert_true(exact_total(&s) == 1);
+    exact_add(&s, INFINITY);
+    assert_true(exact_total(&s) == INFINITY);
+    exact_add(&s, -INFINITY);
+    assert_true(isnan(exact_total(&s)));
 }
 
 static void a_resumed_run_goes_on(void **state)
@@ -525,7 +638,10 @@ static void the_largest_step_knows_masses_and_temperature(void **state)
 
 TEST_MAIN(cmocka_unit_test(momenta_are_gaussian), cmocka_unit_test(oscillators_are_exact),
           cmocka_unit_test(trajectories_lead_back), cmocka_unit_test(forces_that_lie_are_noticed),
-          cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(a_resumed_run_goes_on),
+          cmocka_unit_test(threads_do_not_matter),
+          cmocka_unit_test(forces_from_lists_are_those_from_cells),
+          cmocka_unit_test(where_lists_were_made_does_not_matter),
+          cmocka_unit_test(exact_sums_know_no_order), cmocka_unit_test(a_resumed_run_goes_on),
           cmocka_unit_test(energies_and_forces_belong_together),
           cmocka_unit_test(a_liquid_is_that_of_single_moves),
           cmocka_unit_test(refuses_what_cannot_be), cmocka_unit_test(the_time_step_is_tuned),

@@ -615,6 +615,56 @@ typedef struct tolerance {
     double place;               /* error of a separation, length; and of an energy, kT */
 } tolerance;
 
+/* Pairs of the probe with n others one by one, species by species. */
+static void compare_slopes(const plugmc_pair *pair, const void *instance, int precision,
+                           const plugmc_box *box, const void *potential, one_pair *one, double core,
+                           const particles *p, int64_t n, const double at[3], int species,
+                           tolerance t)
+{
+    const plugmc_particle probe = probe_at(0, 0, 0, species);
+    static double s[MANY][3];
+    static union {
+        double in_double[MANY + 1];
+        float single[MANY + 1];
+    } way[3], first, energy;
+    for (int b = 0; b < 3; b++) {
+        const plugmc_particle other = probe_at(0, 0, 0, b);
+        int64_t found = 0;
+        static int64_t who[MANY];
+        for (int64_t j = 0; j < n; j++) {
+            const double place[3] = {p->d[0][j], p->d[1][j], p->d[2][j]};
+            if (p->species[j] != b) continue;
+            nearest_image(box, at, place, s[found]);
+            for (int d = 0; d < 3; d++)
+                if (precision == SINGLE)
+                    way[d].single[found] = (float)s[found][d];
+                else
+                    way[d].in_double[found] = s[found][d];
+            who[found++] = j;
+        }
+        first.in_double[found] = 12345; /* for numbers of either size */
+        if (precision == SINGLE) first.single[found] = 12345;
+        pair->slopes(instance, &probe, &other, found, &way[0], &way[1], &way[2], &first, &energy);
+        assert_true(precision == SINGLE ? first.single[found] == 12345
+                                        : first.in_double[found] == 12345);
+        for (int64_t k = 0; k < found; k++) {
+            const plain expected = plain_pair(box, potential, one, core, p, who[k], at, species);
+            const double slope = precision == SINGLE ? (double)first.single[k] : first.in_double[k],
+                         u = precision == SINGLE ? (double)energy.single[k] : energy.in_double[k];
+            assert_int_equal(u == INFINITY, expected.overlaps);
+            if (!expected.overlaps)
+                assert_close(u, expected.energy, 0,
+                             t.energy * expected.magnitude + t.place * (1 + expected.slopes));
+            for (int d = 0; d < 3; d++)
+                assert_close(slope * s[k][d], expected.gradient[d], 0,
+                             t.slope * expected.slopes + t.place * (1 + expected.bends));
+        }
+        pair->slopes(instance, &probe, &other, found, &way[0], &way[1], &way[2], &energy, NULL);
+        assert_memory_equal(&energy, &first,
+                            (size_t)found * (precision == SINGLE ? sizeof(float) : sizeof(double)));
+    }
+}
+
 /* All batch functions of one precision. */
 static void compare_loops(const plugmc_pair *pair, const void *instance, int precision,
                           const plugmc_box *box, const void *potential, one_pair *one, double core,
@@ -665,6 +715,9 @@ static void compare_loops(const plugmc_pair *pair, const void *instance, int pre
         assert_close(sum, change - 0.5, 0,
                      2 * (t.energy * (before.magnitude + after.magnitude) + slack));
 
+    if (PLUGMC_HAS(pair, slopes) && pair->slopes)
+        compare_slopes(pair, instance, precision, box, potential, one, core, p, n, at[0], species,
+                       t);
     for (int second = 0; pair->derivatives && second < 2; second++) {
         plugmc_derivatives d = {
             .energy = 1, .gradient = {1, 2, 3}, .laplacian = 4, .virial = {5, 6, 7}};

@@ -80,6 +80,13 @@ typedef struct plugmc_pair {
     int64_t (*derivatives)(const void *instance, const plugmc_box *box, int periodic, int second,
                            const plugmc_particle *probe, const plugmc_particles *others,
                            plugmc_derivatives *out);
+    /* Since 2.1. Many pairs of two species, for movers that take each pair once: du/dr / r of each (real[n],
+     * energy/length^2) and, unless `energy` is NULL, its energy (real[n]; INFINITY where the two overlap), including
+     * the factor of a. Separations a - b are x, y, z (real[n], length) as they are, without images. Of a and b only
+     * charge, diameter and species are read. NULL without PLUGMC_PAIR_DERIVATIVE and with PLUGMC_PAIR_POSITIONS. */
+    void (*slopes)(const void *instance, const plugmc_particle *a, const plugmc_particle *b,
+                   int64_t n, const void *x, const void *y, const void *z, void *first,
+                   void *energy);
 } plugmc_pair;
 
 /* Field facet: one-body energies, made by plugmc/field.h. */

@@ -413,8 +413,61 @@ static int64_t plugmc_pair_derivatives(const void *instance, const plugmc_box *b
                                                              out);
 }
 #define PLUGMC_PAIR_DERIVATIVES plugmc_pair_derivatives
+
+#if !(PLUGMC_PAIR & PLUGMC_PAIR_POSITIONS)
+PLUGMC_FN plugmc_separation plugmc_separation_of(real x, real y, real z)
+{
+    return (plugmc_separation){x, y, z, x * x + y * y + z * z};
+}
+
+/* Two loops, since energies are wanted less often. The sites are the same for all pairs, so that what depends on
+ * them is looked up once. */
+static PLUGMC_TARGETS void plugmc_pairs_first(const void *instance, plugmc_site a, plugmc_site b,
+                                              int64_t n, const real *restrict x,
+                                              const real *restrict y, const real *restrict z,
+                                              real *restrict first)
+{
+    const parameters p = *(const parameters *)instance;
+    const real factor = plugmc_probe_factor(&p, a);
+    for (int64_t k = 0; k < n; k++) {
+        real u1, u2;
+        plugmc_pair_slopes(&p, plugmc_separation_of(x[k], y[k], z[k]), a, b, &u1, &u2);
+        first[k] = factor * u1;
+    }
+}
+
+static PLUGMC_TARGETS void plugmc_pairs_energy(const void *instance, plugmc_site a, plugmc_site b,
+                                               int64_t n, const real *restrict x,
+                                               const real *restrict y, const real *restrict z,
+                                               real *restrict energy)
+{
+    const parameters p = *(const parameters *)instance;
+    const real factor = plugmc_probe_factor(&p, a), contact = plugmc_contact(&p, a, b);
+    for (int64_t k = 0; k < n; k++) {
+        const plugmc_separation s = plugmc_separation_of(x[k], y[k], z[k]);
+        const real u = factor * plugmc_pair_term(&p, s, a, b);
+        energy[k] = s.r2 < contact * contact ? (real)INFINITY : u;
+    }
+}
+
+static void plugmc_pairs_slopes(const void *instance, const plugmc_particle *a,
+                                const plugmc_particle *b, int64_t n, const void *x, const void *y,
+                                const void *z, void *first, void *energy)
+{
+    const plugmc_site of_a = plugmc_site_of(a), of_b = plugmc_site_of(b);
+    plugmc_pairs_first(instance, of_a, of_b, n, (const real *)x, (const real *)y, (const real *)z,
+                       (real *)first);
+    if (energy)
+        plugmc_pairs_energy(instance, of_a, of_b, n, (const real *)x, (const real *)y,
+                            (const real *)z, (real *)energy);
+}
+#define PLUGMC_PAIR_SLOPES plugmc_pairs_slopes
+#endif
 #else
 #define PLUGMC_PAIR_DERIVATIVES NULL
+#endif
+#ifndef PLUGMC_PAIR_SLOPES
+#define PLUGMC_PAIR_SLOPES NULL
 #endif
 
 static double plugmc_pair_range(const void *instance)
@@ -492,5 +545,6 @@ static const plugmc_pair plugmc_pair_facet = {
     .lanes = PLUGMC_PAIR_LANES,
     .changes = plugmc_pair_changes,
     .derivatives = PLUGMC_PAIR_DERIVATIVES,
+    .slopes = PLUGMC_PAIR_SLOPES,
 };
 #endif

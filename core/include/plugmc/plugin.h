@@ -36,7 +36,7 @@
 
 #define PLUGMC_MAGIC 0x434d4750u /* "PGMC" */
 #define PLUGMC_ABI_MAJOR 2
-#define PLUGMC_ABI_MINOR 0
+#define PLUGMC_ABI_MINOR 1
 /* The oldest minor version of the program that the plugin works with. A plugin that tests all newer members with
  * PLUGMC_HAS may define a smaller number before it includes this header. */
 #ifndef PLUGMC_NEEDS_MINOR

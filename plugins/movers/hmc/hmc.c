@@ -9,10 +9,10 @@
  * (S. Gupta, A. Irback, F. Karsch, B. Petersson, Phys. Lett. B 242, 437 (1990)).
  *
  * Reversible means: bit for bit. Positions and momenta are integers (integers.h), and forces are a
- * function of the positions alone, down to the last bit: on the CPU neighbours are summed in an
- * order that follows from the positions, on the GPU as integers. So results depend neither on the
- * number of threads nor on the GPU, and `check_reversal` can ask for equality. Forces need not be
- * accurate for this, nor for the rule of acceptance: on the GPU those of pairs are computed in
+ * function of the positions alone, down to the last bit: pairs are added up as integers on the GPU and, from lists of
+ * neighbours, on the CPU (lists.h); without lists the order of the neighbours follows from the positions (cells.c). So
+ * results depend neither on the number of threads nor on the GPU, and `check_reversal` can ask for equality. Forces
+ * need not be accurate for this, nor for the rule of acceptance: on the GPU those of pairs are computed in
  * float unless `precision` is double. Energies are always in double.
  *
  * One sweep is one trajectory of every walker. Momenta and time are in the unit of energy and the masses
