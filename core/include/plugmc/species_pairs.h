@@ -39,9 +39,10 @@ static inline int plugmc_check_species_list(const plugmc_host *host, const char 
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%s has %d numbers: for 1 species there must be 1", name, list->count);
     if (per == PLUGMC_PER_SPECIES)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%s has %d numbers: for %d species there must be 1 or %d (one per species)",
-                          name, list->count, n, n);
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "%s has %d numbers: for %d species there must be 1 or %d (one per species)", name,
+            list->count, n, n);
     char species[32] = "";
     if (mixed) snprintf(species, sizeof species, ", %d (one per species)", n);
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
