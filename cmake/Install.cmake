@@ -7,6 +7,9 @@ install(DIRECTORY core/include/plugmc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 install(FILES core/units/plugmc_double.c core/units/plugmc_float.c
         DESTINATION ${PLUGMC_DATA_DIR}/units)
 install(DIRECTORY share/plugmc/new DESTINATION ${PLUGMC_DATA_DIR})
+# Sources of plugmc's own plugins, to read: pages for authors name them.
+install(DIRECTORY plugins DESTINATION ${PLUGMC_DATA_DIR}
+        FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cu")
 install(DIRECTORY bench/ DESTINATION ${PLUGMC_DATA_DIR}/bench
         FILES_MATCHING PATTERN "*.ini" PATTERN results EXCLUDE)
 install(PROGRAMS bench/hmc.sh bench/vmc.sh bench/diffusion.sh DESTINATION ${PLUGMC_DATA_DIR}/bench)

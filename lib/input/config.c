@@ -330,8 +330,11 @@ static void check_sections(config *c, report *r)
         int count = count_kind(c, kind->name);
         if (kind->plugin == PLUGMC_MOVER && c->without_mover) continue;
         if (count < kind->least)
-            report_error(r, EXIT_INPUT, c->ini.path, 0, "there is no section [%s%s]", kind->name,
-                         kind->labelled ? " NAME" : "");
+            report_error(r, EXIT_INPUT, c->ini.path, 0, "there is no section [%s%s]%s", kind->name,
+                         kind->labelled ? " NAME" : "",
+                         kind->plugin == PLUGMC_POTENTIAL
+                             ? "; an ideal gas has one, too: hard cores with [species] diameter = 0"
+                             : "");
         else if (kind->labelled && kind->most > 1 && count > kind->most)
             report_error(r, EXIT_INPUT, c->ini.path, 0,
                          "there are %d sections [%s NAME]: the limit is %d", count, kind->name,

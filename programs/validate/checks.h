@@ -36,6 +36,7 @@ int check_memory(const target *, stand *, findings *);
 int check_temperature(const target *, stand *, findings *);
 int check_first_box(const target *, stand *, findings *);
 int check_end_of_range(const target *, stand *, findings *);
+int check_steps(const target *, stand *, findings *);
 int check_faces(const target *, stand *, findings *);
 /* GPU source: compiled, and on a GPU compared with the CPU. */
 int check_source(const target *, stand *, findings *);

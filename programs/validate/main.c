@@ -18,6 +18,7 @@
 
 static const char help[] =
     "usage: plugmc validate PLUGIN [FILE.ini] [--quick] [--json FILE] [--device cpu|gpu|auto]\n"
+    "                       [--seed N]\n"
     "\n"
     "Tests a plugin by itself: energies by all paths against each other, derivatives against finite\n"
     "differences, changes against whole energies, results against units and shapes, memory, crashes.\n"
@@ -30,6 +31,7 @@ static const char help[] =
     "  --quick     fewer moves and configurations: seconds instead of minutes\n"
     "  --json FILE the findings as one JSON object; - is the standard output, which then has nothing else\n"
     "  --device    where to test: cpu, gpu, or auto (default), which is the CPU and a GPU if there is one\n"
+    "  --seed N    of a mover: other seeds of its runs, from 0 (default) to 999999\n"
     "\n"
     "exit codes: 0 all checks passed or not covered, 2 command line, 3 FILE.ini is needed or cannot be\n"
     "used, 4 a check failed or the plugin cannot be loaded, 5 output cannot be written, 7 no GPU\n"
@@ -39,6 +41,7 @@ typedef struct arguments {
     const char *plugin, *file, *json;
     bool quick;
     int device;
+    int64_t seed;
 } arguments;
 
 /* ---- Command line ---------------------------------------------------------------------------- */
@@ -61,6 +64,14 @@ static int read_device(const char *word, int *device)
     return refuse("--device is cpu, gpu or auto, not", word);
 }
 
+static int read_seed(const char *word, int64_t *seed)
+{
+    char *end;
+    *seed = strtoll(word, &end, 10);
+    if (end != word && !*end && *seed >= 0 && *seed <= 999999) return EXIT_DONE;
+    return refuse("--seed is an integer from 0 to 999999, not", word);
+}
+
 /* The value of an option: "--name value" or "--name=value". NULL: another option, or no value. */
 static const char *value_of(const char *name, int argc, char **argv, int *i)
 {
@@ -81,6 +92,8 @@ static int parse(int argc, char **argv, arguments *a)
             a->json = value;
         else if ((value = value_of("--device", argc, argv, &i)))
             code = read_device(value, &a->device);
+        else if ((value = value_of("--seed", argc, argv, &i)))
+            code = read_seed(value, &a->seed);
         else if (*argv[i] == '-')
             code = refuse("unknown option, or no value behind it:", argv[i]);
         else if (!a->plugin)
@@ -225,7 +238,11 @@ static int command_validate(int argc, char **argv)
     int code = parse(argc, argv, &a);
     if (code) return code;
     findings *f = checked(findings_new());
-    target t = {.name = absolute(a.plugin), .file = a.file, .quick = a.quick, .device = a.device};
+    target t = {.name = absolute(a.plugin),
+                .file = a.file,
+                .quick = a.quick,
+                .device = a.device,
+                .seed = a.seed};
     code = plugin_load(t.name, 0, NULL, 0, &t.loaded, &r);
     if (!code) code = find_label(&t, &r);
     if (!code) code = find_gpu(&t, f, &r);

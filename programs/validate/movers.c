@@ -50,6 +50,8 @@ static setting setting_of_positions(subject *s, bool ideal)
         of = setting_new(s, 2, 6.5, 0.8);
         of.step = 1.2;
         setting_species(s, &of, 4, 4, ideal ? 0.001 : 1);
+        /* a random start has energies that nobody samples, up to 10^17 kT */
+        if (!ideal) snprintf(of.initial, sizeof of.initial, "state = lattice\n");
         setting_add(of.potentials, "%s", ideal && k == 0 ? no_potential : potentials[k]);
         if (subject_can_open(s, &of)) break;
     }

@@ -211,8 +211,9 @@ static void judge_counts(subject *s, const tally *t)
             (unsigned long long)t->trials, (unsigned long long)t->accepted, (long long)t->changed);
 }
 
-/* Beside no other mover, so that all changes are its own. */
-static void compare_counts(subject *s, const char *check, setting of)
+/* Beside no other mover, so that all changes are its own. `alone`: there is one particle, which a mover may leave where it
+ * is; that it does nothing at all is seen with more of them. */
+static void compare_counts(subject *s, const char *check, setting of, bool alone)
 {
     run r;
     tally t = {0};
@@ -224,7 +225,10 @@ static void compare_counts(subject *s, const char *check, setting of)
     if (subject_open(s, &of, &r)) {
         bool good = true;
         for (int k = 0; k < 50 && good; k++) good = count_sweep(s, &r, &t);
-        if (good) judge_counts(s, &t);
+        if (good && alone && t.changed == 0 && t.accepted == 0)
+            check_leave(s->findings, "the mover does not move a particle that is alone");
+        else if (good)
+            judge_counts(s, &t);
         check_claims(s, &t);
         run_close(&r);
     }
@@ -240,13 +244,13 @@ static void check_counts(subject *s)
     if (s->family == FAMILY_DIFFUSION)
         return check_not_covered(s->findings, "counts",
                                  "walkers are copied, which is no trial move");
-    compare_counts(s, "counts", setting_of_family(s, false));
+    compare_counts(s, "counts", setting_of_family(s, false), false);
     if (s->family != FAMILY_POSITIONS || !subject_uses(s, PLUGMC_USES_FIELD)) return;
     setting of = setting_new(s, 2, 5, 0.5);
     setting_species(s, &of, 1, -1, 0);
     setting_field(&of, 260);
     of.step = 2;
-    compare_counts(s, "counts of one particle", of);
+    compare_counts(s, "counts of one particle", of, true);
 }
 
 /* ---- Steps -------------------------------------------------------------------------------------- */
@@ -355,7 +359,9 @@ static void check_tuned_step(subject *s)
                 "one that it has not");
     const bool there =
         find_size(s, &fixed, &size[0], &trials[0]) && find_size(s, &tuned, &size[1], &trials[1]);
-    if (there && (trials[0] != 1 || trials[1] != 1))
+    if (there && size[0] == 0 && size[1] == 0)
+        check_leave(s->findings, "the mover does not move a particle that is alone");
+    else if (there && (trials[0] != 1 || trials[1] != 1))
         check_leave(s->findings,
                     "the mover makes more than one trial move of a particle in a sweep");
     else if (there && fabs(size[1] - size[0]) > 0.1 * size[0])
@@ -392,18 +398,20 @@ static void check_displacements(subject *s, int dimension)
     if (displace(s, &of, sweeps, &d, &trials, &step)) {
         const comparison c = sums_compare(&d.sums, expected);
         judge_sizes(s, &d, trials);
-        if (c.worst == dimension)
+        if (d.square == 0)
+            check_leave(s->findings, "the mover does not move a particle that is alone");
+        else if (c.worst == dimension)
             check_value(
                 s->findings, c.minus_log_p,
-                "displacements are of another size late in production than early, by %+.1f errors: a "
-                "step may be tuned in equilibration alone, which the core does",
-                -c.z);
+                "displacements are of another size late in production than early, %s: a step may be tuned "
+                "in equilibration alone, which the core does",
+                deviation_of(-c.z).text);
         else
             check_value(
                 s->findings, c.minus_log_p,
-                "%s of a free particle is %+.4f(%.1g) of the step, %+.1f errors from 0: draw each "
+                "%s of a free particle is %+.4f(%.1g) of the step instead of 0, %s: draw each "
                 "displacement as often as its reverse",
-                names[c.worst], c.mean, c.error, c.z);
+                names[c.worst], c.mean, c.error, deviation_of(c.z).text);
     }
     sums_free(&d.sums);
     check_end(s->findings);

@@ -52,7 +52,7 @@ setting setting_new(subject *s, int dimension, double edge, double temperature)
                   .temperature = temperature,
                   .walkers = 128 / (subject_is_slow(s, dimension) ? 2 : 1),
                   .equilibrate = has_other_steps(s->mover) ? 400 : 200,
-                  .seed = 7000 + 13 * ++s->systems,
+                  .seed = 7000 + 13 * ++s->systems + 100000 * s->target->seed,
                   .threads = 1,
                   .step = 0.3 * edge,
                   .part = 0.5};

@@ -313,7 +313,8 @@ int check_insertions(const target *t, stand *s, findings *f)
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
-/* Each walker in a box near its first one: none goes far away, which meshes and ranges could not follow. */
+/* Each walker in a box near its first one, and not smaller: none goes far away, which meshes and ranges could not follow,
+ * and a range of half the box still fits. */
 static int try_boxes(chain *c, const plugmc_box *first, plugmc_box *boxes, bool takes)
 {
     const plugmc_host *host = c->stand->host;
@@ -327,7 +328,7 @@ static int try_boxes(chain *c, const plugmc_box *first, plugmc_box *boxes, bool 
     p.delta = NULL;
     int code = look(c, c->before, &view);
     for (int32_t w = 0; w < c->system->walkers && !code; w++) {
-        const double ratio = exp(0.01 * stand_symmetric(c->stand));
+        const double ratio = exp(0.02 * stand_uniform(c->stand));
         double factor[3] = {ratio, ratio, ratio};
         boxes[w] = first[w];
         if (!boxes[w].oblique) factor[stand_below(c->stand, boxes[w].dimension)] *= 1.003;

@@ -16,6 +16,7 @@ static const check checks[] = {
     {"parameters", check_inputs, STAND_POSITIONS, DEVICE_CPU},
     {"range and contact", check_ranges, STAND_POSITIONS, DEVICE_CPU},
     {"end of the range", check_end_of_range, STAND_POSITIONS, DEVICE_CPU},
+    {"jumps", check_steps, STAND_POSITIONS, DEVICE_CPU},
     {"two particles", check_line, STAND_POSITIONS, DEVICE_CPU},
     {"directions", check_vectors, STAND_POSITIONS, DEVICE_CPU},
     {"neighbour loops", check_batches, STAND_POSITIONS, DEVICE_CPU},

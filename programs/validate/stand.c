@@ -268,3 +268,11 @@ double stand_distance(const plugmc_system *system, const plugmc_box *box)
     return pow(box->volume / (double)(system->particles > 0 ? system->particles : 1),
                1.0 / box->dimension);
 }
+
+double stand_reach(const plugmc_box *box)
+{
+    double reach = INFINITY;
+    if (box->domain == PLUGMC_DOMAIN_SPHERE) return 2 * box->radius;
+    for (int d = 0; d < box->dimension; d++) reach = fmin(reach, box->length[d]);
+    return 0.5 * reach;
+}

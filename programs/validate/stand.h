@@ -49,6 +49,8 @@ int64_t stand_below(stand *, int64_t n);
 double stand_clock(void);
 /* Mean distance of particles of walker w, length. */
 double stand_distance(const plugmc_system *, const plugmc_box *);
+/* How far two particles may be apart: half of the shortest edge, or the diameter of a sphere; length. */
+double stand_reach(const plugmc_box *);
 
 /* The energy of whole configurations, put together from single pairs, single particles and many-body terms of the
  * potential under test; in its own unit. `view` is on the host. */

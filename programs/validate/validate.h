@@ -15,6 +15,8 @@ typedef struct target {
     const char *label;
     /* Fewer moves and configurations. */
     bool quick;
+    /* Of a mover: which seeds its runs have. 0: those of every validation. */
+    int64_t seed;
     /* DEVICE_* (input/config.h). */
     int device;
     /* Why there is no GPU. "": there is one, and `device` allows it. */

@@ -57,7 +57,7 @@ step_install() {
     cc "$source/examples/embed/sweeps.c" $(pkg-config --cflags-only-I --libs plugmc) -o "$work/host"
     LD_LIBRARY_PATH=$(pkg-config --variable=libdir plugmc) "$work/host" | grep '^energy.energy = -' ||
         fail "a program with the installed library does not run"
-    for file in share/plugmc/bench/hard_disk.ini share/man/man1/plugmc.1; do
+    for file in share/plugmc/bench/hard_disk.ini share/plugmc/plugins/movers/serial.c share/man/man1/plugmc.1; do
         [ -f "$prefix/$file" ] || fail "$file is not installed"
     done
     env -u PLUGMC "$prefix/share/plugmc/bench/vmc.sh" orbitals --set run.device=cpu \

@@ -120,7 +120,8 @@ static void missing_sections_are_named(void **state)
     (void)state;
     static const char *const expected[] = {
         "sim.ini: there is no section [run]\n", "there is no section [box]\n",
-        "there is no section [species NAME]\n", "there is no section [potential NAME]\n",
+        "there is no section [species NAME]\n",
+        "there is no section [potential NAME]; an ideal gas has one, too: hard cores with [species] diameter = 0\n",
         "there is no section [mover NAME]\n"};
     for (int i = 0; i < 5; i++) assert_refused("", 5, expected[i]);
 }

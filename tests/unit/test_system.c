@@ -139,9 +139,11 @@ static void box_size_is_given_in_exactly_one_way(void **state)
     s.config.box.lx = 3;
     assert_says(refused(s), "given: density, lx");
     s.config.box = (box_section){.dimension = 2, .lx = 3, .ly = 3};
-    assert_says(refused(s), "given: lx, ly");
+    assert_says(refused(s), "given: lx, ly, which is shape = rectangle");
     s.config.box = (box_section){.dimension = 2, .shape = RECTANGLE, .lx = 3, .ly = 3, .lz = 3};
     assert_says(refused(s), "needs lx and ly, and nothing else; given: lx, ly, lz");
+    s.config.box = (box_section){.dimension = 3, .lx = 3, .ly = 4, .lz = 5};
+    assert_says(refused(s), "given: lx, ly, lz, which is shape = rectangle");
     s.config.box = (box_section){.dimension = 3, .shape = RECTANGLE, .lx = 3, .ly = 3};
     assert_says(refused(s), "needs lx, ly and lz");
     s.config.box = (box_section){.dimension = 3, .shape = SPHERE, .radius = 3, .density = 1};

@@ -33,6 +33,13 @@ says 0 '^not covered +energies on the GPU' hard_disk --quick --device cpu
 says 0 '^ +no GPU: --device cpu' hard_disk --quick --device cpu
 says 5 'cannot write /none/x.json' hard_disk --quick --device cpu --json /none/x.json
 
+says 2 "--seed is an integer from 0 to 999999, not '-1'" serial --seed -1
+says 0 '^passed +law: hard pair, 2 dimensions' serial --quick --device cpu --seed 3
+
+# A cutoff of half the box, as that of `plugmc new potential`: smaller boxes cannot be tried.
+printf '[run]\nsweeps = 1\n[box]\ndimension = 3\nlx = 5\n[species a]\ncount = 20\n[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 2.5\n' >"$work/half.ini"
+says 0 '^passed +other boxes' lennard_jones "$work/half.ini" --quick --device cpu
+
 # A failed check, as programs read it.
 sed 's/^ *//' >"$work/x.ini" <<END
     [run]

@@ -25,7 +25,8 @@ enum {
     SLOPE_BEYOND,
     EXITS,
     FAILS_SILENTLY,
-    ROOT_OF_RANGE
+    ROOT_OF_RANGE,
+    LARGE_FLOAT
 };
 
 typedef struct parameters {
@@ -82,6 +83,7 @@ PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site
     if (is(p, DIRECTION)) height *= (real)1 + (real)0.2 * s.x * s.x / (s.r2 + (real)1e-6);
     if (is(p, UNDECLARED)) height *= p->hidden;
     if (is(p, SHORT_LIST)) height *= p->heights.values[a.species + b.species];
+    if (is(p, LARGE_FLOAT)) return (real)((float)((real)1e5 + height * w * w * w) - (float)1e5);
     return height * w * w * w + misdeed(p, s);
 }
 
@@ -136,7 +138,7 @@ static const plugmc_parameter table[] = {
         "none|range_too_short|nan_inside|order_of_species|other_float|wrong_change|wrong_first|"
         "wrong_second|one_sided_factor|direction|one_sided_contact|calls_before|undeclared|short_list|"
         "null_pointer|endless|aborts|behind_struct|before_struct|slope_beyond|exits|"
-        "fails_silently|root_of_range",
+        "fails_silently|root_of_range|large_float",
         "what is wrong"),
     PLUGMC_LIST_KEY(parameters, heights, 0, "1", -1e6, 1e6, "kT",
                     "one value for each pair of species"),

@@ -188,7 +188,10 @@ typedef struct plugmc_host {
     /* Memory: zeroed, aligned to 64 bytes, released by the core when the run ends. NULL if there is not enough. */
     void *(*allocate)(plugmc_context *, size_t bytes);
     const struct plugmc_gpu *gpu; /* NULL on the CPU */
-    const plugmc_system *system;  /* complete once all plugins are configured */
+    /* Complete once all plugins are configured. `configure` may read box, species, first, particles, walkers, seed,
+     * threads, changes and of_charges; there temperature is 1 whatever the run says, and terms, range, rungs and what
+     * follows from ladders are not known: read them in `prepare` or later. */
+    const plugmc_system *system;
     /* Makes a view (plugmc_view) of positions [walkers][particles][3] in host or device memory, for movers that
      * call many-body terms. The caller sets out->size to the size of its struct; on return it is the size that was
      * filled in. Cell lists of the view are valid until the next call of `view` or the end of the callback. */

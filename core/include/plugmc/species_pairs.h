@@ -21,20 +21,28 @@
 
 /* ---- Lists ---------------------------------------------------------------------------------- */
 
-/* Whether a list may have one value per species. */
-enum { PLUGMC_PER_PAIR, PLUGMC_PER_PAIR_OR_SPECIES };
+/* What a list may have a value for, beside one value for all: each pair of species, each species or each pair, or each
+ * species alone. */
+enum { PLUGMC_PER_PAIR, PLUGMC_PER_PAIR_OR_SPECIES, PLUGMC_PER_SPECIES };
 
-/* Checks how many values a list has: 1, or n (n + 1) / 2 for n species, or, with PLUGMC_PER_PAIR_OR_SPECIES, n. Otherwise
- * reports an error that names the key `name`, and returns PLUGMC_ERROR_INPUT. */
+/* Checks how many values a list has: 1, or n (n + 1) / 2 for n species, or n, as `per` allows. Otherwise reports an error
+ * that names the key `name`, and returns PLUGMC_ERROR_INPUT. The values of a list per species are plugmc_species_value, on
+ * the host; for GPU source `configure` copies them into a derived list [n]. */
 static inline int plugmc_check_species_list(const plugmc_host *host, const char *name,
                                             const plugmc_list *list, int per)
 {
     const int32_t n = host->system->species_count, pairs = n * (n + 1) / 2;
     const int mixed = per == PLUGMC_PER_PAIR_OR_SPECIES;
-    if (list->count == 1 || list->count == pairs || (mixed && list->count == n)) return PLUGMC_OK;
+    if (list->count == 1 || (per != PLUGMC_PER_SPECIES && list->count == pairs)) return PLUGMC_OK;
+    if (per != PLUGMC_PER_PAIR && list->count == n) return PLUGMC_OK;
     if (n == 1)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%s has %d numbers: for 1 species there must be 1", name, list->count);
+    if (per == PLUGMC_PER_SPECIES)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "%s has %d numbers: for %d species there must be 1 or %d (one per species)", name,
+            list->count, n, n);
     char species[32] = "";
     if (mixed) snprintf(species, sizeof species, ", %d (one per species)", n);
     return host->fail(host->context, PLUGMC_ERROR_INPUT,

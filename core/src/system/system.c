@@ -224,6 +224,20 @@ static void (*const edges[])(const box_section *, double volume, plugmc_box *) =
 static int density_check(const config *, const plugmc_system *, double particle_volume, report *);
 static int refuse_skew(const config *, const plugmc_box *, report *);
 
+/* The shape that these keys are for; NULL: none, or several. */
+static const char *shape_of(int given, int dimension)
+{
+    const char *name = NULL;
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+        for (int w = 0; w < 3 && given; w++)
+            if (shapes[k].ways[dimension - 2][w] == given) {
+                if (name) return NULL;
+                name = shapes[k].name;
+                break;
+            }
+    return name;
+}
+
 static int box_build(const config *config, plugmc_system *system, report *report)
 {
     const box_section *in = &config->box;
@@ -244,10 +258,12 @@ static int box_build(const config *config, plugmc_system *system, report *report
         char list[128] = "";
         for (int k = 0; k < 9; k++)
             if (given >> k & 1) strcat(strcat(list, *list ? ", " : ""), keys[k]);
+        const char *other = shape_of(given, (int)in->dimension);
         return report_error(report, EXIT_INPUT, path, config_line(config, "box", "shape"),
-                            "[box] shape %s in %lld dimensions needs %s; given: %s", shape->name,
-                            (long long)in->dimension, shape->needs[in->dimension - 2],
-                            *list ? list : "none of them");
+                            "[box] shape %s in %lld dimensions needs %s; given: %s%s%s",
+                            shape->name, (long long)in->dimension, shape->needs[in->dimension - 2],
+                            *list ? list : "none of them", other ? ", which is shape = " : "",
+                            other ? other : "");
     }
 
     double particle_volume = 0, particles = 0;
