@@ -23,9 +23,11 @@ enum {
 };
 
 typedef struct store {
-    float *coordinate; /* [walker][axis][slot][z][y][x % 2][row]; PLUGMC_NOWHERE in x: empty */
-    uint32_t *id;      /* [walker][slot][z][y][x % 2][row] */
-    uint8_t *count;    /* [walker][z][y][x % 2][row] */
+    /* [walker][axis][slot][z][y][x % 2][row], so that cells lie side by side for row.c; where cells are
+     * `wide` [walker][axis][z][y][x % 2][row][slot], for wide.c: see place_of. PLUGMC_NOWHERE in x: empty */
+    float *coordinate;
+    uint32_t *id;   /* the same without axes */
+    uint8_t *count; /* [walker][z][y][x % 2][row] */
 } store;
 
 typedef struct device_store {
@@ -73,7 +75,8 @@ typedef struct cell_grid {
     int m[3];                    /* cells, even */
     double narrowest;            /* cell edge in the box that the run begins with */
     int half, row;               /* cells in half a row, its stride in words */
-    int64_t plane, axis, walker; /* words of a slot, of an axis, of a walker */
+    int64_t plane, axis, walker; /* words of a slot of all cells, of an axis, of a walker */
+    int64_t to_cell, to_slot;    /* from a cell to the next, from a slot to the next, words */
 } cell_grid;
 
 /* Walkers and rungs as they are. */
@@ -166,10 +169,16 @@ typedef struct checkerboard {
         if (try_code) return try_code;                                                             \
     } while (0)
 
-/* Where a cell is in a slot of a walker. */
+/* Where a cell is among those of a walker, as counts have it. */
 static inline int64_t word_of(const checkerboard *me, int x, int y, int z)
 {
     return (((int64_t)z * me->cells.m[1] + y) * 2 + (x & 1)) * me->cells.row + PAD + (x >> 1);
+}
+
+/* Where slot k of the cell at `word` is in an axis of a walker. */
+static inline int64_t place_of(const checkerboard *me, int64_t word, int k)
+{
+    return word * me->cells.to_cell + k * me->cells.to_slot;
 }
 
 /* Loops over lanes carry nothing from one lane to the next. The word for it keeps the compiler from
@@ -307,6 +316,13 @@ typedef struct row_result {
 
 /* A sub-sweep of the cells of one row. */
 row_result update_row(const checkerboard *, const store *, row_task);
+/* The same where cells are `wide`. */
+row_result update_wide_row(const checkerboard *, const store *, row_task);
+/* Their cell shift, for half a row: particles of the old cells at the same place, then those that come over from the
+ * half row at `there`, whose cells are `ahead` by one or by none. here, there: words of the first cells. Returns the
+ * largest number of particles in a cell, which may exceed the capacity. */
+int shift_wide_row(const checkerboard *, int walker, const cb_plan *, int64_t here, int64_t there,
+                   int ahead);
 /* The particle has gone where its change of energy, in sweep me->lost, is not a number. */
 int report_lost(const checkerboard *, const plugmc_host *);
 /* n sweeps; if a cell overflows, cells grow and the same sweeps are done again, so the chain does not

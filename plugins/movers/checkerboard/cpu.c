@@ -21,7 +21,8 @@ static int subsweep(checkerboard *me, uint64_t number, int at, const cb_plan *pl
         const int layer = cb_layer(window, r / rows_y, layers), flat = me->cells.dimension == 2;
         row_task task = {number, w, set & 1, flat ? layer : 2 * (r % rows_y) + (set >> 1 & 1),
                          flat ? 0 : layer};
-        row_result row = update_row(me, &me->now, task);
+        row_result row = me->cells.wide ? update_wide_row(me, &me->now, task)
+                                        : update_row(me, &me->now, task);
         const int counts = cb_counts(window, layer);
         trials[me->each.of[w].rung] += counts ? row.counts.trials : 0;
         accepted[me->each.of[w].rung] += counts ? row.counts.accepted : 0;
@@ -139,10 +140,13 @@ static int shift(checkerboard *me, int at, const cb_plan *plans)
             const int64_t half_rows = (int64_t)(z * me->cells.m[1] + y) * 2;
             const int64_t here = (half_rows + parity) * me->cells.row;
             int64_t there = ((int64_t)(nz * me->cells.m[1] + ny) * 2 + parity) * me->cells.row;
+            int ahead = 0;    /* of the cell in the same place there */
             if (p->axis == 0) /* the other half row, whose images close the circle */
-                there = (half_rows + 1 - parity) * me->cells.row +
-                        (p->sign > 0 ? (parity ? 1 : 0) : (parity ? 0 : -1));
-            int filled = shift_row(me, w, p, here + PAD, there + PAD);
+                there = (half_rows + 1 - parity) * me->cells.row,
+                ahead = p->sign > 0 ? (parity ? 1 : 0) : (parity ? 0 : -1);
+            int filled = me->cells.wide
+                             ? shift_wide_row(me, w, p, here + PAD, there + PAD, ahead)
+                             : shift_row(me, w, p, here + PAD, there + PAD + ahead);
             overflow |= filled > me->cells.capacity;
             refresh_images(me, &me->next, w, here);
         }
