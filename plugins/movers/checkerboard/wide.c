@@ -51,12 +51,15 @@ typedef struct wide_draws {
 typedef struct wide_view {
     const float *coordinate[3];
     const uint32_t *id;
-    int64_t slot[27]; /* the first of each cell */
-    int count[27];    /* of its particles */
+    const uint8_t *counts;
+    float offset[27][3]; /* of its centre from that of the cell in the middle */
+    int64_t row[9];      /* word of the first cell of each row */
+    int64_t slot[27];    /* the first of each cell */
+    int count[27];       /* of its particles */
     int cells;
 } wide_view;
 
-static wide_view look_around(const checkerboard *me, const store *s, row_task task, int x)
+static wide_view look_along(const checkerboard *me, const store *s, row_task task)
 {
     wide_view v;
     v.cells = me->cells.dimension == 3 ? 27 : 9;
@@ -64,15 +67,28 @@ static wide_view look_around(const checkerboard *me, const store *s, row_task ta
         v.coordinate[a] = s->coordinate + task.walker * me->cells.walker +
                           (a < me->cells.dimension ? a : 0) * me->cells.axis;
     v.id = s->id + task.walker * me->cells.axis;
+    v.counts = s->count + task.walker * me->cells.plane;
     const int *m = me->cells.m;
     for (int c = 0; c < v.cells; c++) {
         const int dx = c % 3 - 1, dy = c / 3 % 3 - 1, dz = v.cells == 27 ? c / 9 - 1 : 0;
-        const int64_t word = word_of(me, (x + dx + m[0]) % m[0], (task.y + dy + m[1]) % m[1],
-                                     (task.z + dz + m[2]) % m[2]);
-        v.slot[c] = place_of(me, word, 0);
-        v.count[c] = s->count[task.walker * me->cells.plane + word];
+        v.row[c / 3] = word_of(me, 0, (task.y + dy + m[1]) % m[1], (task.z + dz + m[2]) % m[2]);
+        v.offset[c][0] = (float)dx;
+        v.offset[c][1] = (float)dy;
+        v.offset[c][2] = (float)dz;
     }
     return v;
+}
+
+/* Of cell x of the row. */
+static void look_around(const checkerboard *me, wide_view *v, int x)
+{
+    const int last = me->cells.m[0] - 1, along[3] = {x ? x - 1 : last, x, x < last ? x + 1 : 0};
+    const int64_t beside = word_of(me, 1, 0, 0) - word_of(me, 0, 0, 0); /* the other half row */
+    for (int c = 0; c < v->cells; c++) {
+        const int64_t word = v->row[c / 3] + (along[c % 3] & 1) * beside + (along[c % 3] >> 1);
+        v->slot[c] = place_of(me, word, 0);
+        v->count[c] = v->counts[word];
+    }
 }
 
 /* ---- The list of particles near a cell --------------------------------------------------------- */
@@ -138,9 +154,9 @@ PLUGMC_FN void gather(const wide_cell *at, const wide_view *v, const int dim, ce
         for (uint32_t left = near[k]; left; left &= left - 1, e++) {
             const int c = __builtin_ctz(left);
             const int64_t there = v->slot[c] + k;
-            list->x[e] = x[there] + (float)(c % 3 - 1);
-            list->y[e] = y[there] + (float)(c / 3 % 3 - 1);
-            list->z[e] = dim == 3 ? z[there] + (float)(c / 9 - 1) : 0;
+            list->x[e] = x[there] + v->offset[c][0];
+            list->y[e] = y[there] + v->offset[c][1];
+            list->z[e] = dim == 3 ? z[there] + v->offset[c][2] : 0;
             if (at->many) list->species[e] = kind_of(me, v->id[there]);
         }
     e = fill_up(list, e);
@@ -360,6 +376,7 @@ PLUGMC_FN int make_moves(const wide_cell *at, cell_list *list, const int dim, in
 PLUGMC_FN row_result update(const checkerboard *me, const store *s, row_task task, const int dim)
 {
     row_result result = {{0, 0}, 0};
+    wide_view v = look_along(me, s, task);
     cell_list list;
     wide_cell at = {.me = me,
                     .of = &me->each.of[task.walker],
@@ -370,7 +387,7 @@ PLUGMC_FN row_result update(const checkerboard *me, const store *s, row_task tas
     for (int pair = 0; pair < me->cells.species * me->cells.species; pair++)
         at.hard |= at.of->contact[pair] > 0;
     for (int x = task.x0; x < me->cells.m[0]; x += 2) {
-        const wide_view v = look_around(me, s, task, x);
+        look_around(me, &v, x);
         const int64_t own = v.slot[v.cells / 2];
         at.n = v.count[v.cells / 2];
         at.cell = (uint32_t)((task.z * me->cells.m[1] + task.y) * me->cells.m[0] + x);
