@@ -75,6 +75,7 @@ typedef struct cell_grid {
     int m[3];                    /* cells, even */
     double narrowest;            /* cell edge in the box that the run begins with */
     int half, row;               /* cells in half a row, its stride in words */
+    int packed;                  /* half rows are short: row.c packs several into its lanes */
     int64_t plane, axis, walker; /* words of a slot of all cells, of an axis, of a walker */
     int64_t to_cell, to_slot;    /* from a cell to the next, from a slot to the next, words */
 } cell_grid;
@@ -295,7 +296,7 @@ int any_overlap(const checkerboard *, int walker, const conditions *);
 /* Those in these layers, which go on round the box: positions [walkers][particles][3]. */
 int store_on_host(const checkerboard *, const plugmc_host *, domain, double *positions);
 
-/* ---- row.c, cpu.c: sweeps on the CPU ---------------------------------------------------------- */
+/* ---- row.c, wide.c, cpu.c: sweeps on the CPU ---------------------------------------------------------- */
 
 /* Bytes of the counts of all rungs. */
 static inline size_t counts_bytes(const checkerboard *me)
@@ -303,21 +304,44 @@ static inline size_t counts_bytes(const checkerboard *me)
     return sizeof(plugmc_counts) * (size_t)me->system->rungs;
 }
 
-/* One row of active cells, along x. */
-typedef struct row_task {
+/* Rows of active cells, along x, of a sub-sweep of a walker. */
+typedef struct rows_task {
     uint64_t sweep;
-    int walker, x0, y, z; /* x0: parity of the set along x */
-} row_task;
+    int walker, set; /* set: bit a is the parity along axis a */
+    cb_window window;
+    int first, end; /* among the active rows of the window */
+} rows_task;
 
-typedef struct row_result {
+typedef struct rows_result {
     plugmc_counts counts;
     int lost; /* a change of energy was not a number */
-} row_result;
+} rows_result;
 
-/* A sub-sweep of the cells of one row. */
-row_result update_row(const checkerboard *, const store *, row_task);
+/* One of them. */
+typedef struct active_row {
+    int x0, y, z; /* x0: parity along x */
+    int counts;   /* 1: its trial moves are counted here, not by another process */
+} active_row;
+
+/* Active rows of a layer. */
+static inline int rows_of_layer(const checkerboard *me)
+{
+    return me->cells.dimension == 3 ? me->cells.m[1] / 2 : 1;
+}
+
+static inline active_row row_of(const checkerboard *me, const rows_task *task, int r)
+{
+    const int each = rows_of_layer(me);
+    const int layer = cb_layer(task->window, r / each, me->cells.m[me->cells.dimension - 1]);
+    active_row row = {task->set & 1, layer, 0, cb_counts(task->window, layer)};
+    if (me->cells.dimension == 3) row.y = 2 * (r % each) + (task->set >> 1 & 1), row.z = layer;
+    return row;
+}
+
+/* A sub-sweep of their cells. */
+rows_result update_rows(const checkerboard *, const store *, const rows_task *);
 /* The same where cells are `wide`. */
-row_result update_wide_row(const checkerboard *, const store *, row_task);
+rows_result update_wide_rows(const checkerboard *, const store *, const rows_task *);
 /* Their cell shift, for half a row: particles of the old cells at the same place, then those that come over from the
  * half row at `there`, whose cells are `ahead` by one or by none. here, there: words of the first cells. Returns the
  * largest number of particles in a cell, which may exceed the capacity. */

@@ -211,6 +211,8 @@ int most_slots(const checkerboard *me) { return me->cells.wide ? MOST : NARROW; 
 void set_strides(checkerboard *me)
 {
     me->cells.half = me->cells.m[0] / 2;
+    const int blocks = (me->cells.half + LANES - 1) / LANES; /* of lanes, for half a row */
+    me->cells.packed = !me->cells.wide && me->cells.half < 0.75 * LANES * blocks;
     me->cells.row = me->cells.wide ? PAD + me->cells.half + 1
                                    : (PAD + (me->cells.half + LANES - 1) / LANES * LANES + LANES + 31) / 32 * 32;
     me->cells.plane = (int64_t)me->cells.m[1] * me->cells.m[2] * 2 * me->cells.row;

@@ -40,21 +40,22 @@ void refresh_images(const checkerboard *me, const store *s, int walker, int64_t 
 {
     if (me->cells.wide) return;
     int64_t first = base + PAD, last = base + PAD + me->cells.half - 1;
+    uint8_t *count = s->count + walker * me->cells.plane;
+    count[first - 1] = count[last];
+    count[last + 1] = count[first];
+    const int filled = count[last] > count[first] ? count[last] : count[first];
     for (int a = 0; a < me->cells.dimension; a++)
-        for (int k = 0; k < me->cells.capacity; k++) {
+        for (int k = 0; k < (a ? filled : me->cells.capacity); k++) { /* x says who is there */
             float *v = s->coordinate + walker * me->cells.walker + a * me->cells.axis +
                        k * me->cells.plane;
             v[first - 1] = v[last];
             v[last + 1] = v[first];
         }
-    for (int k = 0; k < me->cells.capacity; k++) {
+    for (int k = 0; k < filled && me->cells.ids; k++) {
         uint32_t *v = s->id + walker * me->cells.axis + k * me->cells.plane;
         v[first - 1] = v[last];
         v[last + 1] = v[first];
     }
-    uint8_t *v = s->count + walker * me->cells.plane;
-    v[first - 1] = v[last];
-    v[last + 1] = v[first];
 }
 
 void normalise(const checkerboard *me, store *s)

@@ -28,9 +28,9 @@ typedef struct cell_list {
 typedef struct wide_cell {
     const checkerboard *me;
     const conditions *of;
-    row_task task;
-    uint32_t cell;
-    int n, dim, many, hard; /* particles; many: species; hard: there are cores */
+    uint64_t sweep;
+    uint32_t walker, cell;
+    int n, many, hard; /* particles; many: species; hard: there are cores */
     int32_t order[MOST];
 } wide_cell;
 
@@ -59,24 +59,30 @@ typedef struct wide_view {
     int cells;
 } wide_view;
 
-static wide_view look_along(const checkerboard *me, const store *s, row_task task)
+static wide_view look_at(const checkerboard *me, const store *s, int walker)
 {
     wide_view v;
     v.cells = me->cells.dimension == 3 ? 27 : 9;
     for (int a = 0; a < 3; a++)
-        v.coordinate[a] = s->coordinate + task.walker * me->cells.walker +
+        v.coordinate[a] = s->coordinate + walker * me->cells.walker +
                           (a < me->cells.dimension ? a : 0) * me->cells.axis;
-    v.id = s->id + task.walker * me->cells.axis;
-    v.counts = s->count + task.walker * me->cells.plane;
-    const int *m = me->cells.m;
+    v.id = s->id + walker * me->cells.axis;
+    v.counts = s->count + walker * me->cells.plane;
     for (int c = 0; c < v.cells; c++) {
-        const int dx = c % 3 - 1, dy = c / 3 % 3 - 1, dz = v.cells == 27 ? c / 9 - 1 : 0;
-        v.row[c / 3] = word_of(me, 0, (task.y + dy + m[1]) % m[1], (task.z + dz + m[2]) % m[2]);
-        v.offset[c][0] = (float)dx;
-        v.offset[c][1] = (float)dy;
-        v.offset[c][2] = (float)dz;
+        v.offset[c][0] = (float)(c % 3 - 1);
+        v.offset[c][1] = (float)(c / 3 % 3 - 1);
+        v.offset[c][2] = v.cells == 27 ? (float)(c / 9 - 1) : 0;
     }
     return v;
+}
+
+static void look_along(const checkerboard *me, active_row row, wide_view *v)
+{
+    const int *m = me->cells.m;
+    for (int r = 0; r < v->cells / 3; r++) {
+        const int dy = r % 3 - 1, dz = v->cells == 27 ? r / 3 - 1 : 0;
+        v->row[r] = word_of(me, 0, (row.y + dy + m[1]) % m[1], (row.z + dz + m[2]) % m[2]);
+    }
 }
 
 /* Of cell x of the row. */
@@ -176,7 +182,7 @@ PLUGMC_FN void draw_blocks(const wide_cell *at, uint32_t purpose, uint32_t first
                            uint32_t words[4][LANES])
 {
     EACH_LANE(l) {
-        const plugmc_random r = plugmc_draw(at->me->seed, at->task.sweep, (uint32_t)at->task.walker,
+        const plugmc_random r = plugmc_draw(at->me->seed, at->sweep, at->walker,
                                             at->cell, purpose, first + (uint32_t)l);
         words[0][l] = r.word[0];
         words[1][l] = r.word[1];
@@ -353,7 +359,7 @@ PLUGMC_FN int accepts(const wide_cell *at, cell_list *list, const int dim, int i
     return accepted;
 }
 
-/* All trial moves of a cell; returns how many are accepted. If a change of energy is not a number the
+/* Trial moves; returns how many are accepted. If a change of energy is not a number the
  * particle goes there and nobody after it, so that it is found. */
 PLUGMC_FN int make_moves(const wide_cell *at, cell_list *list, const int dim, int *lost)
 {
@@ -373,49 +379,66 @@ PLUGMC_FN int make_moves(const wide_cell *at, cell_list *list, const int dim, in
     return accepted;
 }
 
-PLUGMC_FN row_result update(const checkerboard *me, const store *s, row_task task, const int dim)
+/* All of a cell. */
+PLUGMC_FN int update_cell(wide_cell *at, const wide_view *v, cell_list *list, const int dim,
+                          int *any_lost)
 {
-    row_result result = {{0, 0}, 0};
-    wide_view v = look_along(me, s, task);
+    const int64_t own = v->slot[v->cells / 2];
+    int lost = 0;
+    gather(at, v, dim, list);
+    draw_order(at);
+    const int accepted = make_moves(at, list, dim, &lost);
+    *any_lost |= lost;
+    const float *from[3] = {list->x, list->y, list->z};
+    for (int a = 0; a < dim; a++)
+        memcpy((float *)v->coordinate[a] + own, from[a], sizeof *list->x * (size_t)at->n);
+    return accepted;
+}
+
+PLUGMC_FN rows_result update(const checkerboard *me, const store *s, const rows_task *task,
+                             const int dim)
+{
+    rows_result result = {{0, 0}, 0};
+    wide_view v = look_at(me, s, task->walker);
     cell_list list;
     wide_cell at = {.me = me,
-                    .of = &me->each.of[task.walker],
-                    .task = task,
-                    .dim = dim,
+                    .of = &me->each.of[task->walker],
+                    .sweep = task->sweep,
+                    .walker = (uint32_t)task->walker,
                     .many = me->cells.species > 1};
     list.rounds = 0;
     for (int pair = 0; pair < me->cells.species * me->cells.species; pair++)
         at.hard |= at.of->contact[pair] > 0;
-    for (int x = task.x0; x < me->cells.m[0]; x += 2) {
-        look_around(me, &v, x);
-        const int64_t own = v.slot[v.cells / 2];
-        at.n = v.count[v.cells / 2];
-        at.cell = (uint32_t)((task.z * me->cells.m[1] + task.y) * me->cells.m[0] + x);
-        if (!at.n) continue;
-        gather(&at, &v, dim, &list);
-        draw_order(&at);
-        result.counts.trials += (uint64_t)me->set.trials;
-        int lost = 0;
-        result.counts.accepted += (uint64_t)make_moves(&at, &list, dim, &lost);
-        result.lost |= lost;
-        const float *from[3] = {list.x, list.y, list.z};
-        for (int a = 0; a < dim; a++)
-            memcpy((float *)v.coordinate[a] + own, from[a], sizeof *list.x * (size_t)at.n);
+    for (int r = task->first; r < task->end; r++) {
+        const active_row row = row_of(me, task, r);
+        look_along(me, row, &v);
+        for (int x = row.x0; x < me->cells.m[0]; x += 2) {
+            look_around(me, &v, x);
+            at.n = v.count[v.cells / 2];
+            at.cell = (uint32_t)((row.z * me->cells.m[1] + row.y) * me->cells.m[0] + x);
+            if (!at.n) continue;
+            const int accepted = update_cell(&at, &v, &list, dim, &result.lost);
+            if (!row.counts) continue;
+            result.counts.trials += (uint64_t)me->set.trials;
+            result.counts.accepted += (uint64_t)accepted;
+        }
     }
     return result;
 }
 
-static PLUGMC_TARGETS row_result update_flat(const checkerboard *me, const store *s, row_task t)
+static PLUGMC_TARGETS rows_result update_flat(const checkerboard *me, const store *s,
+                                              const rows_task *t)
 {
     return update(me, s, t, 2);
 }
 
-static PLUGMC_TARGETS row_result update_solid(const checkerboard *me, const store *s, row_task t)
+static PLUGMC_TARGETS rows_result update_solid(const checkerboard *me, const store *s,
+                                               const rows_task *t)
 {
     return update(me, s, t, 3);
 }
 
-row_result update_wide_row(const checkerboard *me, const store *s, row_task t)
+rows_result update_wide_rows(const checkerboard *me, const store *s, const rows_task *t)
 {
     return me->cells.dimension == 2 ? update_flat(me, s, t) : update_solid(me, s, t);
 }
