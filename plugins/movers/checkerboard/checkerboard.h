@@ -13,7 +13,7 @@
 
 enum {
     LANES = PLUGMC_LANE_BLOCK,
-    PAD = 8,     /* words left of a half row: the last is the periodic image of its end */
+    PAD = LANES, /* words left of a half row: the last is the periodic image of its end */
     MOST = 192,  /* slots a cell, at most, where a warp takes one: see `wide` */
     NARROW = 64, /* and where a thread does */
     MANY = 64,   /* more particles near a cell than this: see `wide` */
@@ -75,7 +75,6 @@ typedef struct cell_grid {
     int m[3];                    /* cells, even */
     double narrowest;            /* cell edge in the box that the run begins with */
     int half, row;               /* cells in half a row, its stride in words */
-    int packed;                  /* half rows are short: row.c packs several into its lanes */
     int64_t plane, axis, walker; /* words of a slot of all cells, of an axis, of a walker */
     int64_t to_cell, to_slot;    /* from a cell to the next, from a slot to the next, words */
 } cell_grid;

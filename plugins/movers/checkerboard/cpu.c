@@ -150,12 +150,11 @@ static int shift(checkerboard *me, int at, const cb_plan *plans)
             if (p->axis == 0) /* the other half row, whose images close the circle */
                 there = (half_rows + 1 - parity) * me->cells.row,
                 ahead = p->sign > 0 ? (parity ? 1 : 0) : (parity ? 0 : -1);
-            if (me->cells.packed && p->axis == 0) refresh_images(me, &me->now, w, there);
             int filled = me->cells.wide
                              ? shift_wide_row(me, w, p, here + PAD, there + PAD, ahead)
                              : shift_row(me, w, p, here + PAD, there + PAD + ahead);
             overflow |= filled > me->cells.capacity;
-            if (!me->cells.packed) refresh_images(me, &me->next, w, here);
+            refresh_images(me, &me->next, w, here);
         }
     }
     store t = me->now;

@@ -1,22 +1,30 @@
-/* row.c: a sub-sweep on the CPU where few particles are near a cell: LANES active cells at a time, side by
- * side in a row, or packed from several rows where rows are short. wide.c has the others. */
+/* row.c: a sub-sweep on the CPU where few particles are near a cell: LANES active cells at a time, of as many rows
+ * as that takes. wide.c has the others. */
 #include "checkerboard.h"
 
-/* Which cells of the neighbourhood, as in the kernel: c = dx + 3 dy + 9 dz. */
-typedef struct row_view {
+/* Cells of one row in neighbouring lanes. */
+typedef struct piece {
+    int first, end;   /* lanes */
+    int64_t word[27]; /* of what would be lane 0, for each cell of the neighbourhood */
+} piece;
+
+/* 1 for lanes from `first` on: from_lane + LANES - first. */
+static const int32_t from_lane[2 * LANES] = {[LANES] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const uint8_t from_lane_8[2 * LANES] = {[LANES] = 255, 255, 255, 255, 255, 255, 255, 255,
+                                               255,           255, 255, 255, 255, 255, 255, 255};
+
+/* Which cells there are around those of the lanes; as in the kernel, c = dx + 3 dy + 9 dz. */
+typedef struct lanes_view {
     const conditions *of;       /* of the walker */
     const float *coordinate[3]; /* by axis */
     const uint32_t *id;
     const uint8_t *count;
-    float offset[27][3]; /* of its centre from that of the cell in the middle */
-    int cells;
-    int64_t word[27]; /* of lane 0 of the whole row, for each neighbouring cell */
-    /* Of each lane, where cells are packed: of the first cell in each neighbouring half row with cells of even and
-     * of odd x, and what is added to it for x - 1, x and x + 1. */
-    int32_t row[9][LANES], along[3][LANES];
-} row_view;
+    float offset[27][3]; /* of the centre of each from that of the cell in the middle */
+    int cells, pieces;
+    piece piece[LANES];
+} lanes_view;
 
-static void look_at(const checkerboard *me, const store *s, int walker, row_view *v)
+static void look_at(const checkerboard *me, const store *s, int walker, lanes_view *v)
 {
     v->of = &me->each.of[walker];
     v->cells = me->cells.dimension == 3 ? 27 : 9;
@@ -29,25 +37,6 @@ static void look_at(const checkerboard *me, const store *s, int walker, row_view
         const float offset[3] = {(float)(c % 3 - 1), (float)(c / 3 % 3 - 1),
                                  v->cells == 27 ? (float)(c / 9 - 1) : 0};
         memcpy(v->offset[c], offset, sizeof offset);
-    }
-}
-
-/* Word of the first cell of the half row of even x that is number r = (dy + 1) + 3 (dz + 1) around a row. */
-static inline int64_t row_beside(const checkerboard *me, int y, int z, int r)
-{
-    const int dy = r % 3 - 1, dz = me->cells.dimension == 3 ? r / 3 - 1 : 0, *m = me->cells.m;
-    y += dy + (y + dy < 0 ? m[1] : y + dy >= m[1] ? -m[1] : 0);
-    z += dz + (z + dz < 0 ? m[2] : z + dz >= m[2] ? -m[2] : 0);
-    return ((int64_t)z * m[1] + y) * 2 * me->cells.row + PAD;
-}
-
-static void look_around(const checkerboard *me, active_row task, row_view *v)
-{
-    for (int c = 0; c < v->cells; c++) {
-        /* half-row index of cell x0 + dx: the image beyond either end lies in the padding */
-        const int x = task.x0 + c % 3 - 1;
-        v->word[c] = row_beside(me, task.y, task.z, c / 3) + (x & 1) * me->cells.row +
-                     (x < 0 ? -1 : x >> 1);
     }
 }
 
@@ -92,7 +81,7 @@ typedef struct surroundings {
 
 /* What lanes have in common: constants, once all of this is inlined into the variants below. */
 typedef struct variant {
-    int dim, many, energies, packed; /* many: species */
+    int dim, many, energies; /* many: species */
 } variant;
 
 /* Species of a particle in each lane. */
@@ -106,56 +95,69 @@ PLUGMC_FN void kinds_of(const checkerboard *me, const uint32_t *id, uint8_t *spe
     EACH_LANE(l) species[l] = (uint8_t)kind[l];
 }
 
-/* The slot of cell c that is at `at` in lane 0 of a row, or at at + place[l] in the lanes of packed cells. */
-PLUGMC_FN void gather_slot(const checkerboard *me, const row_view *view, int c, int64_t at,
-                           const int32_t *place, const variant v, surroundings *near)
+/* What is in slot k of cell c. Each piece is read for the lanes behind it, too, before the next is. They read what belongs to others, too, which is there: at most LANES words before
+ * the first cell of a row, or behind the last one. */
+PLUGMC_FN void gather_slot(const checkerboard *me, const lanes_view *view, int c, int k,
+                           const variant v, near_slot *to, uint8_t *species)
 {
     const float dx = view->offset[c][0], dy = view->offset[c][1], dz = view->offset[c][2];
-    const float *x = view->coordinate[0] + at, *y = view->coordinate[1] + at;
-    const float *z = view->coordinate[2] + at;
-    near_slot *to = &near->slot[near->slots];
-    EACH_LANE(l) {
-        const int32_t p = v.packed ? place[l] : l;
-        to->x[l] = x[p] + dx;
-        to->y[l] = y[p] + dy;
-        if (v.dim == 3) to->z[l] = z[p] + dz;
+    for (int p = 0; p < view->pieces; p++) {
+        const piece *of = &view->piece[p];
+        const int64_t at = k * me->cells.plane + of->word[c];
+        const float *x = view->coordinate[0] + at, *y = view->coordinate[1] + at;
+        const float *z = view->coordinate[2] + at;
+        if (p == 0) {
+            EACH_LANE(l) {
+                to->x[l] = x[l] + dx;
+                to->y[l] = y[l] + dy;
+                if (v.dim == 3) to->z[l] = z[l] + dz;
+            }
+            continue;
+        }
+        const int32_t *is_ours = from_lane + LANES - of->first;
+        EACH_LANE(l) {
+            const float new_x = x[l] + dx, new_y = y[l] + dy;
+            const float old_x = to->x[l], old_y = to->y[l];
+            to->x[l] = is_ours[l] ? new_x : old_x;
+            to->y[l] = is_ours[l] ? new_y : old_y;
+            if (v.dim == 3) {
+                const float new_z = z[l] + dz, old_z = to->z[l];
+                to->z[l] = is_ours[l] ? new_z : old_z;
+            }
+        }
     }
-    if (v.many) {
-        const uint32_t *id = view->id + at;
-        uint32_t ids[LANES];
-        EACH_LANE(l) ids[l] = id[v.packed ? place[l] : l];
-        kinds_of(me, ids, near->species[near->slots]);
-    }
-    near->slots++;
+    if (!v.many) return;
+    uint32_t ids[LANES];
+    for (int p = 0; p < view->pieces; p++)
+        for (int l = view->piece[p].first; l < LANES; l++)
+            ids[l] = view->id[k * me->cells.plane + view->piece[p].word[c] + l];
+    kinds_of(me, ids, species);
 }
 
-/* Whether slot k of a cell of packed lanes has a particle in any of them. */
-PLUGMC_FN int any_there(const float *x, const int32_t *place)
+/* Particles of cell c of each lane; anything in lanes without a cell. */
+PLUGMC_FN void counts_of(const lanes_view *view, int c, uint8_t counts[LANES])
 {
-    int32_t any = 0;
-#pragma omp simd reduction(| : any)
-    for (int l = 0; l < LANES; l++) any |= x[place[l]] < PLUGMC_NOWHERE;
-    return any;
+    memcpy(counts, view->count + view->piece[0].word[c], LANES);
+    for (int p = 1; p < view->pieces; p++) {
+        const piece *of = &view->piece[p];
+        const uint8_t *count = view->count + of->word[c], *is_ours = from_lane_8 + LANES - of->first;
+        for (int l = 0; l < LANES; l++)
+            counts[l] = (uint8_t)((count[l] & is_ours[l]) | (counts[l] & ~is_ours[l]));
+    }
 }
 
-/* q0: cells of the row before lane 0. */
-PLUGMC_FN void gather_surroundings(const lanes *at, const row_view *view, int q0, const variant v,
+PLUGMC_FN void gather_surroundings(const lanes *at, const lanes_view *view, const variant v,
                                    surroundings *near)
 {
-    const checkerboard *me = at->me;
     const int centre = view->cells / 2;
     near->slots = near->own = 0;
     for (int nth = 0; nth < view->cells; nth++) {
         const int c = nth == 0 ? centre : nth <= centre ? nth - 1 : nth;
-        int32_t place[LANES];
-        if (v.packed) EACH_LANE(l) place[l] = view->row[c / 3][l] + view->along[c % 3][l];
-        const int most = v.packed ? me->cells.capacity
-                                  : largest_of_lanes(view->count + view->word[c] + q0);
-        for (int k = 0; k < most; k++) {
-            const int64_t word = k * me->cells.plane + (v.packed ? 0 : view->word[c] + q0);
-            if (v.packed && !any_there(view->coordinate[0] + word, place)) break;
-            gather_slot(me, view, c, word, place, v, near);
-        }
+        uint8_t counts[LANES];
+        counts_of(view, c, counts);
+        const int most = largest_of_lanes(counts);
+        for (int k = 0; k < most; k++, near->slots++)
+            gather_slot(at->me, view, c, k, v, &near->slot[near->slots], near->species[near->slots]);
         if (c != centre) continue;
         near->own = near->slots;
         /* a lane without a cell must not move the particle of another or of a periodic image */
@@ -426,167 +428,150 @@ PLUGMC_FN void make_moves(lanes *at, surroundings *near, const variant v, rows_r
     }
 }
 
-static lanes begin_lanes(const checkerboard *me, const row_view *view, uint64_t sweep, int walker)
+/* ---- Rows ------------------------------------------------------------------------------------------ */
+
+/* Words of what would be lane 0, where lane `first` has cell number q of a row. Periodic images of the first and
+ * the last cell of half a row are beside them. */
+static void place_piece(const checkerboard *me, active_row row, int q, int first, lanes_view *view)
 {
-    lanes at;
-    at.me = me;
-    at.of = view->of;
-    at.sweep = sweep;
-    at.walker = walker;
-    memcpy(at.step, view->of->step, sizeof at.step);
-    return at;
+    const int *m = me->cells.m, rows = view->cells / 3;
+    const int64_t other = row.x0 ? 0 : me->cells.row, own = me->cells.row - other;
+    piece *p = &view->piece[view->pieces++];
+    p->first = first;
+    p->end = first + me->cells.half - q < LANES ? first + me->cells.half - q : LANES;
+    for (int r = 0; r < rows; r++) {
+        int y = row.y + r % 3 - 1, z = rows == 9 ? row.z + r / 3 - 1 : 0;
+        y += y < 0 ? m[1] : y >= m[1] ? -m[1] : 0;
+        z += z < 0 ? m[2] : z >= m[2] ? -m[2] : 0;
+        const int64_t base = word_of(me, 0, y, z) + q - first;
+        p->word[3 * r] = base + other + row.x0 - 1;
+        p->word[3 * r + 1] = base + own;
+        p->word[3 * r + 2] = base + other + row.x0;
+    }
 }
 
-/* ---- Cells side by side ------------------------------------------------------------------------- */
-
-/* Particles of LANES cells from q0 on; returns how many cells have any. */
-PLUGMC_FN int count_lanes(const checkerboard *me, const row_view *view, int q0, int32_t *n)
+/* Fills the lanes with the cells from number *q of row *r on; returns how many of them have particles, and -1 if
+ * there are no cells. */
+PLUGMC_FN int fill_lanes(const checkerboard *me, const rows_task *task, int *r, int *q,
+                         lanes_view *view, lanes *at)
 {
-    const uint8_t *count = view->count + view->word[view->cells / 2] + q0;
-    const int half = me->cells.half;
-    int busy = 0;
+    uint8_t n[LANES];
+    int filled = 0, busy = 0;
+    view->pieces = 0;
+    while (filled < LANES && *r < task->end) {
+        const active_row row = row_of(me, task, *r);
+        const int cell =
+            (row.z * me->cells.m[1] + row.y) * me->cells.m[0] + row.x0 + 2 * (*q - filled);
+        const int32_t *is_ours = from_lane + LANES - filled;
+        place_piece(me, row, *q, filled, view);
+        EACH_LANE(l) {
+            const uint32_t other_cell = at->cell[l];
+            const int32_t other_counts = at->counts[l];
+            at->cell[l] = is_ours[l] ? (uint32_t)(cell + 2 * l) : other_cell;
+            at->counts[l] = is_ours[l] ? row.counts : other_counts;
+        }
+        const int end = view->piece[view->pieces - 1].end;
+        *q += end - filled;
+        filled = end;
+        if (*q == me->cells.half) *q = 0, ++*r;
+    }
+    if (!filled) return -1;
+    counts_of(view, view->cells / 2, n);
 #pragma omp simd reduction(+ : busy)
     for (int l = 0; l < LANES; l++) {
-        const int32_t there = count[l];
-        n[l] = q0 + l < half ? there : 0;
-        busy += n[l] > 0;
+        at->n[l] = l < filled ? n[l] : 0;
+        busy += at->n[l] > 0;
     }
     return busy;
 }
 
-PLUGMC_FN void write_lanes(const checkerboard *me, const row_view *view, int q0,
+/* n <= LANES floats, without what a call for any number costs. */
+PLUGMC_FN void copy_floats(float *to, const float *from, int n)
+{
+    if (n == LANES) {
+        memcpy(to, from, LANES * sizeof *to);
+        return;
+    }
+    for (int left = 0; left < n;) {
+        const int step = n - left >= 8 ? 8 : n - left >= 4 ? 4 : 1;
+        if (step == 8)
+            memcpy(to + left, from + left, 8 * sizeof *to);
+        else if (step == 4)
+            memcpy(to + left, from + left, 4 * sizeof *to);
+        else
+            to[left] = from[left];
+        left += step;
+    }
+}
+
+/* No word of another row is written, not even as it was: threads have other rows. */
+PLUGMC_FN void write_lanes(const checkerboard *me, const lanes_view *view,
                            const surroundings *near, const variant v)
 {
-    for (int k = 0; k < near->own; k++) {
-        const int64_t at = k * me->cells.plane + view->word[view->cells / 2] + q0;
-        const near_slot *own = &near->slot[k];
-        memcpy((float *)view->coordinate[0] + at, own->x, sizeof own->x);
-        memcpy((float *)view->coordinate[1] + at, own->y, sizeof own->y);
-        if (v.dim == 3) memcpy((float *)view->coordinate[2] + at, own->z, sizeof own->z);
+    for (int p = 0; p < view->pieces; p++) {
+        const piece *of = &view->piece[p];
+        for (int k = 0; k < near->own; k++) {
+            const near_slot *own = &near->slot[k];
+            const int64_t at =
+                k * me->cells.plane + of->word[view->cells / 2] + of->first;
+            const int n = of->end - of->first;
+            copy_floats((float *)view->coordinate[0] + at, own->x + of->first, n);
+            copy_floats((float *)view->coordinate[1] + at, own->y + of->first, n);
+            if (v.dim == 3) copy_floats((float *)view->coordinate[2] + at, own->z + of->first, n);
+        }
     }
 }
 
-PLUGMC_FN rows_result update_side_by_side(const checkerboard *me, const store *s,
-                                         const rows_task *task, const variant v)
+/* Trial moves of the cells of all rows. */
+PLUGMC_FN rows_result update(const checkerboard *me, const store *s, const rows_task *task,
+                             const variant v)
 {
-    row_view view;
+    lanes_view view;
     surroundings near;
     rows_result result = {{0, 0}, 0};
     look_at(me, s, task->walker, &view);
-    lanes at = begin_lanes(me, &view, task->sweep, task->walker);
+    lanes at = {0};
+    at.me = me;
+    at.of = view.of;
+    at.sweep = task->sweep;
+    at.walker = task->walker;
+    memcpy(at.step, view.of->step, sizeof at.step);
+    for (int r = task->first, q = 0, busy; (busy = fill_lanes(me, task, &r, &q, &view, &at)) >= 0;) {
+        if (!busy) continue;
+        gather_surroundings(&at, &view, v, &near);
+        make_moves(&at, &near, v, &result);
+        write_lanes(me, &view, &near, v);
+    }
     for (int r = task->first; r < task->end; r++) {
         const active_row row = row_of(me, task, r);
-        look_around(me, row, &view);
-        EACH_LANE(l) at.counts[l] = row.counts;
-        for (int q0 = 0; q0 < me->cells.half; q0 += LANES) {
-            if (!count_lanes(me, &view, q0, at.n)) continue;
-            const int first = (row.z * me->cells.m[1] + row.y) * me->cells.m[0] + row.x0 + 2 * q0;
-            EACH_LANE(l) at.cell[l] = (uint32_t)(first + 2 * l);
-            gather_surroundings(&at, &view, q0, v, &near);
-            make_moves(&at, &near, v, &result);
-            write_lanes(me, &view, q0, &near, v);
-        }
-        refresh_images(me, s, task->walker,
-                       row_beside(me, row.y, row.z, 4) - PAD + row.x0 * me->cells.row);
+        refresh_images(me, s, task->walker, word_of(me, row.x0, row.y, row.z) - PAD);
     }
     return result;
 }
 
-/* ---- Cells packed from several rows ----------------------------------------------------------- */
-
-/* Trial moves of the first `filled` lanes. */
-PLUGMC_FN void update_packed_lanes(lanes *at, row_view *view, int filled, const variant v,
-                                   rows_result *result)
+static PLUGMC_TARGETS rows_result update_disks(const checkerboard *me, const store *s,
+                                               const rows_task *t)
 {
-    const int64_t plane = at->me->cells.plane;
-    surroundings near;
-    for (int l = filled; l < LANES; l++) { /* nobody, in a cell that is there */
-        at->n[l] = 0;
-        at->cell[l] = at->cell[0];
-        for (int r = 0; r < view->cells / 3; r++) view->row[r][l] = view->row[r][0];
-        for (int d = 0; d < 3; d++) view->along[d][l] = view->along[d][0];
-    }
-    gather_surroundings(at, view, 0, v, &near);
-    make_moves(at, &near, v, result);
-    for (int k = 0; k < near.own; k++)
-        for (int l = 0; l < filled; l++) {
-            if (k >= at->n[l]) continue;
-            const int64_t to =
-                k * plane + view->row[view->cells / 6][l] + view->along[1][l];
-            ((float *)view->coordinate[0])[to] = near.slot[k].x[l];
-            ((float *)view->coordinate[1])[to] = near.slot[k].y[l];
-            if (v.dim == 3) ((float *)view->coordinate[2])[to] = near.slot[k].z[l];
-        }
+    return update(me, s, t, (variant){2, 0, 0});
 }
 
-/* Fills lanes with the cells from number *q of row *r on that have particles; returns how many. */
-static int fill_lanes(const checkerboard *me, const rows_task *task, int *r, int *q, row_view *view,
-                      lanes *at)
+static PLUGMC_TARGETS rows_result update_spheres(const checkerboard *me, const store *s,
+                                                 const rows_task *t)
 {
-    const int half = me->cells.half, rows = view->cells / 3;
-    int filled = 0;
-    for (; *r < task->end; *q = 0, ++*r) {
-        const active_row row = row_of(me, task, *r);
-        int32_t beside[9];
-        for (int b = 0; b < rows; b++) beside[b] = (int32_t)row_beside(me, row.y, row.z, b);
-        const int32_t own = (int32_t)(row.x0 * me->cells.row), other = (int32_t)me->cells.row - own;
-        const uint8_t *count = view->count + beside[rows / 2] + own;
-        const int first = (row.z * me->cells.m[1] + row.y) * me->cells.m[0] + row.x0;
-        for (; *q < half; ++*q) {
-            if (!count[*q]) continue;
-            if (filled == LANES) return filled;
-            at->n[filled] = count[*q];
-            at->counts[filled] = row.counts;
-            at->cell[filled] = (uint32_t)(first + 2 * *q);
-            for (int b = 0; b < rows; b++) view->row[b][filled] = beside[b];
-            const int before = row.x0 ? *q : *q ? *q - 1 : half - 1; /* the cells at x - 1, x + 1 */
-            const int behind = !row.x0 ? *q : *q + 1 < half ? *q + 1 : 0;
-            view->along[0][filled] = other + before;
-            view->along[1][filled] = own + *q;
-            view->along[2][filled++] = other + behind;
-        }
-    }
-    return filled;
+    return update(me, s, t, (variant){3, 0, 0});
 }
 
-/* Periodic images are neither read nor kept. */
-PLUGMC_FN rows_result update_packed(const checkerboard *me, const store *s, const rows_task *task,
-                                    const variant v)
+static PLUGMC_TARGETS rows_result update_any(const checkerboard *me, const store *s,
+                                             const rows_task *t)
 {
-    row_view view;
-    rows_result result = {{0, 0}, 0};
-    int r = task->first, q = 0, filled;
-    look_at(me, s, task->walker, &view);
-    lanes at = begin_lanes(me, &view, task->sweep, task->walker);
-    while ((filled = fill_lanes(me, task, &r, &q, &view, &at)))
-        update_packed_lanes(&at, &view, filled, v, &result);
-    return result;
+    const int many = me->cells.species > 1, energies = me->cells.energies > 0;
+    return me->cells.dimension == 2 ? update(me, s, t, (variant){2, many, energies})
+                                    : update(me, s, t, (variant){3, many, energies});
 }
-
-/* ---- Variants ------------------------------------------------------------------------------------- */
-
-#define VARIANT(NAME, UPDATE, ...)                                                                 \
-    static PLUGMC_TARGETS rows_result NAME(const checkerboard *me, const store *s,                  \
-                                          const rows_task *t)                                      \
-    {                                                                                              \
-        return UPDATE(me, s, t, (variant){__VA_ARGS__});                                           \
-    }
-
-VARIANT(update_disks, update_side_by_side, 2, 0, 0, 0)
-VARIANT(update_spheres, update_side_by_side, 3, 0, 0, 0)
-VARIANT(update_flat, update_side_by_side, 2, me->cells.species > 1, me->cells.energies > 0, 0)
-VARIANT(update_solid, update_side_by_side, 3, me->cells.species > 1, me->cells.energies > 0, 0)
-VARIANT(pack_disks, update_packed, 2, 0, 0, 1)
-VARIANT(pack_spheres, update_packed, 3, 0, 0, 1)
-VARIANT(pack_flat, update_packed, 2, me->cells.species > 1, me->cells.energies > 0, 1)
-VARIANT(pack_solid, update_packed, 3, me->cells.species > 1, me->cells.energies > 0, 1)
 
 rows_result update_rows(const checkerboard *me, const store *s, const rows_task *t)
 {
-    static rows_result (*const variants[2][2][2])(const checkerboard *, const store *,
-                                                 const rows_task *) = {
-        {{update_disks, update_spheres}, {update_flat, update_solid}},
-        {{pack_disks, pack_spheres}, {pack_flat, pack_solid}}};
-    const int soft = me->cells.species > 1 || me->cells.energies;
-    return variants[me->cells.packed][soft][me->cells.dimension == 3](me, s, t);
+    return me->cells.species > 1 || me->cells.energies ? update_any(me, s, t)
+           : me->cells.dimension == 2                  ? update_disks(me, s, t)
+                                                       : update_spheres(me, s, t);
 }

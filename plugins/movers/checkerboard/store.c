@@ -21,8 +21,10 @@ void free_store(store *s)
 
 int allocate_store(const checkerboard *me, store *s)
 {
-    *s = (store){(float *)calloc(coordinate_bytes(me), 1), (uint32_t *)calloc(id_bytes(me), 1),
-                 (uint8_t *)calloc(count_bytes(me), 1)};
+    const size_t behind = LANES * sizeof(float); /* which row.c reads there, but for nothing */
+    *s = (store){(float *)calloc(coordinate_bytes(me) + behind, 1),
+                 (uint32_t *)calloc(id_bytes(me) + behind, 1),
+                 (uint8_t *)calloc(count_bytes(me) + behind, 1)};
     if (s->coordinate && s->id && s->count) return 1;
     free_store(s);
     return 0;
