@@ -150,9 +150,8 @@ static int shift(checkerboard *me, int at, const cb_plan *plans)
             if (p->axis == 0) /* the other half row, whose images close the circle */
                 there = (half_rows + 1 - parity) * me->cells.row,
                 ahead = p->sign > 0 ? (parity ? 1 : 0) : (parity ? 0 : -1);
-            int filled = me->cells.wide
-                             ? shift_wide_row(me, w, p, here + PAD, there + PAD, ahead)
-                             : shift_row(me, w, p, here + PAD, there + PAD + ahead);
+            int filled = me->cells.wide ? shift_wide_row(me, w, p, here + PAD, there + PAD, ahead)
+                                        : shift_row(me, w, p, here + PAD, there + PAD + ahead);
             overflow |= filled > me->cells.capacity;
             refresh_images(me, &me->next, w, here);
         }

@@ -133,8 +133,7 @@ static void put_into(const checkerboard *me, int w, int64_t word, int slot, cons
                      uint32_t id)
 {
     for (int a = 0; a < me->cells.dimension; a++)
-        me->now
-            .coordinate[w * me->cells.walker + a * me->cells.axis + place_of(me, word, slot)] =
+        me->now.coordinate[w * me->cells.walker + a * me->cells.axis + place_of(me, word, slot)] =
             local[a];
     me->now.id[w * me->cells.axis + place_of(me, word, slot)] = id;
 }
@@ -271,9 +270,8 @@ static void place_particles(const checkerboard *me, domain which, const uint32_t
                      (int)(c / me->cells.m[0] / me->cells.m[1])};
         int64_t word = word_of(me, at[0], at[1], at[2]);
         for (int k = 0; k < me->now.count[w * me->cells.plane + word]; k++) {
-            int64_t number = me->cells.ids
-                                 ? me->now.id[w * me->cells.axis + place_of(me, word, k)]
-                                 : offset[w * cells + c] + k;
+            int64_t number = me->cells.ids ? me->now.id[w * me->cells.axis + place_of(me, word, k)]
+                                           : offset[w * cells + c] + k;
             double *out = positions + 3 * (w * particles + number);
             out[2] = 0;
             for (int a = 0; a < me->cells.dimension; a++) {

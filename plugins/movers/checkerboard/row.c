@@ -9,7 +9,8 @@ typedef struct piece {
 } piece;
 
 /* 1 for lanes from `first` on: from_lane + LANES - first. */
-static const int32_t from_lane[2 * LANES] = {[LANES] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const int32_t from_lane[2 * LANES] = {[LANES] = 1, 1, 1, 1, 1, 1, 1, 1,
+                                             1,           1, 1, 1, 1, 1, 1, 1};
 static const uint8_t from_lane_8[2 * LANES] = {[LANES] = 255, 255, 255, 255, 255, 255, 255, 255,
                                                255,           255, 255, 255, 255, 255, 255, 255};
 
@@ -58,8 +59,8 @@ PLUGMC_FN void draw_lanes(const lanes *at, uint32_t purpose, uint32_t draw,
                           uint32_t words[4][LANES])
 {
     for (int l = 0; l < LANES; l++) {
-        plugmc_random r = plugmc_draw(at->me->seed, at->sweep, (uint32_t)at->walker, at->cell[l],
-                                      purpose, draw);
+        plugmc_random r =
+            plugmc_draw(at->me->seed, at->sweep, (uint32_t)at->walker, at->cell[l], purpose, draw);
         for (int k = 0; k < 4; k++) words[k][l] = r.word[k];
     }
 }
@@ -140,7 +141,8 @@ PLUGMC_FN void counts_of(const lanes_view *view, int c, uint8_t counts[LANES])
     memcpy(counts, view->count + view->piece[0].word[c], LANES);
     for (int p = 1; p < view->pieces; p++) {
         const piece *of = &view->piece[p];
-        const uint8_t *count = view->count + of->word[c], *is_ours = from_lane_8 + LANES - of->first;
+        const uint8_t *count = view->count + of->word[c],
+                      *is_ours = from_lane_8 + LANES - of->first;
         for (int l = 0; l < LANES; l++)
             counts[l] = (uint8_t)((count[l] & is_ours[l]) | (counts[l] & ~is_ours[l]));
     }
@@ -157,7 +159,8 @@ PLUGMC_FN void gather_surroundings(const lanes *at, const lanes_view *view, cons
         counts_of(view, c, counts);
         const int most = largest_of_lanes(counts);
         for (int k = 0; k < most; k++, near->slots++)
-            gather_slot(at->me, view, c, k, v, &near->slot[near->slots], near->species[near->slots]);
+            gather_slot(at->me, view, c, k, v, &near->slot[near->slots],
+                        near->species[near->slots]);
         if (c != centre) continue;
         near->own = near->slots;
         /* a lane without a cell must not move the particle of another or of a periodic image */
@@ -306,8 +309,7 @@ PLUGMC_FN void displace(lanes *at, int t, lane_trials *move, const variant v)
 {
     const float *step = at->step;
     if (v.dim == 2) {
-        if (t % 4 == 0)
-            draw_lanes(at, PLUGMC_PURPOSE_TRIAL, (uint32_t)t / 4, at->words);
+        if (t % 4 == 0) draw_lanes(at, PLUGMC_PURPOSE_TRIAL, (uint32_t)t / 4, at->words);
         EACH_LANE(l) {
             float dx, dy;
             cb_displacement_2(at->words[t % 4][l], step[0], step[1], &dx, &dy);
@@ -364,8 +366,7 @@ PLUGMC_FN void weigh(lanes *at, int t, const surroundings *near, const slot_list
                                 .probe_species = v.many ? kinds : NULL,
                                 .change = change};
     change_energies(me, at->of->multiplier, asked);
-    if (t % 4 == 0)
-        draw_lanes(at, PLUGMC_PURPOSE_ACCEPT, (uint32_t)t / 4, at->accept_words);
+    if (t % 4 == 0) draw_lanes(at, PLUGMC_PURPOSE_ACCEPT, (uint32_t)t / 4, at->accept_words);
     const float over_kt = at->of->multiplier ? 1 : (float)(1 / me->system->temperature);
     EACH_LANE(l) {
         const int32_t low =
@@ -505,15 +506,14 @@ PLUGMC_FN void copy_floats(float *to, const float *from, int n)
 }
 
 /* No word of another row is written, not even as it was: threads have other rows. */
-PLUGMC_FN void write_lanes(const checkerboard *me, const lanes_view *view,
-                           const surroundings *near, const variant v)
+PLUGMC_FN void write_lanes(const checkerboard *me, const lanes_view *view, const surroundings *near,
+                           const variant v)
 {
     for (int p = 0; p < view->pieces; p++) {
         const piece *of = &view->piece[p];
         for (int k = 0; k < near->own; k++) {
             const near_slot *own = &near->slot[k];
-            const int64_t at =
-                k * me->cells.plane + of->word[view->cells / 2] + of->first;
+            const int64_t at = k * me->cells.plane + of->word[view->cells / 2] + of->first;
             const int n = of->end - of->first;
             copy_floats((float *)view->coordinate[0] + at, own->x + of->first, n);
             copy_floats((float *)view->coordinate[1] + at, own->y + of->first, n);
@@ -536,7 +536,8 @@ PLUGMC_FN rows_result update(const checkerboard *me, const store *s, const rows_
     at.sweep = task->sweep;
     at.walker = task->walker;
     memcpy(at.step, view.of->step, sizeof at.step);
-    for (int r = task->first, q = 0, busy; (busy = fill_lanes(me, task, &r, &q, &view, &at)) >= 0;) {
+    for (int r = task->first, q = 0, busy;
+         (busy = fill_lanes(me, task, &r, &q, &view, &at)) >= 0;) {
         if (!busy) continue;
         gather_surroundings(&at, &view, v, &near);
         make_moves(&at, &near, v, &result);

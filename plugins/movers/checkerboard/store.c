@@ -68,8 +68,8 @@ void normalise(const checkerboard *me, store *s)
         for (int64_t row = 0; row < (int64_t)me->cells.m[1] * me->cells.m[2] * 2; row++) {
             for (int k = 0; k < (wide ? 1 : me->cells.capacity); k++) {
                 const int64_t at = place_of(me, row * me->cells.row + end, k);
-                const size_t words = (size_t)(me->cells.row - end) *
-                                     (size_t)(wide ? me->cells.capacity : 1);
+                const size_t words =
+                    (size_t)(me->cells.row - end) * (size_t)(wide ? me->cells.capacity : 1);
                 for (int a = 0; a < me->cells.dimension; a++)
                     memset(s->coordinate + w * me->cells.walker + a * me->cells.axis + at, 0,
                            sizeof(float) * words);
@@ -100,7 +100,8 @@ int lay_out(checkerboard *me, const plugmc_host *host)
 }
 
 /* An array of all slots of a walker, 4 bytes each, into a wider one. */
-static void copy_slots(const checkerboard *me, const checkerboard *wider, const void *from, void *to)
+static void copy_slots(const checkerboard *me, const checkerboard *wider, const void *from,
+                       void *to)
 {
     const size_t piece = 4 * (size_t)(me->cells.wide ? me->cells.capacity : me->cells.axis);
     const size_t stride = 4 * (size_t)(me->cells.wide ? wider->cells.capacity : wider->cells.axis);
@@ -141,7 +142,8 @@ int grow(checkerboard *me, const plugmc_host *host)
         for (int a = 0; a < me->cells.dimension; a++)
             copy_slots(me, &wider, me->now.coordinate + w * me->cells.walker + a * me->cells.axis,
                        wider.now.coordinate + w * wider.cells.walker + a * wider.cells.axis);
-        copy_slots(me, &wider, me->now.id + w * me->cells.axis, wider.now.id + w * wider.cells.axis);
+        copy_slots(me, &wider, me->now.id + w * me->cells.axis,
+                   wider.now.id + w * wider.cells.axis);
     }
     free_store(&me->now);
     free_store(&me->next);

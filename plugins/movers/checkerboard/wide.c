@@ -131,9 +131,8 @@ PLUGMC_FN void find_near(const conditions *of, const wide_view *v, const int dim
         const int n = c == v->cells / 2 ? 0 : v->count[c];
 #pragma omp simd
         for (int k = 0; k < n; k++) {
-            const float square =
-                cb_square_outside(dim, x[k] + (float)dx, y[k] + (float)dy, z[k] + (float)dz, dx, dy,
-                                  dz, ratio_y, ratio_z);
+            const float square = cb_square_outside(dim, x[k] + (float)dx, y[k] + (float)dy,
+                                                   z[k] + (float)dz, dx, dy, dz, ratio_y, ratio_z);
             near[k] |= (uint32_t)(square < reach) << c;
         }
     }
@@ -182,8 +181,8 @@ PLUGMC_FN void draw_blocks(const wide_cell *at, uint32_t purpose, uint32_t first
                            uint32_t words[4][LANES])
 {
     EACH_LANE(l) {
-        const plugmc_random r = plugmc_draw(at->me->seed, at->sweep, at->walker,
-                                            at->cell, purpose, first + (uint32_t)l);
+        const plugmc_random r = plugmc_draw(at->me->seed, at->sweep, at->walker, at->cell, purpose,
+                                            first + (uint32_t)l);
         words[0][l] = r.word[0];
         words[1][l] = r.word[1];
         words[2][l] = r.word[2];
@@ -373,8 +372,7 @@ PLUGMC_FN int make_moves(const wide_cell *at, cell_list *list, const int dim, in
         const int d = t % DRAWN, i = at->order[turn];
         turn = turn + 1 == at->n ? 0 : turn + 1;
         begin(at, list, i, drawn.dx[d], drawn.dy[d], dim == 3 ? drawn.dz[d] : 0, &move);
-        if (stays(&move, dim))
-            accepted += accepts(at, list, dim, i, drawn.uniform[d], &move, lost);
+        if (stays(&move, dim)) accepted += accepts(at, list, dim, i, drawn.uniform[d], &move, lost);
     }
     return accepted;
 }
