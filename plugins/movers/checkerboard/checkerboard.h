@@ -71,10 +71,11 @@ typedef struct cell_grid {
     int dimension, walkers, species, capacity, ids, energies;
     int near; /* room for particles within the range of a cell, on the GPU */
     int wide; /* many are expected there: a warp takes a cell, and energies are added in its order */
-    int bounded;                 /* geometry rules out more than `capacity` and `near` */
-    int m[3];                    /* cells, even */
-    double narrowest;            /* cell edge in the box that the run begins with */
-    int half, row;               /* cells in half a row, its stride in words */
+    int bounded;      /* geometry rules out more than `capacity` and `near` */
+    int m[3];         /* cells, even */
+    double narrowest; /* cell edge in the box that the run begins with */
+    int half, row;    /* cells in half a row, its stride in words */
+    int packed;       /* half rows leave so many lanes idle that row.c packs several into them */
     int64_t plane, axis, walker; /* words of a slot of all cells, of an axis, of a walker */
     int64_t to_cell, to_slot;    /* from a cell to the next, from a slot to the next, words */
 } cell_grid;

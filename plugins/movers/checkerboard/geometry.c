@@ -211,6 +211,8 @@ int most_slots(const checkerboard *me) { return me->cells.wide ? MOST : NARROW; 
 void set_strides(checkerboard *me)
 {
     me->cells.half = me->cells.m[0] / 2;
+    const int blocks = (me->cells.half + LANES - 1) / LANES; /* of lanes, for half a row */
+    me->cells.packed = me->cells.half < 0.8 * LANES * blocks;
     /* LANES floats that begin or end within half a row do not reach the images of another */
     me->cells.row = me->cells.wide ? PAD + me->cells.half + 1
                                    : (PAD + me->cells.half + 1 + LANES - 1) / LANES * LANES;

@@ -22,6 +22,7 @@ typedef struct lanes_view {
     const uint8_t *count;
     float offset[27][3]; /* of the centre of each from that of the cell in the middle */
     int cells, pieces;
+    active_row row; /* of the last piece */
     piece piece[LANES];
 } lanes_view;
 
@@ -460,7 +461,8 @@ PLUGMC_FN int fill_lanes(const checkerboard *me, const rows_task *task, int *r, 
     int filled = 0, busy = 0;
     view->pieces = 0;
     while (filled < LANES && *r < task->end) {
-        const active_row row = row_of(me, task, *r);
+        if (*q == 0) view->row = row_of(me, task, *r);
+        const active_row row = view->row;
         const int cell =
             (row.z * me->cells.m[1] + row.y) * me->cells.m[0] + row.x0 + 2 * (*q - filled);
         const int32_t *is_ours = from_lane + LANES - filled;
@@ -475,6 +477,7 @@ PLUGMC_FN int fill_lanes(const checkerboard *me, const rows_task *task, int *r, 
         *q += end - filled;
         filled = end;
         if (*q == me->cells.half) *q = 0, ++*r;
+        if (!me->cells.packed) break;
     }
     if (!filled) return -1;
     counts_of(view, view->cells / 2, n);
