@@ -10,7 +10,8 @@
  * The cells are the store: a particle is three floats relative to the centre of its cell, in a
  * slot of that cell. Coordinates are integer multiples of 2^-23 of the cell edge, which makes all
  * sums of coordinates exact (see checkerboard.cu); CPU and GPU then take the same decisions. The
- * CPU treats 16 cells of a row at once, a lane each.
+ * CPU treats 16 cells at once, a lane each (row.c), or, where many particles are near a cell, 32
+ * particles near one cell at once (wide.c).
  */
 #include "checkerboard.h"
 
@@ -230,8 +231,8 @@ static int cells_expected(const checkerboard *me, const plugmc_system *system, d
     return range > 0;
 }
 
-/* LANES cells of a row at a time, full or not: all particles that can reach a cell are gathered, then each trial
- * move meets all of them. Threads share the rows. */
+/* All particles that can reach a cell are gathered, then each trial move meets all of them: for LANES cells at a
+ * time, or for one where these are many. Threads share the rows. */
 static int speed(const void *instance, const plugmc_system *system, plugmc_speed *out)
 {
     const checkerboard *me = instance;
@@ -244,11 +245,13 @@ static int speed(const void *instance, const plugmc_system *system, plugmc_speed
                               ? w * w + 4 * w * r + M_PI * r * r
                               : w * w * w + 6 * w * w * r + 3 * M_PI * w * r * r + 4.19 * r * r * r;
     const double near = (double)system->particles / system->box.volume * region;
-    const double rows = m[1] / 2 * (dimension == 3 ? m[2] / 2 : 1) * system->walkers;
-    const double moves = m[0] / 2 * trials; /* of a row */
-    out->seconds = ceil(m[0] / 2 / LANES) * near * (2.3e-7 + 3.5e-8 * trials) / moves /
-                   least_of(system->threads, rows);
-    out->trials = (dimension == 3 ? 8 : 4) * rows * moves;
+    const double rows = m[1] / 2 * (dimension == 3 ? m[2] / 2 : 1);
+    const double cells = rows * m[0] / 2; /* of a set of a walker */
+    const int wide = near + 4 * sqrt(near) + 4 > MANY;
+    const double of_set = wide ? cells * near * (1.9e-8 + 4e-9 * trials)
+                               : ceil(cells / LANES) * near * (2.3e-7 + 3.5e-8 * trials);
+    out->seconds = of_set / (cells * trials) / least_of(system->threads, rows * system->walkers);
+    out->trials = (dimension == 3 ? 8 : 4) * cells * trials * system->walkers;
     return PLUGMC_OK;
 }
 

@@ -13,7 +13,7 @@
 
 enum {
     LANES = PLUGMC_LANE_BLOCK,
-    PAD = 8,     /* words left of a half row: the last is the periodic image of its end */
+    PAD = LANES, /* words left of a half row: the last is the periodic image of its end */
     MOST = 192,  /* slots a cell, at most, where a warp takes one: see `wide` */
     NARROW = 64, /* and where a thread does */
     MANY = 64,   /* more particles near a cell than this: see `wide` */
@@ -23,9 +23,11 @@ enum {
 };
 
 typedef struct store {
-    float *coordinate; /* [walker][axis][slot][z][y][x % 2][row]; PLUGMC_NOWHERE in x: empty */
-    uint32_t *id;      /* [walker][slot][z][y][x % 2][row] */
-    uint8_t *count;    /* [walker][z][y][x % 2][row] */
+    /* [walker][axis][slot][z][y][x % 2][row], so that cells lie side by side for row.c; where cells are
+     * `wide` [walker][axis][z][y][x % 2][row][slot], for wide.c: see place_of. PLUGMC_NOWHERE in x: empty */
+    float *coordinate;
+    uint32_t *id;   /* the same without axes */
+    uint8_t *count; /* [walker][z][y][x % 2][row] */
 } store;
 
 typedef struct device_store {
@@ -69,11 +71,13 @@ typedef struct cell_grid {
     int dimension, walkers, species, capacity, ids, energies;
     int near; /* room for particles within the range of a cell, on the GPU */
     int wide; /* many are expected there: a warp takes a cell, and energies are added in its order */
-    int bounded;                 /* geometry rules out more than `capacity` and `near` */
-    int m[3];                    /* cells, even */
-    double narrowest;            /* cell edge in the box that the run begins with */
-    int half, row;               /* cells in half a row, its stride in words */
-    int64_t plane, axis, walker; /* words of a slot, of an axis, of a walker */
+    int bounded;      /* geometry rules out more than `capacity` and `near` */
+    int m[3];         /* cells, even */
+    double narrowest; /* cell edge in the box that the run begins with */
+    int half, row;    /* cells in half a row, its stride in words */
+    int packed;       /* half rows leave so many lanes idle that row.c packs several into them */
+    int64_t plane, axis, walker; /* words of a slot of all cells, of an axis, of a walker */
+    int64_t to_cell, to_slot;    /* from a cell to the next, from a slot to the next, words */
 } cell_grid;
 
 /* Walkers and rungs as they are. */
@@ -166,10 +170,16 @@ typedef struct checkerboard {
         if (try_code) return try_code;                                                             \
     } while (0)
 
-/* Where a cell is in a slot of a walker. */
+/* Where a cell is among those of a walker, as counts have it. */
 static inline int64_t word_of(const checkerboard *me, int x, int y, int z)
 {
     return (((int64_t)z * me->cells.m[1] + y) * 2 + (x & 1)) * me->cells.row + PAD + (x >> 1);
+}
+
+/* Where slot k of the cell at `word` is in an axis of a walker. */
+static inline int64_t place_of(const checkerboard *me, int64_t word, int k)
+{
+    return word * me->cells.to_cell + k * me->cells.to_slot;
 }
 
 /* Loops over lanes carry nothing from one lane to the next. The word for it keeps the compiler from
@@ -286,7 +296,7 @@ int any_overlap(const checkerboard *, int walker, const conditions *);
 /* Those in these layers, which go on round the box: positions [walkers][particles][3]. */
 int store_on_host(const checkerboard *, const plugmc_host *, domain, double *positions);
 
-/* ---- row.c, cpu.c: sweeps on the CPU ---------------------------------------------------------- */
+/* ---- row.c, wide.c, cpu.c: sweeps on the CPU ---------------------------------------------------------- */
 
 /* Bytes of the counts of all rungs. */
 static inline size_t counts_bytes(const checkerboard *me)
@@ -294,19 +304,49 @@ static inline size_t counts_bytes(const checkerboard *me)
     return sizeof(plugmc_counts) * (size_t)me->system->rungs;
 }
 
-/* One row of active cells, along x. */
-typedef struct row_task {
+/* Rows of active cells, along x, of a sub-sweep of a walker. */
+typedef struct rows_task {
     uint64_t sweep;
-    int walker, x0, y, z; /* x0: parity of the set along x */
-} row_task;
+    int walker, set; /* set: bit a is the parity along axis a */
+    cb_window window;
+    int first, end; /* among the active rows of the window */
+} rows_task;
 
-typedef struct row_result {
+typedef struct rows_result {
     plugmc_counts counts;
     int lost; /* a change of energy was not a number */
-} row_result;
+} rows_result;
 
-/* A sub-sweep of the cells of one row. */
-row_result update_row(const checkerboard *, const store *, row_task);
+/* One of them. */
+typedef struct active_row {
+    int x0, y, z; /* x0: parity along x */
+    int counts;   /* 1: its trial moves are counted here, not by another process */
+} active_row;
+
+/* Active rows of a layer. */
+static inline int rows_of_layer(const checkerboard *me)
+{
+    return me->cells.dimension == 3 ? me->cells.m[1] / 2 : 1;
+}
+
+static inline active_row row_of(const checkerboard *me, const rows_task *task, int r)
+{
+    const int each = rows_of_layer(me);
+    const int layer = cb_layer(task->window, r / each, me->cells.m[me->cells.dimension - 1]);
+    active_row row = {task->set & 1, layer, 0, cb_counts(task->window, layer)};
+    if (me->cells.dimension == 3) row.y = 2 * (r % each) + (task->set >> 1 & 1), row.z = layer;
+    return row;
+}
+
+/* A sub-sweep of their cells. */
+rows_result update_rows(const checkerboard *, const store *, const rows_task *);
+/* The same where cells are `wide`. */
+rows_result update_wide_rows(const checkerboard *, const store *, const rows_task *);
+/* Their cell shift, for half a row: particles of the old cells at the same place, then those that come over from the
+ * half row at `there`, whose cells are `ahead` by one or by none. here, there: words of the first cells. Returns the
+ * largest number of particles in a cell, which may exceed the capacity. */
+int shift_wide_row(const checkerboard *, int walker, const cb_plan *, int64_t here, int64_t there,
+                   int ahead);
 /* The particle has gone where its change of energy, in sweep me->lost, is not a number. */
 int report_lost(const checkerboard *, const plugmc_host *);
 /* n sweeps; if a cell overflows, cells grow and the same sweeps are done again, so the chain does not

@@ -1,13 +1,20 @@
-/* cpu.c: sweeps on the CPU: sub-sweeps row by row, and the cell shift. */
+/* cpu.c: sweeps on the CPU: sub-sweeps, and the cell shift. */
 #include "checkerboard.h"
+
+/* Into how many tasks the rows of a walker are divided. */
+static int parts_of_walker(const checkerboard *me, int rows)
+{
+    const int threads = me->system->threads;
+    if (threads == 1 || me->cells.walkers >= 4 * threads) return 1;
+    return threads < rows ? threads : rows;
+}
 
 /* The sweep is number `at` of those for which cells of others are here. Returns 1 if a change of energy was not a number. */
 static int subsweep(checkerboard *me, uint64_t number, int at, const cb_plan *plans, int part)
 {
-    const int layers = me->cells.m[me->cells.dimension - 1],
-              active = window_of(me, plans, at, part).active;
-    const int rows_y = me->cells.dimension == 3 ? me->cells.m[1] / 2 : 1; /* of a layer */
-    const int rows = rows_y * active, tasks = rows * me->cells.walkers;
+    const int rows = rows_of_layer(me) * window_of(me, plans, at, part).active;
+    /* A thread has one task of many rows, in which row.c fills its lanes, or several walkers. */
+    const int each = parts_of_walker(me, rows), tasks = each * me->cells.walkers;
     const int rungs = me->system->rungs;
     uint64_t trials[rungs], accepted[rungs];
     int lost = 0;
@@ -16,18 +23,18 @@ static int subsweep(checkerboard *me, uint64_t number, int at, const cb_plan *pl
 #pragma omp parallel for schedule(static) reduction(+ : trials[:rungs], accepted[:rungs])           \
     reduction(| : lost) num_threads(me->system->threads)
     for (int i = 0; i < tasks; i++) {
-        int w = i / rows, r = i % rows, set = plans[w].set[part];
-        const cb_window window = window_of(me, &plans[w], at, part);
-        const int layer = cb_layer(window, r / rows_y, layers), flat = me->cells.dimension == 2;
-        row_task task = {number, w, set & 1, flat ? layer : 2 * (r % rows_y) + (set >> 1 & 1),
-                         flat ? 0 : layer};
-        row_result row = update_row(me, &me->now, task);
-        const int counts = cb_counts(window, layer);
-        trials[me->each.of[w].rung] += counts ? row.counts.trials : 0;
-        accepted[me->each.of[w].rung] += counts ? row.counts.accepted : 0;
-        lost |= row.lost;
-        refresh_images(me, &me->now, w,
-                       (((int64_t)task.z * me->cells.m[1] + task.y) * 2 + task.x0) * me->cells.row);
+        const int w = i / each, k = i % each;
+        const rows_task task = {number,
+                                w,
+                                plans[w].set[part],
+                                window_of(me, &plans[w], at, part),
+                                (int)((int64_t)rows * k / each),
+                                (int)((int64_t)rows * (k + 1) / each)};
+        const rows_result r = me->cells.wide ? update_wide_rows(me, &me->now, &task)
+                                             : update_rows(me, &me->now, &task);
+        trials[me->each.of[w].rung] += r.counts.trials;
+        accepted[me->each.of[w].rung] += r.counts.accepted;
+        lost |= r.lost;
     }
     for (int rung = 0; rung < rungs; rung++) {
         me->counts[rung].trials += trials[rung];
@@ -139,10 +146,12 @@ static int shift(checkerboard *me, int at, const cb_plan *plans)
             const int64_t half_rows = (int64_t)(z * me->cells.m[1] + y) * 2;
             const int64_t here = (half_rows + parity) * me->cells.row;
             int64_t there = ((int64_t)(nz * me->cells.m[1] + ny) * 2 + parity) * me->cells.row;
+            int ahead = 0;    /* of the cell in the same place there */
             if (p->axis == 0) /* the other half row, whose images close the circle */
-                there = (half_rows + 1 - parity) * me->cells.row +
-                        (p->sign > 0 ? (parity ? 1 : 0) : (parity ? 0 : -1));
-            int filled = shift_row(me, w, p, here + PAD, there + PAD);
+                there = (half_rows + 1 - parity) * me->cells.row,
+                ahead = p->sign > 0 ? (parity ? 1 : 0) : (parity ? 0 : -1);
+            int filled = me->cells.wide ? shift_wide_row(me, w, p, here + PAD, there + PAD, ahead)
+                                        : shift_row(me, w, p, here + PAD, there + PAD + ahead);
             overflow |= filled > me->cells.capacity;
             refresh_images(me, &me->next, w, here);
         }

@@ -183,12 +183,14 @@ static void copy_piece(const checkerboard *me, const piece *p, char *buffer)
 {
     const int64_t first = p->first * words_of_layer(me);
     const size_t words = (size_t)(p->layers * words_of_layer(me));
-    for (int k = 0; k < me->cells.capacity; k++) {
-        const int64_t at = k * me->cells.plane + first;
+    const int wide = me->cells.wide; /* then all slots of a layer are one piece */
+    const size_t slots = words * (size_t)(wide ? me->cells.capacity : 1);
+    for (int k = 0; k < (wide ? 1 : me->cells.capacity); k++) {
+        const int64_t at = place_of(me, first, k);
         for (int a = 0; a < me->cells.dimension; a++)
             buffer = copy_words(me->now.coordinate + a * me->cells.axis + at, buffer,
-                                sizeof(float) * words, p->comes);
-        buffer = copy_words(me->now.id + at, buffer, sizeof(uint32_t) * words, p->comes);
+                                sizeof(float) * slots, p->comes);
+        buffer = copy_words(me->now.id + at, buffer, sizeof(uint32_t) * slots, p->comes);
     }
     copy_words(me->now.count + first, buffer, words, p->comes);
 }

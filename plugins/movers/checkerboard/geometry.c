@@ -211,9 +211,15 @@ int most_slots(const checkerboard *me) { return me->cells.wide ? MOST : NARROW; 
 void set_strides(checkerboard *me)
 {
     me->cells.half = me->cells.m[0] / 2;
-    me->cells.row = (PAD + (me->cells.half + LANES - 1) / LANES * LANES + LANES + 31) / 32 * 32;
+    const int blocks = (me->cells.half + LANES - 1) / LANES; /* of lanes, for half a row */
+    me->cells.packed = me->cells.half < 0.8 * LANES * blocks;
+    /* LANES floats that begin or end within half a row do not reach the images of another */
+    me->cells.row = me->cells.wide ? PAD + me->cells.half + 1
+                                   : (PAD + me->cells.half + 1 + LANES - 1) / LANES * LANES;
     me->cells.plane = (int64_t)me->cells.m[1] * me->cells.m[2] * 2 * me->cells.row;
     me->cells.axis = me->cells.capacity * me->cells.plane;
+    me->cells.to_cell = me->cells.wide ? me->cells.capacity : 1;
+    me->cells.to_slot = me->cells.wide ? 1 : me->cells.plane;
     me->cells.walker = me->cells.dimension * me->cells.axis;
 }
 

@@ -102,12 +102,12 @@ static void rearrange(checkerboard *me, staging *s, int back)
                         ((w * device_cells(me) / pitch(me) + row) * me->cells.capacity + k) *
                             pitch(me) +
                         q;
-                    uint32_t *id = &me->now.id[w * me->cells.axis + k * me->cells.plane + word];
+                    uint32_t *id = &me->now.id[w * me->cells.axis + place_of(me, word, k)];
                     uint32_t *there = device_ids(me) ? &s->id[slot] : NULL;
                     if (me->cells.dimension == 3) there = (uint32_t *)&s->coordinate[slot * 4 + 3];
                     for (int a = 0; a < me->cells.dimension; a++) {
                         float *v = &me->now.coordinate[w * me->cells.walker + a * me->cells.axis +
-                                                       k * me->cells.plane + word];
+                                                       place_of(me, word, k)];
                         float *u = &s->coordinate[slot * width + a];
                         if (back)
                             *v = *u;

@@ -15,7 +15,7 @@ static int cell_overlaps(const checkerboard *me, const conditions *of, int walke
 {
     const store *s = &me->now;
     int64_t own = word_of(me, x, y, z);
-    int kind = species_of(me, s->id[walker * me->cells.axis + k * me->cells.plane + own]);
+    int kind = species_of(me, s->id[walker * me->cells.axis + place_of(me, own, k)]);
     int cells = me->cells.dimension == 3 ? 27 : 9, overlaps = 0;
     for (int c = 0; c < cells; c++) {
         int d[3] = {c % 3 - 1, c / 3 % 3 - 1, me->cells.dimension == 3 ? c / 9 - 1 : 0};
@@ -28,11 +28,11 @@ static int cell_overlaps(const checkerboard *me, const conditions *of, int walke
             for (int a = 0; a < me->cells.dimension; a++) {
                 u[a] = ((at[a] - (float)d[a]) -
                         s->coordinate[walker * me->cells.walker + a * me->cells.axis +
-                                      j * me->cells.plane + word]) *
+                                      place_of(me, word, j)]) *
                        of->ratio[a];
                 r2 = a ? fmaf(u[a], u[a], r2) : u[a] * u[a];
             }
-            int other = species_of(me, s->id[walker * me->cells.axis + j * me->cells.plane + word]);
+            int other = species_of(me, s->id[walker * me->cells.axis + place_of(me, word, j)]);
             if (r2 < of->contact[kind * me->cells.species + other]) {
                 overlaps++;
                 for (int a = 0; a < me->cells.dimension; a++) away[a] = u[a];
@@ -64,7 +64,7 @@ static int part_touching(checkerboard *me, const plugmc_host *host)
                             float at[3] = {0}, away[3] = {0}, *v[3];
                             for (int a = 0; a < me->cells.dimension; a++) {
                                 v[a] = me->now.coordinate + w * me->cells.walker +
-                                       a * me->cells.axis + k * me->cells.plane + word;
+                                       a * me->cells.axis + place_of(me, word, k);
                                 at[a] = *v[a];
                             }
                             if (!cell_overlaps(me, &me->each.of[w], w, x, y, z, k, at, away))
@@ -103,7 +103,7 @@ int any_overlap(const checkerboard *me, int w, const conditions *of)
                 float at[3] = {0}, away[3];
                 for (int a = 0; a < me->cells.dimension; a++)
                     at[a] = me->now.coordinate[w * me->cells.walker + a * me->cells.axis +
-                                               k * me->cells.plane + word];
+                                               place_of(me, word, k)];
                 enough = cell_overlaps(me, of, w, x, y, z, k, at, away);
             }
         }
@@ -133,10 +133,9 @@ static void put_into(const checkerboard *me, int w, int64_t word, int slot, cons
                      uint32_t id)
 {
     for (int a = 0; a < me->cells.dimension; a++)
-        me->now
-            .coordinate[w * me->cells.walker + a * me->cells.axis + slot * me->cells.plane + word] =
+        me->now.coordinate[w * me->cells.walker + a * me->cells.axis + place_of(me, word, slot)] =
             local[a];
-    me->now.id[w * me->cells.axis + slot * me->cells.plane + word] = id;
+    me->now.id[w * me->cells.axis + place_of(me, word, slot)] = id;
 }
 
 static int is_there(const checkerboard *me, const double *position)
@@ -176,7 +175,7 @@ void find_slots(const checkerboard *me, uint8_t *slots)
                           word = word_of(me, (int)(c % me->cells.m[0]), (int)(row % me->cells.m[1]),
                                          (int)(row / me->cells.m[1]));
             for (int k = 0; k < me->now.count[w * me->cells.plane + word]; k++)
-                slots[w * particles + me->now.id[w * me->cells.axis + k * me->cells.plane + word]] =
+                slots[w * particles + me->now.id[w * me->cells.axis + place_of(me, word, k)]] =
                     (uint8_t)k;
         }
 }
@@ -191,7 +190,7 @@ static int slots_hold(const checkerboard *me, const double *positions, const uin
         if (!is_there(me, &positions[3 * i])) continue;
         const int64_t word = find_cell(me, w, &positions[3 * i], local);
         if (slots[i] >= me->now.count[w * me->cells.plane + word] ||
-            me->now.id[w * me->cells.axis + slots[i] * me->cells.plane + word] !=
+            me->now.id[w * me->cells.axis + place_of(me, word, slots[i])] !=
                 (uint32_t)(i % particles))
             return 0;
     }
@@ -271,16 +270,15 @@ static void place_particles(const checkerboard *me, domain which, const uint32_t
                      (int)(c / me->cells.m[0] / me->cells.m[1])};
         int64_t word = word_of(me, at[0], at[1], at[2]);
         for (int k = 0; k < me->now.count[w * me->cells.plane + word]; k++) {
-            int64_t number = me->cells.ids
-                                 ? me->now.id[w * me->cells.axis + k * me->cells.plane + word]
-                                 : offset[w * cells + c] + k;
+            int64_t number = me->cells.ids ? me->now.id[w * me->cells.axis + place_of(me, word, k)]
+                                           : offset[w * cells + c] + k;
             double *out = positions + 3 * (w * particles + number);
             out[2] = 0;
             for (int a = 0; a < me->cells.dimension; a++) {
                 int64_t edge = (int64_t)CB_QUANTA * me->cells.m[a];
                 int64_t q = (int64_t)CB_QUANTA * at[a] + CB_QUANTA / 2 +
                             (int64_t)(me->now.coordinate[w * me->cells.walker + a * me->cells.axis +
-                                                         k * me->cells.plane + word] *
+                                                         place_of(me, word, k)] *
                                       (float)CB_QUANTA);
                 q = ((q + me->origin[3 * w + a]) % edge + edge) % edge;
                 out[a] = (double)q * (me->each.of[w].width[a] / CB_QUANTA);

@@ -21,8 +21,10 @@ void free_store(store *s)
 
 int allocate_store(const checkerboard *me, store *s)
 {
-    *s = (store){(float *)calloc(coordinate_bytes(me), 1), (uint32_t *)calloc(id_bytes(me), 1),
-                 (uint8_t *)calloc(count_bytes(me), 1)};
+    const size_t behind = LANES * sizeof(float); /* which row.c reads there, but for nothing */
+    *s = (store){(float *)calloc(coordinate_bytes(me) + behind, 1),
+                 (uint32_t *)calloc(id_bytes(me) + behind, 1),
+                 (uint8_t *)calloc(count_bytes(me) + behind, 1)};
     if (s->coordinate && s->id && s->count) return 1;
     free_store(s);
     return 0;
@@ -35,35 +37,39 @@ void copy_store(const checkerboard *me, store *to, const store *from)
     memcpy(to->count, from->count, count_bytes(me));
 }
 
+/* wide.c goes round the box by itself. */
 void refresh_images(const checkerboard *me, const store *s, int walker, int64_t base)
 {
+    if (me->cells.wide) return;
     int64_t first = base + PAD, last = base + PAD + me->cells.half - 1;
+    uint8_t *count = s->count + walker * me->cells.plane;
+    count[first - 1] = count[last];
+    count[last + 1] = count[first];
+    const int filled = count[last] > count[first] ? count[last] : count[first];
     for (int a = 0; a < me->cells.dimension; a++)
-        for (int k = 0; k < me->cells.capacity; k++) {
+        for (int k = 0; k < (a ? filled : me->cells.capacity); k++) { /* x says who is there */
             float *v = s->coordinate + walker * me->cells.walker + a * me->cells.axis +
                        k * me->cells.plane;
             v[first - 1] = v[last];
             v[last + 1] = v[first];
         }
-    for (int k = 0; k < me->cells.capacity; k++) {
+    for (int k = 0; k < filled && me->cells.ids; k++) {
         uint32_t *v = s->id + walker * me->cells.axis + k * me->cells.plane;
         v[first - 1] = v[last];
         v[last + 1] = v[first];
     }
-    uint8_t *v = s->count + walker * me->cells.plane;
-    v[first - 1] = v[last];
-    v[last + 1] = v[first];
 }
 
 void normalise(const checkerboard *me, store *s)
 {
-    const int end = PAD + me->cells.half;
+    const int end = PAD + me->cells.half, wide = me->cells.wide;
 #pragma omp parallel for collapse(2) num_threads(me->system->threads)
     for (int w = 0; w < me->cells.walkers; w++)
         for (int64_t row = 0; row < (int64_t)me->cells.m[1] * me->cells.m[2] * 2; row++) {
-            for (int k = 0; k < me->cells.capacity; k++) {
-                const int64_t at = k * me->cells.plane + row * me->cells.row + end;
-                const size_t words = (size_t)(me->cells.row - end);
+            for (int k = 0; k < (wide ? 1 : me->cells.capacity); k++) {
+                const int64_t at = place_of(me, row * me->cells.row + end, k);
+                const size_t words =
+                    (size_t)(me->cells.row - end) * (size_t)(wide ? me->cells.capacity : 1);
                 for (int a = 0; a < me->cells.dimension; a++)
                     memset(s->coordinate + w * me->cells.walker + a * me->cells.axis + at, 0,
                            sizeof(float) * words);
@@ -74,8 +80,8 @@ void normalise(const checkerboard *me, store *s)
                 for (int k = s->count[w * me->cells.plane + word]; k < me->cells.capacity; k++) {
                     for (int a = 0; a < me->cells.dimension; a++)
                         s->coordinate[w * me->cells.walker + a * me->cells.axis +
-                                      k * me->cells.plane + word] = a ? 0 : PLUGMC_NOWHERE;
-                    s->id[w * me->cells.axis + k * me->cells.plane + word] = 0;
+                                      place_of(me, word, k)] = a ? 0 : PLUGMC_NOWHERE;
+                    s->id[w * me->cells.axis + place_of(me, word, k)] = 0;
                 }
             }
             refresh_images(me, s, w, row * me->cells.row);
@@ -91,6 +97,17 @@ int lay_out(checkerboard *me, const plugmc_host *host)
     if (allocate_store(me, &me->now) && allocate_store(me, &me->next)) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the cells (%.0f MiB)",
                       2 * (double)(coordinate_bytes(me) + id_bytes(me)) / 1048576);
+}
+
+/* An array of all slots of a walker, 4 bytes each, into a wider one. */
+static void copy_slots(const checkerboard *me, const checkerboard *wider, const void *from,
+                       void *to)
+{
+    const size_t piece = 4 * (size_t)(me->cells.wide ? me->cells.capacity : me->cells.axis);
+    const size_t stride = 4 * (size_t)(me->cells.wide ? wider->cells.capacity : wider->cells.axis);
+    const int64_t pieces = me->cells.wide ? me->cells.plane : 1;
+    for (int64_t i = 0; i < pieces; i++)
+        memcpy((char *)to + (size_t)i * stride, (const char *)from + (size_t)i * piece, piece);
 }
 
 int grow(checkerboard *me, const plugmc_host *host)
@@ -123,11 +140,10 @@ int grow(checkerboard *me, const plugmc_host *host)
     memcpy(wider.now.count, me->now.count, count_bytes(me));
     for (int w = 0; w < me->cells.walkers; w++) {
         for (int a = 0; a < me->cells.dimension; a++)
-            memcpy(wider.now.coordinate + w * wider.cells.walker + a * wider.cells.axis,
-                   me->now.coordinate + w * me->cells.walker + a * me->cells.axis,
-                   sizeof(float) * me->cells.axis);
-        memcpy(wider.now.id + w * wider.cells.axis, me->now.id + w * me->cells.axis,
-               sizeof(uint32_t) * me->cells.axis);
+            copy_slots(me, &wider, me->now.coordinate + w * me->cells.walker + a * me->cells.axis,
+                       wider.now.coordinate + w * wider.cells.walker + a * wider.cells.axis);
+        copy_slots(me, &wider, me->now.id + w * me->cells.axis,
+                   wider.now.id + w * wider.cells.axis);
     }
     free_store(&me->now);
     free_store(&me->next);
