@@ -12,7 +12,7 @@ enum {
     LEAST_WALKERS = 32, /* each is one block: fewer leave most of a GPU idle */
     MOST_MET = 8192,    /* each trial meets all particles, where the host meets those nearby */
     PAIRS_AT_A_TIME = 10000000, /* that a walker meets in a launch, 0.1 s or so */
-    WARPS_ON_EACH = 24          /* multiprocessor, as far as registers allow */
+    WARPS_ON_EACH = 16          /* multiprocessor: as many as registers allow */
 };
 
 struct walk_memory {
@@ -181,14 +181,13 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
                                    (void *[]){&m->task, (void *)&view.positions});
 }
 
-/* Threads of a block. A single warp proposes once, and knows no barriers; so there are several only where walkers are
- * too few to fill the multiprocessors, and each has some particles to look at. */
+/* Threads of a block. Each warp proposes anew, so there are several only where walkers are too few to fill the
+ * multiprocessors, and each has some particles to look at. Constants: 108 to 4,000 Lennard-Jones particles in 128 to
+ * 4,096 walkers on an H200 (bench/results/2026-11-29-small-systems-h200.md). */
 static uint32_t threads_for(const plugmc_system *system, const plugmc_gpu *gpu)
 {
     const int64_t warps = (int64_t)WARPS_ON_EACH * gpu->multiprocessors / system->walkers,
-                  useful = system->particles / (2 * 32);
-    int64_t n = warps < useful ? warps : useful;
-    if (getenv("XWARPS")) n = atoi(getenv("XWARPS"));
+                  useful = system->particles / 128, n = warps < useful ? warps : useful;
     return 32 * (uint32_t)(n < 1 ? 1 : n > WALK_THREADS / 32 ? WALK_THREADS / 32 : n);
 }
 
