@@ -35,6 +35,7 @@ typedef struct heard {
     int stage, section; /* APART_LOADS, APART_CONFIGURES or APART_END; 0: nothing yet */
     long long limit;
     bool memory_short, silent;
+    char why_short[1024];
     int code;
     good_file *files;
     int count;
@@ -109,7 +110,10 @@ static void take_line(heard *h)
         free(h->files[h->count - 1].reader);
         h->files[h->count - 1].reader = checked(strdup(text));
         break;
-    case APART_SHORT: h->memory_short = true; break;
+    case APART_SHORT:
+        h->memory_short = true;
+        snprintf(h->why_short, sizeof h->why_short, "%s", text);
+        break;
     case APART_END:
         if (!h->memory_short) h->stage = APART_END;
         h->code = atoi(text);
@@ -171,7 +175,7 @@ static void tell_end(const heard *h, int status, double seconds, char *words, si
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (h->silent)
         snprintf(words, size, "has not returned after %d s", LONGEST);
-    else if (number == SIGXCPU)
+    else if (number == SIGXCPU || (number == SIGKILL && seconds > APART_SECONDS))
         snprintf(words, size, "has not returned after %.0f s of processor time", seconds);
     else if (number == SIGKILL)
         snprintf(words, size, "was killed, as the system does where memory is short");
@@ -202,9 +206,11 @@ static int refuse(engine *engine, const heard *h, int status, double seconds)
     }
     if (is_short(h, status) && h->limit)
         return report_error(engine->report, EXIT_MEMORY, source, p->section->line,
-                            "[%s] its callback 'configure' asks for more memory than there is for "
-                            "it, %.3g GiB",
-                            name, (double)h->limit / 1073741824);
+                            "%s: %.3g GiB is what it may take here",
+                            *h->why_short ? h->why_short
+                                          : "the plugins ask for too much memory as they check "
+                                            "their parameters",
+                            (double)h->limit / 1073741824);
     if (is_short(h, status)) return 0; /* this process is as short of it */
     tell_end(h, status, seconds, words, sizeof words);
     return report_error(engine->report, EXIT_INTERNAL, source, p->section->line,

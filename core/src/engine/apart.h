@@ -23,6 +23,9 @@ int apart_try(engine *, bool loaded, bool *tried);
 /* Reads from the socket, does what is asked for, and tells. Returns an exit code. */
 int apart_serve(int socket);
 
+/* Processor time, in seconds, for a plugin to check its parameters; files that they name give it more. */
+enum { APART_SECONDS = 30 };
+
 /* What it tells, as lines: a letter and a text. They do nothing in other processes. */
 enum {
     APART_LIMIT = 'm',      /* bytes of memory that it may take */
@@ -31,7 +34,7 @@ enum {
     APART_LOADED = 'L',     /* path of a plugin */
     APART_READS = 'f',      /* path of a file; the plugin that reads it comes next */
     APART_READER = 'p',
-    APART_SHORT = 's', /* a plugin has said that memory is short */
+    APART_SHORT = 's', /* what a plugin has said, if that is that memory is short */
     APART_END = 'e'    /* the exit code */
 };
 void apart_tell(int letter, long long number);

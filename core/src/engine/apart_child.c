@@ -16,7 +16,9 @@
 
 static int parent = -1; /* the socket; -1: this process is no such child */
 static const engine *configured;
-static timer_t stopwatch;
+static timer_t
+    stopwatches[2]; /* the second one for a plugin that is not ended by the signal of the first */
+static char why[1024]; /* the first error */
 static int seconds_to_load;
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
@@ -27,19 +29,24 @@ enum { LIMITS_MEMORY = 0 }; /* they map more than any limit */
 enum { LIMITS_MEMORY = 1 };
 #endif
 
-enum { CONFIGURES = 30, BYTES_A_SECOND = 5000000 };
+enum { CONFIGURES = APART_SECONDS, BYTES_A_SECOND = 5000000 };
 
 /* Processor time of this thread from now on. Threads of the plugin are not counted: a machine has many. */
 static void allow_seconds(long seconds)
 {
-    const struct itimerspec time = {.it_value.tv_sec = seconds};
-    timer_settime(stopwatch, 0, &time, NULL);
+    for (int k = 0; k < 2; k++) {
+        const struct itimerspec time = {.it_value.tv_sec = seconds + k};
+        timer_settime(stopwatches[k], 0, &time, NULL);
+    }
 }
 
-static void start_stopwatch(void)
+static void start_stopwatches(void)
 {
-    struct sigevent ends = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGXCPU};
-    if (timer_create(CLOCK_THREAD_CPUTIME_ID, &ends, &stopwatch)) _exit(EXIT_MEMORY);
+    static const int numbers[] = {SIGXCPU, SIGKILL};
+    for (int k = 0; k < 2; k++) {
+        struct sigevent ends = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = numbers[k]};
+        if (timer_create(CLOCK_THREAD_CPUTIME_ID, &ends, &stopwatches[k])) _exit(EXIT_MEMORY);
+    }
 }
 
 /* A number in a file of the system, behind a word if that is not "". INFINITY: it is not there. */
@@ -127,7 +134,11 @@ bool apart_reads(const char *path, const char *plugin)
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
 
-static void hear_nothing(void *listener, const report_message *m) { (void)listener, (void)m; }
+static void hear(void *listener, const report_message *m)
+{
+    (void)listener;
+    if (m->kind == REPORT_ERROR && m->text && !*why) snprintf(why, sizeof why, "%s", m->text);
+}
 
 static bool get(FILE *in, void *out, size_t bytes) { return fread(out, bytes, 1, in) == 1; }
 
@@ -149,7 +160,7 @@ static bool read_asked(FILE *in, engine *engine, int64_t **capacities, int32_t *
 
 int apart_serve(int socket)
 {
-    static report report = {.hear = hear_nothing};
+    static report report = {.hear = hear};
     static engine engine = {.report = &report, .in_child = true};
     int64_t *capacities;
     int32_t species;
@@ -159,14 +170,14 @@ int apart_serve(int socket)
     parent = socket;
     configured = &engine;
     limit_memory();
-    start_stopwatch();
+    start_stopwatches();
     config_read(&engine.config, &report);
     for (int32_t s = 0; s < species && s < engine.config.species_count; s++)
         engine.config.species[s].room = capacities[s];
     free(capacities);
     const int code = engine_configure(&engine);
     allow_seconds(seconds_to_load);
-    if (code == EXIT_MEMORY) apart_tell(APART_SHORT, 0);
+    if (code == EXIT_MEMORY) tell_text(APART_SHORT, why);
     apart_tell(APART_END, code);
     return EXIT_DONE;
 }
