@@ -171,8 +171,8 @@ int command_rehearse(int argc, char **argv)
     struct stat info = {0};
     if (argc != 3) return EXIT_USAGE;
     const char *kind = argv[0], *path = argv[1];
-    child_program = NULL;
     if (!strcmp(kind, "plugins")) return rehearse_plugins();
+    child_program = NULL;
     const bool loads = !strcmp(kind, "load"); /* its libraries may take memory as they start */
     int64_t bytes = stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
     int out = hide_output();

@@ -32,14 +32,14 @@ typedef struct heard {
     const engine *engine;
     char line[4200];
     size_t length;
-    int stage, section; /* APART_LOADS, APART_CONFIGURES or APART_END; 0: nothing yet */
+    int stage, section; /* APART_LOADS, _CONFIGURES, _CHECKS or _END; 0: nothing yet */
     long long limit;
     bool memory_short, silent;
-    char why_short[1024];
+    char why_short[1024]; /* "": it has not said so itself */
+    int line_short;       /* of the INI file, to which that belongs */
     int code;
     good_file *files;
     int count;
-    bool reads; /* the last file was asked for in this stage */
 } heard;
 
 /* ---- What it is asked ------------------------------------------------------------------------ */
@@ -88,7 +88,6 @@ static void enter(heard *h, int stage, int section)
     if (section < 0 || section >= config->plugin_count) return;
     h->stage = stage;
     h->section = section;
-    h->reads = false;
     if (stage == APART_CONFIGURES)
         crash_calling(config->plugins[section].section->name, "configure");
 }
@@ -100,19 +99,21 @@ static void take_line(heard *h)
     case APART_LIMIT: h->limit = atoll(text); break;
     case APART_LOADS:
     case APART_CONFIGURES: enter(h, h->line[0], atoi(text)); break;
-    case APART_LOADED: keep_file(h, text); break;
-    case APART_READS:
-        keep_file(h, text);
-        h->reads = true;
-        break;
+    case APART_LOADED:
+    case APART_READS: keep_file(h, text); break;
     case APART_READER:
         if (!h->count) break;
         free(h->files[h->count - 1].reader);
         h->files[h->count - 1].reader = checked(strdup(text));
         break;
+    case APART_CHECKS:
+        h->stage = APART_CHECKS;
+        crash_called();
+        break;
     case APART_SHORT:
         h->memory_short = true;
-        snprintf(h->why_short, sizeof h->why_short, "%s", text);
+        h->line_short = atoi(text);
+        snprintf(h->why_short, sizeof h->why_short, "%s", text + strcspn(text, " "));
         break;
     case APART_END:
         if (!h->memory_short) h->stage = APART_END;
@@ -191,29 +192,23 @@ static bool is_short(const heard *h, int status)
     return h->memory_short || (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_MEMORY);
 }
 
-/* It has ended in a callback. If that had a file read, it may be the file. */
+/* It has ended in a callback. */
 static int refuse(engine *engine, const heard *h, int status, double seconds)
 {
     const plugin_section *p = &engine->config.plugins[h->section];
     const char *source = ini_source(&engine->config.ini, p->section), *name = p->section->name;
+    const int line = *h->why_short ? h->line_short : p->section->line;
     char words[REHEARSAL_REASON];
-    if (h->reads) {
-        const good_file *f = &h->files[h->count - 1];
-        const int code = rehearse("plugin", f->path, f->reader, EXIT_INPUT, NULL, words);
-        if (code)
-            return report_error(engine->report, code, source, p->section->line, "[%s] %s: %s", name,
-                                f->path, words);
-    }
     if (is_short(h, status) && h->limit)
-        return report_error(engine->report, EXIT_MEMORY, source, p->section->line,
+        return report_error(engine->report, EXIT_MEMORY, source, line,
                             "%s: %.3g GiB is what it may take here",
-                            *h->why_short ? h->why_short
-                                          : "the plugins ask for too much memory as they check "
-                                            "their parameters",
+                            *h->why_short ? h->why_short + 1
+                                          : "a plugin asks for too much memory as it checks its "
+                                            "parameters",
                             (double)h->limit / 1073741824);
     if (is_short(h, status)) return 0; /* this process is as short of it */
     tell_end(h, status, seconds, words, sizeof words);
-    return report_error(engine->report, EXIT_INTERNAL, source, p->section->line,
+    return report_error(engine->report, EXIT_INTERNAL, source, line,
                         "[%s] its callback 'configure' %s: the code of plugin %s is wrong", name,
                         words, p->plugin);
 }
@@ -243,7 +238,8 @@ static void remember(const heard *h)
 static int judge(engine *engine, const heard *h, int status, double seconds, bool loaded,
                  bool *tried)
 {
-    *tried = h->stage == APART_CONFIGURES || h->stage == APART_END;
+    /* what the core looks at afterwards is not part of this */
+    *tried = h->stage && h->stage != APART_LOADS;
     if (h->stage == APART_END && status == 0) remember(h);
     if (h->stage == APART_CONFIGURES) return refuse(engine, h, status, seconds);
     return *tried || !loaded ? 0 : refuse_loading(engine, h, status);

@@ -3,8 +3,8 @@
  * in a sentence, and in this process nothing has happened: no lock or file is left, and a host program goes on.
  *
  * The child, `plugmc rehearse plugins SOCKET ""`, has the INI file as this process has read it. It tells which section it
- * comes to, and which files it has found good. A file that a plugin would have read by a child of its own
- * (plugmc_host.rehearse) is read in this one. Messages of plugins are not heard: they say the same here. */
+ * comes to, and which files it has found good: these are not rehearsed again. Messages of plugins are not heard: they say the
+ * same here. */
 #ifndef PLUGMC_APART_H
 #define PLUGMC_APART_H
 
@@ -32,13 +32,14 @@ enum {
     APART_LOADS = 'l',      /* number of a plugin's section */
     APART_CONFIGURES = 'c', /* the same */
     APART_LOADED = 'L',     /* path of a plugin */
-    APART_READS = 'f',      /* path of a file; the plugin that reads it comes next */
+    APART_CHECKS = 'o', /* the core has called `configure` of all and looks at what came of it */
+    APART_READS = 'f',  /* path of a file that was good; the plugin that reads it comes next */
     APART_READER = 'p',
-    APART_SHORT = 's', /* what a plugin has said, if that is that memory is short */
+    APART_SHORT = 's', /* line of the INI file, and what was said there: that memory is short */
     APART_END = 'e'    /* the exit code */
 };
 void apart_tell(int letter, long long number);
 void apart_loaded(const loaded *);
-/* Whether this process is the child, which may break down on the file: then there is no other one. */
-bool apart_reads(const char *path, const char *plugin);
+/* A file is rehearsed for a plugin, as by rehearsal.h, in this process or its child. */
+int apart_rehearse(const char *path, const char *plugin, char *reason);
 #endif

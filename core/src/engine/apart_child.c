@@ -10,11 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/paths.h"
+#include "base/rehearsal.h"
 #include "engine/apart.h"
 #include "parallel/team.h"
 
-static int parent = -1; /* the socket; -1: this process is no such child */
+static int parent = -1;     /* the socket; -1: this process is no such child */
+static const char *program; /* what it is a child of */
 static const engine *configured;
 static timer_t
     stopwatches[2]; /* the second one for a plugin that is not ended by the signal of the first */
@@ -124,12 +127,15 @@ void apart_loaded(const loaded *l)
     tell_text(APART_LOADED, l->path);
 }
 
-bool apart_reads(const char *path, const char *plugin)
+/* Plugins are loaded without a child here, but not files of libraries that may want all memory for them. */
+int apart_rehearse(const char *path, const char *plugin, char *reason)
 {
-    if (parent < 0) return false;
-    tell_text(APART_READS, path);
-    tell_text(APART_READER, plugin);
-    return true;
+    if (parent < 0) return rehearse("plugin", path, plugin, EXIT_INPUT, NULL, reason);
+    child_program = program;
+    const int code = rehearse("plugin", path, plugin, EXIT_INPUT, NULL, reason);
+    child_program = NULL;
+    if (!code) tell_text(APART_READS, path), tell_text(APART_READER, plugin);
+    return code;
 }
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
@@ -168,6 +174,8 @@ int apart_serve(int socket)
     if (!read_asked(in, &engine, &capacities, &species)) return EXIT_INTERNAL;
     fclose(in);
     parent = socket;
+    program = child_program;
+    child_program = NULL;
     configured = &engine;
     limit_memory();
     start_stopwatches();

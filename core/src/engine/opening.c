@@ -213,6 +213,7 @@ static int configure_instances(engine *engine)
             if (!first_error) first_error = code;
         }
         if (first_error) return first_error;
+        apart_tell(APART_CHECKS, 0);
         engine->system.range = 0;
         for (int t = 0; t < terms; t++)
             if (engine->terms[t].sampled && engine->terms[t].plugin->potential->pair)

@@ -113,8 +113,7 @@ static int host_view(plugmc_context *context, const double *positions, int32_t o
 static int host_rehearse(plugmc_context *context, const char *path)
 {
     char reason[REHEARSAL_REASON];
-    if (apart_reads(path, context->plugin)) return PLUGMC_OK;
-    int code = rehearse("plugin", path, context->plugin, EXIT_INPUT, NULL, reason);
+    int code = apart_rehearse(path, context->plugin, reason);
     if (!code) return PLUGMC_OK;
     return host_fail(context, context_plugin_code_of(code), "%s: %s", path, reason);
 }
