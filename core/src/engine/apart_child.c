@@ -143,7 +143,8 @@ int apart_rehearse(const char *path, const char *plugin, char *reason)
 static void hear(void *listener, const report_message *m)
 {
     (void)listener;
-    if (m->kind == REPORT_ERROR && m->text && !*why) snprintf(why, sizeof why, "%s", m->text);
+    if (m->kind == REPORT_ERROR && m->text && !*why)
+        snprintf(why, sizeof why, "%d %s", m->line, m->text);
 }
 
 static bool get(FILE *in, void *out, size_t bytes) { return fread(out, bytes, 1, in) == 1; }
