@@ -4,17 +4,30 @@
 # Sweeps a second at packing fraction 0.698 (checkerboard) with a checkpoint every P seconds and without, in runs in turn.
 #
 #     bench/checkpoints.sh [--period P] [--count C] [--rounds R] [--trajectory GB] [--disks N] [--packing X] [--device gpu|cpu]
+#                         [--processor [--sweeps S]]
 #
 # Sweeps a second are those between the progress lines of one run over C periods (C = 2): without checkpoints from P/2
 # seconds after its beginning on, with them after the first one is there, whose time is printed, too. R pairs of runs (2),
 # P = 10. Runs are killed, so that no last checkpoint is waited for. Checkpoints are flushed to the disk, whose file system
 # is printed. At the end the size of a checkpoint is printed.
 #
+# With --processor and --sweeps S (60), what is counted is processor time, user and system, of the program and its children:
+# of S sweeps on one thread with as many checkpoints as there is time for, and without any but the last, in R pairs of runs
+# in turn; the difference is divided by the number of checkpoints. Their median as a share of one processor, with one
+# checkpoint every P seconds, is the cost. Sweeps a second scatter by more than 1 % on a machine that others use, and where
+# all processors sweep; this does so less, as waiting does not count, and a run has tens of checkpoints.
+#
 # With --trajectory the run has a trajectory of so many GB, to which each checkpoint adds. $TMPDIR says where the files are.
 set -eu
-period=10 count=2 rounds=2 gigabytes=0 disks=1048576 packing=0.698 device=gpu
+period=10 count=2 rounds=2 gigabytes=0 disks=1048576 packing=0.698 device=gpu processor=no sweeps=60
 while [ $# -gt 0 ]; do
     case $1 in
+    --processor)
+        processor=yes
+        shift
+        continue
+        ;;
+    --sweeps) sweeps=$2 ;;
     --period) period=$2 ;;
     --count) count=$2 ;;
     --rounds) rounds=$2 ;;
@@ -132,10 +145,48 @@ rate()
             }' || fail "there are too few progress lines in $period seconds"
 }
 
+# seconds CHECKPOINT: processor time of the sweeps, and how often the file was written.
+seconds()
+{
+    local TIMEFORMAT='%U %S'
+    rm -f sim.h5
+    { time "$plugmc" run sim.ini --quiet --set run.sweeps="$sweeps" --set run.threads=1 --set run.checkpoint="$1" \
+        >/dev/null 2>error.txt; } 2>time.txt || fail "a run has failed"
+    grep -aoE '[0-9a-f]{32} [0-9]+' sim.h5 | awk 'NR == 1 { print $2 }' | paste -d ' ' time.txt - |
+        awk 'NF == 3 { print $1 + $2, $3; good = 1 } END { exit !good }' || fail "a file does not say how often it was written"
+}
+
+# Of both runs the file is made once to see that it can be, and written at the end.
+count_processor()
+{
+    local r without with
+    printf '%16s %16s %14s %18s\n' "none: s" "with: s" checkpoints "s for a checkpoint"
+    for ((r = 0; r < rounds; r++)); do
+        without=$(seconds 0)
+        with=$(seconds 1e-9)
+        awk -v a="$without" -v b="$with" 'BEGIN {
+            split(a, none); split(b, some)
+            n = some[2] - none[2]
+            if (n < 1) exit 1
+            printf "%16.2f %16.2f %14d %18.4f\n", none[1], some[1], n, (some[1] - none[1]) / n
+        }' || fail "there was no time for a checkpoint: --sweeps makes the runs longer"
+    done | tee rounds.txt
+    [ "$(wc -l <rounds.txt)" = "$rounds" ] || exit 1
+    sort -g -k 4 rounds.txt | awk -v p="$period" '{ t[NR] = $4 } END {
+        m = (t[int((NR + 1) / 2)] + t[int(NR / 2) + 1]) / 2
+        printf "one every %g s: %.2f %% of a processor (median)\n", p, 100 * m / p }'
+}
+
 echo "$("$plugmc" --version | head -1), commit $(git -C "$(dirname "$plugmc")" rev-parse --short HEAD 2>/dev/null || echo '?')"
 echo "$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1) \
 $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg); \
 $(df -T . | awk 'END { print $2 }')"
+if [ $processor = yes ]; then
+    echo "$disks disks, $sweeps sweeps"
+    count_processor
+    echo "a checkpoint has $(stat -c %s sim.h5 | awk '{ printf "%.1f", $1 / 1e6 }') MB"
+    exit 0
+fi
 make_file
 echo "$disks disks, trajectory of $(stat -c %s sim.gsd 2>/dev/null | awk '{ printf "%.3f", $1 / 1e9 }') GB, a checkpoint every $period s"
 cost() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", 100 * (a / b - 1) }'; }

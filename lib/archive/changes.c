@@ -21,6 +21,7 @@ typedef struct block {
     char bytes[CHANGES_BLOCK];
 } block;
 
+/* The last one is the version. */
 static const char magic[8] = "h5mdchg2";
 
 bool changes_begin(changes *c, uint64_t bytes)
@@ -89,3 +90,16 @@ int changes_apply(const char *name, const char *path)
     if (to >= 0) close(to);
     return code;
 }
+
+int changes_version(const char *name)
+{
+    char found[sizeof magic] = {0};
+    const int last = sizeof magic - 1, fd = open(name, O_RDONLY | O_CLOEXEC);
+    const bool is_one = fd >= 0 && bytes_read(fd, found, sizeof found) &&
+                        !memcmp(found, magic, (size_t)last) && found[last] > '0' &&
+                        found[last] <= '9';
+    if (fd >= 0) close(fd);
+    return is_one ? found[last] - '0' : 0;
+}
+
+int changes_own_version(void) { return magic[sizeof magic - 1] - '0'; }

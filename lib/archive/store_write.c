@@ -23,7 +23,7 @@ static hid_t here(const writer *w) { return w->within[w->depth]; }
 /* The next bytes, to be freed, with a zero behind them; NULL with a failure. */
 static void *take(writer *w, size_t bytes)
 {
-    char *data = malloc(bytes + 1);
+    char *data = bytes_take(bytes + 1);
     if (!data) store_short(&w->store);
     if (data && fread(data, 1, bytes, w->in) != bytes) {
         store_fail(&w->store, "what is to be written ends too early");
@@ -100,11 +100,11 @@ static hsize_t elements(int rank, const hsize_t *shape)
     return n;
 }
 
-/* Rows of about 16 KiB, or an equal part of a long row: about 16 MiB, as HDF5 wants less than
- * 4 GiB. */
+/* Rows of about 16 KiB, or an equal part of a long row: about a MiB, since HDF5 takes new memory for each chunk if they
+ * are large, and fetching that costs more than the checksum. */
 static void choose_chunk(hid_t type, int rank, const hsize_t *shape, hsize_t *chunk)
 {
-    const hsize_t few = 16 << 10, many = 16 << 20;
+    const hsize_t few = 16 << 10, many = 1 << 20;
     hsize_t bytes = H5Tget_size(type);
     for (int i = rank - 1; i > 0; i--) {
         hsize_t parts = shape[i] * bytes / many + 1;

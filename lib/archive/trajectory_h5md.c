@@ -66,6 +66,18 @@ static int complete(const replacement *file, int grown, const char *changes, con
     return changes_apply(changes, path);
 }
 
+/* Why what another process has left could not be completed. */
+static int tell_changes(int error, const char *changes, const char *path, char why[OUTPUT_WHY])
+{
+    const int version = error == EBADMSG ? changes_version(changes) : 0;
+    if (!version || version == changes_own_version()) return trajectory_failed(error, path, why);
+    snprintf(why, OUTPUT_WHY,
+             "%s: %s is of version %d of plugmc's files of changes, and this program reads version "
+             "%d: go on with the program that has written it",
+             path, changes, version, changes_own_version());
+    return EXIT_OUTPUT;
+}
+
 /* What could not be completed goes from the end of the file. */
 static int grow(output_data *data, const char *path, const char *changes, char why[OUTPUT_WHY])
 {
@@ -101,7 +113,7 @@ int h5md_trajectory_append(output_data *data, char why[OUTPUT_WHY])
         code = trajectory_failed(ENOMEM, t->base, why);
     } else if (t->written) {
         if (!access(changes, F_OK)) code = changes_apply(changes, path);
-        code = code ? trajectory_failed(code, path, why) : grow(data, path, changes, why);
+        code = code ? tell_changes(code, changes, path, why) : grow(data, path, changes, why);
     } else if (t->frame_count) { /* else the next ones replace what is there */
         code = begin(data, path, why);
     }
@@ -157,7 +169,7 @@ int h5md_trajectory_open(output_data *data, enum trajectory_found *found, int64_
     if (!code) lock_remove_strays(path);
     if (!code && !access(changes, F_OK)) {
         code = changes_apply(changes, path);
-        if (code) code = trajectory_failed(code, path, why);
+        if (code) code = tell_changes(code, changes, path, why);
     }
     if (!code && !access(path, F_OK)) {
         code = look(path, run, &there, why);

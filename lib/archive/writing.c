@@ -110,10 +110,27 @@ bool output_names_clash(const output_data *data, const char **observable, const 
     return false;
 }
 
-/* Is the file that is replaced still the one that was written or read last? */
+/* Whether it is the very file that this process left, to which nobody has written since. It is opened for that, so that
+ * a network file system asks its server. */
+static bool is_as_left(const char *path, const output_file *file)
+{
+    struct stat now;
+    const struct stat *left = &file->left;
+    const int fd = left->st_nlink ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    const bool same = fd >= 0 && !fstat(fd, &now) && now.st_dev == left->st_dev &&
+                      now.st_ino == left->st_ino && now.st_size == left->st_size &&
+                      now.st_mtim.tv_sec == left->st_mtim.tv_sec &&
+                      now.st_mtim.tv_nsec == left->st_mtim.tv_nsec;
+    if (fd >= 0) close(fd);
+    return same;
+}
+
+/* Is the file that is replaced still the one that was written or read last? A process that reads its stamp is started only
+ * where that is not plain. */
 static outcome check_stamp(const char *from, const output_data *data)
 {
     store reading;
+    if (is_as_left(from, &data->file)) return (outcome){0};
     store_open_path_apart(&reading, from);
     const int fd = reading.fd; /* of the file, where no child process reads it */
     origin_check_stamp(&reading, data);
@@ -130,8 +147,8 @@ static outcome failure(int code)
     return end;
 }
 
-/* keeps = false: all is done but the last step, and the old file, or none, is there as before. */
-static outcome write_file(const char *path, bool fresh, bool keeps, const output_data *data,
+/* made: NULL: all is done but the last step, and the old file, or none, is there as before; else the new file. */
+static outcome write_file(const char *path, bool fresh, struct stat *made, const output_data *data,
                           const char *stamp)
 {
     replacement file;
@@ -149,7 +166,8 @@ static outcome write_file(const char *path, bool fresh, bool keeps, const output
     }
     free(base);
     if (code) return failure(code);
-    if (end.failed || !keeps)
+    if (made && fstat(file.fd, made)) made->st_nlink = 0;
+    if (end.failed || !made)
         replacement_abandon(&file);
     else if ((code = replacement_finish(&file)))
         return failure(code);
@@ -181,7 +199,7 @@ int output_rehearse(const char *path, output_data *data, report *r)
     if (margin == MAP_FAILED)
         return report_error(r, EXIT_MEMORY, NULL, 0, "cannot write %s: %s (nothing was changed)",
                             path, strerror(ENOMEM));
-    const outcome end = write_file(path, true, false, data, stamp);
+    const outcome end = write_file(path, true, NULL, data, stamp);
     munmap(margin, MARGIN);
     if (!end.failed) return EXIT_DONE;
     return report_error(r, end.memory_short ? EXIT_MEMORY : EXIT_OUTPUT, NULL, 0,
@@ -189,11 +207,13 @@ int output_rehearse(const char *path, output_data *data, report *r)
 }
 
 /* All of `data` is in the file now. */
-static void note_written(const char *path, output_data *data, const char *stamp)
+static void note_written(const char *path, output_data *data, const char *stamp,
+                         const struct stat *made)
 {
     struct stat info;
     data->file.error = 0;
     data->file.writes++;
+    data->file.left = *made;
     strcpy(data->file.stamp, stamp);
     data->file.device = stat(path, &info) ? 0 : info.st_dev;
     data->file.inode = data->file.device ? info.st_ino : 0;
@@ -218,13 +238,14 @@ int output_try(const char *path, bool fresh, output_data *data, lost_frames *los
     if (code) return code;
     snprintf(stamp, sizeof stamp, "%s %llu", data->file.identity,
              (unsigned long long)data->file.writes + 1);
-    const outcome end = write_file(path, fresh, true, data, stamp);
+    struct stat made = {0};
+    const outcome end = write_file(path, fresh, &made, data, stamp);
     if (end.failed) {
         snprintf(why, OUTPUT_WHY, "%s", end.reason);
         data->file.error = end.error;
         return end.memory_short ? EXIT_MEMORY : EXIT_OUTPUT;
     }
-    note_written(path, data, stamp);
+    note_written(path, data, stamp, &made);
     return EXIT_DONE;
 }
 

@@ -2,6 +2,8 @@
 #include "base/bytes.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,4 +30,13 @@ bool bytes_write(int file, const void *from, size_t bytes)
         at += n, bytes -= (size_t)n;
     }
     return true;
+}
+
+void *bytes_take(size_t bytes)
+{
+    const size_t page = 2 << 20;
+    if (bytes < 2 * page) return malloc(bytes);
+    void *data = aligned_alloc(page, (bytes + page - 1) / page * page);
+    if (data) madvise(data, bytes, MADV_HUGEPAGE); /* where there are none it stays as it is */
+    return data;
 }

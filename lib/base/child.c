@@ -101,6 +101,19 @@ int child_converse(pid_t *child, int *socket, const int *files, int count, char 
     return code;
 }
 
+static bool is_ignored(const struct sigaction *a)
+{
+    return a->sa_flags & SA_NOCLDWAIT || (!(a->sa_flags & SA_SIGINFO) && a->sa_handler == SIG_IGN);
+}
+
+bool child_ends_are_known(struct sigaction *before)
+{
+    const struct sigaction plain = {.sa_handler = SIG_DFL};
+    const bool ignored = sigaction(SIGCHLD, NULL, before) == 0 && is_ignored(before);
+    if (ignored) sigaction(SIGCHLD, &plain, NULL);
+    return ignored;
+}
+
 /* If SIGCHLD is ignored nobody learns how a child ended: -1, which is no end of a good one. */
 int child_wait(pid_t child)
 {

@@ -52,6 +52,13 @@ static void remember(const known *k)
     next_good = (next_good + 1) % KNOWN;
 }
 
+void rehearsal_was_good(const char *kind, const char *path, const char *detail)
+{
+    known k;
+    describe(&k, kind, path, detail);
+    remember(&k);
+}
+
 /* ---- The child ------------------------------------------------------------------------------ */
 
 /* All that the child has to say, until it ends. 0 or errno. */
@@ -149,15 +156,10 @@ static int run_child(char *const arguments[], const char *kind, enum exit_code d
     return judge(status, kind, found, damaged, reason);
 }
 
-static bool is_ignored(const struct sigaction *a)
-{
-    return a->sa_flags & SA_NOCLDWAIT || (!(a->sa_flags & SA_SIGINFO) && a->sa_handler == SIG_IGN);
-}
-
 int rehearse(const char *kind, const char *path, const char *detail, enum exit_code damaged,
              findings *wanted, char reason[REHEARSAL_REASON])
 {
-    struct sigaction before, plain = {.sa_handler = SIG_DFL};
+    struct sigaction before;
     findings found = {0};
     known now;
     reason[0] = 0;
@@ -166,9 +168,7 @@ int rehearse(const char *kind, const char *path, const char *detail, enum exit_c
     if (!wanted && is_known(&now)) return EXIT_DONE;
     char *const arguments[] = {(char *)"plugmc", (char *)"rehearse", (char *)kind,
                                (char *)path,     (char *)detail,     NULL};
-    /* where it is ignored nobody knows how a child has ended */
-    const bool ignored = sigaction(SIGCHLD, NULL, &before) == 0 && is_ignored(&before);
-    if (ignored) sigaction(SIGCHLD, &plain, NULL);
+    const bool ignored = child_ends_are_known(&before);
     int code = run_child(arguments, kind, damaged, &found, reason);
     if (ignored) sigaction(SIGCHLD, &before, NULL);
     if (!code) remember(&now);

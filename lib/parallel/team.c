@@ -125,7 +125,7 @@ int team_be_guest(report *r, const void *mpi_comm, int32_t fortran)
 
 bool team_is_guest(void) { return guest; }
 
-void team_imagine(int32_t ranks) { now = (team){0, ranks, 0, 1, 0, 1}; }
+void team_imagine(int32_t rank, int32_t ranks) { now = (team){rank, ranks, 0, 1, 0, 1}; }
 
 bool team_has_met(void) { return mpi != NULL; }
 

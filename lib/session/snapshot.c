@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "archive/trajectory.h"
+#include "base/bytes.h"
 #include "engine/sync.h"
 #include "session/blobs.h"
 #include "engine/moves.h"
@@ -42,7 +43,7 @@ static size_t position_bytes(const session *session)
 static kept_state *make_state(const session *session)
 {
     kept_state *k = calloc(1, sizeof *k);
-    if (k) k->positions = malloc(position_bytes(session));
+    if (k) k->positions = bytes_take(position_bytes(session));
     if (k && k->positions) {
         k->holders = 1;
         return k;

@@ -298,6 +298,7 @@ void starting_again(asked *a, session *session, output_data *found)
     a->again = true;
     a->if_there = !a->resume;
     const struct session kept = {.engine.report = session->engine.report,
+                                 .engine.in_child = true, /* plugins have been tried in one */
                                  .command = session->command,
                                  .tells = session->tells,
                                  .embedded = session->embedded,

@@ -156,6 +156,7 @@ static void take_written(output_data *out, const output_data *done)
     out->file.writes = done->file.writes;
     out->file.device = done->file.device;
     out->file.inode = done->file.inode;
+    out->file.left = done->file.left;
     memcpy(out->file.stamp, done->file.stamp, sizeof out->file.stamp);
     memcpy(out->file.identity, done->file.identity, sizeof out->file.identity);
 }

@@ -150,7 +150,7 @@ int command_check(int argc, char **argv)
     session session = {.engine.report = &report};
     if (watchdog_begin())
         return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the plugins");
-    if (a.processes) team_imagine(a.processes);
+    if (a.processes) team_imagine(0, a.processes);
     code = starting_read(&session, &a.asked, &(output_data){0});
     if (!code) code = starting_probe(&session, session.engine.config.run.output, "[run] output");
     if (!code && a.architecture_count) {

@@ -17,6 +17,7 @@
 #include "archive/rehearsal_child.h"
 #include "archive/store_apart.h"
 #include "plugin/loader.h"
+#include "engine/apart.h"
 #include "engine/services.h"
 
 /* ---- Limits --------------------------------------------------------------------------------- */
@@ -114,20 +115,6 @@ static int rehearse_plugin(const char *path, const char *plugin, char reason[REH
 
 /* ---- A plugin that is loaded ---------------------------------------------------------------- */
 
-/* Reads every text of a descriptor to its end. */
-static size_t read_texts(const plugmc_plugin *d)
-{
-    size_t length = 0;
-    const char *const texts[] = {d->name, d->summary, d->reference, d->source, d->source_name};
-    for (int i = 0; i < PLUGMC_COUNT(texts); i++) length += texts[i] ? strlen(texts[i]) : 0;
-    for (int i = 0; i < d->parameter_count; i++) {
-        const plugmc_parameter *p = &d->parameters[i];
-        const char *const words[] = {p->name, p->fallback, p->unit, p->choices, p->doc};
-        for (int k = 0; k < PLUGMC_COUNT(words); k++) length += words[k] ? strlen(words[k]) : 0;
-    }
-    return length;
-}
-
 /* Whatever is wrong with it, the parent will find; a byte says that this process has lived to the end,
  * which code that is loaded may end with 0. */
 static int rehearse_loading(const char *path, int out)
@@ -135,11 +122,25 @@ static int rehearse_loading(const char *path, int out)
     char why[1024];
     loaded plugin;
     if (plugin_open(path, 0, &plugin, why, sizeof why)) {
-        volatile size_t read = read_texts(plugin.plugin);
-        (void)read;
+        plugin_read_texts(plugin.plugin);
         plugin_unload(&plugin);
     }
     return write(out, "", 1) == 1 ? EXIT_DONE : EXIT_INTERNAL;
+}
+
+/* ---- All plugins of a run ------------------------------------------------------------------- */
+
+/* The socket goes where no plugin looks for it. What libraries do as the program ends is part of it. */
+static int rehearse_plugins(void)
+{
+    const int socket = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1),
+              nowhere = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (socket < 0 || nowhere < 0 || dup2(nowhere, STDIN_FILENO) < 0) _exit(EXIT_INTERNAL);
+    close(nowhere);
+    lower(RLIMIT_CORE, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    store_guard_hdf5();
+    exit(apart_serve(socket));
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */
@@ -170,6 +171,7 @@ int command_rehearse(int argc, char **argv)
     struct stat info = {0};
     if (argc != 3) return EXIT_USAGE;
     const char *kind = argv[0], *path = argv[1];
+    if (!strcmp(kind, "plugins")) return rehearse_plugins();
     child_program = NULL;
     const bool loads = !strcmp(kind, "load"); /* its libraries may take memory as they start */
     int64_t bytes = stat(path, &info) == 0 ? (int64_t)info.st_size : 0;

@@ -199,6 +199,7 @@ static int open_point(const points_asked *a, int64_t k, session *session)
     if (!code) code = assign(a, k, &engine->config.ini, engine->report);
     char *pairs = values_of(&a->points[k], of_chain, PLUGMC_COUNT(of_chain));
     engine->device.offer = offer;
+    engine->in_child = true;
     engine->pairs_known = tfind(pairs, &probed, compare_texts) != NULL;
     limits before;
     limit_seconds(MOST_CPU, MOST_SECONDS, &before);

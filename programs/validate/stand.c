@@ -208,6 +208,7 @@ static int open_run(const target *t, int system, enum stand_changes changes, int
     engine *engine = &s->session.engine;
     engine->report = &s->heard.report;
     engine->pairs_known = true;
+    engine->in_child = true;
     engine->tests_plugin = potential;
     engine->config.without_mover = potential && changes == STAND_POSITIONS;
     int code = stand_input(t, system, changes, &engine->config.ini, engine->report);

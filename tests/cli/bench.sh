@@ -300,6 +300,8 @@ test_bench_checkpoints()
     else
         grep -q 'there are too few progress lines' "$err" || fail "it did not end well"
     fi
+    must bench checkpoints --disks 4096 --device cpu --processor --sweeps 3000 --rounds 1
+    grep -Eq "^one every 10 s: -?[0-9.]+ % of a processor" "$out" || fail "no cost"
     plugmc bench checkpoints --often 1
     [ $status = 2 ] && grep -q "there is no '--often'" "$err" || fail "not refused"
 }

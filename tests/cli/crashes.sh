@@ -28,7 +28,7 @@ crashing()
 
 # crashes CALLBACK PLUGIN NAME COMMAND...: `plugmc COMMAND` crashes in each of the first calls of
 # CALLBACK (of crashing.h), until there are no more or MOST, and says that it was in the callback NAME
-# of PLUGIN; in which there may be alternatives, as 'energy|start'. The output there before is kept.
+# of PLUGIN, or that `configure` has crashed in the child that calls it first; in which there may be alternatives, as 'energy|start'. The output there before is kept.
 crashes()
 {
     local callback=$1 plugin=$2 name=$3 call most=${MOST-12}
@@ -40,7 +40,9 @@ crashes()
         [ "$status" != 0 ] || break
         [ "$status" != 7 ] || skip "kernels cannot be compiled here"
         expect_exit 9
-        grep -Eq "^crashed \(segmentation fault, SIGSEGV\) in [^ ]*/crashing_[a-z]*\.so, in the callback \
+        [ "$name" = configure ] &&
+            grep -Fq "[$plugin] its callback 'configure' crashes (Segmentation fault): the code of plugin" "$err" ||
+            grep -Eq "^crashed \(segmentation fault, SIGSEGV\) in [^ ]*/crashing_[a-z]*\.so, in the callback \
 '($name)' of \[($plugin)\]; an output file is that of the last checkpoint$" "$err" ||
             fail "expected callback and plugin, call $call of $callback"
     done

@@ -62,7 +62,7 @@ test_trial_moves_that_cannot_be()
 test_plugin_that_overwrites_what_is_not_its_own()
 {
     soft overrun
-    found 9 "^crashed \(segmentation fault, SIGSEGV\).*, in the callback 'configure' of \[potential overrun\]" check lie.ini
+    found 9 "^lie.ini:[0-9]*: \[potential overrun\] its callback 'configure' crashes \(Segmentation fault\)" check lie.ini
 }
 
 test_plugin_that_ends_the_program()

@@ -109,3 +109,52 @@ test_many_sections_of_one_plugin_are_quick()
     echo "$ticks ticks of $(getconf CLK_TCK) a second"
     [ "$ticks" -lt $((4 * $(getconf CLK_TCK))) ] || fail "more than 4 s of a processor"
 }
+
+# misconfigured HOW: disks with an observable whose configure does that.
+misconfigured()
+{
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS:$PLUGINS
+    disks
+    change "s/^\[observable.*/[observable misconfigured]\nhow = $1/"
+}
+
+# In a child process as well: no lock and no file is left, and what is there stays as it is.
+test_plugin_that_breaks_down_on_its_parameters()
+{
+    local what line="[observable misconfigured] its callback 'configure'"
+    for what in "crashes:crashes (Segmentation fault)" "aborts:crashes (Aborted)" \
+        "leaves:ends the program (exit code 0) instead of returning" \
+        "leaves_at_once:ends the program (exit code 0) instead of returning"; do
+        misconfigured "${what%%:*}"
+        refused 9 "sim.ini:22: $line ${what#*:}: the code of plugin misconfigured is wrong" run sim.ini
+    done
+    misconfigured short
+    ulimit -S -d 2000000
+    refused 8 "sim.ini:22: [observable misconfigured] a table of 8 TB is too large: 1.91 GiB is what it may take here" run sim.ini
+}
+
+# For 3 of the 30 seconds that it has, and with 2 GB of memory.
+test_plugin_that_never_comes_back_with_its_parameters()
+{
+    misconfigured loops
+    ulimit -S -t 3
+    plugmc run sim.ini
+    expect_exit 9
+    expect_message "sim.ini:22: [observable misconfigured] its callback 'configure' has not returned after 3 s of \
+processor time: the code of plugin misconfigured is wrong"
+    expect_lines 2 # and a word after two seconds
+    expect_untouched
+    ulimit -S -t unlimited
+    ulimit -S -d 2000000
+    misconfigured takes_memory
+    refused 8 "sim.ini:22: [observable misconfigured] there is not enough memory for checking its parameters: \
+1.91 GiB is what it may take here" run sim.ini
+}
+
+# Twice it is configured, once it is heard.
+test_plugin_that_warns_of_its_parameters_once()
+{
+    misconfigured warns
+    must run sim.ini --set run.output=other.h5
+    [ "$(grep -c 'it has been configured' "$err")" = 1 ] || fail "expected one warning"
+}

@@ -424,6 +424,31 @@ static void other_failures_have_their_codes(void **state)
     plugmc_engine_close(e);
 }
 
+/* In a child of this process, which goes on. */
+static void plugin_that_breaks_down_leaves_the_host(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"crashes", "aborts", "leaves", "leaves_at_once"};
+    char observable[1024];
+    const int before = descriptors();
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+        plugmc_engine *e = plugmc_engine_new();
+        snprintf(observable, sizeof observable,
+                 "[observable misconfigured]\nplugin = %s/misconfigured.so\nhow = %s\n",
+                 TEST_CLI_PLUGINS, ends[k]);
+        assert_int_equal(
+            plugmc_engine_open_text(e, "text", liquid_text("cpu", "serial", observable)),
+            PLUGMC_ENGINE_INTERNAL);
+        assert_non_null(strstr(plugmc_engine_error(e),
+                               "text:20: [observable misconfigured] its callback 'configure' "));
+        plugmc_engine_close(e);
+    }
+    assert_int_equal(descriptors(), before);
+    plugmc_engine *e = opened(liquid_text("cpu", "serial", ENERGY));
+    free(after(e, 2));
+    plugmc_engine_close(e);
+}
+
 static void one_at_a_time(void **state)
 {
     (void)state;
@@ -611,6 +636,7 @@ int main(void)
         cmocka_unit_test(room_grows),
         cmocka_unit_test(failures_are_told_not_printed),
         cmocka_unit_test(other_failures_have_their_codes),
+        cmocka_unit_test(plugin_that_breaks_down_leaves_the_host),
         cmocka_unit_test(one_at_a_time),
         cmocka_unit_test(other_threads_are_refused),
         cmocka_unit_test(callback_comes_in_time),

@@ -93,6 +93,9 @@ typedef struct engine {
     /* Pair energies have been checked already. Set by programs that open many engines which differ only in their random
      * numbers and lengths. */
     bool pairs_known;
+    /* This process may crash: it is a child that tries plugins, so they are not tried in another one (engine/apart.h); or
+     * they have been, with the same INI file. */
+    bool in_child;
     /* A plugin is tested by itself, so that energies without a lower bound (engine/floors.h) and many-body terms
      * (engine/total_check.h) are not checked here. */
     bool tests_plugin;
@@ -131,6 +134,8 @@ typedef struct engine {
 /* Loads the plugins of `config`, which has been read, fills in their parameters and matches facets. Reports every error
  * it finds. If there are errors already, it only checks the plugins' own keys. Returns 0 or an exit code. */
 int engine_open(engine *);
+/* The first part of it, up to the plugins' own checks of their parameters. */
+int engine_configure(engine *);
 /* Chooses the device, allocates memory and compiles kernels. */
 int engine_prepare(engine *);
 /* Makes sweeps first ... first + n - 1, and nothing else. With `waits` it returns when a GPU has finished them.

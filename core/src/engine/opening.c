@@ -7,6 +7,7 @@
 
 #include "base/crash.h"
 #include "base/guarded_memory.h"
+#include "engine/apart.h"
 #include "engine/engine.h"
 #include "engine/matching.h"
 #include "engine/refusals.h"
@@ -28,8 +29,9 @@ static int threads_worth_while(const plugmc_system *system, int offered)
     return most < 1 ? 1 : most < offered ? (int)most : offered;
 }
 
-int engine_open(engine *engine)
+int engine_configure(engine *engine)
 {
+    bool tried = engine->in_child;
     int code = engine->report->errors
                    ? engine->report->code
                    : system_build(&engine->config, &engine->system, engine->report);
@@ -38,10 +40,17 @@ int engine_open(engine *engine)
         engine->config.run.threads
             ? (int32_t)engine->config.run.threads
             : threads_worth_while(&engine->system, engine->device.offer.threads);
+    if (!code && !tried) code = apart_try(engine, false, &tried);
     int loading = load_instances(engine);
     if (!code) code = loading;
+    if (!code && !tried) code = apart_try(engine, true, &tried);
     if (!code) code = share_walkers(engine);
-    if (!code) code = configure_instances(engine);
+    return code ? code : configure_instances(engine);
+}
+
+int engine_open(engine *engine)
+{
+    int code = engine_configure(engine);
     if (!code)
         code = ladder_build(&engine->ladder, &engine->config, engine->processes.all_walkers,
                             &engine->system, engine->report);
@@ -96,6 +105,7 @@ static int load_instance(engine *engine, instance *instance, const plugin_sectio
     int code = plugin_load(section->plugin, section->kind, source, section->section->line,
                            &instance->loaded, engine->report);
     if (code) return code;
+    apart_loaded(&instance->loaded);
     instance->plugin = instance->loaded.plugin;
     instance->context = (plugmc_context){.report = engine->report,
                                          .file = source,
@@ -138,6 +148,7 @@ static int load_instances(engine *engine)
     for (int i = 0; i < config->plugin_count; i++) {
         instance *instance = &engine->instances[i];
         if (!*config->plugins[i].plugin) continue; /* a section without a name: told already */
+        apart_tell(APART_LOADS, i);
         int code = load_instance(engine, instance, &config->plugins[i]);
         if (!first_error) first_error = code;
         if (config->plugins[i].kind == PLUGMC_MOVER && instance->plugin)
@@ -197,10 +208,12 @@ static int configure_instances(engine *engine)
         for (int i = 0; i < engine->instance_count; i++) {
             instance *instance = &engine->instances[i];
             if ((instance->section->kind == PLUGMC_POTENTIAL) != (pass == 0)) continue;
+            apart_tell(APART_CONFIGURES, i);
             int code = configure(engine, instance);
             if (!first_error) first_error = code;
         }
         if (first_error) return first_error;
+        apart_tell(APART_CHECKS, 0);
         engine->system.range = 0;
         for (int t = 0; t < terms; t++)
             if (engine->terms[t].sampled && engine->terms[t].plugin->potential->pair)

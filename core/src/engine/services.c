@@ -13,6 +13,7 @@
 #include "energy/bias.h"
 #include "plugin/copy.h"
 #include "base/rehearsal.h"
+#include "engine/apart.h"
 #include "engine/replica_table.h"
 #include "engine/local_energies.h"
 #include "engine/not_a_number.h"
@@ -112,7 +113,7 @@ static int host_view(plugmc_context *context, const double *positions, int32_t o
 static int host_rehearse(plugmc_context *context, const char *path)
 {
     char reason[REHEARSAL_REASON];
-    int code = rehearse("plugin", path, context->plugin, EXIT_INPUT, NULL, reason);
+    int code = apart_rehearse(path, context->plugin, reason);
     if (!code) return PLUGMC_OK;
     return host_fail(context, context_plugin_code_of(code), "%s: %s", path, reason);
 }

@@ -101,6 +101,25 @@ void plugin_unload(loaded *l)
     *l = (loaded){0};
 }
 
+static size_t length_of_texts(const plugmc_plugin *d)
+{
+    size_t length = 0;
+    const char *const texts[] = {d->name, d->summary, d->reference, d->source, d->source_name};
+    for (int i = 0; i < PLUGMC_COUNT(texts); i++) length += texts[i] ? strlen(texts[i]) : 0;
+    for (int i = 0; i < d->parameter_count; i++) {
+        const plugmc_parameter *p = &d->parameters[i];
+        const char *const words[] = {p->name, p->fallback, p->unit, p->choices, p->doc};
+        for (int k = 0; k < PLUGMC_COUNT(words); k++) length += words[k] ? strlen(words[k]) : 0;
+    }
+    return length;
+}
+
+void plugin_read_texts(const plugmc_plugin *d)
+{
+    volatile size_t read = length_of_texts(d);
+    (void)read;
+}
+
 void plugins_stay(void) { stay = true; }
 
 /* FNV-1a, 64 bits (draft-eastlake-fnv): tells builds apart in the provenance of a run, guards

@@ -24,6 +24,8 @@ typedef struct loaded {
 /* Opens and checks a file. Kind 0: any kind. On failure false, with a sentence in `why`. */
 bool plugin_open(const char *path, int kind, loaded *out, char *why, size_t size);
 void plugin_unload(loaded *);
+/* Reads every text of a descriptor to its end, for a process that may crash on one without an end. */
+void plugin_read_texts(const plugmc_plugin *);
 /* From now on plugins stay in memory after plugin_unload. For programs that open the same plugins many times. */
 void plugins_stay(void);
 #endif

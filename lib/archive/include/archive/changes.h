@@ -23,4 +23,7 @@ int changes_write(const changes *, int fd, uint64_t size);
 /* Applies the file of changes at `name` to that at `path`, and removes it when what was changed is on the disk. 0 or
  * errno, EBADMSG for what is no file of changes. */
 int changes_apply(const char *name, const char *path);
+/* That of the file of changes at `name`, 0 if it is none; that of this program. */
+int changes_version(const char *name);
+int changes_own_version(void);
 #endif

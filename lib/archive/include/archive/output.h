@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "archive/axes.h"
@@ -99,6 +100,7 @@ typedef struct output_file {
     int error;              /* of the last write that failed, where that was the reason; else 0 */
     dev_t device;
     ino_t inode;
+    struct stat left; /* as this process wrote it last; st_nlink 0: it has not */
 } output_file;
 
 enum { TRAJECTORY_OF_GSD, TRAJECTORY_OF_H5MD };

@@ -3,6 +3,7 @@
 #ifndef PLUGMC_CHILD_H
 #define PLUGMC_CHILD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -19,6 +20,9 @@ int child_start(pid_t *, const int *files, int count, bool blocks_signals, char 
 int child_converse(pid_t *, int *socket, const int *files, int count, char *const arguments[]);
 /* Whether something failed for what another program may give back soon: processes, descriptors, memory. */
 bool child_is_shortage(int error);
+/* Where SIGCHLD is ignored nobody learns how a child has ended: from here on it is not. True if it was, with what is to be
+ * restored. */
+bool child_ends_are_known(struct sigaction *before);
 /* Waits for its end: the status of waitpid. */
 int child_wait(pid_t);
 /* A sentence about a child that "reads" or "writes" something and has ended without an answer, and what it may be. */

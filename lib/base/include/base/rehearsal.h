@@ -31,4 +31,6 @@ typedef struct findings {
  * (child.h) nothing is rehearsed, and nothing found. */
 int rehearse(const char *kind, const char *path, const char *detail, enum exit_code damaged,
              findings *, char reason[REHEARSAL_REASON]);
+/* Another child has read it with the same code and found it good: it is not rehearsed unless it changes. */
+void rehearsal_was_good(const char *kind, const char *path, const char *detail);
 #endif

@@ -3,6 +3,7 @@
 #define PLUGMC_SECTIONS_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 typedef struct ini_entry {
     char *key, *value;
@@ -42,5 +43,9 @@ const char *ini_source(const ini_file *, const ini_section *);
 /* Leaves out all sections of this kind. */
 void ini_drop(ini_file *, const char *kind);
 void ini_free(ini_file *);
+/* For a process of the same program: writes it as it is, with the origins of all values, and reads that back. False: the
+ * file ends before, or memory is short. */
+void ini_pack(FILE *, const ini_file *);
+bool ini_unpack(FILE *, ini_file *);
 void ini_section_free(ini_section *);
 #endif

@@ -30,8 +30,9 @@ const team *team_expect(report *);
 const team *team_now(void);
 static inline bool team_leads(void) { return team_now()->rank == 0; }
 
-/* As the first of so many, which nobody has started: for plugmc check. */
-void team_imagine(int32_t ranks);
+/* As one of so many, which nobody has started, or of which this process is a child: for plugmc check, and where plugins
+ * are configured in a child. */
+void team_imagine(int32_t rank, int32_t ranks);
 /* Whether others are there with whom calls can be made. */
 bool team_has_met(void);
 /* Opens the MPI that fits the launcher and finds the others; `code` as of the calls below. EXIT_INPUT if the
