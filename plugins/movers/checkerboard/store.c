@@ -45,7 +45,8 @@ void refresh_images(const checkerboard *me, const store *s, int walker, int64_t 
     uint8_t *count = s->count + walker * me->cells.plane;
     count[first - 1] = count[last];
     count[last + 1] = count[first];
-    const int filled = count[last] > count[first] ? count[last] : count[first];
+    int filled = count[last] > count[first] ? count[last] : count[first];
+    if (filled > me->cells.capacity) filled = me->cells.capacity; /* while cells grow */
     for (int a = 0; a < me->cells.dimension; a++)
         for (int k = 0; k < (a ? filled : me->cells.capacity); k++) { /* x says who is there */
             float *v = s->coordinate + walker * me->cells.walker + a * me->cells.axis +
