@@ -1,7 +1,8 @@
 """From measurements to tables: medians, agreement of energies, ratios. Pure functions of the lines that peers.py records.
 
 A line is a dict. "measurement": table, size, subject, round, moves, seconds, energy, truncation, acceptance, version.
-"reference": table, size, and the energies of plugmc for its start, by truncation. "failure": table, size, subject, why.
+"reference": table, size, subjects in the order of
+their rows, and the energies of plugmc for the start, by truncation. "failure": table, size, subject, why.
 "missing": subject, why.
 """
 from statistics import median
@@ -82,7 +83,8 @@ def table_of(lines, table, title, unit, is_own):
     """Markdown: a line a subject, a column a size; in it the rate, and how it is to the best of the other side."""
     own_lines = [l for l in lines if l["line"] in ("measurement", "failure") and l["table"] == table]
     sizes = sorted({l["size"] for l in own_lines})
-    subjects = list(dict.fromkeys(l["subject"] for l in own_lines))
+    order = [s for r in lines_of(lines, "reference", table=table) for s in r["subjects"]]
+    subjects = sorted(dict.fromkeys(l["subject"] for l in own_lines), key=(order + [l["subject"] for l in own_lines]).index)
     rows = {(s, n): row(lines, table, n, s) for s in subjects for n in sizes}
     text = [f"## {title}", "", f"{unit}; in brackets the acceptance.", "",
             "| | " + " | ".join(f"N = {n:,}" for n in sizes) + " |", "|---" * (1 + len(sizes)) + "|"]

@@ -20,7 +20,7 @@ def ini(system, movers, initial, run, truncation="shift", observable=""):
     if system["kind"] == "npt":
         text += f"pressure = {system['pressure']!r}\n"
     text += f"[box]\ndimension = {system['dimension']}\n"
-    text += "".join(f"l{axis} = {edge!r}\n" for axis, edge in zip("xyz", system["box"]))
+    text += f"lx = {system['box'][0]!r}\n"  # a square or a cube
     for k, name in enumerate(species_of(system)):
         text += f"[species {name}]\ncount = {system['count'] // len(species_of(system))}\n"
         if "bjerrum_length" in system:

@@ -132,7 +132,7 @@ class Bench:
         """Measures and records. Returns trial moves a second, or None after a failure, which is recorded."""
         label, measure = subject
         try:
-            m = measure(system, n, 1 + k)
+            m = measure(system, n, 2 + k)  # seeds from 1 on
         except own.Failed as failed:
             print(f"peers: {table}, N = {system['count']}, {label}: {failed}", file=sys.stderr, flush=True)
             # What plugmc does not do is no fault of this program: it is told in the table.
@@ -148,8 +148,8 @@ class Bench:
         """A size of a table: calibration, then the rounds, in each all programs in turn."""
         system = self.own.start(systems.parameters(table, size))
         energies = self.own.energies(system)
-        self.record(line="reference", table=table, size=size, energies=energies)
         moves, rows = {}, self.subjects(table)
+        self.record(line="reference", table=table, size=size, energies=energies, subjects=[label for label, _ in rows])
         for label, measure in rows:
             n = FIRST_MOVES
             while True:  # until it takes long enough to be timed

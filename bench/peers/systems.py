@@ -23,19 +23,19 @@ PROGRAMS = {"raspa3": "RASPA3", "faunus": "Faunus 3", "lammps_gcmc": "LAMMPS fix
             "feasst": "FEASST", "openmm_md": "OpenMM, MD steps", "hoomd_disks": "HOOMD-blue"}
 
 TABLES = {
-    "lj": dict(title="Lennard-Jones liquid, one core", unit="Trial moves a second; density 0.7, kT = epsilon, cutoff 2.5",
+    "lj": dict(title="Lennard-Jones liquid, one core", unit="Trial moves a second; density 0.7, kT = epsilon, cutoff 2.5 (N = 32: 0.49 of the edge, 1.75)",
                density=0.7, sizes=(32, 108, 256, 500, 1372, 4000, 32768), quick=(108, 500, 4000),
                own={"serial": SERIAL, "brush": BRUSH, "checkerboard, 4 trials": checkerboard(4),
                     "checkerboard, 64 trials": checkerboard(64)},
                peers=(RASPA, FAUNUS, LAMMPS, FEASST)),
     "gc": dict(title="Grand canonical Lennard-Jones liquid, V = 512, one core",
-               unit="Trial moves a second, half of them insertions and removals; activity 0.02, from density 0.7",
-               density=0.7, sizes=(358,), quick=(358,), activity=0.02,
+               unit="Trial moves a second, half of them insertions and removals; activity 0.1, from density 0.7",
+               density=0.7, sizes=(358,), quick=(358,), activity=0.1,
                own={"serial + insert": SERIAL + "[mover insert]\nspecies = A0\ntrials = {count}\n"},
                peers=(RASPA, LAMMPS, FEASST)),
     "npt": dict(title="Constant pressure, one core",
-                unit="Trial moves a second, of N + 1 one of the volume; pressure 0.5 kT / sigma^3, from density 0.7",
-                density=0.7, sizes=(256,), quick=(256,), pressure=0.5, volume_step=0.02,
+                unit="Trial moves a second, of N + 1 one of the volume; pressure 0.55 kT / sigma^3, from density 0.7",
+                density=0.7, sizes=(256,), quick=(256,), pressure=0.55, volume_step=0.02,
                 own={"serial + volume": SERIAL + "[mover volume]\nstep = {volume_step}\ntarget_acceptance = 0\n",
                      "brush + volume": BRUSH + "[mover volume]\nstep = {volume_step}\ntarget_acceptance = 0\n"},
                 peers=(RASPA, FAUNUS, FEASST)),
@@ -73,7 +73,7 @@ def parameters(table, size):
     system = {"kind": kind_of(table), "dimension": dimension, "box": [edge] * dimension, "step": STEP,
               "temperature": 1.0, "seed": 1, "count": size}
     # Minimum images: small boxes have a smaller cutoff.
-    system["cutoff"] = min(t.get("cutoff", CUTOFF), 0.49 * edge)
+    system["cutoff"] = 1.0 if system["kind"] == "hard" else min(t.get("cutoff", CUTOFF), 0.49 * edge)
     for key in ("activity", "pressure", "volume_step", "bjerrum_length", "tolerance", "time_step", "steps", "gpu", "trials"):
         if key in t:
             system[key] = t[key]
