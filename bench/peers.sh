@@ -16,4 +16,4 @@ for argument; do
 done
 command -v python3 >/dev/null || { echo "peers.sh: there is no python3" >&2 && exit 2; }
 . "$(dirname "$0")/common.sh"
-python3 "$here/peers/peers.py" --plugmc "$plugmc" "${arguments[@]}"
+python3 -B "$here/peers/peers.py" --plugmc "$plugmc" "${arguments[@]}"

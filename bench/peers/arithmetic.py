@@ -17,16 +17,11 @@ def lines_of(lines, kind, **wanted):
     return [l for l in lines if l["line"] == kind and all(l.get(k) == v for k, v in wanted.items())]
 
 
-def rate(measurements):
-    """Trial moves a second, or steps: the median over the rounds. None without a measurement that took time."""
-    rates = [m["moves"] / m["seconds"] for m in measurements if m["seconds"] > 0]
-    return median(rates) if rates else None
-
-
-def spread(measurements):
-    """Of the rates, (largest - smallest) / median."""
-    rates = [m["moves"] / m["seconds"] for m in measurements if m["seconds"] > 0]
-    return (max(rates) - min(rates)) / median(rates) if rates else None
+def rates(measurements):
+    """Trial moves, or steps, a second of each round; None if one took no time that could be measured."""
+    if any(m["seconds"] <= 0 for m in measurements):
+        return None
+    return [m["moves"] / m["seconds"] for m in measurements]
 
 
 def difference(measurement, references):
@@ -56,7 +51,11 @@ def row(lines, table, size, subject):
     if wrong:
         d = difference(wrong[0], references)
         fault = "energies differ by " + ("an unknown amount" if d is None else f"{d:.1e}")
-    return {"rate": rate(mine), "spread": spread(mine), "acceptance": median(m["acceptance"] for m in mine), "fault": fault}
+    found = rates(mine)
+    if found is None:
+        return {"rate": None, "spread": None, "acceptance": None, "fault": fault or "too short to be timed: more --seconds"}
+    return {"rate": median(found), "spread": (max(found) - min(found)) / median(found),
+            "acceptance": median(m["acceptance"] for m in mine), "fault": fault}
 
 
 def faults(lines):
@@ -98,8 +97,8 @@ def table_of(lines, table, title, unit, is_own):
     best = {}
     for side in (True, False):
         for n in sizes:
-            rates = [rows[s, n]["rate"] for s in subjects if is_own(s) == side and rows[s, n]["rate"] and not rows[s, n]["fault"]]
-            best[side, n] = max(rates, default=None)
+            good = [rows[s, n]["rate"] for s in subjects if is_own(s) == side and rows[s, n]["rate"] and not rows[s, n]["fault"]]
+            best[side, n] = max(good, default=None)
     ratios = [f"{best[True, n] / best[False, n]:.2f}" if best[True, n] and best[False, n] else "-" for n in sizes]
     text.append("| fastest of plugmc / fastest peer | " + " | ".join(ratios) + " |")
     widest = max((rows[k]["spread"] for k in rows if rows[k]["spread"] is not None), default=0)
