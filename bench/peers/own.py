@@ -69,12 +69,13 @@ class Own:
     def start(self, system):
         """The system with positions and species: a lattice that has melted."""
         hard, ions = system["kind"] == "hard", "bjerrum_length" in system
-        mover = "[mover serial]\nstep = 0.16\n" if ions or system["count"] < 3000 else "[mover checkerboard]\nstep = 0.16\n"
+        mover = "serial" if ions or system["count"] < 3000 and not system.get("gpu") else "checkerboard"
         melting = dict(system, kind="hard" if hard else "nvt")
-        text = ini(melting, mover, "state = lattice", self.settings("melt", 1, system, equilibrate=300 if hard or not ions else 100))
+        text = ini(melting, f"[mover {mover}]\nstep = 0.16\n", "state = lattice",
+                   self.settings("melt", 1, system, equilibrate=100 if ions else 300))
         self.run("melt", text)
-        done = subprocess.run([self.program, "export", "melt.h5", "--to", "start.xyz", "--last", "--force"], capture_output=True,
-                              text=True)
+        done = subprocess.run([self.program, "export", "melt.h5", "--to", "start.xyz", "--last", "--force"],
+                              capture_output=True, text=True)
         if done.returncode:
             raise Failed(done.stderr.strip())
         with open("start.xyz", encoding="ascii") as f:
@@ -91,7 +92,8 @@ class Own:
         edges = list(box) + [1.0] * (3 - len(box))
         lattice = " ".join(repr(edges[i] if i == j else 0.0) for i in range(3) for j in range(3))
         with open("start.xyz", "w", encoding="ascii") as f:
-            f.write(f'{len(names)}\nLattice="{lattice}" Properties=species:S:1:pos:R:3 pbc="T T {"T" if len(box) == 3 else "F"}"\n')
+            f.write(f'{len(names)}\nLattice="{lattice}" Properties=species:S:1:pos:R:3 ')
+            f.write(f'pbc="T T {"T" if len(box) == 3 else "F"}"\n')
             for name, r in zip(names, positions):
                 f.write(name + "".join(f" {x!r}" for x in list(r) + [0.0] * (3 - len(r))) + "\n")
 

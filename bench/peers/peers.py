@@ -23,14 +23,16 @@ FIRST_MOVES = 1000
 
 def arguments():
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    p = argparse.ArgumentParser(prog="plugmc bench peers", formatter_class=argparse.RawDescriptionHelpFormatter, description="""\
+    p = argparse.ArgumentParser(prog="plugmc bench peers", formatter_class=argparse.RawDescriptionHelpFormatter,
+                                description="""\
 Times plugmc and its peers (RASPA3, Faunus, LAMMPS, FEASST, OpenMM; HOOMD-blue where it is installed) on the same systems
-from the same configurations, in turn, and prints tables. Peers of PyPI are installed in a virtual environment. Times are
-user times without start-up (on a GPU wall times); medians of the rounds.""", epilog="""\
+from the same configurations, in turn, and prints tables. Peers of PyPI are installed in a virtual environment. Times
+are user times without start-up (on a GPU wall times); medians of the rounds.""", epilog="""\
 exit codes: 0 done, 1 an energy differs or a program has failed, 2 command line. A peer that cannot be had is named in the
 tables and on standard error, with the reason; the exit code does not tell.""")
     p.add_argument("--quick", action="store_true", help="fewer sizes, three rounds, 0.3 s each")
-    p.add_argument("--tables", nargs="+", choices=systems.TABLES, help="default: those of one core; with --gpu those of a GPU")
+    p.add_argument("--tables", nargs="+", choices=systems.TABLES,
+                   help="default: those of one core; with --gpu those of a GPU")
     p.add_argument("--gpu", action="store_true", help="the tables of a GPU, which must be there")
     p.add_argument("--peers", nargs="*", choices=environment.PACKAGES, help="default: all of the table")
     p.add_argument("--sizes", nargs="+", type=int, help="numbers of particles, in place of those of the tables")
@@ -170,8 +172,9 @@ class Bench:
 def write(lines, out):
     """The report: machine, versions, tables, what is missing, faults. Returns the exit code."""
     for m in arithmetic.lines_of(lines, "machine"):
-        print(f"{m['processor']} ({', '.join(m['simd']) or 'no AVX2'}), {m['cores']} cores, load {m['load']:.1f} at the beginning, "
-              f"Linux {m['system']}{', ' + m['gpu'] if m['gpu'] else ''}; {m['plugmc']}, commit {m['commit']}.", file=out)
+        print(f"{m['processor']} ({', '.join(m['simd']) or 'no AVX2'}), {m['cores']} cores, load {m['load']:.1f} at the "
+              f"beginning, Linux {m['system']}{', ' + m['gpu'] if m['gpu'] else ''}; {m['plugmc']}, commit {m['commit']}.",
+              file=out)
         print(f"{m['rounds']} rounds of some {m['seconds']} s each.\n", file=out)
     versions = dict.fromkeys((l["subject"], l["version"]) for l in arithmetic.lines_of(lines, "measurement") if l["version"])
     if versions:

@@ -23,7 +23,8 @@ PROGRAMS = {"raspa3": "RASPA3", "faunus": "Faunus 3", "lammps_gcmc": "LAMMPS fix
             "feasst": "FEASST", "openmm_md": "OpenMM, MD steps", "hoomd_disks": "HOOMD-blue"}
 
 TABLES = {
-    "lj": dict(title="Lennard-Jones liquid, one core", unit="Trial moves a second; density 0.7, kT = epsilon, cutoff 2.5 (N = 32: 0.49 of the edge, 1.75)",
+    "lj": dict(title="Lennard-Jones liquid, one core",
+               unit="Trial moves a second; density 0.7, kT = epsilon, cutoff 2.5 (N = 32: 0.49 of the edge, 1.75)",
                density=0.7, sizes=(32, 108, 256, 500, 1372, 4000, 32768), quick=(108, 500, 4000),
                own={"serial": SERIAL, "brush": BRUSH, "checkerboard, 4 trials": checkerboard(4),
                     "checkerboard, 64 trials": checkerboard(64)},
@@ -41,7 +42,8 @@ TABLES = {
                 peers=(RASPA, FAUNUS, FEASST)),
     "hard": dict(title="Hard spheres, one core", unit="Trial moves a second; density 0.8 (packing fraction 0.42)",
                  density=0.8, sizes=(4096,), quick=(4096,),
-                 own={"serial": SERIAL, "checkerboard, 4 trials": checkerboard(4), "checkerboard, 16 trials": checkerboard(16)},
+                 own={"serial": SERIAL, "checkerboard, 4 trials": checkerboard(4),
+                      "checkerboard, 16 trials": checkerboard(16)},
                  peers=(FEASST,)),
     "ions": dict(title="Charged Lennard-Jones ions with Ewald sums, one core",
                  unit="Trial moves a second; density 0.7, Bjerrum length 5, cutoff 4 of both, tolerance 1e-5",
@@ -55,7 +57,8 @@ TABLES = {
                unit="Time steps (evaluations of all forces) a second; trajectories of 20 steps; wall time",
                density=0.7, sizes=(32000, 256000, 2000000), quick=(32000,), time_step=0.002, steps=20,
                own={"hmc": HMC}, peers=("openmm_md",)),
-    "disks": dict(title="Hard disks, one GPU", gpu=True, unit="Trial moves a second; density 0.8887 (packing fraction 0.698)",
+    "disks": dict(title="Hard disks, one GPU", gpu=True,
+                  unit="Trial moves a second; density 0.8887 (packing fraction 0.698)",
                   density=0.8887, dimension=2, sizes=(16384, 577600), quick=(16384,), trials=4,
                   own={"checkerboard, 4 trials": checkerboard(4)}, peers=("hoomd_disks",)),
 }
