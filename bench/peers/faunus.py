@@ -1,7 +1,8 @@
 """Faunus 3 (faunus on PyPI). Reads a system of systems.py as JSON from standard input, prints one line of JSON.
 
 A displacement of Faunus has a random direction and a uniform length; its mean square is that of the step asked for. Pair
-energies are tabulated, as it recommends, in 4,000 intervals. The time is the difference of two runs of its program.
+energies are tabulated, as it recommends, in 4,000 intervals. The time is the difference of two runs of its program. No `atom` is
+named beside `molecule`: 3.0.0-beta.3 then displaces one and the same atom.
 """
 import json
 import math
@@ -43,7 +44,7 @@ def write(system):
     lines += ["propagate:", f"  seed: !Fixed {system['seed']}", "  criterion: Metropolis", "  steps: STEPS",
               "  collections:", "    - !Stochastic", f"      cycles: {len(species)}", "      moves:"]
     dp = math.sqrt(1.8) * system["step"]
-    lines += [f"        - !TranslateAtom {{ molecule: M{k}, atom: A{k}, dp: {dp!r}, weight: 1.0 }}"
+    lines += [f"        - !TranslateAtom {{ molecule: M{k}, dp: {dp!r}, weight: 1.0 }}"
               for k in range(2 if bjerrum else 1)]
     if system["kind"] == "npt":
         lines.append(f"        - !VolumeMove {{ dV: {system['volume_step']!r}, weight: {1 / len(species)!r} }}")

@@ -131,7 +131,7 @@ class Bench:
         return rows
 
     def take(self, table, system, energies, subject, n, k):
-        """Measures and records. Returns trial moves a second, or None after a failure, which is recorded."""
+        """Measures and records: in round -1 nothing but a failure. Returns the measurement, or None after a failure."""
         label, measure = subject
         try:
             m = measure(system, n, 2 + k)  # seeds from 1 on
@@ -144,7 +144,7 @@ class Bench:
         m = {"version": "", "energy": energies["shift"], "truncation": "shift", **m}
         if k >= 0:
             self.record(line="measurement", table=table, size=system["count"], subject=label, round=k, **m)
-        return m["moves"] / max(m["seconds"], 1e-3)
+        return m
 
     def case(self, table, size):
         """A size of a table: calibration, then the rounds, in each all programs in turn."""
@@ -154,14 +154,13 @@ class Bench:
         self.record(line="reference", table=table, size=size, energies=energies, subjects=[label for label, _ in rows])
         for label, measure in rows:
             n = FIRST_MOVES
-            while True:  # until it takes long enough to be timed
-                rate = self.take(table, system, energies, (label, measure), n, -1)
-                wanted = rate and max(n, round(rate * self.a.seconds))
-                if rate is None or wanted <= 20 * n:
+            while label not in moves:  # until it takes long enough to be timed
+                m = self.take(table, system, energies, (label, measure), n, -1)
+                if m is None:
                     break
-                n = wanted // 4
-            if rate is not None:
-                moves[label] = wanted
+                if m["seconds"] >= 0.3 * self.a.seconds:
+                    moves[label] = max(1, round(m["moves"] * self.a.seconds / m["seconds"]))
+                n = round(m["moves"] * min(10, max(2, self.a.seconds / max(m["seconds"], 1e-9))))
         for k in range(self.a.rounds):
             for label, measure in rows:
                 if label in moves and self.take(table, system, energies, (label, measure), moves[label], k) is None:
