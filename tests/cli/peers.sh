@@ -76,7 +76,7 @@ test_bench_peers_of_small_systems()
         grep -Eq "^\| plugmc $row \| $rates \|$" "$out" || fail "no row $row"
     done
 }
-rates='[1-9]\.[0-9]{2}e[0-9]+ \(0\.[0-9]{2}\)'
+rates='[1-9]\.[0-9]{2}e[0-9]+ \([01]\.[0-9]{2}\)'
 
 # peer ENERGY: an environment whose Python imports all, and answers every program with a line.
 peer()
