@@ -12,7 +12,8 @@ install(DIRECTORY plugins DESTINATION ${PLUGMC_DATA_DIR}
         FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cu")
 install(DIRECTORY bench/ DESTINATION ${PLUGMC_DATA_DIR}/bench
         FILES_MATCHING PATTERN "*.ini" PATTERN results EXCLUDE)
-install(PROGRAMS bench/hmc.sh bench/vmc.sh bench/diffusion.sh DESTINATION ${PLUGMC_DATA_DIR}/bench)
+install(PROGRAMS bench/hmc.sh bench/vmc.sh bench/diffusion.sh bench/peers.sh DESTINATION ${PLUGMC_DATA_DIR}/bench)
+install(DIRECTORY bench/peers DESTINATION ${PLUGMC_DATA_DIR}/bench FILES_MATCHING PATTERN "*.py")
 install(FILES bench/common.sh bench/free_electrons.awk DESTINATION ${PLUGMC_DATA_DIR}/bench)
 install(FILES docs/man/plugmc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES share/plugmc.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions

@@ -63,6 +63,7 @@ step_install() {
     env -u PLUGMC "$prefix/share/plugmc/bench/vmc.sh" orbitals --set run.device=cpu \
         --set "bench orbitals.which=coalesced" --set "bench orbitals.limit=0.01" \
         --set "bench orbitals.values=216 56 56 16 orbitals-56.data 1"
+    "$prefix/bin/plugmc" bench peers --help | grep -q '^usage: plugmc bench peers ' || fail "bench peers does not start"
 }
 
 # The folder of plugins, by the one file of the installation that says where it is.
