@@ -71,9 +71,8 @@ typedef struct walk_sphere {
 PLUGMC_FN walk_sphere walk_sphere_of(const walk_task *t, const walk_around *a, const walk_part *p)
 {
     const double *centre = p->was >= 0 ? p->from : p->to;
-    const plugmc_separation step =
-        plugmc_separated(p->to[0] - p->from[0], p->to[1] - p->from[1], p->to[2] - p->from[2],
-                         a->images);
+    const plugmc_separation step = plugmc_separated(p->to[0] - p->from[0], p->to[1] - p->from[1],
+                                                    p->to[2] - p->from[2], a->images);
     walk_sphere s = {};
     float size = 0; /* for the margin, as coordinates are rounded */
     for (int d = 0; d < 3; d++) {

@@ -140,14 +140,64 @@ static int take_shape(checkerboard *me, const plugmc_host *host, const int32_t s
     return PLUGMC_OK;
 }
 
-/* Output files of format 3 have the cells as they are in memory. */
-static int take_whole_cells(checkerboard *me, plugmc_archive *a)
+/* Cells as output files of format 3 have them: coordinates [walker][axis][slot][z][y][x % 2][row], id and count without
+ * axes or slots, with these strides. */
+typedef struct whole_cells {
+    int64_t pad, row, plane; /* words */
+    float *coordinate;
+    uint32_t *id;
+    uint8_t *count;
+} whole_cells;
+
+static int read_whole_cells(const checkerboard *me, const plugmc_host *host, plugmc_archive *a,
+                            whole_cells *c)
 {
-    const size_t walkers = me->cells.walkers;
-    TRY(plugmc_archive_walkers(a, "coordinate", me->now.coordinate,
-                               coordinate_bytes(me) / walkers));
-    TRY(plugmc_archive_walkers(a, "id", me->now.id, id_bytes(me) / walkers));
-    return plugmc_archive_walkers(a, "count", me->now.count, count_bytes(me) / walkers);
+    enum { OLD_PAD = 8 };
+    c->pad = OLD_PAD;
+    c->row = (OLD_PAD + (me->cells.half + LANES - 1) / LANES * LANES + LANES + 31) / 32 * 32;
+    c->plane = (int64_t)me->cells.m[1] * me->cells.m[2] * 2 * c->row;
+    const size_t plane = (size_t)c->plane, slots = plane * (size_t)me->cells.capacity,
+                 words = slots * (size_t)me->cells.dimension, walkers = (size_t)me->cells.walkers;
+    c->coordinate = (float *)malloc(walkers * words * sizeof *c->coordinate);
+    c->id = (uint32_t *)malloc(walkers * slots * sizeof *c->id);
+    c->count = (uint8_t *)malloc(walkers * plane);
+    if (!c->coordinate || !c->id || !c->count)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the checkpoint");
+    TRY(plugmc_archive_walkers(a, "coordinate", c->coordinate, words * sizeof *c->coordinate));
+    TRY(plugmc_archive_walkers(a, "id", c->id, slots * sizeof *c->id));
+    return plugmc_archive_walkers(a, "count", c->count, plane);
+}
+
+static void put_whole_cells(checkerboard *me, const whole_cells *c)
+{
+    const int64_t cells = (int64_t)me->cells.m[0] * me->cells.m[1] * me->cells.m[2],
+                  axis = me->cells.capacity * c->plane;
+    for (int w = 0; w < me->cells.walkers; w++)
+        for (int64_t n = 0; n < cells; n++) {
+            const int x = (int)(n % me->cells.m[0]);
+            const int64_t row = n / me->cells.m[0],
+                          word = word_of(me, x, (int)(row % me->cells.m[1]),
+                                         (int)(row / me->cells.m[1])),
+                          old = (row * 2 + (x & 1)) * c->row + c->pad + (x >> 1);
+            me->now.count[w * me->cells.plane + word] = c->count[w * c->plane + old];
+            for (int k = 0; k < me->cells.capacity; k++) {
+                const int64_t there = k * c->plane + old, here = place_of(me, word, k);
+                me->now.id[w * me->cells.axis + here] = c->id[w * axis + there];
+                for (int d = 0; d < me->cells.dimension; d++)
+                    me->now.coordinate[w * me->cells.walker + d * me->cells.axis + here] =
+                        c->coordinate[(w * me->cells.dimension + d) * axis + there];
+            }
+        }
+    normalise(me, &me->now);
+}
+
+static int take_whole_cells(checkerboard *me, const plugmc_host *host, plugmc_archive *a)
+{
+    whole_cells c;
+    const int code = read_whole_cells(me, host, a, &c);
+    if (!code) put_whole_cells(me, &c);
+    free(c.coordinate), free(c.id), free(c.count);
+    return code;
 }
 
 /* Positions are in the checkpoint. If another mover has changed them since, cells are filled anew before they are swept. */
@@ -192,7 +242,7 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     int slots = me->cells.capacity, laid_out = 0;
     if (a->reading) TRY(take_shape(me, host, shape, &laid_out));
     TRY(plugmc_archive_walkers(a, "origin", me->origin, 3 * sizeof *me->origin));
-    TRY(a->reading && a->has(a, "coordinate") ? take_whole_cells(me, a)
+    TRY(a->reading && a->has(a, "coordinate") ? take_whole_cells(me, host, a)
                                               : archive_slots(me, host, a));
     if (!host->gpu || !a->reading) return PLUGMC_OK;
     if (laid_out || me->cells.capacity != slots) TRY(rebuild_on_device(me, host));
