@@ -143,9 +143,8 @@ test_a_step_that_has_not_grown_again()
 	count = 64
 	[initial]
 	state = random
-	[potential lennard_jones]
-	epsilon = 1
-	sigma = 1
+	[potential expression]
+	energy = 4*(1/r^12 - 1/r^6)
 	cutoff = 2.4
 	[mover hmc]
 	END
