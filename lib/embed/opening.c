@@ -238,7 +238,7 @@ void plugmc_engine_close(plugmc_engine *e)
     border_forget_messages(e);
     report_hold(&e->report, false);
     for (int k = 0; k < e->asked.set_count; k++) free(e->sets[k]);
-    free(e->sets), free(e->file), free(e->text), free(e->path), free(e->asked.room);
+    free(e->sets), free(e->file), free(e->text), free(e->path), free(e->asked.capacity);
     free(e->boxes), free(e->volumes), free(e->last);
     free(e);
 }

@@ -7,8 +7,8 @@
 
 #include "system/system.h"
 
-/* Room that a run begins again with: doubled, so that it happens seldom. */
-static int64_t more_than(int64_t room) { return 2 * room + 32; }
+/* Capacity with which a run begins again: doubled, so that it happens seldom. */
+static int64_t more_than(int64_t capacity) { return 2 * capacity + 32; }
 
 static bool grows(const session *session, int32_t s)
 {
@@ -23,7 +23,7 @@ bool arrays_are_full(const session *session)
     return false;
 }
 
-void enlarge_arrays(session *session, int64_t *room)
+void enlarge_arrays(session *session, int64_t *capacity)
 {
     const walker_energy *walkers = session->engine.current.hamiltonian.walkers;
     for (int32_t s = 0; s < session->engine.system.species_count; s++) {
@@ -31,12 +31,12 @@ void enlarge_arrays(session *session, int64_t *room)
         bool full = false;
         for (int32_t w = 0; w < session->engine.system.walkers && walkers; w++)
             full |= walkers[w].full == s + 1;
-        room[s] = !species->grows ? 0 : full ? more_than(species->capacity) : species->capacity;
-        if (room[s] > species->capacity)
+        capacity[s] = !species->grows ? 0 : full ? more_than(species->capacity) : species->capacity;
+        if (capacity[s] > species->capacity)
             report_note(session->engine.report,
                         "room for %lld of [species %s] a walker was not enough: the run goes on "
                         "with room for %lld",
-                        (long long)species->capacity, species->name, (long long)room[s]);
+                        (long long)species->capacity, species->name, (long long)capacity[s]);
     }
 }
 
@@ -53,18 +53,18 @@ static const int64_t *capacity_in(const output_data *data, int species)
 
 void capacity_of_file(config *config, const output_data *data)
 {
-    const int64_t *room = capacity_in(data, config->species_count);
-    for (int s = 0; s < config->species_count && room; s++)
-        if (room[s] > config->species[s].room) config->species[s].room = room[s];
+    const int64_t *capacity = capacity_in(data, config->species_count);
+    for (int s = 0; s < config->species_count && capacity; s++)
+        if (capacity[s] > config->species[s].capacity) config->species[s].capacity = capacity[s];
 }
 
-/* Whether rooms of a file, which nobody believes, are those of its positions. */
-static bool fits(const int64_t *room, int32_t species, int64_t particles)
+/* Whether capacities in a file, which is not trusted, are those of its positions. */
+static bool fits(const int64_t *capacity, int32_t species, int64_t particles)
 {
     int64_t sum = 0;
     for (int32_t s = 0; s < species; s++) {
-        if (room[s] < 0 || room[s] > particles - sum) return false;
-        sum += room[s];
+        if (capacity[s] < 0 || capacity[s] > particles - sum) return false;
+        sum += capacity[s];
     }
     return sum == particles;
 }
@@ -73,15 +73,15 @@ int spread_over_capacity(session *session, const output_data *data, double *posi
 {
     const plugmc_system *system = &session->engine.system;
     const size_t numbers = 3 * (size_t)system->walkers * (size_t)system->particles;
-    const int64_t *room = capacity_in(data, system->species_count);
-    if (!room && data->particles == system->particles) {
+    const int64_t *capacity = capacity_in(data, system->species_count);
+    if (!capacity && data->particles == system->particles) {
         memcpy(positions,
                data->positions + numbers / (size_t)system->walkers *
                                      (size_t)session->engine.processes.first_walker,
                numbers * sizeof *positions);
         return 0;
     }
-    if (!room || !fits(room, system->species_count, data->particles))
+    if (!capacity || !fits(capacity, system->species_count, data->particles))
         return report_error(session->engine.report, EXIT_CHECKPOINT, NULL, 0,
                             "the checkpoint has room for %lld particles, the run for %lld",
                             (long long)data->particles, (long long)system->particles);
@@ -92,18 +92,18 @@ int spread_over_capacity(session *session, const output_data *data, double *posi
         double *to = positions + 3 * w * system->particles;
         for (int32_t s = 0; s < system->species_count; s++) {
             const int64_t here = system->first[s + 1] - system->first[s];
-            for (int64_t i = 0; i < room[s]; i++) {
+            for (int64_t i = 0; i < capacity[s]; i++) {
                 if (isnan(from[3 * i])) continue;
                 if (i >= here) {
                     if (!grows(session, s))
                         return report_error(session->engine.report, EXIT_CHECKPOINT, NULL, 0,
                                             "the checkpoint has more of a species than the run");
-                    session->engine.config.species[s].room = room[s];
+                    session->engine.config.species[s].capacity = capacity[s];
                     return ARRAYS_FULL;
                 }
                 memcpy(&to[3 * (system->first[s] + i)], &from[3 * i], 3 * sizeof *to);
             }
-            from += 3 * room[s];
+            from += 3 * capacity[s];
         }
     }
     return 0;

@@ -57,8 +57,9 @@ int starting_read(session *session, const asked *a, output_data *found)
     if (code == EXIT_USAGE || (code && !config->ini.count)) return code;
     int reading = config_read(config, session->engine.report);
     if (a->resume) capacity_of_file(config, found);
-    for (int s = 0; s < config->species_count && a->room; s++)
-        if (a->room[s] > config->species[s].room) config->species[s].room = a->room[s];
+    for (int s = 0; s < config->species_count && a->capacity; s++)
+        if (a->capacity[s] > config->species[s].capacity)
+            config->species[s].capacity = a->capacity[s];
     int opening = session_open(session);
     if (!code) code = reading ? reading : opening;
     return code || !ini_find(&config->ini, "run") ? code : own_files_check(session);
@@ -288,13 +289,13 @@ int starting_rehearse(session *session)
 void starting_again(asked *a, session *session, output_data *found)
 {
     const int n = session->engine.config.species_count;
-    int64_t *room = checked(calloc((size_t)n + 1, sizeof *room));
-    enlarge_arrays(session, room);
+    int64_t *capacity = checked(calloc((size_t)n + 1, sizeof *capacity));
+    enlarge_arrays(session, capacity);
     for (int s = 0; s < n; s++)
-        if (session->engine.config.species[s].room > room[s])
-            room[s] = session->engine.config.species[s].room;
-    free(a->room);
-    a->room = room;
+        if (session->engine.config.species[s].capacity > capacity[s])
+            capacity[s] = session->engine.config.species[s].capacity;
+    free(a->capacity);
+    a->capacity = capacity;
     a->again = true;
     a->if_there = !a->resume;
     const struct session kept = {.engine.report = session->engine.report,

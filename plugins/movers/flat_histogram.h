@@ -36,8 +36,8 @@ typedef struct macrostate {
                      energies */
     plugmc_macrostates states; /* declared */
     double *x;                 /* [bins]: number, or volume in the middle */
-    double *measured;          /* [bins][4] or [bins]: of the books, up to the last measurement */
-    double *room;              /* [bins] */
+    double *measured; /* [bins][4] or [bins]: transition counts up to the last measurement */
+    double *room;     /* [bins] */
     char lacks[160];
 } macrostate;
 
@@ -189,7 +189,7 @@ static inline int macrostate_archive(macrostate *m, plugmc_archive *a)
 
 /* ---- ln of probabilities --------------------------------------------------------------------------- */
 
-/* ln p(N + 1) - ln p(N) of bin b, from the books of transitions; NaN if they do not know. */
+/* ln p(N + 1) - ln p(N) of bin b, from the transition counts; NaN if there are none. */
 static inline double macrostate_step(const double (*collected)[4], int64_t b)
 {
     const double *from = collected[b], *to = collected[b + 1];
@@ -335,7 +335,7 @@ static inline int macrostate_quantity(void *instance, int index, plugmc_quantity
     return 1;
 }
 
-/* What the books have got since the last time; they are those of all walkers together. */
+/* What was added to the counts since the last time; they are those of all walkers together. */
 static inline int macrostate_measure(void *instance, const plugmc_host *host,
                                      const plugmc_view *view, double *values)
 {

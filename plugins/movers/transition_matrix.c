@@ -21,7 +21,7 @@
 
 typedef struct transition_matrix {
     macrostate m;        /* first: it holds the parameters */
-    double (*seen)[4];   /* [bins]: the books of the last turn */
+    double (*seen)[4];   /* [bins]: counts at the last iteration */
     double (*recent)[4]; /* [bins]: the same, trial n of N counting n / N */
 } transition_matrix;
 

@@ -206,7 +206,7 @@ int command_run(int argc, char **argv)
     if (report.log) fclose(report.log);
     session_close(&session);
     output_free(&found);
-    free(a.asked.room);
+    free(a.asked.capacity);
     free(command);
     return code;
 }

@@ -37,7 +37,7 @@ static double shift(const weighed *h, const double *ln_p, double *p)
     return log(sum) + largest;
 }
 
-/* Means of the books -> free energy, mean and variance of x, and p [bins]. */
+/* Means of the transition counts -> free energy, mean and variance of x, and p [bins]. */
 static int derive(void *argument, const double *means, double *outputs)
 {
     weighed *h = argument;

@@ -66,7 +66,7 @@ void run_close(run *r)
     session_close(&r->session);
     output_free(&r->found);
     starting_unlock(&r->locks);
-    free(r->asked.room);
+    free(r->asked.capacity);
     free(r->text);
     free(r->file);
     r->text = r->file = NULL;

@@ -55,7 +55,7 @@ static char *describe(const engine *engine, bool loaded, size_t *size)
     fwrite(&seconds, sizeof seconds, 1, out);
     fwrite(numbers, sizeof numbers, 1, out);
     for (int s = 0; s < config->species_count; s++)
-        fwrite(&config->species[s].room, sizeof config->species[s].room, 1, out);
+        fwrite(&config->species[s].capacity, sizeof config->species[s].capacity, 1, out);
     ini_pack(out, &config->ini);
     fclose(out);
     return checked(text);

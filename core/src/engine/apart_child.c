@@ -182,7 +182,7 @@ int apart_serve(int socket)
     start_stopwatches();
     config_read(&engine.config, &report);
     for (int32_t s = 0; s < species && s < engine.config.species_count; s++)
-        engine.config.species[s].room = capacities[s];
+        engine.config.species[s].capacity = capacities[s];
     free(capacities);
     const int code = engine_configure(&engine);
     allow_seconds(seconds_to_load);

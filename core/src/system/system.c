@@ -86,7 +86,7 @@ void system_free(plugmc_system *system)
 static int64_t room_for(const species_section *from)
 {
     const int64_t guess = from->count + from->count / 2 + 32;
-    return from->room > guess ? from->room : guess;
+    return from->capacity > guess ? from->capacity : guess;
 }
 
 /* Whether there may be any number of them: they have a reservoir, and no largest number. */

@@ -44,8 +44,8 @@ typedef struct species_section { /* [species NAME] */
     int64_t count, max_count;
     double diameter, charge, mass, activity;
     plugmc_list mu; /* none or one */
-    int64_t
-        room; /* no key: what it has come to in a run that goes on, where `max_count` is not given */
+    /* No key: what it has become in a run that goes on, where `max_count` is not given. */
+    int64_t capacity;
 } species_section;
 
 typedef struct initial_section { /* [initial] */

@@ -13,9 +13,9 @@ enum { ARRAYS_FULL = -2 };
 
 /* Whether an insertion of such a species has found no free slot. */
 bool arrays_are_full(const session *);
-/* Capacities with which the run should begin again, room [species]; 0 if that of a species does not grow. Prints a
+/* Capacities with which the run should begin again, capacity [species]; 0 if that of a species does not grow. Prints a
  * message. */
-void enlarge_arrays(session *, int64_t *room);
+void enlarge_arrays(session *, int64_t *capacity);
 /* Copies the capacities of a file's configuration to the config from which its system will be built. Does nothing if
  * the file has none. */
 void capacity_of_file(config *, const output_data *);

@@ -18,7 +18,7 @@ typedef struct asked {
     /* The run begins again with a larger capacity: session/enlarging.h. */
     bool again;
     /* Capacities [species], malloc'ed. NULL: the run chooses them. */
-    int64_t *room;
+    int64_t *capacity;
 } asked;
 
 /* Reads the configuration from the INI file or, for a resumed run, from its output file into `found`. Loads and
