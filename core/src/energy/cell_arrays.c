@@ -24,6 +24,9 @@ enum { MOST_ALONG = 4 };
 /* Distances are computed for so many slots before neighbours are picked. */
 enum { CELL_BLOCK = 64 };
 
+/* As many or fewer particles in a cell are looked at one by one. */
+enum { FEW = 2 };
+
 typedef struct axis {
     int n;
     int32_t cell[MOST_ALONG];
@@ -338,12 +341,32 @@ static inline __attribute__((always_inline)) double square_of(const query *q, in
     return x * x + y * y + z * z;
 }
 
+/* Appends those of the n particles from slot `first` on that are near, one by one. */
+static inline __attribute__((always_inline)) int64_t append_few(const query *q, int mode, int two,
+                                                                int64_t first, int32_t n,
+                                                                const double at[3],
+                                                                const double to[3], int32_t *slots,
+                                                                int64_t found)
+{
+    for (int64_t s = first; s < first + n; s++) {
+        const double x = q->c->x[s], y = q->c->y[s], z = q->c->z[s];
+        int near = square_of(q, mode, x - at[0], y - at[1], z - at[2]) < q->square;
+        if (two) near |= square_of(q, mode, x - to[0], y - to[1], z - to[2]) < q->square;
+        slots[found] = (int32_t)s;
+        found += near;
+    }
+    return found;
+}
+
 /* Appends the slots of a cell whose particles are near. `at` and `to` are relative to the cell's image. */
 static inline __attribute__((always_inline)) int64_t append_near(const query *q, int mode, int two,
                                                                  int64_t cell, const double at[3],
                                                                  const double to[3], int32_t *slots,
                                                                  int64_t found)
 {
+    const int32_t few = q->c->n[cell];
+    if (few <= FEW)
+        return append_few(q, mode, two, cell * q->c->capacity, few, at, to, slots, found);
     /* a multiple of what vectors hold, so that loops have no remainder */
     const int32_t n = (q->c->n[cell] + CELL_LANES - 1) & -CELL_LANES;
     const int64_t first = cell * q->c->capacity;
@@ -384,6 +407,7 @@ static inline __attribute__((always_inline)) int64_t visit(const query *q, int m
                     continue;
                 const int64_t cell =
                     number(q->c, (int32_t[]){ax->cell[i], ay->cell[j], az->cell[k]});
+                if (!q->c->n[cell]) continue;
                 const int32_t period[3] = {ax->period[i], ay->period[j], az->period[k]};
                 double at[3], to[3];
                 for (int d = 0; d < 3; d++) {
