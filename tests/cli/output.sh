@@ -187,7 +187,7 @@ long()
 {
     disks
     rm sim.h5
-    change 's/^sweeps = .*/sweeps = 60000/; s/^period = .*/period = 100/'
+    change 's/^sweeps = .*/sweeps = 240000/; s/^period = .*/period = 400/'
     must run sim.ini --set run.output=direct.h5
     change 's/^seed/checkpoint = 0.02\nseed/'
 }
@@ -338,7 +338,7 @@ test_two_runs_where_there_are_no_locks()
     LD_PRELOAD=$NO_LOCKS start run sim.ini
     expect_message "sim.h5.lock: warning: cannot be locked here (No locks available): do not \
 start a second run with this output; each would notice only when it writes"
-    LD_PRELOAD=$NO_LOCKS "$PLUGMC" run sim.ini --set run.seed=4 --set run.sweeps=60000 >second.out \
+    LD_PRELOAD=$NO_LOCKS "$PLUGMC" run sim.ini --set run.seed=4 --set run.sweeps=240000 >second.out \
         2>second.err
     local second=$?
     finish
