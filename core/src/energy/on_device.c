@@ -12,6 +12,8 @@ PLUGMC_EMBED(text_of_energies, PLUGMC_INCLUDE_PATH "/../../src/energy/energies.c
 PLUGMC_EMBED(text_of_trials_task, PLUGMC_INCLUDE_PATH "/../../src/energy/trials_task.h");
 PLUGMC_EMBED(text_of_trials, PLUGMC_INCLUDE_PATH "/../../src/energy/trials.cu");
 PLUGMC_EMBED(text_of_walk_task, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_task.h");
+PLUGMC_EMBED(text_of_walk_meet, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_meet.cu");
+PLUGMC_EMBED(text_of_walk_groups, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_groups.cu");
 PLUGMC_EMBED(text_of_walk, PLUGMC_INCLUDE_PATH "/../../src/energy/walk.cu");
 
 /* ---- Opening ------------------------------------------------------------------------------------- */
@@ -27,10 +29,12 @@ int on_device_text(const plugmc_plugin *mover, plugmc_gpu_source *out, char **jo
         length = asprintf(
             joined,
             "%s%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
-            "\"%s\"\n%.*s\n}\n#line 1 \"trials.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
+            "\"%s\"\n%.*s\n}\n#line 1 \"trials.cu\"\n%s\n#line 1 \"walk_meet.cu\"\n%s\n#line 1 "
+            "\"walk_groups.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
             text_of_energies_task, text_of_energies, text_of_trials_task, text_of_walk_task,
             mover->source_name ? mover->source_name : mover->name,
-            (int)(mover->source_end - mover->source), mover->source, text_of_trials, text_of_walk);
+            (int)(mover->source_end - mover->source), mover->source, text_of_trials,
+            text_of_walk_meet, text_of_walk_groups, text_of_walk);
     else
         length = asprintf(joined, "%s%s", text_of_energies_task, text_of_energies);
     if (length < 0) *joined = NULL;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cpu.h"
+#include "neighbours.h"
 
 /* Particles as plugmc_particles wants them. */
 typedef struct particle_arrays {
@@ -70,17 +71,6 @@ static void sort_walker(const hmc *h, int32_t w)
     }
 }
 
-/* Cells around in one direction, each once. */
-static int line_around(int32_t cell, int32_t count, int32_t out[3])
-{
-    if (count < 3) {
-        for (int32_t k = 0; k < count; k++) out[k] = k;
-        return count;
-    }
-    for (int32_t k = 0; k < 3; k++) out[k] = (cell + k + count - 1) % count;
-    return 3;
-}
-
 static void copy_particle(const particle_arrays *from, int64_t k, const particle_arrays *to,
                           int64_t m)
 {
@@ -114,22 +104,6 @@ static int64_t gather_around(const hmc *h, int32_t w, int64_t cell, const worksp
     return found;
 }
 
-/* Squared distances of the nearest images in a rectangular box. */
-static PLUGMC_TARGETS void squares(const double length[3], const double r[3],
-                                   const particle_arrays *others, int64_t n, double *restrict out)
-{
-    const double *restrict x = others->x, *restrict y = others->y, *restrict z = others->z;
-    const double lx = length[0], ly = length[1], lz = length[2];
-    const double px = 1 / lx, py = 1 / ly, pz = 1 / lz, rx = r[0], ry = r[1], rz = r[2];
-    for (int64_t k = 0; k < n; k++) {
-        double dx = rx - x[k], dy = ry - y[k], dz = rz - z[k];
-        dx -= lx * rint(dx * px);
-        dy -= ly * rint(dy * py);
-        dz -= lz * rint(dz * pz);
-        out[k] = dx * dx + dy * dy + dz * dz;
-    }
-}
-
 /* Of those around, everyone in reach of sorted particle `own` but itself. In an oblique box
  * nearest images are left to the potentials, and everyone around is near. */
 static plugmc_particles gather_near(const hmc *h, const plugmc_box *box, const double r[3],
@@ -143,7 +117,8 @@ static plugmc_particles gather_near(const hmc *h, const plugmc_box *box, const d
     int32_t *in_reach = work->in_reach;
     int64_t found = 0;
     if (!box->oblique)
-        squares(box->length, r, &work->around, around, work->square);
+        squares(box->length, r, work->around.x, work->around.y, work->around.z, around,
+                work->square);
     else
         memset(work->square, 0, (size_t)around * sizeof *work->square);
     for (int64_t k = 0; k < around; k++) { /* without a branch, which nobody could predict */
@@ -232,8 +207,6 @@ static int take_workspaces(hmc_cell_forces *g, const plugmc_host *host, int32_t 
     }
     return code;
 }
-
-static double most_cells(const hmc *h) { return 4.0 * (double)h->system->particles + 8; }
 
 void hmc_cells_boxes(hmc *h)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lists.h"
+#include "neighbours.h"
 
 /* The skin of the first list, in ranges, and of those that follow. */
 static const double first_skin = 0.12, least_skin = 0.02, largest_skin = 0.4;
@@ -27,8 +28,6 @@ typedef struct grid {
     int64_t cells;
 } grid;
 
-static double most_cells(const hmc *h) { return 4.0 * (double)h->system->particles + 8; }
-
 static grid grid_of(const hmc *h, int32_t w, double width)
 {
     grid g;
@@ -44,17 +43,6 @@ static grid grid_of(const hmc *h, int32_t w, double width)
     }
     g.cells = (int64_t)all;
     return g;
-}
-
-/* Cells around in one direction, each once. */
-static int line_around(int32_t cell, int32_t count, int32_t out[3])
-{
-    if (count < 3) {
-        for (int32_t k = 0; k < count; k++) out[k] = k;
-        return count;
-    }
-    for (int32_t k = 0; k < 3; k++) out[k] = (cell + k + count - 1) % count;
-    return 3;
 }
 
 /* By cell, and in a cell by number, hence by species. */
@@ -108,22 +96,6 @@ double hmc_list_fill(const hmc *h, int32_t w, hmc_list_work *work)
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------------- */
-
-/* Squared distances of the nearest images. */
-static PLUGMC_TARGETS void squares(const double length[3], const double r[3],
-                                   const double *restrict x, const double *restrict y,
-                                   const double *restrict z, int64_t n, double *restrict out)
-{
-    const double lx = length[0], ly = length[1], lz = length[2];
-    const double px = 1 / lx, py = 1 / ly, pz = 1 / lz, rx = r[0], ry = r[1], rz = r[2];
-    for (int64_t k = 0; k < n; k++) {
-        double dx = rx - x[k], dy = ry - y[k], dz = rz - z[k];
-        dx -= lx * rint(dx * px);
-        dy -= ly * rint(dy * py);
-        dz -= lz * rint(dz * pz);
-        out[k] = dx * dx + dy * dy + dz * dz;
-    }
-}
 
 static int64_t add_candidates(const hmc_list_work *slots, int32_t begin, int32_t end,
                               hmc_list_work *own, int64_t n)

@@ -1,0 +1,221 @@
+/* walk_groups.cu: groups of particles that are inserted, removed or displaced together, as in insertions.c and groups.c.
+ *
+ * Stands between walk_meet.cu and walk.cu. */
+
+/* There is room for members only in kernels of movers that propose groups. */
+PLUGMC_FN bool walk_is_group(const plugmc_trial *trial)
+{
+    return trial->group && trial->kind >= PLUGMC_GROUP_INSERTED;
+}
+
+/* Of who comes, leaves or moves, also where nobody is there. */
+PLUGMC_FN int32_t walk_species_of(const plugmc_trial *trial, const walk_around *a, int32_t k)
+{
+    const int32_t who = trial->group->members[k];
+    return trial->kind == PLUGMC_GROUP_INSERTED ? who : who < 0 ? -1 - who : a->species[who];
+}
+
+PLUGMC_FN int walk_is_position(const double r[3])
+{
+    return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]);
+}
+
+/* Whether all members are there and their positions are numbers. Each thread looks at some. */
+PLUGMC_FN int walk_displacement_is_possible(const walk_task *t, const plugmc_trial *trial,
+                                            const walk_around *a, walk_result *result)
+{
+    const plugmc_group *g = trial->group;
+    int nobody = 0, nowhere = 0;
+    for (int32_t k = (int32_t)threadIdx.x; k < g->n; k += (int32_t)blockDim.x) {
+        const int64_t i = g->members[k];
+        const bool there = i >= 0 && i < (int64_t)t->particles;
+        const int32_t s = there ? a->species[i] : 0;
+        nobody |= !there || i >= a->first[s] + a->count[s];
+        nowhere |= !walk_is_position(g->positions[k]);
+    }
+    if (__syncthreads_or(nowhere)) result->stopped = WALK_NOWHERE;
+    if (__syncthreads_or(nobody)) result->stopped = WALK_NOBODY;
+    if (g->n < 1) result->stopped = WALK_UNKNOWN;
+    return !result->stopped;
+}
+
+/* Whether it can be; see walk_is_possible. */
+PLUGMC_FN int walk_group_is_possible(const walk_task *t, const plugmc_trial *trial,
+                                     const walk_around *a, walk_result *result)
+{
+    const plugmc_group *g = trial->group;
+    int missing = 0;
+    if (trial->kind == PLUGMC_GROUP_DISPLACED)
+        return walk_displacement_is_possible(t, trial, a, result);
+    if (g->n < 1 || g->n > PLUGMC_MOST_TOGETHER) result->stopped = WALK_UNKNOWN;
+    for (int32_t k = 0; k < g->n && !result->stopped; k++) {
+        const int32_t who = g->members[k];
+        const bool comes = trial->kind == PLUGMC_GROUP_INSERTED;
+        if (comes ? who < 0 || who >= PLUGMC_SPECIES : who >= (int64_t)t->particles)
+            result->stopped = WALK_UNKNOWN;
+        if (comes && !walk_is_position(trial->group->positions[k])) result->stopped = WALK_NOWHERE;
+        if (result->stopped) break;
+        const int32_t s = walk_species_of(trial, a, k);
+        int64_t before = 0; /* of its species */
+        for (int32_t l = 0; l < k; l++) {
+            if (walk_species_of(trial, a, l) != s) continue;
+            before++;
+            if (!comes && who >= 0 && g->members[l] <= who) result->stopped = WALK_UNKNOWN;
+        }
+        missing |= !comes && who < 0;
+        if (!comes || a->count[s] + before < a->first[s + 1] - a->first[s]) continue;
+        if (!missing) result->full = s + 1;
+        missing = 1;
+    }
+    return !missing && !result->stopped;
+}
+
+/* What member k does. */
+PLUGMC_FN walk_part walk_member(const plugmc_trial *trial, const walk_around *a, int32_t k)
+{
+    const bool comes = trial->kind == PLUGMC_GROUP_INSERTED,
+               goes = trial->kind == PLUGMC_GROUP_DISPLACED;
+    const int64_t i = comes ? -1 : trial->group->members[k];
+    walk_part part;
+    part.was = comes ? -1 : a->species[i];
+    part.comes = comes ? trial->group->members[k] : goes ? part.was : -1;
+    part.skip[0] = i, part.skip[1] = -1;
+    for (int d = 0; d < 3; d++) {
+        part.from[d] = comes    ? trial->group->positions[k][d]
+                       : d == 0 ? a->x[i]
+                       : d == 1 ? a->y[i]
+                                : a->z[i];
+        part.to[d] = goes ? trial->group->positions[k][d] : part.from[d];
+    }
+    return part;
+}
+
+/* Adds the energy of particles of two species at two positions, and returns the square of their distance. */
+PLUGMC_FN double walk_pair(const walk_around *a, int32_t s, const double x[3], int32_t r,
+                           const double y[3], double *energy)
+{
+    const plugmc_site site = plugmc_site_of_species(s);
+    const plugmc_separation apart =
+        plugmc_separated(x[0] - y[0], x[1] - y[1], x[2] - y[2], a->images);
+    plugmc_sums sums;
+    plugmc_double_sums all = {};
+    plugmc_sums_clear(&sums);
+    plugmc_sums_add_energy(&sums, plugmc_separate_at(x[0], x[1], x[2], apart), site,
+                           plugmc_site_of_species(r));
+    plugmc_sums_empty(&sums, &all);
+    plugmc_double_sums_by_term(&all, site, energy);
+    return apart.r2;
+}
+
+/* Pairs within the group, in turn one a thread: of those who come they are not among those who are there, of those
+ * who leave each was taken off twice, and those who move have not met each other. Returns whether any overlap. */
+PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, double *change)
+{
+    double lost[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
+    uint32_t number = 0;
+    int overlap = 0;
+    for (int32_t k = 1; k < trial->group->n; k++)
+        for (int32_t l = 0; l < k; l++) {
+            if (number++ % blockDim.x != threadIdx.x) continue;
+            const walk_part one = walk_member(trial, a, l), other = walk_member(trial, a, k);
+            const int32_t s = walk_species_of(trial, a, l), r = walk_species_of(trial, a, k);
+            const double square = walk_pair(a, s, one.to, r, other.to, change);
+            if (trial->kind == PLUGMC_GROUP_DISPLACED)
+                walk_pair(a, s, one.from, r, other.from, lost);
+            overlap |= PLUGMC_CONTACTS && trial->kind != PLUGMC_GROUP_REMOVED &&
+                       square < plugmc_contact_square(s, r);
+        }
+    for (int term = 0; term < PLUGMC_TERMS; term++) change[term] -= lost[term];
+    return overlap;
+}
+
+/* Whether who comes overlaps with anybody outside of the group, or a thread knows so already. Distances alone cost little beside energies,
+ * and where particles are hard most trials end here. */
+PLUGMC_FN int walk_group_overlaps(const plugmc_trial *trial, const walk_around *a, int overlap)
+{
+    for (int32_t m = 0; m < trial->group->n; m++) {
+        const double *to = trial->group->positions[m];
+        const int32_t own = walk_species_of(trial, a, m);
+        for (int s = 0; s < PLUGMC_SPECIES; s++) {
+            const double square = plugmc_contact_square(own, s);
+            const int64_t end = a->first[s] + a->count[s];
+            for (int64_t k = a->first[s] + threadIdx.x; k < end; k += blockDim.x)
+                overlap |= !a->grouped[k] && plugmc_separated(to[0] - a->x[k], to[1] - a->y[k],
+                                                              to[2] - a->z[k], a->images)
+                                                     .r2 < square;
+        }
+    }
+    return __syncthreads_or(overlap);
+}
+
+/* Growth of -ln p, and whether it is forbidden. */
+PLUGMC_FN double walk_group_delta(const walk_task *t, plugmc_trial *trial, const walk_around *a,
+                                  const double *multipliers, double *room, int *forbidden)
+{
+    const double *of_species = multipliers + PLUGMC_TERMS + 1;
+    const int comes = trial->kind == PLUGMC_GROUP_INSERTED,
+              moves = trial->kind == PLUGMC_GROUP_DISPLACED;
+    const int64_t n = a->count[0];
+    double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, delta = 0;
+    int overlap = 0;
+    for (int32_t k = (int32_t)threadIdx.x; (comes || moves) && k < trial->group->n;
+         k += (int32_t)blockDim.x)
+        plugmc_wrap(trial->box, trial->group->positions[k]);
+    __syncthreads();
+    if (!t->no_pairs) overlap |= walk_meet_within(trial, a, change);
+    if (PLUGMC_CONTACTS && PLUGMC_ENERGY_TERMS > 0 && (comes || moves)) {
+        *forbidden = walk_group_overlaps(trial, a, overlap);
+        if (*forbidden) return 0;
+    }
+    for (int32_t k = 0; k < trial->group->n; k++) {
+        const walk_part part = walk_member(trial, a, k);
+        overlap |=
+            moves ? walk_meet<true>(t, a, &part, change) : walk_meet<false>(t, a, &part, change);
+    }
+    *forbidden = __syncthreads_or(overlap);
+    if (*forbidden) return 0;
+    for (int term = 0; term < PLUGMC_TERMS; term++)
+        if (multipliers[term] != 0) delta += multipliers[term] * change[term];
+    delta = walk_sum(delta, room) - trial->log_factor;
+    if (moves) return delta;
+    for (int32_t k = 0; k < trial->group->n; k++)
+        delta += (comes ? 1 : -1) * of_species[walk_species_of(trial, a, k)];
+    return delta +
+           walk_by_count(t, multipliers, n, comes ? n + trial->group->n : n - trial->group->n);
+}
+
+/* Marks the members of a group that is to be displaced. Returns whether one is there twice. */
+PLUGMC_FN int walk_mark_group(const plugmc_trial *trial, const walk_around *a)
+{
+    const plugmc_group *g = trial->group;
+    int twice = 0;
+    if (trial->kind != PLUGMC_GROUP_DISPLACED) return 0;
+    for (int32_t k = (int32_t)threadIdx.x; k < g->n; k += (int32_t)blockDim.x)
+        twice |= (int)atomicExch(&a->grouped[g->members[k]], 1u);
+    return __syncthreads_or(twice);
+}
+
+PLUGMC_FN void walk_unmark_group(const plugmc_trial *trial, const walk_around *a)
+{
+    const plugmc_group *g = trial->group;
+    if (trial->kind != PLUGMC_GROUP_DISPLACED) return;
+    for (int32_t k = (int32_t)threadIdx.x; k < g->n; k += (int32_t)blockDim.x)
+        a->grouped[g->members[k]] = 0;
+}
+
+/* By all threads. */
+PLUGMC_FN void walk_take_group(const plugmc_trial *trial, const walk_around *a)
+{
+    if (trial->kind == PLUGMC_GROUP_DISPLACED) {
+        for (int32_t k = (int32_t)threadIdx.x; k < trial->group->n; k += (int32_t)blockDim.x)
+            walk_put(a, trial->group->members[k], trial->group->positions[k]);
+        return;
+    }
+    for (int32_t k = 0; k < trial->group->n && threadIdx.x == 0; k++) {
+        const int32_t who = trial->group->members[k];
+        if (trial->kind == PLUGMC_GROUP_REMOVED)
+            walk_remove(a, who);
+        else
+            walk_put(a, a->first[who] + a->count[who]++, trial->group->positions[k]);
+    }
+}
