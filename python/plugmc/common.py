@@ -56,8 +56,7 @@ def table_of(quantities: Iterable[Quantity]) -> pandas.DataFrame:
     """The table that the program prints: scalars and derived results, one row each."""
     rows = [(q.name, q.value, q.error, "*" if q.lower_bound else "", q.correlation_time, q.samples, q.unit)
             for q in quantities if np.ndim(q.value) == 0]
-    names = ["quantity", "value", "error", "star", "correlation_time", "samples", "unit"]
-    return pandas.DataFrame(rows, columns=names).set_index("quantity")
+    return pandas.DataFrame(rows, columns="quantity value error star correlation_time samples unit".split()).set_index("quantity")
 
 
 def value_as_text(value: Any) -> str:

@@ -1,4 +1,5 @@
 """Trajectories beside the output file, in GSD and H5MD, as docs/usage.md describes them."""
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterator, Sequence
@@ -59,9 +60,16 @@ class Trajectory:
                 yield (_h5md_frame if of_hdf5 else _gsd_frame)(file, self._walker, int(k))
 
 
-def _open_gsd(path: Path) -> Any:
+def _open_gsd(path: Path, tries: int = 5) -> Any:
+    """Frames that come between gsd's look at the size and at the index lie beyond that size: no damage, at another try."""
     import gsd.hoomd  # needed for frames in GSD alone
-    return gsd.hoomd.open(str(path), "rb" if gsd.__version__.startswith("2.") else "r")
+    try:
+        return gsd.hoomd.open(str(path), "rb" if gsd.__version__.startswith("2.") else "r")
+    except RuntimeError:
+        time.sleep(0.05)
+        if tries == 1:
+            raise
+    return _open_gsd(path, tries - 1)
 
 
 def _gsd_frame(file: Any, walker: int, k: int) -> Frame:
@@ -85,8 +93,7 @@ def _h5md_frame(file: h5py.File, walker: int, k: int) -> Frame:
         n = int(group["count/value"][k])
         positions, number, species = positions[:n], number["value"][k][:n], species["value"][k][:n]
     names = np.array([as_text(name) for name in group["species"].attrs["names"]])
-    box = np.diag(edges) if edges.ndim == 1 else edges
-    box = box if b"periodic" in group["box"].attrs["boundary"][0] else None
+    box = (np.diag(edges) if edges.ndim == 1 else edges) if b"periodic" in group["box"].attrs["boundary"][0] else None
     return Frame(int(group["position/step"][k]), walker, positions, box, names[species[:]], number[:])
 
 
@@ -106,9 +113,8 @@ def trajectory_of(output: Path, file: h5py.File, base: str | None) -> Trajectory
     if base is None:
         return Trajectory([output] * walkers, len(file["particles/trajectory/position/step"]), _run_of(file))
     about = file["plugmc/checkpoint/trajectory"].attrs if "plugmc/checkpoint/trajectory" in file else {}
-    endings = [f"_{k}.gsd" if walkers > 1 else ".gsd" for k in range(walkers)]
-    if about.get("format") == b"h5md":
-        endings = [".h5md"] * walkers
+    gsd = [f"_{k}.gsd" if walkers > 1 else ".gsd" for k in range(walkers)]
+    endings = [".h5md"] * walkers if about.get("format") == b"h5md" else gsd
     for name in (base, output.name[:-len(output.suffix)] if output.suffix in (".h5", ".hdf5") else output.name):
         files = [output.parent / (name + ending) for ending in endings]
         if files[0].exists():

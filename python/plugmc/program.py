@@ -91,9 +91,8 @@ def run(ini: str | os.PathLike, overrides: Mapping[str, Any] | None = None, *,
                 process.send_signal(signal.SIGINT)
                 process.wait()
                 raise
-        code = process.returncode
         messages.seek(0)
-        lines = messages.read().splitlines()
+        code, lines = process.returncode, messages.read().splitlines()
     warned = [line for line in lines if re.match(r"(.*?: )?warning: ", line)]
     for line in warned:
         warnings.warn(line, PlugmcWarning, stacklevel=2)
