@@ -62,14 +62,17 @@ trials = 4
 step = 0.16
 END
 
+frames_every=10000
+[ "$device" = gpu ] || frames_every=40
+
 fail() { cat error.txt >&2 && echo "checkpoints.sh: $1" >&2 && exit 1; }
 
-# A run of two frames, and a frame more for each ten thousand sweeps. The second one is repeated until the trajectory has
+# A run of two frames, and a frame more for each ten thousand sweeps (on a CPU, which makes some 50 a second, 40). The second one is repeated until the trajectory has
 # the gigabytes, since a run takes hours for them.
 make_file()
 {
-    if [ "$gigabytes" != 0 ]; then printf '[observable trajectory]\nperiod = 10000\n' >>sim.ini; fi
-    "$plugmc" run sim.ini --quiet --set run.sweeps=$([ "$gigabytes" = 0 ] && echo 1 || echo 20000) >/dev/null 2>error.txt ||
+    if [ "$gigabytes" != 0 ]; then printf '[observable trajectory]\nperiod = %s\n' $frames_every >>sim.ini; fi
+    "$plugmc" run sim.ini --quiet --set run.sweeps=$([ "$gigabytes" = 0 ] && echo 1 || echo $((2 * frames_every))) >/dev/null 2>error.txt ||
         fail "a run has failed"
     [ "$gigabytes" != 0 ] || return 0
     python3 - "$gigabytes" <<'END' 2>error.txt || fail "the trajectory could not be made longer (python3-h5py)"
@@ -145,12 +148,17 @@ rate()
             }' || fail "there are too few progress lines in $period seconds"
 }
 
-# seconds CHECKPOINT: processor time of the sweeps, and how often the file was written.
+# seconds CHECKPOINT: processor time of the sweeps, and how often the file was written. A run beside a long trajectory
+# goes on from the file that make_file has left, and first cuts what the one before it has added.
 seconds()
 {
-    local TIMEFORMAT='%U %S'
+    local TIMEFORMAT='%U %S' what=(sim.ini) last=$sweeps
     rm -f sim.h5
-    { time "$plugmc" run sim.ini --quiet --set run.sweeps="$sweeps" --set run.threads=1 --set run.checkpoint="$1" \
+    if [ "$gigabytes" != 0 ]; then
+        cp first.h5 sim.h5
+        what=(--resume sim.h5) last=$((2 * frames_every + sweeps))
+    fi
+    { time "$plugmc" run "${what[@]}" --quiet --set run.sweeps="$last" --set run.threads=1 --set run.checkpoint="$1" \
         >/dev/null 2>error.txt; } 2>time.txt || fail "a run has failed"
     grep -aoE '[0-9a-f]{32} [0-9]+' sim.h5 | awk 'NR == 1 { print $2 }' | paste -d ' ' time.txt - |
         awk 'NF == 3 { print $1 + $2, $3; good = 1 } END { exit !good }' || fail "a file does not say how often it was written"
@@ -182,7 +190,11 @@ echo "$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1)
 $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg); \
 $(df -T . | awk 'END { print $2 }')"
 if [ $processor = yes ]; then
-    echo "$disks disks, $sweeps sweeps"
+    if [ "$gigabytes" != 0 ]; then
+        make_file
+        cp sim.h5 first.h5
+    fi
+    echo "$disks disks, $sweeps sweeps, trajectory of $(stat -c %s sim.gsd 2>/dev/null | awk '{ printf "%.3f", $1 / 1e9 }') GB"
     count_processor
     echo "a checkpoint has $(stat -c %s sim.h5 | awk '{ printf "%.1f", $1 / 1e6 }') MB"
     exit 0

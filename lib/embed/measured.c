@@ -16,12 +16,16 @@
 static int show(engine *engine, shown_configuration *out)
 {
     const plugmc_state *state = &engine->current.state.face;
-    void *counts = NULL;
+    void *counts = NULL, *orientations = NULL;
     int code = sync_positions(engine, PLUGMC_ON_HOST, &out->positions);
     if (!code) code = sync_boxes(engine, &out->boxes);
     if (code) return code;
     code = state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &counts, NULL);
+    if (!code && engine->system.bodies)
+        code = state->array(state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_HOST, PLUGMC_READ,
+                            &orientations, NULL);
     out->counts = counts;
+    out->orientations = orientations;
     return context_exit_code(&engine_asking(engine)->context, code, "reading the configuration");
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "system/geometry.h"
-#include "initial/initial.h"
+#include "initial/bodies.h"
 #include "initial/near_ions.h"
 #include "system/system.h"
 
@@ -13,8 +13,9 @@ typedef struct source {
     const plugmc_system *system;
     int32_t first; /* walkers of the run that belong to processes before this one */
     const contacts *contacts;
-    double *positions; /* [walkers][particles][3] */
-    plugmc_box *boxes; /* [walkers]; NULL: the system's */
+    double *positions;                /* [walkers][particles][3] */
+    plugmc_orientation *orientations; /* [walkers][particles]; NULL: no bodies */
+    plugmc_box *boxes;                /* [walkers]; NULL: the system's */
     report *report;
     bool given; /* by a host program: nothing of the INI file is about them */
 } source;
@@ -30,7 +31,7 @@ static int refuse(const source *, const char *key, const char *sentence);
 static int (*const states[])(const source *) = {from_lattice, from_random, from_file, from_ions};
 
 static int initial_places(const config *, const plugmc_system *, int32_t first, double *positions,
-                          plugmc_box *boxes, report *);
+                          plugmc_orientation *orientations, plugmc_box *boxes, report *);
 
 /* A frame of a file says how many there are, where that may change. */
 static bool from_frame(const config *config, const plugmc_system *system)
@@ -53,9 +54,22 @@ static void spread(const plugmc_system *packed, const double *from, const plugmc
         }
 }
 
+static void spread_orientations(const plugmc_system *packed, const plugmc_orientation *from,
+                                const plugmc_system *system, plugmc_orientation *to)
+{
+    for (int64_t i = 0; i < system->particles * system->walkers; i++)
+        to[i] = plugmc_upright(system->box.dimension);
+    for (int32_t w = 0; w < system->walkers; w++)
+        for (int32_t s = 0; s < system->species_count; s++)
+            memcpy(to + w * system->particles + system->first[s],
+                   from + w * packed->particles + packed->first[s],
+                   (size_t)(packed->first[s + 1] - packed->first[s]) * sizeof *to);
+}
+
 /* Where there is room for more than a run begins with, a system of those alone is made first. */
 int initial_state(const config *config, const plugmc_system *system, int32_t before,
-                  double *positions, plugmc_box *boxes, report *report)
+                  double *positions, plugmc_orientation *orientations, plugmc_box *boxes,
+                  report *report)
 {
     int64_t first[system->species_count + 1];
     plugmc_system packed = *system;
@@ -65,23 +79,29 @@ int initial_state(const config *config, const plugmc_system *system, int32_t bef
     packed.first = first;
     packed.particles = first[system->species_count];
     if (packed.particles == system->particles || from_frame(config, system))
-        return initial_places(config, system, before, positions, boxes, report);
-    const size_t bytes = 3 * sizeof(double) * (size_t)(packed.particles * packed.walkers);
-    double *places = malloc(bytes + 1);
-    int code = places ? EXIT_DONE : EXIT_MEMORY;
+        return initial_places(config, system, before, positions, orientations, boxes, report);
+    const size_t all = (size_t)(packed.particles * packed.walkers);
+    double *places = malloc(3 * all * sizeof *places + 1);
+    plugmc_orientation *turned = orientations ? calloc(all + 1, sizeof *turned) : NULL;
+    int code = places && (turned || !orientations) ? EXIT_DONE : EXIT_MEMORY;
     if (code) report_error(report, code, NULL, 0, "not enough memory for the initial state");
     if (!code && packed.particles)
-        code = initial_places(config, &packed, before, places, boxes, report);
+        code = initial_places(config, &packed, before, places, turned, boxes, report);
     if (!code) spread(&packed, places, system, positions);
-    free(places);
+    if (!code && turned) spread_orientations(&packed, turned, system, orientations);
+    free(places), free(turned);
     return code;
 }
 
 static int initial_places(const config *config, const plugmc_system *system, int32_t before,
-                          double *positions, plugmc_box *boxes, report *report)
+                          double *positions, plugmc_orientation *orientations, plugmc_box *boxes,
+                          report *report)
 {
     contacts contacts;
-    source source = {config, system, before, &contacts, positions, boxes, report, false};
+    source source = {config,       system, before, &contacts, positions,
+                     orientations, boxes,  report, false};
+    for (int64_t i = 0; orientations && i < system->walkers * system->particles; i++)
+        orientations[i] = plugmc_upright(system->box.dimension);
     if (contacts_make(system, &contacts))
         return report_error(report, EXIT_MEMORY, NULL, 0,
                             "not enough memory for the initial state");
@@ -104,6 +124,11 @@ int long_ranged(const plugmc_system *system)
     for (int32_t s = 0; s < system->species_count; s++)
         if (plugmc_species_at(system, s)->charge != 0) return 1;
     return isinf(system->range);
+}
+
+static plugmc_orientation *walker_orientations(const source *s, int32_t walker)
+{
+    return s->orientations ? s->orientations + s->system->particles * walker : NULL;
 }
 
 static int refuse(const source *s, const char *key, const char *sentence)
@@ -190,8 +215,11 @@ static int from_random(const source *s)
         return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
 #pragma omp parallel for schedule(dynamic) num_threads(system->threads) if (side_by_side(system))
     for (int32_t w = 0; w < system->walkers; w++)
-        outcomes[w] = random_state(system, s->contacts, in->random_fraction, in->attempts,
-                                   (uint32_t)w, walker_positions(s, w));
+        outcomes[w] = s->orientations
+                          ? random_bodies(system, in->random_fraction, in->attempts, (uint32_t)w,
+                                          walker_positions(s, w), walker_orientations(s, w))
+                          : random_state(system, s->contacts, in->random_fraction, in->attempts,
+                                         (uint32_t)w, walker_positions(s, w));
     random_outcome worst = outcomes[0];
     for (int32_t w = 1; w < system->walkers && worst.code == EXIT_DONE; w++) worst = outcomes[w];
     free(outcomes);
@@ -245,33 +273,47 @@ static int from_ions(const source *s)
 
 /* ---- Check ---- */
 
-/* As find_overlap, of those that are there. */
+/* Of hard cores first, then of bodies: their contact distance depends on how they are turned, and is given as NaN. */
+static int overlap_of(const plugmc_system *system, const double *positions,
+                      const plugmc_orientation *orientations, overlap *out)
+{
+    int64_t pair[2];
+    int found = find_overlap(system, positions, out);
+    if (found || !orientations) return found;
+    found = find_bodies_overlap(system, positions, orientations, pair);
+    if (found == 1) *out = (overlap){pair[0], pair[1], NAN, NAN};
+    return found;
+}
+
+/* As overlap_of, of those that are there. */
 static int find_overlap_of(const source *s, int32_t walker, overlap *out)
 {
     plugmc_system own = *s->system, *system = &own;
     if (s->boxes) own.box = s->boxes[walker];
     const double *from = walker_positions(s, walker);
+    const plugmc_orientation *turned = walker_orientations(s, walker);
     int64_t first[system->species_count + 1], n = 0;
-    if (!(system->changes & PLUGMC_CHANGED_COUNT)) return find_overlap(system, from, out);
+    if (!(system->changes & PLUGMC_CHANGED_COUNT)) return overlap_of(system, from, turned, out);
     int64_t *who = malloc((size_t)(system->particles + 1) * sizeof *who);
     double *places = malloc((3 * (size_t)system->particles + 1) * sizeof *places);
+    plugmc_orientation *turns = malloc((size_t)(system->particles + 1) * sizeof *turns);
     plugmc_system here = *system;
-    int found = who && places ? 0 : -1;
+    int found = who && places && turns ? 0 : -1;
     for (int32_t k = 0; k < system->species_count && !found; k++) {
         first[k] = n;
         for (int64_t i = system->first[k]; i < system->first[k + 1]; i++) {
             if (isnan(from[3 * i])) continue;
             memcpy(places + 3 * n, from + 3 * i, 3 * sizeof *from);
+            if (turned) turns[n] = turned[i];
             who[n++] = i;
         }
     }
     first[system->species_count] = n;
     here.first = first;
     here.particles = n;
-    if (!found && n) found = find_overlap(&here, places, out);
+    if (!found && n) found = overlap_of(&here, places, turned ? turns : NULL, out);
     if (found == 1) out->i = who[out->i], out->j = out->j >= 0 ? who[out->j] : -1;
-    free(who);
-    free(places);
+    free(who), free(places), free(turns);
     return found;
 }
 
@@ -291,7 +333,13 @@ static int check_overlaps(const source *s)
     for (int32_t w = 0; w < system->walkers && !code; w++) {
         const overlap *o = &found[w];
         if (result[w] < 0) code = EXIT_MEMORY;
-        if (result[w] == 1 && o->j >= 0)
+        if (result[w] == 1 && o->j >= 0 && isnan(o->contact))
+            code = report_error(
+                s->report, EXIT_INPUT, path, line,
+                "%s bodies %lld (%s) and %lld (%s) of walker %d overlap", what, (long long)o->i,
+                plugmc_species_at(system, species_of(system, o->i))->name, (long long)o->j,
+                plugmc_species_at(system, species_of(system, o->j))->name, s->first + w);
+        else if (result[w] == 1 && o->j >= 0)
             code = report_error(
                 s->report, EXIT_INPUT, path, line,
                 "%s particles %lld (%s) and %lld (%s) of walker %d overlap: "
@@ -359,9 +407,11 @@ static int check_order(const source *s, int32_t walker)
 }
 
 int initial_check(const config *config, const plugmc_system *system, int32_t first,
-                  double *positions, plugmc_box *boxes, report *report)
+                  double *positions, const plugmc_orientation *orientations, plugmc_box *boxes,
+                  report *report)
 {
-    const source s = {config, system, first, NULL, positions, boxes, report, true};
+    const source s = {config, system, first, NULL, positions, (plugmc_orientation *)orientations,
+                      boxes,  report, true};
     int code = 0;
     for (int32_t w = 0; w < system->walkers && !code; w++) {
         for (int64_t i = 0; i < system->particles && !code; i++)

@@ -43,6 +43,18 @@ static int boxes_of_file(engine *engine, plugmc_box **boxes)
     return context_exit_code(&engine_asking(engine)->context, code, "reading boxes");
 }
 
+/* Orientations of bodies; NULL: there are none. */
+static int orientations_of(engine *engine, int access, plugmc_orientation **out)
+{
+    void *found = NULL;
+    if (!engine->system.bodies) return 0;
+    const int code =
+        engine->current.state.face.array(&engine->current.state.face, PLUGMC_STATE_ORIENTATION,
+                                         PLUGMC_ON_HOST, access, &found, NULL);
+    *out = found;
+    return context_exit_code(&engine_asking(engine)->context, code, "reading orientations");
+}
+
 /* In these every pair within range must have one image alone, as in [box]. */
 static int check_boxes_of_file(engine *engine, const plugmc_box *boxes)
 {
@@ -59,11 +71,13 @@ int initial_begin(engine *engine)
 {
     double *positions;
     plugmc_box *boxes;
+    plugmc_orientation *orientations = NULL;
     int code = sync_write(engine, &positions);
+    if (!code) code = orientations_of(engine, PLUGMC_WRITE, &orientations);
     if (!code) code = boxes_of_file(engine, &boxes);
     if (!code)
         code = initial_state(&engine->config, &engine->system, engine->processes.first_walker,
-                             positions, boxes, engine->report);
+                             positions, orientations, boxes, engine->report);
     if (!code) code = check_boxes_of_file(engine, boxes);
     if (!code && engine->system.changes & PLUGMC_CHANGED_COUNT)
         code = count_places(engine, positions);
@@ -77,13 +91,15 @@ static int check_given(engine *engine, double *positions)
 {
     const plugmc_box *now;
     const size_t bytes = sizeof *now * (size_t)engine->system.walkers;
+    plugmc_orientation *orientations = NULL;
     int code = sync_boxes(engine, &now);
+    if (!code) code = orientations_of(engine, PLUGMC_READ, &orientations);
     plugmc_box *boxes = code ? NULL : malloc(bytes + 1);
     if (!code && !boxes)
         return report_error(engine->report, EXIT_MEMORY, NULL, 0, "no memory for boxes");
     if (!code)
         code = initial_check(&engine->config, &engine->system, engine->processes.first_walker,
-                             positions, memcpy(boxes, now, bytes), engine->report);
+                             positions, orientations, memcpy(boxes, now, bytes), engine->report);
     free(boxes);
     return code ? code : check_energy(engine, positions, "the positions that were given");
 }
@@ -139,7 +155,9 @@ static int try_boxes(engine *engine, const double *vectors, plugmc_box *boxes, d
     const plugmc_system *system = &engine->system;
     const plugmc_box *now;
     const double *at;
+    plugmc_orientation *orientations = NULL;
     int code = sync_positions(engine, PLUGMC_ON_HOST, &at);
+    if (!code) code = orientations_of(engine, PLUGMC_READ, &orientations);
     if (!code) code = sync_boxes(engine, &now);
     for (int32_t w = 0; w < system->walkers && !code; w++) {
         boxes[w] = now[w];
@@ -151,7 +169,7 @@ static int try_boxes(engine *engine, const double *vectors, plugmc_box *boxes, d
     }
     return code ? code
                 : initial_check(&engine->config, system, engine->processes.first_walker, positions,
-                                boxes, engine->report);
+                                orientations, boxes, engine->report);
 }
 
 static int write_boxes(engine *engine, const plugmc_box *boxes, const double *positions)

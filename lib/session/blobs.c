@@ -195,6 +195,8 @@ static int archive_state(session *session, blob_archive *archive)
         code = archive_array(session, archive, PLUGMC_STATE_MULTIPLIER, "multipliers");
     if (!code && changes & PLUGMC_CHANGED_WALKER_WEIGHT)
         code = archive_array(session, archive, PLUGMC_STATE_WEIGHT, "weights");
+    if (!code && session->engine.system.bodies)
+        code = archive_array(session, archive, PLUGMC_STATE_ORIENTATION, "orientations");
     return code;
 }
 

@@ -1,58 +1,214 @@
-/* Bodies: particles with an orientation, and energies that depend on it. A draft that the core does not support
- * yet: what plugins written for it will offer and request (docs/room-to-grow.md). */
+/* plugmc/body.h: makes the body facet (plugmc_body), for hard bodies and energies that depend on orientations. Include it
+ * after the body functions of a potential.
+ *
+ * PLUGMC_BODY is the sum of the functions that the author has written. `p` are the parameters, `s` is the separation a - b
+ * of the centres, A and B are the axes of the two bodies in space (plugmc/orientation.h).
+ *
+ *     PLUGMC_BODY_OVERLAP     int body_overlap(const parameters *p, plugmc_separation s,
+ *                                              const plugmc_pose *A, const plugmc_pose *B,
+ *                                              plugmc_site a, plugmc_site b)
+ *                                 0 only if the two are surely apart, which has to be shown: by an axis onto which their
+ *                                 projections are apart by more than rounding, say (PLUGMC_SURELY)
+ *     PLUGMC_BODY_ENERGY      real body_energy(const parameters *p, plugmc_separation s,
+ *                                              const plugmc_pose *A, const plugmc_pose *B,
+ *                                              plugmc_site a, plugmc_site b)
+ *                             real body_range(const parameters *p)
+ *                                 the distance of centres from which the energy is exactly 0
+ *     PLUGMC_BODY_PATH        real body_path(const parameters *p, plugmc_separation s,
+ *                                            const plugmc_pose *A, const plugmc_pose *B,
+ *                                            plugmc_site a, plugmc_site b, int32_t axis)
+ *                                 how far a can go along +axis (0, 1, 2) before it touches b; PLUGMC_NO_RANGE: it does
+ *                                 not meet it. For the pressure
+ *
+ * Only OVERLAP or ENERGY is required. Always:
+ *
+ *     real body_reach(const parameters *p, plugmc_site a)    radius of the sphere around the centre that holds the body;
+ *                                                            0: a does not belong to the potential
+ *     real body_core(const parameters *p, plugmc_site a)     radius of a sphere inside of it, or 0
+ *     real body_volume(const parameters *p, plugmc_site a)   area in two dimensions
+ *
+ * Spheres are compared first. Bodies whose spheres inside overlap, overlap; those whose spheres around are apart, are.
+ * The two are always handed over in the same order, so the answer does not depend on which of them moves. */
 #ifndef PLUGMC_BODY_H
 #define PLUGMC_BODY_H
+/* One of two bodies. */
+typedef struct plugmc_placed {
+    plugmc_site site;
+    plugmc_orientation orientation;
+    plugmc_pose pose;
+} plugmc_placed;
 
-#include "plugmc/plugin.h"
-#include "plugmc/state.h"
+/* Whether a is the first of the two. */
+PLUGMC_FN int plugmc_is_first(plugmc_separation s, const plugmc_placed *a, const plugmc_placed *b)
+{
+    if (a->site.species != b->site.species) return a->site.species < b->site.species;
+    if (s.x != 0) return s.x > 0;
+    if (s.y != 0) return s.y > 0;
+    if (s.z != 0) return s.z > 0;
+    for (int k = 0; k < 4; k++)
+        if (a->orientation.part[k] != b->orientation.part[k])
+            return a->orientation.part[k] > b->orientation.part[k];
+    return 1;
+}
+#endif
 
-/* A further array of the state: double [capacity][4], unit quaternions w, x, y, z, initially (1, 0, 0, 0); in two
- * dimensions rotations about z only. A mover that changes it sets PLUGMC_CHANGED_ORIENTATION; programs without
- * bodies refuse it. */
-enum {
-    PLUGMC_STATE_ORIENTATION = PLUGMC_STATE_WEIGHT + 1,
-    PLUGMC_CHANGED_ORIENTATION = 1 << PLUGMC_STATE_ORIENTATION
-};
+/* Two spheres, around or inside: -1 if they are surely apart, 1 if they surely overlap, 0 if the bodies have to be looked
+ * at. */
+PLUGMC_FN int plugmc_spheres_meet(const parameters *p, plugmc_separation s, plugmc_site a,
+                                  plugmc_site b)
+{
+    const real around = body_reach(p, a) + body_reach(p, b),
+               inside = body_core(p, a) + body_core(p, b);
+    if (s.r2 > around * around * PLUGMC_SURELY) return -1;
+    return s.r2 < inside * inside;
+}
 
-typedef struct plugmc_bodies {
-    uint32_t size;
-    int64_t n;
-    const double (*center)[3];      /* [n] length */
-    const double (*orientation)[4]; /* [n] */
-    const int32_t *species;         /* [n] */
-} plugmc_bodies;
+/* Whether two bodies overlap, whose spheres have been compared. */
+PLUGMC_FN int plugmc_bodies_overlap(const parameters *p, plugmc_separation s,
+                                    const plugmc_placed *a, const plugmc_placed *b)
+{
+#if PLUGMC_BODY & 1
+    const plugmc_separation back = {-s.x, -s.y, -s.z, s.r2};
+    return plugmc_is_first(s, a, b) ? body_overlap(p, s, &a->pose, &b->pose, a->site, b->site)
+                                    : body_overlap(p, back, &b->pose, &a->pose, b->site, a->site);
+#else
+    (void)p, (void)s, (void)a, (void)b;
+    return 0;
+#endif
+}
 
-/* The facet, an extension that a potential offers. Overlaps depend on orientations, so `energy` returns them; there
- * is no contact distance. */
-#define PLUGMC_BODY "plugmc.body/1"
-typedef struct plugmc_body {
-    uint32_t size;
-    /* Distance between centres from which the energy is exactly 0. */
-    double (*range)(const void *instance);
-    /* Adds the energy of a probe, a single body, with n others to *energy. Returns how many overlap with it. */
-    int64_t (*energy)(const void *instance, const plugmc_box *, int periodic,
-                      const plugmc_bodies *probe, const plugmc_bodies *others, double *energy);
-    /* Optional: also the force on the probe and the torque about its centre [3], for hybrid Monte Carlo and
-     * virials. */
-    int64_t (*derivatives)(const void *instance, const plugmc_box *, int periodic,
-                           const plugmc_bodies *probe, const plugmc_bodies *others, double *energy,
-                           double force[3], double torque[3]);
-} plugmc_body;
+PLUGMC_FN real plugmc_energy_of_bodies(const parameters *p, plugmc_separation s,
+                                       const plugmc_placed *a, const plugmc_placed *b)
+{
+#if PLUGMC_BODY & 2
+    const plugmc_separation back = {-s.x, -s.y, -s.z, s.r2};
+    return plugmc_is_first(s, a, b) ? body_energy(p, s, &a->pose, &b->pose, a->site, b->site)
+                                    : body_energy(p, back, &b->pose, &a->pose, b->site, a->site);
+#else
+    (void)p, (void)s, (void)a, (void)b;
+    return 0;
+#endif
+}
 
-/* Rigid molecules: the core's extension. */
-#define PLUGMC_MOLECULES "plugmc.molecules/1"
-typedef struct plugmc_molecule {
-    uint32_t size;
-    const char *name;
-    int32_t sites;          /* particles per molecule, contiguous in the state */
-    const int32_t *species; /* [sites] */
-    /* [sites] positions relative to the centre of mass at orientation (1, 0, 0, 0), length. */
-    const double (*rest)[3];
-} plugmc_molecule;
-typedef struct plugmc_molecules {
-    uint32_t size;
-    int32_t kinds;
-    const plugmc_molecule *const *kind; /* [kinds] */
-} plugmc_molecules;
+PLUGMC_FN real plugmc_range_of_bodies(const parameters *p)
+{
+#if PLUGMC_BODY & 2
+    return body_range(p);
+#else
+    (void)p;
+    return 0;
+#endif
+}
 
+#if PLUGMC_HOST
+PLUGMC_FN plugmc_site plugmc_site_of_body(const plugmc_particle *a)
+{
+    return (plugmc_site){(real)a->charge, (real)a->diameter, a->species};
+}
+
+PLUGMC_FN plugmc_site plugmc_site_of_other(const plugmc_particles *o, int64_t j)
+{
+    return (plugmc_site){((const real *)o->charge)[j], ((const real *)o->diameter)[j],
+                         o->species[j]};
+}
+
+static double plugmc_body_reach(const void *instance, const plugmc_particle *a)
+{
+    return (double)body_reach((const parameters *)instance, plugmc_site_of_body(a));
+}
+
+static double plugmc_body_core(const void *instance, const plugmc_particle *a)
+{
+    return (double)body_core((const parameters *)instance, plugmc_site_of_body(a));
+}
+
+static double plugmc_body_volume(const void *instance, const plugmc_particle *a)
+{
+    return (double)body_volume((const parameters *)instance, plugmc_site_of_body(a));
+}
+
+static double plugmc_body_range(const void *instance)
+{
+    return (double)plugmc_range_of_bodies((const parameters *)instance);
+}
+
+static int64_t plugmc_body_energy(const void *instance, const plugmc_box *box, int periodic,
+                                  const plugmc_particle *probe, const plugmc_orientation *turned,
+                                  const plugmc_particles *others,
+                                  const plugmc_orientation *orientations, double *energy)
+{
+    const parameters *p = (const parameters *)instance;
+    const plugmc_placed a = {plugmc_site_of_body(probe), *turned,
+                             plugmc_pose_of(turned, box->dimension)};
+    const real at[3] = {(real)probe->x, (real)probe->y, (real)probe->z},
+               range = plugmc_range_of_bodies(p);
+    plugmc_images images;
+    const int mode = plugmc_images_of(box, periodic, &images);
+    int64_t overlaps = 0;
+    double sum = 0;
+    if (!(body_reach(p, a.site) > 0)) return 0;
+    for (int64_t j = 0; j < others->n; j++) {
+        const plugmc_separation s = plugmc_separate(
+            at[0] - ((const real *)others->x)[j], at[1] - ((const real *)others->y)[j],
+            at[2] - ((const real *)others->z)[j], &images, mode);
+        plugmc_placed b = {plugmc_site_of_other(others, j), orientations[j], {{0}, {0}, {0}}};
+        const int meet =
+            PLUGMC_BODY & PLUGMC_BODY_OVERLAP ? plugmc_spheres_meet(p, s, a.site, b.site) : -1;
+        const int near = s.r2 < range * range;
+        if ((meet < 0 && !near) || !(body_reach(p, b.site) > 0)) continue;
+        b.pose = plugmc_pose_of(&b.orientation, box->dimension);
+        if (meet > 0 || (meet == 0 && plugmc_bodies_overlap(p, s, &a, &b)))
+            overlaps++;
+        else if (near)
+            sum += (double)plugmc_energy_of_bodies(p, s, &a, &b);
+    }
+    *energy += sum;
+    return overlaps;
+}
+
+#if PLUGMC_BODY & PLUGMC_BODY_PATH
+static void plugmc_body_paths(const void *instance, int32_t dimension, int32_t axis,
+                              const plugmc_particle *probe, const plugmc_orientation *turned,
+                              const plugmc_particles *others,
+                              const plugmc_orientation *orientations, double *out)
+{
+    const parameters *p = (const parameters *)instance;
+    const plugmc_site a = plugmc_site_of_body(probe);
+    const plugmc_pose pose = plugmc_pose_of(turned, dimension);
+    const real at[3] = {(real)probe->x, (real)probe->y, (real)probe->z};
+    for (int64_t j = 0; j < others->n; j++) {
+        const real x = at[0] - ((const real *)others->x)[j],
+                   y = at[1] - ((const real *)others->y)[j],
+                   z = at[2] - ((const real *)others->z)[j];
+        const plugmc_separation s = {x, y, z, x * x + y * y + z * z};
+        const plugmc_site b = plugmc_site_of_other(others, j);
+        const real along = axis == 0   ? x
+                           : axis == 1 ? y
+                                       : z,
+                   around = body_reach(p, a) + body_reach(p, b);
+        out[j] = INFINITY;
+        if (!(body_reach(p, a) > 0) || !(body_reach(p, b) > 0) || along > around ||
+            s.r2 - along * along > around * around)
+            continue;
+        const plugmc_pose other = plugmc_pose_of(&orientations[j], dimension);
+        out[j] = (double)body_path(p, s, &pose, &other, a, b, axis);
+    }
+}
+#else
+#define plugmc_body_paths NULL
+#endif
+
+static const plugmc_body plugmc_body_facet = {.size = sizeof(plugmc_body),
+                                              .functions = PLUGMC_BODY,
+                                              .reach = plugmc_body_reach,
+                                              .core = plugmc_body_core,
+                                              .volume = plugmc_body_volume,
+                                              .range = plugmc_body_range,
+                                              .energy = plugmc_body_energy,
+                                              .paths = plugmc_body_paths};
+/* For the descriptor of a potential that has bodies alone. */
+#define PLUGMC_BODIES_ALONE                                                                        \
+    .kind = PLUGMC_POTENTIAL,                                                                      \
+    .potential = &(const plugmc_potential){.size = sizeof(plugmc_potential)},                      \
+    PLUGMC_OFFERS({PLUGMC_BODY_FACET, &plugmc_body_facet})
 #endif

@@ -37,6 +37,9 @@ typedef struct plugmc_changes {
      * there is no particle of species s to remove, particle is -1 - s. No particle may be twice in a group that is
      * displaced; one with a negative number stays out of it. */
     int32_t group;
+    /* Since 2.1. New orientations: of PLUGMC_DISPLACED, NULL: they stay. Required of particles that come, one each, if
+     * there are bodies. */
+    const plugmc_orientation *orientation;
 } plugmc_changes;
 
 /* A decision on one proposed change per walker, for all walkers: plugmc_hamiltonian.decide. A walker's change is

@@ -92,6 +92,10 @@ typedef struct plugmc_position {
 /* Functions of a one-body field: see plugmc/field.h. */
 #define PLUGMC_FIELD_ENERGY 1     /* field_energy */
 #define PLUGMC_FIELD_DERIVATIVE 2 /* field_derivative */
+/* Functions of a body: see plugmc/body.h. */
+#define PLUGMC_BODY_OVERLAP 1 /* body_overlap: a hard body */
+#define PLUGMC_BODY_ENERGY 2  /* body_energy */
+#define PLUGMC_BODY_PATH 4    /* body_path */
 /* Functions of variational parameters: see plugmc/variational.h. */
 #define PLUGMC_VARIATIONAL_PAIR 1  /* pair_variational */
 #define PLUGMC_VARIATIONAL_FIELD 2 /* field_variational */
@@ -118,12 +122,13 @@ PLUGMC_FN void plugmc_wait(void)
 
 /* What random numbers are used for; keeps the streams of different uses apart. */
 enum {
-    PLUGMC_PURPOSE_INITIAL = 1,   /* initial states */
-    PLUGMC_PURPOSE_SWEEP = 2,     /* once per sweep: order of sets, shift of cells */
-    PLUGMC_PURPOSE_ORDER = 3,     /* order of particles */
-    PLUGMC_PURPOSE_TRIAL = 4,     /* trial moves */
-    PLUGMC_PURPOSE_ACCEPT = 5,    /* acceptance */
-    PLUGMC_PURPOSE_OBSERVABLE = 6 /* random directions, quadratures */
+    PLUGMC_PURPOSE_INITIAL = 1,    /* initial states */
+    PLUGMC_PURPOSE_SWEEP = 2,      /* once per sweep: order of sets, shift of cells */
+    PLUGMC_PURPOSE_ORDER = 3,      /* order of particles */
+    PLUGMC_PURPOSE_TRIAL = 4,      /* trial moves */
+    PLUGMC_PURPOSE_ACCEPT = 5,     /* acceptance */
+    PLUGMC_PURPOSE_OBSERVABLE = 6, /* random directions, quadratures */
+    PLUGMC_PURPOSE_ORIENTATION = 7 /* orientations of bodies and their turns */
 };
 
 typedef struct plugmc_random {
@@ -349,5 +354,6 @@ PLUGMC_FN float plugmc_exp(float x)
 }
 
 #include "plugmc/box.h"
+#include "plugmc/orientation.h"
 
 #endif

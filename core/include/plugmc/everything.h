@@ -2,7 +2,6 @@
 #ifndef PLUGMC_EVERYTHING_H
 #define PLUGMC_EVERYTHING_H
 
-#include "plugmc/body.h"
 #include "plugmc/driver.h"
 #include "plugmc/macrostates.h"
 #include "plugmc/observable.h"

@@ -25,7 +25,9 @@ enum {
     PLUGMC_DECOMPOSES_DOMAIN = 1 << 25,
     /* Couples walkers of all processes (plugmc_rungs). */
     PLUGMC_GLOBAL_WALKERS = 1 << 26,
-    PLUGMC_USES_POSITIONS = 1 << 27 /* accepts pairs with PLUGMC_PAIR_POSITIONS */
+    PLUGMC_USES_POSITIONS = 1 << 27, /* accepts pairs with PLUGMC_PAIR_POSITIONS */
+    PLUGMC_USES_BODY =
+        1 << 28 /* accepts bodies (plugmc/body.h), whose orientations stay or follow */
 };
 
 /* A kind of trial move. The core keeps and reports its counts. If the move has a step, the core also keeps the

@@ -135,6 +135,8 @@ typedef struct plugmc_system {
     /* The largest plugmc_mover.together of the run, at least 1. Walkers of such a group have to change rungs
      * together. Known before prepare. */
     int32_t together;
+    /* Since 2.1. 1: a potential of the run is of bodies (plugmc/body.h), so particles have orientations. */
+    int32_t bodies;
 } plugmc_system;
 
 /* Unit of reported energies: "kT" if that is the potentials' unit. */

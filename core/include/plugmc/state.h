@@ -22,7 +22,9 @@ enum {
     /* int32_t [capacity] number of the particle's molecule in the walker; -1: none. */
     PLUGMC_STATE_MOLECULE,
     /* double: ln of the walker's weight in averages (plugmc/wave.h); 0 if no mover changes it. */
-    PLUGMC_STATE_WEIGHT
+    PLUGMC_STATE_WEIGHT,
+    /* Since 2.1. plugmc_orientation [capacity]; empty rows unless plugmc_system.bodies. */
+    PLUGMC_STATE_ORIENTATION
 };
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
 enum { PLUGMC_READ = 1, PLUGMC_WRITE = 2 };
@@ -38,6 +40,7 @@ enum {
     PLUGMC_CHANGED_RUNG = 1 << PLUGMC_STATE_RUNG,
     PLUGMC_CHANGED_MOLECULE = 1 << PLUGMC_STATE_MOLECULE,
     PLUGMC_CHANGED_WALKER_WEIGHT = 1 << PLUGMC_STATE_WEIGHT,
+    PLUGMC_CHANGED_ORIENTATION = 1 << PLUGMC_STATE_ORIENTATION,
     /* Weights of macrostates: averages are not those of -ln p alone. */
     PLUGMC_CHANGED_WEIGHT = 1 << 24
 };

@@ -67,6 +67,11 @@ typedef struct plugmc_trial {
     int32_t trial_positions;
     /* input: [particles] as PLUGMC_STATE_MOLECULE; NULL: no molecules. */
     const int32_t *molecule;
+    /* Since 2.1. Input: [particles]; NULL: there are no bodies. Output, of PLUGMC_DISPLACED with turns = 1: the new
+     * orientation of `particle`. Where particles come, the core draws their orientations. */
+    const plugmc_orientation *orientations;
+    int32_t turns;
+    plugmc_orientation orientation;
 } plugmc_trial;
 
 /* Number of the k-th particle present, k = 0 ... particles - 1, species by species. */

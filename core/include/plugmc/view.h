@@ -49,6 +49,8 @@ typedef struct plugmc_view {
     /* Views for many-body terms: only the first `walkers` walkers are used; 0: all. Results for the others are
      * ignored, so a potential need not read this. See plugmc_walkers_of. */
     int32_t walkers;
+    /* Since 2.1. [walkers][particles], host memory; NULL: there are no bodies. */
+    const plugmc_orientation *orientations;
 } plugmc_view;
 
 /* plugmc_view.share, all particles if the program does not have it. */

@@ -6,12 +6,16 @@
 #include "base/crash.h"
 #include "energy/hamiltonian.h"
 
-static bool has_parts(const plugmc_potential *p) { return p->pair || p->field; }
+static bool has_parts(const plugmc_plugin *plugin)
+{
+    return plugin->potential->pair || plugin->potential->field || plugmc_body_of(plugin);
+}
 
 /* The total that belongs to a term; NULL: its parts are all of its energy. */
-static const plugmc_total *total_of(const plugmc_potential *p)
+static const plugmc_total *total_of(const plugmc_plugin *plugin)
 {
-    return !has_parts(p) || (p->total && p->total->beside_parts) ? p->total : NULL;
+    const plugmc_total *total = plugin->potential->total;
+    return !has_parts(plugin) || (total && total->beside_parts) ? total : NULL;
 }
 
 /* A total that the Hamiltonian adds to what are parts otherwise. */
@@ -27,7 +31,7 @@ static plugmc_term *take_terms(const plugmc_system *system, plugmc_system *out)
     *out = *system;
     for (int32_t t = 0; t < system->term_count && terms; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
-        const plugmc_potential *p = term->plugin->potential;
+        const plugmc_plugin *p = term->plugin;
         memcpy(&terms[t], term,
                system->term_size < sizeof *terms ? system->term_size : sizeof *terms);
         terms[t].sampled = has_parts(p) || (total_of(p) && goes_with_parts(total_of(p)));
@@ -45,7 +49,9 @@ static int add_parts(hamiltonian *h, const shown_configuration *shown, double *e
     for (int32_t w = 0; w < system->walkers && !code; w++) {
         configuration *now = &h->walkers[w].now;
         code = configuration_fill(now, &shown->boxes[w], shown->counts + w * system->species_count,
-                                  shown->positions + 3 * w * system->particles)
+                                  shown->positions + 3 * w * system->particles,
+                                  shown->orientations ? shown->orientations + w * system->particles
+                                                      : NULL)
                    ? PLUGMC_ERROR_MEMORY
                    : PLUGMC_OK;
         if (!code) hamiltonian_energy_anew(h, w, energy + w * system->term_count);
@@ -64,7 +70,7 @@ static int add_totals(const plugmc_host *host, const shown_configuration *shown,
     view.count = shown->counts;
     for (int32_t t = 0; t < system->term_count && !code; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
-        const plugmc_total *total = total_of(term->plugin->potential);
+        const plugmc_total *total = total_of(term->plugin);
         const plugmc_total_request request = {
             .size = sizeof request, .view = &view, .energy = sums};
         if (!total || goes_with_parts(total)) continue;

@@ -13,36 +13,57 @@
 
 /* Particle p->i goes to `to`, as if p->j were not there. Returns whether it cannot. */
 static bool parts_change(const hamiltonian *h, walker_energy *e, const probe *p, const double to[3],
-                         double *change)
+                         const plugmc_orientation *turn, double *change)
 {
-    return !configuration_inside(&e->now, to) || close_change(h, e, p, to, change) ||
+    return !configuration_inside(&e->now, to) || close_change(h, e, p, to, turn, change) ||
            (h->has_far && far_energy(h, &e->now, p, to, change));
 }
 
 static int displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
-                     const double to[3], double *change, int32_t *forbidden)
+                     const double to[3], const plugmc_orientation *turn, double *change,
+                     int32_t *forbidden)
 {
+    const plugmc_orientation *turned = configuration_orientation(&e->now, i);
     double at[3], there[3] = {to[0], to[1], to[2]};
     configuration_place(&e->now, i, at);
     plugmc_wrap(&e->now.box, there);
-    const probe p = {i, -1, -1, e->now.all.species[i], at};
-    *forbidden = parts_change(h, e, &p, there, change);
+    const probe p = {i, -1, -1, e->now.all.species[i], at, turned};
+    *forbidden = parts_change(h, e, &p, there, turn ? turn : turned, change);
     e->asked = h->has_totals && !*forbidden;
     return e->asked ? totals_displaced(h, e, w, i, there, change) : PLUGMC_OK;
 }
 
-/* The distance of the two stays, and a pair has no order, so their own pair does not change. A total
- * sees one after the other go. */
+/* Where bodies swap positions, their separation changes its sign, and so their own pair does, too. Returns whether they
+ * overlap. */
+static bool swapped_pair(const hamiltonian *h, walker_energy *e, const probe *one,
+                         const probe *other, double *change)
+{
+    const int terms = h->system->term_count;
+    const probe there = {-1, -1, -1, one->species, other->at, one->turned},
+                here = {-1, -1, -1, other->species, one->at, other->turned};
+    double before[terms + 1];
+    memset(before, 0, sizeof before);
+    if (parts_between(h, &e->now, &there, &here, change)) return true;
+    parts_between(h, &e->now, one, other, before);
+    for (int t = 0; t < terms; t++) change[t] -= before[t];
+    return false;
+}
+
+/* The distance of the two stays, and a pair has no order, so their own pair does not change, but for that of bodies. A
+ * total sees one after the other go. */
 static int swapped(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i, int64_t j,
                    double *change, int32_t *forbidden)
 {
     double at_i[3], at_j[3];
     configuration_place(&e->now, i, at_i);
     configuration_place(&e->now, j, at_j);
-    const probe one = {i, j, -1, e->now.all.species[i], at_i},
-                other = {j, i, -1, e->now.all.species[j], at_j};
-    *forbidden = i == j || parts_change(h, e, &one, at_j, change) ||
-                 parts_change(h, e, &other, at_i, change);
+    const plugmc_orientation *turned_i = configuration_orientation(&e->now, i),
+                             *turned_j = configuration_orientation(&e->now, j);
+    const probe one = {i, j, -1, e->now.all.species[i], at_i, turned_i},
+                other = {j, i, -1, e->now.all.species[j], at_j, turned_j};
+    *forbidden = i == j || parts_change(h, e, &one, at_j, turned_i, change) ||
+                 parts_change(h, e, &other, at_i, turned_j, change);
+    if (h->system->bodies && !*forbidden) *forbidden = swapped_pair(h, e, &one, &other, change);
     e->asked = h->has_totals && !*forbidden;
     if (!e->asked) return PLUGMC_OK;
     int code = totals_displaced(h, e, w, i, at_j, change);
@@ -63,7 +84,7 @@ static void whole(const hamiltonian *h, configuration *c, double *energy, bool *
         for (int64_t i = there[r].first; i < there[r].end && !*forbidden; i++) {
             double at[3];
             configuration_place(c, i, at);
-            const probe p = {i, -1, i, c->all.species[i], at};
+            const probe p = {i, -1, i, c->all.species[i], at, configuration_orientation(c, i)};
             *forbidden = close_energy(h, c, &p, energy) ||
                          (h->has_far && far_energy(h, c, &p, NULL, energy));
         }
@@ -209,8 +230,9 @@ static int make_trial(const hamiltonian *h, walker_energy *e, int32_t w, const p
             for (int d = 0; d < box->dimension; d++) places[3 * i + d] += f * box->vector[k][d];
         }
     }
-    return configuration_fill(&e->trial, box, e->now.counts, places) ? PLUGMC_ERROR_MEMORY
-                                                                     : PLUGMC_OK;
+    return configuration_fill(&e->trial, box, e->now.counts, places, all->orientation)
+               ? PLUGMC_ERROR_MEMORY
+               : PLUGMC_OK;
 }
 
 /* What walkers would have in other boxes, on the host: walker_energy.proposed. */
@@ -302,6 +324,12 @@ static int take_boxes_of_holder(hamiltonian *h, const plugmc_changes *c, const i
 
 /* ---- The services -------------------------------------------------------------------------------- */
 
+/* The new orientation of a displaced particle; NULL: it stays. */
+static const plugmc_orientation *orientation_of(const plugmc_changes *c, int64_t p)
+{
+    return PLUGMC_HAS(c, orientation) && c->orientation ? &c->orientation[p] : NULL;
+}
+
 /* Proposal p of walker w. */
 static int change_of(const hamiltonian *h, const plugmc_changes *c, int32_t w, int64_t p)
 {
@@ -310,7 +338,8 @@ static int change_of(const hamiltonian *h, const plugmc_changes *c, int32_t w, i
     int32_t *forbidden = &c->forbidden[p];
     insertions x;
     if (c->kind == PLUGMC_DISPLACED)
-        return displaced(h, e, w, c->particle[p], c->position[p], change, forbidden);
+        return displaced(h, e, w, c->particle[p], c->position[p], orientation_of(c, p), change,
+                         forbidden);
     if (c->kind == PLUGMC_SWAPPED)
         return swapped(h, e, w, c->particle[p], c->other[p], change, forbidden);
     if (c->kind == PLUGMC_GROUP_DISPLACED) return group_displaced(h, e, w, c, p, change, forbidden);
@@ -336,11 +365,12 @@ static int take_swap(const hamiltonian *h, walker_energy *e, int32_t w, int64_t 
 }
 
 static int take_displacement(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
-                             const double to[3], bool taken)
+                             const double to[3], const plugmc_orientation *turn, bool taken)
 {
     double there[3] = {to[0], to[1], to[2]};
     plugmc_wrap(&e->now.box, there);
     if (taken) configuration_move(&e->now, i, there);
+    if (taken && turn) configuration_turn(&e->now, i, turn);
     return e->asked ? totals_settle(h, e, w, taken) : PLUGMC_OK;
 }
 
@@ -361,7 +391,8 @@ static int settle_one(hamiltonian *h, const plugmc_changes *c, int32_t w, int64_
     walker_energy *e = &h->walkers[w];
     if (c->kind == PLUGMC_SWAPPED) return take_swap(h, e, w, c->particle[p], c->other[p], took);
     if (c->kind == PLUGMC_DISPLACED)
-        return take_displacement(h, e, w, c->particle[p], c->position[p], took);
+        return take_displacement(h, e, w, c->particle[p], c->position[p], orientation_of(c, p),
+                                 took);
     if (c->kind == PLUGMC_GROUP_DISPLACED) return take_group(h, e, w, c, p, took);
     return take_insertions(h, e, w, c, p, took);
 }
@@ -429,6 +460,10 @@ static const char *one_is_wrong(const hamiltonian *h, const plugmc_changes *c, i
     if ((!comes && c->particle[p] >= h->system->particles) ||
         (c->kind == PLUGMC_SWAPPED && (c->other[p] < 0 || c->other[p] >= h->system->particles)))
         return "there is no such particle";
+    const plugmc_orientation *turn = orientation_of(c, p);
+    if (h->system->bodies && turn && goes_somewhere(c->kind) &&
+        !is_orientation(turn, h->system->box.dimension))
+        return "its orientation is none";
     return goes_somewhere(c->kind) && !is_position(c->position[p]) ? "its position is not a number"
                                                                    : NULL;
 }
@@ -441,6 +476,10 @@ static const char *refused(const hamiltonian *h, const plugmc_changes *c)
     if (!counts && !displaced && c->kind != PLUGMC_SWAPPED) return "its kind is unknown";
     if (counts && !(h->system->changes & PLUGMC_CHANGED_COUNT))
         return "it changes the number of particles, which no mover of the run declares";
+    const bool comes = c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_GROUP_INSERTED;
+    if (h->system->bodies && comes && !orientation_of(c, 0))
+        return "bodies come without an orientation";
+    if (!h->system->bodies && orientation_of(c, 0)) return "there are no bodies to turn";
     const char *why = NULL;
     for (int64_t p = 0; p < c->walkers * c->per_walker && !why; p++)
         why = c->kind >= PLUGMC_GROUP_INSERTED
@@ -475,6 +514,7 @@ int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_cha
         const bool took = taken[k] >= 0;
         const int64_t p = k * c->per_walker + (took ? taken[k] : 0);
         e->moved |= took;
+        e->turned |= took && h->system->bodies;
         if (c->kind == PLUGMC_RESCALED) {
             if (took) take_box(e);
             h->boxes_taken |= took;

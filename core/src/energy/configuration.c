@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int arrays_make(particle_arrays *c, int64_t n)
+static int arrays_make(particle_arrays *c, int64_t n, bool bodies)
 {
     double *numbers = malloc(5 * (size_t)(n + 1) * sizeof *numbers);
     int32_t *species = malloc((size_t)(n + 1) * sizeof *species);
-    *c = (particle_arrays){numbers, NULL, NULL, NULL, NULL, species};
-    if (!numbers || !species) return -1;
+    plugmc_orientation *orientation = bodies ? calloc((size_t)(n + 1), sizeof *orientation) : NULL;
+    *c = (particle_arrays){numbers, NULL, NULL, NULL, NULL, species, orientation};
+    if (!numbers || !species || (bodies && !orientation)) return -1;
     c->y = c->x + n;
     c->z = c->y + n;
     c->charge = c->z + n;
@@ -30,7 +31,8 @@ int configuration_make(configuration *c, const plugmc_system *system, double rea
     *c = (configuration){.system = system, .n = system->particles, .cells.reach = reach};
     c->slots = malloc((size_t)(c->n + CELL_LANES) * sizeof *c->slots);
     c->counts = calloc((size_t)system->species_count + 1, sizeof *c->counts);
-    if (arrays_make(&c->all, c->n) || arrays_make(&c->near, c->n) || !c->slots || !c->counts)
+    if (arrays_make(&c->all, c->n, system->bodies) || arrays_make(&c->near, c->n, system->bodies) ||
+        !c->slots || !c->counts)
         return -1;
     for (int32_t k = 0; k < system->species_count; k++)
         for (int64_t i = system->first[k]; i < system->first[k + 1]; i++) {
@@ -43,8 +45,8 @@ int configuration_make(configuration *c, const plugmc_system *system, double rea
 
 void configuration_free(configuration *c)
 {
-    free(c->all.x), free(c->all.species);
-    free(c->near.x), free(c->near.species);
+    free(c->all.x), free(c->all.species), free(c->all.orientation);
+    free(c->near.x), free(c->near.species), free(c->near.orientation);
     free(c->slots), free(c->counts);
     cells_free(&c->cells);
     *c = (configuration){0};
@@ -99,10 +101,12 @@ static void put_all(configuration *c, const double *positions)
 }
 
 int configuration_fill(configuration *c, const plugmc_box *box, const int64_t *count,
-                       const double *positions)
+                       const double *positions, const plugmc_orientation *orientations)
 {
     configuration_set_counts(c, count);
     c->box = *box;
+    if (c->all.orientation && orientations != c->all.orientation)
+        memcpy(c->all.orientation, orientations, (size_t)c->n * sizeof *orientations);
     c->no_memory = c->cells.reach > 0 && cells_arrange(&c->cells, box, c->present);
     if (!c->no_memory) put_all(c, positions);
     return c->no_memory ? -1 : 0;
@@ -122,9 +126,22 @@ void configuration_move(configuration *c, int64_t i, const double to[3])
     put(c, i, to);
 }
 
-void configuration_insert(configuration *c, int32_t species, const double at[3])
+const plugmc_orientation *configuration_orientation(const configuration *c, int64_t i)
 {
-    put(c, c->system->first[species] + c->counts[species]++, at);
+    return c->all.orientation ? &c->all.orientation[i] : NULL;
+}
+
+void configuration_turn(configuration *c, int64_t i, const plugmc_orientation *orientation)
+{
+    c->all.orientation[i] = *orientation;
+}
+
+void configuration_insert(configuration *c, int32_t species, const double at[3],
+                          const plugmc_orientation *orientation)
+{
+    const int64_t i = c->system->first[species] + c->counts[species]++;
+    put(c, i, at);
+    if (c->all.orientation) configuration_turn(c, i, orientation);
     c->present++;
 }
 
@@ -138,6 +155,7 @@ void configuration_remove(configuration *c, int64_t i)
     if (last != i) {
         cell_remove(c, last);
         put(c, i, at);
+        if (c->all.orientation) configuration_turn(c, i, &c->all.orientation[last]);
     }
     set_position(c, last, (const double[]){NAN, NAN, NAN});
     c->present--;
@@ -183,6 +201,7 @@ plugmc_particles configuration_near(configuration *c, int64_t i, int64_t j, int6
             near->diameter[n] = all->diameter[particle];
             near->species[n] = all->species[particle];
         }
+        if (all->orientation) near->orientation[n] = all->orientation[particle];
         n += particle != i && particle != j && particle > after;
     }
     return arrays_slice(near, 0, n);

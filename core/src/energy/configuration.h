@@ -15,6 +15,8 @@
 typedef struct particle_arrays {
     double *x, *y, *z, *charge, *diameter;
     int32_t *species;
+    /* NULL: there are no bodies. */
+    plugmc_orientation *orientation;
 } particle_arrays;
 
 typedef struct configuration {
@@ -48,13 +50,17 @@ typedef struct configuration {
 int configuration_make(configuration *, const plugmc_system *, double reach);
 void configuration_free(configuration *);
 /* Puts particles at positions [n][3] in a box, which are wrapped. count [species] are the numbers of particles.
- * Returns 0, or -1 without memory. */
+ * orientations [n] of bodies, else NULL. Returns 0, or -1 without memory. */
 int configuration_fill(configuration *, const plugmc_box *, const int64_t *count,
-                       const double *positions);
+                       const double *positions, const plugmc_orientation *orientations);
 void configuration_set_counts(configuration *, const int64_t *count);
 void configuration_move(configuration *, int64_t i, const double to[3]);
-/* As PLUGMC_INSERTED and PLUGMC_REMOVED. There must be a free slot. */
-void configuration_insert(configuration *, int32_t species, const double at[3]);
+/* Orientation of particle i; NULL if there are no bodies. */
+const plugmc_orientation *configuration_orientation(const configuration *, int64_t i);
+void configuration_turn(configuration *, int64_t i, const plugmc_orientation *);
+/* As PLUGMC_INSERTED and PLUGMC_REMOVED. There must be a free slot. Without bodies the orientation is NULL. */
+void configuration_insert(configuration *, int32_t species, const double at[3],
+                          const plugmc_orientation *);
 void configuration_remove(configuration *, int64_t i);
 
 /* Hides n particles: those around a position and ranges are without them until configuration_show. `sorted` [n] are
@@ -64,7 +70,7 @@ void configuration_show(configuration *);
 
 /* The particles within reach of a position `at`, or of `to` unless that is NULL, and perhaps some that are farther away.
  * Left out are i and j (-1: none), and all indices up to `after`. Empty without short-ranged terms. `at` and `to` must
- * be in adjacent cells. Valid until the next call. */
+ * be in adjacent cells. Valid until the next call. The orientations of bodies are then in near.orientation. */
 plugmc_particles configuration_near(configuration *, int64_t i, int64_t j, int64_t after,
                                     const double at[3], const double *to);
 bool configuration_is_step(const configuration *, const double at[3], const double to[3]);

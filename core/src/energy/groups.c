@@ -70,14 +70,20 @@ static bool parts_at(const hamiltonian *h, walker_energy *e, const group *g, con
 {
     const int32_t *species = e->now.all.species;
     for (int32_t k = 1; k < g->n; k++) {
-        const probe one = {-1, -1, -1, species[g->member[k]], at[k]};
+        const probe one = {-1,    -1,
+                           -1,    species[g->member[k]],
+                           at[k], configuration_orientation(&e->now, g->member[k])};
         for (int32_t l = 0; l < k; l++) {
-            const probe other = {-1, -1, -1, species[g->member[l]], at[l]};
+            const probe other = {-1,    -1,
+                                 -1,    species[g->member[l]],
+                                 at[l], configuration_orientation(&e->now, g->member[l])};
             if (parts_between(h, &e->now, &other, &one, energy)) return true;
         }
     }
     for (int32_t k = 0; k < g->n; k++) {
-        const probe one = {-1, -1, -1, species[g->member[k]], at[k]};
+        const probe one = {-1,    -1,
+                           -1,    species[g->member[k]],
+                           at[k], configuration_orientation(&e->now, g->member[k])};
         if (parts_of(h, e, &one, energy)) return true;
     }
     return false;

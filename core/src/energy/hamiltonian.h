@@ -22,6 +22,8 @@ typedef struct energy_term {
     const plugmc_pair *close;
     /* A pair facet without a range, for which all particles matter. */
     const plugmc_pair *far;
+    /* Bodies. NULL: none. */
+    const plugmc_body *body;
     /* `close` has an energy; else it is only a hard core. */
     bool has_energy;
     const plugmc_field *field;
@@ -47,6 +49,8 @@ typedef struct walker_energy {
     bool moved;
     /* Many-body terms wait to be told whether their change was accepted. */
     bool asked;
+    /* As `moved`: a body may have another orientation. */
+    bool turned;
     /* As `moved`: another box was accepted. */
     bool rescaled;
     /* As `moved`: a particle was inserted or removed. */
@@ -116,6 +120,9 @@ typedef struct hamiltonian {
     int64_t *counts;
 } hamiltonian;
 
+/* Whether the bodies of a term have energies, not only hard cores. */
+bool bodies_have_energy(const energy_term *);
+
 /* Whether a pair within range may have several images in such a box. */
 bool hamiltonian_finds_box_too_small(const hamiltonian *, const plugmc_box *);
 
@@ -128,10 +135,11 @@ int hamiltonian_load(hamiltonian *, const plugmc_host *, const plugmc_state *, u
 int hamiltonian_store(hamiltonian *, const plugmc_state *);
 /* Whether there is something to store. */
 bool hamiltonian_is_newer(const hamiltonian *);
-/* Store only boxes, particle counts, or positions. */
+/* Store only boxes, particle counts, positions, or orientations. */
 int hamiltonian_store_boxes(hamiltonian *, const plugmc_state *);
 int hamiltonian_store_counts(hamiltonian *, const plugmc_state *);
 int hamiltonian_store_positions(hamiltonian *, const plugmc_state *);
+int hamiltonian_store_orientations(hamiltonian *, const plugmc_state *);
 
 /* Loads the particles from the state if they are out of date (`stale`). From any thread. */
 int hamiltonian_refresh(hamiltonian *, const plugmc_host *);

@@ -34,10 +34,14 @@ void insertions_make(insertions *x, const walker_energy *e, const plugmc_changes
         if (leaves(c->kind)) x->particle[k] = c->particle[p * n + k];
         if (!comes(c->kind)) continue;
         x->species[k] = c->species[p * n + k];
-        if (leaves(c->kind))
+        const bool stays = leaves(c->kind); /* it becomes another */
+        if (stays)
             configuration_place(&e->now, x->particle[k], x->position[k]);
         else
             memcpy(x->position[k], c->position[p * n + k], sizeof x->position[k]);
+        if (e->now.system->bodies)
+            x->orientation[k] =
+                stays ? e->now.all.orientation[x->particle[k]] : c->orientation[p * n + k];
         plugmc_wrap(&e->now.box, x->position[k]);
     }
     x->of.species = x->species, x->of.particle = x->particle;
@@ -103,12 +107,18 @@ static bool has_room(walker_energy *e, const plugmc_insert_remove *x)
 }
 
 /* With those who are there, but for who leaves, and among each other. Returns whether they cannot come. */
-static bool parts_that_come(const hamiltonian *h, walker_energy *e, const plugmc_insert_remove *x,
+static bool parts_that_come(const hamiltonian *h, walker_energy *e, const insertions *t,
                             double *change)
 {
+    const plugmc_insert_remove *x = &t->of;
     probe who[PLUGMC_MOST_TOGETHER];
     for (int32_t k = 0; k < x->inserted; k++) {
-        who[k] = (probe){x->removed ? x->particle[0] : -1, -1, -1, x->species[k], x->position[k]};
+        who[k] = (probe){x->removed ? x->particle[0] : -1,
+                         -1,
+                         -1,
+                         x->species[k],
+                         x->position[k],
+                         &t->orientation[k]};
         for (int32_t l = 0; l < k; l++)
             if (parts_between(h, &e->now, &who[l], &who[k], change)) return true;
     }
@@ -126,7 +136,8 @@ static void parts_that_leave(const hamiltonian *h, walker_energy *e, const plugm
     for (int32_t k = 0; k < x->removed; k++) {
         const int32_t i = x->particle[k];
         configuration_place(&e->now, i, at[k]);
-        who[k] = (probe){i, -1, -1, e->now.all.species[i], at[k]};
+        who[k] =
+            (probe){i, -1, -1, e->now.all.species[i], at[k], configuration_orientation(&e->now, i)};
         take_parts_off(h, e, i, change);
         for (int32_t l = 0; l < k && (h->old_energies || h->has_far); l++)
             parts_between(h, &e->now, &who[l], &who[k], change);
@@ -155,7 +166,7 @@ int insertions_change(const hamiltonian *h, walker_energy *e, int32_t w, const i
 {
     const plugmc_insert_remove *x = &t->of;
     if (!x->inserted && !x->removed) return PLUGMC_OK;
-    *forbidden = !has_room(e, x) || parts_that_come(h, e, x, change);
+    *forbidden = !has_room(e, x) || parts_that_come(h, e, t, change);
     if (*forbidden) return PLUGMC_OK;
     parts_that_leave(h, e, x, change);
     counts_change(h, e, x, change);
@@ -167,6 +178,6 @@ void insertions_take(walker_energy *e, const insertions *x)
 {
     for (int32_t k = 0; k < x->of.removed; k++) configuration_remove(&e->now, x->particle[k]);
     for (int32_t k = 0; k < x->of.inserted; k++)
-        configuration_insert(&e->now, x->species[k], x->position[k]);
+        configuration_insert(&e->now, x->species[k], x->position[k], &x->orientation[k]);
     e->recounted = true;
 }

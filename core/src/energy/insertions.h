@@ -9,6 +9,8 @@ typedef struct insertions {
     plugmc_insert_remove of;
     int32_t species[PLUGMC_MOST_TOGETHER], particle[PLUGMC_MOST_TOGETHER];
     double position[PLUGMC_MOST_TOGETHER][3]; /* wrapped */
+    /* Without bodies undefined. */
+    plugmc_orientation orientation[PLUGMC_MOST_TOGETHER];
 } insertions;
 void insertions_make(insertions *, const walker_energy *, const plugmc_changes *, int64_t p);
 

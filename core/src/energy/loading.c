@@ -11,12 +11,18 @@
 
 /* ---- Terms ------------------------------------------------------------------------------------- */
 
+bool bodies_have_energy(const energy_term *t)
+{
+    return t->body && t->body->functions & PLUGMC_BODY_ENERGY;
+}
+
 static int resolve(hamiltonian *h, const plugmc_host *host, const plugmc_term *term, int32_t index)
 {
     const plugmc_potential *p = term->plugin->potential;
-    const bool parts = p->pair || p->field;
+    const plugmc_body *body = plugmc_body_of(term->plugin);
+    const bool parts = p->pair || p->field || body;
     energy_term *t = &h->terms[h->count];
-    *t = (energy_term){.of = term, .index = index, .field = p->field};
+    *t = (energy_term){.of = term, .index = index, .field = p->field, .body = body};
     if (p->pair) {
         const double reach = reach_of_term(h->system, term);
         *(isfinite(reach) ? &t->close : &t->far) = p->pair;
@@ -24,14 +30,20 @@ static int resolve(hamiltonian *h, const plugmc_host *host, const plugmc_term *t
         t->has_energy = p->pair->functions & PLUGMC_PAIR_ENERGY;
         if (t->close && t->has_energy) h->range = fmax(h->range, p->pair->range(term->instance));
     }
+    if (body) {
+        const double reach = reach_of_term(h->system, term);
+        h->reach = fmax(h->reach, reach);
+        h->range = fmax(h->range, reach); /* a body must not meet two images of another */
+    }
     if (p->total && (!parts || p->total->beside_parts)) t->total = p->total;
     t->total_moves = t->total && plugmc_follows_positions(t->total);
     if (!parts && !p->total)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' has neither pair, field nor total energies", term->label);
+                          "potential '%s' has neither pair, field, body nor total energies",
+                          term->label);
     h->has_totals |= t->total_moves;
     h->any_total |= t->total != NULL;
-    h->old_energies |= t->field || (t->close && t->has_energy);
+    h->old_energies |= t->field || (t->close && t->has_energy) || bodies_have_energy(t);
     h->has_far |= t->far != NULL;
     h->count++;
     return PLUGMC_OK;
@@ -152,11 +164,16 @@ static int bring(hamiltonian *h, const plugmc_host *host)
 {
     const int64_t n = h->system->particles;
     double *positions;
+    void *orientations = NULL;
     int code = plugmc_state_positions(h->state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    if (!code && h->system->bodies)
+        code = h->state->array(h->state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_HOST, PLUGMC_READ,
+                               &orientations, NULL);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {
         configuration *now = &h->walkers[w].now;
         const plugmc_box box = now->box;
-        if (configuration_fill(now, &box, now->counts, positions + 3 * n * w))
+        if (configuration_fill(now, &box, now->counts, positions + 3 * n * w,
+                               orientations ? (plugmc_orientation *)orientations + n * w : NULL))
             code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cells");
     }
     return code ? code : hamiltonian_start_totals(h, host);
@@ -185,7 +202,7 @@ int hamiltonian_load(hamiltonian *h, const plugmc_host *host, const plugmc_state
         code = state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &counts, NULL);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {
         walker_energy *e = &h->walkers[w];
-        e->known = e->moved = e->asked = e->rescaled = e->recounted = false;
+        e->known = e->moved = e->turned = e->asked = e->rescaled = e->recounted = false;
         e->code = PLUGMC_OK;
         e->now.box = ((plugmc_box *)boxes)[w];
         configuration_set_counts(&e->now, (int64_t *)counts + w * h->system->species_count);
@@ -197,14 +214,15 @@ int hamiltonian_load(hamiltonian *h, const plugmc_host *host, const plugmc_state
 
 /* Whether something has been taken since it was given, by kind. */
 typedef struct news {
-    bool places, boxes, counts;
+    bool places, orientations, boxes, counts;
 } news;
 
 static news news_of(const hamiltonian *h)
 {
-    news n = {false, false, false};
+    news n = {false, false, false, false};
     for (int32_t w = 0; w < h->system->walkers; w++) {
         n.places |= h->walkers[w].moved;
+        n.orientations |= h->walkers[w].turned;
         n.boxes |= h->walkers[w].rescaled;
         n.counts |= h->walkers[w].recounted;
     }
@@ -241,8 +259,8 @@ int hamiltonian_store_counts(hamiltonian *h, const plugmc_state *state)
 
 bool hamiltonian_is_newer(const hamiltonian *h)
 {
-    const news n = h->walkers ? news_of(h) : (news){false, false, false};
-    return n.places || n.boxes || n.counts;
+    const news n = h->walkers ? news_of(h) : (news){false, false, false, false};
+    return n.places || n.orientations || n.boxes || n.counts;
 }
 
 int hamiltonian_store_positions(hamiltonian *h, const plugmc_state *state)
@@ -265,10 +283,27 @@ int hamiltonian_store_positions(hamiltonian *h, const plugmc_state *state)
     return code;
 }
 
+int hamiltonian_store_orientations(hamiltonian *h, const plugmc_state *state)
+{
+    const int64_t n = h->system->particles;
+    void *orientations;
+    if (!news_of(h).orientations) return PLUGMC_OK;
+    const int code = state->array(state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_HOST,
+                                  PLUGMC_READ | PLUGMC_WRITE, &orientations, NULL);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+        if (h->walkers[w].turned)
+            memcpy((plugmc_orientation *)orientations + w * n, h->walkers[w].now.all.orientation,
+                   (size_t)n * sizeof(plugmc_orientation));
+        h->walkers[w].turned = false;
+    }
+    return code;
+}
+
 /* Nothing is written where nothing was taken, so that other movers keep what they have. */
 int hamiltonian_store(hamiltonian *h, const plugmc_state *state)
 {
     int code = hamiltonian_store_positions(h, state);
+    if (!code) code = hamiltonian_store_orientations(h, state);
     if (!code) code = hamiltonian_store_counts(h, state);
     return code ? code : hamiltonian_store_boxes(h, state);
 }

@@ -17,23 +17,53 @@ static bool field_energy(const hamiltonian *h, const plugmc_particle *p, double 
     return false;
 }
 
+/* Energy of a term of finite range with some particles. Returns how many of them overlap. */
+static int64_t term_energy(const energy_term *t, const configuration *c, const plugmc_particle *one,
+                           const plugmc_orientation *turned, const plugmc_particles *others,
+                           const plugmc_orientation *orientations, double *energy)
+{
+    double *sum = &energy[t->index];
+    int64_t overlaps = 0;
+    if (t->close)
+        overlaps = t->close->energy(t->of->instance, &c->box, periodic(c), one, others, sum);
+    if (t->body)
+        overlaps += t->body->energy(t->of->instance, &c->box, periodic(c), one, turned, others,
+                                    orientations, sum);
+    return overlaps;
+}
+
 bool close_energy(const hamiltonian *h, configuration *c, const probe *p, double *energy)
 {
     const plugmc_particle particle = configuration_particle(c, p->species, p->at);
     if (field_energy(h, &particle, energy)) return true;
     const plugmc_particles near = configuration_near(c, p->i, p->j, p->after, p->at, NULL);
-    for (int k = 0; k < h->count; k++) {
-        const energy_term *t = &h->terms[k];
-        if (t->close && t->close->energy(t->of->instance, &c->box, periodic(c), &particle, &near,
-                                         &energy[t->index]) > 0)
+    for (int k = 0; k < h->count; k++)
+        if (term_energy(&h->terms[k], c, &particle, p->turned, &near, c->near.orientation, energy) >
+            0)
             return true;
-    }
+    return false;
+}
+
+/* Change of the energy of a body. Bodies that overlap already have an energy, too. */
+static bool body_change(const energy_term *t, const configuration *c, const plugmc_particle *from,
+                        const plugmc_orientation *turned, const plugmc_particle *there,
+                        const plugmc_orientation *turn, const plugmc_particles *near,
+                        double *change)
+{
+    const plugmc_orientation *others = c->near.orientation;
+    const void *instance = t->of->instance;
+    double before = 0;
+    if (t->body->energy(instance, &c->box, periodic(c), there, turn, near, others, change) > 0)
+        return true;
+    if (bodies_have_energy(t))
+        t->body->energy(instance, &c->box, periodic(c), from, turned, near, others, &before);
+    *change -= before;
     return false;
 }
 
 /* For a step to an adjacent cell: neighbours of both positions are found together. */
 static bool step_change(const hamiltonian *h, walker_energy *e, const probe *p, const double to[3],
-                        double *change)
+                        const plugmc_orientation *turn, double *change)
 {
     configuration *c = &e->now;
     const plugmc_particle from = configuration_particle(c, p->species, p->at),
@@ -48,6 +78,7 @@ static bool step_change(const hamiltonian *h, walker_energy *e, const probe *p, 
         const energy_term *t = &h->terms[k];
         const void *instance = t->of->instance;
         double *sum = &change[t->index];
+        if (t->body && body_change(t, c, &from, p->turned, &there, turn, &near, sum)) return true;
         if (!t->close) continue;
         if ((t->has_energy
                  ? t->close->change(instance, &c->box, periodic(c), &from, to, &near, sum)
@@ -59,10 +90,11 @@ static bool step_change(const hamiltonian *h, walker_energy *e, const probe *p, 
 
 /* Hard particles have no energy at the old position that would have to be known. */
 static bool far_step_change(const hamiltonian *h, walker_energy *e, const probe *p,
-                            const double to[3], double *change)
+                            const double to[3], const plugmc_orientation *turn, double *change)
 {
     double *before = e->proposed;
-    if (close_energy(h, &e->now, &(probe){p->i, p->j, -1, p->species, to}, change)) return true;
+    if (close_energy(h, &e->now, &(probe){p->i, p->j, -1, p->species, to, turn}, change))
+        return true;
     if (!h->old_energies) return false;
     memset(before, 0, sizeof *before * (size_t)h->system->term_count);
     close_energy(h, &e->now, p, before);
@@ -71,10 +103,10 @@ static bool far_step_change(const hamiltonian *h, walker_energy *e, const probe 
 }
 
 bool close_change(const hamiltonian *h, walker_energy *e, const probe *p, const double to[3],
-                  double *change)
+                  const plugmc_orientation *turn, double *change)
 {
     const bool step = h->old_energies && configuration_is_step(&e->now, p->at, to);
-    return (step ? step_change : far_step_change)(h, e, p, to, change);
+    return (step ? step_change : far_step_change)(h, e, p, to, turn, change);
 }
 
 bool far_energy(const hamiltonian *h, const configuration *c, const probe *p, const double *to,
@@ -110,7 +142,9 @@ void take_parts_off(const hamiltonian *h, walker_energy *e, int64_t i, double *c
     configuration_place(&e->now, i, at);
     if (!h->old_energies && !h->has_far) return;
     memset(energy, 0, sizeof *energy * (size_t)h->system->term_count);
-    parts_of(h, e, &(probe){i, -1, -1, e->now.all.species[i], at}, energy);
+    parts_of(h, e,
+             &(probe){i, -1, -1, e->now.all.species[i], at, configuration_orientation(&e->now, i)},
+             energy);
     for (int t = 0; t < h->system->term_count; t++) change[t] -= energy[t];
 }
 
@@ -124,13 +158,21 @@ bool parts_between(const hamiltonian *h, const configuration *c, const probe *a,
     int64_t overlaps = 0;
     for (int k = 0; k < h->count; k++) {
         const energy_term *t = &h->terms[k];
-        const plugmc_pair *pairs[] = {t->close, t->far};
-        for (int l = 0; l < 2; l++)
-            if (pairs[l])
-                overlaps += pairs[l]->energy(t->of->instance, &c->box, periodic(c), &particle, &one,
-                                             &energy[t->index]);
+        overlaps += term_energy(t, c, &particle, a->turned, &one, b->turned, energy);
+        if (t->far)
+            overlaps += t->far->energy(t->of->instance, &c->box, periodic(c), &particle, &one,
+                                       &energy[t->index]);
     }
     return overlaps > 0;
+}
+
+bool is_orientation(const plugmc_orientation *o, int32_t dimension)
+{
+    double square = 0;
+    for (int k = 0; k < 4; k++) square += (double)o->part[k] * o->part[k] * 0x1p-60;
+    if (dimension == 3) return square > 0.98 && square < 1.02;
+    return o->part[0] >= 0 && o->part[0] < PLUGMC_WHOLE_TURN && !o->part[1] && !o->part[2] &&
+           !o->part[3];
 }
 
 bool is_position(const double r[3]) { return isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]); }

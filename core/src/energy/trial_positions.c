@@ -11,12 +11,20 @@
 #include <math.h>
 #include <string.h>
 
+plugmc_orientation trial_orientation(const plugmc_trial *t, int32_t j)
+{
+    plugmc_seed seed = t->seed;
+    seed.key += (uint64_t)j * 0x9e3779b97f4a7c15u;
+    return plugmc_draw_orientation(seed, t->sweep, t->walker, t->number, t->dimension);
+}
+
 /* Places first ... first + n - 1 of a trial for one kind of change. */
 static int weigh(hamiltonian *h, const plugmc_trial *t, several_places *s, int32_t kind,
                  int32_t first, int32_t n, double *change)
 {
     for (int32_t j = 0; j < n; j++) {
         plugmc_draw_trial_position(t, first + j, s->place[j]);
+        if (h->system->bodies) s->orientation[j] = trial_orientation(t, first + j);
         s->particle[j] = t->particle;
         s->species[j] = t->species;
     }
@@ -30,7 +38,8 @@ static int weigh(hamiltonian *h, const plugmc_trial *t, several_places *s, int32
                                   .species = s->species,
                                   .change = change,
                                   .forbidden = s->forbidden,
-                                  .delta = s->delta};
+                                  .delta = s->delta,
+                                  .orientation = h->system->bodies ? s->orientation : NULL};
     return hamiltonian_changes(h, &s->changes);
 }
 

@@ -10,6 +10,7 @@ typedef struct several_places {
     int32_t particle[PLUGMC_MOST_TRIAL_POSITIONS], species[PLUGMC_MOST_TRIAL_POSITIONS],
         forbidden[PLUGMC_MOST_TRIAL_POSITIONS];
     double place[PLUGMC_MOST_TRIAL_POSITIONS][3], delta[PLUGMC_MOST_TRIAL_POSITIONS];
+    plugmc_orientation orientation[PLUGMC_MOST_TRIAL_POSITIONS]; /* of bodies */
 } several_places;
 
 /* An insertion: selects a trial position and puts its number in *chosen. *delta is the change of -ln p with which the
@@ -19,4 +20,7 @@ int places_to_come(hamiltonian *, const plugmc_trial *, several_places *, double
 /* A removal: *delta is the change of -ln p by it. The correction for the trial positions is added. */
 int places_to_leave(hamiltonian *, const plugmc_trial *, several_places *, double *change,
                     double *delta);
+/* Orientation number j of a trial. It is that of plugmc_draw_orientation with the key of the seed increased as for trial
+ * positions. */
+plugmc_orientation trial_orientation(const plugmc_trial *, int32_t j);
 #endif

@@ -66,6 +66,9 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
     if ((any_particle(t->kind) && !is_there(e, t->particle)) ||
         (t->kind == PLUGMC_SWAPPED && !is_there(e, t->other)))
         return "has no such particle";
+    if (t->turns && (t->kind != PLUGMC_DISPLACED || !k->h->system->bodies ||
+                     !is_orientation(&t->orientation, t->dimension)))
+        return "turns what has no orientation, or to one that is none";
     return goes_somewhere(t->kind) && !is_position(t->position)
                ? "has a position that is not a number"
                : NULL;
@@ -114,7 +117,8 @@ static plugmc_trial trial_of(const task *k, int32_t w, uint64_t sweep, uint32_t 
                           .box = &e->now.box,
                           .move = k->proposal->move,
                           .group = group,
-                          .molecule = k->h->system->molecule};
+                          .molecule = k->h->system->molecule,
+                          .orientations = all->orientation};
 }
 
 static const char *group_of_trial_is_wrong(const walker_energy *e, const hamiltonian *h,
@@ -124,6 +128,19 @@ static const char *group_of_trial_is_wrong(const walker_energy *e, const hamilto
     if (group->n > group->capacity)
         return "has more particles in a group than the mover declares (plugmc_proposal.together)";
     return group_is_wrong(h, e, c, 0);
+}
+
+/* Orientations of a trial, NULL if it changes none: that of a body that turns, and random ones of those that come. */
+static const plugmc_orientation *orientations_of(const task *k, const plugmc_trial *t,
+                                                 plugmc_orientation drawn[PLUGMC_MOST_TOGETHER])
+{
+    const int32_t n = t->kind == PLUGMC_INSERTED         ? 1
+                      : t->kind == PLUGMC_GROUP_INSERTED ? t->group->n
+                                                         : 0;
+    if (!k->h->system->bodies) return NULL;
+    if (!n) return t->turns ? &t->orientation : NULL;
+    for (int32_t j = 0; j < n && j < PLUGMC_MOST_TOGETHER; j++) drawn[j] = trial_orientation(t, j);
+    return drawn;
 }
 
 /* Returns the code of what failed; e tells the rest. */
@@ -145,6 +162,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     counts->trials++;
     if (!proposed) return PLUGMC_OK;
     const bool many = trial.kind >= PLUGMC_GROUP_INSERTED;
+    plugmc_orientation drawn[PLUGMC_MOST_TOGETHER];
     const plugmc_changes c = {.size = sizeof c,
                               .kind = trial.kind,
                               .first = w,
@@ -158,7 +176,8 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                               .change = change,
                               .forbidden = &forbidden,
                               .delta = &delta,
-                              .group = group.n};
+                              .group = group.n,
+                              .orientation = orientations_of(k, &trial, drawn)};
     e->refused = group_of_trial_is_wrong(e, h, &group, &c);
     if (e->refused) return PLUGMC_ERROR_STATE;
     several_places several;

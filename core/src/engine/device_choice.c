@@ -95,8 +95,16 @@ int choose_device(engine *engine)
         return report_error(engine->report, EXIT_INPUT, no_cpu->context.file, no_cpu->context.line,
                             "mover '%s' runs on a GPU only, but [run] device = cpu",
                             no_cpu->loaded.name);
+    if (engine->system.bodies && run->device == DEVICE_GPU)
+        return report_error(
+            engine->report, EXIT_INPUT, engine->config.ini.path,
+            config_line(&engine->config, "run", "device"),
+            "[run] device = gpu: particles with orientations are moved on the CPU only");
     engine->device.gain_on_gpu = gain_on_gpu(engine);
-    if (run->device == DEVICE_CPU)
+    if (engine->system.bodies)
+        snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu,
+                 "particles with orientations are moved on the CPU only");
+    else if (run->device == DEVICE_CPU)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "[run] device = cpu");
     else if (run->device == DEVICE_AUTO && !wants_gpu(engine))
         explain_cpu(engine);

@@ -20,8 +20,8 @@ typedef struct place {
 /* The Hamiltonian of the core knows all but orbitals. */
 uint32_t needs_of(const plugmc_mover *mover)
 {
-    const uint32_t all =
-        PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_USES_POSITIONS;
+    const uint32_t all = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL |
+                         PLUGMC_USES_POSITIONS | PLUGMC_USES_BODY;
     return mover->driver ? mover->needs : mover->needs | all;
 }
 
@@ -32,6 +32,7 @@ static bool can_sample(uint32_t needs, const plugmc_plugin *plugin)
     const plugmc_potential *p = plugin->potential;
     bool parts = p->pair || p->field;
     if (is_constant(plugin)) return true;
+    if (plugmc_body_of(plugin)) return needs & PLUGMC_USES_BODY;
     if (p->total && p->total->beside_parts)
         return needs & PLUGMC_USES_TOTAL && (!p->pair || needs & PLUGMC_USES_PAIR) &&
                (!p->field || needs & PLUGMC_USES_FIELD);
@@ -45,10 +46,10 @@ static const char *facet_words(const plugmc_plugin *plugin, char words[96])
 {
     const plugmc_potential *p = plugin->potential;
     words[0] = 0;
-    const char *names[] = {p->pair ? "pair" : NULL, p->field ? "field" : NULL,
-                           p->total ? "total" : NULL,
-                           plugmc_orbitals_of(plugin) ? "orbitals" : NULL};
-    for (int i = 0; i < 4; i++)
+    const char *names[] = {
+        p->pair ? "pair" : NULL, p->field ? "field" : NULL, p->total ? "total" : NULL,
+        plugmc_orbitals_of(plugin) ? "orbitals" : NULL, plugmc_body_of(plugin) ? "body" : NULL};
+    for (int i = 0; i < PLUGMC_COUNT(names); i++)
         if (names[i])
             snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "",
                      names[i]);
@@ -227,8 +228,8 @@ static int match_box(const engine *engine, const place *at, uint32_t needs)
  * whoever asks for them. */
 static uint32_t strange_to(const plugmc_mover *mover, const plugmc_mover *other)
 {
-    const uint32_t by_core = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX |
-                             PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
+    const uint32_t by_core = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION |
+                             PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
     return other->changes & ~(uint32_t)PLUGMC_CHANGED_WEIGHT &
            ~(mover->follows | (mover->driver ? 0 : by_core));
 }
@@ -262,8 +263,8 @@ static int match_others(const engine *engine, const place *at, const mover_slot 
                                                    "temperatures, pressures or couplings",
                                                    "rungs",
                                                    "molecules",
-
-                                                   "weights of walkers"};
+                                                   "weights of walkers",
+                                                   "orientations"};
     int first_error = 0;
     for (int k = 0; k < engine->mover_count; k++) {
         const mover_slot *other = &engine->movers[k];
@@ -371,11 +372,26 @@ static int match_changes(const engine *engine)
     return first_error;
 }
 
+/* Orientations keep their places in the arrays, so how many there may be has to be known. */
+static int match_capacity(const engine *engine)
+{
+    for (int32_t s = 0; s < engine->system.species_count && engine->system.bodies; s++) {
+        const plugmc_species *species = plugmc_species_at(&engine->system, s);
+        if (species->grows)
+            return report_error(engine->report, EXIT_INPUT, engine->config.ini.path,
+                                config_line_of_species(&engine->config, s, "count"),
+                                "[species %s] needs max_count: the number of particles with "
+                                "orientations changes",
+                                species->name);
+    }
+    return 0;
+}
+
 /* Room for more particles than a run begins with, and a reservoir, are for runs in which some come. */
 static int match_room(const engine *engine)
 {
     const config *config = &engine->config;
-    if (who_changes(engine, PLUGMC_CHANGED_COUNT)) return 0;
+    if (who_changes(engine, PLUGMC_CHANGED_COUNT)) return match_capacity(engine);
     for (int32_t s = 0; s < engine->system.species_count; s++) {
         const plugmc_species *species = plugmc_species_at(&engine->system, s);
         const char *key = config->species[s].max_count > species->count ? "max_count"

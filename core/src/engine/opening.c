@@ -197,6 +197,8 @@ static int configure_instances(engine *engine)
     engine->system.term_size = sizeof *engine->terms;
     engine->system.term_count = terms;
     engine->system.together = 1;
+    for (int t = 0; t < terms; t++)
+        if (plugmc_body_of(engine->terms[t].plugin)) engine->system.bodies = 1;
     for (int k = 0; k < engine->mover_count; k++) {
         const plugmc_mover *mover = engine->movers[k].mover;
         engine->system.changes |= mover->changes & ~(uint32_t)PLUGMC_CHANGED_POSITION;
@@ -216,7 +218,8 @@ static int configure_instances(engine *engine)
         apart_tell(APART_CHECKS, 0);
         engine->system.range = 0;
         for (int t = 0; t < terms; t++)
-            if (engine->terms[t].sampled && engine->terms[t].plugin->potential->pair)
+            if (engine->terms[t].sampled && (engine->terms[t].plugin->potential->pair ||
+                                             plugmc_body_of(engine->terms[t].plugin)))
                 engine->system.range =
                     fmax(engine->system.range, reach_of_term(&engine->system, &engine->terms[t]));
     }

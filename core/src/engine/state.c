@@ -14,6 +14,8 @@ static size_t row_bytes(const plugmc_system *system, const ladder *ladder, int w
     case PLUGMC_STATE_MULTIPLIER: return (size_t)ladder->width * sizeof(double);
     case PLUGMC_STATE_RUNG: return sizeof(int32_t);
     case PLUGMC_STATE_WEIGHT: return sizeof(double);
+    case PLUGMC_STATE_ORIENTATION:
+        return system->bodies ? (size_t)system->particles * sizeof(plugmc_orientation) : 0;
     default: return (size_t)system->particles * sizeof(int32_t); /* species, molecule */
     }
 }
@@ -80,6 +82,10 @@ static void fill_from_system(const state *s, int what, void *out)
                  what == PLUGMC_STATE_SPECIES && i < system->first[k + 1]; i++)
                 ((int32_t *)out)[w * system->particles + i] = k;
         }
+        for (int64_t i = 0;
+             what == PLUGMC_STATE_ORIENTATION && system->bodies && i < system->particles; i++)
+            ((plugmc_orientation *)out)[w * system->particles + i] =
+                plugmc_upright(system->box.dimension);
         for (int64_t i = 0; what == PLUGMC_STATE_MOLECULE && i < system->particles; i++)
             ((int32_t *)out)[w * system->particles + i] =
                 system->molecule ? system->molecule[i] : -1;

@@ -9,7 +9,7 @@
 #include "plugmc/everything.h"
 #include "engine/ladder.h"
 
-enum { STATE_ARRAYS = PLUGMC_STATE_WEIGHT + 1 };
+enum { STATE_ARRAYS = PLUGMC_STATE_ORIENTATION + 1 };
 
 typedef struct state_array {
     /* Bytes per walker. */

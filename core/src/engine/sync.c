@@ -54,6 +54,7 @@ static int give_what_is_asked(engine *engine, int what)
     if (what == PLUGMC_STATE_BOX) code = hamiltonian_store_boxes(h, state);
     if (what == PLUGMC_STATE_COUNT) code = hamiltonian_store_counts(h, state);
     if (what == PLUGMC_STATE_POSITION) code = hamiltonian_store_positions(h, state);
+    if (what == PLUGMC_STATE_ORIENTATION) code = hamiltonian_store_orientations(h, state);
     engine->current.giving = false;
     if (engine->current.state.arrays[what].version != before)
         engine->current.hamiltonian_seen[what] = engine->current.state.arrays[what].version;

@@ -124,12 +124,15 @@ int view_of(view_stage *stage, const double *positions, int on_device, uint64_t 
             plugmc_view *out)
 {
     const plugmc_state *state = stage->state;
-    void *box = NULL, *there = NULL, *count = NULL;
+    void *box = NULL, *there = NULL, *count = NULL, *orientations = NULL;
     int code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &box, NULL);
     if (!code)
         code = state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &count, NULL);
     if (!code && on_device)
         code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_DEVICE, PLUGMC_READ, &there, NULL);
+    if (!code && stage->system->bodies)
+        code = state->array(state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_HOST, PLUGMC_READ,
+                            &orientations, NULL);
     *out = (plugmc_view){
         .size = sizeof(plugmc_view),
         .sweep = sweep,
@@ -143,6 +146,7 @@ int view_of(view_stage *stage, const double *positions, int on_device, uint64_t 
         .running_energy = stage->driver && stage->driver->running_energy ? energy_of_mover : NULL,
         .inverses = stage->lends ? inverses_of_mover : NULL,
         .share = stage->share,
+        .orientations = orientations,
     };
     return code;
 }

@@ -123,6 +123,7 @@ static const struct {
     uint32_t least;
 } known[] = {
     {PLUGMC_ORBITALS, sizeof(plugmc_orbitals), ORBITALS_2_0},
+    {PLUGMC_BODY_FACET, sizeof(plugmc_body), BODY_2_1},
     {PLUGMC_VARIATIONAL_PARAMETERS, sizeof(plugmc_variational), FREE_2_0},
     {PLUGMC_LOCAL_ENERGY, sizeof(plugmc_local_energy), 16},
     {PLUGMC_LENDS_INVERSES, sizeof(plugmc_lends_inverses), 16},

@@ -24,6 +24,8 @@ enum {
     OBSERVABLE_2_0 = 80,
     ORBITALS_2_0 = 48,
     FREE_2_0 = 96,
+    /* Since 2.1. */
+    BODY_2_1 = 56,
     /* This struct does not belong to plugins, but plugins have it filled in. */
     VIEW_2_0 = 120
 };

@@ -77,8 +77,9 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
     const plugmc_potential *p = d->potential;
 
     if (!check_facet(p, "potential", NULL, 0, why)) return false;
-    if (!p->pair && !p->field && !p->total && !plugmc_orbitals_of(d))
-        return why_not(why, "is a potential without a facet (pair, field, total or orbitals)");
+    if (!p->pair && !p->field && !p->total && !plugmc_orbitals_of(d) && !plugmc_body_of(d))
+        return why_not(why,
+                       "is a potential without a facet (pair, field, total, body or orbitals)");
     return (!p->pair || CHECK_FACET(p->pair, "pair", pair)) &&
            (!p->field || CHECK_FACET(p->field, "field", field)) &&
            (!p->total || (CHECK_FACET(p->total, "total", total) && check_total(p->total, why)));
@@ -127,13 +128,17 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
                           shares[] = {REQUIRED(plugmc_gives_shares, give_share)},
                           later[] = {REQUIRED(plugmc_measures_later, launch)},
                           reach[] = {REQUIRED(plugmc_measures_shares, reach)},
-                          keys[] = {REQUIRED(plugmc_former_keys, keys)};
+                          keys[] = {REQUIRED(plugmc_former_keys, keys)},
+                          body[] = {REQUIRED(plugmc_body, reach), REQUIRED(plugmc_body, core),
+                                    REQUIRED(plugmc_body, volume), REQUIRED(plugmc_body, range),
+                                    REQUIRED(plugmc_body, energy)};
     static const struct {
         const char *name, *what;
         const required *functions;
         int count;
     } known[] = {
         {PLUGMC_ORBITALS, "orbitals", orbitals, PLUGMC_COUNT(orbitals)},
+        {PLUGMC_BODY_FACET, "body", body, PLUGMC_COUNT(body)},
         {PLUGMC_VARIATIONAL_PARAMETERS, "free", numbers, PLUGMC_COUNT(numbers)},
         {PLUGMC_LOCAL_ENERGY, "local energy", local_energy, PLUGMC_COUNT(local_energy)},
         {PLUGMC_LENDS_INVERSES, "lent inverses", inverses, PLUGMC_COUNT(inverses)},
@@ -192,7 +197,7 @@ static bool check_moves(const plugmc_plugin *d, sentence why)
 
 /* All that this version knows. */
 enum {
-    CHANGES = (2 * PLUGMC_CHANGED_WALKER_WEIGHT - 1) | PLUGMC_CHANGED_WEIGHT,
+    CHANGES = (2 * PLUGMC_CHANGED_ORIENTATION - 1) | PLUGMC_CHANGED_WEIGHT,
     NEEDS = 2 * PLUGMC_KEEPS_MOLECULES - 1
 };
 #define ABILITIES_TO_COME 0xff000000u

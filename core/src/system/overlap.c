@@ -38,11 +38,28 @@ static plugmc_particle particle_of(const plugmc_system *system, int32_t species)
                              .species = species};
 }
 
+/* Twice the radius of the largest body, or the range of the energy of bodies. */
+static double reach_of_bodies(const plugmc_system *system, const plugmc_term *term)
+{
+    const plugmc_body *body = plugmc_body_of(term->plugin);
+    double reach = body->range(term->instance);
+    for (int32_t a = 0; a < system->species_count; a++) {
+        const plugmc_particle of_species = particle_of(system, a);
+        reach = fmax(reach, 2 * body->reach(term->instance, &of_species));
+    }
+    return reach;
+}
+
 double reach_of_term(const plugmc_system *system, const plugmc_term *term)
 {
     const plugmc_pair *pair = term->plugin->potential->pair;
     const crash_record outer = crash_calling_potential(term->label, "range");
-    double reach = pair->range(term->instance);
+    double reach = plugmc_body_of(term->plugin) ? reach_of_bodies(system, term) : 0;
+    if (!pair) {
+        crash_called_within(outer);
+        return reach;
+    }
+    reach = fmax(reach, pair->range(term->instance));
     crash_calling_potential(term->label, "contact");
     for (int32_t a = 0; a < system->species_count; a++)
         for (int32_t b = 0; b < system->species_count; b++) {

@@ -21,14 +21,15 @@ int initial_begin(engine *);
  *            by name, or by number where there are no names
  * boxes: [walkers], as the system's, where boxes change; a file's are then theirs. NULL: a file's has to be the
  * system's within 1e-6. first: walkers of the run that belong to other processes and come before those here.
+ * orientations: [walkers][particles] if there are bodies, else NULL.
  * Ends in an error naming the first overlapping pair if there is one. */
 int initial_state(const config *, const plugmc_system *, int32_t first, double *positions,
-                  plugmc_box *boxes, report *);
+                  plugmc_orientation *orientations, plugmc_box *boxes, report *);
 
 /* Positions [walkers][particles][3] that somebody gives for those there are, in boxes [walkers]: wrapped, and checked as
- * initial states are. NaN where nobody is. */
+ * initial states are. NaN where nobody is. `orientations` are those of bodies. */
 int initial_check(const config *, const plugmc_system *, int32_t first, double *positions,
-                  plugmc_box *boxes, report *);
+                  const plugmc_orientation *orientations, plugmc_box *boxes, report *);
 /* All movers take these from here on, once they are found good; the run's stay if they are not. An exit code. */
 int initial_replace(engine *, const double *positions);
 /* Other boxes, of lattice vectors [walkers][3][3], into which particles go along with their fractional coordinates. */
