@@ -154,33 +154,49 @@ static int64_t try_to_move(growth *g, int64_t i, double size)
     return after;
 }
 
+/* Notes places and orientations of all bodies. */
+static void keep(const growth *g, double *places, plugmc_orientation *turned)
+{
+    for (int64_t i = 0; i < g->system->particles; i++) {
+        configuration_place(&g->now, i, &places[3 * i]);
+        turned[i] = g->now.all.orientation[i];
+    }
+}
+
+/* Sweeps until no bodies overlap. Returns how many it took, or PATIENCE if some still do. */
+static int take_apart(growth *g)
+{
+    for (int sweeps = 1; sweeps < PATIENCE; sweeps++) {
+        int64_t overlapping = 0;
+        g->sweep++;
+        for (int64_t i = 0; i < g->system->particles; i++)
+            overlapping += try_to_move(g, i, sizes[g->sweep % 4]) > 0;
+        if (!overlapping) return sweeps;
+    }
+    return PATIENCE;
+}
+
 /* Grows to the full size: each time that no bodies overlap, by as much as can be undone within some sweeps. Returns the scale
  * at which it has come to rest, or one of 1 or more. */
 static double grow(growth *g, int *failed)
 {
     const int64_t n = g->system->particles;
-    double by = LARGEST_GROWTH;
-    for (int waited = 0; g->scale < 1 || waited;) {
-        int64_t overlapping = 0;
-        double scale = fmin(1 + MARGIN, g->scale * (1 + by));
-        if (waited) {
-            g->sweep++;
-            for (int64_t i = 0; i < n; i++)
-                overlapping += try_to_move(g, i, sizes[g->sweep % 4]) > 0;
-        }
-        if (overlapping && waited++ < PATIENCE) continue;
-        if (overlapping) { /* it was too much */
-            scale = g->scale / (1 + by);
-            by /= 4;
-            if (by < SMALLEST_GROWTH) return g->scale;
-        } else {
-            by = waited > 32 ? by / 2 : fmin(LARGEST_GROWTH, by * 1.5);
-            if (g->scale >= 1) return g->scale;
-        }
-        *failed = set_scale(g, scale);
-        if (*failed) return 1;
-        waited = 1;
+    double *places = malloc((size_t)(3 * n + 1) * sizeof *places), by = LARGEST_GROWTH;
+    plugmc_orientation *turned = malloc((size_t)(n + 1) * sizeof *turned);
+    *failed = !places || !turned;
+    while (!*failed && g->scale < 1 && by > SMALLEST_GROWTH) {
+        const double before = g->scale;
+        const plugmc_box box = g->now.box;
+        keep(g, places, turned);
+        *failed = set_scale(g, fmin(1 + MARGIN, before * (1 + by)));
+        const int sweeps = *failed ? 0 : take_apart(g);
+        by = sweeps > PATIENCE / 8 ? by / 2 : fmin(LARGEST_GROWTH, by * 1.5);
+        if (*failed || sweeps < PATIENCE) continue;
+        g->scale = before; /* it was too much */
+        by /= 2;
+        *failed = configuration_fill(&g->now, &box, g->now.counts, places, turned);
     }
+    free(places), free(turned);
     return g->scale;
 }
 

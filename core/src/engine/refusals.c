@@ -1,6 +1,7 @@
 /* Where the answers of plugins are checked, and in whose name they are refused. */
 #include "engine/refusals.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/crash.h"
@@ -8,7 +9,9 @@
 #include "plugin/answers.h"
 #include "plugin/hidden_inputs.h"
 #include "plugin/probe.h"
+#include "plugin/probe_bodies.h"
 #include "plugin/probe_vectors.h"
+#include "system/system.h"
 
 enum { WHY = 768 };
 
@@ -27,6 +30,22 @@ instance *instance_of_term(engine *engine, const plugmc_term *term)
     return NULL; /* terms are made of instances */
 }
 
+/* A body must not meet two images of another one. */
+static bool bodies_fit(const engine *engine, const plugmc_term *term, sentence why)
+{
+    const plugmc_box *box = &engine->system.box;
+    double shortest = INFINITY;
+    if (!plugmc_body_of(term->plugin) || box->domain != PLUGMC_DOMAIN_PERIODIC) return true;
+    for (int d = 0; d < box->dimension; d++) shortest = fmin(shortest, plugmc_height(box, d));
+    const double reach = reach_of_term(&engine->system, term);
+    return 2 * reach <= shortest ||
+           why_not(
+               why,
+               "its bodies reach each other at a distance of %.6g, which is more than half of the box "
+               "(%.6g)",
+               reach, shortest / 2);
+}
+
 int check_pairs(engine *engine)
 {
     int first_error = 0;
@@ -39,10 +58,12 @@ int check_pairs(engine *engine)
         const bool good = check_hidden_inputs(&engine->system, term, room) &&
                           check_distances(&engine->system, term, room) &&
                           probe_pair(&engine->system, term, room) &&
-                          probe_vectors(&engine->system, term, room);
+                          probe_vectors(&engine->system, term, room) &&
+                          probe_bodies(&engine->system, term, room);
+        const bool fits = !good || bodies_fit(engine, term, room);
         crash_called();
-        if (good) continue;
-        int code = refuse_answer(owner, EXIT_PLUGIN, why);
+        if (good && fits) continue;
+        int code = refuse_answer(owner, good ? EXIT_INPUT : EXIT_PLUGIN, why);
         if (!first_error) first_error = code;
     }
     return first_error;

@@ -1,0 +1,149 @@
+# Particles with orientations: runs that are the same however they are cut, exact cases of one and two bodies, and what is
+# refused.
+
+# squares: hard squares that move, turn and are compressed
+squares()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 300
+	equilibrate = 60
+	seed = 3
+	walkers = 3
+	threads = 1
+	device = cpu
+	pressure = 3
+	[box]
+	dimension = 2
+	density = 0.55
+	[species square]
+	count = 90
+	[species hexagon]
+	count = 30
+	[initial]
+	state = random
+	[potential hard_polygon]
+	sides = 4
+	hexagon = 0.6 0  0.3 0.5  -0.3 0.5  -0.6 0  -0.3 -0.5  0.3 -0.5
+	[mover serial]
+	step = 0.2
+	target_acceptance = 0.4
+	[mover rotate]
+	step = 0.4
+	target_acceptance = 0.4
+	[mover swap]
+	a = square
+	b = hexagon
+	trials = 20
+	[mover volume]
+	step = 0.01
+	[observable box_size]
+	period = 10
+	END
+}
+
+test_bodies_are_the_same_however_a_run_is_cut()
+{
+    squares
+    must run sim.ini
+    expect_output "of rotate.rotation"
+    expect_output "of swap.swap"
+    expect_output "of volume.volume"
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=3 --set run.output=three.h5
+    same_chain one.h5 three.h5
+    must run sim.ini --set run.sweeps=110 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=300
+    same_chain one.h5 parts.h5
+}
+
+# P(2) P(0) / P(1)^2 = (1 - 2 B2 / V) / 2 of at most two bodies that come and go, B2 = A + P^2 / (4 pi) of the area and the
+# perimeter (A. Isihara, J. Chem. Phys. 18, 1446 (1950)). Blocks of 64 x 1,000 sweeps; beyond 4.5 with a probability of
+# 1e-5, in each of three cases.
+# two_bodies SIDES TRIAL_POSITIONS EXACT
+two_bodies()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 8000
+	equilibrate = 20
+	seed = 11
+	walkers = 64
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 2
+	lx = 4
+	[species body]
+	count = 1
+	max_count = 2
+	activity = 0.12
+	[initial]
+	state = random
+	[potential hard_polygon]
+	sides = $1
+	[mover insert]
+	species = body
+	trials = 4
+	trial_positions = $2
+	[observable numbers]
+	period = 1
+	END
+    must run sim.ini
+    /usr/bin/python3 - "$3" <<-END >"$out" || fail "$1 sides: P(2) P(0) / P(1)^2 is not $3"
+	import sys, h5py, numpy as np
+	s = h5py.File("sim.h5")["plugmc/observables/numbers/N_body/series"][:]
+	p = np.array([[np.mean(s[:, w] == k) for k in range(3)] for w in range(s.shape[1])])
+	ratio = lambda q: q[2] * q[0] / q[1]**2
+	mean, n = p.mean(0), len(p)
+	jack = [ratio((mean * n - p[i]) / (n - 1)) for i in range(n)]
+	error = np.sqrt((n - 1) * np.var(jack))
+	z = (ratio(mean) - float(sys.argv[1])) / error
+	print(f"{ratio(mean):.6f} ({error:.1e}), exactly {sys.argv[1]}: z = {z:.2f}")
+	sys.exit(int(abs(z) > 4.5))
+	END
+    cat "$out"
+}
+
+test_two_squares_come_and_go() { two_bodies 4 1 0.357923; }
+test_two_squares_with_trial_positions() { two_bodies 4 3 0.357923; }
+test_two_triangles_come_and_go() { two_bodies 3 1 0.428174; }
+
+# no SENTENCE [OPTION...]: the run is refused with a sentence that says so.
+no()
+{
+    local sentence=$1
+    shift
+    plugmc run sim.ini "$@"
+    expect_exit 3
+    grep -Fq -- "$sentence" "$err" || fail "expected the message: $sentence"
+}
+
+# bad KEYS SENTENCE: other keys of the polygons
+bad()
+{
+    squares
+    sed -i "/^sides/d; s/^hexagon = .*/$1/" sim.ini
+    no "$2"
+}
+
+test_bodies_that_cannot_be()
+{
+    bad 'sides = 2' 'too few or too many corners'
+    bad 'hexagon = 0 0 1 0 1 1' 'does not contain the origin'
+    bad 'hexagon = 1 0 -1 1 -0.5 0 -1 -1' 'is not convex at corner 3'
+    bad 'hexagon = 1 0 -1 -1 -1 1' 'counter-clockwise'
+    bad 'hexagon = 1 0 0 0.5 -1 1 -1 -1' 'three lie on a line'
+    bad 'hexagon = 1 0 -1 1 -1' 'odd number of coordinates'
+    bad 'radius = 1' 'no species has a polygon'
+    bad 'sides = 4\nedge = 12' 'more than half of the box'
+    squares
+    sed -i '/^\[potential/,/^hexagon = /d' sim.ini
+    sed -i 's/^\[mover serial\]/[potential hard_disk]\n&/' sim.ini
+    no 'nothing to turn'
+    squares
+    no 'moved on the CPU only' --set run.device=gpu
+    squares
+    sed -i 's/^\[mover serial\]/[mover checkerboard]\ntrials = 4/' sim.ini
+    no 'supports the facets'
+}
