@@ -13,7 +13,7 @@
  *
  * Trial t of sweep s in pair (a, b), a < b, draws with plugmc_draw(seed, s, a, t, purpose, 0). Transfers: ORDER,
  * the highest bit of word 3 for the direction, word 0 for the particle; a place in the other box as
- * plugmc_draw_position says. Volumes, numbered behind them: TRIAL, words 0 and 1. ACCEPT decides.
+ * plugmc_draw_position says, and the orientation of a body by plugmc_draw_orientation. Volumes, numbered behind them: TRIAL, words 0 and 1. ACCEPT decides.
  */
 #include <math.h>
 #include <plugmc/everything.h>
@@ -31,6 +31,7 @@ typedef struct transfer {
     /* all [walkers] */
     int32_t *partner, *leaves, *comes; /* comes: the species, or -1 */
     double (*place)[3];
+    plugmc_orientation *turned; /* of bodies */
     plugmc_box *box;
     double *log_factor, *growth[2];
     double *change[2]; /* [walkers][terms] */
@@ -76,6 +77,8 @@ static void propose_transfer(transfer *t, const plugmc_host *host, uint64_t swee
         (int32_t)(system->first[t->number] + plugmc_below(random.word[0], (uint32_t)n));
     t->comes[to] = t->number;
     plugmc_draw_position(&draws, t->place[to]);
+    t->turned[to] =
+        plugmc_draw_orientation(host->seed, sweep, (uint32_t)a, trial, box[to].dimension);
     t->log_factor[from] =
         log((double)n * box[to].volume / (((double)there + 1) * box[from].volume));
 }
@@ -104,7 +107,8 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
                                        .position = (const double(*)[3])t->place,
                                        .change = t->change[1],
                                        .forbidden = t->forbidden[1],
-                                       .delta = t->growth[1]};
+                                       .delta = t->growth[1],
+                                       .orientation = host->system->bodies ? t->turned : NULL};
     if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &removals);
     if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &insertions);
     const plugmc_decision decision = {.size = sizeof decision,
@@ -221,16 +225,16 @@ static int prepare(void *instance, const plugmc_host *host)
                           "volumes can only be exchanged between periodic boxes, but the box "
                           "is a sphere");
     void **const arrays[] = {
-        (void **)&t->partner,      (void **)&t->leaves,      (void **)&t->comes,
-        (void **)&t->place,        (void **)&t->box,         (void **)&t->log_factor,
-        (void **)&t->taken,        (void **)&t->scaled,      (void **)&t->growth[0],
-        (void **)&t->growth[1],    (void **)&t->change[0],   (void **)&t->change[1],
-        (void **)&t->forbidden[0], (void **)&t->forbidden[1]};
+        (void **)&t->partner,      (void **)&t->leaves,       (void **)&t->comes,
+        (void **)&t->place,        (void **)&t->box,          (void **)&t->log_factor,
+        (void **)&t->taken,        (void **)&t->scaled,       (void **)&t->growth[0],
+        (void **)&t->growth[1],    (void **)&t->change[0],    (void **)&t->change[1],
+        (void **)&t->forbidden[0], (void **)&t->forbidden[1], (void **)&t->turned};
     const size_t bytes[] = {sizeof *t->partner, sizeof *t->leaves,      sizeof *t->comes,
                             sizeof *t->place,   sizeof *t->box,         sizeof *t->log_factor,
                             sizeof *t->taken,   sizeof *t->scaled,      sizeof(double),
                             sizeof(double),     terms * sizeof(double), terms * sizeof(double),
-                            sizeof(int32_t),    sizeof(int32_t)};
+                            sizeof(int32_t),    sizeof(int32_t),        sizeof *t->turned};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         if (!(*arrays[k] = host->allocate(host->context, walkers * bytes[k])))
             return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu boxes",

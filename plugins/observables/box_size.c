@@ -67,5 +67,6 @@ PLUGMC_PLUGIN(.name = "box_size", .summary = "volume, density and edges of the b
               .reference = "", .instance_size = sizeof(box_size),
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
-                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_ORIENTATION),
               .prepare = prepare)

@@ -48,7 +48,8 @@ typedef struct energy {
     char **names;  /* [terms] "energy_LABEL" */
     const char *unit;
     sorted_particles sorted;
-    double *share; /* [particles] energy of a particle with those after it */
+    double *share;              /* [particles] energy of a particle with those after it */
+    plugmc_orientation *turned; /* [particles] of bodies, as `sorted` */
     pair_sums pairs;
     plugmc_device_pointer totals; /* [walkers] energies of total facets */
     double *positions;            /* [walkers][particles][3]: from a GPU, for the host */
@@ -59,7 +60,17 @@ static int has_pair_energy(const plugmc_potential *p)
     return p->pair && (p->pair->functions & PLUGMC_PAIR_ENERGY);
 }
 
-static int has_energy(const plugmc_potential *p) { return p->pair || p->field || p->total; }
+static int has_energy(const plugmc_plugin *plugin)
+{
+    const plugmc_potential *p = plugin->potential;
+    return p->pair || p->field || p->total || plugmc_body_of(plugin);
+}
+
+static int bodies_have_energy(const plugmc_plugin *plugin)
+{
+    const plugmc_body *body = plugmc_body_of(plugin);
+    return body && body->functions & PLUGMC_BODY_ENERGY;
+}
 
 /* Whether a total facet stands for the pair and field energies too. */
 static int is_whole(const plugmc_potential *p) { return p->total && !p->total->beside_parts; }
@@ -129,6 +140,34 @@ static double pair_energy_of_all(const energy *e, const plugmc_system *system,
     return sum_in_order(e->share, n);
 }
 
+/* Bodies of a walker, in cells. */
+static double body_energy(const energy *e, const plugmc_system *system, const plugmc_term *term,
+                          const plugmc_view *view, const plugmc_cells *cells, int64_t walker)
+{
+    const plugmc_body *body = plugmc_body_of(term->plugin);
+    const plugmc_orientation *turned = view->orientations + walker * system->particles;
+    const uint32_t *start = cells->start + walker * (cells->cells + 1),
+                   *order = cells->order + walker * system->particles;
+    const int64_t n = take_sorted(&e->sorted, system, cells, walker);
+    for (int64_t k = 0; k < n; k++) e->turned[k] = turned[order[k]];
+#pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
+    for (int64_t cell = 0; cell < cells->cells; cell++) {
+        const cells_around around = cells_around_one(cells, start, cell);
+        for (int64_t k = start[cell]; k < start[cell + 1]; k++) {
+            const plugmc_particle probe = particle_at(&e->sorted, k);
+            e->share[k] = 0;
+            for (int32_t i = 0; i < around.count; i++) {
+                const plugmc_particles others = particles_after(&e->sorted, &around, i, k);
+                if (others.n > 0)
+                    body->energy(term->instance, &view->box[walker], 1, &probe, &e->turned[k],
+                                 &others, e->turned + ((const double *)others.x - e->sorted.x),
+                                 &e->share[k]);
+            }
+        }
+    }
+    return sum_in_order(e->share, n);
+}
+
 static double field_energy(const energy *e, const plugmc_system *system, const plugmc_term *term,
                            const plugmc_view *view, int64_t walker)
 {
@@ -157,6 +196,21 @@ static int add_pairs(const energy *e, const plugmc_host *host, const views *view
                                                    plugmc_share_of(views->given), w)
                             : pair_energy_of_all(e, system, term, view, w);
     }
+    return code;
+}
+
+static int add_bodies(const energy *e, const plugmc_host *host, const plugmc_view *view,
+                      const plugmc_term *term, double *sums)
+{
+    const double range = plugmc_body_of(term->plugin)->range(term->instance);
+    plugmc_cells cells = {.size = sizeof cells};
+    if (host->system->box.domain != PLUGMC_DOMAIN_PERIODIC)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "the energy of bodies is summed in periodic boxes only");
+    int code = check_reach(host, view, range, "the range of a potential");
+    if (!code) code = view->cells(view, range, &cells);
+    for (int64_t w = 0; w < host->system->walkers && !code; w++)
+        sums[w] += body_energy(e, host->system, term, view, &cells, w);
     return code;
 }
 
@@ -224,6 +278,8 @@ static int add_term(const energy *e, const plugmc_host *host, const views *views
         code = add_kernel_sums(e, host, views->given, t, sums);
     else if (has_pair_energy(p))
         code = add_pairs(e, host, views, term, sums);
+    if (bodies_have_energy(term->plugin) && !code)
+        code = add_bodies(e, host, views->on_host, term, sums);
     for (int64_t w = 0; w < system->walkers && p->field && !code; w++)
         sums[w] += field_energy(e, system, term, views->on_host, w);
     return code;
@@ -313,7 +369,8 @@ static double reach(void *instance)
     for (int32_t t = 0; t < e->terms; t++) {
         const plugmc_term *term = plugmc_term_at(e->system, e->term[t]);
         const plugmc_potential *p = term->plugin->potential;
-        if (p->total || p->field || (has_pair_energy(p) && !in_cells(e->system, term)))
+        if (p->total || p->field || bodies_have_energy(term->plugin) ||
+            (has_pair_energy(p) && !in_cells(e->system, term)))
             return INFINITY;
         if (has_pair_energy(p)) farthest = fmax(farthest, p->pair->range(term->instance));
     }
@@ -343,7 +400,7 @@ static int find_terms(energy *e, const plugmc_host *host)
                           system->term_count);
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
-        if (!has_energy(term->plugin->potential)) continue;
+        if (!has_energy(term->plugin)) continue;
         const size_t bytes = strlen(term->label) + sizeof "energy_";
         char *name = host->allocate(host->context, bytes);
         if (!name) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a name");
@@ -427,7 +484,8 @@ static int prepare(void *instance, const plugmc_host *host)
     int code = prepare_particles(&e->sorted, host);
     if (code) return code;
     e->share = host->allocate(host->context, n * sizeof *e->share);
-    if (!e->share)
+    if (host->system->bodies) e->turned = host->allocate(host->context, n * sizeof *e->turned);
+    if (!e->share || (host->system->bodies && !e->turned))
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
     code = find_terms(e, host);
     return !code && host->gpu ? prepare_device(e, host) : code;
@@ -454,5 +512,6 @@ PLUGMC_PLUGIN(.name = "energy",
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-                                                PLUGMC_CHANGED_WALKER_WEIGHT),
+                                                PLUGMC_CHANGED_WALKER_WEIGHT |
+                                                PLUGMC_CHANGED_ORIENTATION),
               .prepare = prepare, .gpu_source = gpu_source)

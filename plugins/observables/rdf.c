@@ -275,5 +275,6 @@ PLUGMC_PLUGIN(.name = "rdf", .summary = "radial distribution functions of all pa
                                      .derived = derived, .derive = derive, .listing = listing,
                                      .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_ORIENTATION |
                                                 PLUGMC_CHANGED_WALKER_WEIGHT),
               .prepare = prepare, .gpu_source = pair_histogram_gpu_source)

@@ -75,6 +75,7 @@ PLUGMC_PLUGIN(.name = "round_trips",
               .instance_size = sizeof(round_trips),
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
-                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_ORIENTATION,
                                      .depends_on = PLUGMC_ON_HISTORY),
               .prepare = prepare, .archive = archive)

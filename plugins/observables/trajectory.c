@@ -6,4 +6,5 @@ PLUGMC_PLUGIN(.name = "trajectory",
               .summary = "writes positions into the trajectory, which is a file of its own",
               .reference = "",
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .writes_trajectory = 1,
-                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT))
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_ORIENTATION))

@@ -49,18 +49,32 @@ PLUGMC_FN seen seen_from(const parameters *p, const plugmc_pose *A, const plugmc
     return out;
 }
 
-/* The largest distance of the other polygon from the lines along the edges of a. */
-PLUGMC_FN real widest_gap(const parameters *p, plugmc_site a, const seen *o)
+/* The edge of a that looks towards the other polygon most. */
+PLUGMC_FN int32_t facing_edge(const real *edges, int32_t n, const seen *o)
+{
+    int32_t facing = 0;
+    real most = -PLUGMC_NO_RANGE;
+    for (int32_t e = 0; e < n; e++) {
+        const real along = edges[5 * e + 2] * o->x + edges[5 * e + 3] * o->y - edges[5 * e + 4];
+        facing = along > most ? e : facing;
+        most = along > most ? along : most;
+    }
+    return facing;
+}
+
+/* The largest distance of the other polygon from the lines along the edges of a, or one that is `enough`. */
+PLUGMC_FN real widest_gap(const parameters *p, plugmc_site a, const seen *o, real enough)
 {
     const real *edges = p->corners.values + 5 * (int32_t)of_shape(p, a, 0);
-    const int32_t n = (int32_t)of_shape(p, a, 1);
+    const int32_t n = (int32_t)of_shape(p, a, 1), first = facing_edge(edges, n, o);
     real widest = -PLUGMC_NO_RANGE;
-    for (int32_t e = 0; e < n; e++) {
+    for (int32_t k = 0; k < n && !(widest > enough); k++) {
+        const int32_t e = first + k < n ? first + k : first + k - n;
         const real nx = edges[5 * e + 2], ny = edges[5 * e + 3];
         const real ux = nx * o->c + ny * o->s, uy = ny * o->c - nx * o->s; /* the other's frame */
         real least = PLUGMC_NO_RANGE;
-        for (int32_t k = 0; k < o->n; k++) {
-            const real along = ux * o->corners[5 * k] + uy * o->corners[5 * k + 1];
+        for (int32_t c = 0; c < o->n; c++) {
+            const real along = ux * o->corners[5 * c] + uy * o->corners[5 * c + 1];
             least = along < least ? along : least;
         }
         const real gap = nx * o->x + ny * o->y + least - edges[5 * e + 4];
@@ -94,13 +108,15 @@ PLUGMC_FN real corner_distance(const parameters *p, plugmc_site a, const seen *o
 PLUGMC_FN int body_overlap(const parameters *p, plugmc_separation s, const plugmc_pose *A,
                            const plugmc_pose *B, plugmc_site a, plugmc_site b)
 {
-    const seen other = seen_from(p, A, B, b, -s.x, -s.y), first = seen_from(p, B, A, a, s.x, s.y);
     const real round = p->radii.values[a.species] + p->radii.values[b.species],
-               margin = (PLUGMC_SURELY - 1) * (body_reach(p, a) + body_reach(p, b)),
-               gap = widest_gap(p, a, &other), back = widest_gap(p, b, &first),
-               wider = gap > back ? gap : back;
+               margin = (PLUGMC_SURELY - 1) * (body_reach(p, a) + body_reach(p, b));
+    const seen other = seen_from(p, A, B, b, -s.x, -s.y);
+    const real gap = widest_gap(p, a, &other, round + margin);
+    if (gap > round + margin) return 0;
+    const seen first = seen_from(p, B, A, a, s.x, s.y);
+    const real back = widest_gap(p, b, &first, round + margin), wider = gap > back ? gap : back;
+    if (back > round + margin) return 0;
     if (wider <= margin) return 1;
-    if (wider > round + margin) return 0;
     const real mine = corner_distance(p, a, &other), others = corner_distance(p, b, &first),
                least = mine < others ? mine : others;
     return !(least > (round + margin) * (round + margin));

@@ -74,6 +74,11 @@ static void print_potential(FILE *f, const char *lead, const plugmc_plugin *d)
         fprintf(f, "%stotal: energy of the whole configuration%s (%s)\n", lead,
                 p->total->change ? ", and its change for one moved particle" : "",
                 where(p->total->on_device));
+    if (plugmc_body_of(d))
+        fprintf(f, "%sbodies: pairs of particles with orientations%s%s%s\n", lead,
+                plugmc_body_of(d)->functions & PLUGMC_BODY_OVERLAP ? ", overlap" : "",
+                plugmc_body_of(d)->functions & PLUGMC_BODY_ENERGY ? ", energy" : "",
+                plugmc_body_of(d)->functions & PLUGMC_BODY_PATH ? ", free path" : "");
     if (plugmc_orbitals_of(d))
         fprintf(f, "%sorbitals: values, gradients and Laplacians (%s)\n", lead,
                 where(plugmc_orbitals_of(d)->on_device));

@@ -146,4 +146,50 @@ test_bodies_that_cannot_be()
     squares
     sed -i 's/^\[mover serial\]/[mover checkerboard]\ntrials = 4/' sim.ini
     no 'supports the facets'
+    squares
+    printf '[observable hard_pressure]\n' >>sim.ini
+    no 'does not support particles with orientations'
+}
+
+# Two boxes of edge 4 that share two squares: 0 and 2, or 1 and 1, of them. The ratio of probabilities is that of two in a
+# box to one in each, P(0,2) / P(1,1) = (1 - 2 B2 / V) for both arrangements together (B2 = 2.273240).
+test_two_squares_change_boxes()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 8000
+	equilibrate = 20
+	seed = 12
+	walkers = 64
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 2
+	lx = 4
+	[species body]
+	count = 1
+	max_count = 2
+	[initial]
+	state = random
+	[potential hard_polygon]
+	sides = 4
+	[mover transfer]
+	species = body
+	trials = 4
+	volume_trials = 0
+	[observable numbers]
+	period = 1
+	END
+    must run sim.ini
+    /usr/bin/python3 - <<-END >"$out" || fail "squares in two boxes"
+	import sys, h5py, numpy as np
+	s = h5py.File("sim.h5")["plugmc/observables/numbers/N_body/series"][:]
+	apart = np.array([np.mean(s[:, w] == 1) for w in range(0, s.shape[1], 2)])
+	exact = 1 / (1 + (1 - 2 * 2.273240 / 16))
+	error = apart.std(ddof=1) / np.sqrt(len(apart))
+	z = (apart.mean() - exact) / error
+	print(f"one in each: {apart.mean():.6f} ({error:.1e}), exactly {exact:.6f}: z = {z:.2f}")
+	sys.exit(int(abs(z) > 4.5))
+	END
+    cat "$out"
 }

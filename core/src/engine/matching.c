@@ -342,6 +342,24 @@ static uint32_t followed(const plugmc_plugin *p)
     return counts ? follows : follows & ~(uint32_t)PLUGMC_CHANGED_COUNT;
 }
 
+/* Observables that take particles for points, or for spheres. */
+static int match_bodies(const engine *engine)
+{
+    int first_error = 0;
+    for (int i = 0; i < engine->instance_count && engine->system.bodies; i++) {
+        const instance *instance = &engine->instances[i];
+        if (!instance->plugin->observable ||
+            followed(instance->plugin) & PLUGMC_CHANGED_ORIENTATION)
+            continue;
+        const int code =
+            report_error(engine->report, EXIT_INPUT, instance->context.file, instance->context.line,
+                         "[%s] does not support particles with orientations, as bodies are",
+                         instance->section->section->name);
+        if (!first_error) first_error = code;
+    }
+    return first_error;
+}
+
 /* Potentials and observables that take the box, or the numbers of particles, as at the start. */
 static int match_changes(const engine *engine)
 {
@@ -470,6 +488,8 @@ static int match_lengths(const engine *engine)
 int match(const engine *engine)
 {
     int first_error = match_changes(engine), code = match_room(engine);
+    if (!first_error) first_error = code;
+    code = match_bodies(engine);
     if (!first_error) first_error = code;
     code = match_diameters(engine);
     if (!first_error) first_error = code;
