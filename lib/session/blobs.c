@@ -6,6 +6,7 @@
 
 #include "base/crash.h"
 #include "engine/sync.h"
+#include "session/enlarging.h"
 #include "parallel/team.h"
 #include "energy/bias.h"
 
@@ -162,6 +163,29 @@ static int archive_array(session *session, blob_archive *archive, int what, cons
     return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
 }
 
+/* Orientations of bodies. Those of a file that has room for other numbers of particles are taken apart by its blocks. */
+static int archive_orientations(session *session, blob_archive *archive)
+{
+    const char *name = "orientations";
+    const output_data *data = &session->records.output;
+    const size_t row = (size_t)data->particles * sizeof(plugmc_orientation),
+                 all = row * (size_t)session->engine.processes.all_walkers;
+    if (!archive->base.reading || data->particles == session->engine.system.particles)
+        return archive_array(session, archive, PLUGMC_STATE_ORIENTATION, name);
+    archive->owner = NULL;
+    char *full = blob_name(archive, name);
+    const blob *found = full ? find_blob(archive, full, row, all) : NULL;
+    void *out;
+    free(full);
+    if (!found) return not_in_checkpoint(archive, name, all) ? EXIT_CHECKPOINT : 0;
+    const plugmc_state *state = &session->engine.current.state.face;
+    const int code =
+        state->array(state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_HOST, PLUGMC_WRITE, &out, NULL);
+    return code ? context_exit_code(&engine_asking(&session->engine)->context, code,
+                                    "taking up the checkpoint")
+                : spread_orientations(session, data, found->data, out);
+}
+
 /* Where room grows: how the positions of the file are laid out. */
 static int archive_room(session *session, blob_archive *archive)
 {
@@ -196,7 +220,7 @@ static int archive_state(session *session, blob_archive *archive)
     if (!code && changes & PLUGMC_CHANGED_WALKER_WEIGHT)
         code = archive_array(session, archive, PLUGMC_STATE_WEIGHT, "weights");
     if (!code && session->engine.system.bodies)
-        code = archive_array(session, archive, PLUGMC_STATE_ORIENTATION, "orientations");
+        code = archive_orientations(session, archive);
     return code;
 }
 

@@ -108,3 +108,24 @@ int spread_over_capacity(session *session, const output_data *data, double *posi
     }
     return 0;
 }
+
+int spread_orientations(session *session, const output_data *data, const plugmc_orientation *from,
+                        plugmc_orientation *to)
+{
+    const plugmc_system *system = &session->engine.system;
+    const int64_t *capacity = capacity_in(data, system->species_count);
+    if (!capacity || !fits(capacity, system->species_count, data->particles))
+        return report_error(session->engine.report, EXIT_CHECKPOINT, NULL, 0,
+                            "the checkpoint has orientations of %lld particles, the run %lld",
+                            (long long)data->particles, (long long)system->particles);
+    for (int64_t i = 0; i < system->walkers * system->particles; i++)
+        to[i] = plugmc_upright(system->box.dimension);
+    from += session->engine.processes.first_walker * data->particles;
+    for (int32_t w = 0; w < system->walkers; w++)
+        for (int32_t s = 0; s < system->species_count; from += capacity[s++]) {
+            const int64_t here = system->first[s + 1] - system->first[s];
+            memcpy(to + w * system->particles + system->first[s], from,
+                   (size_t)(capacity[s] < here ? capacity[s] : here) * sizeof *to);
+        }
+    return 0;
+}

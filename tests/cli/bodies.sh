@@ -61,7 +61,10 @@ test_bodies_are_the_same_however_a_run_is_cut()
 # perimeter (A. Isihara, J. Chem. Phys. 18, 1446 (1950)). Blocks of 64 x 1,000 sweeps; beyond 4.5 with a probability of
 # 1e-5, in each of three cases.
 # two_bodies SIDES TRIAL_POSITIONS EXACT
-two_bodies()
+two_bodies() { come_and_go 2 "hard_polygon]\nsides = $1" "$2" "$3"; }
+
+# come_and_go DIMENSION POTENTIAL TRIAL_POSITIONS EXACT
+come_and_go()
 {
     cat >sim.ini <<-END
 	[run]
@@ -72,25 +75,24 @@ two_bodies()
 	threads = 1
 	device = cpu
 	[box]
-	dimension = 2
+	dimension = $1
 	lx = 4
 	[species body]
 	count = 1
 	max_count = 2
-	activity = 0.12
+	activity = $([ "$1" = 2 ] && echo 0.12 || echo 0.02)
 	[initial]
 	state = random
-	[potential hard_polygon]
-	sides = $1
+	$(printf '[potential %b' "$2")
 	[mover insert]
 	species = body
 	trials = 4
-	trial_positions = $2
+	trial_positions = $3
 	[observable numbers]
 	period = 1
 	END
     must run sim.ini
-    /usr/bin/python3 - "$3" <<-END >"$out" || fail "$1 sides: P(2) P(0) / P(1)^2 is not $3"
+    /usr/bin/python3 - "$4" <<-END >"$out" || fail "$2: P(2) P(0) / P(1)^2 is not $4"
 	import sys, h5py, numpy as np
 	s = h5py.File("sim.h5")["plugmc/observables/numbers/N_body/series"][:]
 	p = np.array([[np.mean(s[:, w] == k) for k in range(3)] for w in range(s.shape[1])])
@@ -108,6 +110,12 @@ two_bodies()
 test_two_squares_come_and_go() { two_bodies 4 1 0.357923; }
 test_two_squares_with_trial_positions() { two_bodies 4 3 0.357923; }
 test_two_triangles_come_and_go() { two_bodies 3 1 0.428174; }
+# One patch on half of the sphere, epsilon = 3 kT: B2 = -21.6390; two patches of 1.1 rad.
+test_two_patchy_spheres() { come_and_go 3 'kern_frenkel]\nhalf_angle = 1.5707963267948966\nepsilon = 3' 1 0.838115; }
+test_two_spheres_with_two_patches()
+{
+    come_and_go 3 'kern_frenkel]\ndirections = 1 0 0  -1 0 0\nhalf_angle = 1.1\nepsilon = 2' 2 0.$(two_patches)
+}
 
 # no SENTENCE [OPTION...]: the run is refused with a sentence that says so.
 no()
@@ -117,6 +125,13 @@ no()
     plugmc run sim.ini "$@"
     expect_exit 3
     grep -Fq -- "$sentence" "$err" || fail "expected the message: $sentence"
+}
+
+# The digits behind 0. of (1 - 2 B2 / V) / 2.
+two_patches()
+{
+    awk 'BEGIN { chi = 1 - cos(1.1); b = 2 * atan2(0, -1) / 3 * (1 - chi * chi * 2.375 * (exp(2) - 1))
+                 printf "%06d", 1e6 * (1 - 2 * b / 64) / 2 }'
 }
 
 # bad KEYS SENTENCE: other keys of the polygons
@@ -192,4 +207,43 @@ test_two_squares_change_boxes()
 	sys.exit(int(abs(z) > 4.5))
 	END
     cat "$out"
+}
+
+# Arrays that are enlarged on the way: the chain is that of a run which has had room from the beginning.
+test_bodies_without_a_largest_number()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 400
+	equilibrate = 20
+	seed = 4
+	walkers = 2
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 2
+	lx = 14
+	[species square]
+	count = 2
+	activity = 3
+	[initial]
+	state = random
+	[potential hard_polygon]
+	sides = 4
+	[mover serial]
+	step = 0.3
+	[mover rotate]
+	step = 0.5
+	[mover insert]
+	species = square
+	trials = 40
+	[observable numbers]
+	period = 10
+	END
+    must run sim.ini
+    grep -q 'was not enough' "$err" || fail "the arrays were never enlarged"
+    mean=$(awk '/^numbers.N_square/ { print $2 }' "$out")
+    sed -i 's/^activity = 3/&\nmax_count = 400/' sim.ini
+    must run sim.ini --set run.output=roomy.h5
+    [ "$(awk '/^numbers.N_square/ { print $2 }' "$out")" = "$mean" ] || fail "the chain depends on the room: $mean"
 }

@@ -390,26 +390,11 @@ static int match_changes(const engine *engine)
     return first_error;
 }
 
-/* Orientations keep their places in the arrays, so how many there may be has to be known. */
-static int match_capacity(const engine *engine)
-{
-    for (int32_t s = 0; s < engine->system.species_count && engine->system.bodies; s++) {
-        const plugmc_species *species = plugmc_species_at(&engine->system, s);
-        if (species->grows)
-            return report_error(engine->report, EXIT_INPUT, engine->config.ini.path,
-                                config_line_of_species(&engine->config, s, "count"),
-                                "[species %s] needs max_count: the number of particles with "
-                                "orientations changes",
-                                species->name);
-    }
-    return 0;
-}
-
 /* Room for more particles than a run begins with, and a reservoir, are for runs in which some come. */
 static int match_room(const engine *engine)
 {
     const config *config = &engine->config;
-    if (who_changes(engine, PLUGMC_CHANGED_COUNT)) return match_capacity(engine);
+    if (who_changes(engine, PLUGMC_CHANGED_COUNT)) return 0;
     for (int32_t s = 0; s < engine->system.species_count; s++) {
         const plugmc_species *species = plugmc_species_at(&engine->system, s);
         const char *key = config->species[s].max_count > species->count ? "max_count"

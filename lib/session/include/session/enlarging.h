@@ -22,4 +22,7 @@ void capacity_of_file(config *, const output_data *);
 /* Copies the positions of a file [walkers][its particles][3] to those of the run. ARRAYS_FULL if a walker of the
  * file has more particles than the capacity of the run; else an exit code. */
 int spread_over_capacity(session *, const output_data *, double *positions);
+/* Copies orientations of a file [all walkers][its particles] likewise, once its positions have been. */
+int spread_orientations(session *, const output_data *, const plugmc_orientation *from,
+                        plugmc_orientation *to);
 #endif

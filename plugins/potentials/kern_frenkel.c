@@ -1,0 +1,118 @@
+/* kern_frenkel: hard spheres or disks with attractive patches.
+ *
+ *     u = -epsilon  where r < lambda contact and a patch of each sphere looks at the other,
+ *
+ * that is, where the angle between the direction of the patch and the line of the centres is at most `half_angle`; else 0.
+ * contact is the mean of the two diameters. N. Kern, D. Frenkel, J. Chem. Phys. 118, 9882 (2003), eqs. 2 to 4. All species
+ * have the same patches. With patches that cover a share chi of a sphere (n (1 - cos half_angle) / 2 for n of them) the
+ * second virial coefficient is that of hard spheres times 1 - chi^2 (lambda^3 - 1) (exp(epsilon / kT) - 1).
+ */
+#include <plugmc/potential.h>
+
+typedef struct parameters {
+    plugmc_list directions; /* as given: [patches][3] */
+    plugmc_list patches;    /* [patches][3] unit vectors in the frame of the body */
+    real half_angle, cosine, lambda, epsilon;
+    real largest; /* diameter of a species */
+    real flat;    /* 1 in two dimensions */
+} parameters;
+
+PLUGMC_FN real body_reach(const parameters *p, plugmc_site a)
+{
+    (void)p;
+    return a.diameter / 2;
+}
+PLUGMC_FN real body_core(const parameters *p, plugmc_site a)
+{
+    (void)p;
+    return a.diameter / 2;
+}
+PLUGMC_FN real body_range(const parameters *p) { return p->lambda * p->largest; }
+
+PLUGMC_FN real body_volume(const parameters *p, plugmc_site a)
+{
+    const real square = a.diameter * a.diameter;
+    return p->flat > 0 ? (real)0.7853981633974483 * square
+                       : (real)0.5235987755982988 * square * a.diameter;
+}
+
+/* Spheres have been compared already, so only those between both limits of rounding come here. */
+PLUGMC_FN int body_overlap(const parameters *p, plugmc_separation s, const plugmc_pose *A,
+                           const plugmc_pose *B, plugmc_site a, plugmc_site b)
+{
+    const real contact = (a.diameter + b.diameter) / 2;
+    (void)p, (void)A, (void)B;
+    return s.r2 < contact * contact;
+}
+
+/* Whether a patch of a body looks along (x, y, z), a vector of length r. */
+PLUGMC_FN int looks_along(const parameters *p, const plugmc_pose *A, real x, real y, real z, real r)
+{
+    const real v[3] = {x, y, z};
+    const real u[3] = {plugmc_dot(A->x, v), plugmc_dot(A->y, v), plugmc_dot(A->z, v)};
+    int looks = 0;
+    for (int32_t k = 0; 3 * k < p->patches.count; k++)
+        looks |= plugmc_dot(p->patches.values + 3 * k, u) >= p->cosine * r;
+    return looks;
+}
+
+PLUGMC_FN real body_energy(const parameters *p, plugmc_separation s, const plugmc_pose *A,
+                           const plugmc_pose *B, plugmc_site a, plugmc_site b)
+{
+    const real range = p->lambda * (a.diameter + b.diameter) / 2;
+    if (s.r2 >= range * range) return 0;
+    const real r = plugmc_sqrt(s.r2);
+    return looks_along(p, A, -s.x, -s.y, -s.z, r) && looks_along(p, B, s.x, s.y, s.z, r)
+               ? -p->epsilon
+               : 0;
+}
+
+#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_ENERGY)
+#include <plugmc/body.h>
+
+#if PLUGMC_HOST
+static int configure(void *instance, const plugmc_host *host)
+{
+    parameters *p = instance;
+    const int32_t n = p->directions.count;
+    if (n < 3 || n % 3)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "directions has %d numbers: give x, y and z of each patch", n);
+    real *patches = host->allocate(host->context, (size_t)n * sizeof *patches);
+    if (!patches) return PLUGMC_ERROR_MEMORY;
+    for (int32_t k = 0; k < n; k += 3) {
+        const real *v = p->directions.values + k;
+        const double length = sqrt((double)plugmc_dot(v, v));
+        if (!(length > 0) || (host->system->box.dimension == 2 && v[2] != 0))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "direction %d (%g %g %g) is no direction in %d dimensions", k / 3 + 1,
+                              (double)v[0], (double)v[1], (double)v[2],
+                              host->system->box.dimension);
+        for (int d = 0; d < 3; d++) patches[k + d] = (real)((double)v[d] / length);
+    }
+    p->patches = (plugmc_list){patches, n};
+    p->cosine = (real)cos((double)p->half_angle);
+    p->flat = host->system->box.dimension == 2;
+    for (int32_t s = 0; s < host->system->species_count; s++)
+        p->largest = (real)fmax((double)p->largest, plugmc_species_at(host->system, s)->diameter);
+    return PLUGMC_OK;
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_LIST_KEY(parameters, directions, 0, "1 0 0", -1e6, 1e6, "",
+                    "x, y and z of the direction of each patch, in the frame of the particle"),
+    PLUGMC_REAL_KEY(parameters, half_angle, NULL, 0, 3.141592653589793, "rad",
+                    "largest angle between the direction of a patch and the line of the centres"),
+    PLUGMC_REAL_KEY(parameters, lambda, "1.5", 1, 1e3, "",
+                    "range of the patches over the contact distance"),
+    PLUGMC_REAL_KEY(parameters, epsilon, "1", 0, 1e3, "energy", "depth of the attraction"),
+    PLUGMC_LIST_DERIVED(parameters, patches, "directions as unit vectors"),
+    PLUGMC_REAL_DERIVED(parameters, cosine, "cos(half_angle)"),
+    PLUGMC_REAL_DERIVED(parameters, largest, "largest diameter of a species"),
+    PLUGMC_REAL_DERIVED(parameters, flat, "1 in two dimensions"),
+};
+
+PLUGMC_PLUGIN(.name = "kern_frenkel", .summary = "hard spheres or disks with attractive patches",
+              .reference = "Kern, Frenkel, J. Chem. Phys. 118, 9882 (2003)",
+              PLUGMC_KEYS(parameters, table), PLUGMC_BODIES_ALONE, .configure = configure);
+#endif
