@@ -132,10 +132,12 @@ static double plugmc_body_range(const void *instance)
     return (double)plugmc_range_of_bodies((const parameters *)instance);
 }
 
-static int64_t plugmc_body_energy(const void *instance, const plugmc_box *box, int periodic,
-                                  const plugmc_particle *probe, const plugmc_orientation *turned,
-                                  const plugmc_particles *others,
-                                  const plugmc_orientation *orientations, double *energy)
+static PLUGMC_TARGETS int64_t plugmc_body_energy(const void *instance, const plugmc_box *box,
+                                                 int periodic, const plugmc_particle *probe,
+                                                 const plugmc_orientation *turned,
+                                                 const plugmc_particles *others,
+                                                 const plugmc_orientation *orientations,
+                                                 double *energy)
 {
     const parameters *p = (const parameters *)instance;
     const plugmc_placed a = {plugmc_site_of_body(probe), *turned,
