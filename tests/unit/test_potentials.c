@@ -186,11 +186,9 @@ static double mie_cut(double r, int a, int b)
 
 static double mie_by_pair(double r, int a, int b)
 {
-    double e = pair_epsilon[a][b], s = pair_sigma[a][b], rc = pair_cutoff[a][b], h = 1e-4;
-    double n = pair_n[a][b], m = pair_m[a][b];
-    double slope = (n_to_m(rc - 2 * h, e, s, n, m) - 8 * n_to_m(rc - h, e, s, n, m) +
-                    8 * n_to_m(rc + h, e, s, n, m) - n_to_m(rc + 2 * h, e, s, n, m)) /
-                   (12 * h);
+    double e = pair_epsilon[a][b], s = pair_sigma[a][b], rc = pair_cutoff[a][b];
+    double n = pair_n[a][b], m = pair_m[a][b], c = n / (n - m) * pow(n / m, m / (n - m));
+    double slope = c * e * (m * pow(s / rc, m) - n * pow(s / rc, n)) / rc;
     return r < rc ? n_to_m(r, e, s, n, m) - n_to_m(rc, e, s, n, m) - (r - rc) * slope : 0;
 }
 
@@ -372,10 +370,11 @@ static double at_distance(const pair_potential *p, int precision, double r, int 
     return energy;
 }
 
-/* Largest energy at distances from 1 to 3: what roundings of floats are compared with. */
+/* Largest energy at distances from 1 to 3: what roundings of floats are compared with. The energy of wca is a small
+ * difference there. */
 static double typical(const struct formula *f, int a, int b)
 {
-    double largest = 0;
+    double largest = f->energy == repulsive ? pair_epsilon[a][b] : 0;
     for (double r = 1; r < 3; r += 0.01) largest = fmax(largest, fabs(f->energy(r, a, b)));
     return largest;
 }
