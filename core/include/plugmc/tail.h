@@ -1,7 +1,7 @@
 /* plugmc/tail.h: what a pair energy would add beyond its cutoff in a homogeneous fluid.
  *
- * A potential offers it as an extension, PLUGMC_OFFERS({PLUGMC_TAIL, &tails}); the potential tail_correction makes the
- * long-range correction of the whole configuration of it. */
+ * A potential offers it as an extension, PLUGMC_OFFERS({PLUGMC_TAIL, &tails}), of which another potential makes the
+ * long-range correction of the whole configuration. */
 #ifndef PLUGMC_TAIL_H
 #define PLUGMC_TAIL_H
 
