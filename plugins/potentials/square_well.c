@@ -93,7 +93,11 @@ static int configure(void *instance, const plugmc_host *host)
             row[DEPTH] = (real)plugmc_species_pair_value(&p->epsilon, n, a, b);
             p->range = end > p->range ? end : p->range;
         }
-    return plugmc_check_cutoff(host, (double)p->range);
+    const double half = plugmc_half_box(&host->system->box);
+    if ((double)p->range <= half * (1 + 1e-12)) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "lambda sigma = %g exceeds half the box, %g: pairs would be missed",
+                      (double)p->range, half);
 }
 
 static const plugmc_parameter table[] = {

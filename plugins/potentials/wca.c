@@ -77,7 +77,11 @@ static int configure(void *instance, const plugmc_host *host)
             row[END] = minimum * minimum;
             p->range = minimum > p->range ? minimum : p->range;
         }
-    return plugmc_check_cutoff(host, (double)p->range);
+    const double half = plugmc_half_box(&host->system->box);
+    if ((double)p->range <= half * (1 + 1e-12)) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "2^(1/6) sigma = %g exceeds half the box, %g: pairs would be missed",
+                      (double)p->range, half);
 }
 
 static const plugmc_parameter table[] = {
