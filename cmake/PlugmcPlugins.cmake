@@ -4,8 +4,8 @@
 #                        [MORE file.c...] [LIBRARIES ...] [TEXTS MACRO=file...])
 #       With a pair or a field: compiles the file for double and for float and carries its text for
 #       the GPU. The others (total, orbitals alone) are made by plugmc_add_plugin.
-#   plugmc_add_plugin(NAME SOURCE file.c [KERNEL file.cu] [MORE file.c...] [LIBRARIES ...]
-#                     [TEXTS MACRO=file...])
+#   plugmc_add_plugin(NAME SOURCE file.c [ALIAS other-name...] [KERNEL file.cu] [MORE file.c...]
+#                     [LIBRARIES ...] [TEXTS MACRO=file...])
 #       A mover, an observable, or a potential without pair and field. MORE: further C files.
 #       The .cu text is available as PLUGMC_KERNEL_FILE, further texts by their macros.
 #   plugmc_install_plugins(NAME...)
@@ -53,6 +53,16 @@ function(plugmc_plugin_texts name texts)
   endforeach()
 endfunction()
 
+# Other names under which the program finds the plugin.
+function(plugmc_plugin_aliases name)
+  set_target_properties(${name} PROPERTIES PLUGMC_ALIASES "${ARGN}")
+  foreach(alias IN LISTS ARGN)
+    add_custom_command(TARGET ${name} POST_BUILD
+                       COMMAND ${CMAKE_COMMAND} -E create_symlink ${name}.so
+                               $<TARGET_FILE_DIR:${name}>/${alias}.so VERBATIM)
+  endforeach()
+endfunction()
+
 function(plugmc_add_potential name)
   cmake_parse_arguments(arg "" "SOURCE;KERNEL" "ALIAS;MORE;LIBRARIES;TEXTS" ${ARGN})
   get_filename_component(source ${arg_SOURCE} ABSOLUTE)
@@ -63,21 +73,17 @@ function(plugmc_add_potential name)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
   plugmc_plugin_kernel(${name} "${arg_KERNEL}" ${source} ${units} ${arg_MORE})
   plugmc_plugin_texts(${name} "${arg_TEXTS}" ${source} ${units} ${arg_MORE})
-  set_target_properties(${name} PROPERTIES PLUGMC_ALIASES "${arg_ALIAS}")
-  foreach(alias IN LISTS arg_ALIAS)
-    add_custom_command(TARGET ${name} POST_BUILD
-                       COMMAND ${CMAKE_COMMAND} -E create_symlink ${name}.so
-                               $<TARGET_FILE_DIR:${name}>/${alias}.so VERBATIM)
-  endforeach()
+  plugmc_plugin_aliases(${name} ${arg_ALIAS})
 endfunction()
 
 function(plugmc_add_plugin name)
-  cmake_parse_arguments(arg "" "SOURCE;KERNEL" "MORE;LIBRARIES;TEXTS" ${ARGN})
+  cmake_parse_arguments(arg "" "SOURCE;KERNEL" "ALIAS;MORE;LIBRARIES;TEXTS" ${ARGN})
   add_library(${name} MODULE ${arg_SOURCE} ${arg_MORE})
   plugmc_plugin_target(${name})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
   plugmc_plugin_kernel(${name} "${arg_KERNEL}" ${arg_SOURCE} ${arg_MORE})
   plugmc_plugin_texts(${name} "${arg_TEXTS}" ${arg_SOURCE} ${arg_MORE})
+  plugmc_plugin_aliases(${name} ${arg_ALIAS})
 endfunction()
 
 function(plugmc_install_plugins)

@@ -92,7 +92,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <plugmc/pair.h>
 
 #if PLUGMC_HOST
-#include "truncation.h"
+#include "ends_of_energies.h"
 
 typedef struct ions {
     double a, b, sigma, c, d;

@@ -8,24 +8,23 @@
  *     force_shift    v(r) - v(r_c) - (r - r_c) v'(r_c), so that force and energy are continuous
  *
  * epsilon is over kT: 1 / T in reduced units. Species mix by a rule, `mixing`, unless a value
- * is given for every pair. What
- * lies beyond the cutoff of a homogeneous fluid is the potential lennard_jones_tail.
+ * is given for every pair; cutoff and truncation may differ between pairs. What lies beyond the
+ * cutoffs of a homogeneous fluid is the potential tail_correction.
  * J. E. Jones, Proc. R. Soc. A 106, 463 (1924).
  */
 #include <plugmc/potential.h>
 
-enum { CUT, SHIFT, FORCE_SHIFT };
-/* Columns of `table`. */
-enum { STRENGTH, SQUARE, OFFSET, SLOPE, COLUMNS };
+/* Columns of `table`. The last four are those of plugmc_ending. */
+enum { STRENGTH, SQUARE, CUTOFF, END, OFFSET, SLOPE, COLUMNS };
 
 typedef struct parameters {
-    plugmc_list epsilon, sigma; /* kT, length */
-    real cutoff;                /* length; 0: none */
-    int32_t truncation, mixing;
-    int64_t kinds;      /* number of species */
-    plugmc_list table;  /* [kinds][kinds][COLUMNS]: 4 epsilon, sigma^2, and what is taken off:
-                           OFFSET + SLOPE (r - cutoff) */
-    real range, square; /* length, length^2: cutoff or infinity, and its square */
+    plugmc_list epsilon, sigma, cutoff, k_ij; /* kT, length, length (0: none), 1 */
+    const char *truncation;
+    int32_t mixing;
+    int64_t kinds, sloped; /* number of species; whether a force is shifted */
+    plugmc_list table;     /* [kinds][kinds][COLUMNS]: 4 epsilon, sigma^2, the cutoff, its square,
+                              and what is taken off: OFFSET + SLOPE (r - cutoff) */
+    real range;            /* length: the longest cutoff, or infinity */
 } parameters;
 
 PLUGMC_FN const real *row_of(const parameters *p, plugmc_site a, plugmc_site b)
@@ -35,9 +34,9 @@ PLUGMC_FN const real *row_of(const parameters *p, plugmc_site a, plugmc_site b)
 
 PLUGMC_FN real pair_range(const parameters *p) { return p->range; }
 
-/* What is taken off in proportion to r costs a root. A kernel has the truncation as a constant; on
+/* What is taken off in proportion to r costs a root. In a kernel it is known whether there is a slope; on
  * a CPU the root is cheaper than a branch, and the slope is 0 where there is none. */
-PLUGMC_FN int has_slope(const parameters *p) { return PLUGMC_HOST || p->truncation == FORCE_SHIFT; }
+PLUGMC_FN int has_slope(const parameters *p) { return PLUGMC_HOST || p->sloped; }
 
 PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
 {
@@ -45,15 +44,15 @@ PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site
     real ratio = row[SQUARE] / s.r2;
     real sixth = ratio * ratio * ratio;
     real u = row[STRENGTH] * (sixth * (sixth - (real)1)) - row[OFFSET];
-    if (has_slope(p)) u -= row[SLOPE] * (plugmc_sqrt(s.r2) - p->cutoff);
-    return s.r2 < p->square ? u : (real)0;
+    if (has_slope(p)) u -= row[SLOPE] * (plugmc_sqrt(s.r2) - row[CUTOFF]);
+    return s.r2 < row[END] ? u : (real)0;
 }
 
 PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_site a,
                                plugmc_site b, real *first, real *second)
 {
     const real *row = row_of(p, a, b);
-    real near = s.r2 < p->square ? (real)1 : (real)0;
+    real near = s.r2 < row[END] ? (real)1 : (real)0;
     real over = (real)1 / s.r2, ratio = row[SQUARE] * over;
     real sixth = ratio * ratio * ratio, scale = near * row[STRENGTH] * sixth * over;
     *first = scale * ((real)6 - (real)12 * sixth);    /* u' / r */
@@ -68,48 +67,67 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <plugmc/pair.h>
 
 #if PLUGMC_HOST
-#include "truncation.h"
+#include <plugmc/species_pairs.h>
+#include <plugmc/tail.h>
 
-static int check(const parameters *p, const plugmc_host *host)
+static plugmc_wells wells_of(const parameters *p)
 {
-    int code = plugmc_check_species_list(host, "epsilon", &p->epsilon, PLUGMC_PER_PAIR_OR_SPECIES);
-    if (!code)
-        code = plugmc_check_species_list(host, "sigma", &p->sigma, PLUGMC_PER_PAIR_OR_SPECIES);
-    if (!code) code = truncation_check(host, (double)p->cutoff, p->truncation == CUT);
-    return code;
+    return (plugmc_wells){&p->epsilon, &p->sigma, &p->k_ij, p->mixing, 12};
 }
 
 /* A row of the table. Rounded to single precision once, at the end. */
-static void put_row(const parameters *p, double epsilon, double sigma, real row[COLUMNS])
+static void put_row(double epsilon, double sigma, real cutoff, int truncation, real row[COLUMNS])
 {
-    const double rc = (double)p->cutoff, sixth = pow(sigma / rc, 6);
-    const double v = 4 * epsilon * sixth * (sixth - 1);
-    const double slope = 4 * epsilon * sixth * (6 - 12 * sixth) / rc;
+    const double rc = (double)cutoff, sixth = pow(sigma / rc, 6);
+    const plugmc_ending ending =
+        plugmc_ending_of(cutoff, truncation, 4 * epsilon * sixth * (sixth - 1),
+                         4 * epsilon * sixth * (6 - 12 * sixth) / rc);
     row[STRENGTH] = (real)(4 * epsilon);
     row[SQUARE] = (real)(sigma * sigma);
-    row[OFFSET] = p->truncation == CUT ? 0 : (real)v;
-    row[SLOPE] = p->truncation == FORCE_SHIFT ? (real)slope : 0;
+    memcpy(row + CUTOFF, &ending, sizeof ending);
 }
 
 static int configure(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
-    int code = check(p, host);
+    const plugmc_wells wells = wells_of(p);
+    int code = plugmc_check_wells(host, &wells);
+    if (!code) code = plugmc_check_truncation(host, &p->cutoff, p->truncation);
     if (code) return code;
     const int32_t n = host->system->species_count;
-    p->range = p->cutoff > 0 ? p->cutoff : PLUGMC_NO_RANGE;
-    p->square = p->range * p->range;
+    p->range = plugmc_longest_cutoff(&p->cutoff);
+    p->sloped = plugmc_shifts_a_force(p->truncation, n);
     p->kinds = n;
     real *table = plugmc_species_table(host, &p->table, COLUMNS);
     if (!table) return PLUGMC_ERROR_MEMORY;
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
             double epsilon, sigma;
-            plugmc_mixed_well(&p->epsilon, &p->sigma, p->mixing, n, a, b, &epsilon, &sigma);
-            put_row(p, epsilon, sigma, &table[(a * n + b) * COLUMNS]);
+            plugmc_well_of(&wells, n, a, b, &epsilon, &sigma);
+            put_row(epsilon, sigma, (real)plugmc_species_pair_value(&p->cutoff, n, a, b),
+                    plugmc_truncation_of(p->truncation, n, a, b), &table[(a * n + b) * COLUMNS]);
         }
     return PLUGMC_OK;
 }
+
+/* With v = 4 epsilon (sigma^12 / r^12 - sigma^6 / r^6), the integral of r^(D-1) v from r_c is
+ * 4 epsilon (high - low). */
+static double tail(const void *instance, int32_t dimension, int32_t a, int32_t b)
+{
+    const parameters *p = instance;
+    const int32_t n = (int32_t)p->kinds;
+    const double rc = plugmc_species_pair_value(&p->cutoff, n, a, b);
+    const plugmc_wells wells = wells_of(p);
+    double epsilon, sigma;
+    if (plugmc_truncation_of(p->truncation, n, a, b) != PLUGMC_CUT) return NAN;
+    plugmc_well_of(&wells, n, a, b, &epsilon, &sigma);
+    const double sixth = pow(sigma / rc, 6), volume = pow(rc, dimension);
+    const double high = sixth * sixth * volume / (12 - dimension);
+    const double low = sixth * volume / (6 - dimension);
+    return plugmc_half_sphere(dimension) * 4 * epsilon * (high - low);
+}
+
+static const plugmc_tail tails = {.size = sizeof tails, .energy = tail};
 
 static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(parameters, epsilon, 0, NULL, 0, 1e9, "kT",
@@ -119,17 +137,14 @@ static const plugmc_parameter table[] = {
         parameters, sigma, 0, "1", 1e-9, 1e9, "length",
         "distance at which the energy is 0: one value, one per species, or one per pair of "
         "species; required with [units]"),
-    PLUGMC_REAL_KEY(parameters, cutoff, NULL, 0, 1e9, "length",
-                    "distance from which the energy is 0; 0: none"),
-    PLUGMC_CHOICE_KEY(parameters, truncation, "cut", "cut|shift|force_shift",
-                      "cut: plain truncation; shift: the energy is continuous at the cutoff; "
-                      "force_shift: the force too"),
+    PLUGMC_TRUNCATION_KEYS(parameters),
     PLUGMC_MIXING_KEY(parameters),
+    PLUGMC_K_IJ_KEY(parameters, "epsilon"),
     PLUGMC_INTEGER_DERIVED(parameters, kinds, "number of species"),
+    PLUGMC_INTEGER_DERIVED(parameters, sloped, "whether the force of a pair is shifted"),
     PLUGMC_LIST_DERIVED(parameters, table,
-                        "4 epsilon, sigma^2, offset and slope of what is taken off, a pair"),
-    PLUGMC_REAL_DERIVED(parameters, range, "cutoff, or infinity"),
-    PLUGMC_REAL_DERIVED(parameters, square, "its square"),
+                        "4 epsilon, sigma^2, cutoff, its square, and what is taken off, a pair"),
+    PLUGMC_REAL_DERIVED(parameters, range, "the longest cutoff, or infinity"),
 };
 
 static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};
@@ -137,5 +152,6 @@ static const plugmc_potential potential = {.size = sizeof potential, .pair = &pl
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "lennard_jones",
               .summary = "the 12-6 potential: cut, shifted or force-shifted; mixtures",
               .reference = "Jones, Proc. R. Soc. A 106, 463 (1924)", PLUGMC_KEYS(parameters, table),
-              .configure = configure, .potential = &potential);
+              .configure = configure, .potential = &potential,
+              PLUGMC_OFFERS({PLUGMC_TAIL, &tails}));
 #endif

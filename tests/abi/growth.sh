@@ -13,7 +13,7 @@ shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022
-plugins="hard_disk lennard_jones lennard_jones_tail serial checkerboard energy rdf hard_pressure trajectory"
+plugins="hard_disk lennard_jones tail_correction serial checkerboard energy rdf hard_pressure trajectory"
 
 # Structs that plugins lay out by hand or that are parts of others: they keep their size.
 fixed="plugmc_box plugmc_particle plugmc_particles plugmc_derivatives plugmc_counts plugmc_list plugmc_nonlocal_point plugmc_extension"
@@ -83,7 +83,7 @@ state = lattice
 epsilon = 1
 sigma = 1
 cutoff = 2
-[potential lennard_jones_tail]
+[potential tail_correction]
 of = lennard_jones
 [mover serial]
 [observable energy]

@@ -103,7 +103,8 @@ test_one_ion()
 }
 
 # What unlike pairs have is shown by check and kept in the file: sigma 1.2, sqrt(1.4) and ((1 + 1.4^6) / 2)^(1/6), epsilon
-# sqrt(0.5), and less by 2 1.4^3 / (1 + 1.4^6).
+# sqrt(0.5), and less by 2 1.4^3 / (1 + 1.4^6). Kong: epsilon sigma^6 is sqrt(0.5) 1.4^3, and epsilon sigma^12 is
+# ((1 + (0.5 1.4^12)^(1/13)) / 2)^13.
 test_mixing_rules_are_those_of_the_books()
 {
     fluid 'epsilon = 1 0.5' 'sigma = 1 1.4' 'cutoff = 3'
@@ -115,11 +116,27 @@ test_mixing_rules_are_those_of_the_books()
 	lorentz_berthelot 1.2 1.34695 -0.707107
 	geometric 1.18322 1.32812 -0.707107
 	waldman_hagler 1.27345 1.4294 -0.454961
+	kong 1.20456 1.35207 -0.635188
 	END
+    must check sim.ini --set "potential lennard_jones.k_ij=0.2"
+    grep -Eq "^one-two +- +1.2 +1.34695 +-0.565685 *\$" "$out" || fail "k_ij does not change the pair"
     change 's/^cutoff = 3/&\nmixing = geometric/; s/^\[mover/[potential lennard_jones_tail]\n&/'
     rm -f sim.h5
     must run sim.ini
     h5dump -d /parameters/effective_ini sim.h5 | grep -Eq '; one-two +- +1.18322 ' || fail "the file does not have the table"
+}
+
+# The distance below which the energy of buckingham would fall is shown where hard cores are; likewise other guards.
+test_guards_are_shown()
+{
+    fluid 'epsilon = 1' 'cutoff = 3'
+    change 's/lennard_jones/buckingham/; s/^epsilon = 1/a = 20000\nb = 8\nc = 1 0 1/'
+    must check sim.ini
+    grep -Eq "^one-one +0.346495 +1.58[0-9]* +1.77[0-9]* +-0.01835[0-9]* *\$" "$out" || fail "no guard of like pairs"
+    grep -Eq "^one-two +- +- +- +- *\$" "$out" || fail "a guard of pairs without attraction"
+    change 's/buckingham/expression/; s/^a = .*/energy = -1\/r^6/; /^b = 8/d; s/^c = .*/guard = 0.9/'
+    must check sim.ini
+    grep -Eq "^one-two +0.9 +- " "$out" || fail "no guard of a formula"
 }
 
 # ---- The wall ----

@@ -25,14 +25,14 @@ energy() {
 
 # sample MOVER OUTPUT
 sample() {
-    "$prefix/bin/plugmc" run "$work/square_well.ini" --set "mover.plugin=$1" \
+    "$prefix/bin/plugmc" run "$work/well.ini" --set "mover.plugin=$1" \
         --set "run.output=$work/$2.h5" >"$work/$2.log" 2>&1 || { cat "$work/$2.log"; exit 1; }
 }
 
 show_plugin() {
     "$prefix/bin/plugmc" list | tee "$work/list.log"
-    grep -q '^  square_well ' "$work/list.log" || fail "plugmc list does not show square_well"
-    "$prefix/bin/plugmc" info square_well | tee "$work/info.log"
+    grep -q '^  well ' "$work/list.log" || fail "plugmc list does not show well"
+    "$prefix/bin/plugmc" info well | tee "$work/info.log"
     grep -q "^file: $1, " "$work/info.log" || fail "plugmc info does not show $1"
     grep -q '^epsilon = 1$' "$work/info.log" || fail "plugmc info does not show the key epsilon"
 }
@@ -75,13 +75,13 @@ find_plugins() {
 
 step_cmake() {
     mkdir -p "$work/author"
-    cp "$own/square_well.c" "$own/species_swap.c" "$own/CMakeLists.txt" "$work/author"
-    cp "$own/square_well.ini" "$work"
+    cp "$own/well.c" "$own/species_swap.c" "$own/CMakeLists.txt" "$work/author"
+    cp "$own/well.ini" "$work"
     cmake -S "$work/author" -B "$work/author/build" -DCMAKE_PREFIX_PATH="$prefix"
     cmake --build "$work/author/build"
     cmake --install "$work/author/build"
     export PLUGMC_PLUGIN_PATH=$plugins
-    show_plugin "$plugins/square_well.so"
+    show_plugin "$plugins/well.so"
     sample serial serial
     sample checkerboard checkerboard
     # false alarms: 6e-5 for a new chain; the seed is fixed
@@ -99,7 +99,7 @@ step_cmake() {
 # Two species of the well, of which serial displaces and the mover PLUGIN swaps.
 swapped() {
     sed -e '/^\[species/,/^diameter/d' -e 's/^sweeps = .*/sweeps = 200/' \
-        -e 's/^equilibrate = .*/equilibrate = 50/' "$own/square_well.ini" >"$work/swap.ini"
+        -e 's/^equilibrate = .*/equilibrate = 50/' "$own/well.ini" >"$work/swap.ini"
     cat >>"$work/swap.ini" <<-END
 	[species large]
 	count = 100
@@ -135,15 +135,15 @@ step_mover() {
 step_pkgconfig() {
     mkdir -p "$work/author" "$work/mine"
     chmod go-w "$work/mine"
-    cp "$own/square_well.c" "$work/author"
-    cp "$own/square_well.ini" "$work"
+    cp "$own/well.c" "$work/author"
+    cp "$own/well.ini" "$work"
     (set -x
-     cc -shared $(pkg-config --cflags plugmc) "-DPLUGMC_SOURCE=\"$work/author/square_well.c\"" \
+     cc -shared $(pkg-config --cflags plugmc) "-DPLUGMC_SOURCE=\"$work/author/well.c\"" \
         "$(pkg-config --variable=units plugmc)/plugmc_double.c" \
-        "$(pkg-config --variable=units plugmc)/plugmc_float.c" -o "$work/mine/square_well.so" -lm)
-    chmod go-w "$work/mine/square_well.so"
+        "$(pkg-config --variable=units plugmc)/plugmc_float.c" -o "$work/mine/well.so" -lm)
+    chmod go-w "$work/mine/well.so"
     export PLUGMC_PLUGIN_PATH=$work/mine:$plugins
-    show_plugin "$work/mine/square_well.so"
+    show_plugin "$work/mine/well.so"
     sample checkerboard by_hand
     echo "by hand: $(energy "$work/by_hand.h5" | tr '\n' ' ')"
     echo "CMake:   $(energy "$work/checkerboard.h5" | tr '\n' ' ')"
@@ -154,7 +154,7 @@ step_pkgconfig() {
 step_kernels() {
     export PLUGMC_PLUGIN_PATH=$plugins
     local code=0
-    "$prefix/bin/plugmc" check "$work/square_well.ini" --architecture 75 \
+    "$prefix/bin/plugmc" check "$work/well.ini" --architecture 75 \
         --architecture 120 --set mover.plugin=checkerboard --set "run.output=$work/kernels.h5" >"$work/check.log" 2>&1 ||
         code=$?
     cat "$work/check.log"

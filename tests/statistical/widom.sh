@@ -118,6 +118,45 @@ plant()
 
 ln() { awk "BEGIN { printf \"%.9f\", log($1) }"; }
 
+# factor FORMULA FROM END: the mean of exp(-u) for a second particle in a cube of edge 7, where u(r) is a formula of Python
+# from a distance to another, infinite before and 0 behind: 1 - 2 B / V with the second virial coefficient B.
+factor()
+{
+    python3 -c "
+from math import exp, pi
+def u(r): return $1
+n, low, high = 20000, $2, $3
+h = (high - low) / n
+sum = 0
+for i in range(n + 1):
+    r = low + h * i
+    if i == n: r *= 1 - 1e-12
+    sum += (1 if i in (0, n) else 4 if i % 2 else 2) * h / 3 * r * r * (exp(-u(r)) - 1)
+print('%.9f' % (1 + 4 * pi * (sum - low ** 3 / 3) / 343))"
+}
+
+# second NAME KEYS FORMULA FROM END
+second()
+{
+    box 3 7 100 <<<$'[species a]\ncount = 1\n'"[potential $1]"$'\n'"$2"$'\n[mover serial]'
+    measure 1 20000
+    run
+    agrees boltzmann_factor "$(factor "$3" "$4" "$5")" 1e-3
+}
+
+# Mie, WCA, Buckingham and square wells: second virial coefficients by insertion and by quadrature.
+case_second_virial_coefficients()
+{
+    second mie $'epsilon = 1.2\nn = 14\nm = 6.5\ncutoff = 3.2' \
+        '1.2 * 14 / 7.5 * (14 / 6.5) ** (6.5 / 7.5) * (r ** -14 - r ** -6.5)' 0.3 3.2
+    second wca $'epsilon = 2\nsigma = 1.1' '8 * ((1.1 / r) ** 12 - (1.1 / r) ** 6) + 2' 0.3 '1.1 * 2 ** (1 / 6)'
+    # the guard is at 0.238297, behind a maximum of 30,000 kT
+    second buckingham $'a = 1e6\nb = 12\nc = 5\ncutoff = 3\ntruncation = shift' \
+        '1e6 * (exp(-12 * r) - exp(-36)) - 5 * r ** -6 + 5 * 3 ** -6' 0.238297 3
+    second square_well $'epsilon = 0.8\nlambda = 1.7' '-0.8' 1 1.7
+    second square_well $'epsilon = -0.8\nsigma = 1.2' '0.8' 1.2 1.8
+}
+
 # One particle excludes a ball or a disk of radius 1 for the next, wherever it is.
 case_one_particle()
 {

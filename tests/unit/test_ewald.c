@@ -1,5 +1,5 @@
-/* coulomb_ewald against lattice sums, the NIST configurations of water, its own derivatives and
- * itself after many single moves. */
+/* coulomb_ewald against lattice sums, its own derivatives and itself after many single moves. The NIST
+ * configurations of water are in test_water.c. */
 #include "boxes.h"
 #include "testing.h"
 
@@ -225,110 +225,6 @@ static void a_lone_charge_in_its_background(void **state)
     bench_end(&b);
 }
 
-/* ---- Water: NIST's sample configurations ----------------------------------------------------- */
-
-/* e^2 / (4 pi eps0 k_B) in K Angstrom, CODATA 2018. */
-static double coulomb_constant(void)
-{
-    const double e = 1.602176634e-19, k = 1.380649e-23, eps = 8.8541878128e-12;
-    return e * e / (4 * M_PI * eps * k) * 1e10;
-}
-
-/* The sites, oxygen first; positions [atoms][3]. Returns the number of molecules. */
-static int read_water(const char *name, double *edge, double *positions)
-{
-    char path[4096];
-    int atoms, oxygen = 0, hydrogen = 0;
-    snprintf(path, sizeof path, "%s/%s", TEST_DATA, name);
-    FILE *in = fopen(path, "r");
-    if (!in || fscanf(in, "%d cell: %lf %*f %*f", &atoms, edge) != 2)
-        fail_msg("cannot read %s", path);
-    for (int i = 0; i < atoms; i++) {
-        char element[8];
-        double r[3];
-        if (fscanf(in, "%7s %lf %lf %lf", element, &r[0], &r[1], &r[2]) != 4) fail_msg("%s", path);
-        int at = element[0] == 'O' ? oxygen++ : atoms / 3 + hydrogen++;
-        for (int d = 0; d < 3; d++) positions[3 * at + d] = r[d] - *edge * floor(r[d] / *edge);
-    }
-    fclose(in);
-    assert_int_equal(hydrogen, 2 * oxygen);
-    return oxygen;
-}
-
-/* Sums over the pairs inside molecules: of z_a z_b erfc(alpha r)/r and of z_a z_b erf(alpha r)/r.
- */
-static void inside_molecules(const bench *b, int molecules, const double *positions, double alpha,
-                             double *pairs, double *exclusion)
-{
-    const double edge = b->system.box.length[0];
-    *pairs = *exclusion = 0;
-    for (int m = 0; m < molecules; m++) {
-        const int site[3] = {m, molecules + 2 * m, molecules + 2 * m + 1};
-        for (int pair = 0; pair < 3; pair++) {
-            const int i = site[pair], j = site[(pair + 1) % 3];
-            double r2 = 0;
-            for (int d = 0; d < 3; d++) {
-                double x = positions[3 * i + d] - positions[3 * j + d];
-                x -= edge * rint(x / edge);
-                r2 += x * x;
-            }
-            const double charges = charge_of(b, i) * charge_of(b, j), r = sqrt(r2);
-            *pairs += charges * erfc(alpha * r) / r;
-            *exclusion += charges * erf(alpha * r) / r;
-        }
-    }
-}
-
-/* Equal to the six digits that are given. */
-static void assert_digits(const char *what, double value, double expected)
-{
-    const double unit = pow(10, floor(log10(fabs(expected))) - 5);
-    printf("%-8s %.9g, expected %.6g\n", what, value, expected);
-    if (!(fabs(value - expected) <= 0.51 * unit))
-        fail_msg("%s: %.9g is not %.6g", what, value, expected);
-}
-
-static void check_water(const char *name, double real, double fourier, double self, double intra,
-                        double every_wave)
-{
-    static double positions[600 * 3];
-    double edge, bonded, excluded;
-    const int molecules = read_water(name, &edge, positions);
-    const double constant = coulomb_constant(), alpha = 5.6 / edge;
-    char settings[256];
-    for (int converged = 0; converged < 2; converged++) {
-        bench b;
-        begin_cube(&b, edge);
-        bench_species(&b, "O", molecules, 1, -0.84760);
-        bench_species(&b, "H", 2 * molecules, 1, 0.42380);
-        bench_potential(&b, "hard_disk", "scale=0.1");
-        snprintf(settings, sizeof settings, "bjerrum_length=%.17g cutoff=10 alpha=%.17g %s",
-                 constant, alpha, converged ? "k_max=20" : "k_max=5 n_square=26");
-        ewald e = new_ewald(&b, settings);
-        inside_molecules(&b, molecules, positions, alpha, &bonded, &excluded);
-        const double squares = molecules * (0.84760 * 0.84760 + 2 * 0.42380 * 0.42380);
-        const double own = -constant * alpha / sqrt(M_PI) * squares;
-        const double found = waves(&b, &e, positions, NULL, NULL) - own;
-        if (converged) {
-            printf("%-8s %.9g, expected %.9g\n", "all k", found, every_wave);
-            assert_close(found, every_wave, 2e-9, 0);
-        } else {
-            assert_digits("real", pairs(&b, &e, positions, NULL, NULL) - constant * bonded, real);
-            assert_digits("fourier", found, fourier);
-            assert_digits("self", own, self);
-            assert_digits("intra", -constant * excluded, intra);
-        }
-        bench_end(&b);
-    }
-}
-
-static void water_of_nist(void **state)
-{
-    (void)state;
-    check_water("nist/spce-1.xyz", -5.58889e5, 6.27009e3, -2.84469e6, 2.80999e6, 6277.98288);
-    check_water("nist/spce-2.xyz", -1.19295e6, 6.03495e3, -5.68938e6, 5.61998e6, 6050.01595);
-}
-
 /* ---- Derivatives ----------------------------------------------------------------------------- */
 
 static const double brick[3][3] = {{3, 0, 0}, {0, 3.5, 0}, {0, 0, 4}};
@@ -375,6 +271,41 @@ static void waves_that_are_told_add_up(void **state)
         assert_close(energy, waves(&b, &e, r, NULL, NULL), 1e-12, 0);
         bench_end(&b);
     }
+}
+
+/* Waves of a setting, each with its length at most `longest` and components at most `most`; with their mirror images. */
+static int64_t waves_within(const char *settings, double longest, int most)
+{
+    bench b;
+    ewald e = ions_in(&b, slanted, settings);
+    plugmc_waves told = {.size = sizeof told};
+    int64_t expected = 0;
+    assert_int_equal(e.total->waves(e.instance, &told), PLUGMC_OK);
+    for (int i = 0; i < 21 * 21 * 21; i++) {
+        const int n[3] = {i % 21 - 10, i / 21 % 21 - 10, i / 441 - 10};
+        double square = 0;
+        for (int x = 0; x < 3; x++) {
+            double k = 0;
+            for (int d = 0; d < 3; d++) k += 2 * M_PI * n[d] * b.system.box.inverse[x][d];
+            square += k * k;
+        }
+        expected += i != 4630 && square <= longest * longest && abs(n[0]) <= most &&
+                    abs(n[1]) <= most && abs(n[2]) <= most;
+    }
+    assert_int_equal(2 * told.count, expected);
+    bench_end(&b);
+    return expected;
+}
+
+static void the_longest_wave_is_chosen(void **state)
+{
+    (void)state;
+    const int64_t ball = waves_within("bjerrum_length=0.7 k_cutoff=9", 9, 10),
+                  cell = waves_within("bjerrum_length=0.7 k_max=4", INFINITY, 4),
+                  both = waves_within("bjerrum_length=0.7 k_max=4 k_cutoff=9", 9, 4);
+    printf("%lld waves up to 9, %lld with |n| <= 4, %lld with both\n", (long long)ball,
+           (long long)cell, (long long)both);
+    assert_true(both < ball && both < cell);
 }
 
 static void forces_are_the_gradient(void **state)
@@ -663,6 +594,12 @@ static void refuses_what_cannot_be(void **state)
     begin_cube(&b, 4);
     bench_species(&b, "ion", 2, 0, 1);
     refuses(&b, "bjerrum_length=1 n_square=3", "n_square needs k_max");
+    begin_cube(&b, 4);
+    bench_species(&b, "ion", 2, 0, 1);
+    refuses(&b, "bjerrum_length=1 k_max=3 k_cutoff=1.5", "no wave is shorter than 1.5");
+    begin_cube(&b, 4);
+    bench_species(&b, "ion", 2, 0, 1);
+    refuses(&b, "bjerrum_length=1 k_cutoff=2000", "k_cutoff needs 1273 waves along an edge");
     begin_cube(&b, 400);
     bench_species(&b, "ion", 2, 0, 1);
     refuses(&b, "bjerrum_length=1 cutoff=0.5", "larger cutoff");
@@ -685,8 +622,9 @@ static void positions_that_are_not_numbers(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(energies_of_lattices), cmocka_unit_test(oblique_cells),
-          cmocka_unit_test(a_lone_charge_in_its_background), cmocka_unit_test(water_of_nist),
-          cmocka_unit_test(waves_that_are_told_add_up), cmocka_unit_test(forces_are_the_gradient),
+          cmocka_unit_test(a_lone_charge_in_its_background),
+          cmocka_unit_test(waves_that_are_told_add_up),
+          cmocka_unit_test(the_longest_wave_is_chosen), cmocka_unit_test(forces_are_the_gradient),
           cmocka_unit_test(virial_is_the_change_with_the_box),
           cmocka_unit_test(float_is_as_good_as_float), cmocka_unit_test(the_tolerance_is_the_error),
           cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(kept_energy_after_many_moves),

@@ -155,16 +155,96 @@ static double bm_force_shifted(double r, int a, int b)
     return r < rc ? exp_six_eight(r, a, b) - exp_six_eight(rc, a, b) - (r - rc) * slope : 0;
 }
 
+/* A cutoff and a truncation for each pair. */
+static const double pair_cutoff[3][3] = {{2.9, 2.5, 2}, {2.5, 2.7, 2.2}, {2, 2.2, 2.6}};
+static double end_of_pair(int a, int b) { return pair_cutoff[a][b]; }
+
+static double lj_by_pair(double r, int a, int b)
+{
+    static const int how[3][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}};
+    double e = pair_epsilon[a][b], s = pair_sigma[a][b], rc = pair_cutoff[a][b];
+    double slope = 4 * e * (6 * pow(s / rc, 6) - 12 * pow(s / rc, 12)) / rc;
+    double off = how[a][b] > 0 ? twelve_six(rc, e, s) : 0;
+    if (how[a][b] > 1) off += (r - rc) * slope;
+    return r < rc ? twelve_six(r, e, s) - off : 0;
+}
+
+/* Exponents of the pairs: 11, 12, ... */
+static const double pair_n[3][3] = {{12, 14, 12.5}, {14, 36, 9.3}, {12.5, 9.3, 50}};
+static const double pair_m[3][3] = {{6, 6, 6.2}, {6, 6, 5.5}, {6.2, 5.5, 6}};
+
+static double n_to_m(double r, double e, double s, double n, double m)
+{
+    return n / (n - m) * pow(n / m, m / (n - m)) * e * (pow(s / r, n) - pow(s / r, m));
+}
+
+static double mie_cut(double r, int a, int b)
+{
+    (void)a, (void)b;
+    return r < 2.9 ? n_to_m(r, 0.7, 0.95, 14, 7) : 0;
+}
+
+static double mie_by_pair(double r, int a, int b)
+{
+    double e = pair_epsilon[a][b], s = pair_sigma[a][b], rc = pair_cutoff[a][b];
+    double n = pair_n[a][b], m = pair_m[a][b], c = n / (n - m) * pow(n / m, m / (n - m));
+    double slope = c * e * (m * pow(s / rc, m) - n * pow(s / rc, n)) / rc;
+    return r < rc ? n_to_m(r, e, s, n, m) - n_to_m(rc, e, s, n, m) - (r - rc) * slope : 0;
+}
+
+static double end_of_wca(int a, int b) { return pow(2, 1.0 / 6) * pair_sigma[a][b]; }
+
+static double repulsive(double r, int a, int b)
+{
+    double e = pair_epsilon[a][b], s = pair_sigma[a][b];
+    return r < end_of_wca(a, b) ? twelve_six(r, e, s) + e : 0;
+}
+
+/* Without attraction between 1 and 3. */
+static const double pair_c[3][3] = {{1, 2, 0}, {2, 4, 5}, {0, 5, 6}};
+
+static double exp_six(double r, int a, int b)
+{
+    return 2000 * pair_epsilon[a][b] * exp(-5 * pair_sigma[a][b] * r) - pair_c[a][b] / pow(r, 6);
+}
+
+static double buckingham_cut(double r, int a, int b) { return r < 2.9 ? exp_six(r, a, b) : 0; }
+
+static double buckingham_by_pair(double r, int a, int b)
+{
+    double rc = pair_cutoff[a][b], steep = 5 * pair_sigma[a][b];
+    double slope =
+        -2000 * pair_epsilon[a][b] * steep * exp(-steep * rc) + 6 * pair_c[a][b] / pow(rc, 7);
+    return r < rc ? exp_six(r, a, b) - exp_six(rc, a, b) - (r - rc) * slope : 0;
+}
+
+static double lj_whole(double r, int a, int b)
+{
+    return twelve_six(r, pair_epsilon[a][b], pair_sigma[a][b]);
+}
+
+static double mie_whole(double r, int a, int b)
+{
+    return n_to_m(r, pair_epsilon[a][b], pair_sigma[a][b], pair_n[a][b], pair_m[a][b]);
+}
+
 #define LJ_PAIRS "epsilon = 1 2 3 4 5 6\nsigma = 1 0.9 1.1 0.8 0.7 1.2\n"
 #define BM_PAIRS                                                                                   \
     "a = 10 20 30 40 50 60\nb = 4\nsigma = 1 0.9 1.1 0.8 0.7 1.2\nc = 1 2 3 4 5 6\n"               \
     "d = 0.3 0.27 0.33 0.24 0.21 0.36\n"
+
+#define CUTOFFS "cutoff = 2.9 2.5 2 2.7 2.2 2.6\n"
+#define MIE_PAIRS LJ_PAIRS "n = 12 14 12.5 36 9.3 50\nm = 6 6 6.2 6 5.5 6\n"
+#define BUCKINGHAM_PAIRS                                                                           \
+    "a = 2000 4000 6000 8000 10000 12000\nb = 5 4.5 5.5 4 3.5 6\nc = 1 2 0 4 5 6\n"
 
 static const struct formula {
     const char *name, *keys;
     double (*energy)(double r, int a, int b);
     double range;
     double least; /* distance from which the formula is right: outside of the top of a barrier */
+    double (*end)(int a,
+                  int b); /* where the energy of a pair ends, if that is not the range of all */
 } formulas[] = {
     {"coulomb", "bjerrum_length = 1.7\nminimum_image = yes\n", coulomb_energy, INFINITY, 0},
     {"yukawa", "bjerrum_length = 1.7\nkappa = 0.8\n", yukawa_open, INFINITY, 0},
@@ -176,6 +256,14 @@ static const struct formula {
      0},
     {"lennard_jones", LJ_PAIRS "cutoff = 2.9\ntruncation = force_shift\n", lj_force_shifted, 2.9,
      0},
+    {"lennard_jones", LJ_PAIRS CUTOFFS "truncation = cut shift force_shift force_shift cut shift\n",
+     lj_by_pair, 2.9, 0, end_of_pair},
+    {"mie", "epsilon = 0.7\nsigma = 0.95\nn = 14\nm = 7\ncutoff = 2.9\n", mie_cut, 2.9, 0},
+    {"mie", MIE_PAIRS CUTOFFS "truncation = force_shift\n", mie_by_pair, 2.9, 0, end_of_pair},
+    {"wca", LJ_PAIRS, repulsive, 1.3469544579712476, 0, end_of_wca},
+    {"buckingham", BUCKINGHAM_PAIRS "cutoff = 2.9\n", buckingham_cut, 2.9, 0.5},
+    {"buckingham", BUCKINGHAM_PAIRS CUTOFFS "truncation = force_shift\n", buckingham_by_pair, 2.9,
+     0.5, end_of_pair},
     {"born_mayer", BM_PAIRS "cutoff = 2.9\n", bm_cut, 2.9, 0.62},
     {"born_mayer", BM_PAIRS "cutoff = 2.9\ntruncation = force_shift\n", bm_force_shifted, 2.9,
      0.62},
@@ -256,6 +344,11 @@ static pair_potential formula_new(bench *b, const struct formula *f)
 
 static const plugmc_box no_box = {.domain = PLUGMC_DOMAIN_SPHERE, .dimension = 3, .radius = 1e3};
 
+static double end_of(const struct formula *f, int a, int b)
+{
+    return f->end ? f->end(a, b) : f->range;
+}
+
 /* The energy of two particles at a distance along a direction that has no zeros. */
 static double at_distance(const pair_potential *p, int precision, double r, int a, int b,
                           plugmc_derivatives *out)
@@ -277,10 +370,11 @@ static double at_distance(const pair_potential *p, int precision, double r, int 
     return energy;
 }
 
-/* Largest energy at distances from 1 to 3: what roundings of floats are compared with. */
+/* Largest energy at distances from 1 to 3: what roundings of floats are compared with. The energy of wca is a small
+ * difference there. */
 static double typical(const struct formula *f, int a, int b)
 {
-    double largest = 0;
+    double largest = f->energy == repulsive ? pair_epsilon[a][b] : 0;
     for (double r = 1; r < 3; r += 0.01) largest = fmax(largest, fabs(f->energy(r, a, b)));
     return largest;
 }
@@ -295,17 +389,18 @@ static void energies_are_those_of_the_formulas(void **state)
         const struct formula *f = &formulas[i];
         bench b;
         pair_potential p = formula_new(&b, f);
-        assert_true(p.pair[DOUBLE]->range(p.instance[DOUBLE]) == f->range);
+        const double range = p.pair[DOUBLE]->range(p.instance[DOUBLE]);
+        assert_true(range == f->range || (f->end && fabs(range - f->range) < 1e-15));
         assert_true(p.pair[SINGLE]->range(p.instance[SINGLE]) == (double)(float)f->range);
         for (int trial = 0; trial < 3000; trial++) {
             double r = f->least + 0.3 + 4 * uniform();
             int ka = trial % 3, kb = trial / 3 % 3;
             double expected = f->energy(r, ka, kb), scale = typical(f, ka, kb);
-            if (fabs(r - f->range) < 1e-5) continue; /* which side a float is on */
+            if (fabs(r - end_of(f, ka, kb)) < 1e-5) continue; /* which side a float is on */
             assert_close(at_distance(&p, DOUBLE, r, ka, kb, NULL), expected, 1e-12, 1e-14 * scale);
             /* a float knows r to some 1e-7, which a steep energy magnifies */
             double steep = (f->energy(1.00001 * r, ka, kb) - f->energy(0.99999 * r, ka, kb)) / 2e-5;
-            if (fabs(r - f->range) < 1e-4) continue;
+            if (fabs(r - end_of(f, ka, kb)) < 1e-4) continue;
             assert_close(at_distance(&p, SINGLE, r, ka, kb, NULL), expected, 1e-6,
                          3e-7 * (scale + fabs(steep)));
             assert_true(at_distance(&p, DOUBLE, r, ka, kb, NULL) ==
@@ -330,7 +425,7 @@ static void derivatives_are_slopes_of_the_energy(void **state)
             const double u[3] = {0.48, -0.6, 0.64};
             double r = f->least + 0.3 + 4 * uniform(), h = 1e-3 * r, e[7];
             int ka = trial % 3, kb = trial / 3 % 3;
-            if (fabs(r - f->range) < 4 * h) continue;
+            if (fabs(r - end_of(f, ka, kb)) < 4 * h) continue;
             for (int k = 0; k < 7; k++)
                 e[k] = at_distance(&p, DOUBLE, r + (k - 3) * h, ka, kb, NULL);
             double first = (45 * (e[4] - e[2]) - 9 * (e[5] - e[1]) + (e[6] - e[0])) / (60 * h);
@@ -377,7 +472,8 @@ static void energies_are_exactly_zero_beyond_the_range(void **state)
     }
 }
 
-/* Two particles on one point: infinite, with the sign of the interaction, and a number. */
+/* Two particles on one point: infinite, with the sign of the interaction, and a number; or a finite repulsion, and what
+ * forbids distances, 1e30. */
 static void coinciding_points_have_an_infinite_energy(void **state)
 {
     (void)state;
@@ -388,7 +484,11 @@ static void coinciding_points_have_an_infinite_energy(void **state)
             for (int k = 0; k < 9; k++) {
                 double energy = at_distance(&p, precision, 0, k % 3, k / 3, NULL);
                 double sign = at_distance(&p, precision, 0.01, k % 3, k / 3, NULL);
-                assert_true(isinf(energy) && energy * sign > 0);
+                if (!strcmp(formulas[i].name, "buckingham"))
+                    assert_true(pair_c[k % 3][k / 3] > 0 ? energy == (precision ? 1e30f : 1e30)
+                                                         : energy > 1000 && energy < 10000);
+                else
+                    assert_true(isinf(energy) && energy * sign > 0);
             }
         bench_end(&b);
     }
@@ -415,6 +515,177 @@ static void born_mayer_rises_inside_its_barrier(void **state)
         assert_true(widest < 0.02); /* and no jump */
     }
     bench_end(&b);
+}
+
+/* ---- The guard of buckingham ------------------------------------------------------------------ */
+
+/* Outside of it the energy falls, inside it is 1e30; without attraction there is none. */
+static void buckingham_forbids_what_is_inside_its_maximum(void **state)
+{
+    (void)state;
+    bench b;
+    three_species(&b, (const double[]){20, 20, 20});
+    pair_potential p = potential_new(&b, "buckingham", BUCKINGHAM_PAIRS "cutoff = 2.9\n");
+    for (int precision = 0; precision < 2; precision++)
+        for (int k = 0; k < 9; k++) {
+            const int ka = k % 3, kb = k / 3;
+            double r = 1e-3, guard;
+            plugmc_derivatives d;
+            while (at_distance(&p, precision, r, ka, kb, NULL) > 1e29) r += 1e-3;
+            guard = r;
+            if (pair_c[ka][kb] == 0) {
+                assert_true(guard == 1e-3);
+                continue;
+            }
+            assert_true(guard > 0.05 && guard < 0.7);
+            /* the maximum of the formula */
+            assert_true(exp_six(guard + 2e-3, ka, kb) < exp_six(guard + 1e-3, ka, kb));
+            assert_true(exp_six(guard - 3e-3, ka, kb) < exp_six(guard - 2e-3, ka, kb));
+            assert_close(at_distance(&p, precision, guard, ka, kb, &d), exp_six(guard, ka, kb),
+                         1e-5, 0);
+            at_distance(&p, precision, guard - 2e-3, ka, kb, &d);
+            assert_true(d.gradient[0] == 0 && d.laplacian == 0);
+        }
+    bench_end(&b);
+}
+
+/* ---- Mixing rules ----------------------------------------------------------------------------- */
+
+/* epsilon 1 and 0.25, sigma 1 and 0.8; what the rules give for the unlike pair, worked out apart. */
+static void rules_mix_what_their_papers_say(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule, *k_ij;
+        double epsilon, sigma;
+    } rules[] = {{"lorentz_berthelot", "0", 0.5, 0.9},
+                 {"lorentz_berthelot", "0.1", 0.45, 0.9},
+                 {"geometric", "0", 0.5, 0.894427190999916},
+                 {"waldman_hagler", "0", 0.405658942244308, 0.926146774553325},
+                 {"waldman_hagler", "-0.5", 0.608488413366462, 0.926146774553325},
+                 {"kong", "0", 0.426853411592173, 0.918318925553935}};
+    for (int k = 0; k < PLUGMC_COUNT(rules); k++) {
+        const char *const names[] = {"lennard_jones", "wca", "mie"};
+        for (int i = 0; i < 3; i++) {
+            char keys[256];
+            bench b;
+            bench_begin(&b, 3, (const double[]){20, 20, 20}, 1, 1);
+            for (int d = 0; d < 3; d++) b.system.box.vector[d][d] = 20;
+            bench_species(&b, "A", 10, 1, 0);
+            bench_species(&b, "B", 10, 1, 0);
+            snprintf(keys, sizeof keys,
+                     "epsilon = 1 0.25\nsigma = 1 0.8\nmixing = %s\nk_ij = %s\n%s", rules[k].rule,
+                     rules[k].k_ij, i == 1 ? "" : "cutoff = 5\n");
+            pair_potential p = potential_new(&b, names[i], keys);
+            const double e = rules[k].epsilon, s = rules[k].sigma;
+            const double rest = i == 1 ? e : 0; /* of the repulsion alone */
+            for (double r = 0.7; r < 1.01; r += 0.1) {
+                const double expected = twelve_six(r, e, s) + rest;
+                assert_close(at_distance(&p, DOUBLE, r, 0, 1, NULL), expected, 1e-12, 1e-12);
+                assert_close(at_distance(&p, DOUBLE, r, 1, 0, NULL), expected, 1e-12, 1e-12);
+                /* like ones are as they were given */
+                const double like =
+                    r < pow(2, 1.0 / 6) * 0.8 ? twelve_six(r, 0.25, 0.8) + rest / e * 0.25 : 0;
+                if (like != 0 || i != 1)
+                    assert_close(at_distance(&p, DOUBLE, r, 1, 1, NULL),
+                                 i == 1 ? like : twelve_six(r, 0.25, 0.8), 1e-12, 1e-12);
+            }
+            bench_end(&b);
+        }
+    }
+}
+
+/* With n = 14 the exponent of Kong is 1/15. */
+static void kong_takes_the_exponent_of_the_repulsion(void **state)
+{
+    (void)state;
+    bench b;
+    bench_begin(&b, 3, (const double[]){20, 20, 20}, 1, 1);
+    for (int d = 0; d < 3; d++) b.system.box.vector[d][d] = 20;
+    bench_species(&b, "A", 10, 1, 0);
+    bench_species(&b, "B", 10, 1, 0);
+    pair_potential p = potential_new(
+        &b, "mie", "epsilon = 1 0.25\nsigma = 1 0.8\nn = 14\nmixing = kong\ncutoff = 5\n");
+    for (double r = 0.8; r < 2; r += 0.1)
+        assert_close(at_distance(&p, DOUBLE, r, 0, 1, NULL),
+                     n_to_m(r, 0.440513650869838, 0.913510266134979, 14, 6), 1e-12, 1e-12);
+    bench_end(&b);
+}
+
+/* a = 1000 and 4000, b = 4 and 5, c = 1 and 4. */
+static void exponentials_mix(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule;
+        double a, b, c;
+    } rules[] = {{"geometric\nk_ij = 0.25", 2000, 4.5, 1.5},
+                 {"geometric", 2000, 4.5, 2},
+                 {"kong", 1840.33058860331, 4.444444444444445, 2}};
+    for (int k = 0; k < PLUGMC_COUNT(rules); k++) {
+        char keys[256];
+        bench b;
+        bench_begin(&b, 3, (const double[]){20, 20, 20}, 1, 1);
+        for (int d = 0; d < 3; d++) b.system.box.vector[d][d] = 20;
+        bench_species(&b, "A", 10, 1, 0);
+        bench_species(&b, "B", 10, 1, 0);
+        snprintf(keys, sizeof keys, "a = 1000 4000\nb = 4 5\nc = 1 4\ncutoff = 5\nmixing = %s\n",
+                 rules[k].rule);
+        pair_potential p = potential_new(&b, "buckingham", keys);
+        for (double r = 0.8; r < 2; r += 0.1) {
+            const double expected = rules[k].a * exp(-rules[k].b * r) - rules[k].c / pow(r, 6);
+            assert_close(at_distance(&p, DOUBLE, r, 0, 1, NULL), expected, 1e-12, 1e-12);
+            assert_close(at_distance(&p, DOUBLE, r, 1, 1, NULL), 4000 * exp(-5 * r) - 4 / pow(r, 6),
+                         1e-12, 1e-12);
+        }
+        bench_end(&b);
+    }
+}
+
+/* ---- Square wells ------------------------------------------------------------------------------ */
+
+/* Cores and ends of the wells of a mixture. */
+static void check_wells(const char *keys, const double core[3][3], const double end[3][3],
+                        const double depth[3][3])
+{
+    bench b;
+    three_species(&b, (const double[]){20, 20, 20});
+    pair_potential p = potential_new(&b, "square_well", keys);
+    for (int precision = 0; precision < 2; precision++)
+        for (int k = 0; k < 9; k++) {
+            const int a = k % 3, c = k / 3;
+            plugmc_particle pa = {.diameter = diameter_of[a], .species = a},
+                            pc = {.diameter = diameter_of[c], .species = c};
+            plugmc_derivatives d;
+            assert_close(p.pair[precision]->contact(p.instance[precision], &pa, &pc), core[a][c],
+                         1e-7, 0);
+            assert_close(at_distance(&p, precision, end[a][c] * (1 - 1e-5), a, c, &d), -depth[a][c],
+                         1e-7, 0);
+            assert_true(d.gradient[0] == 0 && d.laplacian == 0);
+            assert_true(at_distance(&p, precision, end[a][c] * (1 + 1e-5), a, c, NULL) == 0);
+        }
+    bench_end(&b);
+}
+
+static void wells_have_their_cores_and_ends(void **state)
+{
+    (void)state;
+    const double one[3][3] = {{0.7, 0.7, 0.7}, {0.7, 0.7, 0.7}, {0.7, 0.7, 0.7}};
+    double sizes[3][3], ends[3][3], own[3][3];
+    for (int k = 0; k < 9; k++) {
+        sizes[k % 3][k / 3] = (diameter_of[k % 3] + diameter_of[k / 3]) / 2;
+        own[k % 3][k / 3] = ((double[]){1, 0.8, 1.1}[k % 3] + (double[]){1, 0.8, 1.1}[k / 3]) / 2;
+    }
+    for (int k = 0; k < 9; k++) ends[k % 3][k / 3] = 1.5 * sizes[k % 3][k / 3];
+    check_wells("epsilon = 0.7\n", sizes, ends, one);
+    for (int k = 0; k < 9; k++) ends[k % 3][k / 3] = 1.7 * own[k % 3][k / 3];
+    check_wells("epsilon = 1 2 3 4 5 6\nsigma = 1 0.8 1.1\nlambda = 1.7\n", own, ends,
+                pair_epsilon);
+    for (int k = 0; k < 9; k++)
+        ends[k % 3][k / 3] = pair_cutoff[k % 3][k / 3] * pair_sigma[k % 3][k / 3];
+    check_wells("epsilon = 0.7\n"
+                "sigma = 1 0.9 1.1 0.8 0.7 1.2\nlambda = 2.9 2.5 2 2.7 2.2 2.6\n",
+                pair_sigma, ends, one);
 }
 
 /* kJ/mol and Angstrom, as the head of born_mayer.c has them. The crystal of rock salt: the lattice
@@ -913,7 +1184,7 @@ static void compare_with_nist(const struct nist *c)
     assert_close(virial, c->virial, 0, c->virial_error);
     assert_close(energy + error, energy, 2e-6, 0);
     if (c->tail != 0) {
-        pair_potential tail = potential_new(&b, "lennard_jones_tail", "");
+        pair_potential tail = potential_new(&b, "tail_correction", "");
         const plugmc_total *total = tail.plugin[DOUBLE]->potential->total;
         double extra = 1, pressure[3] = {1, 2, 3};
         const plugmc_view view = {
@@ -937,48 +1208,73 @@ static void nist_fluid_has_its_energies_and_virials(void **state)
     for (int i = 0; i < PLUGMC_COUNT(nist); i++) compare_with_nist(&nist[i]);
 }
 
-/* The tail of a mixture is the integral of its pairs beyond the cutoff, in two and three
- * dimensions: summed here by Simpson's rule in 1/r. Its virial is what it changes by with the box. */
+/* Fluids with a tail, by pairs of species. */
+static const struct tail_of {
+    const char *name, *keys;
+    double (*energy)(double r, int a, int b); /* without a cutoff */
+    const double (*cutoff)[3];
+    double error; /* of the rule: a power of 1/r that is no integer is rough at 0 */
+} tails[] = {
+    {"lennard_jones", LJ_PAIRS "cutoff = 2.9\n", lj_whole, NULL, 1e-9},
+    {"lennard_jones", LJ_PAIRS CUTOFFS, lj_whole, pair_cutoff, 1e-9},
+    {"mie", MIE_PAIRS CUTOFFS, mie_whole, pair_cutoff, 1e-7},
+    {"buckingham", BUCKINGHAM_PAIRS CUTOFFS, exp_six, pair_cutoff, 1e-9},
+};
+
+/* Simpson's rule in t = 1/r, from the cutoff to infinity. */
+static double integral_beyond(const struct tail_of *t, int dimension, int a, int b)
+{
+    enum { STEPS = 4000 };
+    const double rc = t->cutoff ? t->cutoff[a][b] : 2.9;
+    double sum = 0;
+    for (int i = 1; i <= STEPS; i++) {
+        double r = rc * STEPS / i, weight = (i == STEPS ? 1 : i % 2 ? 4 : 2) / (3.0 * STEPS * rc);
+        sum += weight * pow(r, dimension + 1) * t->energy(r, a, b);
+    }
+    return sum;
+}
+
+/* The tail of a mixture is the integral of its pairs beyond the cutoffs, in two and three
+ * dimensions. Its virial is what it changes by with the box. */
+static void check_tail(const struct tail_of *t, int dimension)
+{
+    bench b;
+    bench_begin(&b, dimension, (const double[]){20, 21, 22}, 1, 1);
+    for (int k = 0; k < 3; k++) b.system.box.vector[k][k] = b.system.box.length[k];
+    const char *const names[] = {"A", "B", "C"};
+    for (int k = 0; k < 3; k++) bench_species(&b, names[k], 10 + 5 * k, 1, 0);
+    potential_new(&b, t->name, t->keys);
+    char keys[64];
+    snprintf(keys, sizeof keys, "of = %s\n", t->name);
+    pair_potential tail = potential_new(&b, "tail_correction", keys);
+    double energy = 0, larger = 0, virial[3] = {0}, expected = 0;
+    const plugmc_view view = {
+        .size = sizeof view, .box = &b.system.box, .count = numbers_of(&b.system)};
+    plugmc_total_request ask = {
+        .size = sizeof ask, .view = &view, .energy = &energy, .virial = virial};
+    const plugmc_total *total = tail.plugin[DOUBLE]->potential->total;
+    bench_expect(&b, total->energy(tail.instance[DOUBLE], &ask));
+    for (int k = 0; k < 9; k++) {
+        double pairs = (10 + 5 * (k % 3)) * (10 + 5 * (k / 3)) / (2 * b.system.box.volume);
+        expected += (dimension == 2 ? 2 * M_PI : 4 * M_PI) * pairs *
+                    integral_beyond(t, dimension, k % 3, k / 3);
+    }
+    assert_close(energy, expected, t->error, 0);
+    /* W is -D V dU/dV */
+    b.system.box.volume *= 1 + 1e-6;
+    ask.energy = &larger;
+    ask.virial = NULL;
+    bench_expect(&b, total->energy(tail.instance[DOUBLE], &ask));
+    for (int d = 0; d < 3; d++)
+        assert_close(virial[d], d < dimension ? (energy - larger) * 1e6 : 0, 2e-6, 0);
+    bench_end(&b);
+}
+
 static void tails_are_integrals_beyond_the_cutoff(void **state)
 {
     (void)state;
-    for (int dimension = 2; dimension <= 3; dimension++) {
-        bench b;
-        bench_begin(&b, dimension, (const double[]){20, 21, 22}, 1, 1);
-        for (int k = 0; k < 3; k++) b.system.box.vector[k][k] = b.system.box.length[k];
-        const char *const names[] = {"A", "B", "C"};
-        for (int k = 0; k < 3; k++) bench_species(&b, names[k], 10 + 5 * k, 1, 0);
-        potential_new(&b, "lennard_jones", LJ_PAIRS "cutoff = 2.9\n");
-        pair_potential tail = potential_new(&b, "lennard_jones_tail", "");
-        double energy = 0, larger = 0, virial[3] = {0}, expected = 0;
-        const plugmc_view view = {
-            .size = sizeof view, .box = &b.system.box, .count = numbers_of(&b.system)};
-        plugmc_total_request ask = {
-            .size = sizeof ask, .view = &view, .energy = &energy, .virial = virial};
-        const plugmc_total *total = tail.plugin[DOUBLE]->potential->total;
-        bench_expect(&b, total->energy(tail.instance[DOUBLE], &ask));
-        enum { STEPS = 2000 };
-        for (int i = 0; i <= STEPS; i++) {
-            double t = (double)i / STEPS / 2.9, r = 1 / t;
-            double weight = (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2) / (3.0 * STEPS * 2.9);
-            double shell = (dimension == 2 ? 2 * M_PI : 4 * M_PI) * pow(r, dimension - 1) * r * r;
-            for (int k = 0; i > 0 && k < 9; k++) {
-                int ka = k % 3, kb = k / 3;
-                double e = pair_epsilon[ka][kb], s = pair_sigma[ka][kb];
-                double pairs = (10 + 5 * ka) * (10 + 5 * kb) / (2 * b.system.box.volume);
-                expected += weight * shell * pairs * twelve_six(r, e, s);
-            }
-        }
-        assert_close(energy, expected, 1e-9, 0);
-        /* W is -D V dU/dV */
-        b.system.box.volume *= 1 + 1e-6;
-        ask.energy = &larger;
-        ask.virial = NULL;
-        bench_expect(&b, total->energy(tail.instance[DOUBLE], &ask));
-        for (int d = 0; d < 3; d++)
-            assert_close(virial[d], d < dimension ? (energy - larger) * 1e6 : 0, 2e-6, 0);
-        bench_end(&b);
-    }
+    for (int i = 0; i < PLUGMC_COUNT(tails); i++)
+        for (int dimension = 2; dimension <= 3; dimension++) check_tail(&tails[i], dimension);
 }
 
 /* ---- The wall -------------------------------------------------------------------------------- */
@@ -1085,6 +1381,10 @@ TEST_MAIN(cmocka_unit_test(energies_are_those_of_the_formulas),
           cmocka_unit_test(energies_are_exactly_zero_beyond_the_range),
           cmocka_unit_test(coinciding_points_have_an_infinite_energy),
           cmocka_unit_test(born_mayer_rises_inside_its_barrier),
+          cmocka_unit_test(buckingham_forbids_what_is_inside_its_maximum),
+          cmocka_unit_test(rules_mix_what_their_papers_say),
+          cmocka_unit_test(kong_takes_the_exponent_of_the_repulsion),
+          cmocka_unit_test(exponentials_mix), cmocka_unit_test(wells_have_their_cores_and_ends),
           cmocka_unit_test(sodium_chloride_has_its_crystal),
           cmocka_unit_test(loops_agree_with_plain_ones),
           cmocka_unit_test(loops_count_overlaps_beside_energies),

@@ -1,4 +1,4 @@
-/* plugmc/functions.h: exp and erfc for potentials of charges, the same on the CPU and on a GPU. Include it after
+/* plugmc/functions.h: exp, log and erfc for potentials, the same on the CPU and on a GPU. Include it after
  * plugmc/potential.h. */
 #ifndef PLUGMC_FUNCTIONS_H
 #define PLUGMC_FUNCTIONS_H
@@ -32,6 +32,56 @@ PLUGMC_FN real plugmc_exp_of_negative(real y)
     s = fma(s * f, f, f) + 1.0;
     power.bits = (shifted.bits + 1023) << 52;
     return (real)(s * power.value);
+}
+
+/* exp(x) for x of either sign. Where it overflows, something beyond 1e38 in float and 1e304 in double. */
+PLUGMC_FN real plugmc_exp_of(real x)
+{
+    if (sizeof(real) == 4) return (real)plugmc_exp((float)x);
+    real e = plugmc_exp_of_negative(x < (real)0 ? -x : x);
+    return x < (real)0 ? e : (real)1 / e;
+}
+
+/* ln(x) for normal x > 0; infinity counts as 2^128 or 2^1024. With x = 2^n m, m between sqrt(1/2) and sqrt(2), and
+ * s = (m - 1) / (m + 1), it is n ln(2) + 2 (s + s^3 / 3 + s^5 / 5 + ...), where s^2 < 0.0295. */
+PLUGMC_FN float plugmc_log_float(float x)
+{
+    uint32_t bits = plugmc_bits(x);
+    int32_t n = (int32_t)(bits - 0x3f3504f3u) >> 23;
+    float m = plugmc_float_of_bits(bits - ((uint32_t)n << 23));
+    float s = (m - 1.0f) / (m + 1.0f), z = s * s;
+    float p = fmaf(z, fmaf(z, fmaf(z, 0.1111111111f, 0.1428571429f), 0.2f), 0.3333333333f);
+    return fmaf((float)n, 0.69314718056f, 2.0f * fmaf(p * z, s, s));
+}
+
+PLUGMC_FN double plugmc_log_double(double x)
+{
+    union {
+        double value;
+        uint64_t bits;
+    } m;
+    m.value = x;
+    int64_t n = (int64_t)(m.bits - 0x3fe6a09e667f3bcdu) >> 52;
+    m.bits -= (uint64_t)n << 52;
+    double s = (m.value - 1.0) / (m.value + 1.0), z = s * s, p = 1.0 / 23;
+    p = fma(z, p, 1.0 / 21);
+    p = fma(z, p, 1.0 / 19);
+    p = fma(z, p, 1.0 / 17);
+    p = fma(z, p, 1.0 / 15);
+    p = fma(z, p, 1.0 / 13);
+    p = fma(z, p, 1.0 / 11);
+    p = fma(z, p, 1.0 / 9);
+    p = fma(z, p, 1.0 / 7);
+    p = fma(z, p, 1.0 / 5);
+    p = fma(z, p, 1.0 / 3);
+    double small = fma((double)n, 1.9082149292705877e-10, 2.0 * p * z * s);
+    return fma((double)n, 0.6931471803691238, 2.0 * s + small);
+}
+
+PLUGMC_FN real plugmc_log(real x)
+{
+    return sizeof(real) == 4 ? (real)plugmc_log_float((float)x)
+                             : (real)plugmc_log_double((double)x);
 }
 
 /* erfc(x) = exp(-x^2) t P(1 - 2 t) with t = c / (x + c). P is our own Chebyshev fit over 0 <= x <= 8, relative

@@ -52,8 +52,16 @@ static double change(const engine *engine, int32_t a, int32_t b, double low, dou
     return high;
 }
 
-static bool overlaps(double u) { return u == INFINITY; }
+/* Hard cores are infinite; where a guard forbids distances the energy is 1e30, times the coupling. */
+static bool overlaps(double u) { return u > 1e25; }
 static bool repels(double u) { return u > 0; }
+
+/* Where overlaps end, by a jump; 0 if the energy merely falls below what overlaps are taken for. */
+static double contact_between(const engine *engine, int32_t a, int32_t b, double low, double high)
+{
+    const double at = change(engine, a, b, low, high, overlaps);
+    return energy_of(engine, a, b, at * (1 + 1e-9)) < 1e20 ? at : 0;
+}
 
 /* The least between two separations, by golden sections. */
 static void refine(const engine *engine, int32_t a, int32_t b, double low, double high, well *w)
@@ -77,9 +85,9 @@ static well well_of(const engine *engine, int32_t a, int32_t b, double farthest)
     double before = INFINITY;
     for (int k = 1; k <= STEPS; k++) {
         const double r = k * step, u = energy_of(engine, a, b, r);
-        if (before == INFINITY && u < INFINITY && k > 1)
-            w.contact = change(engine, a, b, r - step, r, overlaps);
-        if (before > 0 && before < INFINITY && u < 0)
+        if (overlaps(before) && !overlaps(u) && k > 1)
+            w.contact = contact_between(engine, a, b, r - step, r);
+        if (before > 0 && !overlaps(before) && u < 0)
             w.zero = change(engine, a, b, r - step, r, repels);
         if (u < w.depth) w.at = r, w.depth = u;
         before = u;

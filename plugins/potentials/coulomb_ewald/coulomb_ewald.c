@@ -25,6 +25,7 @@ typedef struct parameters {
     real alpha;            /* 1/length; 0: from the tolerance */
     int64_t k_max;         /* 0: from the tolerance */
     int64_t n_square;      /* 0: no limit */
+    real k_cutoff;         /* 1/length; 0: from the tolerance, or with k_max: no limit */
     real tolerance;        /* relative error of forces */
     real reach, splitting; /* cutoff and alpha that are used */
     struct ewald_sum *sum; /* the waves; in the double precision instance */
@@ -126,8 +127,11 @@ static double pair_error(const parameters *p)
 static int prepare(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
-    const ewald_waves waves = {2 * p->splitting * sqrt(-log(2 * p->tolerance)), p->k_max,
-                               p->n_square, fmax(p->tolerance, pair_error(p))};
+    const double longest = p->k_cutoff > 0 ? p->k_cutoff
+                           : p->k_max > 0  ? INFINITY
+                                           : 2 * p->splitting * sqrt(-log(2 * p->tolerance));
+    const ewald_waves waves = {longest, p->k_max, p->n_square, p->k_cutoff,
+                               fmax(p->tolerance, pair_error(p))};
     warn_of_background(host);
     int code = charges_cannot_collapse(instance, host);
     return code ? code : ewald_sum_prepare(host, p->bjerrum_length, p->splitting, &waves, &p->sum);
@@ -191,9 +195,10 @@ static const plugmc_total total = {
 
 static const plugmc_parameter table[] = {
     CHARGES_KEYS(parameters),
-    PLUGMC_REAL_KEY(parameters, tolerance, "1e-6", 1e-15, 0.1, "",
-                    "relative error of the forces; determines those of the next three keys "
-                    "that are not given"),
+    PLUGMC_REAL_KEY(
+        parameters, tolerance, "1e-6", 1e-15, 0.1, "",
+        "relative error of the forces; determines cutoff, alpha and the waves where they "
+        "are not given"),
     PLUGMC_REAL_KEY(parameters, cutoff, "0", 0, 1e9, "length",
                     "cutoff of the real-space sum; 0: half the shortest distance from a "
                     "particle to its image"),
@@ -204,6 +209,10 @@ static const plugmc_parameter table[] = {
                        "largest component of n in k = 2 pi n / L; 0: from the tolerance"),
     PLUGMC_INTEGER_KEY(parameters, n_square, "0", 0, 1000000, "",
                        "with k_max: largest n^2; 0: no limit"),
+    PLUGMC_REAL_KEY(
+        parameters, k_cutoff, "0", 0, 1e9, "1/length",
+        "largest length of k, alone or beside k_max, in the box of the start; 0: from the "
+        "tolerance, with k_max: no limit"),
     PLUGMC_REAL_DERIVED(parameters, reach, "cutoff that is used"),
     PLUGMC_REAL_DERIVED(parameters, splitting, "alpha that is used"),
 };

@@ -8,8 +8,7 @@
 static int is_summed(const plugmc_box *box, const ewald_waves *waves, const int32_t n[3])
 {
     double k[3];
-    if (waves->k_max > 0)
-        return waves->n_square == 0 || n[0] * n[0] + n[1] * n[1] + n[2] * n[2] <= waves->n_square;
+    if (waves->n_square > 0 && n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > waves->n_square) return 0;
     wave_vector(box, n, k);
     return square(k) <= waves->cutoff * waves->cutoff;
 }
@@ -18,15 +17,13 @@ static int is_summed(const plugmc_box *box, const ewald_waves *waves, const int3
 static int find_limits(ewald_sum *s, const ewald_waves *waves)
 {
     for (int d = 0; d < 3; d++) {
-        double most =
-            waves->k_max > 0
-                ? (double)waves->k_max
-                : floor(waves->cutoff * sqrt(square(s->system->box.vector[d])) / (2 * M_PI));
+        double most = floor(waves->cutoff * sqrt(square(s->system->box.vector[d])) / (2 * M_PI));
+        if (waves->k_max > 0) most = fmin(most, (double)waves->k_max);
         if (most > MOST)
             return s->host->fail(s->host->context, PLUGMC_ERROR_INPUT,
-                                 "the tolerance at this cutoff needs %.0f waves along an "
-                                 "edge, but the limit is %d: use a larger cutoff",
-                                 most, MOST);
+                                 "%s needs %.0f waves along an edge, but the limit is %d: use a %s",
+                                 waves->k_cutoff > 0 ? "k_cutoff" : "the tolerance at this cutoff",
+                                 most, MOST, waves->k_cutoff > 0 ? "smaller one" : "larger cutoff");
         s->most[d] = (int32_t)most;
     }
     return PLUGMC_OK;
@@ -101,7 +98,7 @@ static int follow_boxes(ewald_sum *s, const ewald_waves *waves)
     if (!s->other.box)
         return s->host->fail(s->host->context, PLUGMC_ERROR_MEMORY, "no memory for boxes");
     for (int32_t w = 0; w < s->system->walkers; w++) s->other.box[w] = s->system->box;
-    s->other.n_square = waves->n_square;
+    s->other.limited = waves->n_square > 0 || waves->k_cutoff > 0;
     s->other.shortest = shortest_left_out(s, waves);
     s->other.wanted = waves->wanted;
     s->other.allowed = fmax(waves->wanted, error_beyond(s, s->other.shortest));
@@ -170,6 +167,9 @@ int ewald_sum_prepare(const plugmc_host *host, double bjerrum_length, double alp
     int code = find_limits(s, waves);
     if (code) return code;
     list_rows(s, waves, NULL, &s->row_count, &s->waves);
+    if (s->waves == 0)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "no wave is shorter than %g: use a larger k_cutoff", waves->cutoff);
     s->rows = host->allocate(host->context, (size_t)s->row_count * sizeof *s->rows);
     if (!s->rows) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the waves");
     list_rows(s, waves, s->rows, &s->row_count, &s->waves);

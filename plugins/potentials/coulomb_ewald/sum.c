@@ -209,7 +209,7 @@ static int check_accuracy(const ewald_sum *s, const plugmc_box *box, int32_t wal
         "initial set of waves is about %.1e, more than twice the allowed %.1e: set k_max = "
         "%.0f or more%s",
         walker, box->volume, error, s->other.allowed, most,
-        s->other.n_square > 0 ? ", and n_square accordingly" : "");
+        s->other.limited ? ", and n_square or k_cutoff accordingly" : "");
 }
 
 /* The waves in a walker's box, which live until the next call. */

@@ -7,11 +7,13 @@
 typedef struct ewald_sum ewald_sum;
 
 /* Which waves k = 2 pi sum_d n_d b_d are summed, b the reciprocal lattice: those with
- * |k| <= cutoff, or if k_max > 0 those with |n_d| <= k_max and n.n <= n_square (0: any). */
+ * |k| <= cutoff, and if k_max > 0 with |n_d| <= k_max and n.n <= n_square (0: any), too. */
 typedef struct ewald_waves {
-    double cutoff; /* 1/length */
+    double
+        cutoff; /* 1/length: k_cutoff; if that is 0 INFINITY with k_max, else from the tolerance */
     int64_t k_max, n_square;
-    double wanted; /* error of the forces, in boxes that have changed */
+    double k_cutoff; /* as given */
+    double wanted;   /* error of the forces, in boxes that have changed */
 } ewald_waves;
 
 /* Takes memory for all walkers; `alpha` in 1/length. */

@@ -127,7 +127,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <string.h>
 
 #include "../charged_species.h"
-#include "../truncation.h"
+#include "../ends_of_energies.h"
 #include "evaluate.h"
 #include "formula.h"
 #include "program.h"

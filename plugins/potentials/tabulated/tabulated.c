@@ -91,7 +91,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <string.h>
 
 #include "../charged_species.h"
-#include "../truncation.h"
+#include "../ends_of_energies.h"
 #include "interpolant.h"
 
 enum { FORBID, EXTRAPOLATE };

@@ -1,7 +1,7 @@
-/* lennard_jones_tail: what Lennard-Jones particles of a homogeneous fluid feel beyond the cutoff.
+/* tail_correction: what the particles of a homogeneous fluid feel beyond the cutoff of their pair energy.
  *
  * The long-range correction: beyond the cutoff r_c the density around a particle is taken for that
- * of the bulk. In D dimensions, with S = 2 pi or 4 pi and v as in lennard_jones,
+ * of the bulk. In D dimensions, with S = 2 pi or 4 pi and v the pair energy without a cutoff,
  *
  *     U = S / (2 V) sum_ab N_a N_b integral from r_c of r^(D-1) v(r) dr
  *     W = -D V dU/dV = D U
@@ -16,20 +16,20 @@
  * potential as far as g = 1 holds beyond r_c.
  *
  * This is a potential of its own since the constant belongs into the total facet (a virial has no
- * other place), and pairs of Lennard-Jones particles are to go with movers that move by pairs.
- * The fluid is that of the section [potential lennard_jones], or of the one that `of` names; its
- * epsilon, sigma and cutoff are taken from there.
+ * other place), and pairs of particles are to go with movers that move by pairs. The fluid is that of
+ * the section [potential lennard_jones], or of the one that `of` names, which gives the integrals
+ * (plugmc/tail.h). It is also called lennard_jones_tail.
  */
 #include <math.h>
 #include <string.h>
 
 #include <plugmc/everything.h>
-#include <plugmc/species_pairs.h>
+#include <plugmc/tail.h>
 
 typedef struct tail {
     const char *of;
     const plugmc_system *system;
-    double *energy; /* [species][species]: U V of a pair of particles, energy */
+    double *energy; /* [species][species]: U V of a pair of particles, energy length^D */
 } tail;
 
 static double of_counts(const void *instance, const plugmc_box *box, const int64_t *count)
@@ -59,58 +59,22 @@ static int tail_energy(void *instance, const plugmc_total_request *request)
 
 /* ---- The potential it belongs to ------------------------------------------------------------- */
 
-/* What is taken from it. */
-typedef struct fluid {
-    const plugmc_list *epsilon, *sigma;
-    double cutoff;
-    int32_t truncation, mixing;
-} fluid;
-
-static const void *value_of(const plugmc_term *term, const char *name, int32_t type)
+static const plugmc_term *find_fluid(const tail *t, const plugmc_host *host,
+                                     const plugmc_tail **offered)
 {
-    for (int32_t i = 0; i < term->plugin->parameter_count; i++) {
-        const plugmc_parameter *p = plugmc_parameter_at(term->plugin, i);
-        if (!strcmp(p->name, name) && p->type == type)
-            return (const char *)term->instance + p->offset;
+    for (int32_t i = 0; i < t->system->term_count; i++) {
+        const plugmc_term *term = plugmc_term_at(t->system, i);
+        if (strcmp(term->label, t->of)) continue;
+        *offered = plugmc_offered(term->plugin, PLUGMC_TAIL);
+        if (*offered) return term;
+        host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "the long-range correction of [potential %s] is not known: its plugin gives none",
+            t->of);
+        return NULL;
     }
+    host->fail(host->context, PLUGMC_ERROR_INPUT, "there is no [potential %s]", t->of);
     return NULL;
-}
-
-static int find_fluid(const tail *t, const plugmc_host *host, fluid *out)
-{
-    const plugmc_term *term = NULL;
-    for (int32_t i = 0; i < t->system->term_count && !term; i++)
-        if (!strcmp(plugmc_term_at(t->system, i)->label, t->of))
-            term = plugmc_term_at(t->system, i);
-    if (!term)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "there is no [potential %s]", t->of);
-    const double *cutoff = value_of(term, "cutoff", PLUGMC_TYPE_REAL);
-    const int32_t *truncation = value_of(term, "truncation", PLUGMC_TYPE_CHOICE);
-    const int32_t *mixing = value_of(term, "mixing", PLUGMC_TYPE_CHOICE);
-    *out = (fluid){.epsilon = value_of(term, "epsilon", PLUGMC_TYPE_LIST),
-                   .sigma = value_of(term, "sigma", PLUGMC_TYPE_LIST)};
-    if (!out->epsilon || !out->sigma || !cutoff || !truncation || !mixing)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "[potential %s] is not a Lennard-Jones potential", t->of);
-    out->cutoff = *cutoff;
-    out->truncation = *truncation;
-    out->mixing = *mixing;
-    return PLUGMC_OK;
-}
-
-/* A shifted potential has shifted energies within the cutoff as well, so that adding what is
- * beyond gives no potential that anybody has named. */
-static int check(const tail *t, const plugmc_host *host, const fluid *f)
-{
-    if (t->system->box.domain != PLUGMC_DOMAIN_PERIODIC)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "a long-range correction needs a periodic box");
-    if (f->truncation != 0)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "[potential %s] is shifted: a long-range correction needs "
-                          "truncation = cut",
-                          t->of);
-    return PLUGMC_OK;
 }
 
 /* A coupling is a factor of one potential, and the tail is another one. */
@@ -132,32 +96,43 @@ static void warn_of_couplings(const tail *t, const plugmc_host *host)
     }
 }
 
-/* With v = 4 epsilon (sigma^12 / r^12 - sigma^6 / r^6), the integral of r^(D-1) v from r_c is
- * 4 epsilon (high - low). */
+/* A shifted potential has shifted energies within the cutoff as well, so that adding what is
+ * beyond gives no potential that anybody has named. */
+static int check(const tail *t, const plugmc_host *host, double energy)
+{
+    if (isnan(energy))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "[potential %s] is shifted: a long-range correction needs "
+                          "truncation = cut",
+                          t->of);
+    if (isinf(energy))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "the energy of [potential %s] falls too slowly with the distance for its "
+                          "integral beyond the cutoff to converge",
+                          t->of);
+    return PLUGMC_OK;
+}
+
 static int tail_prepare(void *instance, const plugmc_host *host)
 {
     tail *t = instance;
-    fluid f = {0};
+    const plugmc_tail *offered = NULL;
     t->system = host->system;
-    int code = find_fluid(t, host, &f);
-    if (!code) code = check(t, host, &f);
-    if (code) return code;
+    const plugmc_term *fluid = find_fluid(t, host, &offered);
+    if (!fluid) return PLUGMC_ERROR_INPUT;
+    if (t->system->box.domain != PLUGMC_DOMAIN_PERIODIC)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "a long-range correction needs a periodic box");
     warn_of_couplings(t, host);
     const int32_t n = t->system->species_count;
-    const int dimension = t->system->box.dimension;
-    const double surface = dimension == 2 ? 2 * M_PI : 4 * M_PI;
     t->energy = host->allocate(host->context, sizeof(double) * (size_t)(n * n));
     if (!t->energy)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", n);
-    for (int32_t a = 0; a < n; a++)
-        for (int32_t b = 0; b < n; b++) {
-            double epsilon, sigma;
-            plugmc_mixed_well(f.epsilon, f.sigma, f.mixing, n, a, b, &epsilon, &sigma);
-            double sixth = pow(sigma / f.cutoff, 6), volume = pow(f.cutoff, dimension);
-            double high = sixth * sixth * volume / (12 - dimension);
-            double low = sixth * volume / (6 - dimension);
-            t->energy[a * n + b] = surface / 2 * 4 * epsilon * (high - low);
-        }
+    for (int32_t k = 0; k < n * n; k++) {
+        t->energy[k] = offered->energy(fluid->instance, t->system->box.dimension, k / n, k % n);
+        const int code = check(t, host, t->energy[k]);
+        if (code) return code;
+    }
     return PLUGMC_OK;
 }
 
@@ -172,7 +147,7 @@ static const plugmc_total total = {.size = sizeof total,
                                    .of_counts = of_counts};
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "lennard_jones_tail",
-              .summary = "long-range correction of a cut Lennard-Jones fluid: a constant",
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "tail_correction",
+              .summary = "long-range correction of a fluid whose pair energy is cut: a constant",
               .reference = "Allen, Tildesley, Computer Simulation of Liquids (1987)",
               PLUGMC_KEYS(tail, table), .prepare = tail_prepare, .potential = &potential)

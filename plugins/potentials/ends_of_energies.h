@@ -1,6 +1,6 @@
 /* Keys that say where a pair energy ends: included inside the PLUGMC_HOST part of a potential. */
-#ifndef PLUGMC_TRUNCATION_H
-#define PLUGMC_TRUNCATION_H
+#ifndef PLUGMC_ENDS_OF_ENERGIES_H
+#define PLUGMC_ENDS_OF_ENERGIES_H
 
 #include <plugmc/species_pairs.h>
 

@@ -1,4 +1,4 @@
-/* square_well: a hard core in a well of constant depth.
+/* well: a hard core in a well of constant depth.
  *
  * u(r) = infinite below contact, -epsilon from there to `range`, 0 beyond: the simplest fluid with
  * a gas and a liquid; R. W. Zwanzig, J. Chem. Phys. 22, 1420 (1954). Contact is the mean of the
@@ -36,8 +36,7 @@ static const plugmc_parameter table[] = {
 
 static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "square_well",
-              .summary = "hard core in a square well",
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "well", .summary = "hard core in a square well",
               .reference = "Zwanzig, J. Chem. Phys. 22, 1420 (1954)",
               PLUGMC_KEYS(parameters, table), .potential = &potential);
 #endif
