@@ -37,6 +37,10 @@ typedef struct plugmc_changes {
      * there is no particle of species s to remove, particle is -1 - s. No particle may be twice in a group that is
      * displaced; one with a negative number stays out of it. */
     int32_t group;
+    /* PLUGMC_RESCALED. 1: `change` and `delta` are only handed on to `decide`, so they may be off by rounding that depends
+     * on the history; `decide` makes fresh sums where that could matter, and corrects them. 0: they depend on the
+     * configuration alone. Since version 2.1. */
+    int32_t for_decision;
 } plugmc_changes;
 
 /* A decision on one proposed change per walker, for all walkers: plugmc_hamiltonian.decide. A walker's change is
