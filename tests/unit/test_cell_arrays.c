@@ -99,8 +99,7 @@ static void check_pairs(cell_arrays *c, const plugmc_box *box, const place *all,
             for (int64_t m = 0; m < found; m++) {
                 const int32_t j = c->candidates.near_particle[m];
                 assert_true(i != j && all[i].there && all[j].there);
-                for (int d = 0; d < 3; d++)
-                    assert_true(c->candidates.near[d][m] == all[j].r[d]);
+                for (int d = 0; d < 3; d++) assert_true(c->candidates.near[d][m] == all[j].r[d]);
                 times[i < j ? i : j][i < j ? j : i]++;
             }
         }

@@ -43,8 +43,7 @@ static bool decision_by_fresh_sums(hamiltonian *h, const bench *b, uint64_t swee
     ask(h, b, &q, sweep, 0);
     assert_true(h->walkers[0].running.doubt == 0);
     assert_int_equal(hamiltonian_settle(h, &b->host, &q.changes, &no), PLUGMC_OK);
-    const plugmc_random random =
-        plugmc_draw(b->host.seed, sweep, 0, 0, PLUGMC_PURPOSE_ACCEPT, 0);
+    const plugmc_random random = plugmc_draw(b->host.seed, sweep, 0, 0, PLUGMC_PURPOSE_ACCEPT, 0);
     const double delta = q.delta - q.log_factor;
     return delta <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) < exp(-delta);
 }

@@ -146,8 +146,8 @@ WIDE int64_t pick_wide(const query *q, int wrapped)
         const __mmask8 near =
             _mm512_cmp_pd_mask(x * x + y * y + z * z, _mm512_set1_pd(q->square), _CMP_LT_OQ);
         for (int d = 0; d < 3; d++)
-            _mm512_storeu_pd(c->near[d] + found, _mm512_maskz_compress_pd(
-                                                     near, _mm512_loadu_pd(c->at[d] + begin)));
+            _mm512_storeu_pd(c->near[d] + found,
+                             _mm512_maskz_compress_pd(near, _mm512_loadu_pd(c->at[d] + begin)));
         _mm256_storeu_si256(
             (__m256i_u *)(c->near_particle + found),
             _mm256_maskz_compress_epi32(
