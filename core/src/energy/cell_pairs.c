@@ -123,7 +123,7 @@ static PLUGMC_TARGETS int64_t pick_by_loops(const query *q)
 }
 
 #if HAS_COMPRESS
-/* The same with AVX-512, which packs what a mask selects: C has no expression for it. The operations are those of pick, so
+/* The same with AVX-512, which packs what a mask selects: C has no words for it. The operations are those of pick, so
  * the result is the same. */
 #define WIDE static inline __attribute__((always_inline, target("avx512f,avx512vl,popcnt")))
 
