@@ -103,7 +103,8 @@ static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_
                                     .change = v->change,
                                     .forbidden = v->forbidden,
                                     .delta = v->growth,
-                                    .scaled = v->scaled};
+                                    .scaled = v->scaled,
+                                    .for_decision = 1};
     if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &changes);
     for (int32_t w = 0; w < system->walkers && !code; w++)
         v->weight[w] = (double)(v->scaled[w] + 1) * v->log_ratio[w];

@@ -6,6 +6,7 @@
 
 #include "testing.h"
 #include "energy/cell_arrays.h"
+#include "energy/cell_pairs.h"
 
 enum { MOST = 600 };
 
@@ -85,6 +86,32 @@ static void check(const cell_arrays *c, const plugmc_box *box, const place *all,
     }
 }
 
+/* Of all pairs within reach each is found once, and no pair twice. */
+static void check_pairs(cell_arrays *c, const plugmc_box *box, const place *all, int n)
+{
+    static uint8_t times[MOST][MOST];
+    memset(times, 0, sizeof times);
+    for (int64_t cell = 0; cell < c->cells; cell++) {
+        const int64_t candidates = cells_gather(c, box, cell);
+        for (int64_t k = 0; k < c->n[cell]; k++) {
+            const int32_t i = c->candidates.particle[k];
+            const int64_t found = cells_pick(c, box, k, candidates);
+            for (int64_t m = 0; m < found; m++) {
+                const int32_t j = c->candidates.near_particle[m];
+                assert_true(i != j && all[i].there && all[j].there);
+                for (int d = 0; d < 3; d++) assert_true(c->candidates.near[d][m] == all[j].r[d]);
+                times[i < j ? i : j][i < j ? j : i]++;
+            }
+        }
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++) {
+            const bool near = square_between(box, all[i].r, all[j].r) < c->reach * c->reach;
+            assert_true(times[i][j] <= 1);
+            if (all[i].there && all[j].there && near) assert_int_equal(times[i][j], 1);
+        }
+}
+
 /* One particle comes, goes, or moves; most moves are short. */
 static void change(cell_arrays *c, const plugmc_box *box, place *all, int i)
 {
@@ -128,6 +155,7 @@ static void try_box(const plugmc_box *box, double reach, int n)
             anywhere(box, at);
             check(&c, box, all, MOST, at, NULL);
         }
+        check_pairs(&c, box, all, n);
         assert_int_equal(cells_remove(&c, box, MOST + 1, all[0].r), -1);
     }
     cells_free(&c);
@@ -165,6 +193,7 @@ static void many_in_one_cell(void **state)
         assert_int_equal(cells_add(&c, &box, i, all[i].r), 0);
     }
     check(&c, &box, all, MOST, all[0].r, NULL);
+    check_pairs(&c, &box, all, MOST);
     cells_free(&c);
 }
 

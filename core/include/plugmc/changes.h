@@ -40,6 +40,10 @@ typedef struct plugmc_changes {
     /* Since 2.1. New orientations: of PLUGMC_DISPLACED, NULL: they stay. Required of particles that come, one each, if
      * there are bodies. */
     const plugmc_orientation *orientation;
+    /* Since 2.1. PLUGMC_RESCALED. 1: `change` and `delta` are only handed on to `decide`, so they may be off by rounding that depends
+     * on the history; `decide` makes fresh sums where that could matter, and corrects them. 0: they depend on the
+     * configuration alone. */
+    int32_t for_decision;
 } plugmc_changes;
 
 /* A decision on one proposed change per walker, for all walkers: plugmc_hamiltonian.decide. A walker's change is

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Wider than the reach by this, for rounding. */
-static const double HAIR = 1 + 1e-9;
-
 /* How the separation from the particles of a cell is found. */
 enum {
     /* Each cell has one image that can be near. */
@@ -51,22 +48,9 @@ typedef struct query {
     double square;
 } query;
 
-static bool has_images(const plugmc_box *box, int d)
-{
-    return box->domain == PLUGMC_DOMAIN_PERIODIC && !box->closed[d] && d < box->dimension;
-}
-
 static double origin(const plugmc_box *box)
 {
     return box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0;
-}
-
-/* Component d of a sum of lattice vectors. */
-static inline double shift(const plugmc_box *box, const int32_t period[3], int d)
-{
-    if (!box->oblique) return period[d] * box->length[d];
-    return period[0] * box->vector[0][d] + period[1] * box->vector[1][d] +
-           period[2] * box->vector[2][d];
 }
 
 /* ---- Which cell ------------------------------------------------------------------------------ */
@@ -109,7 +93,7 @@ static int64_t cell_at(const cell_arrays *c, const plugmc_box *box, const double
 static void choose(cell_arrays *c, const plugmc_box *box, int64_t n)
 {
     const double most = (double)n + 27;
-    double width = c->reach * HAIR, cells;
+    double width = c->reach * CELL_HAIR, cells;
     do {
         cells = 1;
         for (int d = 0; d < box->dimension; d++)
@@ -131,6 +115,31 @@ static void clear(cell_arrays *c)
     for (int64_t s = 0; s < c->cells * c->capacity; s++) c->x[s] = NAN;
 }
 
+static void free_candidates(cell_candidates *k)
+{
+    free(k->numbers), free(k->indices);
+    *k = (cell_candidates){0};
+}
+
+static int make_candidates(cell_candidates *k, int64_t room)
+{
+    const int64_t each = room + 2 * CELL_LANES;
+    if (room <= k->room) return 0;
+    free_candidates(k);
+    k->numbers = malloc(9 * (size_t)each * sizeof *k->numbers);
+    k->indices = malloc(2 * (size_t)each * sizeof *k->indices);
+    if (!k->numbers || !k->indices) return -1;
+    for (int d = 0; d < 3; d++) {
+        k->at[d] = k->numbers + d * each;
+        k->beside[d] = k->numbers + (3 + d) * each;
+        k->near[d] = k->numbers + (6 + d) * each;
+    }
+    k->particle = k->indices;
+    k->near_particle = k->indices + each;
+    k->room = room;
+    return 0;
+}
+
 static int allocate(cell_arrays *c)
 {
     const int64_t slots = c->cells * c->capacity;
@@ -149,7 +158,7 @@ static int allocate(cell_arrays *c)
     }
     c->y = c->x + slots;
     c->z = c->y + slots;
-    return 0;
+    return make_candidates(&c->candidates, c->capacity * (c->cells < 27 ? c->cells : 27));
 }
 
 int cells_arrange(cell_arrays *c, const plugmc_box *box, int64_t n)
@@ -167,6 +176,7 @@ int cells_arrange(cell_arrays *c, const plugmc_box *box, int64_t n)
 void cells_free(cell_arrays *c)
 {
     free(c->n), free(c->x), free(c->particle);
+    free_candidates(&c->candidates);
     *c = (cell_arrays){.reach = c->reach};
 }
 
@@ -176,6 +186,7 @@ static int enlarge(cell_arrays *c)
     cell_arrays larger = *c;
     larger.n = NULL, larger.x = NULL, larger.particle = NULL;
     larger.cells_allocated = larger.slots_allocated = 0;
+    larger.candidates = (cell_candidates){0};
     larger.capacity = 2 * c->capacity;
     if (allocate(&larger)) {
         cells_free(&larger);
@@ -259,7 +270,7 @@ static int32_t steps(const cell_arrays *c, const plugmc_box *box, int d, int32_t
 {
     const int32_t count = c->count[d], step = to - at;
     *period = 0;
-    if (!has_images(box, d) || (step >= -1 && step <= 1)) return step;
+    if (!cells_have_images(box, d) || (step >= -1 && step <= 1)) return step;
     if (step == count - 1) return *period = -1;
     if (step == 1 - count) return *period = 1;
     return step;
@@ -287,7 +298,7 @@ static double outside(double x, double low, double high)
 static void find_axis(query *q, int d, int32_t at, int32_t step)
 {
     const int32_t count = q->c->count[d], begin = step < 0 ? -2 : -1, end = step > 0 ? 2 : 1;
-    const bool images = has_images(q->box, d);
+    const bool images = cells_have_images(q->box, d);
     axis *a = &q->axes[d];
     q->all[d] = images && count < end - begin + 1;
     a->n = 0;
@@ -314,15 +325,15 @@ static void make_query(query *q, const cell_arrays *c, const plugmc_box *box, co
 {
     int32_t cell[3], other[3], step[3] = {0}, period[3] = {0};
     q->c = c, q->box = box;
-    q->square = c->reach * HAIR * c->reach * HAIR;
+    q->square = c->reach * CELL_HAIR * c->reach * CELL_HAIR;
     memcpy(q->at, at, sizeof q->at);
     memcpy(q->to, to ? to : at, sizeof q->to);
     coordinates(c, box, at, cell);
     if (to) coordinates(c, box, to, other);
     for (int d = 0; d < 3 && to; d++) step[d] = steps(c, box, d, cell[d], other[d], &period[d]);
-    for (int d = 0; d < 3; d++) q->to[d] += shift(box, period, d);
+    for (int d = 0; d < 3; d++) q->to[d] += cells_shift(box, period, d);
     for (int d = 0; d < 3; d++) {
-        q->inverse_length[d] = has_images(box, d) ? 1 / box->length[d] : 0;
+        q->inverse_length[d] = cells_have_images(box, d) ? 1 / box->length[d] : 0;
         find_axis(q, d, cell[d], step[d]);
     }
     q->mode = !(q->all[0] || q->all[1] || q->all[2]) ? SHIFTED
@@ -411,7 +422,7 @@ static inline __attribute__((always_inline)) int64_t visit(const query *q, int m
                 const int32_t period[3] = {ax->period[i], ay->period[j], az->period[k]};
                 double at[3], to[3];
                 for (int d = 0; d < 3; d++) {
-                    const double by = shift(q->box, period, d);
+                    const double by = cells_shift(q->box, period, d);
                     at[d] = q->at[d] - by;
                     to[d] = q->to[d] - by;
                 }

@@ -14,6 +14,20 @@
 /* Cells have slots in multiples of this, so that loops over a cell have no remainder. */
 enum { CELL_LANES = 8 };
 
+/* Buffers of cell_pairs.h. Arrays have room for the particles of all cells around one, and CELL_LANES more. */
+typedef struct cell_candidates {
+    /* Positions; the same in the image that is next to the cell; length. */
+    double *at[3], *beside[3];
+    int32_t *particle;
+    /* Those near a particle: positions and indices. */
+    double *near[3];
+    int32_t *near_particle;
+    /* Allocated. */
+    double *numbers;
+    int32_t *indices;
+    int64_t room;
+} cell_candidates;
+
 typedef struct cell_arrays {
     /* Everything within it is in adjacent cells; length. 0: there are no cells. */
     double reach;
@@ -31,7 +45,24 @@ typedef struct cell_arrays {
     int32_t *particle;
     /* Allocated: cells, and slots of all cells. */
     int64_t cells_allocated, slots_allocated;
+    cell_candidates candidates;
 } cell_arrays;
+
+/* Cells are wider than the reach by this, for rounding. */
+static const double CELL_HAIR = 1 + 1e-9;
+
+static inline bool cells_have_images(const plugmc_box *box, int d)
+{
+    return box->domain == PLUGMC_DOMAIN_PERIODIC && !box->closed[d] && d < box->dimension;
+}
+
+/* Component d of a sum of lattice vectors. */
+static inline double cells_shift(const plugmc_box *box, const int32_t period[3], int d)
+{
+    if (!box->oblique) return period[d] * box->length[d];
+    return period[0] * box->vector[0][d] + period[1] * box->vector[1][d] +
+           period[2] * box->vector[2][d];
+}
 
 /* Empty cells for about n particles in a box. Returns 0, or -1 without memory. */
 int cells_arrange(cell_arrays *, const plugmc_box *, int64_t n);

@@ -6,7 +6,9 @@
 #include "energy/insertions.h"
 #include "energy/on_device.h"
 #include "energy/parts.h"
+#include "energy/running.h"
 #include "energy/totals.h"
+#include "energy/whole.h"
 #include "system/skew.h"
 
 /* ---- Changes of particles ------------------------------------------------------------------------ */
@@ -73,23 +75,6 @@ static int swapped(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
 
 /* ---- Whole configurations ------------------------------------------------------------------------ */
 
-/* Pairs and fields of a walker: energy [terms]. */
-static void whole(const hamiltonian *h, configuration *c, double *energy, bool *forbidden)
-{
-    memset(energy, 0, sizeof(double) * (size_t)h->system->term_count);
-    *forbidden = false;
-    number_range there[configuration_most_ranges(c)];
-    const int ranges = configuration_ranges(c, -1, -1, -1, there);
-    for (int r = 0; r < ranges; r++)
-        for (int64_t i = there[r].first; i < there[r].end && !*forbidden; i++) {
-            double at[3];
-            configuration_place(c, i, at);
-            const probe p = {i, -1, i, c->all.species[i], at, configuration_orientation(c, i)};
-            *forbidden = close_energy(h, c, &p, energy) ||
-                         (h->has_far && far_energy(h, c, &p, NULL, energy));
-        }
-}
-
 /* Totals of all walkers of a view, which are asked together: of what is proposed, or of the walkers as
  * they are, unless their energies are known. */
 static int add_totals(hamiltonian *h, const plugmc_view *view, bool proposed)
@@ -121,15 +106,14 @@ static bool hard_cores_alone(const hamiltonian *h)
 static int find_energies(hamiltonian *h, const plugmc_host *host)
 {
     const int threads = h->system->threads > 1 ? h->system->threads : 1;
-    bool forbidden;
     plugmc_view view = {.size = sizeof view};
     if (hard_cores_alone(h)) return PLUGMC_OK;
     if (host->gpu) return on_device_find(h, host);
     int code = hamiltonian_refresh(h, host);
     if (code) return code;
-#pragma omp parallel for num_threads(threads) if (threads > 1) private(forbidden)
+#pragma omp parallel for num_threads(threads) if (threads > 1)
     for (int32_t w = 0; w < h->system->walkers; w++)
-        if (!h->walkers[w].known) whole(h, &h->walkers[w].now, h->walkers[w].energy, &forbidden);
+        if (!h->walkers[w].known) whole_energy(h, &h->walkers[w].now, h->walkers[w].energy);
     if (h->any_total) code = hamiltonian_view(h, host, &view);
     if (h->any_total && !code) code = add_totals(h, &view, false);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) h->walkers[w].known = true;
@@ -150,8 +134,7 @@ int hamiltonian_energy(hamiltonian *h, const plugmc_host *host, int32_t w, const
 void hamiltonian_energy_anew(hamiltonian *h, int32_t w, double *energy)
 {
     configuration *now = &h->walkers[w].now;
-    bool forbidden;
-    whole(h, now, energy, &forbidden);
+    whole_energy(h, now, energy);
     for (int k = 0; k < h->count; k++) {
         const energy_term *t = &h->terms[k];
         if (t->total && !t->total_moves && PLUGMC_HAS(t->total, of_counts) && t->total->of_counts)
@@ -180,6 +163,9 @@ static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int6
 }
 
 /* ---- Another box --------------------------------------------------------------------------------- */
+
+/* Where running energies are less certain than that in -ln p, fresh sums are made at once. */
+static const double LARGEST_DOUBT = 0.01;
 
 /* A pair in reach has one image alone if half the box holds the range; hard cores take the nearest. */
 bool hamiltonian_finds_box_too_small(const hamiltonian *h, const plugmc_box *box)
@@ -245,10 +231,8 @@ static int rescale(hamiltonian *h, const plugmc_host *host, const plugmc_changes
 #pragma omp parallel for num_threads(threads) if (threads > 1) reduction(max : code)
     for (int32_t w = 0; w < c->walkers; w++) {
         walker_energy *e = &h->walkers[w];
-        bool forbidden = false;
         const int failed = make_trial(h, e, w, &c->box[w]);
-        if (!failed) whole(h, &e->trial, e->proposed, &forbidden);
-        c->forbidden[w] = forbidden;
+        c->forbidden[w] = !failed && whole_energy(h, &e->trial, e->proposed);
         if (failed > code) code = failed;
     }
     if (code)
@@ -274,29 +258,62 @@ static int find_rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_c
     return host->gpu ? on_device_rescale(h, host, c->box, c->forbidden) : rescale(h, host, c);
 }
 
+/* Energies of the current box, from fresh sums unless running energies serve. */
+static int find_energy_before(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c,
+                              int32_t w)
+{
+    walker_energy *e = &h->walkers[w];
+    const double *unused;
+    const bool serves = running_serves(h, host, c) && !hard_cores_alone(h);
+    e->running.doubt = serves && !e->known && !h->stale ? running_doubt(h, w) : 0;
+    if (e->running.doubt < LARGEST_DOUBT && e->running.doubt > 0) return PLUGMC_OK;
+    e->running.doubt = 0;
+    const int code = hamiltonian_energy(h, host, w, &unused);
+    if (!code && serves) running_start(h, e, e->energy);
+    return code;
+}
+
+/* The outputs for walker w, from energies of both boxes. */
+static void compare_boxes(const hamiltonian *h, const plugmc_changes *c, int32_t w)
+{
+    const int terms = h->system->term_count;
+    const walker_energy *e = &h->walkers[w];
+    const double *before = e->running.doubt > 0 ? e->running.energy : e->energy;
+    for (int t = 0; t < terms; t++) c->change[w * terms + t] = e->proposed[t] - before[t];
+    weigh(h, c, w, w, c->box[w].volume - e->now.box.volume);
+}
+
+int hamiltonian_resolve_doubt(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c,
+                              int32_t w)
+{
+    walker_energy *e = &h->walkers[w];
+    const double *unused;
+    e->running.doubt = 0;
+    const int code = hamiltonian_energy(h, host, w, &unused);
+    if (code) return code;
+    running_start(h, e, e->energy);
+    compare_boxes(h, c, w);
+    return PLUGMC_OK;
+}
+
 /* All walkers at once, one box each. */
 static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
-    const int terms = h->system->term_count;
-    const double *unused;
     if (c->first != 0 || c->walkers != h->system->walkers || c->per_walker != 1)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "boxes are proposed for all walkers, one each");
     int code = check_boxes(h, host, c);
-    for (int32_t w = 0; w < c->walkers && !code; w++)
-        code = hamiltonian_energy(h, host, w, &unused);
+    for (int32_t w = 0; w < c->walkers && !code; w++) code = find_energy_before(h, host, c, w);
     if (!code) code = find_rescaled(h, host, c);
     for (int32_t w = 0; w < c->walkers && !code; w++) {
-        for (int t = 0; t < terms; t++)
-            c->change[w * terms + t] = h->walkers[w].proposed[t] - h->walkers[w].energy[t];
-        weigh(h, c, w, w, c->box[w].volume - h->walkers[w].now.box.volume);
+        compare_boxes(h, c, w);
         if (PLUGMC_HAS(c, scaled) && c->scaled) c->scaled[w] = h->walkers[w].now.present;
     }
     return code;
 }
 
 /* What was `trial` is `now`, with its energy. */
-static void take_box(walker_energy *e)
+static void take_box(const hamiltonian *h, walker_energy *e)
 {
     const configuration now = e->now;
     double *energy = e->energy;
@@ -305,6 +322,8 @@ static void take_box(walker_energy *e)
     e->energy = e->proposed;
     e->proposed = energy;
     e->rescaled = true;
+    e->known = !hard_cores_alone(h);
+    running_start(h, e, e->energy);
 }
 
 /* The boxes of the state, and of walkers as they are; particles stay with who holds them. */
@@ -516,13 +535,14 @@ int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_cha
         e->moved |= took;
         e->turned |= took && h->system->bodies;
         if (c->kind == PLUGMC_RESCALED) {
-            if (took) take_box(e);
+            if (took) take_box(h, e);
             h->boxes_taken |= took;
             continue;
         }
         if (took && asks_again(h, c)) code = ask(h, c, w, p);
         if (!code) code = settle_one(h, c, w, p, took);
         e->known &= !took;
+        if (took) running_add(h, e, c->change ? &c->change[p * h->system->term_count] : NULL);
         e->asked = false;
     }
     return code;

@@ -44,6 +44,24 @@ static double draw(const plugmc_host *host, const plugmc_decision *d, int32_t w)
     return plugmc_uniform_double(random.word[0], random.word[1]);
 }
 
+static bool is_taken(double delta, double random) { return delta <= 0 || random < exp(-delta); }
+
+/* Whether the decision may be another one by fresh sums: see running.h. */
+static bool in_doubt(const hamiltonian *h, const plugmc_host *host, const plugmc_decision *d,
+                     const group *g)
+{
+    double doubt = 0, size = 1;
+    for (int k = 0; k < g->n; k++) {
+        doubt += h->walkers[g->walker[k]].running.doubt;
+        size += d->log_factor ? fabs(d->log_factor[g->walker[k]]) : 0;
+    }
+    if (!(doubt > 0) || !g->proposed || g->forbidden || g->delta == INFINITY) return false;
+    doubt += 0x1p-40 * (size + fabs(g->delta)); /* rounding of what is added to the energies */
+    const double random = draw(host, d, g->walker[0]);
+    return !isfinite(g->delta) ||
+           is_taken(g->delta - doubt, random) != is_taken(g->delta + doubt, random);
+}
+
 /* Whether a group's changes are taken; *lost: their delta is not a number. */
 static bool decide(hamiltonian *h, const plugmc_host *host, const plugmc_decision *d,
                    const group *g, bool counted, bool *lost)
@@ -53,7 +71,7 @@ static bool decide(hamiltonian *h, const plugmc_host *host, const plugmc_decisio
     if (*lost) return false;
     const bool possible = g->proposed && !g->forbidden;
     const bool taken =
-        possible && !g->leads_out && (delta <= 0 || draw(host, d, g->walker[0]) < exp(-delta));
+        possible && !g->leads_out && (delta <= 0 || is_taken(delta, draw(host, d, g->walker[0])));
     if (counted && g->proposed)
         bias_note(h, g->walker[0], &g->step, possible ? fmin(1, exp(-g->delta)) : 0, taken);
     return taken;
@@ -66,6 +84,26 @@ static int settle(hamiltonian *h, const plugmc_host *host, const plugmc_changes 
     for (int32_t w = 0; w < h->system->walkers; w++)
         those[w] = hamiltonian_is_proposed(c, w) ? taken[w] : -1;
     return hamiltonian_settle(h, host, c, those);
+}
+
+/* Walker w, and its partner if it has one. */
+static group group_of(const hamiltonian *h, const plugmc_decision *d, int32_t w, int32_t partner)
+{
+    group g = {.n = 0};
+    add_walker(h, d, w, &g);
+    if (partner != w) add_walker(h, d, partner, &g);
+    return g;
+}
+
+/* The same by fresh sums. */
+static int resolve_doubt(hamiltonian *h, const plugmc_host *host, const plugmc_decision *d,
+                         group *g)
+{
+    int code = PLUGMC_OK;
+    for (int k = 0; k < g->n && !code; k++)
+        code = hamiltonian_resolve_doubt(h, host, d->changes, g->walker[k]);
+    if (!code) *g = group_of(h, d, g->walker[0], g->walker[g->n - 1]);
+    return code;
 }
 
 static bool is_of_all(const hamiltonian *h, const plugmc_changes *c)
@@ -87,14 +125,14 @@ int hamiltonian_decide(hamiltonian *h, const plugmc_host *host, const plugmc_dec
     if (code) return code;
     for (int32_t w = 0; w < h->system->walkers; w++) {
         const int32_t partner = d->partner ? d->partner[w] : w;
-        group g = {.n = 0};
         bool lost;
         if (partner < w) {
             d->taken[w] = d->taken[partner];
             continue;
         }
-        add_walker(h, d, w, &g);
-        if (partner != w) add_walker(h, d, partner, &g);
+        group g = group_of(h, d, w, partner);
+        if (in_doubt(h, host, d, &g)) code = resolve_doubt(h, host, d, &g);
+        if (code) return code;
         const bool taken = decide(h, host, d, &g, counted, &lost);
         const plugmc_not_a_number where = {
             .size = sizeof where, .walker = w, .particle = -1, .sweep = d->sweep};

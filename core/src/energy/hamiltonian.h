@@ -35,6 +35,18 @@ typedef struct energy_term {
 /* Largest number of kinds of moves of a mover whose trials the core makes. */
 enum { MOST_MOVES = 16 };
 
+/* energy/running.h */
+typedef struct running_energy {
+    double *energy; /* [terms] */
+    bool known;
+    /* Since the fresh sums from which it started: largest absolute value of an energy or a change, but at least the number
+     * of particles; how many changes were accepted. */
+    double largest;
+    int64_t changes;
+    /* Bound on the error of -ln p in what was answered last from running energies. 0: from fresh sums. */
+    double doubt;
+} running_energy;
+
 typedef struct walker_energy {
     configuration now;
     /* In another box. Allocated when a box is proposed for the first time. */
@@ -45,6 +57,7 @@ typedef struct walker_energy {
     double *proposed;
     /* `energy` is that of `now`. */
     bool known;
+    running_energy running;
     /* A trial move was accepted since the state was last loaded or stored. */
     bool moved;
     /* Many-body terms wait to be told whether their change was accepted. */
@@ -159,6 +172,9 @@ int hamiltonian_settle(hamiltonian *, const plugmc_host *, const plugmc_changes 
                        const int64_t *taken);
 int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_mover *,
                        const plugmc_proposal *, uint64_t first, uint64_t n);
+/* Answers for a change of boxes with fresh sums, in walker w, where running energies have answered before. */
+int hamiltonian_resolve_doubt(hamiltonian *, const plugmc_host *, const plugmc_changes *,
+                              int32_t w);
 /* plugmc_hamiltonian.decide, for a mover with these changes. rungs [walkers] or NULL, counts [rungs]. */
 int hamiltonian_decide(hamiltonian *, const plugmc_host *, const plugmc_decision *,
                        uint32_t mover_changes, const int32_t *rungs, plugmc_counts *counts);

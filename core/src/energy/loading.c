@@ -85,9 +85,11 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
         walker_energy *e = &h->walkers[w];
         e->energy = calloc(width, sizeof(double));
         e->proposed = calloc(width, sizeof(double));
+        e->running.energy = calloc(terms + 1, sizeof(double));
         for (int k = 0; k < h->count; k++)
             h->multipliers[w * width + (size_t)h->terms[k].index] = 1;
-        enough = e->energy && e->proposed && !configuration_make(&e->now, system, h->reach);
+        enough = e->energy && e->proposed && e->running.energy &&
+                 !configuration_make(&e->now, system, h->reach);
     }
     if (!enough)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY,
@@ -105,6 +107,7 @@ void hamiltonian_close(hamiltonian *h)
         configuration_free(&h->walkers[w].now);
         configuration_free(&h->walkers[w].trial);
         free(h->walkers[w].energy), free(h->walkers[w].proposed);
+        free(h->walkers[w].running.energy);
     }
     free(h->walkers), free(h->terms), free(h->multipliers), free(h->sums), free(h->boxes),
         free(h->positions), free(h->counts);
@@ -203,6 +206,7 @@ int hamiltonian_load(hamiltonian *h, const plugmc_host *host, const plugmc_state
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {
         walker_energy *e = &h->walkers[w];
         e->known = e->moved = e->turned = e->asked = e->rescaled = e->recounted = false;
+        e->running.known = false;
         e->code = PLUGMC_OK;
         e->now.box = ((plugmc_box *)boxes)[w];
         configuration_set_counts(&e->now, (int64_t *)counts + w * h->system->species_count);

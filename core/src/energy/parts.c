@@ -17,10 +17,9 @@ static bool field_energy(const hamiltonian *h, const plugmc_particle *p, double 
     return false;
 }
 
-/* Energy of a term of finite range with some particles. Returns how many of them overlap. */
-static int64_t term_energy(const energy_term *t, const configuration *c, const plugmc_particle *one,
-                           const plugmc_orientation *turned, const plugmc_particles *others,
-                           const plugmc_orientation *orientations, double *energy)
+int64_t term_energy(const energy_term *t, const configuration *c, const plugmc_particle *one,
+                    const plugmc_orientation *turned, const plugmc_particles *others,
+                    const plugmc_orientation *orientations, double *energy)
 {
     double *sum = &energy[t->index];
     int64_t overlaps = 0;

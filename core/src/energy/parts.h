@@ -13,6 +13,12 @@ typedef struct probe {
     const plugmc_orientation *turned;
 } probe;
 
+/* Adds the energy of a particle with others, by a term of finite range. `turned` and `orientations` are those of bodies, else
+ * NULL. Returns how many of them overlap with it. */
+int64_t term_energy(const energy_term *, const configuration *, const plugmc_particle *,
+                    const plugmc_orientation *turned, const plugmc_particles *others,
+                    const plugmc_orientation *orientations, double *energy);
+
 /* All of these add to energy [terms], and return whether the position is forbidden. */
 
 /* Energy with near particles, and of fields. */

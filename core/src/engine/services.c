@@ -161,8 +161,11 @@ static int host_settle(plugmc_context *context, const plugmc_changes *changes, c
                          "it accepts trial moves itself, so the weights of mover '%s' would "
                          "be ignored",
                          context->engine->weighing->instance->loaded.name);
-    return hamiltonian_settle(&context->engine->current.hamiltonian, &m->instance->host, changes,
-                              taken);
+    hamiltonian *h = &context->engine->current.hamiltonian;
+    /* whatever the mover has made of `change` meanwhile is no running energy */
+    for (int32_t k = 0; k < changes->walkers; k++)
+        h->walkers[changes->first + k].running.known = false;
+    return hamiltonian_settle(h, &m->instance->host, changes, taken);
 }
 
 static int host_energy(plugmc_context *context, int32_t walker, const double **out)

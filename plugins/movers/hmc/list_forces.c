@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lists.h"
+#include "masks.h"
 
 /* A double between 2^52 and 2^53 has units of 1, so adding this rounds what is smaller than `most` to an integer, in
  * the last bits. */
@@ -40,6 +41,7 @@ typedef struct task {
     int64_t at, end;
     int32_t offset;                             /* in the row of slot `at` */
     double length[3], inverse[3], reach_square; /* of the box, length and 1/length; length^2 */
+    int wide;                                   /* append_by_masks is possible */
 } task;
 
 /* The part of a row that has the partners of slot k among species a and b. */
@@ -87,6 +89,43 @@ PLUGMC_FN void append(const task *t, int64_t k, const int32_t *others, int32_t n
     b->n = found;
 }
 
+#if HMC_HAS_MASKS
+/* The same. The position of a slot is loaded as a whole, and eight are transposed, which takes half the time of three
+ * gathers. */
+static __attribute__((HMC_WIDE)) void append_by_masks(const task *t, int64_t k,
+                                                      const int32_t *others, int32_t n, batch *b)
+{
+    const double(*position)[4] = (const double(*)[4])t->slots->position;
+    const __m512d lx = _mm512_set1_pd(t->length[0]), ly = _mm512_set1_pd(t->length[1]),
+                  lz = _mm512_set1_pd(t->length[2]), px = _mm512_set1_pd(t->inverse[0]),
+                  py = _mm512_set1_pd(t->inverse[1]), pz = _mm512_set1_pd(t->inverse[2]),
+                  rx = _mm512_set1_pd(position[k][0]), ry = _mm512_set1_pd(position[k][1]),
+                  rz = _mm512_set1_pd(position[k][2]),
+                  reach_square = _mm512_set1_pd(t->reach_square);
+    int32_t found = b->n;
+    for (const int32_t *o = others; o < others + n; o += HMC_LANES) {
+        const __m512d r02 = hmc_two_of(position, o[0], o[2]),
+                      r13 = hmc_two_of(position, o[1], o[3]),
+                      r46 = hmc_two_of(position, o[4], o[6]),
+                      r57 = hmc_two_of(position, o[5], o[7]), xz = _mm512_unpacklo_pd(r02, r13),
+                      more_xz = _mm512_unpacklo_pd(r46, r57), y0 = _mm512_unpackhi_pd(r02, r13),
+                      more_y0 = _mm512_unpackhi_pd(r46, r57);
+        const __m512d x = hmc_nearest_images(rx - _mm512_shuffle_f64x2(xz, more_xz, 0x88), lx, px),
+                      y = hmc_nearest_images(ry - _mm512_shuffle_f64x2(y0, more_y0, 0x88), ly, py),
+                      z = hmc_nearest_images(rz - _mm512_shuffle_f64x2(xz, more_xz, 0xdd), lz, pz);
+        const __mmask8 near = _mm512_cmp_pd_mask(x * x + y * y + z * z, reach_square, _CMP_LT_OQ);
+        const __m256i other = _mm256_loadu_si256((const __m256i_u *)o);
+        _mm256_storeu_si256((__m256i_u *)(b->other + found),
+                            _mm256_maskz_compress_epi32(near, other));
+        _mm512_storeu_pd(b->x + found, _mm512_maskz_compress_pd(near, x));
+        _mm512_storeu_pd(b->y + found, _mm512_maskz_compress_pd(near, y));
+        _mm512_storeu_pd(b->z + found, _mm512_maskz_compress_pd(near, z));
+        found += __builtin_popcount(near);
+    }
+    b->n = found;
+}
+#endif
+
 /* Fills a batch; returns whether it has any pairs. */
 static PLUGMC_TARGETS int fill(task *t, batch *b)
 {
@@ -96,7 +135,10 @@ static PLUGMC_TARGETS int fill(task *t, batch *b)
         while (t->offset < length) {
             const int32_t left = length - t->offset, n = left < HMC_CHUNK ? left : HMC_CHUNK;
             if (b->n + n > HMC_BATCH) return 1;
-            append(t, t->at, part + t->offset, n, b);
+#if HMC_HAS_MASKS
+            if (t->wide) append_by_masks(t, t->at, part + t->offset, n, b);
+#endif
+            if (!t->wide) append(t, t->at, part + t->offset, n, b);
             t->offset += n;
             b->row[b->rows] = (int32_t)t->at;
             b->end[b->rows++] = b->n;
@@ -168,6 +210,35 @@ static PLUGMC_TARGETS int round_gradients(batch *b, double over_quantum)
     return strange != 0;
 }
 
+#if HMC_HAS_MASKS
+/* The same. */
+static __attribute__((HMC_WIDE)) int round_gradients_by_masks(batch *b, double over_quantum)
+{
+    __mmask8 strange = 0;
+    for (int32_t m = 0; m < b->n; m += HMC_LANES) {
+        const __m512d scaled = _mm512_loadu_pd(b->slope + m) * _mm512_set1_pd(over_quantum),
+                      x = scaled * _mm512_loadu_pd(b->x + m),
+                      y = scaled * _mm512_loadu_pd(b->y + m),
+                      z = scaled * _mm512_loadu_pd(b->z + m);
+        const __mmask8 there = (__mmask8)(b->n - m < 8 ? (1 << (b->n - m)) - 1 : 0xff);
+        strange |= there & (_mm512_cmp_pd_mask(x, y, _CMP_UNORD_Q) |
+                            _mm512_cmp_pd_mask(z, z, _CMP_UNORD_Q));
+        hmc_store_vectors((int64_t(*)[4])(b->gradient + m), hmc_rounded(x, most, ROUNDER),
+                          hmc_rounded(y, most, ROUNDER), hmc_rounded(z, most, ROUNDER));
+    }
+    return strange != 0;
+}
+#endif
+
+static int find_gradients(const task *t, batch *b, double over_quantum)
+{
+#if HMC_HAS_MASKS
+    if (t->wide) return round_gradients_by_masks(b, over_quantum);
+#endif
+    (void)t;
+    return round_gradients(b, over_quantum);
+}
+
 /* What is not a number counts as 0, and its particles are remembered. */
 static void find_broken(const task *t, batch *b, double over_quantum)
 {
@@ -200,7 +271,7 @@ static void pairs_of_species(task *t, batch *b, double over_quantum)
 {
     while (fill(t, b)) {
         find_slopes(t, b);
-        if (round_gradients(b, over_quantum)) find_broken(t, b, over_quantum);
+        if (find_gradients(t, b, over_quantum)) find_broken(t, b, over_quantum);
         add_gradients((four *)t->own->gradient, b);
         for (int32_t m = 0; m < b->n && t->with_energy; m++)
             exact_add(&t->own->energy, b->energy[m]);
@@ -239,6 +310,7 @@ static void pairs_of_thread(const hmc *h, int32_t w, int32_t thread, int with_en
                       .b = c,
                       .at = begin,
                       .end = end,
+                      .wide = hmc_masks(),
                       .reach_square = h->sampled.reach * h->sampled.reach * (1 + 1e-9)};
             for (int d = 0; d < 3; d++) {
                 t.length[d] = h->box[w].length[d];
@@ -384,8 +456,10 @@ static int take_work(hmc_list_work *work, const plugmc_host *host, size_t n)
     int32_t **integers[] = {&work->cell, &work->candidate, &work->near, &work->broken};
     for (int k = 0; k < PLUGMC_COUNT(columns); k++)
         *columns[k] = hmc_cpu_take(host, n + 1, sizeof(double), &code);
+    double *position = hmc_cpu_take(host, 4 * (n + 2), sizeof *position, &code);
+    work->position = (double *)(((uintptr_t)position + 31) & ~(uintptr_t)31);
     for (int k = 0; k < PLUGMC_COUNT(integers); k++)
-        *integers[k] = hmc_cpu_take(host, n, sizeof(int32_t), &code);
+        *integers[k] = hmc_cpu_take(host, n + HMC_LANES, sizeof(int32_t), &code);
     work->start = hmc_cpu_take(host, 4 * n + 16, sizeof *work->start, &code);
     work->gradient = hmc_cpu_take(host, 4 * n, sizeof *work->gradient, &code);
     return code;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lists.h"
+#include "masks.h"
 #include "neighbours.h"
 
 /* The skin of the first list, in ranges, and of those that follow. */
@@ -89,9 +90,10 @@ double hmc_list_fill(const hmc *h, int32_t w, hmc_list_work *work)
         work->x[k] = r[0];
         work->y[k] = r[1];
         work->z[k] = r[2];
+        for (int d = 0; d < 3; d++) work->position[4 * k + d] = r[d];
         farthest = square > farthest ? square : farthest;
     }
-    work->x[n] = work->y[n] = work->z[n] = NAN;
+    work->x[n] = work->y[n] = work->z[n] = work->position[4 * n] = NAN;
     return farthest;
 }
 
@@ -151,6 +153,40 @@ static int64_t sort_by_species(const hmc *h, const hmc_list *list, const int32_t
     return all;
 }
 
+#if HMC_HAS_MASKS
+/* Those of n candidates whose squares are below that of the reach; room for HMC_LANES more. Returns how many. */
+static __attribute__((HMC_WIDE)) int64_t pick_by_masks(const int32_t *candidate,
+                                                       const double *square, int64_t n,
+                                                       double reach_square, int32_t *near)
+{
+    int64_t found = 0;
+    for (int64_t m = 0; m < n; m += HMC_LANES) {
+        const __mmask8 there = (__mmask8)(n - m < 8 ? (1 << (n - m)) - 1 : 0xff);
+        const __mmask8 in = _mm512_mask_cmp_pd_mask(there, _mm512_maskz_loadu_pd(there, square + m),
+                                                    _mm512_set1_pd(reach_square), _CMP_LT_OQ);
+        _mm256_storeu_si256(
+            (__m256i_u *)(near + found),
+            _mm256_maskz_compress_epi32(in, _mm256_maskz_loadu_epi32(there, candidate + m)));
+        found += __builtin_popcount(in);
+    }
+    return found;
+}
+#endif
+
+static int64_t pick(const int32_t *candidate, const double *square, int64_t n, double reach_square,
+                    int32_t *near)
+{
+    int64_t found = 0;
+#if HMC_HAS_MASKS
+    if (hmc_masks()) return pick_by_masks(candidate, square, n, reach_square, near);
+#endif
+    for (int64_t m = 0; m < n; m++) { /* without a branch, which nobody could predict */
+        near[found] = candidate[m];
+        found += square[m] < reach_square;
+    }
+    return found;
+}
+
 /* The rows of a cell, behind `used` entries of thread t; returns how many entries there are then, or -1 if there may
  * be no room for them. */
 static int64_t make_rows(const hmc *h, int32_t w, const grid *g, int64_t cell, int32_t t,
@@ -169,11 +205,7 @@ static int64_t make_rows(const hmc *h, int32_t w, const grid *g, int64_t cell, i
         int32_t *row = list->entry[t] + used, *near = species > 1 ? own->near : row;
         squares(h->box[w].length, r, own->cx + first, own->cy + first, own->cz + first, n,
                 own->square);
-        int64_t found = 0;
-        for (int64_t m = 0; m < n; m++) { /* without a branch, which nobody could predict */
-            near[found] = own->candidate[first + m];
-            found += own->square[m] < reach_square;
-        }
+        int64_t found = pick(own->candidate + first, own->square, n, reach_square, near);
         list->row[k] = row;
         if (species > 1)
             found = sort_by_species(h, list, near, found, row, list->length + k * species);

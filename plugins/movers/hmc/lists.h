@@ -38,9 +38,11 @@ typedef struct hmc_list {
 typedef struct hmc_list_work {
     double *x, *y,
         *z; /* [particles] length, of slots; those of the first thread of a walker are read */
+    double *
+        position; /* [particles + 1][4]: the same, and one that is 0; from a multiple of 32 bytes */
     int32_t *cell, *start;         /* [particles], [cells + 1] */
     double *cx, *cy, *cz, *square; /* [particles]: candidates for the rows of a cell */
-    int32_t *candidate, *near;     /* [particles] slots */
+    int32_t *candidate, *near;     /* [particles + HMC_LANES] slots */
     int64_t *gradient;             /* [particles][4] of slots, in quanta of list_forces.c */
     int64_t end;                   /* of the slots that it has added to */
     int32_t *broken;               /* [particles]: a force on a slot is not a number */
