@@ -467,7 +467,7 @@ static int open_task(const target *t, task *own, stand *s, subject *o)
 {
     int code = stand_open(t, own->system, STAND_POSITIONS, own->device, s);
     own->heard = s->heard;
-    *o = (subject){.s = s, .reference = own->reference};
+    *o = (subject){.target = t, .s = s, .reference = own->reference};
     if (!code) code = session_begin(&s->session);
     if (!code) code = engine_sweep(&s->session.engine, 0, 2, true);
     if (!code) code = find_positions(o);
@@ -524,6 +524,10 @@ static const struct {
     {"measured twice", check_twice, DEVICE_CPU},
     {"configurations turned round", check_turned, DEVICE_CPU},
     {"larger cells", check_cells, DEVICE_CPU},
+    {"across the faces", check_shifted, DEVICE_CPU},
+    {"particles of a species", check_alike, DEVICE_CPU},
+    {"box of the beginning", check_other_box, DEVICE_CPU},
+    {"histories of walkers", check_histories, DEVICE_CPU},
     {"derived results", check_derived, DEVICE_CPU},
     {"results on the GPU", check_there, DEVICE_GPU},
 };

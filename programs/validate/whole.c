@@ -38,12 +38,17 @@ static const plugmc_particles *list_of(one *o, const plugmc_particle *p)
     return &o->list;
 }
 
+static plugmc_particle particle_of(const plugmc_system *system, int32_t s, const double at[3])
+{
+    const plugmc_species *species = plugmc_species_at(system, s);
+    return (plugmc_particle){at[0], at[1], at[2], species->charge, species->diameter, s};
+}
+
 static plugmc_particle particle_at(const plugmc_system *system, int64_t i, const double at[3])
 {
     int32_t s = 0;
     while (i >= system->first[s + 1]) s++;
-    const plugmc_species *species = plugmc_species_at(system, s);
-    return (plugmc_particle){at[0], at[1], at[2], species->charge, species->diameter, s};
+    return particle_of(system, s, at);
 }
 
 static bool is_there(const plugmc_system *system, const int64_t *count, int64_t i)
@@ -134,6 +139,26 @@ int whole_energies(const stand *s, const plugmc_view *view, whole *out)
     }
     free(energy);
     return code;
+}
+
+double pair_energy_at(const stand *s, int32_t a, int32_t b, double r)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    const double here[3] = {0, 0, 0}, there[3] = {r, 0, 0};
+    const plugmc_particle one = particle_of(system, a, here), other = particle_of(system, b, there);
+    double u = 0;
+    struct one o;
+    return stand_pair(s)->energy(s->own->data, &system->box, 0, &one, list_of(&o, &other), &u)
+               ? INFINITY
+               : u;
+}
+
+double field_energy_at(const stand *s, int32_t species, const double at[3])
+{
+    const plugmc_particle a = particle_of(&s->session.engine.system, species, at);
+    double u = 0;
+    one o;
+    return stand_field(s)->energy(s->own->data, list_of(&o, &a), &u) ? INFINITY : u;
 }
 
 /* ---- Derivatives ----------------------------------------------------------------------------- */

@@ -196,6 +196,7 @@ static int configure_instances(engine *engine)
     engine->system.terms = engine->terms;
     engine->system.term_size = sizeof *engine->terms;
     engine->system.term_count = terms;
+    if (engine->told_temperature > 0) engine->system.temperature = engine->told_temperature;
     engine->system.together = 1;
     for (int k = 0; k < engine->mover_count; k++) {
         const plugmc_mover *mover = engine->movers[k].mover;
