@@ -146,18 +146,18 @@ int check_shifted(subject *o, findings *f)
 
 /* ---- Particles that change places ---------------------------------------------------------------- */
 
-/* Each particle goes to the place of the one `by` places farther in its species, cyclically. */
-static void rotate(const subject *o, int64_t by, double *out)
+/* Some particles change places with those of their species whose number is larger by `by`. */
+static void exchange(const subject *o, int64_t by, double *out)
 {
     const plugmc_system *system = system_of(o);
     memcpy(out, o->positions, 3 * sizeof *out * (size_t)(system->walkers * system->particles));
     for (int32_t w = 0; w < system->walkers; w++)
         for (int32_t s = 0; s < system->species_count; s++) {
-            const int64_t n = plugmc_species_at(system, s)->count,
-                          first = w * system->particles + system->first[s], turns = n / by * by;
-            for (int64_t k = 0; k < turns; k++)
-                memcpy(out + 3 * (first + (k + by) % turns), o->positions + 3 * (first + k),
-                       3 * sizeof *out);
+            const int64_t first = w * system->particles + system->first[s];
+            for (int64_t k = 0; k + by < plugmc_species_at(system, s)->count; k += 2 * by + 1) {
+                memcpy(out + 3 * (first + k), o->positions + 3 * (first + k + by), 3 * sizeof *out);
+                memcpy(out + 3 * (first + k + by), o->positions + 3 * (first + k), 3 * sizeof *out);
+            }
         }
 }
 
@@ -180,11 +180,11 @@ int check_alike(subject *o, findings *f)
     check_begin(f, "particles of a species", NAN,
                 "results after particles of each species have changed places");
     int code = reference(o, o->positions, values, &drawn);
-    rotate(o, 1, positions);
+    exchange(o, 1, positions);
     if (!code) code = measure(o, positions, false, 5, other);
     if (!code) at = first_other(o, values, other, 1e-6);
     const double found = at < 0 ? 0 : other[at];
-    rotate(o, system->species_count, positions);
+    exchange(o, system->species_count, positions);
     if (!code && at >= 0) code = measure(o, positions, false, 5, other);
     if (!code && at >= 0) kept = first_other(o, values, other, 1e-6);
     if (drawn)
@@ -198,10 +198,10 @@ int check_alike(subject *o, findings *f)
         check_fail(
             f,
             "value %lld of '%s' in walker %lld changes from %.9g to %.9g when particles of each "
-            "species change places, but not when they go on by %d numbers: particles of species s "
-            "are system->first[s] ... first[s + 1] - 1, and not every %dth one",
+            "species change places, but not if their numbers differ by %d: particles of species s are "
+            "system->first[s] ... first[s + 1] - 1, one species after the other",
             (long long)i, q->name, (long long)(at / o->width), values[at], found,
-            system->species_count, system->species_count);
+            system->species_count);
     }
     check_end(f);
     free(values), free(positions);
