@@ -5,7 +5,7 @@
 #include "base/crash.h"
 #include "checks.h"
 
-enum { PARTICLES = 32 };
+enum { PARTICLES = MOST_PARTICLES };
 
 /* A field facet in one precision. */
 typedef struct facet {
@@ -22,20 +22,6 @@ static facet facet_of(const stand *s, bool single)
                    single ? term->instance_single : term->instance, single};
 }
 
-typedef struct particles {
-    double x[5][PARTICLES];
-    float y[5][PARTICLES];
-    int32_t species[PARTICLES];
-} particles;
-
-static plugmc_particles list_of(const particles *p, bool single, int first, int count)
-{
-    const void *at[5];
-    for (int d = 0; d < 5; d++)
-        at[d] = single ? (const void *)&p->y[d][first] : (const void *)&p->x[d][first];
-    return (plugmc_particles){count, at[0], at[1], at[2], at[3], at[4], &p->species[first]};
-}
-
 /* Anywhere in the box; float has the same positions. */
 static void draw(stand *s, particles *p)
 {
@@ -43,23 +29,19 @@ static void draw(stand *s, particles *p)
     const plugmc_box *box = &system->box;
     for (int k = 0; k < PARTICLES; k++) {
         const int32_t kind = (int32_t)stand_below(s, system->species_count);
-        double numbers[5] = {0, 0, 0, plugmc_species_at(system, kind)->charge,
-                             plugmc_species_at(system, kind)->diameter};
+        double at[3] = {0, 0, 0};
         for (int d = 0; d < box->dimension; d++)
-            numbers[d] = box->domain == PLUGMC_DOMAIN_SPHERE
-                             ? box->radius * stand_symmetric(s) / sqrt(box->dimension)
-                             : box->length[d] * stand_uniform(s);
-        for (int d = 0; d < 5; d++) {
-            p->y[d][k] = (float)numbers[d];
-            p->x[d][k] = d < 3 ? (double)p->y[d][k] : numbers[d];
-        }
-        p->species[k] = kind;
+            at[d] = (float)(box->domain == PLUGMC_DOMAIN_SPHERE
+                                ? box->radius * stand_symmetric(s) / sqrt(box->dimension)
+                                : box->length[d] * stand_uniform(s));
+        const plugmc_particle a = particle_of(system, kind, at);
+        particles_put(p, k, &a);
     }
 }
 
 static double ask(const facet *f, const particles *p, int first, int count, int64_t *forbidden)
 {
-    const plugmc_particles list = list_of(p, f->single, first, count);
+    const plugmc_particles list = particles_list(p, f->single, first, count);
     double u = 0;
     crash_calling_its("energy");
     *forbidden = f->field->energy(f->instance, &list, &u);

@@ -81,32 +81,6 @@ int check_vectors(const target *t, stand *s, findings *f)
 
 /* ---- Neighbours ------------------------------------------------------------------------------ */
 
-/* Particles in both precisions. */
-typedef struct neighbours {
-    double x[5][NEIGHBOURS];
-    float y[5][NEIGHBOURS];
-    int32_t species[NEIGHBOURS];
-} neighbours;
-
-static void put(neighbours *n, int k, const double at[3], const plugmc_species *species, int32_t s)
-{
-    const double numbers[5] = {at[0], at[1], at[2], species->charge, species->diameter};
-    for (int d = 0; d < 5; d++) {
-        n->y[d][k] = (float)numbers[d];
-        n->x[d][k] = numbers[d];
-    }
-    n->species[k] = s;
-}
-
-/* From `first` on. */
-static plugmc_particles list_of(const neighbours *n, bool single, int first, int count)
-{
-    const void *at[5];
-    for (int d = 0; d < 5; d++)
-        at[d] = single ? (const void *)&n->y[d][first] : (const void *)&n->x[d][first];
-    return (plugmc_particles){count, at[0], at[1], at[2], at[3], at[4], &n->species[first]};
-}
-
 /* A pair facet in one precision. */
 typedef struct facet {
     const plugmc_pair *pair;
@@ -130,8 +104,7 @@ static plugmc_particle random_particle(stand *s)
     const plugmc_system *system = &s->session.engine.system;
     const plugmc_box *box = &system->box;
     const int32_t kind = (int32_t)stand_below(s, system->species_count);
-    const plugmc_species *species = plugmc_species_at(system, kind);
-    plugmc_particle p = {0, 0, 0, species->charge, species->diameter, kind};
+    plugmc_particle p = particle_of(system, kind, (double[3]){0, 0, 0});
     double *at[3] = {&p.x, &p.y, &p.z};
     for (int d = 0; d < box->dimension; d++)
         *at[d] = box->domain == PLUGMC_DOMAIN_SPHERE ? 0.5 * box->radius * stand_symmetric(s)
@@ -143,7 +116,7 @@ static plugmc_particle random_particle(stand *s)
 
 /* At a distance up to that of the farthest cells, out of contact with two positions of the probe after up to `most` tries. */
 static void place_neighbours(stand *s, const facet *f, const plugmc_particle *probe,
-                             const double moved[3], int most, neighbours *n)
+                             const double moved[3], int most, particles *n)
 {
     const plugmc_system *system = &s->session.engine.system;
     const plugmc_box *box = &system->box;
@@ -172,19 +145,20 @@ static void place_neighbours(stand *s, const facet *f, const plugmc_particle *pr
             const double contact = f->pair->contact(f->instance, probe, &other);
             if (near > fmax(1.02 * contact, 0.25 * fmin(reach, stand_distance(system, box)))) break;
         }
-        put(n, k, at, plugmc_species_at(system, other.species), other.species);
+        other = particle_of(system, other.species, at);
+        particles_put(n, k, &other);
     }
 }
 
 /* `changes` pair by pair; `after` is +infinity where the two overlap. */
 static void compare_each(const facet *f, const plugmc_box *box, const plugmc_particle *probe,
-                         const double moved[3], const neighbours *n, const double *before,
+                         const double moved[3], const particles *n, const double *before,
                          const double *after, findings *out)
 {
     double of_each[NEIGHBOURS], size = 1e-30;
     float each_single[NEIGHBOURS];
     if (!PLUGMC_HAS(f->pair, changes) || !f->pair->changes) return;
-    const plugmc_particles all = list_of(n, f->single, 0, NEIGHBOURS);
+    const plugmc_particles all = particles_list(n, f->single, 0, NEIGHBOURS);
     crash_calling_its("changes");
     f->pair->changes(f->instance, box, box->domain == PLUGMC_DOMAIN_PERIODIC, probe, moved, &all,
                      f->single ? (void *)each_single : (void *)of_each);
@@ -206,7 +180,7 @@ static void compare_each(const facet *f, const plugmc_box *box, const plugmc_par
 
 /* Energies of single neighbours are the measure, in the same precision. */
 static bool compare_loops(const facet *f, const plugmc_box *box, const plugmc_particle *probe,
-                          const double moved[3], const neighbours *n, findings *out)
+                          const double moved[3], const particles *n, findings *out)
 {
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
     const char *where = f->single ? "float" : "double";
@@ -215,7 +189,7 @@ static bool compare_loops(const facet *f, const plugmc_box *box, const plugmc_pa
     double before = 0, after = 0, size = 1e-30, whole = 0, change = 0, u[2][NEIGHBOURS];
     crash_calling_its("energy");
     for (int k = 0; k < NEIGHBOURS; k++) {
-        const plugmc_particles one = list_of(n, f->single, k, 1);
+        const plugmc_particles one = particles_list(n, f->single, k, 1);
         for (int which = 0; which < 2; which++) {
             u[which][k] = 0;
             if (f->pair->energy(f->instance, box, periodic, which ? &there : probe, &one,
@@ -228,7 +202,7 @@ static bool compare_loops(const facet *f, const plugmc_box *box, const plugmc_pa
     }
     compare_each(f, box, probe, moved, n, u[0], u[1], out);
     if (!isfinite(size) || size > 1e12) return false;
-    const plugmc_particles all = list_of(n, f->single, 0, NEIGHBOURS);
+    const plugmc_particles all = particles_list(n, f->single, 0, NEIGHBOURS);
     crash_calling_its("energy");
     int64_t hits = f->pair->energy(f->instance, box, periodic, probe, &all, &whole);
     check_value(
@@ -260,7 +234,7 @@ int check_batches(const target *t, stand *s, findings *f)
     context_calling(&s->own->context, "energy");
     for (int k = 0; k < rounds; k++) {
         const facet now = facet_of(s, k & 1);
-        neighbours n;
+        particles n;
         if (!now.pair) continue;
         const plugmc_particle probe = random_particle(s);
         double moved[3] = {probe.x, probe.y, probe.z};
@@ -305,13 +279,14 @@ static void ask_slopes(const facet *f, const plugmc_particle *a, const plugmc_pa
 static void ask_pair(const facet *f, const plugmc_box *box, const plugmc_particle *a,
                      const plugmc_particle *b, const double x[3], double *first, double *energy)
 {
-    neighbours n;
+    particles n;
     plugmc_particle probe = *a;
     plugmc_derivatives d = {0};
-    const plugmc_species of_b = {.charge = b->charge, .diameter = b->diameter};
+    plugmc_particle other = *b;
     probe.x = x[0], probe.y = x[1], probe.z = x[2];
-    put(&n, 0, (double[3]){0, 0, 0}, &of_b, b->species);
-    const plugmc_particles one = list_of(&n, f->single, 0, 1);
+    other.x = other.y = other.z = 0;
+    particles_put(&n, 0, &other);
+    const plugmc_particles one = particles_list(&n, f->single, 0, 1);
     crash_calling_its("derivatives");
     *energy = f->pair->derivatives(f->instance, box, 0, 0, &probe, &one, &d) ? INFINITY : 0;
     *energy += d.energy;
@@ -455,14 +430,15 @@ static double pair_at(const stand *s, const facet *f, const plugmc_particle *a, 
     const plugmc_system *system = &s->session.engine.system;
     double u[3] = {0, 0, 0};
     for (int k = 0; k < 3; k++) {
-        neighbours n;
+        particles n;
         plugmc_particle there = *a;
         const double factor = 1 + 2e-6 * (k - 1);
         there.x = separation[0] * factor;
         there.y = separation[1] * factor;
         there.z = separation[2] * factor;
-        put(&n, 0, (double[3]){0, 0, 0}, plugmc_species_at(system, kind), kind);
-        const plugmc_particles one = list_of(&n, false, 0, 1);
+        const plugmc_particle other = particle_of(system, kind, (double[3]){0, 0, 0});
+        particles_put(&n, 0, &other);
+        const plugmc_particles one = particles_list(&n, false, 0, 1);
         if (f->pair->energy(f->instance, &system->box, 0, &there, &one, &u[k])) return NAN;
     }
     *slack += fmax(u[0], fmax(u[1], u[2])) - fmin(u[0], fmin(u[1], u[2]));

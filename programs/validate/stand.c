@@ -218,7 +218,6 @@ static int open_run(const target *t, int system, enum stand_changes changes, int
     engine->in_child = true;
     engine->tests_plugin = potential;
     engine->config.without_mover = potential && changes == STAND_POSITIONS;
-    engine->told_temperature = change.temperature;
     int code = make_input(t, system, changes, change.places, &engine->config.ini, engine->report);
     if (!code && change.assignment)
         code = ini_set(&engine->config.ini, change.assignment, engine->report);

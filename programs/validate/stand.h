@@ -32,8 +32,7 @@ int stand_input(const target *, int system, enum stand_changes, ini_file *, repo
 /* Opens the run, up to its initial state, without tests of pairs. `device`: DEVICE_CPU or DEVICE_GPU. Returns an exit
  * code; stand.heard has the sentences. Call stand_close in any case. */
 int stand_open(const target *, int system, enum stand_changes, int device, stand *);
-/* What is otherwise in the run, on the CPU: another temperature (0: the same), which `configure` finds, too; edges
- * multiplied by `edge`; so many more places for particles of each species; a key with another value (NULL: none). */
+/* What is otherwise in the run, on the CPU: another temperature (0: the same); edges multiplied by `edge`; so many more places for particles of each species; a key with another value (NULL: none). */
 typedef struct stand_change {
     double temperature, edge;
     int places;
@@ -54,6 +53,19 @@ double stand_clock(void);
 double stand_distance(const plugmc_system *, const plugmc_box *);
 /* How far two particles may be apart: half of the shortest edge, or the diameter of a sphere; length. */
 double stand_reach(const plugmc_box *);
+
+/* Particles as arrays in both precisions: positions, charge, diameter. */
+enum { MOST_PARTICLES = 32 };
+typedef struct particles {
+    double x[5][MOST_PARTICLES];
+    float y[5][MOST_PARTICLES];
+    int32_t species[MOST_PARTICLES];
+} particles;
+void particles_put(particles *, int k, const plugmc_particle *);
+/* `count` of them from `first` on. */
+plugmc_particles particles_list(const particles *, bool single, int first, int count);
+/* A particle of a species. */
+plugmc_particle particle_of(const plugmc_system *, int32_t species, const double at[3]);
 
 /* The energy of whole configurations, put together from single pairs, single particles and many-body terms of the
  * potential under test; in its own unit. `view` is on the host. */

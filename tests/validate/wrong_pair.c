@@ -32,6 +32,7 @@ enum {
     WRONG_SLOPES,
     WRONG_SLOPE_ENERGY,
     FINITE_SLOPE_ENERGY,
+    WRONG_LANES,
     CONFIGURED_TEMPERATURE,
     OTHER_ROW
 };
@@ -163,13 +164,24 @@ static void slopes_by_hand(const void *instance, const plugmc_particle *a, const
     }
 }
 
+#ifdef PLUGMC_FLOAT_UNIT
+static void lanes_by_hand(const void *instance, const plugmc_lanes *b)
+{
+    plugmc_pair_lanes(instance, b);
+    for (int32_t l = 0; l < b->lanes && is(instance, WRONG_LANES); l++) b->change[l] *= 1.02f;
+}
+#define LANES lanes_by_hand
+#else
+#define LANES NULL
+#endif
+
 static const plugmc_pair by_hand = {.size = sizeof plugmc_pair_facet,
                                     .functions = PLUGMC_PAIR,
                                     .range = plugmc_pair_range,
                                     .contact = plugmc_pair_contact,
                                     .energy = plugmc_pair_energy,
                                     .change = plugmc_pair_change,
-                                    .lanes = PLUGMC_PAIR_LANES,
+                                    .lanes = LANES,
                                     .changes = changes_by_hand,
                                     .derivatives = PLUGMC_PAIR_DERIVATIVES,
                                     .slopes = slopes_by_hand};
@@ -200,7 +212,7 @@ static const plugmc_parameter table[] = {
         "wrong_second|one_sided_factor|direction|one_sided_contact|calls_before|undeclared|short_list|"
         "null_pointer|endless|aborts|behind_struct|before_struct|slope_beyond|exits|"
         "fails_silently|root_of_range|large_float|wrong_changes|finite_changes|wrong_slopes|"
-        "wrong_slope_energy|finite_slope_energy|configured_temperature|other_row",
+        "wrong_slope_energy|finite_slope_energy|wrong_lanes|configured_temperature|other_row",
         "what is wrong"),
     PLUGMC_LIST_KEY(parameters, heights, 0, "1", -1e6, 1e6, "kT",
                     "one value for each pair of species"),

@@ -99,9 +99,6 @@ typedef struct engine {
     /* A plugin is tested by itself, so that energies without a lower bound (engine/floors.h) and many-body terms
      * (engine/total_check.h) are not checked here. */
     bool tests_plugin;
-    /* The temperature that a plugin finds while it is configured, to see whether it reads what it cannot know yet. 0: it
-     * is 1, as in every run. */
-    double told_temperature;
     /* A plugin has failed and given the reason: plugmc_context.any_failed. */
     bool plugin_failed;
     config config;
