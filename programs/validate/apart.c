@@ -1,6 +1,7 @@
 /* See apart.h. The parent has neither threads nor a GPU, so a fork is safe. */
 #include "stand.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -199,3 +200,14 @@ static void hear(void *listener, const report_message *m)
 void heard_begin(heard *h) { *h = (heard){.report = {.hear = hear, .listener = h}}; }
 
 const char *heard_or(const heard *h, const char *other) { return *h->text ? h->text : other; }
+
+void remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder) closedir(folder);
+    rmdir(path);
+}

@@ -17,6 +17,8 @@ int apart(const target *, findings *, const char *group, double seconds, apart_w
           void *argument);
 /* Memory of both a child and its parent, zeroed. */
 void *shared_new(size_t bytes);
+/* Removes a folder of files. */
+void remove_folder(const char *path);
 /* Seconds that a callback may take. */
 double apart_patience(const target *);
 /* A report whose errors are kept instead of printed. */

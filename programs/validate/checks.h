@@ -13,6 +13,7 @@ int check_vectors(const target *, stand *, findings *);
 /* Loops over neighbours against single pairs. */
 int check_batches(const target *, stand *, findings *);
 int check_lanes(const target *, stand *, findings *);
+int check_pair_slopes(const target *, stand *, findings *);
 /* Energies of single particles. */
 int check_fields(const target *, stand *, findings *);
 int check_field_slopes(const target *, stand *, findings *);
@@ -20,6 +21,7 @@ int check_field_slopes(const target *, stand *, findings *);
 int check_displacements(const target *, stand *, findings *);
 int check_swaps(const target *, stand *, findings *);
 int check_restart(const target *, stand *, findings *);
+int check_kept(const target *, stand *, findings *);
 int check_boxes(const target *, stand *, findings *);
 int check_insertions(const target *, stand *, findings *);
 /* Forces and virials against differences of energies. */
@@ -35,9 +37,12 @@ int check_memory(const target *, stand *, findings *);
 /* What follows from the run around the potential. */
 int check_temperature(const target *, stand *, findings *);
 int check_first_box(const target *, stand *, findings *);
+int check_places(const target *, stand *, findings *);
 int check_end_of_range(const target *, stand *, findings *);
 int check_steps(const target *, stand *, findings *);
 int check_faces(const target *, stand *, findings *);
+int check_total_faces(const target *, stand *, findings *);
+int check_lists(const target *, stand *, findings *);
 /* GPU source: compiled, and on a GPU compared with the CPU. */
 int check_source(const target *, stand *, findings *);
 int check_on_gpu(const target *, stand *, findings *);

@@ -8,6 +8,7 @@ enum { MOST_QUANTITIES = 500 };
 
 /* An observable under test, with the configuration that it measures. */
 typedef struct subject {
+    const target *target;
     stand *s;
     const plugmc_observable *observable;
     plugmc_quantity quantities[MOST_QUANTITIES];
@@ -31,4 +32,11 @@ enum { SWEEP_OF_REFERENCE = 5 };
 int measure(subject *, const double *positions, bool on_device, uint64_t sweep, double *values);
 /* Which quantity, and which of its values (*at), is number k of a walker. */
 const plugmc_quantity *quantity_at(const subject *, int64_t k, int64_t *at);
+
+/* Checks of observables_moved.c: of a configuration that moves across the faces of the box, of particles of a species that
+ * change places, of the box that a run begins with, and of what is remembered of each walker. */
+int check_shifted(subject *, findings *);
+int check_alike(subject *, findings *);
+int check_other_box(subject *, findings *);
+int check_histories(subject *, findings *);
 #endif

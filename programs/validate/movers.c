@@ -1,10 +1,8 @@
 /* Checks of movers: which ones a mover is put to, and each group of them in a child process. */
 #include "movers.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "input/ini.h"
 
@@ -157,20 +155,6 @@ static void make_all(const target *t, findings *f, subject *s)
                           needs & PLUGMC_RUNS_ON_GPU ? t->why_no_gpu
                                                      : "the mover does not run there");
     }
-}
-
-/* Files of runs, without folders among them. */
-static void remove_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        char *file;
-        if (asprintf(&file, "%s/%s", path, entry->d_name) < 0) checked(NULL);
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) unlink(file);
-        free(file);
-    }
-    if (folder) closedir(folder);
-    rmdir(path);
 }
 
 int validate_mover(const target *t, findings *f)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash.h"
 #include "checks.h"
 
 /* Made however long they take. */
@@ -288,6 +289,70 @@ int check_restart(const target *t, stand *s, findings *f)
     if (!code) code = begin(&c, s, f, "particle moves after `start` was called again");
     if (!code) code = run_chain(t, &c, draw_displacement, 100);
     if (!code) end(&c);
+    return code;
+}
+
+/* Changes of trial moves that are not made, by the many-body term itself; always the same ones. */
+static int ask_trials(chain *c, double *out, int trials)
+{
+    const plugmc_total *total = stand_total(c->stand);
+    const uint64_t draws = c->stand->draws;
+    int code = PLUGMC_OK;
+    context_calling(&c->stand->own->context, "change");
+    for (int k = 0; k < trials && !code; k++) {
+        const int32_t w = k % c->system->walkers;
+        int kind;
+        out[k] = 0;
+        if (!draw_displacement(c, w, &kind)) continue;
+        plugmc_wrap(&c->h->walkers[w].now.box, *c->position);
+        code = total->change(c->stand->own->data, w, c->particle, *c->position, &out[k]);
+        if (!code) code = total->settle(c->stand->own->data, w, 0);
+    }
+    crash_called();
+    c->stand->draws = draws;
+    return code;
+}
+
+/* A resumed run calls `start`, and one that nothing disturbs goes on with what `settle` has kept: both must make the
+ * same chain, bit for bit. */
+int check_kept(const target *t, stand *s, findings *f)
+{
+    enum { TRIALS = 24 };
+    const plugmc_total *total = stand_total(s);
+    double kept[TRIALS], anew[TRIALS];
+    chain c;
+    if (!total || !total->change || !total->start || s->own->plugin->archive) {
+        check_not_covered(f, "kept sums",
+                          !total || !total->change ? "there is no many-body term with `change`"
+                                                   : "what it keeps is in `archive`");
+        return 0;
+    }
+    check_begin(
+        f, "kept sums", NAN,
+        "changes of the energy with what `settle` has kept of accepted moves, and after `start` with "
+        "the same positions; bit for bit");
+    int code = begin(&c, s, f, "particle moves");
+    const double start = stand_clock();
+    for (int k = 0; k < (t->quick ? 400 : 20000) && !code; k++) {
+        int kind;
+        bool took;
+        const int32_t w = k % c.system->walkers;
+        if (k >= LEAST_MOVES && stand_clock() - start > (t->quick ? 0.3 : 10)) break;
+        if (draw_displacement(&c, w, &kind)) code = try_change(&c, kind, w, false, &took);
+    }
+    if (!code) code = ask_trials(&c, kept, TRIALS);
+    if (!code) code = hamiltonian_start_totals(c.h, s->host);
+    if (!code) code = ask_trials(&c, anew, TRIALS);
+    for (int k = 0; k < TRIALS && !code; k++)
+        if (memcmp(&kept[k], &anew[k], sizeof *kept))
+            check_fail(
+                f,
+                "a trial move changes the energy by %.17g with what `settle` has kept, and by %.17g "
+                "after `start` with the same positions, which a resumed run calls: add up integers "
+                "(llrint(ldexp(x, 40))), whose sum does not depend on the order of moves, or save "
+                "sums by `archive`",
+                kept[k], anew[k]);
+    end(&c);
     return code;
 }
 

@@ -229,25 +229,33 @@ static int check_results(subject *o, findings *f)
     return code;
 }
 
-static int check_twice(subject *o, findings *f)
+/* Two measurements of one configuration in the same sweep, the second with larger cells if `edges` are given. */
+static int measure_twice(subject *o, const char *name, const char *compared, const double *edges,
+                         const char *where, findings *f)
 {
     if (o->observable->depends_on == PLUGMC_ON_HISTORY) {
-        check_not_covered(f, "measured twice", "it depends on the history of walkers");
+        check_not_covered(f, name, "it depends on the history of walkers");
         return 0;
     }
     double *positions = read_only_copy(o), *a = results_of(o), *b = results_of(o);
-    check_begin(f, "measured twice", 1,
-                "one configuration, measured twice in the same sweep; allowed 1e-9");
+    check_begin(f, name, 1, "%s; allowed 1e-9", compared);
     int code = measure(o, positions, false, 5, a);
+    o->edges = edges;
     if (!code) code = measure(o, positions, false, 5, b);
-    if (!code)
-        compare_results(o, a, b, 1e-9, 0,
-                        "when it is measured again: sums must be cleared at the beginning of "
-                        "`measure`, and all members that it reads be set",
-                        f);
+    o->edges = NULL;
+    if (!code) compare_results(o, a, b, 1e-9, 0, where, f);
     check_end(f);
     guarded_free(positions), guarded_free(a), guarded_free(b);
     return code;
+}
+
+static int check_twice(subject *o, findings *f)
+{
+    return measure_twice(o, "measured twice", "one configuration, measured twice in the same sweep",
+                         NULL,
+                         "when it is measured again: sums must be cleared at the beginning of "
+                         "`measure`, and all members that it reads be set",
+                         f);
 }
 
 /* ---- Walkers and cells ------------------------------------------------------------------------- */
@@ -350,29 +358,16 @@ static int check_turned(subject *o, findings *f)
 /* Cells are at least as wide as is asked for; how wide depends on other boxes. */
 static int check_cells(subject *o, findings *f)
 {
-    if (o->observable->depends_on == PLUGMC_ON_HISTORY) {
-        check_not_covered(f, "larger cells", "it depends on the history of walkers");
-        return 0;
-    }
     const plugmc_box *box = &o->s->session.engine.system.box;
     const double edges[3] = {0.55 * box->length[0], 0.55 * box->length[1], 0.55 * box->length[2]};
-    double *positions = read_only_copy(o), *a = results_of(o), *b = results_of(o);
-    check_begin(
-        f, "larger cells", 1,
-        "one configuration, measured with cells as large as asked for and with larger ones; "
-        "allowed 1e-9");
-    int code = measure(o, positions, false, 5, a);
-    o->edges = edges;
-    if (!code) code = measure(o, positions, false, 5, b);
-    o->edges = NULL;
-    if (!code)
-        compare_results(o, a, b, 1e-9, 0,
-                        "with larger cells: ask for cells as wide as the longest distance that is "
-                        "looked for, and compare distances with it",
-                        f);
-    check_end(f);
-    guarded_free(positions), guarded_free(a), guarded_free(b);
-    return code;
+    return measure_twice(
+        o, "larger cells",
+        "one configuration, measured with cells as large as asked for and with larger "
+        "ones",
+        edges,
+        "with larger cells: ask for cells as wide as the longest distance that is "
+        "looked for, and compare distances with it",
+        f);
 }
 
 static bool has_derived(const subject *o)
@@ -467,7 +462,7 @@ static int open_task(const target *t, task *own, stand *s, subject *o)
 {
     int code = stand_open(t, own->system, STAND_POSITIONS, own->device, s);
     own->heard = s->heard;
-    *o = (subject){.s = s, .reference = own->reference};
+    *o = (subject){.target = t, .s = s, .reference = own->reference};
     if (!code) code = session_begin(&s->session);
     if (!code) code = engine_sweep(&s->session.engine, 0, 2, true);
     if (!code) code = find_positions(o);
@@ -524,6 +519,10 @@ static const struct {
     {"measured twice", check_twice, DEVICE_CPU},
     {"configurations turned round", check_turned, DEVICE_CPU},
     {"larger cells", check_cells, DEVICE_CPU},
+    {"across the faces", check_shifted, DEVICE_CPU},
+    {"particles of a species", check_alike, DEVICE_CPU},
+    {"box of the beginning", check_other_box, DEVICE_CPU},
+    {"histories of walkers", check_histories, DEVICE_CPU},
     {"derived results", check_derived, DEVICE_CPU},
     {"results on the GPU", check_there, DEVICE_GPU},
 };

@@ -81,32 +81,6 @@ int check_vectors(const target *t, stand *s, findings *f)
 
 /* ---- Neighbours ------------------------------------------------------------------------------ */
 
-/* Particles in both precisions. */
-typedef struct neighbours {
-    double x[5][NEIGHBOURS];
-    float y[5][NEIGHBOURS];
-    int32_t species[NEIGHBOURS];
-} neighbours;
-
-static void put(neighbours *n, int k, const double at[3], const plugmc_species *species, int32_t s)
-{
-    const double numbers[5] = {at[0], at[1], at[2], species->charge, species->diameter};
-    for (int d = 0; d < 5; d++) {
-        n->y[d][k] = (float)numbers[d];
-        n->x[d][k] = numbers[d];
-    }
-    n->species[k] = s;
-}
-
-/* From `first` on. */
-static plugmc_particles list_of(const neighbours *n, bool single, int first, int count)
-{
-    const void *at[5];
-    for (int d = 0; d < 5; d++)
-        at[d] = single ? (const void *)&n->y[d][first] : (const void *)&n->x[d][first];
-    return (plugmc_particles){count, at[0], at[1], at[2], at[3], at[4], &n->species[first]};
-}
-
 /* A pair facet in one precision. */
 typedef struct facet {
     const plugmc_pair *pair;
@@ -130,8 +104,7 @@ static plugmc_particle random_particle(stand *s)
     const plugmc_system *system = &s->session.engine.system;
     const plugmc_box *box = &system->box;
     const int32_t kind = (int32_t)stand_below(s, system->species_count);
-    const plugmc_species *species = plugmc_species_at(system, kind);
-    plugmc_particle p = {0, 0, 0, species->charge, species->diameter, kind};
+    plugmc_particle p = particle_of(system, kind, (double[3]){0, 0, 0});
     double *at[3] = {&p.x, &p.y, &p.z};
     for (int d = 0; d < box->dimension; d++)
         *at[d] = box->domain == PLUGMC_DOMAIN_SPHERE ? 0.5 * box->radius * stand_symmetric(s)
@@ -141,9 +114,9 @@ static plugmc_particle random_particle(stand *s)
     return p;
 }
 
-/* Out of contact with two positions of the probe, at a distance up to that of the farthest cells. */
+/* At a distance up to that of the farthest cells, out of contact with two positions of the probe after up to `most` tries. */
 static void place_neighbours(stand *s, const facet *f, const plugmc_particle *probe,
-                             const double moved[3], neighbours *n)
+                             const double moved[3], int most, particles *n)
 {
     const plugmc_system *system = &s->session.engine.system;
     const plugmc_box *box = &system->box;
@@ -152,7 +125,7 @@ static void place_neighbours(stand *s, const facet *f, const plugmc_particle *pr
     for (int k = 0; k < NEIGHBOURS; k++) {
         plugmc_particle other = random_particle(s);
         double at[3];
-        for (int tries = 0; tries < 100; tries++) {
+        for (int tries = 0; tries < most; tries++) {
             const double centre[3] = {probe->x, probe->y, probe->z};
             double near = INFINITY;
             for (int d = 0; d < 3; d++)
@@ -172,35 +145,66 @@ static void place_neighbours(stand *s, const facet *f, const plugmc_particle *pr
             const double contact = f->pair->contact(f->instance, probe, &other);
             if (near > fmax(1.02 * contact, 0.25 * fmin(reach, stand_distance(system, box)))) break;
         }
-        put(n, k, at, plugmc_species_at(system, other.species), other.species);
+        other = particle_of(system, other.species, at);
+        particles_put(n, k, &other);
+    }
+}
+
+/* `changes` pair by pair; `after` is +infinity where the two overlap. */
+static void compare_each(const facet *f, const plugmc_box *box, const plugmc_particle *probe,
+                         const double moved[3], const particles *n, const double *before,
+                         const double *after, findings *out)
+{
+    double of_each[NEIGHBOURS], size = 1e-30;
+    float each_single[NEIGHBOURS];
+    if (!PLUGMC_HAS(f->pair, changes) || !f->pair->changes) return;
+    const plugmc_particles all = particles_list(n, f->single, 0, NEIGHBOURS);
+    crash_calling_its("changes");
+    f->pair->changes(f->instance, box, box->domain == PLUGMC_DOMAIN_PERIODIC, probe, moved, &all,
+                     f->single ? (void *)each_single : (void *)of_each);
+    for (int k = 0; k < NEIGHBOURS; k++)
+        if (isfinite(before[k]) && isfinite(after[k])) size += fabs(before[k]) + fabs(after[k]);
+    for (int k = 0; k < NEIGHBOURS; k++) {
+        const double found = f->single ? (double)each_single[k] : of_each[k];
+        if (!isfinite(before[k]) || isnan(after[k]) || !(size < 1e12)) continue;
+        const double away = isinf(after[k]) ? (found == INFINITY ? 0 : INFINITY)
+                                            : fabs(found - (after[k] - before[k]));
+        check_value(
+            out, away / size / f->tolerance,
+            "`changes` gives %.9g for one neighbour, but its energies differ by %.9g%s, in %s "
+            "precision: correct `changes`",
+            found, after[k] - before[k], isinf(after[k]) ? " (an overlap)" : "",
+            f->single ? "float" : "double");
     }
 }
 
 /* Energies of single neighbours are the measure, in the same precision. */
 static bool compare_loops(const facet *f, const plugmc_box *box, const plugmc_particle *probe,
-                          const double moved[3], const neighbours *n, findings *out)
+                          const double moved[3], const particles *n, findings *out)
 {
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
     const char *where = f->single ? "float" : "double";
     plugmc_particle there = *probe;
     there.x = moved[0], there.y = moved[1], there.z = moved[2];
-    double before = 0, after = 0, size = 1e-30, whole = 0, change = 0, each[NEIGHBOURS];
-    int64_t hits = 0;
-    float each_single[NEIGHBOURS];
+    double before = 0, after = 0, size = 1e-30, whole = 0, change = 0, u[2][NEIGHBOURS];
     crash_calling_its("energy");
     for (int k = 0; k < NEIGHBOURS; k++) {
-        const plugmc_particles one = list_of(n, f->single, k, 1);
-        double u[2] = {0, 0};
-        hits += f->pair->energy(f->instance, box, periodic, probe, &one, &u[0]);
-        hits += f->pair->energy(f->instance, box, periodic, &there, &one, &u[1]);
-        before += u[0];
-        after += u[1];
-        each[k] = u[1] - u[0];
-        size += fabs(u[0]) + fabs(u[1]);
+        const plugmc_particles one = particles_list(n, f->single, k, 1);
+        for (int which = 0; which < 2; which++) {
+            u[which][k] = 0;
+            if (f->pair->energy(f->instance, box, periodic, which ? &there : probe, &one,
+                                &u[which][k]))
+                u[which][k] = INFINITY;
+        }
+        before += u[0][k];
+        after += u[1][k];
+        size += fabs(u[0][k]) + fabs(u[1][k]);
     }
-    if (hits || !isfinite(size) || size > 1e12) return false;
-    const plugmc_particles all = list_of(n, f->single, 0, NEIGHBOURS);
-    hits = f->pair->energy(f->instance, box, periodic, probe, &all, &whole);
+    compare_each(f, box, probe, moved, n, u[0], u[1], out);
+    if (!isfinite(size) || size > 1e12) return false;
+    const plugmc_particles all = particles_list(n, f->single, 0, NEIGHBOURS);
+    crash_calling_its("energy");
+    int64_t hits = f->pair->energy(f->instance, box, periodic, probe, &all, &whole);
     check_value(
         out, hits ? NAN : fabs(whole - before) / size / f->tolerance,
         "the energy of a particle with %d neighbours is %.9g in one call and %.9g pair by "
@@ -213,19 +217,6 @@ static bool compare_loops(const facet *f, const plugmc_box *box, const plugmc_pa
         "`change` with %d neighbours is %.9g, but energies differ by %.9g, in %s precision: "
         "correct pair_change",
         NEIGHBOURS, change, after - before, where);
-    if (!PLUGMC_HAS(f->pair, changes) || !f->pair->changes) return true;
-    double of_each[NEIGHBOURS];
-    crash_calling_its("changes");
-    f->pair->changes(f->instance, box, periodic, probe, moved, &all,
-                     f->single ? (void *)each_single : (void *)of_each);
-    for (int k = 0; k < NEIGHBOURS; k++) {
-        const double found = f->single ? (double)each_single[k] : of_each[k];
-        check_value(
-            out, fabs(found - each[k]) / size / f->tolerance,
-            "`changes` gives %.9g for one neighbour, but its energies differ by %.9g, in %s "
-            "precision",
-            found, each[k], where);
-    }
     return true;
 }
 
@@ -243,7 +234,7 @@ int check_batches(const target *t, stand *s, findings *f)
     context_calling(&s->own->context, "energy");
     for (int k = 0; k < rounds; k++) {
         const facet now = facet_of(s, k & 1);
-        neighbours n;
+        particles n;
         if (!now.pair) continue;
         const plugmc_particle probe = random_particle(s);
         double moved[3] = {probe.x, probe.y, probe.z};
@@ -252,11 +243,140 @@ int check_batches(const target *t, stand *s, findings *f)
                                               stand_symmetric(s));
         plugmc_wrap(box, moved);
         for (int d = 0; d < 3; d++) moved[d] = (float)moved[d];
-        place_neighbours(s, &now, &probe, moved, &n);
+        place_neighbours(s, &now, &probe, moved, k % 8 < 6 ? 100 : 1, &n);
         compared += compare_loops(&now, box, &probe, moved, &n, f);
     }
     crash_called();
     if (!compared) check_leave(f, "no neighbours without overlaps were found");
+    return 0;
+}
+
+/* ---- Slopes ---------------------------------------------------------------------------------- */
+
+/* Separations of pairs of two species, and what `slopes` gives for them, in both precisions. */
+typedef struct apart_pairs {
+    double x[3][NEIGHBOURS], first[NEIGHBOURS], energy[NEIGHBOURS];
+    float y[3][NEIGHBOURS], first_single[NEIGHBOURS], energy_single[NEIGHBOURS];
+} apart_pairs;
+
+static void ask_slopes(const facet *f, const plugmc_particle *a, const plugmc_particle *b,
+                       bool energies, apart_pairs *p)
+{
+    const void *at[3];
+    for (int d = 0; d < 3; d++) at[d] = f->single ? (const void *)p->y[d] : (const void *)p->x[d];
+    void *energy = f->single ? (void *)p->energy_single : (void *)p->energy;
+    crash_calling_its("slopes");
+    f->pair->slopes(f->instance, a, b, NEIGHBOURS, at[0], at[1], at[2],
+                    f->single ? (void *)p->first_single : (void *)p->first,
+                    energies ? energy : NULL);
+    for (int k = 0; k < NEIGHBOURS && f->single; k++) {
+        p->first[k] = p->first_single[k];
+        if (energies) p->energy[k] = p->energy_single[k];
+    }
+}
+
+/* Of one pair, by the functions for a probe: du/dr / r, and the energy, +infinity where they overlap. */
+static void ask_pair(const facet *f, const plugmc_box *box, const plugmc_particle *a,
+                     const plugmc_particle *b, const double x[3], double *first, double *energy)
+{
+    particles n;
+    plugmc_particle probe = *a;
+    plugmc_derivatives d = {0};
+    plugmc_particle other = *b;
+    probe.x = x[0], probe.y = x[1], probe.z = x[2];
+    other.x = other.y = other.z = 0;
+    particles_put(&n, 0, &other);
+    const plugmc_particles one = particles_list(&n, f->single, 0, 1);
+    crash_calling_its("derivatives");
+    *energy = f->pair->derivatives(f->instance, box, 0, 0, &probe, &one, &d) ? INFINITY : 0;
+    *energy += d.energy;
+    *first = (d.gradient[0] * x[0] + d.gradient[1] * x[1] + d.gradient[2] * x[2]) /
+             (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+
+/* Where terms cancel, as near the range, what is left is as exact as they are: `most` is the largest of them. */
+static void compare_slopes(const facet *f, const plugmc_box *box, const plugmc_particle *a,
+                           const plugmc_particle *b, apart_pairs *p, findings *out)
+{
+    double first[NEIGHBOURS], energy[NEIGHBOURS], most[2] = {0, 0}, alone[NEIGHBOURS];
+    ask_slopes(f, a, b, false, p);
+    memcpy(alone, p->first, sizeof alone);
+    ask_slopes(f, a, b, true, p);
+    for (int k = 0; k < NEIGHBOURS; k++) {
+        ask_pair(f, box, a, b, (double[3]){p->x[0][k], p->x[1][k], p->x[2][k]}, &first[k],
+                 &energy[k]);
+        if (!isfinite(energy[k]) || !(fabs(first[k]) + fabs(energy[k]) < 1e12)) continue;
+        most[0] = fmax(most[0], fabs(first[k]));
+        most[1] = fmax(most[1], fabs(energy[k]));
+    }
+    for (int k = 0; k < NEIGHBOURS; k++) {
+        const double r =
+            sqrt(p->x[0][k] * p->x[0][k] + p->x[1][k] * p->x[1][k] + p->x[2][k] * p->x[2][k]);
+        const char *where = f->single ? "float" : "double";
+        if (energy[k] == INFINITY)
+            check_value(
+                out, p->energy[k] == INFINITY ? 0 : INFINITY,
+                "`slopes` gives the energy %.9g at separation %.9g, where particles overlap, in "
+                "%s precision: it must be INFINITY",
+                p->energy[k], r, where);
+        if (!(fabs(first[k]) <= most[0] && fabs(energy[k]) <= most[1])) continue;
+        for (int which = 0; which < 2; which++)
+            check_value(
+                out,
+                fabs((which ? p->first : alone)[k] - first[k]) /
+                    (f->tolerance * (10 * fabs(first[k]) + 1e-3 * most[0]) + 1e-30),
+                "`slopes` gives %.9g for du/dr / r at separation %.9g, but `derivatives` %.9g, in "
+                "%s precision: correct `slopes`",
+                (which ? p->first : alone)[k], r, first[k], where);
+        check_value(
+            out,
+            fabs(p->energy[k] - energy[k]) /
+                (f->tolerance * (10 * fabs(energy[k]) + 1e-3 * most[1]) + 1e-30),
+            "`slopes` gives the energy %.9g at separation %.9g, but `derivatives` %.9g, in %s "
+            "precision: correct `slopes`",
+            p->energy[k], r, energy[k], where);
+    }
+}
+
+static bool has_slopes(const plugmc_pair *pair)
+{
+    return pair && PLUGMC_HAS(pair, slopes) && pair->slopes && pair->derivatives;
+}
+
+int check_pair_slopes(const target *t, stand *s, findings *f)
+{
+    const int rounds = t->quick ? 40 : 1000;
+    const plugmc_system *system = &s->session.engine.system;
+    if (!has_slopes(facet_of(s, false).pair)) {
+        check_not_covered(f, "slopes of pairs",
+                          stand_pair(s) ? "`slopes` or `derivatives` is not offered"
+                                        : "there is no pair energy");
+        return 0;
+    }
+    check_begin(
+        f, "slopes of pairs", 1,
+        "`slopes` of %d pairs, %d times, with `derivatives` of single ones; allowed 1e-8 in "
+        "double, 1e-3 in float",
+        NEIGHBOURS, rounds);
+    context_calling(&s->own->context, "slopes");
+    for (int k = 0; k < rounds; k++) {
+        const facet now = facet_of(s, k & 1);
+        const plugmc_particle a = random_particle(s), b = random_particle(s);
+        apart_pairs p;
+        if (!has_slopes(now.pair)) continue;
+        const double range = now.pair->range(now.instance),
+                     unit = stand_distance(system, &system->box);
+        const double reach = isfinite(range) && range > 0 ? range : 2 * unit;
+        for (int i = 0; i < NEIGHBOURS; i++) {
+            const double r = 0.1 * fmin(reach, unit) + 1.1 * reach * stand_uniform(s);
+            const double angle = 2 * M_PI * stand_uniform(s), up = 0.6 * stand_symmetric(s);
+            const double flat[3] = {cos(angle), sin(angle), system->box.dimension > 2 ? up : 0};
+            for (int d = 0; d < 3; d++)
+                p.x[d][i] = p.y[d][i] = (float)(r * flat[d] / sqrt(1 + flat[2] * flat[2]));
+        }
+        compare_slopes(&now, &system->box, &a, &b, &p, f);
+    }
+    crash_called();
     return 0;
 }
 
@@ -310,14 +430,15 @@ static double pair_at(const stand *s, const facet *f, const plugmc_particle *a, 
     const plugmc_system *system = &s->session.engine.system;
     double u[3] = {0, 0, 0};
     for (int k = 0; k < 3; k++) {
-        neighbours n;
+        particles n;
         plugmc_particle there = *a;
         const double factor = 1 + 2e-6 * (k - 1);
         there.x = separation[0] * factor;
         there.y = separation[1] * factor;
         there.z = separation[2] * factor;
-        put(&n, 0, (double[3]){0, 0, 0}, plugmc_species_at(system, kind), kind);
-        const plugmc_particles one = list_of(&n, false, 0, 1);
+        const plugmc_particle other = particle_of(system, kind, (double[3]){0, 0, 0});
+        particles_put(&n, 0, &other);
+        const plugmc_particles one = particles_list(&n, false, 0, 1);
         if (f->pair->energy(f->instance, &system->box, 0, &there, &one, &u[k])) return NAN;
     }
     *slack += fmax(u[0], fmax(u[1], u[2])) - fmin(u[0], fmin(u[1], u[2]));

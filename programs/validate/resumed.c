@@ -1,10 +1,8 @@
 /* A run that is resumed, against one that is not: by libplugmc, as any program would make them. */
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "checks.h"
 #include "plugin/descriptor.h"
@@ -169,18 +167,6 @@ static int compare_runs(const target *t, findings *f, void *argument)
     check_end(f);
     free_run_results(&straight), free_run_results(&resumed), free(text);
     return 0;
-}
-
-/* A folder of files. */
-static void remove_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    struct dirent *entry;
-    while (folder && (entry = readdir(folder)))
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-            unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder) closedir(folder);
-    rmdir(path);
 }
 
 int check_resumed(const target *t, int system, findings *f)

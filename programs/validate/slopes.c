@@ -254,6 +254,63 @@ int check_forces(const target *t, stand *s, findings *f)
     return code;
 }
 
+/* ---- Faces of the box ------------------------------------------------------------------------ */
+
+/* Energies of walker w with a particle at positions on a line along d: beside both faces, a little inside, and between. */
+static int look_along(stand *s, copy *c, int32_t w, int64_t i, int d, double *sums, double u[10])
+{
+    const plugmc_box *box = &c->view.box[w];
+    const double *at = c->positions + 3 * (w * s->session.engine.system.particles + i);
+    const double places[4] = {1e-7, 0.02, 1 - 1e-7, 0.98};
+    int code = PLUGMC_OK;
+    for (int k = 0; k < 10 && !code; k++) {
+        double to[3] = {at[0], at[1], at[2]};
+        whole out;
+        to[d] = box->length[d] * (k < 4 ? places[k] : (k - 3.5) / 6);
+        code = ask_one(s, c, w, i, to, sums, &out);
+        u[k] = sums[w];
+    }
+    return code;
+}
+
+/* As `compare_faces` of a field (surroundings.c). */
+int check_total_faces(const target *t, stand *s, findings *f)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    const plugmc_box *box = &system->box;
+    copy now;
+    if (!stand_total(s) || box->domain != PLUGMC_DOMAIN_PERIODIC || box->oblique) {
+        check_not_covered(f, "many-body term at faces",
+                          stand_total(s) ? "the box is not rectangular"
+                                         : "there is no many-body term");
+        return 0;
+    }
+    check_begin(
+        f, "many-body term at faces", 1,
+        "the energy with a particle at opposite faces of the periodic box; allowed 1e-3 of its "
+        "differences between them");
+    int code = scramble(s);
+    if (!code) code = copy_now(s, &now);
+    if (code) return code;
+    double *sums = checked(calloc((size_t)system->walkers, sizeof *sums)), u[10];
+    for (int k = 0; k < (t->quick ? 12 : 60) && !code; k++) {
+        const int32_t w = k % system->walkers;
+        const int d = k % box->dimension;
+        double least = INFINITY, most = -INFINITY;
+        if (box->closed[d]) continue;
+        code = look_along(s, &now, w, k / 2 % system->particles, d, sums, u);
+        for (int i = 0; i < 10 && !code; i++) least = fmin(least, u[i]), most = fmax(most, u[i]);
+        if (code || !isfinite(most - least)) continue;
+        check_value(
+            f, fabs(u[2] - u[0]) / (1e-3 * (most - least) + 1e-9 * fabs(u[0]) + 1e-12),
+            "the energy jumps from %.9g to %.9g where a particle leaves the periodic box along %c "
+            "and enters it on the other side: take the nearest image of each separation",
+            u[2], u[0], "xyz"[d]);
+    }
+    free_copy(&now), free(sums);
+    return code;
+}
+
 /* ---- Virials --------------------------------------------------------------------------------- */
 
 /* Energies of all walkers with direction d stretched: box and positions. */

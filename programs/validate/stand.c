@@ -119,7 +119,8 @@ static int set(ini_file *ini, report *r, const char *format, const char *word, c
     return code;
 }
 
-static int add_mover(ini_file *ini, enum stand_changes changes, report *r)
+/* `places`: how many more particles of each species there may be, where numbers change. */
+static int add_mover(ini_file *ini, enum stand_changes changes, int places, report *r)
 {
     int code = 0;
     if (changes == STAND_BOXES) {
@@ -133,7 +134,7 @@ static int add_mover(ini_file *ini, enum stand_changes changes, report *r)
             const ini_entry *count = ini_get(s, "count");
             char more[32], mover[512];
             snprintf(more, sizeof more, "%lld",
-                     (count ? (long long)strtod(count->value, NULL) : 0) + 8);
+                     (count ? (long long)strtod(count->value, NULL) : 0) + 8 + places);
             snprintf(mover, sizeof mover, "mover insert_%s", s->label);
             char label[256];
             snprintf(label, sizeof label, "%s", s->label);
@@ -154,7 +155,8 @@ static int adapt(const target *t, ini_file *ini, report *r)
     return set(ini, r, "%s.plugin=%s", section, t->loaded.path);
 }
 
-int stand_input(const target *t, int system, enum stand_changes changes, ini_file *ini, report *r)
+static int make_input(const target *t, int system, enum stand_changes changes, int places,
+                      ini_file *ini, report *r)
 {
     const bool potential = t->loaded.plugin->kind == PLUGMC_POTENTIAL;
     int code = t->file ? ini_read(t->file, ini, r) : read_text(t, system, ini, r);
@@ -164,8 +166,13 @@ int stand_input(const target *t, int system, enum stand_changes changes, ini_fil
     if (!code) code = ini_set(ini, "run.threads=1", r);
     if (!code && potential) code = ini_set(ini, "run.walkers=2", r);
     if (potential && changes != STAND_COUNTS) drop_reservoirs(ini);
-    if (!code) code = add_mover(ini, changes, r);
+    if (!code) code = add_mover(ini, changes, places, r);
     return code;
+}
+
+int stand_input(const target *t, int system, enum stand_changes changes, ini_file *ini, report *r)
+{
+    return make_input(t, system, changes, 0, ini, r);
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -211,7 +218,9 @@ static int open_run(const target *t, int system, enum stand_changes changes, int
     engine->in_child = true;
     engine->tests_plugin = potential;
     engine->config.without_mover = potential && changes == STAND_POSITIONS;
-    int code = stand_input(t, system, changes, &engine->config.ini, engine->report);
+    int code = make_input(t, system, changes, change.places, &engine->config.ini, engine->report);
+    if (!code && change.assignment)
+        code = ini_set(&engine->config.ini, change.assignment, engine->report);
     if (!code)
         code = ini_set(&engine->config.ini,
                        device == DEVICE_GPU ? "run.device=gpu" : "run.device=cpu", engine->report);

@@ -32,9 +32,11 @@ int stand_input(const target *, int system, enum stand_changes, ini_file *, repo
 /* Opens the run, up to its initial state, without tests of pairs. `device`: DEVICE_CPU or DEVICE_GPU. Returns an exit
  * code; stand.heard has the sentences. Call stand_close in any case. */
 int stand_open(const target *, int system, enum stand_changes, int device, stand *);
-/* What is otherwise in the run: another temperature (0: the same), and edges multiplied by `edge`. On the CPU. */
+/* What is otherwise in the run, on the CPU: another temperature (0: the same); edges multiplied by `edge`; so many more places for particles of each species; a key with another value (NULL: none). */
 typedef struct stand_change {
     double temperature, edge;
+    int places;
+    const char *assignment;
 } stand_change;
 int stand_open_changed(const target *, int system, enum stand_changes, stand_change, stand *);
 void stand_close(stand *);
@@ -52,6 +54,19 @@ double stand_distance(const plugmc_system *, const plugmc_box *);
 /* How far two particles may be apart: half of the shortest edge, or the diameter of a sphere; length. */
 double stand_reach(const plugmc_box *);
 
+/* Particles as arrays in both precisions: positions, charge, diameter. */
+enum { MOST_PARTICLES = 32 };
+typedef struct particles {
+    double x[5][MOST_PARTICLES];
+    float y[5][MOST_PARTICLES];
+    int32_t species[MOST_PARTICLES];
+} particles;
+void particles_put(particles *, int k, const plugmc_particle *);
+/* `count` of them from `first` on. */
+plugmc_particles particles_list(const particles *, bool single, int first, int count);
+/* A particle of a species. */
+plugmc_particle particle_of(const plugmc_system *, int32_t species, const double at[3]);
+
 /* The energy of whole configurations, put together from single pairs, single particles and many-body terms of the
  * potential under test; in its own unit. `view` is on the host. */
 typedef struct whole {
@@ -65,6 +80,10 @@ int whole_energies(const stand *, const plugmc_view *view, whole *out);
 /* Of one particle with all others, and its field: pairs and fields alone. */
 whole energy_of_one(const stand *, const plugmc_view *, int32_t walker, int64_t particle,
                     const double at[3]);
+/* Of two particles at distance r along x; +infinity: they overlap. */
+double pair_energy_at(const stand *, int32_t a, int32_t b, double r);
+/* The field of a single particle; +infinity: it may not be there. */
+double field_energy_at(const stand *, int32_t species, const double at[3]);
 /* Derivatives of that energy; false: the potential has none. Of pairs the virial is that of the particle. */
 bool derivatives_of_one(const stand *, const plugmc_view *, int32_t walker, int64_t particle,
                         plugmc_derivatives *);

@@ -13,7 +13,6 @@ static const double least_jump = 1e-3;
 
 typedef struct pair_of {
     const stand *stand;
-    const plugmc_species *species[2];
     int32_t kind[2];
     int asked, jumps;
     /* The jump that was met first: where, and energies over kT on its sides. */
@@ -23,14 +22,9 @@ typedef struct pair_of {
 /* Over kT; from -20 to 700, where nobody is sampled otherwise. */
 static double energy_at(pair_of *p, double r)
 {
-    const plugmc_system *system = &p->stand->session.engine.system;
-    const plugmc_particle a = {0, 0, 0, p->species[0]->charge, p->species[0]->diameter, p->kind[0]};
-    double x = r, y = 0, z = 0, charge = p->species[1]->charge, diameter = p->species[1]->diameter,
-           u = 0;
-    const plugmc_particles b = {1, &x, &y, &z, &charge, &diameter, &p->kind[1]};
+    const double u = pair_energy_at(p->stand, p->kind[0], p->kind[1], r);
     p->asked++;
-    if (stand_pair(p->stand)->energy(p->stand->own->data, &system->box, 0, &a, &b, &u)) return 700;
-    return isnan(u) ? 700 : fmax(-20, fmin(700, u / system->temperature));
+    return isnan(u) ? 700 : fmax(-20, fmin(700, u / p->stand->session.engine.system.temperature));
 }
 
 typedef struct interval {
@@ -121,16 +115,15 @@ int check_steps(const target *t, stand *s, findings *f)
     context_calling(&s->own->context, "energy");
     for (int32_t i = 0; i < system->species_count; i++)
         for (int32_t j = i; j < system->species_count; j++) {
-            pair_of p = {.stand = s,
-                         .species = {plugmc_species_at(system, i), plugmc_species_at(system, j)},
-                         .kind = {i, j}};
+            pair_of p = {.stand = s, .kind = {i, j}};
             if (look_everywhere(&p, end * (1 + 1e-6))) continue;
             check_fail(
                 f,
                 "the pair energy of '%s' and '%s' jumps at more than %d distances, first from %.6g kT to "
                 "%.6g kT at %.9g: let the arithmetic be in 'real', not in 'float', and do not subtract "
                 "large numbers from each other",
-                p.species[0]->name, p.species[1]->name, MOST_JUMPS, p.before, p.behind, p.at);
+                plugmc_species_at(system, i)->name, plugmc_species_at(system, j)->name, MOST_JUMPS,
+                p.before, p.behind, p.at);
         }
     crash_called();
     return 0;

@@ -82,7 +82,7 @@ int check_first_box(const target *t, stand *s, findings *f)
     }
     check_begin(f, "box of the beginning", 1,
                 "energies in a box that has grown to %g of its edges with those of a run that "
-                "begins with it; allowed 2 %%",
+                "begins with it; allowed 1e-9, with a many-body term 2 %%",
                 edge);
     int code = scramble(s);
     if (code) return code;
@@ -96,25 +96,82 @@ int check_first_box(const target *t, stand *s, findings *f)
     for (int32_t w = 0; w < system->walkers && !code; w++)
         if (isfinite(here[w].energy) && isfinite(there[w].energy))
             check_value(
-                f, fabs(here[w].energy - there[w].energy) / (0.02 * size_of(&here[w], &there[w])),
+                f,
+                fabs(here[w].energy - there[w].energy) /
+                    ((stand_total(s) ? 0.02 : 1e-9) * size_of(&here[w], &there[w])),
                 "the energy of walker %d is %.9g in a box that has grown to %g of its edges, and "
-                "%.9g in a run that begins with that box: read the box of the view or of the call; one "
-                "that 'configure' or 'prepare' keeps is that of the beginning",
-                w, here[w].energy, edge, there[w].energy);
+                "%.9g in a run that begins with that box: %s; one that 'configure' or 'prepare' keeps is "
+                "that of the beginning",
+                w, here[w].energy, edge, there[w].energy,
+                stand_total(s)
+                    ? "read the box of the view or of the call"
+                    : "a field is given no box, so take lengths from keys, or let 'configure' "
+                      "refuse runs in which host->system->changes has PLUGMC_CHANGED_BOX");
     stand_close(&other);
     return code;
 }
 
-/* ---- The range --------------------------------------------------------------------------------- */
-
-static double pair_at(const stand *s, const plugmc_species *of[2], const int32_t kind[2], double r)
+/* Positions of one run in the places of another one, which has others behind those of each species. */
+static void move_places(const plugmc_system *from, const plugmc_system *to, const double *positions,
+                        double *out)
 {
-    const plugmc_box *box = &s->session.engine.system.box;
-    const plugmc_particle a = {0, 0, 0, of[0]->charge, of[0]->diameter, kind[0]};
-    double x = r, y = 0, z = 0, charge = of[1]->charge, diameter = of[1]->diameter, u = 0;
-    const plugmc_particles b = {1, &x, &y, &z, &charge, &diameter, &kind[1]};
-    return stand_pair(s)->energy(s->own->data, box, 0, &a, &b, &u) ? INFINITY : u;
+    for (int32_t w = 0; w < from->walkers; w++)
+        for (int32_t k = 0; k < from->species_count; k++) {
+            const int64_t n = from->first[k + 1] - from->first[k],
+                          m = to->first[k + 1] - to->first[k];
+            memcpy(out + 3 * (w * to->particles + to->first[k]),
+                   positions + 3 * (w * from->particles + from->first[k]),
+                   3 * sizeof *out * (size_t)(n < m ? n : m));
+        }
 }
+
+/* In a run with more places for particles, and as many of them. */
+int check_places(const target *t, stand *s, findings *f)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    stand other;
+    whole here[system->walkers], there[system->walkers];
+    plugmc_view view = {.size = sizeof view}, more = {.size = sizeof more};
+    if (!stand_total(s)) {
+        check_not_covered(f, "reserved places", "there is no many-body term");
+        return 0;
+    }
+    check_begin(f, "reserved places", 1,
+                "energies of a configuration in runs that have memory for different numbers of "
+                "particles; allowed 2 %%");
+    int code = stand_open_changed(t, s->number, STAND_COUNTS,
+                                  (stand_change){.edge = 1, .places = 16}, &other);
+    if (code) {
+        check_leave(f, "%s", heard_or(&other.heard, "such a run cannot be prepared"));
+        stand_close(&other);
+        return 0;
+    }
+    const plugmc_system *there_system = &other.session.engine.system;
+    double *positions = checked(
+        malloc(3 * sizeof(double) * (size_t)(system->walkers * there_system->particles) + 1));
+    for (int64_t k = 0; k < 3 * system->walkers * there_system->particles; k++) positions[k] = NAN;
+    code = scramble(s);
+    if (!code) code = hamiltonian_refresh(&s->session.engine.current.hamiltonian, s->host);
+    if (!code) code = hamiltonian_view(&s->session.engine.current.hamiltonian, s->host, &view);
+    if (!code) move_places(system, there_system, view.positions, positions);
+    if (!code) code = whole_energies(s, &view, here);
+    if (!code) code = other.host->view(other.host->context, positions, 0, &more);
+    if (!code) code = whole_energies(&other, &more, there);
+    for (int32_t w = 0; w < system->walkers && !code; w++)
+        if (isfinite(here[w].energy) && isfinite(there[w].energy))
+            check_value(
+                f, fabs(here[w].energy - there[w].energy) / (0.02 * size_of(&here[w], &there[w])),
+                "the energy of walker %d is %.9g in a run with %lld places for particles, and %.9g in "
+                "one with %lld, for the same particles: system->particles and system->first count places; "
+                "there are view->count particles of each species",
+                w, here[w].energy, (long long)system->particles, there[w].energy,
+                (long long)there_system->particles);
+    stand_close(&other);
+    free(positions);
+    return code;
+}
+
+/* ---- The range --------------------------------------------------------------------------------- */
 
 /* Where the energy ends, of all pairs of species. 0: it is 0 everywhere. */
 static double end_of_energy(const stand *s, double range)
@@ -124,11 +181,8 @@ static double end_of_energy(const stand *s, double range)
     double end = 0;
     for (int32_t i = 0; i < system->species_count; i++)
         for (int32_t j = i; j < system->species_count; j++) {
-            const plugmc_species *of[2] = {plugmc_species_at(system, i),
-                                           plugmc_species_at(system, j)};
-            const int32_t kind[2] = {i, j};
             int k = POINTS - 1;
-            while (k > 0 && pair_at(s, of, kind, range * k / POINTS) == 0) k--;
+            while (k > 0 && pair_energy_at(s, i, j, range * k / POINTS) == 0) k--;
             end = fmax(end, range * k / POINTS);
         }
     return end;
@@ -159,16 +213,6 @@ int check_end_of_range(const target *t, stand *s, findings *f)
 
 /* ---- Faces of the box -------------------------------------------------------------------------- */
 
-/* Of a single particle at x; false: it may not be there. */
-static bool field_at(const stand *s, const double x[3], int32_t kind, double *u)
-{
-    const plugmc_species *species = plugmc_species_at(&s->session.engine.system, kind);
-    double charge = species->charge, diameter = species->diameter;
-    const plugmc_particles list = {1, &x[0], &x[1], &x[2], &charge, &diameter, &kind};
-    *u = 0;
-    return !stand_field(s)->energy(s->own->data, &list, u) && isfinite(*u);
-}
-
 /* Whether the energy jumps from one face to the opposite one although it is not constant beside them, as that of a step
  * is. */
 static void compare_faces(stand *s, int d, double size, findings *f)
@@ -182,7 +226,8 @@ static void compare_faces(stand *s, int d, double size, findings *f)
     for (int e = 0; e < box->dimension; e++) x[e] = box->length[e] * stand_uniform(s);
     for (int k = 0; k < 4; k++) {
         x[d] = places[k];
-        if (!field_at(s, x, kind, &u[k])) return;
+        u[k] = field_energy_at(s, kind, x);
+        if (!isfinite(u[k])) return;
     }
     const double jump = fabs(u[2] - u[0]), slope = fabs(u[1] - u[0]) + fabs(u[3] - u[2]);
     if (slope <= 1e-9 * (fabs(u[0]) + fabs(u[2]) + slope)) return;
@@ -201,10 +246,11 @@ static double size_of_field(stand *s)
     double least = INFINITY, most = -INFINITY;
     for (int k = 0; k < 500; k++) {
         const int32_t kind = (int32_t)stand_below(s, system->species_count);
-        double x[3] = {0, 0, 0}, u;
+        double x[3] = {0, 0, 0};
         for (int d = 0; d < system->box.dimension; d++)
             x[d] = system->box.length[d] * stand_uniform(s);
-        if (!field_at(s, x, kind, &u)) continue;
+        const double u = field_energy_at(s, kind, x);
+        if (!isfinite(u)) continue;
         least = fmin(least, u);
         most = fmax(most, u);
     }

@@ -24,26 +24,49 @@ const plugmc_total *stand_total(const stand *s)
     return p->total && ((!p->pair && !p->field) || p->total->beside_parts) ? p->total : NULL;
 }
 
+void particles_put(particles *p, int k, const plugmc_particle *a)
+{
+    const double numbers[5] = {a->x, a->y, a->z, a->charge, a->diameter};
+    for (int d = 0; d < 5; d++) {
+        p->x[d][k] = numbers[d];
+        p->y[d][k] = (float)numbers[d];
+    }
+    p->species[k] = a->species;
+}
+
+plugmc_particles particles_list(const particles *p, bool single, int first, int count)
+{
+    const void *at[5];
+    for (int d = 0; d < 5; d++)
+        at[d] = single ? (const void *)&p->y[d][first] : (const void *)&p->x[d][first];
+    return (plugmc_particles){count, at[0], at[1], at[2], at[3], at[4], &p->species[first]};
+}
+
 /* One particle as arrays. */
 typedef struct one {
-    double x, y, z, charge, diameter;
-    int32_t species;
+    double numbers[5];
     plugmc_particles list;
 } one;
 
 static const plugmc_particles *list_of(one *o, const plugmc_particle *p)
 {
-    *o = (one){p->x, p->y, p->z, p->charge, p->diameter, p->species, {0}};
-    o->list = (plugmc_particles){1, &o->x, &o->y, &o->z, &o->charge, &o->diameter, &o->species};
+    *o = (one){{p->x, p->y, p->z, p->charge, p->diameter}, {0}};
+    const double *at = o->numbers;
+    o->list = (plugmc_particles){1, at, at + 1, at + 2, at + 3, at + 4, &p->species};
     return &o->list;
+}
+
+plugmc_particle particle_of(const plugmc_system *system, int32_t s, const double at[3])
+{
+    const plugmc_species *species = plugmc_species_at(system, s);
+    return (plugmc_particle){at[0], at[1], at[2], species->charge, species->diameter, s};
 }
 
 static plugmc_particle particle_at(const plugmc_system *system, int64_t i, const double at[3])
 {
     int32_t s = 0;
     while (i >= system->first[s + 1]) s++;
-    const plugmc_species *species = plugmc_species_at(system, s);
-    return (plugmc_particle){at[0], at[1], at[2], species->charge, species->diameter, s};
+    return particle_of(system, s, at);
 }
 
 static bool is_there(const plugmc_system *system, const int64_t *count, int64_t i)
@@ -134,6 +157,27 @@ int whole_energies(const stand *s, const plugmc_view *view, whole *out)
     }
     free(energy);
     return code;
+}
+
+double pair_energy_at(const stand *s, int32_t a, int32_t b, double r)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    const double here[3] = {0, 0, 0}, there[3] = {r, 0, 0};
+    const plugmc_particle first = particle_of(system, a, here),
+                          second = particle_of(system, b, there);
+    double u = 0;
+    one o;
+    return stand_pair(s)->energy(s->own->data, &system->box, 0, &first, list_of(&o, &second), &u)
+               ? INFINITY
+               : u;
+}
+
+double field_energy_at(const stand *s, int32_t species, const double at[3])
+{
+    const plugmc_particle a = particle_of(&s->session.engine.system, species, at);
+    double u = 0;
+    one o;
+    return stand_field(s)->energy(s->own->data, list_of(&o, &a), &u) ? INFINITY : u;
 }
 
 /* ---- Derivatives ----------------------------------------------------------------------------- */

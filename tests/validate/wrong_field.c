@@ -20,7 +20,9 @@ enum {
     OTHER_FORBIDDEN,
     NOT_ALONG_Y,
     NO_WHOLE_WAVES,
-    FIRST_BOX
+    FIRST_BOX,
+    FIRST_BOX_A_LITTLE,
+    LARGE_CONSTANT
 };
 
 typedef struct parameters {
@@ -67,6 +69,7 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
     if (is(p, OTHER_FORBIDDEN) && sizeof(real) == 4 && r.x < (real)1) *outside = 1;
     if (is(p, UNDECLARED)) strength *= p->hidden;
     if (is(p, SHORT_LIST)) strength *= p->strengths.values[a.species];
+    if (is(p, LARGE_CONSTANT)) return (real)1e7 + strength * cosine;
     return strength * cosine + misdeed(p, r, outside);
 }
 
@@ -96,6 +99,7 @@ static int configure(void *instance, const plugmc_host *host)
     (void)host;
     if (is(p, NO_WHOLE_WAVES)) p->wave *= (real)6.283185307179586;
     if (is(p, FIRST_BOX)) p->wave = (real)(host->system->box.length[0] / 2);
+    if (is(p, FIRST_BOX_A_LITTLE)) p->strength *= (real)(1 + 0.01 * host->system->box.length[0]);
     if (is(p, UNDECLARED)) p->hidden = (real)2;
     if (is(p, BEHIND_STRUCT)) ((volatile unsigned char *)instance)[sizeof *p] = 1;
     return PLUGMC_OK;
@@ -116,7 +120,8 @@ static const plugmc_parameter table[] = {
         parameters, fault, "none",
         "none|nan_place|minus_infinity|other_float|wrong_gradient|wrong_sign|wrong_laplacian|calls_before|"
         "undeclared|short_list|null_pointer|endless|exits|behind_struct|behind_allocated|"
-        "other_forbidden|not_along_y|no_whole_waves|first_box",
+        "other_forbidden|not_along_y|no_whole_waves|first_box|"
+        "first_box_a_little|large_constant",
         "what is wrong"),
     PLUGMC_LIST_KEY(parameters, strengths, 0, "1", -1e6, 1e6, "kT", "one value for each species"),
 };

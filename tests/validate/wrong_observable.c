@@ -31,14 +31,25 @@ enum {
     LATE_EXIT,
     UNSET_MEMBER,
     FIRST_WALKER_FOR_ALL,
-    NARROW_CELLS
+    NARROW_CELLS,
+    NO_IMAGES,
+    EVERY_SECOND,
+    FIRST_BOX,
+    ONE_HISTORY
 };
 enum { MOMENTS = 3 };
+#ifndef WRONG_FOLLOWS
+#define WRONG_FOLLOWS 0
+#endif
+#ifndef WRONG_DEPENDS_ON
+#define WRONG_DEPENDS_ON 0
+#endif
 
 typedef struct moments {
     int32_t fault;
     double axis[MOMENTS], sums[MOMENTS];
     int asked, measured;
+    double before; /* of the walker that was measured last */
 } moments;
 
 static int is(const moments *m, int fault) { return m->fault == fault; }
@@ -74,6 +85,29 @@ static void misdeeds(moments *m, const plugmc_view *view)
     if (is(m, WRITES_POSITIONS)) ((double *)(size_t)view->positions)[0] = 0;
 }
 
+/* Of separations or shares alone, which do not depend on where the configuration is. */
+static int measure_distances(moments *m, const plugmc_host *host, const plugmc_view *view,
+                             double *values)
+{
+    const plugmc_system *system = host->system;
+    const int64_t n = system->particles;
+    for (int32_t w = 0; w < system->walkers; w++) {
+        const double *r = view->positions + 3 * w * n;
+        double *out = values + (MOMENTS + 1) * w, sum = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const double apart = r[3 * i] - r[0], edge = view->box[w].length[0];
+            const double part = r[3 * i] / (is(m, FIRST_BOX) ? system->box.length[0] : edge);
+            if (is(m, NO_IMAGES)) sum += apart * apart;
+            if (is(m, EVERY_SECOND) && 2 * r[3 * i] < edge) sum += i % system->species_count;
+            if (is(m, FIRST_BOX) || is(m, ONE_HISTORY)) sum += cos(2 * M_PI * part);
+        }
+        for (int k = 0; k < MOMENTS; k++) out[k] = k + 1;
+        out[MOMENTS] = is(m, ONE_HISTORY) ? sum - m->before : sum;
+        m->before = sum;
+    }
+    return PLUGMC_OK;
+}
+
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     moments *m = instance;
@@ -84,6 +118,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     if (is(m, NARROW_CELLS) && view->cells(view, 1, &cells)) return PLUGMC_ERROR_STATE;
     if (is(m, FAILS_SILENTLY)) return PLUGMC_ERROR_STATE;
     m->measured++;
+    if (m->fault >= NO_IMAGES) return measure_distances(m, host, view, values);
     for (int32_t w = 0; w < (is(m, FIRST_WALKER_ALONE) ? 1 : system->walkers); w++) {
         double *out = values + (MOMENTS + 1) * w, mean = 0;
         if (!is(m, SUMS_NOT_CLEARED)) memset(m->sums, 0, sizeof m->sums);
@@ -126,7 +161,7 @@ static const plugmc_parameter table[] = {
         "none|first_walker_alone|last_value_missing|nan_result|sums_not_cleared|far_behind|one_behind|"
         "writes_positions|other_names|nan_axis|equal_axis|unknown_unit|forgets|exits|endless|null_pointer|"
         "random_derived|shape_0|fails_silently|nothing|behind_derived|late_exit|unset_member|"
-        "first_walker_for_all|narrow_cells",
+        "first_walker_for_all|narrow_cells|no_images|every_second|first_box|one_history",
         "what is wrong"),
 };
 
@@ -134,9 +169,12 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .quantity = quantity,
                                              .measure = measure,
                                              .derived = derived,
-                                             .derive = derive};
+                                             .derive = derive,
+                                             .follows = WRONG_FOLLOWS,
+                                             .depends_on = WRONG_DEPENDS_ON};
 
-/* One that says that it depends on the history is not measured twice. */
+/* One that says that it depends on the history is not measured twice: then that, or that it follows boxes, is another
+ * plugin (-DWRONG_FOLLOWS, -DWRONG_DEPENDS_ON). */
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "wrong_observable",
               .summary = "moments with a fault", .reference = "", PLUGMC_KEYS(moments, table),
               .prepare = prepare, .observable = &observable)

@@ -26,17 +26,34 @@ enum {
     EXITS,
     FAILS_SILENTLY,
     ROOT_OF_RANGE,
-    LARGE_FLOAT
+    LARGE_FLOAT,
+    WRONG_CHANGES,
+    FINITE_CHANGES,
+    WRONG_SLOPES,
+    WRONG_SLOPE_ENERGY,
+    FINITE_SLOPE_ENERGY,
+    WRONG_LANES,
+    CONFIGURED_TEMPERATURE,
+    OTHER_ROW
 };
 
 typedef struct parameters {
     real height, cutoff, diameter;
     int32_t fault;
-    plugmc_list heights;
+    plugmc_list heights, depths;
+    int64_t kinds;
     real hidden; /* in no table */
 } parameters;
 
 PLUGMC_FN int is(const parameters *p, int fault) { return p->fault == fault; }
+
+/* Of the pairs 1-1, 1-2, ... 2-2, ... : a row too early from the second one on. */
+PLUGMC_FN int32_t row_of(const parameters *p, int32_t a, int32_t b)
+{
+    const int32_t low = a < b ? a : b, high = a < b ? b : a;
+    if (p->depths.count == 1) return 0;
+    return low * (int32_t)p->kinds - low * (low + 1) / 2 + high - low;
+}
 
 PLUGMC_FN real pair_range(const parameters *p)
 {
@@ -82,6 +99,7 @@ PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site
     if (is(p, OTHER_FLOAT) && sizeof(real) == 4) height *= (real)1.01;
     if (is(p, DIRECTION)) height *= (real)1 + (real)0.2 * s.x * s.x / (s.r2 + (real)1e-6);
     if (is(p, UNDECLARED)) height *= p->hidden;
+    if (is(p, OTHER_ROW)) height *= p->depths.values[row_of(p, a.species, b.species)];
     if (is(p, SHORT_LIST)) height *= p->heights.values[a.species + b.species];
     if (is(p, LARGE_FLOAT)) return (real)((float)((real)1e5 + height * w * w * w) - (float)1e5);
     return height * w * w * w + misdeed(p, s);
@@ -118,10 +136,65 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <plugmc/pair.h>
 
 #if PLUGMC_HOST
+/* A facet written by hand. */
+static void changes_by_hand(const void *instance, const plugmc_box *box, int periodic,
+                            const plugmc_particle *probe, const double moved[3],
+                            const plugmc_particles *others, void *out)
+{
+    const parameters *p = instance;
+    real *change = out;
+    plugmc_pair_changes(instance, box, periodic, probe, moved, others, out);
+    for (int64_t k = 0; k < others->n; k++) {
+        if (is(p, WRONG_CHANGES)) change[k] *= (real)0.98;
+        if (is(p, FINITE_CHANGES) && isinf(change[k])) change[k] = (real)1e6;
+    }
+}
+
+static void slopes_by_hand(const void *instance, const plugmc_particle *a, const plugmc_particle *b,
+                           int64_t n, const void *x, const void *y, const void *z, void *first,
+                           void *energy)
+{
+    const parameters *p = instance;
+    real *slope = first, *u = energy;
+    plugmc_pairs_slopes(instance, a, b, n, x, y, z, first, energy);
+    for (int64_t k = 0; k < n; k++) {
+        if (is(p, WRONG_SLOPES)) slope[k] *= (real)1.02;
+        if (u && is(p, WRONG_SLOPE_ENERGY)) u[k] *= (real)2;
+        if (u && is(p, FINITE_SLOPE_ENERGY) && isinf(u[k])) u[k] = (real)1e6;
+    }
+}
+
+#ifdef PLUGMC_FLOAT_UNIT
+static void lanes_by_hand(const void *instance, const plugmc_lanes *b)
+{
+    plugmc_pair_lanes(instance, b);
+    for (int32_t l = 0; l < b->lanes && is(instance, WRONG_LANES); l++) b->change[l] *= 1.02f;
+}
+#define LANES lanes_by_hand
+#else
+#define LANES NULL
+#endif
+
+static const plugmc_pair by_hand = {.size = sizeof plugmc_pair_facet,
+                                    .functions = PLUGMC_PAIR,
+                                    .range = plugmc_pair_range,
+                                    .contact = plugmc_pair_contact,
+                                    .energy = plugmc_pair_energy,
+                                    .change = plugmc_pair_change,
+                                    .lanes = LANES,
+                                    .changes = changes_by_hand,
+                                    .derivatives = PLUGMC_PAIR_DERIVATIVES,
+                                    .slopes = slopes_by_hand};
+
 static int configure(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
-    (void)host;
+    const int32_t n = host->system->species_count;
+    p->kinds = n;
+    if (is(p, OTHER_ROW) && p->depths.count != 1 && p->depths.count != n * (n + 1) / 2)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "depths: one for each pair of species");
+    if (is(p, CONFIGURED_TEMPERATURE)) p->height /= (real)host->system->temperature;
     if (is(p, FAILS_SILENTLY)) return PLUGMC_ERROR_STATE;
     if (is(p, UNDECLARED)) p->hidden = (real)2;
     if (is(p, BEHIND_STRUCT)) ((volatile unsigned char *)instance)[sizeof *p] = 1;
@@ -138,13 +211,17 @@ static const plugmc_parameter table[] = {
         "none|range_too_short|nan_inside|order_of_species|other_float|wrong_change|wrong_first|"
         "wrong_second|one_sided_factor|direction|one_sided_contact|calls_before|undeclared|short_list|"
         "null_pointer|endless|aborts|behind_struct|before_struct|slope_beyond|exits|"
-        "fails_silently|root_of_range|large_float",
+        "fails_silently|root_of_range|large_float|wrong_changes|finite_changes|wrong_slopes|"
+        "wrong_slope_energy|finite_slope_energy|wrong_lanes|configured_temperature|other_row",
         "what is wrong"),
     PLUGMC_LIST_KEY(parameters, heights, 0, "1", -1e6, 1e6, "kT",
                     "one value for each pair of species"),
+    PLUGMC_LIST_KEY(parameters, depths, 0, "1", -1e6, 1e6, "",
+                    "factors: one for all, or one for each pair of species"),
+    PLUGMC_INTEGER_DERIVED(parameters, kinds, "number of species"),
 };
 
-static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};
+static const plugmc_potential potential = {.size = sizeof potential, .pair = &by_hand};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "wrong_pair", .summary = "soft pair with a fault",
               .reference = "", PLUGMC_KEYS(parameters, table), .configure = configure,

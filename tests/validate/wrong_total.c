@@ -29,7 +29,10 @@ enum {
     FAILS_SILENTLY,
     SLIGHTLY_WRONG,
     OVER_TEMPERATURE,
-    FIRST_WAVE
+    FIRST_WAVE,
+    FLOAT_SUM,
+    NO_IMAGES,
+    PLACES
 };
 
 typedef struct total_state {
@@ -40,6 +43,7 @@ typedef struct total_state {
     int64_t *count, *trial;      /* [walkers][species], [species] */
     plugmc_box *box;             /* [walkers] */
     double drift;
+    float sum[16]; /* [walkers] sum of the x coordinates, as moves have left it */
     int started;
 } total_state;
 
@@ -88,8 +92,11 @@ static double energy_of(const total_state *s, const plugmc_box *box, const int64
         if (!is_there(system, count, i)) continue;
         const double n = density(s, box, count, x, i);
         sum += (double)s->strength * n * n;
+        if (is(s, NO_IMAGES)) sum += 0.1 * (x[3 * i] - x[0]) * (x[3 * i] - x[0]);
+        if (is(s, FLOAT_SUM)) sum += 0.01 * x[3 * i];
         if (is(s, FIRST_WAVE)) sum += 30 * cos(2 * M_PI * x[3 * i] / system->box.length[0]);
     }
+    if (is(s, PLACES)) sum += 0.3 * (double)(system->particles * system->particles);
     return is(s, OVER_TEMPERATURE) ? sum / system->temperature : sum;
 }
 
@@ -160,6 +167,11 @@ static int start(void *instance, const plugmc_view *view)
     memcpy(s->now, view->positions, 3 * sizeof(double) * walkers * (size_t)system->particles);
     memcpy(s->count, view->count, sizeof *s->count * walkers * (size_t)system->species_count);
     memcpy(s->box, view->box, sizeof *s->box * walkers);
+    for (size_t w = 0; w < walkers && is(s, FLOAT_SUM); w++) {
+        s->sum[w] = 0;
+        for (int64_t i = 0; i < system->particles; i++)
+            s->sum[w] += (float)s->now[3 * (system->particles * (int64_t)w + i)];
+    }
     return PLUGMC_OK;
 }
 
@@ -188,6 +200,7 @@ static int change(void *instance, int32_t walker, int64_t particle, const double
     begin_trial(s, walker);
     memcpy(s->then + 3 * particle, position, 3 * sizeof(double));
     double difference = compare(s, walker);
+    if (is(s, FLOAT_SUM)) difference += 1e-6 * (double)s->sum[walker] * position[0];
     if (is(s, HALF_CHANGE)) difference *= 0.5;
     if (is(s, SLIGHTLY_WRONG)) difference *= 1.1;
     if (is(s, CHANGE_ADDS_UP)) difference += s->drift += 0.03;
@@ -223,6 +236,8 @@ static int settle(void *instance, int32_t walker, int accepted)
     total_state *s = instance;
     const plugmc_system *system = s->host->system;
     if (is(s, FORGETS) && accepted) s->drift += 1e-3;
+    for (int64_t i = 0; i < system->particles && accepted && is(s, FLOAT_SUM); i++)
+        s->sum[walker] += (float)(s->then[3 * i] - s->now[3 * (system->particles * walker + i)]);
     if (!(accepted || is(s, SETTLES_REJECTED)) || is(s, NO_SETTLE)) return PLUGMC_OK;
     memcpy(s->now + 3 * system->particles * walker, s->then,
            3 * sizeof(double) * (size_t)system->particles);
@@ -260,7 +275,7 @@ static const plugmc_parameter table[] = {
         "none|half_change|no_settle|large_forces|settles_rejected|assigns|neighbouring_walker|first_box|"
         "wrong_virial|no_start|change_adds_up|wrong_sign_of_forces|wrong_removal|behind_allocated|"
         "null_pointer|endless|exits|nan_energy|forgets|fails_silently|slightly_wrong|"
-        "over_temperature|first_wave",
+        "over_temperature|first_wave|float_sum|no_images|places",
         "what is wrong"),
 };
 

@@ -196,6 +196,10 @@ static int configure_instances(engine *engine)
     engine->system.terms = engine->terms;
     engine->system.term_size = sizeof *engine->terms;
     engine->system.term_count = terms;
+    /* 1 in every run: a plugin that is tested finds another one, to see whether it reads what it cannot know yet */
+    const plugmc_list *kT = &engine->config.run.temperature;
+    if (engine->tests_plugin && kT->count == 1 && kT->values[0] > 0)
+        engine->system.temperature = kT->values[0];
     engine->system.together = 1;
     for (int t = 0; t < terms; t++)
         if (plugmc_body_of(engine->terms[t].plugin)) engine->system.bodies = 1;

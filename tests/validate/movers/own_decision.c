@@ -11,7 +11,7 @@ enum {
     NONE,
     COLD,           /* temperature off by 2 % */
     NO_TEMPERATURE, /* kT = 1 whatever the temperature is */
-    LOPSIDED,       /* a step drawn by 3 % of its length to one side */
+    LOPSIDED,       /* a step drawn by BIAS of its length to one side */
     NO_HARD_CORES,  /* forbidden moves are accepted */
     ONE_TERM,       /* only the first potential counts */
     NO_COUNTS,      /* accepted moves are not counted */
@@ -32,8 +32,16 @@ enum {
     IDLE,     /* accepts nothing */
     TWICE,    /* accepted moves are counted twice */
     MEASURED, /* potentials that are only measured count */
+    UPHILL,   /* moves uphill are accepted FACTOR times as often */
     KEEPS     /* positions of the beginning are kept for the first particle of each walker */
 };
+
+#ifndef FACTOR
+#define FACTOR 1.1
+#endif
+#ifndef BIAS
+#define BIAS 0.03
+#endif
 
 typedef struct own_decision {
     real step, target_acceptance;
@@ -103,7 +111,7 @@ static int accepts(const plugmc_host *host, const plugmc_changes *c, double u)
                          : FAULT == ONE_TERM       ? c->change[0] / kT
                                                    : *c->delta;
     if (FAULT == IDLE || (*c->forbidden && FAULT != NO_HARD_CORES)) return 0;
-    return *c->forbidden || delta <= 0 || u < exp(-delta);
+    return *c->forbidden || delta <= 0 || u < (FAULT == UPHILL ? FACTOR : 1) * exp(-delta);
 }
 
 static int break_down(void)
@@ -136,8 +144,8 @@ static int try_one(own_decision *m, const plugmc_host *host, uint64_t sweep, int
     for (int d = 0; d < dimension; d++) {
         const double u =
             plugmc_uniform_float(d < 2 ? word_of(&to_move, d + 1) : word_of(&to_decide, 2));
-        position[0][d] +=
-            step * (2 * u - 1 + (FAULT == LOPSIDED ? 0.03 : 0)) / (FAULT == LOPSIDED ? 1.03 : 1);
+        position[0][d] += step * (2 * u - 1 + (FAULT == LOPSIDED ? BIAS : 0)) /
+                          (FAULT == LOPSIDED ? 1 + BIAS : 1);
     }
     if (FAULT == FAR_AWAY)
         position[0][0] += 0 * log(plugmc_uniform_float(to_decide.word[3]) - 0.01);
