@@ -60,6 +60,7 @@ int starting_read(session *session, const asked *a, output_data *found)
     for (int s = 0; s < config->species_count && a->capacity; s++)
         if (a->capacity[s] > config->species[s].capacity)
             config->species[s].capacity = a->capacity[s];
+    if (a->if_there) resume_choice(config);
     int opening = session_open(session);
     if (!code) code = reading ? reading : opening;
     return code || !ini_find(&config->ini, "run") ? code : own_files_check(session);
@@ -191,6 +192,8 @@ static void say_where(const session *session)
 {
     char words[240];
     const team *t = team_now();
+    if (session->engine.device.choice)
+        report_note(session->engine.report, "%s", session->engine.device.choice);
     if (t->parts > 1)
         report_note(session->engine.report,
                     "%d processes, each of %d walker%s is spread over %d%s%s; of the first:",

@@ -14,7 +14,7 @@
 #include "plugin/loader.h"
 #include "plugin/search.h"
 #include "base/report.h"
-#include "engine/matching.h"
+#include "engine/fitting.h"
 #include "engine/listing.h"
 #include "plugin/descriptor.h"
 
