@@ -74,12 +74,32 @@ static inline double seconds_in_groups(const plugmc_system *system, int in_doubl
     return (5.5e-7 + (pairs_have_energies(system) ? each : 0)) / system->threads;
 }
 
-/* The same on a GPU: one block takes all decisions of a walker, and the others work out the pairs. */
+/* The same on a GPU: one block takes all decisions of a walker, and the others work out the pairs. Measured are single
+ * walkers of 8,192 particles and more; for fewer the start of a sweep is added, an estimate, and walkers are taken to be
+ * swept one after the other, which they are not. */
 static inline double seconds_in_groups_on_gpu(const plugmc_system *system)
 {
-    enum { SIDE_BY_SIDE = 64 }; /* walkers: two blocks of each at once */
-    const double n = (double)system->particles, start = 1e-5 / n;
-    return fmax((5.1e-8 + start) / least_of(system->walkers, SIDE_BY_SIDE), 8.6e-13 * n);
+    const double n = (double)system->particles, start = 3e-5 / n;
+    return fmax(5.1e-8 + start, 8.6e-13 * n);
+}
+
+/* plugmc_mover.speed on a GPU, where each trial move is a sum over waves: 1,000, 4,500 and 32,500 charges
+ * (bench/results/2026-11-29-small-systems-h200.md). Launches of a trial move are those of all walkers. */
+static inline int speed_of_waves(const void *instance, const plugmc_system *system,
+                                 plugmc_speed *out)
+{
+    int waves = 0;
+    (void)instance;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_total *total = many_body_of(plugmc_term_at(system, t));
+        if (total && !(PLUGMC_HAS(total, waves) && total->waves)) return PLUGMC_UNANSWERED;
+        waves |= total != NULL;
+    }
+    if (!waves) return PLUGMC_UNANSWERED;
+    out->trials = (double)(system->particles * system->walkers);
+    if (PLUGMC_HAS(out, gpu_seconds))
+        out->gpu_seconds = fmax(1.5e-6 / system->walkers, 2.2e-10 * (double)system->particles);
+    return PLUGMC_OK;
 }
 
 #endif

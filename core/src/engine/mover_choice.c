@@ -67,35 +67,35 @@ static bool gpu_is_there(void)
 
 /* ---- What is said ----------------------------------------------------------------------------- */
 
-static void put_seconds(FILE *out, const char *before, double seconds, const char *after)
+/* Trial moves a second. */
+static void put_rate(FILE *out, const char *before, double seconds, const char *unit)
 {
     if (seconds < INFINITY)
-        fprintf(out, "%s%.2g%s", before, 1 / seconds, after);
+        fprintf(out, "%s%.2g%s", before, 1 / seconds, unit);
     else
-        fprintf(out, "%sunknown%s", before, after);
+        fprintf(out, "%sspeed unknown", before);
 }
 
-/* "[mover auto]: 'a', about 1e+06 trial moves a second on one core; 'b' 5e+05". malloc'ed. */
+/* "[mover auto]: 'a' on one core, 1e+06 trial moves a second expected; 'b' 5e+05". malloc'ed. */
 static char *words_of_choice(const engine *engine, const ini_section *section,
                              const mover_offers *offers, const mover_offer *best, bool on_gpu)
 {
     const int device = on_gpu ? DEVICE_GPU : DEVICE_CPU;
+    const mover_offer *here = fastest_on(offers, DEVICE_CPU);
     char *text;
     size_t size;
     FILE *out = checked(open_memstream(&text, &size));
-    fprintf(out, "[%s]: '%s'", section->name, best->name);
-    put_seconds(out, ", ", seconds_on(best, device), " trial moves a second expected");
-    fputs(on_gpu ? " on a GPU" : " on one core", out);
-    if (on_gpu && engine->config.run.device == DEVICE_AUTO) {
-        const mover_offer *here = fastest_on(offers, DEVICE_CPU);
-        if (here) fprintf(out, "; '%s'", here->name);
-        if (here) put_seconds(out, " on one core ", here->on_cpu, "");
-    }
+    fprintf(out, "[%s]: '%s' on %s", section->name, best->name, on_gpu ? "a GPU" : "one core");
+    put_rate(out, ", ", seconds_on(best, device), " trial moves a second expected");
     for (int i = 0; i < offers->count; i++) {
         const mover_offer *o = &offers->all[i];
         if (o == best || !is_eligible(o, device)) continue;
         fprintf(out, "; '%s'", o->name);
-        put_seconds(out, " ", seconds_on(o, device), "");
+        put_rate(out, " ", seconds_on(o, device), "");
+    }
+    if (on_gpu && engine->config.run.device == DEVICE_AUTO && here) {
+        fprintf(out, "; on one core '%s'", here->name);
+        put_rate(out, " ", here->on_cpu, "");
     }
     fclose(out);
     return checked(text);

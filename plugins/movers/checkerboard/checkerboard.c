@@ -291,12 +291,23 @@ typedef struct expected {
     int wide;   /* cells are taken one after the other on the CPU, and a warp each on a GPU */
 } expected;
 
+/* A box that changes must not become as narrow as two ranges, which ends a run. One that begins with four of them is no
+ * advice. */
+static int may_become_too_narrow(const plugmc_system *system)
+{
+    const int changes = (system->changes & PLUGMC_CHANGED_BOX) != 0;
+    int narrow = 0;
+    for (int a = 0; a < system->box.dimension; a++)
+        narrow |= system->box.length[a] < 4 * system->range;
+    return changes && narrow;
+}
+
 static int expect(const checkerboard *me, const plugmc_system *system, expected *e)
 {
     const int dimension = system->box.dimension;
     const double r = system->range;
     double m[3], w = 0;
-    if (!cells_expected(me, system, m)) return 0;
+    if (!cells_expected(me, system, m) || may_become_too_narrow(system)) return 0;
     e->images = 1;
     for (int a = 0; a < dimension; a++) {
         w = fmax(w, system->box.length[a] / m[a]);

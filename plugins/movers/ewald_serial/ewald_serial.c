@@ -567,24 +567,6 @@ static int prepare(void *instance, const plugmc_host *host)
     return code ? code : load_kernels(s, host);
 }
 
-/* Sums over waves: 1,000, 4,500 and 32,500 charges on an H200 (bench/results/2026-11-29-small-systems-h200.md). Launches
- * of a trial move are those of all walkers. */
-static int speed(const void *instance, const plugmc_system *system, plugmc_speed *out)
-{
-    int waves = 0;
-    (void)instance;
-    for (int32_t k = 0; k < system->term_count; k++) {
-        const plugmc_total *total = many_body_of(plugmc_term_at(system, k));
-        if (total && !(PLUGMC_HAS(total, waves) && total->waves)) return PLUGMC_UNANSWERED;
-        waves |= total != NULL;
-    }
-    if (!waves) return PLUGMC_UNANSWERED;
-    out->trials = (double)(system->particles * system->walkers);
-    if (PLUGMC_HAS(out, gpu_seconds))
-        out->gpu_seconds = fmax(1.5e-6 / system->walkers, 2.2e-10 * (double)system->particles);
-    return PLUGMC_OK;
-}
-
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(ewald_serial, step, "0.1", 1e-12, 1e12, "length",
                     "largest displacement of a trial move, uniform in the disk or ball"),
@@ -610,5 +592,5 @@ PLUGMC_PLUGIN(.name = "ewald_serial",
                                            PLUGMC_CHANGED_RUNG,
                                 .sweep = sweep, .counts = counts,
                                 .good_for = "charges with Ewald sums on a GPU",
-                                .same_moves = "serial", .speed = speed, .driver = &driver),
+                                .same_moves = "serial", .speed = speed_of_waves, .driver = &driver),
               .prepare = prepare, .gpu_source = gpu_source, .archive = archive);
