@@ -192,8 +192,6 @@ static void say_where(const session *session)
 {
     char words[240];
     const team *t = team_now();
-    if (session->engine.device.choice)
-        report_note(session->engine.report, "%s", session->engine.device.choice);
     if (t->parts > 1)
         report_note(session->engine.report,
                     "%d processes, each of %d walker%s is spread over %d%s%s; of the first:",
@@ -268,6 +266,8 @@ int starting_prepare(session *session)
 
 int starting_make_state(session *session, const asked *a, const origin *from)
 {
+    const char *choice = session->engine.device.choice;
+    if (choice && !a->again) report_note(session->engine.report, "%s", choice);
     int code = share_threads(&session->engine);
     if (!code) count_threads(session);
     if (!code) code = starting_prepare(session);

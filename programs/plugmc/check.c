@@ -213,6 +213,7 @@ int command_check(int argc, char **argv)
         for (int i = 0; i < a.architecture_count && !code; i++)
             code = compile_all(&session, nvrtc, a.architectures[i]);
     }
+    if (!code && session.engine.device.choice) printf("%s\n", session.engine.device.choice);
     if (!code) code = starting_prepare(&session);
     if (!code) code = try_totals(&session);
     if (!code) {
@@ -230,7 +231,6 @@ int command_check(int argc, char **argv)
         if (*gain_words(&session.engine, gain)) printf("%s\n", gain + strlen("; "));
         if (!session.engine.device.gpu)
             printf("runs on the CPU (%s)\n", session.engine.device.why_no_gpu);
-        if (session.engine.device.choice) printf("%s\n", session.engine.device.choice);
         print_movers(&session.engine);
         pair_table_write(stdout, &session.engine, "");
         printf("%s: ready to run\n", a.asked.file);

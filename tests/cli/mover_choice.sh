@@ -64,7 +64,7 @@ test_mover_of_hard_disks()
 # A few disks are as fast on a core.
 test_mover_of_few_hard_disks()
 {
-    input $'dimension = 2\npacking_fraction = 0.6' "$(atoms 256)" '[potential hard_disk]'
+    input $'dimension = 2\npacking_fraction = 0.6' "$(atoms 64)" '[potential hard_disk]'
     chooses checkerboard "checkerboard on one core"
 }
 
@@ -121,8 +121,8 @@ test_mover_of_many_walkers()
 # Weights of energies are for movers that leave their decisions to the core.
 test_mover_beside_weights()
 {
-    input "$cube" "$(atoms 500)" "$liquid"
-    printf '[mover wang_landau]\nvariable = energy\nmin = -3000\nmax = 0\nbins = 10\n' >>sim.ini
+    input "$cube" "$(atoms 500)" "$liquid" 'equilibrate = 10'
+    printf '[mover wang_landau]\nvariable = energy\nmin = -3000\nmax = 0\nbins = 10\nlearning = 10\n' >>sim.ini
     chooses serial "serial on one core"
 }
 
@@ -199,10 +199,10 @@ test_keys_that_only_some_have()
 {
     input "$cube" "$(atoms 500)" "$liquid"
     echo "trials = 16" >>sim.ini
-    refuses 3 "sim.ini:17: [mover auto] unknown key 'trials': where the mover is chosen, step, target_acceptance and every are all keys \
+    refuses 3 "sim.ini:18: [mover auto] unknown key 'trials': where the mover is chosen, step, target_acceptance and every are all keys \
 there are; name a mover to set others"
     sed -i 's/^trials/stepp/' sim.ini
-    refuses 3 "sim.ini:17: [mover auto] unknown key 'stepp'; did you mean 'step'?"
+    refuses 3 "sim.ini:18: [mover auto] unknown key 'stepp'; did you mean 'step'?"
 }
 
 # What is wrong elsewhere is said as if a mover were named, all of it, and once.
