@@ -53,7 +53,8 @@ static inline int any_many_body(const plugmc_system *system)
 static inline double seconds_one_by_one(const plugmc_system *system)
 {
     const double pairs = pairs_have_energies(system) ? 2e-7 + 1.2e-9 * particles_near(system) : 0;
-    return (4e-7 + pairs) / least_of(system->threads, system->walkers);
+    const double far = least_of(1e-6, 1.2e-11 * (double)system->particles); /* beyond the caches */
+    return (4e-7 + pairs + far) / least_of(system->threads, system->walkers);
 }
 
 /* plugmc_mover.speed of that, where a sweep has as many trial moves as there are particles. */
@@ -70,7 +71,7 @@ static inline int speed_one_by_one(const void *instance, const plugmc_system *sy
 /* A group of trial moves side by side, with all particles of the system. */
 static inline double seconds_in_groups(const plugmc_system *system, int in_double)
 {
-    const double each = (in_double ? 1.7e-9 : 1e-9) * (double)system->particles;
+    const double each = (in_double ? 2.8e-9 : 1e-9) * (double)system->particles;
     return (5.5e-7 + (pairs_have_energies(system) ? each : 0)) / system->threads;
 }
 

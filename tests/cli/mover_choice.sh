@@ -220,6 +220,18 @@ test_other_errors_are_told_as_always()
     cmp of_auto "$err" || fail "expected the same sentences"
 }
 
+# Movers may divide walkers on one device alone.
+test_no_mover_is_chosen_for_more_processes_than_walkers()
+{
+    input "$cube" "$(atoms 500)" "$liquid" 'walkers = 2'
+    plugmc check sim.ini --processes 4
+    expect_exit 3
+    grep -Fq "[mover auto] with more processes than walkers no mover is chosen: name one that divides a walker among \
+processes, such as 'brush' or 'checkerboard'" "$err" || fail "expected that there is no choice"
+    must check sim.ini --processes 2 --set run.device=cpu
+    expect_chosen "brush on one core"
+}
+
 test_check_compares_all_movers()
 {
     input "$(oblique 9 3)" "$(atoms 500)" "$liquid" 'device = cpu'
@@ -227,4 +239,12 @@ test_check_compares_all_movers()
     grep -Eq "^\* brush +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+$" "$out" || fail "expected the speed of brush"
     grep -Eq "^  serial +[0-9.e+]+ +[0-9.e+]+ +- +-$" "$out" || fail "expected that of serial, which has no GPU for one walker"
     grep -Eq "^  checkerboard +needs a rectangular box, but the lattice vectors" "$out" || fail "expected why it does not fit"
+}
+
+test_info_explains_the_choice()
+{
+    must info auto
+    expect_output "auto (mover): the mover of single particles that says to be the fastest"
+    must info mover auto
+    expect_output "[mover auto]"
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpu/gpu.h"
+#include "parallel/team.h"
 
 static const char automatic[] = "auto";
 
@@ -183,16 +184,41 @@ static int open_trial(const engine *engine, struct engine *trial)
     return code;
 }
 
+/* Some movers can divide a walker among processes on some devices only, and say so when they are prepared. */
+static int refuse_division(const engine *engine, const ini_section *section,
+                           const mover_offers *offers)
+{
+    char *text;
+    size_t size;
+    FILE *out = checked(open_memstream(&text, &size));
+    const char *between = "such as ";
+    for (int i = 0; i < offers->count; i++) {
+        if (!offers->all[i].single || *offers->all[i].why_not) continue;
+        fprintf(out, "%s'%s'", between, offers->all[i].name);
+        between = " or ";
+    }
+    fclose(out);
+    const int code = report_error(
+        engine->report, EXIT_INPUT, ini_source(&engine->config.ini, section), section->line,
+        "[%s] with more processes than walkers no mover is chosen: name one that divides a walker "
+        "among processes%s%s",
+        section->name, *text ? ", " : "", text);
+    free(text);
+    return code;
+}
+
 /* One core, so that the chain is the same on any number of them. */
 static int choose_for(engine *engine, const struct engine *trial, plugin_section *p)
 {
     enum { ONE_CORE = 1 };
     mover_offers offers = offers_of_movers(trial, NULL, ONE_CORE);
-    bool on_gpu;
+    const bool divided = team_now()->ranks > trial->processes.all_walkers;
+    bool on_gpu = false;
     const mover_offer *best =
-        choose_offer(&offers, engine->config.run.device, gpu_is_there, &on_gpu);
-    int code =
-        best ? check_keys(engine, p->section, best) : refuse_all(engine, p->section, &offers);
+        divided ? NULL : choose_offer(&offers, engine->config.run.device, gpu_is_there, &on_gpu);
+    int code = best      ? check_keys(engine, p->section, best)
+               : divided ? refuse_division(engine, p->section, &offers)
+                         : refuse_all(engine, p->section, &offers);
     if (!code) {
         free(engine->device.choice);
         engine->device.choice = words_of_choice(engine, p->section, &offers, best, on_gpu);

@@ -9,7 +9,7 @@ bool is_left_to_choice(const plugin_section *);
 
 /* Replaces the mover of each such section, in config.ini too, by the key `plugin`, so that everything that reads the
  * configuration later finds the mover's name. The choice depends on the input and, with [run] device = auto, on whether
- * there is a GPU; neither on threads nor on processes, unless these divide walkers among them. engine->device.choice
+ * there is a GPU; neither on threads nor on processes. Where processes divide a walker among them it is refused. engine->device.choice
  * says what was chosen and why. If the potentials cannot be configured, the sections are left out
  * (device.leaves_out_choice), so that whoever configures the rest finds the errors. Returns 0 or an exit code. */
 int choose_movers(engine *);
