@@ -29,9 +29,10 @@ const plugmc_parameter run_table[] = {
     PLUGMC_INTEGER_KEY(
         run_section, threads, "0", 0, 4096, "",
         "threads on the CPU; 0: all that the machine offers, or one if that is faster"),
-    PLUGMC_CHOICE_KEY(run_section, device, "auto", "auto|cpu|gpu",
-                      "where to run; auto: on the GPU, if there is one and the mover "
-                      "supports it"),
+    PLUGMC_CHOICE_KEY(
+        run_section, device, "auto", "auto|cpu|gpu",
+        "where to run; auto: on a GPU, if there is one, the mover supports it and says "
+        "that it is clearly faster there"),
     PLUGMC_INTEGER_KEY(run_section, gpu, "0", 0, 1023, "", "index of the GPU to run on"),
     PLUGMC_FLAG_KEY(run_section, fast_math, "no",
                     "approximate functions in GPU kernels: faster, but the chain differs "
@@ -157,7 +158,10 @@ const plugmc_parameter ladder_table[] = {
     PLUGMC_LIST_KEY(ladder_section, values_2, 0, "", -1e300, 1e300, "", "its values"),
 };
 static const plugmc_parameter mover_table[] = {
-    PLUGIN_KEY,
+    PLUGMC_TEXT_KEY(plugin_section, plugin, "",
+                    "name of the plugin, or path of its .so (with a '/'); if empty, the section's "
+                    "label; auto: the mover of single particles that says to be the fastest for "
+                    "this system, with the keys step and target_acceptance"),
     PLUGMC_INTEGER_KEY(
         plugin_section, every, "1", 1, 1e14, "sweeps",
         "the mover acts in every n-th sweep; several movers act in the order of their "

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/report.h"
+
 ini_section *ini_find(const ini_file *file, const char *kind)
 {
     for (int i = 0; i < file->count; i++)
@@ -16,6 +18,23 @@ ini_entry *ini_get(const ini_section *s, const char *key)
     for (int i = 0; i < s->count; i++)
         if (strcmp(s->entries[i].key, key) == 0) return &s->entries[i];
     return NULL;
+}
+
+const char *ini_decide(ini_section *s, const char *key, const char *value)
+{
+    ini_entry *entry = ini_get(s, key);
+    if (!entry) {
+        s->entries = checked(realloc(s->entries, ((size_t)s->count + 1) * sizeof *s->entries));
+        entry = &s->entries[s->count++];
+        *entry = (ini_entry){.key = checked(strdup(key))};
+    }
+    free(entry->value);
+    free(entry->origin);
+    entry->value = checked(strdup(value));
+    entry->origin = checked(strdup("chosen"));
+    entry->line = 0;
+    entry->used = true;
+    return entry->value;
 }
 
 void ini_section_free(ini_section *s)

@@ -4,7 +4,7 @@
 
 #include "engine/engine.h"
 
-/* A note for each mover of a long run without a GPU whose trial moves another one makes several times faster. Once the
- * run is prepared. */
+/* A note for each mover of a long run whose trial moves another one makes several times faster on the same device. Once
+ * the run is prepared. */
 void advise_other_movers(const engine *);
 #endif

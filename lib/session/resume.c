@@ -8,6 +8,7 @@
 #include "input/comparison.h"
 #include "archive/lock.h"
 #include "archive/averages.h"
+#include "engine/mover_choice.h"
 #include "session/history.h"
 #include "records/json.h"
 #include "records/results.h"
@@ -120,6 +121,31 @@ int resume_glance(session *session, bool numbers, output_data *found, bool accep
     if (!code) code = compare_all(session, found, accept);
     session->engine.report = heard;
     return code;
+}
+
+/* ---- Movers that were chosen ---------------------------------------------------------------- */
+
+static void take_choice(plugin_section *p, const ini_file *then)
+{
+    const ini_section *section = ini_section_named(then, p->section->name);
+    const ini_entry *entry = section ? ini_get(section, "plugin") : NULL;
+    if (entry) p->plugin = ini_decide(p->section, "plugin", entry->value);
+}
+
+void resume_choice(config *config)
+{
+    report unheard = {.hear = hear_nothing};
+    ini_file then = {0};
+    char *text = NULL;
+    bool any = false;
+    for (int i = 0; i < config->plugin_count; i++) any |= is_left_to_choice(&config->plugins[i]);
+    const char *path = config->run.output;
+    if (!any || !path || access(path, F_OK) || output_read_ini(path, &text, &unheard)) return;
+    if (!ini_read_archived(path, text, &then, &unheard))
+        for (int i = 0; i < config->plugin_count; i++)
+            if (is_left_to_choice(&config->plugins[i])) take_choice(&config->plugins[i], &then);
+    ini_free(&then);
+    free(text);
 }
 
 /* ---- A finished run ------------------------------------------------------------------------- */

@@ -60,6 +60,7 @@ int starting_read(session *session, const asked *a, output_data *found)
     for (int s = 0; s < config->species_count && a->capacity; s++)
         if (a->capacity[s] > config->species[s].capacity)
             config->species[s].capacity = a->capacity[s];
+    if (a->if_there) resume_choice(config);
     int opening = session_open(session);
     if (!code) code = reading ? reading : opening;
     return code || !ini_find(&config->ini, "run") ? code : own_files_check(session);
@@ -265,6 +266,8 @@ int starting_prepare(session *session)
 
 int starting_make_state(session *session, const asked *a, const origin *from)
 {
+    const char *choice = session->engine.device.choice;
+    if (choice && !a->again) report_note(session->engine.report, "%s", choice);
     int code = share_threads(&session->engine);
     if (!code) count_threads(session);
     if (!code) code = starting_prepare(session);

@@ -103,6 +103,7 @@ static int prepare(void *instance, const plugmc_host *host)
 static int speed(const void *instance, const plugmc_system *system, plugmc_speed *out)
 {
     const double trials = (double)((const insert *)instance)->trials;
+    if (any_many_body(system)) return PLUGMC_UNANSWERED;
     out->seconds = 0.5 * seconds_one_by_one(system);
     out->trials = trials * system->walkers;
     return PLUGMC_OK;

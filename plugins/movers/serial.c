@@ -68,5 +68,5 @@ PLUGMC_PLUGIN(
             .sweep = plugmc_sweep,
             .good_for = "all systems except electrons, changing numbers of particles, and many "
                         "walkers on a GPU",
-            .same_moves = "brush checkerboard", .speed = speed_one_by_one))
+            .same_moves = "brush checkerboard ewald_serial", .speed = speed_one_by_one))
 #endif

@@ -1,4 +1,5 @@
 /* plugmc check. */
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "energy/on_device.h"
 #include "plugin/answers.h"
 #include "engine/device_choice.h"
+#include "engine/mover_offers.h"
 #include "quantum/variational_on_device.h"
 #include "engine/pair_table.h"
 #include "engine/refusals.h"
@@ -26,8 +28,9 @@ static const char check_help[] =
     "       plugmc check FILE.ini --json [--points] [--results] [--set ...]\n"
     "\n"
     "Does everything that comes before a run: reads the input, loads plugins, checks that they fit\n"
-    "together, estimates memory, and compiles the kernels (for the GPU of this machine, or for sm_NN,\n"
-    "which needs no GPU; NN = all: 75, 80, 90, 100 and 120). With --processes N it checks the first\n"
+    "together, estimates memory, prints how fast each mover would be and why others do not fit, and\n"
+    "compiles the kernels (for the GPU of this machine, or for sm_NN, which needs no GPU; NN = all: 75,\n"
+    "80, 90, 100 and 120). With --processes N it checks the first\n"
     "of N processes that mpirun or srun would start.\n"
     "\n"
     "--json is for programs: one line of standard output, a JSON object, contains whether the run is\n"
@@ -124,6 +127,56 @@ static int compile_all(session *session, nvrtc *nvrtc, int architecture)
     return code_of_energies ? code_of_energies : compile_derivatives(session, nvrtc, architecture);
 }
 
+/* ---- Movers ------------------------------------------------------------------------------------ */
+
+/* Sweeps and trial moves a second. */
+static void put_speed(double seconds, double trials)
+{
+    if (isfinite(seconds))
+        printf("  %10.2g %10.2g", 1 / (seconds * trials), 1 / seconds);
+    else
+        printf("  %10s %10s", "-", "-");
+}
+
+/* The mover whose place another one could take: the first one that displaces; NULL: none does. */
+static const mover_slot *replaceable(const engine *engine)
+{
+    for (int k = 0; k < engine->mover_count; k++)
+        if (displaces(engine->movers[k].mover)) return &engine->movers[k];
+    return NULL;
+}
+
+/* What each mover that displaces particles would give. */
+static void print_movers(const engine *engine)
+{
+    const mover_slot *own = replaceable(engine);
+    mover_offers offers = offers_of_movers(engine, own, engine->system.threads);
+    int width = 0;
+    for (int i = 0; i < offers.count; i++)
+        if ((int)strlen(offers.all[i].name) > width) width = (int)strlen(offers.all[i].name);
+    printf(
+        "movers that displace particles, as fast as they say (formulas, good to a factor of two; -: unknown "
+        "or not there; *: of this run)\n");
+    printf("  %*s  %21s  %21s\n", width, "",
+           engine->system.threads == 1 ? "CPU, 1 thread" : "CPU, all threads", "GPU");
+    printf("  %*s  %10s %10s  %10s %10s\n", width, "", "sweeps/s", "trials/s", "sweeps/s",
+           "trials/s");
+    for (int i = 0; i < offers.count; i++) {
+        const mover_offer *o = &offers.all[i];
+        if (*o->why_not) continue;
+        printf("%s %-*s", own && !strcmp(own->instance->loaded.name, o->name) ? "*" : " ", width,
+               o->name);
+        put_speed(o->on_cpu, o->trials);
+        put_speed(o->on_gpu, o->trials);
+        puts("");
+    }
+    puts("movers that do not fit");
+    for (int i = 0; i < offers.count; i++)
+        if (*offers.all[i].why_not)
+            printf("  %-*s  %s\n", width, offers.all[i].name, offers.all[i].why_not);
+    mover_offers_free(&offers);
+}
+
 /* Totals are tried in the initial state, which a check makes for that where it is no work. */
 static int try_totals(session *session)
 {
@@ -161,6 +214,7 @@ int command_check(int argc, char **argv)
         for (int i = 0; i < a.architecture_count && !code; i++)
             code = compile_all(&session, nvrtc, a.architectures[i]);
     }
+    if (!code && session.engine.device.choice) printf("%s\n", session.engine.device.choice);
     if (!code) code = starting_prepare(&session);
     if (!code) code = try_totals(&session);
     if (!code) {
@@ -178,6 +232,7 @@ int command_check(int argc, char **argv)
         if (*gain_words(&session.engine, gain)) printf("%s\n", gain + strlen("; "));
         if (!session.engine.device.gpu)
             printf("runs on the CPU (%s)\n", session.engine.device.why_no_gpu);
+        print_movers(&session.engine);
         pair_table_write(stdout, &session.engine, "");
         printf("%s: ready to run\n", a.asked.file);
     }

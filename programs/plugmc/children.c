@@ -17,6 +17,7 @@
 #include "archive/rehearsal_child.h"
 #include "archive/store_apart.h"
 #include "plugin/loader.h"
+#include "plugin/movers_there.h"
 #include "engine/apart.h"
 #include "engine/services.h"
 
@@ -149,6 +150,7 @@ static int rehearse_kind(const char *kind, const char *path, const char *detail,
                          char reason[REHEARSAL_REASON])
 {
     if (!strcmp(kind, "load")) return rehearse_loading(path, out);
+    if (!strcmp(kind, "movers")) return movers_there_serve(out);
     if (!strcmp(kind, "checkpoint")) return rehearse_checkpoint(path, reason);
     if (!strcmp(kind, "positions")) return rehearse_positions(path, detail, out, reason);
     if (!strcmp(kind, "plugin")) return rehearse_plugin(path, detail, reason);
@@ -173,7 +175,9 @@ int command_rehearse(int argc, char **argv)
     const char *kind = argv[0], *path = argv[1];
     if (!strcmp(kind, "plugins")) return rehearse_plugins();
     child_program = NULL;
-    const bool loads = !strcmp(kind, "load"); /* its libraries may take memory as they start */
+    const bool loads =
+        !strcmp(kind, "load") ||
+        !strcmp(kind, "movers"); /* libraries of plugins may take memory as they start */
     int64_t bytes = stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
     int out = hide_output();
     bool generous = !loads && limit_to(bytes);

@@ -14,7 +14,7 @@
 #include "plugin/loader.h"
 #include "plugin/search.h"
 #include "base/report.h"
-#include "engine/matching.h"
+#include "engine/fitting.h"
 #include "engine/listing.h"
 #include "plugin/descriptor.h"
 
@@ -383,6 +383,27 @@ static const char *section_near(const char *name)
     return there ? NULL : nearest_name(name, names, section_kind_count);
 }
 
+/* No plugin: engine/mover_choice.c. */
+static int explain_choice(void)
+{
+    puts(
+        "auto (mover): the mover of single particles that says to be the fastest of those that fit the\n"
+        "potentials, the box, the ladder, the other movers and the device\n"
+        "\n"
+        "The first line of a run says which mover it is, and the output file has its name. plugmc check\n"
+        "prints what every mover would give, and why others do not fit. docs/usage.md says more.\n"
+        "\n"
+        "Keys of [mover auto], besides `every`: those that all these movers share\n"
+        "  step               largest displacement of a trial move, length\n"
+        "  target_acceptance  acceptance that the step is tuned to during equilibration; 0: fixed step\n"
+        "\n"
+        "To paste into an INI file:\n"
+        "[mover auto]\n"
+        "step = 0.1\n"
+        "target_acceptance = 0.4");
+    return EXIT_DONE;
+}
+
 int command_info(int argc, char **argv)
 {
     static const char usage[] =
@@ -403,6 +424,7 @@ int command_info(int argc, char **argv)
     const section_kind *section = kind ? NULL : find_section(name);
     const char *near = kind || section ? NULL : section_near(name);
     loaded plugin;
+    if ((!kind || kind == PLUGMC_MOVER) && !strcmp(name, "auto")) return explain_choice();
     if (!kind && is_of_studies(name)) return keys_of_studies(name);
     if (section) {
         print_section_info(section);

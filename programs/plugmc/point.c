@@ -11,6 +11,7 @@
 #include "archive/averages.h"
 #include "base/child.h"
 #include "base/json_values.h"
+#include "engine/device_choice.h"
 #include "gpu/gpu.h"
 #include "key_units.h"
 #include "records/json.h"
@@ -203,8 +204,9 @@ static int open_point(const points_asked *a, int64_t k, session *session)
     engine->pairs_known = tfind(pairs, &probed, compare_texts) != NULL;
     limits before;
     limit_seconds(MOST_CPU, MOST_SECONDS, &before);
-    const int reading = config_read(&engine->config, engine->report),
-              opening = session_open(session);
+    const int reading = config_read(&engine->config, engine->report);
+    resume_choice(&engine->config);
+    const int opening = session_open(session);
     lift_seconds(&before);
     offer = engine->device.offer;
     if (!code) code = reading ? reading : opening;
@@ -215,18 +217,11 @@ static int open_point(const points_asked *a, int64_t k, session *session)
 
 /* ---- What it is ------------------------------------------------------------------------------ */
 
-/* As the run will choose: the first mover with a configuration of its own decides, and one that needs a
- * GPU has it. */
+/* As the run will choose. */
 static bool takes_gpu(const engine *engine)
 {
-    const mover_slot *first = NULL;
-    bool needed = false;
     if (engine->config.run.device != DEVICE_AUTO) return engine->config.run.device == DEVICE_GPU;
-    for (int k = engine->mover_count - 1; k >= 0; k--) {
-        if (!engine->movers[k].by_core) first = &engine->movers[k];
-        needed |= !(engine->movers[k].mover->needs & PLUGMC_RUNS_ON_CPU);
-    }
-    return needed || (first && first->mover->needs & PLUGMC_RUNS_ON_GPU);
+    return device_wants_gpu(engine, device_gain(engine));
 }
 
 static const char *flag(bool yes) { return yes ? "true" : "false"; }

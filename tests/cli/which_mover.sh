@@ -35,12 +35,16 @@ advice()
     grep -Eq -- "$1" "$err" || fail "expected of run: $1"
 }
 
-# 500 particles, of which a group of trial moves of brush shares the list: 1.1e5 against 4.5e5 trial moves a second.
+# spheres: hard ones instead of the liquid.
+spheres() { sed -i 's/lennard_jones/hard_sphere/; /^epsilon/d; /^cutoff/d; /^truncation/d' sim.ini; }
+
+# Hard spheres, of which the checkerboard moves those of many cells side by side: 1.3e6 against 3e7 trial moves a second.
 test_a_faster_mover_is_named()
 {
-    liquid serial 500
-    advice "^mover 'serial' makes some 1e\+05 trial moves a second here, and 'brush' about [3-6] times as many \
-of the same kind: see plugmc info brush$"
+    liquid serial 32000
+    spheres
+    advice "^mover 'serial' makes some 1e\+06 trial moves a second here, and 'checkerboard' about (1[5-9]|2[0-9]) times as many \
+of the same kind: see plugmc info checkerboard$"
     liquid brush 32000
     advice "^mover 'brush' makes some .*, and 'checkerboard' about [1-4][0-9] times"
 }
@@ -59,19 +63,20 @@ test_no_mover_is_named_where_none_is_faster()
     expect_lines 0
 }
 
-# One that cannot follow what others change, or takes no field, is no advice.
+# One that needs a rectangular box is no advice in another one; nor is one that cannot follow what others change.
 test_movers_that_do_not_fit_are_not_named()
 {
     local insertions='every = 1\n[species ghost]\ncount = 0\nmax_count = 10\nmu = 0\n[mover insert]\nspecies = ghost\n'
-    liquid serial 500 # for which brush is named where it is alone
-    printf "$insertions" >>sim.ini
-    must check sim.ini
-    ! grep -q brush "$err" || fail "brush follows no numbers of particles"
     liquid serial 32000
-    sed -i 's/lennard_jones/hard_sphere/; /^epsilon/d; /^cutoff/d; /^truncation/d' sim.ini
+    spheres
     printf "$insertions" >>sim.ini
     must check sim.ini
     grep -q "and 'checkerboard' about" "$err" || fail "expected the one that follows numbers of particles"
+    liquid serial 32000 # for which the checkerboard is named where edges are at right angles
+    spheres
+    sed -i 's/^density = .*/shape = oblique\na = 36 0 0\nb = 8 36 0\nc = 0 0 36/' sim.ini
+    must check sim.ini
+    expect_lines 0
 }
 
 test_info_says_what_movers_are_good_for()

@@ -64,11 +64,15 @@ typedef struct plugmc_sweeps {
     const double *step; /* [moves][rungs]; 0 for moves without a step */
 } plugmc_sweeps;
 
-/* Speed of trial moves on the CPU. */
+/* Speed of trial moves. */
 typedef struct plugmc_speed {
     uint32_t size;
-    double seconds; /* time per trial move, with all threads of the system */
-    double trials;  /* per sweep, of all walkers together */
+    /* Time per trial move on the CPU, with all threads of the system. 0: unknown. */
+    double seconds;
+    double trials; /* per sweep, of all walkers together */
+    /* Time per trial move on one GPU. 0: unknown; of a mover without a driver the core knows it. Since 2.1: fill it in
+     * if PLUGMC_HAS(out, gpu_seconds). */
+    double gpu_seconds;
 } plugmc_speed;
 
 typedef struct plugmc_mover {
@@ -99,11 +103,13 @@ typedef struct plugmc_mover {
      * continues "good for ". */
     const char *good_for;
     /* Optional: names, separated by blanks, of other movers that make the same kind of trial moves. Before a long
-     * run the core asks each of them for its speed and reports it if one is several times faster. */
+     * run the core asks each of them for its speed and reports it if one is several times faster. A mover with this,
+     * with `speed` and with the one move PLUGMC_DISPLACEMENT is one that [mover auto] may choose. */
     const char *same_moves;
-    /* Optional: estimated speed for this system without a GPU, by a formula fitted to measurements; a factor of two
-     * is good enough. The instance has its parameters but need not have been configured. The caller has set
-     * out->size. PLUGMC_UNANSWERED: unknown. */
+    /* Optional: estimated speed for this system, by a formula fitted to measurements; a factor of two is good enough.
+     * It must depend on its arguments alone, since [mover auto] and with it the chain may depend on it. The instance has
+     * its parameters but need not have been configured. The caller has set out->size and cleared the rest.
+     * PLUGMC_UNANSWERED: unknown. */
     int (*speed)(const void *instance, const plugmc_system *, plugmc_speed *out);
 } plugmc_mover;
 

@@ -41,7 +41,7 @@ bool on_device_walks(const hamiltonian *h, const plugmc_mover *mover, const plug
 }
 
 /* What the conditions above come to before there are energies. Constants: serial on one H200, 500 and 4,000 particles of a
- * Lennard-Jones liquid in 128 to 4,096 walkers (bench/results/2026-11-28-movers-cpu.md). */
+ * Lennard-Jones liquid in 128 to 4,096 walkers (bench/results/2026-11-29-small-systems-h200.md). */
 double on_device_walk_seconds(const plugmc_system *system)
 {
     const double n = (double)system->particles;
@@ -56,7 +56,7 @@ double on_device_walk_seconds(const plugmc_system *system)
     }
     if (system->walkers < LEAST_WALKERS || (isfinite(system->range) && n > MOST_MET))
         return INFINITY;
-    const double of_one = 6.6e-6 + 1.7e-9 * n, of_all = fmax(9e-9, 1.3e-11 * n);
+    const double of_one = 3e-6 + 1.7e-9 * n, of_all = fmax(8e-9, 1.15e-11 * n);
     return fmax(of_one / system->walkers, of_all);
 }
 

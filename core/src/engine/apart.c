@@ -49,7 +49,7 @@ static char *describe(const engine *engine, bool loaded, size_t *size)
     const config *config = &engine->config;
     const int seconds = loaded ? MOST_SECONDS : FIRST_SECONDS;
     const int32_t numbers[] = {team_now()->rank, team_now()->ranks, config->without_mover,
-                               config->species_count};
+                               config->species_count, engine->device.leaves_out_choice};
     char *text;
     FILE *out = checked(open_memstream(&text, size));
     fwrite(&seconds, sizeof seconds, 1, out);

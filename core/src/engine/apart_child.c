@@ -152,13 +152,15 @@ static bool get(FILE *in, void *out, size_t bytes) { return fread(out, bytes, 1,
 /* As apart.c writes it. */
 static bool read_asked(FILE *in, engine *engine, int64_t **capacities, int32_t *species)
 {
-    int32_t rank, ranks, without_mover;
+    int32_t rank, ranks, without_mover, leaves_out_choice;
     if (!get(in, &seconds_to_load, sizeof seconds_to_load) || !get(in, &rank, sizeof rank) ||
         !get(in, &ranks, sizeof ranks) || !get(in, &without_mover, sizeof without_mover) ||
-        !get(in, species, sizeof *species))
+        !get(in, species, sizeof *species) ||
+        !get(in, &leaves_out_choice, sizeof leaves_out_choice))
         return false;
     team_imagine(rank, ranks);
     engine->config.without_mover = without_mover;
+    engine->device.leaves_out_choice = leaves_out_choice;
     *capacities = checked(calloc((size_t)*species + 1, sizeof **capacities));
     for (int32_t s = 0; s < *species; s++)
         if (!get(in, *capacities + s, sizeof **capacities)) return false;

@@ -1,26 +1,10 @@
 /* On which device a run goes. */
 #include "engine/device_choice.h"
 
-#include "base/crash.h"
-#include "energy/on_device.h"
-#include "parallel/team.h"
+#include <math.h>
 
-/* The first mover with a configuration of its own does most of the work and decides; one that needs a
- * GPU has it. Others that know the CPU alone then work there, beside it. Where the core makes all trial
- * moves it is the gain, of which a factor of two may be an error. */
-static bool wants_gpu(const engine *engine)
-{
-    enum { CLEAR_GAIN = 2 };
-    const mover_slot *first = NULL;
-    bool wanted = false;
-    for (int k = engine->mover_count - 1; k >= 0; k--) {
-        if (!engine->movers[k].by_core) first = &engine->movers[k];
-        wanted |= !(engine->movers[k].mover->needs & PLUGMC_RUNS_ON_CPU);
-    }
-    if (wanted || !engine->mover_count) return true;
-    return first ? first->mover->needs & PLUGMC_RUNS_ON_GPU
-                 : engine->device.gain_on_gpu > CLEAR_GAIN;
-}
+#include "engine/mover_offers.h"
+#include "parallel/team.h"
 
 /* A mover that knows only the other device; NULL if there is none. `all`: every mover does. */
 static const instance *knows_only_other(const engine *engine, uint32_t device, bool all)
@@ -36,22 +20,41 @@ static const instance *knows_only_other(const engine *engine, uint32_t device, b
     return found;
 }
 
-/* How many times as many trial moves a second a GPU makes, where the core makes all of them: by what the first mover
- * says of processors that knows, and what was measured of a GPU. 0: not known. */
-static double gain_on_gpu(const engine *engine)
+/* The mover that does most of the work: the first one with a configuration of its own or, if the core makes all trial
+ * moves, the first one that knows its speed. NULL: none of these, or one of them knows the CPU alone. */
+static const mover_slot *working(const engine *engine)
 {
-    const double there = on_device_walk_seconds(&engine->system);
+    const mover_slot *first = NULL;
+    plugmc_speed speed;
+    for (int k = 0; k < engine->mover_count; k++)
+        if (!engine->movers[k].by_core) return &engine->movers[k];
     for (int k = 0; k < engine->mover_count; k++) {
         const mover_slot *m = &engine->movers[k];
-        plugmc_speed here = {.size = sizeof here};
-        if (!m->by_core || !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) return 0;
-        if (!PLUGMC_HAS(m->mover, speed) || !m->mover->speed) continue;
-        context_calling(&m->instance->context, "speed");
-        const int code = m->mover->speed(m->instance->data, &engine->system, &here);
-        crash_called();
-        if (code == PLUGMC_OK && here.seconds > 0) return here.seconds / there;
+        if (!(m->mover->needs & PLUGMC_RUNS_ON_GPU)) return NULL;
+        if (!first && speed_of_mover(engine, m, &speed)) first = m;
     }
-    return 0;
+    return first;
+}
+
+double device_gain(const engine *engine)
+{
+    const mover_slot *m = working(engine);
+    plugmc_speed speed;
+    if (!m || !speed_of_mover(engine, m, &speed)) return 0;
+    if (!isfinite(speed.seconds)) return 0;
+    return isfinite(speed.gpu_seconds) ? speed.seconds / speed.gpu_seconds : 0;
+}
+
+/* One that needs a GPU has it, and others that know the CPU alone then work there, beside it. */
+bool device_wants_gpu(const engine *engine, double gain)
+{
+    const mover_slot *m = working(engine);
+    if (engine->system.bodies) return false;
+    for (int k = 0; k < engine->mover_count; k++)
+        if (!(engine->movers[k].mover->needs & PLUGMC_RUNS_ON_CPU)) return true;
+    if (!engine->mover_count) return true;
+    if (m && !m->by_core && !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) return false;
+    return gain > 0 ? is_clear_gain(gain, 1) : m && !m->by_core;
 }
 
 /* Why the core does not look for a GPU. */
@@ -100,13 +103,13 @@ int choose_device(engine *engine)
             engine->report, EXIT_INPUT, engine->config.ini.path,
             config_line(&engine->config, "run", "device"),
             "[run] device = gpu: particles with orientations are moved on the CPU only");
-    engine->device.gain_on_gpu = gain_on_gpu(engine);
+    engine->device.gain_on_gpu = device_gain(engine);
     if (engine->system.bodies)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu,
                  "particles with orientations are moved on the CPU only");
     else if (run->device == DEVICE_CPU)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "[run] device = cpu");
-    else if (run->device == DEVICE_AUTO && !wants_gpu(engine))
+    else if (run->device == DEVICE_AUTO && !device_wants_gpu(engine, engine->device.gain_on_gpu))
         explain_cpu(engine);
     else
         engine->device.gpu =

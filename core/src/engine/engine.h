@@ -60,12 +60,16 @@ typedef struct processes {
     int32_t *by_rung;                    /* plugmc_rungs.by_rung */
 } processes;
 
-/* Where sweeps are made: engine/device_choice.h. */
+/* Where sweeps are made (engine/device_choice.h), and by which mover, if that is chosen (engine/mover_choice.h). */
 typedef struct device_choice {
     gpu *gpu; /* NULL on the CPU */
     char why_no_gpu[512];
     /* Estimated ratio of trial moves per second on the GPU and on the CPU. 0: not known. */
     double gain_on_gpu;
+    /* Movers that are to be chosen are left out: the potentials are only configured to choose them, or cannot be. */
+    bool leaves_out_choice;
+    /* What was chosen and why, a sentence; or why nothing could be. NULL: nothing had to be chosen. malloc'ed. */
+    char *choice;
     /* Threads that the machine offers. */
     thread_offer offer;
 } device_choice;

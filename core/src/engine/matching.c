@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/crash.h"
-#include "system/system.h"
+#include "engine/fitting.h"
 #include "parallel/team.h"
-#include "plugin/search.h"
+#include "system/system.h"
 
 /* Of a mover: where its section is, and its name. */
 typedef struct place {
@@ -17,283 +17,45 @@ typedef struct place {
     const char *name;
 } place;
 
-/* The Hamiltonian of the core knows all but orbitals. */
-uint32_t needs_of(const plugmc_mover *mover)
-{
-    const uint32_t all = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL |
-                         PLUGMC_USES_POSITIONS | PLUGMC_USES_BODY;
-    return mover->driver ? mover->needs : mover->needs | all;
-}
-
-/* What of a potential a mover would have to evaluate, as bits PLUGMC_USES_*; the pair and field
- * facets together are one way, total another, unless it comes on top of them. */
-static bool can_sample(uint32_t needs, const plugmc_plugin *plugin)
-{
-    const plugmc_potential *p = plugin->potential;
-    bool parts = p->pair || p->field;
-    if (is_constant(plugin)) return true;
-    if (plugmc_body_of(plugin)) return needs & PLUGMC_USES_BODY;
-    if (p->total && p->total->beside_parts)
-        return needs & PLUGMC_USES_TOTAL && (!p->pair || needs & PLUGMC_USES_PAIR) &&
-               (!p->field || needs & PLUGMC_USES_FIELD);
-    if (parts && (!p->pair || needs & PLUGMC_USES_PAIR) && (!p->field || needs & PLUGMC_USES_FIELD))
-        return true;
-    if (p->total && needs & PLUGMC_USES_TOTAL) return true;
-    return plugmc_orbitals_of(plugin) && needs & PLUGMC_USES_ORBITALS;
-}
-
-static const char *facet_words(const plugmc_plugin *plugin, char words[96])
-{
-    const plugmc_potential *p = plugin->potential;
-    words[0] = 0;
-    const char *names[] = {
-        p->pair ? "pair" : NULL, p->field ? "field" : NULL, p->total ? "total" : NULL,
-        plugmc_orbitals_of(plugin) ? "orbitals" : NULL, plugmc_body_of(plugin) ? "body" : NULL};
-    for (int i = 0; i < PLUGMC_COUNT(names); i++)
-        if (names[i])
-            snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "",
-                     names[i]);
-    return words;
-}
-
-static const char *uses_words(uint32_t needs, char words[96])
-{
-    static const char *const names[] = {"pair", "field", "total", "orbitals"};
-    words[0] = 0;
-    for (int i = 0; i < 4; i++)
-        if (needs & 1u << i)
-            snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "",
-                     names[i]);
-    return words;
-}
-
-static bool lacks_range(const engine *engine, uint32_t needs, const plugmc_term *term)
-{
-    return term->plugin->potential->pair && needs & PLUGMC_NEEDS_FINITE_RANGE &&
-           isinf(reach_of_term(&engine->system, term));
-}
-
-/* What keeps a mover that follows forces from moving in this potential; NULL if nothing does. */
-static const char *lacks_forces(uint32_t needs, const plugmc_potential *p)
-{
-    bool whole = p->total && !p->total->beside_parts;
-    if (!(needs & PLUGMC_NEEDS_FORCES) || whole) return NULL;
-    if (p->pair && p->pair->functions & PLUGMC_PAIR_CONTACT)
-        return "has a hard core, which has no force";
-    if (p->pair && !(p->pair->functions & PLUGMC_PAIR_DERIVATIVE))
-        return "has no derivative of its pair energy";
-    if (p->field && !(p->field->functions & PLUGMC_FIELD_DERIVATIVE))
-        return "has no derivative of its field";
-    return NULL;
-}
-
-static bool lacks_places(uint32_t needs, const plugmc_potential *p)
-{
-    return p->pair && p->pair->functions & PLUGMC_PAIR_POSITIONS &&
-           !(needs & PLUGMC_USES_POSITIONS);
-}
-
-static int32_t molecules_of(const plugmc_term *term)
-{
-    const plugmc_total *total = term->sampled ? term->plugin->potential->total : NULL;
-    if (!total || !PLUGMC_HAS(total, molecules) || !total->molecules) return PLUGMC_MOLECULES_NONE;
-    crash_calling_potential(term->label, "molecules");
-    const int32_t kind = total->molecules(term->instance);
-    crash_called();
-    return kind;
-}
-
-/* Whether this term leaves out what would hold molecules together, and nothing else does. */
-static bool tears_molecules(const engine *engine, uint32_t needs, const plugmc_term *term)
-{
-    if (molecules_of(term) != PLUGMC_MOLECULES_LOOSE || needs & PLUGMC_KEEPS_MOLECULES)
-        return false;
-    for (int t = 0; t < engine->system.term_count; t++)
-        if (molecules_of(&engine->terms[t]) == PLUGMC_MOLECULES_BOUND) return false;
-    return true;
-}
-
-static bool can_move(const engine *engine, uint32_t needs, const plugmc_term *term)
-{
-    return can_sample(needs, term->plugin) && !lacks_range(engine, needs, term) &&
-           !lacks_forces(needs, term->plugin->potential) &&
-           !lacks_places(needs, term->plugin->potential) && !tears_molecules(engine, needs, term);
-}
-
-static bool fits_box(const engine *engine, uint32_t needs)
-{
-    return !(needs & PLUGMC_NEEDS_RECTANGULAR && engine->system.box.oblique) &&
-           !(needs & PLUGMC_NEEDS_PERIODIC && engine->system.box.domain != PLUGMC_DOMAIN_PERIODIC);
-}
-
-static bool uses_orbitals(const engine *engine)
-{
-    for (int t = 0; t < engine->system.term_count; t++)
-        if (engine->terms[t].sampled && plugmc_orbitals_of(engine->terms[t].plugin)) return true;
-    return false;
-}
-
-/* Does it bring particles from place to place? Swaps, exchanges and boxes go with such a mover. */
-static bool displaces(const plugmc_mover *mover)
-{
-    for (int32_t k = 0; k < mover->move_count; k++)
-        if (mover->moves[k].step_unit &&
-            !strncmp(mover->moves[k].step_unit, "length", strlen("length")))
-            return true;
-    return false;
-}
-
-/* The others, too, and the box: no advice that is refused in its turn. */
-bool mover_fits(const engine *engine, const plugmc_mover *mover)
-{
-    const uint32_t needs = needs_of(mover);
-    bool fits = displaces(mover), molecules = false;
-    for (int t = 0; t < engine->system.term_count; t++) {
-        molecules |= molecules_of(&engine->terms[t]) != PLUGMC_MOLECULES_NONE;
-        if (engine->terms[t].sampled) fits &= can_move(engine, needs, &engine->terms[t]);
-    }
-    if (needs & PLUGMC_KEEPS_MOLECULES) fits &= molecules; /* else single particles move faster */
-    return fits && fits_box(engine, needs) &&
-           uses_orbitals(engine) == !!(needs & PLUGMC_USES_ORBITALS);
-}
-
-/* ": use 'a' or 'b'", the movers in the search path that can sample this system; "" if none can. */
-static const char *movers_for(const engine *engine, char words[256])
-{
-    plugin_names movers = plugin_list(PLUGMC_MOVER);
-    words[0] = 0;
-    for (int i = 0; i < movers.count; i++) {
-        loaded mover;
-        char why[1024];
-        if (!plugin_open(movers.paths[i], PLUGMC_MOVER, &mover, why, sizeof why)) continue;
-        const size_t used = strlen(words);
-        if (mover_fits(engine, mover.plugin->mover))
-            snprintf(words + used, 256 - used, "%s'%s'", used ? " or " : ": use ", movers.names[i]);
-        plugin_unload(&mover);
-    }
-    plugin_names_free(&movers);
-    return words;
-}
-
 /* One mover and one term that is sampled. */
 static int match_term(const engine *engine, const place *at, uint32_t needs,
                       const plugmc_term *term)
 {
-    const plugmc_potential *p = term->plugin->potential;
-    char has[96], can[96], use[256];
-    if (!can_sample(needs, term->plugin))
-        return report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' supports the facets %s, but potential '%s' has %s%s",
-                            at->name, uses_words(needs, can), term->label,
-                            facet_words(term->plugin, has), movers_for(engine, use));
-    if (lacks_range(engine, needs, term))
-        return report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' needs potentials of finite range, but the range of "
-                            "'%s' is infinite%s",
-                            at->name, term->label, movers_for(engine, use));
-    if (lacks_forces(needs, p))
-        return report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' needs forces, but potential '%s' %s%s", at->name,
-                            term->label, lacks_forces(needs, p), movers_for(engine, use));
-    if (lacks_places(needs, p))
-        return report_error(
-            engine->report, EXIT_INPUT, at->file, at->line,
-            "mover '%s' supports only pair energies of the separation, but potential '%s' "
-            "depends on both positions%s",
-            at->name, term->label, movers_for(engine, use));
-    if (tears_molecules(engine, needs, term))
-        return report_error(
-            engine->report, EXIT_INPUT, at->file, at->line,
-            "mover '%s' would break molecules: potential '%s' excludes pairs within "
-            "molecules, and no potential binds them%s",
-            at->name, term->label, movers_for(engine, use));
-    return 0;
+    char words[MISFIT], use[256];
+    if (!misfit_of_term(engine, needs, term, words)) return 0;
+    return report_error(engine->report, EXIT_INPUT, at->file, at->line, "mover '%s' %s%s", at->name,
+                        words, movers_for(engine, use));
 }
 
 static int match_box(const engine *engine, const place *at, uint32_t needs)
 {
-    int code = 0;
-    if (needs & PLUGMC_NEEDS_RECTANGULAR && engine->system.box.oblique)
-        code = report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' needs a rectangular box, but the lattice vectors of "
-                            "[box] are not at right angles",
-                            at->name);
-    if (needs & PLUGMC_NEEDS_PERIODIC && engine->system.box.domain != PLUGMC_DOMAIN_PERIODIC)
-        code = report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' needs a periodic box, but [box] is a sphere", at->name);
-    return code;
-}
-
-/* What `other` changes and `mover` cannot follow. The core's energies follow some changes,
- * whoever asks for them. */
-static uint32_t strange_to(const plugmc_mover *mover, const plugmc_mover *other)
-{
-    const uint32_t by_core = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION |
-                             PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
-    return other->changes & ~(uint32_t)PLUGMC_CHANGED_WEIGHT &
-           ~(mover->follows | (mover->driver ? 0 : by_core));
-}
-
-/* The first term that counts by a factor of its own; NULL: none. */
-static const plugmc_term *coupled_term(const engine *engine)
-{
-    for (int t = 0; t < engine->system.term_count; t++)
-        if (engine->terms[t].sampled &&
-            engine->ladder.multipliers[t] != 1 / engine->system.temperature)
-            return &engine->terms[t];
-    return NULL;
-}
-
-bool mover_follows(const engine *engine, const plugmc_mover *mover, const mover_slot *but)
-{
-    bool follows = !mover->driver || mover->follows & PLUGMC_CHANGED_MULTIPLIER ||
-                   (engine->ladder.rungs <= 1 && !coupled_term(engine));
-    for (int k = 0; k < engine->mover_count; k++)
-        if (&engine->movers[k] != but) follows &= !strange_to(mover, engine->movers[k].mover);
-    return follows;
+    const char *why = misfit_of_box(engine, needs);
+    return why ? report_error(engine->report, EXIT_INPUT, at->file, at->line, "mover '%s' %s",
+                              at->name, why)
+               : 0;
 }
 
 /* What other movers change, a mover must be able to follow. */
 static int match_others(const engine *engine, const place *at, const mover_slot *m)
 {
-    static const char *const what[STATE_ARRAYS] = {"the box",
-                                                   "the number of particles",
-                                                   "positions",
-                                                   "species",
-                                                   "temperatures, pressures or couplings",
-                                                   "rungs",
-                                                   "molecules",
-                                                   "weights of walkers",
-                                                   "orientations"};
     int first_error = 0;
     for (int k = 0; k < engine->mover_count; k++) {
         const mover_slot *other = &engine->movers[k];
-        const uint32_t strange = strange_to(m->mover, other->mover);
-        if (other == m || !strange) continue;
+        char words[MISFIT];
+        if (other == m || !misfit_with(m->mover, other, words)) continue;
         const int code = report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                                      "mover '%s' does not support that '%s' changes %s", at->name,
-                                      other->instance->loaded.name, what[__builtin_ctz(strange)]);
+                                      "mover '%s' %s", at->name, words);
         if (!first_error) first_error = code;
     }
     return first_error;
 }
 
-/* Factors of terms, and walkers of different temperature, are for movers that ask the core. */
 static int match_ladder(const engine *engine, const place *at, const mover_slot *m)
 {
-    const ladder *l = &engine->ladder;
-    if (m->by_core || m->mover->follows & PLUGMC_CHANGED_MULTIPLIER) return 0;
-    if (l->rungs > 1)
-        return report_error(
-            engine->report, EXIT_INPUT, at->file, at->line,
-            "mover '%s' needs the same temperature and couplings in all walkers, but %s "
-            "differs",
-            at->name, l->keys[0]);
-    const plugmc_term *coupled = coupled_term(engine);
-    return coupled ? report_error(engine->report, EXIT_INPUT, at->file, at->line,
-                                  "mover '%s' does not support the coupling of potential '%s'",
-                                  at->name, coupled->label)
-                   : 0;
+    char words[MISFIT];
+    if (!misfit_of_ladder(engine, m->mover, words)) return 0;
+    return report_error(engine->report, EXIT_INPUT, at->file, at->line, "mover '%s' %s", at->name,
+                        words);
 }
 
 static int match_mover(const engine *engine, const mover_slot *m)

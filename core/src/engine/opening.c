@@ -10,6 +10,7 @@
 #include "engine/apart.h"
 #include "engine/engine.h"
 #include "engine/matching.h"
+#include "engine/mover_choice.h"
 #include "engine/refusals.h"
 #include "engine/share.h"
 #include "engine/services.h"
@@ -40,11 +41,12 @@ int engine_configure(engine *engine)
         engine->config.run.threads
             ? (int32_t)engine->config.run.threads
             : threads_worth_while(&engine->system, engine->device.offer.threads);
+    if (!code) code = choose_movers(engine);
     if (!code && !tried) code = apart_try(engine, false, &tried);
     int loading = load_instances(engine);
     if (!code) code = loading;
     if (!code && !tried) code = apart_try(engine, true, &tried);
-    if (!code) code = share_walkers(engine);
+    if (!code && !engine->device.leaves_out_choice) code = share_walkers(engine);
     return code ? code : configure_instances(engine);
 }
 
@@ -54,6 +56,7 @@ int engine_open(engine *engine)
     if (!code)
         code = ladder_build(&engine->ladder, &engine->config, engine->processes.all_walkers,
                             &engine->system, engine->report);
+    if (!code) code = choice_is_made(engine);
     if (!code) share_system(engine);
     if (!code && !engine->pairs_known) code = check_pairs(engine);
     if (!code) code = match(engine);
@@ -148,6 +151,10 @@ static int load_instances(engine *engine)
     for (int i = 0; i < config->plugin_count; i++) {
         instance *instance = &engine->instances[i];
         if (!*config->plugins[i].plugin) continue; /* a section without a name: told already */
+        if (engine->device.leaves_out_choice && is_left_to_choice(&config->plugins[i])) {
+            instance->section = &config->plugins[i];
+            continue;
+        }
         apart_tell(APART_LOADS, i);
         int code = load_instance(engine, instance, &config->plugins[i]);
         if (!first_error) first_error = code;
@@ -213,6 +220,7 @@ static int configure_instances(engine *engine)
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < engine->instance_count; i++) {
             instance *instance = &engine->instances[i];
+            if (!instance->plugin) continue; /* left out */
             if ((instance->section->kind == PLUGMC_POTENTIAL) != (pass == 0)) continue;
             apart_tell(APART_CONFIGURES, i);
             int code = configure(engine, instance);

@@ -162,7 +162,7 @@ void engine_close(engine *engine)
     replica_table_free(engine);
     move_records_free(engine->moves, engine->move_count);
     free(engine->processes.by_rung), free(engine->molecule), free(engine->keys);
-    free(engine->reservoirs);
+    free(engine->reservoirs), free(engine->device.choice);
     free(engine->movers);
     free(engine->instances);
     free(engine->terms);

@@ -160,6 +160,7 @@ static int speed(const void *instance, const plugmc_system *system, plugmc_speed
 {
     const sequential *me = instance;
     out->seconds = seconds_in_groups(system, me->precision == DOUBLE);
+    if (PLUGMC_HAS(out, gpu_seconds)) out->gpu_seconds = seconds_in_groups_on_gpu(system);
     out->trials = (double)(system->particles * system->walkers);
     return PLUGMC_OK;
 }

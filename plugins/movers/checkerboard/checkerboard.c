@@ -281,27 +281,82 @@ static int cells_expected(const checkerboard *me, const plugmc_system *system, d
     return range > 0;
 }
 
-/* All particles that can reach a cell are gathered, then each trial move meets all of them: for LANES cells at a
- * time, or for one where these are many. Threads share the rows. */
-static int speed(const void *instance, const plugmc_system *system, plugmc_speed *out)
+/* What the times of a sweep depend on. */
+typedef struct expected {
+    double rows, cells; /* of a set of a walker */
+    double near;        /* particles that can reach a cell */
+    double sets;        /* of a sweep */
+    double
+        images; /* a box of two cells meets the images of what is near, too: factor of the work */
+    int wide;   /* cells are taken one after the other on the CPU, and a warp each on a GPU */
+} expected;
+
+/* A box that changes must not become as narrow as two ranges, which ends a run. One that begins with four of them is no
+ * advice. */
+static int may_become_too_narrow(const plugmc_system *system)
 {
-    const checkerboard *me = instance;
+    const int changes = (system->changes & PLUGMC_CHANGED_BOX) != 0;
+    int narrow = 0;
+    for (int a = 0; a < system->box.dimension; a++)
+        narrow |= system->box.length[a] < 4 * system->range;
+    return changes && narrow;
+}
+
+static int expect(const checkerboard *me, const plugmc_system *system, expected *e)
+{
     const int dimension = system->box.dimension;
-    const double r = system->range, trials = (double)me->set.trials;
+    const double r = system->range;
     double m[3], w = 0;
-    if (!cells_expected(me, system, m)) return PLUGMC_UNANSWERED;
-    for (int a = 0; a < dimension; a++) w = fmax(w, system->box.length[a] / m[a]);
+    if (!cells_expected(me, system, m) || may_become_too_narrow(system)) return 0;
+    e->images = 1;
+    for (int a = 0; a < dimension; a++) {
+        w = fmax(w, system->box.length[a] / m[a]);
+        if (m[a] < 3) e->images *= 1.6;
+    }
     const double region = dimension == 2
                               ? w * w + 4 * w * r + M_PI * r * r
                               : w * w * w + 6 * w * w * r + 3 * M_PI * w * r * r + 4.19 * r * r * r;
-    const double near = (double)system->particles / system->box.volume * region;
-    const double rows = m[1] / 2 * (dimension == 3 ? m[2] / 2 : 1);
-    const double cells = rows * m[0] / 2; /* of a set of a walker */
-    const int wide = near + 4 * sqrt(near) + 4 > MANY;
-    const double of_set = wide ? cells * near * (1.9e-8 + 4e-9 * trials)
-                               : ceil(cells / LANES) * near * (2.3e-7 + 3.5e-8 * trials);
-    out->seconds = of_set / (cells * trials) / least_of(system->threads, rows * system->walkers);
-    out->trials = (dimension == 3 ? 8 : 4) * cells * trials * system->walkers;
+    e->near = (double)system->particles / system->box.volume * region;
+    e->rows = m[1] / 2 * (dimension == 3 ? m[2] / 2 : 1);
+    e->cells = e->rows * m[0] / 2;
+    e->sets = dimension == 3 ? 8 : 4;
+    e->wide = e->near + 4 * sqrt(e->near) + 4 > MANY;
+    return 1;
+}
+
+/* All particles that can reach a cell are gathered, then each trial move meets all of them: for LANES cells at a
+ * time, or for one where these are many. Threads share the rows. */
+static double seconds_on_cpu(const expected *e, const plugmc_system *system, double trials)
+{
+    const double each = pairs_have_energies(system) ? 3.6e-8 : 1.15e-8;
+    const double of_set = e->wide ? e->cells * (9e-7 + e->near * (3.3e-9 + 1e-9 * trials))
+                                  : ceil(e->cells / LANES) * e->near * (8.5e-8 + each * trials);
+    return of_set / (e->cells * trials) / least_of(system->threads, e->rows * system->walkers);
+}
+
+/* Each set is a launch, which takes as long as one cell does, or as all cells together if they keep the GPU busy. Sweeps
+ * of hard disks are one launch. */
+static double seconds_on_gpu(const expected *e, const plugmc_system *system, double trials)
+{
+    const double cells = e->cells * system->walkers;
+    const int hard = !pairs_have_energies(system);
+    if (e->wide)
+        return (5e-6 + 6.5e-9 * e->near * trials +
+                cells * e->near * e->images * (5.7e-12 + 2.9e-12 * trials)) /
+               (cells * trials);
+    const double launch = hard && system->box.dimension == 2 ? 1.6e-6 : 2.6e-6;
+    return launch / (cells * trials) + e->near * (hard ? 2e-12 : 6e-12);
+}
+
+static int speed(const void *instance, const plugmc_system *system, plugmc_speed *out)
+{
+    const checkerboard *me = instance;
+    const double trials = (double)me->set.trials;
+    expected e;
+    if (!expect(me, system, &e)) return PLUGMC_UNANSWERED;
+    out->seconds = seconds_on_cpu(&e, system, trials);
+    out->trials = e.sets * e.cells * trials * system->walkers;
+    if (PLUGMC_HAS(out, gpu_seconds)) out->gpu_seconds = seconds_on_gpu(&e, system, trials);
     return PLUGMC_OK;
 }
 

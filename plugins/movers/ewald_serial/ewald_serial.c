@@ -29,6 +29,7 @@
 #include <plugmc/everything.h>
 
 #include "../../join_texts.h"
+#include "../speeds.h"
 #include "ewald_serial.cu"
 
 PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
@@ -590,5 +591,6 @@ PLUGMC_PLUGIN(.name = "ewald_serial",
                                 .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_MULTIPLIER |
                                            PLUGMC_CHANGED_RUNG,
                                 .sweep = sweep, .counts = counts,
-                                .good_for = "charges with Ewald sums on a GPU", .driver = &driver),
+                                .good_for = "charges with Ewald sums on a GPU",
+                                .same_moves = "serial", .speed = speed_of_waves, .driver = &driver),
               .prepare = prepare, .gpu_source = gpu_source, .archive = archive);

@@ -24,6 +24,7 @@ typedef struct findings {
  *   checkpoint  beside which file a copy is made; what a resumed run reads and writes again
  *   positions   the most walkers that are read, and which frame; they come back as findings
  *   plugin      path of the plugin, whose function `rehearse` gets the file
+ *   movers      ""; no file, but all plugins of the search path: plugin/movers_there.c. Paths come back as findings
  *   load        ""; the file is a plugin, see plugin/loader.c. EXIT_MEMORY may come without a reason
  *
  * damaged: the code for a file that cannot be read. findings: NULL where nothing comes back; then a

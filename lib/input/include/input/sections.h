@@ -38,6 +38,8 @@ typedef struct ini_file {
 
 ini_section *ini_find(const ini_file *, const char *kind); /* first of that kind, or NULL */
 ini_entry *ini_get(const ini_section *, const char *key);
+/* Gives a key that the user has left to the program its value; the value, which the section keeps. */
+const char *ini_decide(ini_section *, const char *key, const char *value);
 /* What messages about a section (or NULL) name before its line: the file, or "--set". */
 const char *ini_source(const ini_file *, const ini_section *);
 /* Leaves out all sections of this kind. */

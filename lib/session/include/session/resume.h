@@ -7,6 +7,9 @@
 /* Whether this --set is allowed for a resumed run: [run] sweeps, time_limit and other keys that do not change the
  * chain. */
 bool resume_may_set(const char *assignment);
+/* Movers that the run in the output file of the configuration, if there is one, has chosen are not chosen again: the
+ * sections get their names from there. Nothing is printed. */
+void resume_choice(config *);
 /* For --resume-if-there: if the output file of the configuration exists, reads it into `found`, and compares the
  * input of that run with the present one. If that run is finished and there is no `accept`, files that plugins read
  * are compared too. *there: the file exists. Differences are errors, EXIT_CHECKPOINT, with a sentence for each key. */
