@@ -23,9 +23,8 @@ __attribute__((format(printf, 2, 3))) static const char *say(char words[MISFIT],
 /* The Hamiltonian of the core knows all but orbitals. */
 uint32_t needs_of(const plugmc_mover *mover)
 {
-    const uint32_t all =
-        PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_USES_POSITIONS |
-        PLUGMC_USES_BODY;
+    const uint32_t all = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL |
+                         PLUGMC_USES_POSITIONS | PLUGMC_USES_BODY;
     return mover->driver ? mover->needs : mover->needs | all;
 }
 
@@ -50,10 +49,9 @@ static const char *facet_words(const plugmc_plugin *plugin, char words[96])
 {
     const plugmc_potential *p = plugin->potential;
     words[0] = 0;
-    const char *names[] = {p->pair ? "pair" : NULL, p->field ? "field" : NULL,
-                           p->total ? "total" : NULL,
-                           plugmc_orbitals_of(plugin) ? "orbitals" : NULL,
-                           plugmc_body_of(plugin) ? "body" : NULL};
+    const char *names[] = {
+        p->pair ? "pair" : NULL, p->field ? "field" : NULL, p->total ? "total" : NULL,
+        plugmc_orbitals_of(plugin) ? "orbitals" : NULL, plugmc_body_of(plugin) ? "body" : NULL};
     for (int i = 0; i < PLUGMC_COUNT(names); i++)
         if (names[i])
             snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "",
@@ -230,8 +228,7 @@ const char *movers_for(const engine *engine, char words[256])
 static uint32_t strange_to(const plugmc_mover *mover, const plugmc_mover *other)
 {
     const uint32_t by_core = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION |
-                             PLUGMC_CHANGED_BOX |
-                             PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
+                             PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
     return other->changes & ~(uint32_t)PLUGMC_CHANGED_WEIGHT &
            ~(mover->follows | (mover->driver ? 0 : by_core));
 }
