@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "input/config.h"
+#include "plugmc/description.h"
 #include "plugmc/former_keys.h"
 
 const char *plugin_kind_name(int kind)
@@ -127,7 +128,8 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
                           shares[] = {REQUIRED(plugmc_gives_shares, give_share)},
                           later[] = {REQUIRED(plugmc_measures_later, launch)},
                           reach[] = {REQUIRED(plugmc_measures_shares, reach)},
-                          keys[] = {REQUIRED(plugmc_former_keys, keys)};
+                          keys[] = {REQUIRED(plugmc_former_keys, keys)},
+                          lines[] = {REQUIRED(plugmc_description, line)};
     static const struct {
         const char *name, *what;
         const required *functions;
@@ -142,6 +144,7 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
         {PLUGMC_MEASURES_LATER, "later measurement", later, PLUGMC_COUNT(later)},
         {PLUGMC_MEASURES_SHARES, "shared measurement", reach, PLUGMC_COUNT(reach)},
         {PLUGMC_FORMER_KEYS, "former keys", keys, PLUGMC_COUNT(keys)},
+        {PLUGMC_DESCRIPTION, "description", lines, PLUGMC_COUNT(lines)},
     };
     for (int k = 0; k < PLUGMC_COUNT(known); k++) {
         const void *table = plugmc_offered(d, known[k].name);

@@ -48,7 +48,8 @@ typedef struct spline_gpu {
 typedef struct bspline_orbitals {
     const char *file; /* parameters */
     plugmc_list tile, twist, valence;
-    real multiplicity;
+    const char *occupied[2], *promoted[2]; /* of each spin: rules.c */
+    real multiplicity, charge;
     int32_t precision, layout, sort;
     int64_t resident;
 
@@ -65,7 +66,8 @@ typedef struct bspline_orbitals {
     char *scratch; /* [threads][scratch_bytes] */
     size_t scratch_bytes;
     spline_gpu gpu;
-    plugmc_ions ions; /* of the simulation cell */
+    plugmc_ions ions;   /* of the simulation cell */
+    int32_t *filled[2]; /* [k points of the file] occupied orbitals of each spin, with those of -k */
 } bspline_orbitals;
 
 /* Blips of a file are what they are; plane waves get a grid that is fine enough. */
@@ -76,6 +78,9 @@ int load_tables(bspline_orbitals *);
 /* Valence charges of the file's atoms, then all ions of the simulation cell. */
 int find_valence(bspline_orbitals *);
 int prepare_ions(bspline_orbitals *, const plugmc_box *);
+
+/* What plugmc check prints: k points, bands, the grid, ions (plugmc/description.h). */
+int32_t describe_orbitals(const void *instance, int32_t index, char *out, size_t bytes);
 
 /* ---- On the GPU: gpu.c ------------------------------------------------------------------------- */
 
