@@ -149,7 +149,8 @@ typedef struct optimisation {
     int64_t loop, level;
     double *values; /* [K] to be sampled next */
     double *steps;  /* of the mover: samples_first_steps */
-    int64_t idle;   /* loops one after the other that found no step that helps */
+    bool files_kept; /* those of an earlier run that have the names of the files that are written */
+    int64_t idle;    /* loops one after the other that found no step that helps */
     spent spent;
 } optimisation;
 
@@ -192,7 +193,7 @@ static char *name_beside(const optimisation *o, const char *path)
 }
 
 /* The files that sections name, with the parameters in them, in the form of each. */
-static int write_files(const optimisation *o, const double *values)
+static int write_files(optimisation *o, const double *values)
 {
     report *r = o->session->engine.report;
     const char *path;
@@ -200,17 +201,18 @@ static int write_files(const optimisation *o, const double *values)
     int code = variational_set(&o->f, values);
     for (int k = 0; !code; k++) {
         code = variational_file(&o->f, k, &path, &text, r);
-        if (code || !path) return code;
+        if (code || !path) break;
         char *name = name_beside(o, path);
-        if (o->history.count == 1) code = keep_former(name, r);
+        if (o->history.count == 1 && !o->files_kept) code = keep_former(name, r);
         if (!code) code = replace_file(name, write_text, text, r);
         free(name);
         free(text);
     }
+    o->files_kept = true;
     return code;
 }
 
-static int write_result(const optimisation *o, const double *values)
+static int write_result(optimisation *o, const double *values)
 {
     session *session = o->session;
     int code = variational_put(&o->f, &session->engine.config.ini, values, session->engine.report);
