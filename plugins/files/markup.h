@@ -18,7 +18,7 @@ typedef struct element {
 } element;
 
 /* The outermost element of a text, which is then followed by all others, for markup_free. A code of plugmc after a
- * message: `what` names the file, as in "file 'x.xml'". */
+ * message: `what` names the file, as in "file 'x.xml',". */
 int markup_read(const plugmc_host *, const char *what, const char *text, element **outermost);
 void markup_free(element *outermost);
 

@@ -485,7 +485,7 @@ static void what_cannot_be_is_refused(void **state)
         {"f_unlike=0", "chi and f need the positions of the ions that they belong to: give ions"},
         {"u_like=1; ions=0 0 0", "ions are given, but neither chi nor f, which depend on them"},
         {"chi=1; ions=0 0", "ions has 2 numbers, which is not a multiple of three"},
-        {"", "there are no coefficients: give u_like, u_unlike, chi, f_like, f_unlike or a file "
+        {"", "there are no coefficients: give u_like, u_unlike, chi, f_like, f_unlike or a "
              "file with them"},
         {"ions=0 0 0; chi_set=2; file=" CASINO_FILE,
          "file '" CASINO_FILE "' gives chi the cusp of the nucleus: chi_cusp needs its charge"},

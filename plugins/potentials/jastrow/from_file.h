@@ -113,7 +113,7 @@ static int take_pairs(parameters *p, const plugmc_host *host, const qmcpack_jast
 {
     plugmc_list *const lists[2] = {&p->like, &p->unlike};
     static const char *const names[] = {"like", "unlike"};
-    int code = check_key(p, host, "like_cusp", p->like_cusp, -0.25);
+    int lacking = 0, code = check_key(p, host, "like_cusp", p->like_cusp, -0.25);
     if (!code) code = check_key(p, host, "unlike_cusp", p->unlike_cusp, -0.5);
     for (int k = 0; k < 2 && !code; k++) {
         const qmcpack_spline *from = &file->pair[k && file->shared ? 0 : k];
@@ -123,20 +123,18 @@ static int take_pairs(parameters *p, const plugmc_host *host, const qmcpack_jast
         }
         form->cusp[k] = from->cusp;
         form->cutoff[k] = from->at.cutoff;
-        if (from->at.cutoff > 0 && p->u_cutoff > 0)
-            code = check_key(p, host, "u_cutoff", p->u_cutoff, from->at.cutoff);
-        if (!code)
-            code = lists[k]->count ? check_count(p, host, names[k], lists[k]->count, from->size)
-                                   : append_values(host, from, lists[k]);
+        lacking += !(from->at.cutoff > 0);
+        code = lists[k]->count ? check_count(p, host, names[k], lists[k]->count, from->size)
+                               : append_values(host, from, lists[k]);
     }
-    return code;
+    return code || lacking ? code : check_key(p, host, "u_cutoff", p->u_cutoff, 0);
 }
 
 static int take_ones(parameters *p, const plugmc_host *host, const qmcpack_jastrow *file,
                      jastrow_form *form)
 {
     plugmc_list found = {NULL, 0};
-    int code = check_key(p, host, "chi_cusp", p->chi_cusp, 0);
+    int lacking = 0, code = check_key(p, host, "chi_cusp", p->chi_cusp, 0);
     for (int k = 0; k < form->kinds && !code; k++) {
         jastrow_kind *kind = &form->kind[k];
         const qmcpack_spline *from = NULL;
@@ -151,10 +149,10 @@ static int take_ones(parameters *p, const plugmc_host *host, const qmcpack_jastr
                                .first = found.count,
                                .cusp = from->cusp,
                                .cutoff = from->at.cutoff};
-        if (from->at.cutoff > 0 && p->chi_cutoff > 0)
-            code = check_key(p, host, "chi_cutoff", p->chi_cutoff, from->at.cutoff);
-        if (!code) code = append_values(host, from, &found);
+        lacking += !(from->at.cutoff > 0);
+        code = append_values(host, from, &found);
     }
+    if (!code && !lacking) code = check_key(p, host, "chi_cutoff", p->chi_cutoff, 0);
     if (code) return code;
     if (p->chi.count) return check_count(p, host, "chi", p->chi.count, found.count);
     p->chi = found;

@@ -115,6 +115,14 @@ static int read_spins(const reader *r, const element *e, const char *a, const ch
 
 /* ---- Coefficients ------------------------------------------------------------------------------ */
 
+/* Names the first word of a text as none of the numbers that should be there. */
+static int no_number(const reader *r, const element *e, const char *text)
+{
+    text += strspn(text, " \t\r\n");
+    const size_t length = strcspn(text, " \t\r\n");
+    return fault(r, e, "has '%.*s' among its numbers", length < 30 ? (int)length : 30, text);
+}
+
 /* `count` numbers of <coefficients> of a <correlation>, or none at all. */
 static int read_values(const reader *r, const element *correlation, int count, qmcpack_values *out)
 {
@@ -130,14 +138,13 @@ static int read_values(const reader *r, const element *correlation, int count, q
         const double value = strtod_l(at, &end, r->c);
         if (end == at) break;
         if (!isfinite(value) || (*end && !strchr(" \t\r\n", *end)))
-            return fault(r, e, "has '%.30s' among its numbers", at + strspn(at, " \t\r\n"));
+            return no_number(r, e, at);
         if (out->count == count)
             return fault(r, e, "has more than %d coefficients, which is what its size asks for",
                          count);
         out->values[out->count] = value;
     }
-    at += strspn(at, " \t\r\n");
-    if (*at) return fault(r, e, "has '%.30s' among its numbers", at);
+    if (at[strspn(at, " \t\r\n")]) return no_number(r, e, at);
     if (out->count && out->count != count)
         return fault(r, e, "has %d coefficients, but its size asks for %d", out->count, count);
     out->given = 1;
@@ -309,7 +316,7 @@ int qmcpack_jastrow_parse(const plugmc_host *host, const char *path, const char 
     char what[512];
     element *outermost = NULL;
     *out = (qmcpack_jastrow){0};
-    snprintf(what, sizeof what, "file '%.400s'", path);
+    snprintf(what, sizeof what, "file '%.400s',", path);
     int code = markup_read(host, what, text, &outermost), found = 0;
     if (code) return code;
     reader r = {host, path, outermost, newlocale(LC_ALL_MASK, "C", NULL), out};
