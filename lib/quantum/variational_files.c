@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crash.h"
-
 /* The file that a part's section names; NULL: none, or the plugin does not write such. */
 static const char *file_of(const variational_part *part)
 {
@@ -56,7 +54,8 @@ static char *text_of(const variational_parameters *f, const char *path, report *
         if (!own || strcmp(own, path) != 0) continue;
         context_calling(&owner->context, "file_text");
         char *next = f->part[k].facet->file_text(owner->data, &owner->host, text);
-        crash_called();
+        context_exit_code(&owner->context, next ? PLUGMC_OK : PLUGMC_ERROR_MEMORY,
+                          "writing its variational parameters");
         free(text);
         text = next;
     }
@@ -73,9 +72,7 @@ int variational_file(const variational_parameters *f, int index, const char **pa
         if (!own || is_earlier(f, k, own) || index--) continue;
         *path = own;
         *text = text_of(f, own, report);
-        if (*text) return 0;
-        if (report->errors) return report->code;
-        return report_error(report, EXIT_MEMORY, NULL, 0, "no memory for the text of '%s'", own);
+        return *text ? 0 : report->code;
     }
     return 0;
 }

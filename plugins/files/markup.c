@@ -67,8 +67,8 @@ static void begin_element(void *user, const XML_Char *name, const XML_Char **att
     p->elements++;
     e->depth = p->depth;
     e->line = XML_GetCurrentLineNumber(p->parser);
-    e->content = (size_t)XML_GetCurrentByteIndex(p->parser) +
-                 (size_t)XML_GetCurrentByteCount(p->parser);
+    e->content =
+        (size_t)XML_GetCurrentByteIndex(p->parser) + (size_t)XML_GetCurrentByteCount(p->parser);
     p->open[p->depth++] = e;
     e->name = strdup(name);
     e->text = calloc(1, 1);

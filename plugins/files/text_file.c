@@ -30,7 +30,7 @@ static char *read_open(const plugmc_host *host, const char *path, int fd)
         return NULL;
     }
     size_t have = 0;
-    for (ssize_t n = 1; n > 0 && have < bytes; have += n > 0 ? (size_t)n : 0)
+    for (ssize_t n = 1; n > 0 && have<bytes; have += n> 0 ? (size_t)n : 0)
         n = read(fd, text + have, bytes - have);
     if (have != bytes) return fault(host, path, "cannot be read");
     return strlen(text) == bytes ? text : fault(host, path, "has binary data in it");

@@ -103,10 +103,10 @@ static inline int ion_sites_of_orbitals(const plugmc_host *host, const plugmc_io
 static inline void ion_site_position(const plugmc_box *box, const double at[3], double r[3])
 {
     for (int e = 0; e < 3; e++)
-        r[e] = box->domain == PLUGMC_DOMAIN_PERIODIC
-                   ? at[0] * box->vector[0][e] + at[1] * box->vector[1][e] +
-                         at[2] * box->vector[2][e]
-                   : at[e];
+        r[e] =
+            box->domain == PLUGMC_DOMAIN_PERIODIC
+                ? at[0] * box->vector[0][e] + at[1] * box->vector[1][e] + at[2] * box->vector[2][e]
+                : at[e];
 }
 
 /* ---- Sites of a section against those of the orbitals ------------------------------------------- */

@@ -147,8 +147,8 @@ typedef struct optimisation {
     output_lock locks[2]; /* of both */
     history history;
     int64_t loop, level;
-    double *values; /* [K] to be sampled next */
-    double *steps;  /* of the mover: samples_first_steps */
+    double *values;  /* [K] to be sampled next */
+    double *steps;   /* of the mover: samples_first_steps */
     bool files_kept; /* those of an earlier run that have the names of the files that are written */
     int64_t idle;    /* loops one after the other that found no step that helps */
     spent spent;
@@ -185,10 +185,10 @@ static char *name_beside(const optimisation *o, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const size_t length = strlen(o->output);
-    const int stem = (int)(length > 4 && !strcmp(o->output + length - 4, ".ini") ? length - 4 : length);
+    const int stem =
+        (int)(length > 4 && !strcmp(o->output + length - 4, ".ini") ? length - 4 : length);
     char *name;
-    const int made =
-        asprintf(&name, "%.*s.%s", stem, o->output, slash ? slash + 1 : path);
+    const int made = asprintf(&name, "%.*s.%s", stem, o->output, slash ? slash + 1 : path);
     return checked(made < 0 ? NULL : name);
 }
 

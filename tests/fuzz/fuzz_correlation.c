@@ -52,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require((code != 0) == (r->message[0] != 0));
     if (!code && d.u.given) check(d.u.values, d.u.spins * d.u.order, d.u.cutoff);
     for (int k = 0; k < d.chi_sets && !code; k++)
-        if (d.chi[k].given) check(d.chi[k].values, d.chi[k].spins * d.chi[k].order, d.chi[k].cutoff);
+        if (d.chi[k].given)
+            check(d.chi[k].values, d.chi[k].spins * d.chi[k].order, d.chi[k].cutoff);
     for (int k = 0; k < d.f_sets && !code; k++)
         if (d.f[k].given) check(d.f[k].values, d.f[k].spins * d.f[k].form->free, d.f[k].cutoff);
     if (!code) check_again(&host, text, &d);

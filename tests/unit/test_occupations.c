@@ -88,7 +88,8 @@ static void ions_are_copies(orbital_bench *b, const made_file *m, int cells)
         for (int d = 0; d < 3; d++) {
             double f = 0;
             for (int e = 0; e < 3; e++)
-                f += (ions.positions[i][e] - m->position[i % m->atoms][e]) * primitive.inverse[e][d];
+                f +=
+                    (ions.positions[i][e] - m->position[i % m->atoms][e]) * primitive.inverse[e][d];
             apart = fmax(apart, fabs(f - rint(f)));
         }
         assert_close(apart, 0, 0, 1e-9);

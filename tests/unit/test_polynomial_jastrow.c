@@ -254,8 +254,8 @@ static void sets_and_lists_are_chosen(void **state)
     const double ratio = 0.199 * sqrt(3) / 1.9;
     assert_close(energy(&b, given, x), -2 * pow(1 - ratio, 3) * (0.5 + (1.5 + 1.9 / 4) * ratio),
                  1e-12, 0);
-    const plugmc_term *none = quantum_term(
-        &b, "polynomial_jastrow", "chi_set=0; f_set=0; file=" CASINO_FILE, 1);
+    const plugmc_term *none =
+        quantum_term(&b, "polynomial_jastrow", "chi_set=0; f_set=0; file=" CASINO_FILE, 1);
     with = energy(&b, none, x);
     x[3] = x[4] = x[5] = 0.3;
     without = energy(&b, none, x);

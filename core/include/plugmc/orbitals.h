@@ -47,8 +47,8 @@ typedef struct plugmc_orbitals {
     int32_t (*complex_valued)(const void *instance);
     /* On a device it returns without waiting. */
     int (*evaluate)(void *instance, const plugmc_orbital_request *);
-    /* Optional. Pointers live as long as the instance. From `configure` on, if a Jastrow factor is to find the ions
-     * here; before they are known `count` is 0. */
+    /* Optional. Pointers live as long as the instance. From `configure` on, if other potentials are to find the
+     * ions here; before they are known `count` is 0. */
     int (*ions)(const void *instance, plugmc_ions *out);
     /* Optional, after prepare: twist of the orbitals along each edge of the box, psi(r + a_d) = exp(2 pi i turns_d)
      * psi(r). NULL: no twist. */

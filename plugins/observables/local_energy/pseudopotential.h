@@ -13,7 +13,7 @@
 
 #include <plugmc/everything.h>
 
-#include "../../files/elements.h"
+#include "../../files/element_symbols.h"
 #include "../../files/markup.h"
 #include "formulas.h"
 

@@ -241,7 +241,7 @@ static int check_electrons(bspline_orbitals *b, const plugmc_host *host)
         b->wanted[s] = (int32_t)plugmc_species_at(system, s)->count;
         found += b->wanted[s];
     }
-    const double missing = (double)(cells * b->source.crystal.electrons) - (double)b->charge;
+    const double missing = (double)(cells * b->source.crystal.electrons) - (double)b->keys.charge;
     if (fabs((double)found - missing) < 1e-6) return PLUGMC_OK;
     return host->fail(
         host->context, PLUGMC_ERROR_INPUT,
@@ -249,8 +249,8 @@ static int check_electrons(bspline_orbitals *b, const plugmc_host *host)
         "(spin up and down) have %lld particles%s",
         b->file, (long long)cells, b->source.crystal.electrons,
         (long long)(cells * b->source.crystal.electrons),
-        b->charge != 0 ? " less the charge of the cell" : "", (long long)found,
-        b->charge != 0 ? "" : "; a cell with more or fewer needs its charge");
+        b->keys.charge != 0 ? " less the charge of the cell" : "", (long long)found,
+        b->keys.charge != 0 ? "" : "; a cell with more or fewer needs its charge");
 }
 
 /* Three numbers of cells along the primitive vectors, or the matrix row by row. */
@@ -292,8 +292,7 @@ static int configure(void *instance, const plugmc_host *host)
                           b->twist.count);
     const double *twist = b->twist.count ? b->twist.values : NULL;
     code = orbital_file_open(&b->source, host, b->file);
-    if (!code)
-        code = find_k_points(&b->source, (const int32_t(*)[3])tile, twist, &b->cells);
+    if (!code) code = find_k_points(&b->source, (const int32_t(*)[3])tile, twist, &b->cells);
     if (!code) code = check_box(b, host);
     if (!code) code = check_electrons(b, host);
     if (!code) code = find_valence(b);
@@ -362,21 +361,25 @@ static const plugmc_parameter table[] = {
         bspline_orbitals, twist, 0, "", -1, 1, "",
         "twist in units of the reciprocal vectors of the box, three numbers: the phase of "
         "orbitals changes by 2 pi times them along its edges; empty: that of the file"),
-    {"occupied_up", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, occupied[0]), "", 0, 0, "", NULL,
+    {"occupied_up", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, keys.occupied[0]), "", 0, 0, "",
+     NULL,
      "occupied bands of spin up, k:bands as in 1:1-4 2:1-3,5 -2:1-4 (-2: the opposite of k point "
      "2); empty: those of lowest eigenvalue",
      0},
-    {"occupied_down", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, occupied[1]), "", 0, 0, "",
-     NULL, "likewise, spin down", 0},
-    {"promote_up", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, promoted[0]), "", 0, 0, "", NULL,
+    {"occupied_down", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, keys.occupied[1]), "", 0, 0,
+     "", NULL, "likewise, spin down", 0},
+    {"promote_up", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, keys.promoted[0]), "", 0, 0, "",
+     NULL,
      "electrons of spin up in another band, k:band>k:band as in 1:4>2:5; where k and -k belong to "
      "the cell 1:4>2:5:complex",
      0},
-    {"promote_down", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, promoted[1]), "", 0, 0, "",
-     NULL, "likewise, spin down", 0},
-    PLUGMC_REAL_KEY(bspline_orbitals, charge, "0", -1e6, 1e6, "e",
-                    "charge of the simulation cell, of its ions and electrons together; a uniform "
-                    "background neutralises it"),
+    {"promote_down", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, keys.promoted[1]), "", 0, 0,
+     "", NULL, "likewise, spin down", 0},
+    {"charge", PLUGMC_TYPE_REAL, 0, offsetof(bspline_orbitals, keys.charge), "0", -1e6, 1e6, "e",
+     NULL,
+     "charge of the simulation cell, of its ions and electrons together; a uniform background "
+     "neutralises it",
+     0},
     PLUGMC_CHOICE_KEY(bspline_orbitals, precision, "auto", "auto|float|double",
                       "precision of the coefficients; auto: float on the GPU, double on the "
                       "CPU"),
@@ -419,7 +422,8 @@ static const plugmc_potential potential = {.size = sizeof potential};
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "bspline_orbitals",
               .summary = "orbitals of a solid from a file, as cubic B-splines",
               .reference = "Alfe, Gillan, Phys. Rev. B 70, 161101 (2004)",
-              PLUGMC_KEYS(bspline_orbitals, table), PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}, {PLUGMC_DESCRIPTION, &description}),
+              PLUGMC_KEYS(bspline_orbitals, table),
+              PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}, {PLUGMC_DESCRIPTION, &description}),
               .configure = configure, .release = release, .prepare = prepare,
               .gpu_source = spline_gpu_source, .potential = &potential,
               .rehearse = orbital_file_rehearse)

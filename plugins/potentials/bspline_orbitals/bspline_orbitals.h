@@ -45,11 +45,19 @@ typedef struct spline_gpu {
     plugmc_device_pointer counts, brick, rank, order;
 } spline_gpu;
 
+/* What is occupied beside the lowest orbitals: keys of each spin (rules.c), and what comes of them. */
+typedef struct occupation_keys {
+    const char *occupied[2], *promoted[2];
+    real charge; /* of the cell, elementary charges */
+    int32_t *filled
+        [2]; /* [k points of the file] occupied orbitals, with those of -k; NULL: no electrons */
+} occupation_keys;
+
 typedef struct bspline_orbitals {
     const char *file; /* parameters */
     plugmc_list tile, twist, valence;
-    const char *occupied[2], *promoted[2]; /* of each spin: rules.c */
-    real multiplicity, charge;
+    occupation_keys keys;
+    real multiplicity;
     int32_t precision, layout, sort;
     int64_t resident;
 
@@ -66,8 +74,7 @@ typedef struct bspline_orbitals {
     char *scratch; /* [threads][scratch_bytes] */
     size_t scratch_bytes;
     spline_gpu gpu;
-    plugmc_ions ions;   /* of the simulation cell */
-    int32_t *filled[2]; /* [k points of the file] occupied orbitals of each spin, with those of -k */
+    plugmc_ions ions; /* of the simulation cell */
 } bspline_orbitals;
 
 /* Blips of a file are what they are; plane waves get a grid that is fine enough. */

@@ -1,5 +1,5 @@
 /* describe.c: what plugmc check prints of a file of orbitals. */
-#include "../../files/elements.h"
+#include "../../files/element_symbols.h"
 #include "bspline_orbitals.h"
 
 static void say_cell(const bspline_orbitals *b, char *out, size_t bytes)
@@ -45,8 +45,8 @@ static void say_k_point(const bspline_orbitals *b, int32_t k, char *out, size_t 
              : b->cells.member[k] == REVERSED             ? " as its opposite"
              : b->cells.member[k] == 0                    ? ", not of this twist"
                                                           : "",
-             bands, low, high, b->filled[0] ? b->filled[0][k] : 0,
-             b->filled[1] ? b->filled[1][k] : 0);
+             bands, low, high, b->keys.filled[0] ? b->keys.filled[0][k] : 0,
+             b->keys.filled[1] ? b->keys.filled[1][k] : 0);
 }
 
 /* The number of ions of the element that ion i is the first of; 0: it is not the first. */
@@ -70,18 +70,18 @@ int32_t describe_orbitals(const void *instance, int32_t index, char *out, size_t
     if (index == 1) return say_grid(b, out, bytes), 1;
     if (index - 2 < k_points) return say_k_point(b, index - 2, out, bytes), 1;
     index -= 2 + k_points;
-    if (b->charge != 0 && !index--) {
+    if (b->keys.charge != 0 && !index--) {
         snprintf(out, bytes,
                  "charge of the cell %+g, neutralised by a uniform background in which the "
                  "potential is 0 on average",
-                 (double)b->charge);
+                 (double)b->keys.charge);
         return 1;
     }
     for (int32_t i = 0; i < ions->count; i++) {
         const int32_t count = first_of_element(ions, i);
         if (!count || index--) continue;
-        snprintf(out, bytes, "%d ions of %s, charge %g", count, element_symbol(ions->atomic_number[i]),
-                 ions->valence[i]);
+        snprintf(out, bytes, "%d ions of %s, charge %g", count,
+                 element_symbol(ions->atomic_number[i]), ions->valence[i]);
         return 1;
     }
     return 0;

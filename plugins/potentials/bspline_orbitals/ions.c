@@ -85,8 +85,7 @@ static int list_cells(const orbital_file *f, const k_set *cells, int32_t (**out)
     for (n[0] = low[0]; n[0] <= high[0]; n[0]++)
         for (n[1] = low[1]; n[1] <= high[1]; n[1]++)
             for (n[2] = low[2]; n[2] <= high[2]; n[2]++)
-                if (is_inside(cells, n) && at < cells->cells)
-                    memcpy((*out)[at++], n, sizeof n);
+                if (is_inside(cells, n) && at < cells->cells) memcpy((*out)[at++], n, sizeof n);
     return PLUGMC_OK;
 }
 
@@ -123,6 +122,6 @@ int prepare_ions(bspline_orbitals *b, const plugmc_box *box)
                             .energy_count = f->crystal.energies,
                             .energy_names = energy_names,
                             .energies = f->crystal.energy,
-                            .charge = (double)b->charge};
+                            .charge = (double)b->keys.charge};
     return PLUGMC_OK;
 }

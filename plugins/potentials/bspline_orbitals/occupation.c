@@ -101,8 +101,7 @@ static void find_members(const orbital_file *f, const tiling tile, const double 
     }
 }
 
-static void twist_of(const orbital_file *f, const tiling tile, int32_t k, int sign,
-                     double twist[3])
+static void twist_of(const orbital_file *f, const tiling tile, int32_t k, int sign, double twist[3])
 {
     for (int d = 0; d < 3; d++) {
         const double turns = turns_over(f, tile, d, k, sign);
@@ -171,8 +170,8 @@ static int check_members(const orbital_file *f, const k_set *set)
                 "k point %d, (%.6g %.6g %.6g) in reciprocal vectors, does not belong "
                 "to a cell of %s primitive cells with k point 1, (%.6g "
                 "%.6g %.6g); where a file has those of several twists, 'twist' says which",
-                k + 1, f->k[k][0], f->k[k][1], f->k[k][2], tile_words(set->tile, words),
-                f->k[0][0], f->k[0][1], f->k[0][2]);
+                k + 1, f->k[k][0], f->k[k][1], f->k[k][2], tile_words(set->tile, words), f->k[0][0],
+                f->k[0][1], f->k[0][2]);
     return PLUGMC_OK;
 }
 

@@ -20,9 +20,10 @@ static int check_all(orbital_file *);
 /* CASINO's files of functions around atoms, of molecules mostly, begin like those of plane waves. */
 static int refuse_functions_of_atoms(orbital_file *f)
 {
-    return damaged(f, "it has orbitals of functions around atoms (CASINO's gwfn.data or stowfn.data), "
-                      "which are not supported; here orbitals are plane waves or blips, and for "
-                      "atoms there is slater_orbitals");
+    return damaged(f,
+                   "it has orbitals of functions around atoms (CASINO's gwfn.data or stowfn.data), "
+                   "which are not supported; here orbitals are plane waves or blips, and for "
+                   "atoms there is slater_orbitals");
 }
 
 static bool contains(const unsigned char *head, size_t n, const char *word)

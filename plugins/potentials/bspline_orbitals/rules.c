@@ -191,11 +191,12 @@ int promote(const orbital_file *f, const k_set *set, int32_t spin, const char *t
         if (find_occupied(out, count, to) >= 0)
             return REFUSE(&r, "band %d of k point %d is occupied already", b->band + 1, b->k + 1);
         if (has_partner(&r, to) && !is_complex)
-            return REFUSE(&r,
-                          "k point %d and its opposite both belong to this cell, so its band %d may "
-                          "be occupied as a complex orbital or as the real or imaginary part: write "
-                          "%d:%d:complex for the first; parts are not supported",
-                          b->k + 1, b->band + 1, to.conjugate ? -(b->k + 1) : b->k + 1, b->band + 1);
+            return REFUSE(
+                &r,
+                "k point %d and its opposite both belong to this cell, so its band %d may "
+                "be occupied as a complex orbital or as the real or imaginary part: write "
+                "%d:%d:complex for the first; parts are not supported",
+                b->k + 1, b->band + 1, to.conjugate ? -(b->k + 1) : b->k + 1, b->band + 1);
         out[place] = to;
         if (*r.at && !isspace((unsigned char)*r.at))
             code = REFUSE(&r, "'%.30s' stands behind a promotion (k:band>k:band)", r.at);

@@ -203,16 +203,17 @@ static int load_table(bspline_orbitals *b, spline_table *t, const occupied *orbi
 static int count_filled(bspline_orbitals *b, int32_t spin, const occupied *orbitals)
 {
     const orbital_file *f = &b->source;
-    b->filled[spin] = take(f, (size_t)f->k_points, sizeof *b->filled[spin]);
-    if (!b->filled[spin]) return PLUGMC_ERROR_MEMORY;
-    for (int32_t l = 0; l < b->wanted[spin]; l++) b->filled[spin][f->state[orbitals[l].state].k]++;
+    b->keys.filled[spin] = take(f, (size_t)f->k_points, sizeof *b->keys.filled[spin]);
+    if (!b->keys.filled[spin]) return PLUGMC_ERROR_MEMORY;
+    for (int32_t l = 0; l < b->wanted[spin]; l++)
+        b->keys.filled[spin][f->state[orbitals[l].state].k]++;
     return PLUGMC_OK;
 }
 
 /* What the keys say beside the numbers of electrons; "" twice: nothing. */
 static int has_rules(const bspline_orbitals *b, int32_t spin)
 {
-    return *b->occupied[spin] || *b->promoted[spin];
+    return *b->keys.occupied[spin] || *b->keys.promoted[spin];
 }
 
 /* The orbitals of a spin [wanted]. */
@@ -220,10 +221,10 @@ static int choose_orbitals(const bspline_orbitals *b, int32_t spin, occupied *ou
 {
     const orbital_file *f = &b->source;
     const int64_t count = b->wanted[spin];
-    int code = *b->occupied[spin]
-                   ? occupy_list(f, &b->cells, spin, b->occupied[spin], count, out)
-                   : occupy(f, &b->cells, spin, count, !*b->promoted[spin], out);
-    return code ? code : promote(f, &b->cells, spin, b->promoted[spin], count, out);
+    int code = *b->keys.occupied[spin]
+                   ? occupy_list(f, &b->cells, spin, b->keys.occupied[spin], count, out)
+                   : occupy(f, &b->cells, spin, count, !*b->keys.promoted[spin], out);
+    return code ? code : promote(f, &b->cells, spin, b->keys.promoted[spin], count, out);
 }
 
 /* One table for both spins, as long as the longer list, or one for each. Without rules orbitals are in the order

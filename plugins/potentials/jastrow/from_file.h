@@ -4,8 +4,8 @@
 
 /* Ions with a chi of their own. */
 typedef struct jastrow_kind {
-    int32_t element; /* atomic number; 0: the section does not say */
-    int32_t count, first; /* its coefficients among those of chi */
+    int32_t element;              /* atomic number; 0: the section does not say */
+    int32_t count, first;         /* its coefficients among those of chi */
     double cusp, cutoff, spacing; /* 1/length; length, 0: not given; length between knots */
     ion_sites sites;
 } jastrow_kind;

@@ -33,7 +33,7 @@ typedef struct parameters {
     plugmc_list kinds;     /* [kinds][KIND_NUMBERS] */
     real u_reach;          /* length */
     real like_intervals, unlike_intervals, like_per_length, unlike_per_length; /* 1, 1/length */
-    const struct jastrow_form *form;                                           /* for the host alone */
+    const struct jastrow_form *form; /* for the host alone */
 } parameters;
 
 /* What belongs to a kind of ion: its images among the centres and its rows of the table (as numbers of values), its
@@ -122,7 +122,8 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
             const plugmc_separation s = from_ion(p, r, i);
             real t;
             if (s.r2 >= far) continue;
-            int32_t k = interval(plugmc_sqrt(s.r2) * kind[KIND_PER_LENGTH], kind[KIND_INTERVALS], &t);
+            int32_t k =
+                interval(plugmc_sqrt(s.r2) * kind[KIND_PER_LENGTH], kind[KIND_INTERVALS], &t);
             sum += cubic(p->chi_table.values + (int32_t)kind[KIND_ROWS] + k, t);
         }
     }
@@ -217,7 +218,7 @@ PLUGMC_FN void field_variational(const parameters *p, plugmc_position r, plugmc_
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../files/elements.h"
+#include "../../files/element_symbols.h"
 #include "../../files/text_file.h"
 #include "../box_default.h"
 #include "../ions_of_orbitals.h"
@@ -270,11 +271,12 @@ static const plugmc_parameter table[] = {
 static const plugmc_potential potential = {
     .size = sizeof potential, .pair = &plugmc_pair_facet, .field = &plugmc_field_facet};
 
-PLUGMC_PLUGIN(
-        .kind = PLUGMC_POTENTIAL, .name = "jastrow",
-        .summary = "Jastrow factor of a wave function: u and chi as B-splines of the distance",
-        .reference = "Kim et al., J. Phys.: Condens. Matter 30, 195901 (2018)",
-        PLUGMC_KEYS(parameters, table), PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &free_facet},
-                      {PLUGMC_DESCRIPTION, &description}),
-        .configure = configure, .prepare = prepare, .potential = &potential);
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "jastrow",
+              .summary =
+                  "Jastrow factor of a wave function: u and chi as B-splines of the distance",
+              .reference = "Kim et al., J. Phys.: Condens. Matter 30, 195901 (2018)",
+              PLUGMC_KEYS(parameters, table),
+              PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &free_facet},
+                            {PLUGMC_DESCRIPTION, &description}),
+              .configure = configure, .prepare = prepare, .potential = &potential);
 #endif

@@ -85,8 +85,7 @@ static int prepare_spins(const parameters *p, const plugmc_host *host, jastrow_f
     const double radius = plugmc_half_box(&host->system->box);
     double cutoff = 0;
     int code = too_few(host, k ? "unlike" : "like", n);
-    if (!code && n)
-        code = choose_cutoff(host, "u_cutoff", form->cutoff[k], p->u_cutoff, &cutoff);
+    if (!code && n) code = choose_cutoff(host, "u_cutoff", form->cutoff[k], p->u_cutoff, &cutoff);
     if (code) return code;
     if (cutoff > radius * (1 + 1e-6))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -252,7 +251,8 @@ static int prepare_centres(parameters *p, const plugmc_host *host, const jastrow
         int64_t count = 0;
         int32_t rows = 0;
         for (int k = 0; k < form->kinds; k++) {
-            count += fill_kind(host, &form->kind[k], rows, count, kinds + k * KIND_NUMBERS, centres);
+            count +=
+                fill_kind(host, &form->kind[k], rows, count, kinds + k * KIND_NUMBERS, centres);
             rows += rows_of(form->kind[k].count);
         }
         if (count > most)

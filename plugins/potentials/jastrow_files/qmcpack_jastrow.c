@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../files/elements.h"
+#include "../../files/element_symbols.h"
 #include "../../files/markup.h"
 
 typedef struct reader {
@@ -137,8 +137,7 @@ static int read_values(const reader *r, const element *correlation, int count, q
     for (out->count = 0;; out->count++, at = end) {
         const double value = strtod_l(at, &end, r->c);
         if (end == at) break;
-        if (!isfinite(value) || (*end && !strchr(" \t\r\n", *end)))
-            return no_number(r, e, at);
+        if (!isfinite(value) || (*end && !strchr(" \t\r\n", *end))) return no_number(r, e, at);
         if (out->count == count)
             return fault(r, e, "has more than %d coefficients, which is what its size asks for",
                          count);
@@ -335,7 +334,10 @@ int qmcpack_jastrow_parse(const plugmc_host *host, const char *path, const char 
 
 /* ---- Other coefficients ------------------------------------------------------------------------ */
 
-static size_t place_of(const qmcpack_change *c) { return c->before ? c->at->behind : c->at->content; }
+static size_t place_of(const qmcpack_change *c)
+{
+    return c->before ? c->at->behind : c->at->content;
+}
 
 static int by_place(const void *a, const void *b)
 {

@@ -20,8 +20,9 @@ typedef struct qmcpack_values {
     int fixed;       /* optimize="no" */
     int32_t element; /* atomic number; 0 for pairs */
     char ion[40];    /* as the file names it */
-    size_t content, close, end; /* bytes of the text where coefficients stand; as those of an element (markup.h) */
-    size_t behind;              /* where the <correlation> ends */
+    size_t content, close,
+        end; /* bytes of the text where coefficients stand; as those of an element (markup.h) */
+    size_t behind; /* where the <correlation> ends */
 } qmcpack_values;
 
 /* A spline; `size` coefficients. */

@@ -177,8 +177,7 @@ static int read_f(reader *r, correlation_f *out)
 {
     if (r->most_l < 0 || r->most_n < 0)
         return FAIL(r, "the expansion orders of this set are not told before");
-    *out = (correlation_f){
-        .given = 1, .spins = r->spins, .cutoff = r->cutoff, .ions = r->ions};
+    *out = (correlation_f){.given = 1, .spins = r->spins, .cutoff = r->cutoff, .ions = r->ions};
     out->form = f_form_make(r->host, F_ORDER_CASINO, r->most_l, r->most_n, r->out->truncation,
                             r->without_u, r->without_chi);
     if (!out->form) return PLUGMC_ERROR_MEMORY;

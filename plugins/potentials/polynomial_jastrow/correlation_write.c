@@ -23,10 +23,11 @@ static void write_cutoff(FILE *out, double cutoff)
 /* How sets name their ions, and whose a set is. */
 static void write_sets(FILE *out, int sets, int labelling)
 {
-    fprintf(out,
-            " Number of sets ; labelling (1->atom in s. cell; 2->atom in p. cell; 3->species)\n   %d "
-            "%d\n",
-            sets, labelling ? labelling : LABELS_OF_SUPERCELL);
+    fprintf(
+        out,
+        " Number of sets ; labelling (1->atom in s. cell; 2->atom in p. cell; 3->species)\n   %d "
+        "%d\n",
+        sets, labelling ? labelling : LABELS_OF_SUPERCELL);
 }
 
 static void write_ions(FILE *out, const correlation_ions *ions)

@@ -9,9 +9,8 @@ static void unscale_radial(const real *from, int32_t count, int order, int trunc
                            double cutoff, double *out)
 {
     for (int k = 0; k < order; k++)
-        out[k] = k < count ? (double)from[k] / pow(-cutoff, truncation) /
-                                 pow(cutoff, k ? k + 1 : 0)
-                           : 0;
+        out[k] =
+            k < count ? (double)from[k] / pow(-cutoff, truncation) / pow(cutoff, k ? k + 1 : 0) : 0;
 }
 
 /* u of like and of unlike spins, each with coefficients of its own. */
@@ -124,9 +123,9 @@ static char *polynomial_text(const parameters *p, const plugmc_host *host, const
             double *values = polynomial_values(host, kind, of_file, lists[spin]);
             if (!values) return NULL;
             if (new) word_unlike(of_file, before[k]);
-            change[count++] = (qmcpack_change){&of_file[new ? 0 : spin].at, values, kind->count,
-                                               new ? before[k] : NULL,
-                                               "</coefficients>\n</correlation>"};
+            change[count++] =
+                (qmcpack_change){&of_file[new ? 0 : spin].at, values, kind->count,
+                                 new ? before[k] : NULL, "</coefficients>\n</correlation>"};
         }
     }
     return qmcpack_jastrow_rewrite(text, change, count);

@@ -54,12 +54,13 @@ static int append_radial(const plugmc_host *host, const correlation_radial *from
 }
 
 /* Those of f from coefficients gamma_lmn of `form`, for the cutoff: `sign` gamma L^(2 C + l + m + n). */
-static void scale_f(const f_form *form, const double *gamma, double cutoff, double sign, double *out)
+static void scale_f(const f_form *form, const double *gamma, double cutoff, double sign,
+                    double *out)
 {
     for (int32_t k = 0; k < form->free; k++) {
         const int32_t *power = form->power[form->free_column[k]];
-        out[k] = sign * gamma[k] *
-                 pow(cutoff, 2 * form->truncation + power[0] + power[1] + power[2]);
+        out[k] =
+            sign * gamma[k] * pow(cutoff, 2 * form->truncation + power[0] + power[1] + power[2]);
     }
 }
 
@@ -116,13 +117,14 @@ static int take_chi(parameters *p, const plugmc_host *host, const correlation_da
                               "charge",
                               p->file);
         if (!code) code = check_cutoff(host, p->file, "chi_cutoff", p->chi_cutoff, chi->cutoff);
-        form->chi[form->chi_kinds++] = (polynomial_kind){.ions = &chi->ions,
-                                                         .set = set,
-                                                         .count = chi->order,
-                                                         .first = found.count,
-                                                         .own_cusp = chi->cusp,
-                                                         .cusp = chi->cusp ? (double)p->chi_cusp : 0,
-                                                         .cutoff = chi->cutoff};
+        form->chi[form->chi_kinds++] =
+            (polynomial_kind){.ions = &chi->ions,
+                              .set = set,
+                              .count = chi->order,
+                              .first = found.count,
+                              .own_cusp = chi->cusp,
+                              .cusp = chi->cusp ? (double)p->chi_cusp : 0,
+                              .cutoff = chi->cutoff};
         if (!code) code = append_radial(host, chi, d->truncation, 0, &found);
     }
     if (!code && p->chi_cusp > 0 && !cusps)
@@ -225,7 +227,8 @@ static int take_polynomial(parameters *p, const plugmc_host *host, const qmcpack
     kind->first = found[0].count;
     kind->count = kind->form->free;
     for (int spin = 0; spin < 2 && !code; spin++)
-        code = append_polynomial(host, spin ? unlike : from, kind->cutoff, kind->form, &found[spin]);
+        code =
+            append_polynomial(host, spin ? unlike : from, kind->cutoff, kind->form, &found[spin]);
     return code;
 }
 
@@ -263,8 +266,8 @@ static int take_markup(parameters *p, const plugmc_host *host, const char *text,
     for (int k = 0, from = 0; k < form->f_kinds && !code; k++) {
         code = find_polynomial(p, host, d, form->f[k].element, &from);
         if (!code)
-            code = take_polynomial(p, host, d->three[from], d->three_shared[from], &form->f[k],
-                                   found);
+            code =
+                take_polynomial(p, host, d->three[from], d->three_shared[from], &form->f[k], found);
     }
     form->chi_kinds = 0;
     if (!code && p->chi.count)
@@ -323,9 +326,9 @@ static int share_lists(const parameters *p, const plugmc_host *host, polynomial_
     }
     for (int k = 0; k < form->f_kinds; k++) {
         polynomial_kind *kind = &form->f[k];
-        kind->form = f_form_make(host, F_ORDER_CASINO, (int)p->f_electron_ion,
-                                 (int)p->f_electron_electron, (int)p->truncation, p->f_without_u,
-                                 p->f_without_chi);
+        kind->form =
+            f_form_make(host, F_ORDER_CASINO, (int)p->f_electron_ion, (int)p->f_electron_electron,
+                        (int)p->truncation, p->f_without_u, p->f_without_chi);
         if (!kind->form) return PLUGMC_ERROR_MEMORY;
         kind->count = kind->form->free;
         kind->first = k * kind->count;

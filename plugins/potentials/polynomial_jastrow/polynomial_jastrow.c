@@ -23,8 +23,9 @@
 #include <plugmc/tally.h>
 
 typedef struct parameters {
-    plugmc_list u_like, u_unlike, chi, f_like, f_unlike; /* what is free, one kind of ion after the other */
-    real u_cutoff, chi_cutoff, f_cutoff;                 /* length */
+    plugmc_list u_like, u_unlike, chi, f_like,
+        f_unlike;                        /* what is free, one kind of ion after the other */
+    real u_cutoff, chi_cutoff, f_cutoff; /* length */
     real chi_cusp;
     int64_t truncation, f_electron_ion, f_electron_electron;
     int32_t f_without_u, f_without_chi;
@@ -37,9 +38,10 @@ typedef struct parameters {
     plugmc_list cell;               /* inverse [3][3], vectors [3][3]; empty: open space */
     plugmc_list chi_places;         /* [images of ions][3] length, one kind after the other */
     plugmc_list chi_kinds, f_kinds; /* [kinds][CHI_NUMBERS], [kinds][F_NUMBERS] */
-    plugmc_list f_places, f_begin;  /* [kinds]: those near each bin, one bin after the other; [kinds][bins + 1] */
-    int64_t u_terms, f_bins;        /* f_bins: along each lattice vector */
-    real u_reach, reach;            /* length */
+    plugmc_list f_places,
+        f_begin; /* [kinds]: those near each bin, one bin after the other; [kinds][bins + 1] */
+    int64_t u_terms, f_bins;            /* f_bins: along each lattice vector */
+    real u_reach, reach;                /* length */
     const struct polynomial_form *form; /* for the host alone */
 } parameters;
 
@@ -397,12 +399,11 @@ typedef struct side {
     real by_ion, by_other; /* drift along these, times length */
 } side;
 
-PLUGMC_FN side side_of(const parameters *p, real reach, plugmc_separation from,
-                       plugmc_separation s, const double drift[3])
+PLUGMC_FN side side_of(const parameters *p, real reach, plugmc_separation from, plugmc_separation s,
+                       const double drift[3])
 {
-    const real r = plugmc_sqrt(from.r2), z = plugmc_sqrt(s.r2),
-               tiny = (real)1e-12 * reach, x = r / reach, near = r > tiny ? r : tiny,
-               close = z > tiny ? z : tiny;
+    const real r = plugmc_sqrt(from.r2), z = plugmc_sqrt(s.r2), tiny = (real)1e-12 * reach,
+               x = r / reach, near = r > tiny ? r : tiny, close = z > tiny ? z : tiny;
     const real v[3] = {(real)drift[0], (real)drift[1], (real)drift[2]};
     side d;
     real now = 1, before = 0, last = 0;
@@ -524,7 +525,7 @@ PLUGMC_FN real pair_range(const parameters *p) { return p->reach; }
 #include <plugmc/former_keys.h>
 #include <plugmc/species_pairs.h>
 
-#include "../../files/elements.h"
+#include "../../files/element_symbols.h"
 #include "../../files/text_file.h"
 #include "../box_default.h"
 #include "../ions_of_orbitals.h"
@@ -544,11 +545,12 @@ PLUGMC_FN real pair_range(const parameters *p) { return p->reach; }
 static const plugmc_potential potential = {
     .size = sizeof potential, .pair = &plugmc_pair_facet, .field = &plugmc_field_facet};
 
-PLUGMC_PLUGIN(
-        .kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
-        .summary = "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
-        .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
-        PLUGMC_KEYS(parameters, table), PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &free_facet},
-                      {PLUGMC_FORMER_KEYS, &former_keys}, {PLUGMC_DESCRIPTION, &description}),
-        .configure = configure, .prepare = prepare, .potential = &potential);
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
+              .summary =
+                  "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
+              .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
+              PLUGMC_KEYS(parameters, table),
+              PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &free_facet},
+                            {PLUGMC_FORMER_KEYS, &former_keys}, {PLUGMC_DESCRIPTION, &description}),
+              .configure = configure, .prepare = prepare, .potential = &potential);
 #endif

@@ -134,8 +134,7 @@ static int choose_labelled(const parameters *p, const plugmc_host *host, const p
                               by_species ? "species" : "atom", named->labels[k],
                               by_species ? species : atoms);
         for (int32_t i = 0; i < ions->count; i++)
-            wanted[i] |=
-                (by_species ? number[i % atoms] : i % atoms + 1) == named->labels[k];
+            wanted[i] |= (by_species ? number[i % atoms] : i % atoms + 1) == named->labels[k];
     }
     return PLUGMC_OK;
 }
@@ -299,9 +298,9 @@ static int prepare_f(parameters *p, const plugmc_host *host, polynomial_form *fo
     int code = check_f_lists(p, host, form);
     for (int k = 0; k < form->f_kinds && !code; k++) {
         polynomial_kind *kind = &form->f[k];
-        code = choose_cutoff(host, "f_cutoff",
-                             kind->cutoff > 0 ? kind->cutoff : (double)p->f_cutoff,
-                             0.5 * plugmc_half_box(box), &kind->cutoff);
+        code =
+            choose_cutoff(host, "f_cutoff", kind->cutoff > 0 ? kind->cutoff : (double)p->f_cutoff,
+                          0.5 * plugmc_half_box(box), &kind->cutoff);
         widest = fmax(widest, kind->cutoff);
     }
     p->f_bins = form->f_kinds && !code ? choose_bins(box, widest) : 1;

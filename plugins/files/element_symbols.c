@@ -1,5 +1,5 @@
-/* See elements.h. */
-#include "elements.h"
+/* See element_symbols.h. */
+#include "element_symbols.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Chemical elements by their symbols. */
-#ifndef PLUGINS_ELEMENTS_H
-#define PLUGINS_ELEMENTS_H
+#ifndef PLUGINS_ELEMENT_SYMBOLS_H
+#define PLUGINS_ELEMENT_SYMBOLS_H
 
 #include <stdint.h>
 
