@@ -1,5 +1,5 @@
-/* Where the ions of a Jastrow factor should be: where those of the orbitals are. For plugins that have ions of their own,
- * included inside PLUGMC_HOST, and called in prepare: potentials with orbitals are prepared before others. */
+/* Ions of a Jastrow factor: those of a section, or those of the orbitals. Included inside PLUGMC_HOST. Potentials with
+ * orbitals are configured and prepared before others, which may ask for their ions from configure on. */
 #ifndef PLUGINS_IONS_OF_ORBITALS_H
 #define PLUGINS_IONS_OF_ORBITALS_H
 
@@ -36,6 +36,81 @@ static inline double ion_distance(const plugmc_box *box, const double a[3], cons
     return sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
 }
 
+/* ---- Sites ------------------------------------------------------------------------------------- */
+
+/* Ions that share a function: in a periodic box fractions of its vectors in [0, 1), else positions, length. */
+typedef struct ion_sites {
+    int32_t count;
+    double (*at)[3];
+} ion_sites;
+
+static inline int ion_sites_make(const plugmc_host *host, int64_t count, ion_sites *out)
+{
+    *out = (ion_sites){0};
+    if (count < INT32_MAX)
+        out->at = host->allocate(host->context, ((size_t)count + 1) * sizeof *out->at);
+    return out->at ? PLUGMC_OK
+                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld ions",
+                                (long long)count);
+}
+
+/* Those of a list [n][3], of which tile[0] x tile[1] x tile[2] copies fill a periodic box. */
+static inline int ion_sites_of_list(const plugmc_host *host, const plugmc_list *ions,
+                                    const plugmc_list *tiles, ion_sites *out)
+{
+    const plugmc_box *box = &host->system->box;
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    int32_t tile[3] = {1, 1, 1};
+    for (int d = 0; d < 3 && periodic; d++) tile[d] = (int32_t)tiles->values[d];
+    const int64_t copies = (int64_t)tile[0] * tile[1] * tile[2];
+    const int code = ion_sites_make(host, ions->count / 3 * copies, out);
+    if (code) return code;
+    for (int32_t i = 0; i < ions->count / 3; i++)
+        for (int32_t c = 0; c < copies; c++, out->count++) {
+            const int32_t copy[3] = {c % tile[0], c / tile[0] % tile[1], c / tile[0] / tile[1]};
+            double *f = out->at[out->count];
+            for (int d = 0; d < 3; d++) {
+                f[d] = periodic ? (double)copy[d] / tile[d] : (double)ions->values[3 * i + d];
+                for (int e = 0; e < 3 && periodic; e++)
+                    f[d] += (double)ions->values[3 * i + e] * box->inverse[e][d];
+                if (periodic) f[d] -= floor(f[d]);
+            }
+        }
+    return PLUGMC_OK;
+}
+
+/* Those of the orbitals for which `wanted` is 1, [ions]. */
+static inline int ion_sites_of_orbitals(const plugmc_host *host, const plugmc_ions *ions,
+                                        const uint8_t *wanted, ion_sites *out)
+{
+    const plugmc_box *box = &host->system->box;
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    const int code = ion_sites_make(host, ions->count, out);
+    for (int32_t i = 0; i < ions->count && !code; i++) {
+        const double *r = ions->positions[i];
+        double *f = out->at[out->count];
+        if (!wanted[i]) continue;
+        out->count++;
+        for (int d = 0; d < 3; d++) {
+            f[d] = periodic ? 0 : r[d];
+            for (int e = 0; e < 3 && periodic; e++) f[d] += r[e] * box->inverse[e][d];
+            if (periodic) f[d] -= floor(f[d]);
+        }
+    }
+    return code;
+}
+
+static inline void ion_site_position(const plugmc_box *box, const double at[3], double r[3])
+{
+    for (int e = 0; e < 3; e++)
+        r[e] =
+            box->domain == PLUGMC_DOMAIN_PERIODIC
+                ? at[0] * box->vector[0][e] + at[1] * box->vector[1][e] + at[2] * box->vector[2][e]
+                : at[e];
+}
+
+/* ---- Sites of a section against those of the orbitals ------------------------------------------- */
+
 /* Looks at one ion after the other. */
 typedef struct ion_comparison {
     const plugmc_host *host;
@@ -63,6 +138,15 @@ static inline void ion_comparison_add(ion_comparison *c, const double place[3])
     if (nearest <= c->worst) return;
     c->worst = nearest;
     for (int d = 0; d < 3; d++) c->place[d] = place[d];
+}
+
+static inline void ion_comparison_add_sites(ion_comparison *c, const ion_sites *sites)
+{
+    for (int32_t i = 0; i < sites->count; i++) {
+        double r[3];
+        ion_site_position(&c->host->system->box, sites->at[i], r);
+        ion_comparison_add(c, r);
+    }
 }
 
 static inline void ion_comparison_end(const ion_comparison *c)

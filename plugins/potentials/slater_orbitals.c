@@ -84,29 +84,6 @@ static int check_shell(const slater_orbitals *p, const plugmc_host *host, int32_
     return PLUGMC_OK;
 }
 
-static int configure(void *instance, const plugmc_host *host)
-{
-    const slater_orbitals *p = instance;
-    if (p->nuclei.count == 0 || p->nuclei.count % 4)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "nuclei has %d numbers: give x y z Z of each nucleus", p->nuclei.count);
-    if (p->zeta.count == 0)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "zeta is empty: give one exponent per shell");
-    int code = check_list(p, host, "on", &p->on);
-    if (!code) code = check_list(p, host, "n", &p->n);
-    if (!code) code = check_list(p, host, "l", &p->l);
-    for (int32_t k = 0; k < p->zeta.count && !code; k++) code = check_shell(p, host, k);
-    if (!code && p->coefficients.count % count_functions(p))
-        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "coefficients has %d numbers: give one for each of the %d functions "
-                          "of all shells, for each orbital",
-                          p->coefficients.count, count_functions(p));
-    return code;
-}
-
-/* ---- Preparation ------------------------------------------------------------------------------- */
-
 static int prepare_ions(slater_orbitals *p, const plugmc_host *host)
 {
     const int32_t n = p->nuclei.count / 4;
@@ -136,6 +113,29 @@ static int prepare_ions(slater_orbitals *p, const plugmc_host *host)
                             .primitive_cells = 1};
     return PLUGMC_OK;
 }
+
+static int configure(void *instance, const plugmc_host *host)
+{
+    slater_orbitals *p = instance;
+    if (p->nuclei.count == 0 || p->nuclei.count % 4)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "nuclei has %d numbers: give x y z Z of each nucleus", p->nuclei.count);
+    if (p->zeta.count == 0)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "zeta is empty: give one exponent per shell");
+    int code = check_list(p, host, "on", &p->on);
+    if (!code) code = check_list(p, host, "n", &p->n);
+    if (!code) code = check_list(p, host, "l", &p->l);
+    for (int32_t k = 0; k < p->zeta.count && !code; k++) code = check_shell(p, host, k);
+    if (!code && p->coefficients.count % count_functions(p))
+        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "coefficients has %d numbers: give one for each of the %d functions "
+                          "of all shells, for each orbital",
+                          p->coefficients.count, count_functions(p));
+    return code ? code : prepare_ions(p, host);
+}
+
+/* ---- Preparation ------------------------------------------------------------------------------- */
 
 /* Each function must be gone at the edge of the sphere, which cuts it off. */
 static int check_sphere(const formulas *f, const plugmc_host *host)
@@ -241,7 +241,6 @@ static int prepare(void *instance, const plugmc_host *host)
                               plugmc_species_at(system, s)->name,
                               (long long)plugmc_species_at(system, s)->count, (long long)orbitals);
     if (!code) code = check_sphere(&p->formulas, host);
-    if (!code) code = prepare_ions(p, host);
     return code ? code : formulas_prepare(&p->formulas, host);
 }
 

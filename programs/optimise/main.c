@@ -147,9 +147,10 @@ typedef struct optimisation {
     output_lock locks[2]; /* of both */
     history history;
     int64_t loop, level;
-    double *values; /* [K] to be sampled next */
-    double *steps;  /* of the mover: samples_first_steps */
-    int64_t idle;   /* loops one after the other that found no step that helps */
+    double *values;  /* [K] to be sampled next */
+    double *steps;   /* of the mover: samples_first_steps */
+    bool files_kept; /* those of an earlier run that have the names of the files that are written */
+    int64_t idle;    /* loops one after the other that found no step that helps */
     spent spent;
 } optimisation;
 
@@ -177,12 +178,46 @@ static void write_input(FILE *out, const void *what)
     ini_write(out, &o->session->engine.config.ini, o->output);
 }
 
-static int write_result(const optimisation *o, const double *values)
+static void write_text(FILE *out, const void *what) { fputs(what, out); }
+
+/* "FILE.optimised.J.xml" for "J.xml" beside FILE.optimised.ini; to be freed. */
+static char *name_beside(const optimisation *o, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t length = strlen(o->output);
+    const int stem =
+        (int)(length > 4 && !strcmp(o->output + length - 4, ".ini") ? length - 4 : length);
+    char *name;
+    const int made = asprintf(&name, "%.*s.%s", stem, o->output, slash ? slash + 1 : path);
+    return checked(made < 0 ? NULL : name);
+}
+
+/* The files that sections name, with the parameters in them, in the form of each. */
+static int write_files(optimisation *o, const double *values)
+{
+    report *r = o->session->engine.report;
+    const char *path;
+    char *text;
+    int code = variational_set(&o->f, values);
+    for (int k = 0; !code; k++) {
+        code = variational_file(&o->f, k, &path, &text, r);
+        if (code || !path) break;
+        char *name = name_beside(o, path);
+        if (o->history.count == 1 && !o->files_kept) code = keep_former(name, r);
+        if (!code) code = replace_file(name, write_text, text, r);
+        free(name);
+        free(text);
+    }
+    o->files_kept = true;
+    return code;
+}
+
+static int write_result(optimisation *o, const double *values)
 {
     session *session = o->session;
-    const int code =
-        variational_put(&o->f, &session->engine.config.ini, values, session->engine.report);
-    return code ? code : replace_file(o->output, write_input, o, session->engine.report);
+    int code = variational_put(&o->f, &session->engine.config.ini, values, session->engine.report);
+    if (!code) code = replace_file(o->output, write_input, o, session->engine.report);
+    return code ? code : write_files(o, values);
 }
 
 /* What is tried of one loop. */

@@ -20,6 +20,7 @@
 #include "engine/total_check.h"
 #include "engine/watchdog.h"
 #include "parallel/team.h"
+#include "plugmc/description.h"
 #include "initial/initial.h"
 
 static const char check_help[] =
@@ -186,6 +187,25 @@ static int try_totals(session *session)
     return easy && totals_are_checked(&session->engine) ? initial_begin(&session->engine) : 0;
 }
 
+/* What plugins have found in their files and made of it. */
+static void describe_instances(session *session)
+{
+    for (int i = 0; i < session->engine.instance_count; i++) {
+        instance *one = &session->engine.instances[i];
+        const plugmc_description *d = plugmc_offered(one->plugin, PLUGMC_DESCRIPTION);
+        char line[1024];
+        enum { MOST_LINES = 10000 };
+        for (int k = 0; d && k < MOST_LINES; k++) {
+            context_calling(&one->context, "line");
+            const int more = d->line(one->data, k, line, sizeof line);
+            crash_called();
+            if (!more) break;
+            line[sizeof line - 1] = 0;
+            printf("[%s] %s\n", one->section->section->name, line);
+        }
+    }
+}
+
 int command_check(int argc, char **argv)
 {
     arguments a = {0};
@@ -234,6 +254,7 @@ int command_check(int argc, char **argv)
             printf("runs on the CPU (%s)\n", session.engine.device.why_no_gpu);
         print_movers(&session.engine);
         pair_table_write(stdout, &session.engine, "");
+        describe_instances(&session);
         printf("%s: ready to run\n", a.asked.file);
     }
     session_close(&session);

@@ -242,6 +242,27 @@ test_jastrow_that_diverges()
         fail "no such sentence"
 }
 
+# Its lists are written into the INI file, and into a file of the same form.
+test_coefficients_of_a_file_are_optimised()
+{
+    gas
+    printf '%s\n' "# zeros" "like 0 0 0" "like 0 0" "unlike 0 0 0 0 0" >cusp.txt
+    sed -i 's/^like = .*/file = cusp.txt/; /^unlike = /d' gas.ini
+    must optimise gas.ini --samples 1000 --loops 1
+    [ "$(grep -c . gas.optimised.cusp.txt)" = 2 ] || fail "gas.optimised.cusp.txt does not have two lists"
+    for list in like unlike; do
+        grep "^$list=" gas.optimised.ini | cut -d';' -f1 | tr '=' ' ' | tr -s ' ' | sed 's/ $//' >expected
+        grep "^$list " gas.optimised.cusp.txt | cmp - expected || fail "$list differs"
+    done
+    sed 's/cusp.txt/gas.optimised.cusp.txt/' gas.ini >again.ini
+    must run again.ini --set run.sweeps=20 --set run.output=again.h5
+    must run gas.optimised.ini --set run.sweeps=20 --set run.output=ini.h5
+    h5diff --exclude-path /parameters --exclude-path /plugmc/volatile -q again.h5 ini.h5 || fail "the runs differ"
+    must run gas.ini --set run.sweeps=20 --set run.output=zeros.h5
+    h5diff --exclude-path /parameters --exclude-path /plugmc/volatile -q again.h5 zeros.h5 && fail "the file has zeros"
+    return 0
+}
+
 test_nothing_to_optimise()
 {
     gas

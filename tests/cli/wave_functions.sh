@@ -72,11 +72,13 @@ casino() { cp "$here/../data/casino/correlation.data" .; }
 test_jastrow_factors_of_casino_are_read()
 {
     casino
-    cutoff= jastrow="casino = correlation.data
+    cutoff= jastrow="file = correlation.data
 ions = 0 0 0" atom
     must run sim.ini
     expect_output local_energy
-    cutoff= jastrow="casino = correlation.data" atom # u alone
+    cutoff= jastrow="file = correlation.data
+chi_set = 0
+f_set = 0" atom # u alone
     must run sim.ini
 }
 
@@ -84,7 +86,7 @@ ions = 0 0 0" atom
 test_a_jastrow_factor_of_casino_is_optimised()
 {
     casino
-    cutoff= jastrow="casino = correlation.data
+    cutoff= jastrow="file = correlation.data
 ions = 0 0 0" atom
     must optimise sim.ini --samples 2000 --loops 2
     grep -q '^f_unlike=' sim.optimised.ini || fail "there is no f in the result"

@@ -729,12 +729,12 @@ static void xml_that_grows_is_refused(void **state)
     for (int i = 0; i < 40; i++) strcat(many, "<deep>");
     strcat(many, "<header");
     assert_int_equal(read_edited(&b, "qmcpack", "<header", many), PLUGMC_ERROR_INPUT);
-    assert_non_null(strstr(b.message, "more elements than a pseudopotential can have"));
+    assert_non_null(strstr(b.message, "more elements than such a file can have"));
     end(&b);
     for (size_t i = 0; i < sizeof many - 12; i += 4) memcpy(many + i, "<a/>", 5);
     strcpy(many + sizeof many - 12, "<header");
     assert_int_equal(read_edited(&b, "qmcpack", "<header", many), PLUGMC_ERROR_INPUT);
-    assert_non_null(strstr(b.message, "more elements than a pseudopotential can have"));
+    assert_non_null(strstr(b.message, "more elements than such a file can have"));
     end(&b);
 }
 

@@ -220,7 +220,7 @@ static void values_are_those_of_the_formula(void **state)
         double f_alone;
         begin(&b, k % 2);
         const plugmc_term *term =
-            quantum_term(&b, "polynomial_jastrow", ALL_IONS "casino=" CASINO_FILE, 1);
+            quantum_term(&b, "polynomial_jastrow", ALL_IONS "file=" CASINO_FILE, 1);
         double *x = clustered(&b, (uint64_t)(10 + k));
         const double expected = formula(&b.system, x, &f_alone);
         matters += fabs(f_alone) > 1e-3;
@@ -242,19 +242,20 @@ static void sets_and_lists_are_chosen(void **state)
     x[0] = x[1] = x[2] = 0.001;
     const plugmc_term *second =
         quantum_term(&b, "polynomial_jastrow",
-                     "ions=0 0 0; chi_set=2; f_set=2; chi_cusp=2; casino=" CASINO_FILE, 1);
+                     "ions=0 0 0; chi_set=2; f_set=2; chi_cusp=2; file=" CASINO_FILE, 1);
     const double r = 0.001 * sqrt(3), beta_0 = -0.2, length = 1.5;
     const double sum = beta_0 + (-2 / pow(-length, C) + beta_0 * C / length) * r + 0.03 * r * r;
     assert_close(energy(&b, second, x), -2 * pow(r - length, C) * sum, 1e-12, 0);
     const plugmc_term *given = quantum_term(
         &b, "polynomial_jastrow",
-        "chi=0; f_set=0; ions=0 0 0; u_like=0.5; u_unlike=0.25 1 2; casino=" CASINO_FILE, 1);
+        "chi=0; f_set=0; ions=0 0 0; u_like=0.5; u_unlike=0.25 1 2; file=" CASINO_FILE, 1);
     assert_close(energy(&b, given, x), 0, 0, 0);
     x[3] = x[4] = x[5] = 0.2; /* like spins: u = (1 - x)^3 (0.5 + (3 0.5 + L / 4) x), x = r / L */
     const double ratio = 0.199 * sqrt(3) / 1.9;
     assert_close(energy(&b, given, x), -2 * pow(1 - ratio, 3) * (0.5 + (1.5 + 1.9 / 4) * ratio),
                  1e-12, 0);
-    const plugmc_term *none = quantum_term(&b, "polynomial_jastrow", "casino=" CASINO_FILE, 1);
+    const plugmc_term *none =
+        quantum_term(&b, "polynomial_jastrow", "chi_set=0; f_set=0; file=" CASINO_FILE, 1);
     with = energy(&b, none, x);
     x[3] = x[4] = x[5] = 0.3;
     without = energy(&b, none, x);
@@ -295,7 +296,7 @@ static void derivatives_are_differences(void **state)
         const double h = 1e-4;
         begin(&b, k % 2);
         const plugmc_term *term =
-            quantum_term(&b, "polynomial_jastrow", ALL_IONS "casino=" CASINO_FILE, 1);
+            quantum_term(&b, "polynomial_jastrow", ALL_IONS "file=" CASINO_FILE, 1);
         double *x = clustered(&b, (uint64_t)(70 + k));
         const double middle = energy(&b, term, x);
         for (int e = 0; e < b.system.particles; e++) {
@@ -357,7 +358,7 @@ static void images_and_precisions_agree(void **state)
     bench b;
     begin(&b, 0);
     const plugmc_term *term =
-        quantum_term(&b, "polynomial_jastrow", ALL_IONS "casino=" CASINO_FILE, 1);
+        quantum_term(&b, "polynomial_jastrow", ALL_IONS "file=" CASINO_FILE, 1);
     const plugmc_pair *pair = term->plugin->potential->pair,
                       *single = term->plugin_single->potential->pair;
     int near = 0;
@@ -395,7 +396,7 @@ static void energies_that_the_core_keeps_are_those_of_the_formula(void **state)
         double f_alone;
         const double *kept;
         begin(&b, open);
-        quantum_term(&b, "polynomial_jastrow", ALL_IONS "casino=" CASINO_FILE, 1);
+        quantum_term(&b, "polynomial_jastrow", ALL_IONS "file=" CASINO_FILE, 1);
         double *x = clustered(&b, 90);
         test_mover serial = mover_new(&b, "serial", "step=0.2");
         mover_load(&b, &serial, x);
@@ -438,7 +439,7 @@ static void coefficients_of_f_are_those_of_casino(void **state)
         fclose(out);
         bench b;
         begin(&b, 1);
-        snprintf(settings, sizeof settings, "ions=0 0 0; chi_set=0; casino=%s", path);
+        snprintf(settings, sizeof settings, "ions=0 0 0; chi_set=0; file=%s", path);
         const int code = try_term(&b, "polynomial_jastrow", settings, 1);
         assert_int_equal(code, swapped ? PLUGMC_ERROR_INPUT : PLUGMC_OK);
         if (swapped)
@@ -484,12 +485,12 @@ static void what_cannot_be_is_refused(void **state)
         {"f_unlike=0", "chi and f need the positions of the ions that they belong to: give ions"},
         {"u_like=1; ions=0 0 0", "ions are given, but neither chi nor f, which depend on them"},
         {"chi=1; ions=0 0", "ions has 2 numbers, which is not a multiple of three"},
-        {"", "there are no coefficients: give u_like, u_unlike, chi, f_like, f_unlike or CASINO's "
+        {"", "there are no coefficients: give u_like, u_unlike, chi, f_like, f_unlike or a "
              "file with them"},
-        {"ions=0 0 0; chi_set=2; casino=" CASINO_FILE,
+        {"ions=0 0 0; chi_set=2; file=" CASINO_FILE,
          "file '" CASINO_FILE "' gives chi the cusp of the nucleus: chi_cusp needs its charge"},
-        {"ions=0 0 0; f_set=3; casino=" CASINO_FILE,
-         "file '" CASINO_FILE "', line 137: the file has no set 3 of f (f_set = 0 takes none)"},
+        {"ions=0 0 0; f_set=3; file=" CASINO_FILE,
+         "file '" CASINO_FILE "' has no set 3 of f (f_set = 0 takes none)"},
     };
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
         bench b;

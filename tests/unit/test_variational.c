@@ -7,7 +7,7 @@
 #include "gpu/gpu.h"
 #include "quantum.h"
 
-enum { MOST_NUMBERS = 32, MOST_WALKERS = 3, MOST_PARTICLES = 8 };
+enum { MOST_NUMBERS = 64, MOST_WALKERS = 3, MOST_PARTICLES = 8 };
 
 /* A Jastrow factor beside orbitals, and the observable that gives local energies. */
 typedef struct subject {
@@ -102,6 +102,36 @@ static void begin_atom(subject *s, int kind)
                                    : POLYNOMIALS "u_cutoff=3; chi_cutoff=2.5; f_cutoff=2; "
                                                  "chi_cusp=0.4; ions=0 0 0",
                    "pseudopotentials=" TEST_DATA "/qmc/Si.pz-vbc.UPF");
+}
+
+/* Ions of two elements, told by the orbitals, with electrons around all of them. */
+static void begin_two_elements(subject *s, int kind)
+{
+    static const double ions[4][3] = {
+        {0.3, 0.4, 0.5}, {2.5, 2.6, 2.7}, {1.4, 3, 1.1}, {3.1, 1.2, 3.3}};
+    const int32_t elements[4] = {3, 1, 3, 1};
+    quantum_begin(&s->b, (double[]){4, 4, 4}, 2, 1);
+    box_of_vectors(&s->b, oblique, 1);
+    electrons(s, 5, 3);
+    fill_waves(&s->t, &s->b, PLANE_WAVES, 5);
+    s->t.ion_count = 4;
+    memcpy(s->t.ion, ions, sizeof ions);
+    for (int i = 0; i < 4; i++) s->t.valence[i] = s->t.atomic_number[i] = elements[i];
+    add_orbitals(&s->b, &s->t);
+    finish_subject(s, factors[kind],
+                   kind == SPLINES
+                       ? LISTS "elements=H Li; chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.05 "
+                               "-0.4 -0.3 -0.25 -0.2 -0.1 -0.07"
+                       : "u_like=0.2 -0.3 0.1; u_unlike=0.3 0.2; elements=H Li; "
+                         "chi=-0.4 0.3 -0.2 -0.7 0.6 0.1; f_like=0.6 1 -2 1.5 -1 0.8 1.2 "
+                         "-0.5 -0.7 0.9 1.1 -1.3 0.4 1.9 -0.2 0.3; f_unlike=1 -1 2 0.5 "
+                         "-1.5 0.7 0.4 0.9 -0.6 1.2 0.8 -1.8 1.7 -0.3 0.2 1.4",
+                   "");
+    for (int i = 0; i < 2 * 8; i++)
+        for (int d = 0; d < 3; d++)
+            s->x[3 * i + d] =
+                ions[i % 4][d] + 0.9 * (random_number(8, (uint32_t)(3 * i + d)) - 0.5);
+    for (int i = 0; i < 2 * 8; i++) plugmc_wrap(&s->b.system.box, s->x + 3 * i);
 }
 
 static void end_subject(subject *s)
@@ -206,6 +236,17 @@ static void slopes_in_a_gas(void **state)
     for (int kind = SPLINES; kind <= OF_POLYNOMIALS; kind++) {
         subject s = {0};
         begin_gas(&s, kind);
+        every_derivative_is_a_slope(&s, 0);
+        end_subject(&s);
+    }
+}
+
+static void slopes_beside_two_elements(void **state)
+{
+    (void)state;
+    for (int kind = SPLINES; kind <= OF_POLYNOMIALS; kind++) {
+        subject s = {0};
+        begin_two_elements(&s, kind);
         every_derivative_is_a_slope(&s, 0);
         end_subject(&s);
     }
@@ -336,7 +377,7 @@ static void numbers_of_polynomials_are_set(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(device_text_has_numbers_or_memory_for_them),
-          cmocka_unit_test(slopes_in_a_gas), cmocka_unit_test(slopes_in_diamond),
-          cmocka_unit_test(slopes_in_an_atom),
+          cmocka_unit_test(slopes_in_a_gas), cmocka_unit_test(slopes_beside_two_elements),
+          cmocka_unit_test(slopes_in_diamond), cmocka_unit_test(slopes_in_an_atom),
           cmocka_unit_test(numbers_that_are_set_are_those_that_are_read),
           cmocka_unit_test(numbers_of_polynomials_are_set))

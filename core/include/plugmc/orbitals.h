@@ -21,7 +21,7 @@ typedef struct plugmc_orbital_request {
     void *laplacians;        /* [points][pitch], 1/length^2; NULL: not requested */
 } plugmc_orbital_request;
 
-/* The ions of the solid or molecule, in the simulation cell. */
+/* The ions of the solid or molecule, in the simulation cell. Who asks sets `size`. */
 typedef struct plugmc_ions {
     uint32_t size;
     int32_t count;
@@ -33,6 +33,9 @@ typedef struct plugmc_ions {
     int32_t energy_count;
     const char *const *energy_names;
     const double *energies;
+    /* Of ions and electrons of the simulation cell together, elementary charges, which a uniform background
+     * neutralises. */
+    double charge;
 } plugmc_ions;
 
 /* Values of one-electron orbitals at many points, on the CPU or GPU. */
@@ -44,7 +47,8 @@ typedef struct plugmc_orbitals {
     int32_t (*complex_valued)(const void *instance);
     /* On a device it returns without waiting. */
     int (*evaluate)(void *instance, const plugmc_orbital_request *);
-    /* Optional. Pointers live as long as the instance. */
+    /* Optional. Pointers live as long as the instance. From `configure` on, if other potentials are to find the
+     * ions here; before they are known `count` is 0. */
     int (*ions)(const void *instance, plugmc_ions *out);
     /* Optional, after prepare: twist of the orbitals along each edge of the box, psi(r + a_d) = exp(2 pi i turns_d)
      * psi(r). NULL: no twist. */

@@ -192,7 +192,8 @@ typedef struct plugmc_host {
     const struct plugmc_gpu *gpu; /* NULL on the CPU */
     /* Complete once all plugins are configured. `configure` may read box, species, first, particles, walkers, seed,
      * threads, changes and of_charges; there temperature is 1 whatever the run says, and terms, range, rungs and what
-     * follows from ladders are not known: read them in `prepare` or later. */
+     * follows from ladders are not known: read them in `prepare` or later. Potentials with orbitals are configured
+     * before all others, which in `configure` may ask those among the terms for their ions (plugmc_orbitals.ions). */
     const plugmc_system *system;
     /* Makes a view (plugmc_view) of positions [walkers][particles][3] in host or device memory, for movers that
      * call many-body terms. The caller sets out->size to the size of its struct; on return it is the size that was

@@ -75,6 +75,11 @@ typedef struct plugmc_variational {
      * precision. */
     int64_t (*sums)(const void *instance);
     void (*combine)(const void *instance, const double *sums, double *row);
+    /* Optional, with `file_key`, the key of the section that names a file with parameters: the text of that file with
+     * the present values in their places, in the form of the file, to be freed. `text` is the file, in which other
+     * potentials may have put theirs. NULL: it failed, and has said why. */
+    char *(*file_text)(const void *instance, const struct plugmc_host *, const char *text);
+    const char *file_key;
 } plugmc_variational;
 
 /* The variational parameters that a potential offers; NULL: none. */

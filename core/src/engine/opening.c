@@ -16,6 +16,7 @@
 #include "engine/services.h"
 #include "input/former_keys.h"
 #include "plugmc/former_keys.h"
+#include "plugmc/orbitals.h"
 #include "system/system.h"
 #include "plugin/search.h"
 
@@ -185,6 +186,16 @@ static int configure(const engine *engine, instance *instance)
     return 0;
 }
 
+/* When a plugin is configured: orbitals first, of whose ions other potentials may make use, then these, then movers and
+ * observables, which may look at potentials. */
+enum { ORBITALS_PASS, POTENTIALS_PASS, OTHERS_PASS, PASSES };
+
+static int pass_of(const instance *instance)
+{
+    if (instance->section->kind != PLUGMC_POTENTIAL) return OTHERS_PASS;
+    return plugmc_orbitals_of(instance->plugin) ? ORBITALS_PASS : POTENTIALS_PASS;
+}
+
 static int configure_instances(engine *engine)
 {
     int terms = 0, first_error = 0;
@@ -216,17 +227,16 @@ static int configure_instances(engine *engine)
         if (PLUGMC_HAS(mover, together) && mover->together > engine->system.together)
             engine->system.together = mover->together;
     }
-    /* Potentials first: movers and observables may look at them. */
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < PASSES; pass++) {
         for (int i = 0; i < engine->instance_count; i++) {
             instance *instance = &engine->instances[i];
-            if (!instance->plugin) continue; /* left out */
-            if ((instance->section->kind == PLUGMC_POTENTIAL) != (pass == 0)) continue;
+            if (!instance->plugin || pass_of(instance) != pass) continue; /* left out, or not yet */
             apart_tell(APART_CONFIGURES, i);
             int code = configure(engine, instance);
             if (!first_error) first_error = code;
         }
         if (first_error) return first_error;
+        if (pass == ORBITALS_PASS) continue;
         apart_tell(APART_CHECKS, 0);
         engine->system.range = 0;
         for (int t = 0; t < terms; t++)

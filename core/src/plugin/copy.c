@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/report.h"
+#include "plugmc/description.h"
 #include "plugmc/former_keys.h"
 
 #define SIZES(X)                                                                                   \
@@ -132,6 +133,7 @@ static const struct {
     {PLUGMC_MEASURES_LATER, sizeof(plugmc_measures_later), 16},
     {PLUGMC_MEASURES_SHARES, sizeof(plugmc_measures_shares), 16},
     {PLUGMC_FORMER_KEYS, sizeof(plugmc_former_keys), 16},
+    {PLUGMC_DESCRIPTION, sizeof(plugmc_description), 16},
 };
 
 static bool copy_extension(plugmc_extension *e, void **table, sentence why)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "input/config.h"
+#include "plugmc/description.h"
 #include "plugmc/former_keys.h"
 
 const char *plugin_kind_name(int kind)
@@ -131,7 +132,8 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
                           keys[] = {REQUIRED(plugmc_former_keys, keys)},
                           body[] = {REQUIRED(plugmc_body, reach), REQUIRED(plugmc_body, core),
                                     REQUIRED(plugmc_body, volume), REQUIRED(plugmc_body, range),
-                                    REQUIRED(plugmc_body, energy)};
+                                    REQUIRED(plugmc_body, energy)},
+                          lines[] = {REQUIRED(plugmc_description, line)};
     static const struct {
         const char *name, *what;
         const required *functions;
@@ -147,6 +149,7 @@ static bool check_extensions(const plugmc_plugin *d, sentence why)
         {PLUGMC_MEASURES_LATER, "later measurement", later, PLUGMC_COUNT(later)},
         {PLUGMC_MEASURES_SHARES, "shared measurement", reach, PLUGMC_COUNT(reach)},
         {PLUGMC_FORMER_KEYS, "former keys", keys, PLUGMC_COUNT(keys)},
+        {PLUGMC_DESCRIPTION, "description", lines, PLUGMC_COUNT(lines)},
     };
     for (int k = 0; k < PLUGMC_COUNT(known); k++) {
         const void *table = plugmc_offered(d, known[k].name);

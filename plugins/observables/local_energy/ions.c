@@ -91,7 +91,7 @@ int prepare_ions(local_energy *le, const plugmc_host *host)
     }
     if (!code) warn_of_unused(le, host);
     if (code || !le->has_ions || le->system->box.domain != PLUGMC_DOMAIN_PERIODIC ||
-        fabs(total - (double)le->system->particles) < 1e-6)
+        fabs(total - (double)le->system->particles - le->ions.charge) < 1e-6)
         return code;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
                       "the ions have a charge of %g, but there are %lld electrons%s", total,

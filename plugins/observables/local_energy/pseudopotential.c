@@ -92,6 +92,30 @@ double *read_numbers(const file_text *file, const char *what, char **at, int64_t
     return NULL;
 }
 
+/* Blanks what stands in elements of that name but for ends of lines, so that lines keep their
+ * numbers. */
+static void blank_content(char *text, const char *begin, const char *end)
+{
+    char *at = text;
+    while ((at = strstr(at, begin)) && (at = strchr(at, '>'))) {
+        char *close = strstr(at, end);
+        if (!close) return;
+        for (at++; at < close; at++)
+            if (*at != '\n') *at = ' ';
+    }
+}
+
+int pseudopotential_markup(const file_text *file, element **outermost)
+{
+    char what[512];
+    /* In UPF these hold what people wrote and the input of the program that made the file, with '&'
+     * and '<' as they come. */
+    blank_content(file->text, "<PP_INFO>", "</PP_INFO>");
+    blank_content(file->text, "<PP_INPUTFILE>", "</PP_INPUTFILE>");
+    snprintf(what, sizeof what, "pseudopotential '%.400s'", file->path);
+    return markup_read(file->host, what, file->text, outermost);
+}
+
 /* ---- Splines --------------------------------------------------------------------------------- */
 
 /* Natural at both ends: from a function that is flat at 0 to one that has died off. */
@@ -128,27 +152,6 @@ int radial_make(radial *f, const plugmc_host *host, int64_t n, const double *r, 
 }
 
 double radial_reach(const radial *f) { return f->n ? f->r[f->n - 1] : 0; }
-
-/* ---- Elements -------------------------------------------------------------------------------- */
-
-static const char *const symbols[] = {
-    "H",  "He", "Li", "Be", "B",  "C",  "N",  "O",  "F",  "Ne", "Na", "Mg", "Al", "Si", "P",
-    "S",  "Cl", "Ar", "K",  "Ca", "Sc", "Ti", "V",  "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn",
-    "Ga", "Ge", "As", "Se", "Br", "Kr", "Rb", "Sr", "Y",  "Zr", "Nb", "Mo", "Tc", "Ru", "Rh",
-    "Pd", "Ag", "Cd", "In", "Sn", "Sb", "Te", "I",  "Xe", "Cs", "Ba", "La", "Ce", "Pr", "Nd",
-    "Pm", "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm", "Yb", "Lu", "Hf", "Ta", "W",  "Re",
-    "Os", "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi", "Po", "At", "Rn"};
-
-int32_t element_of(const char *symbol)
-{
-    symbol += strspn(symbol, " ");
-    for (int32_t z = 0; z < (int32_t)(sizeof symbols / sizeof symbols[0]); z++) {
-        const size_t length = strlen(symbols[z]);
-        if (!strncmp(symbol, symbols[z], length) && (!symbol[length] || symbol[length] == ' '))
-            return z + 1;
-    }
-    return 0;
-}
 
 /* ---- From potentials of each l --------------------------------------------------------------- */
 

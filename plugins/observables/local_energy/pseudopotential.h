@@ -13,6 +13,8 @@
 
 #include <plugmc/everything.h>
 
+#include "../../files/element_symbols.h"
+#include "../../files/markup.h"
 #include "formulas.h"
 
 enum { MOST_ATOMIC_NUMBER = 118 };
@@ -45,8 +47,8 @@ int read_casino(pseudopotential *, const file_text *, double tolerance);
 /* "file '...' ..." */
 int pseudopotential_fault(const file_text *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The atomic number of a symbol, with or without blanks around it; 0: there is no such element. */
-int32_t element_of(const char *symbol);
+/* The outermost element of a file in XML, as markup_read. */
+int pseudopotential_markup(const file_text *, element **outermost);
 /* Reads `count` numbers after *at into a new array; where they end is left in *at.
  * NULL, with a message that names `what`, if there are fewer. */
 double *read_numbers(const file_text *, const char *what, char **at, int64_t count);

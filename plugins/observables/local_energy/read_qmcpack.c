@@ -1,5 +1,4 @@
 /* QMCPACK's XML: <pseudo> with a <header>, and a <semilocal> element with one <vps> for each l. */
-#include "markup.h"
 #include "pseudopotential.h"
 
 #include <math.h>
@@ -186,7 +185,7 @@ static int check_parts(const file_text *file, const element *all, const element 
 int read_qmcpack(pseudopotential *p, const file_text *file, double tolerance)
 {
     element *all;
-    int code = markup_read(file, &all);
+    int code = pseudopotential_markup(file, &all);
     if (code) return code;
     const element *header = find_element(all, NULL, "header"),
                   *semilocal = find_element(all, NULL, "semilocal");

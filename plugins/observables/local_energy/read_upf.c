@@ -6,7 +6,6 @@
  * potential is what quantum Monte Carlo takes. It is equal to the separable one for the atom, not
  * quite in a solid: the energies of the calculation that the orbitals come from are those of the
  * separable one. Files with <PP_SEMILOCAL> give it outright. */
-#include "markup.h"
 #include "pseudopotential.h"
 
 #include <math.h>
@@ -262,7 +261,7 @@ int read_upf(pseudopotential *p, const file_text *file, double tolerance)
 {
     element *outermost;
     double *beta[MOST_PROJECTORS] = {NULL};
-    int count = 0, code = markup_read(file, &outermost);
+    int count = 0, code = pseudopotential_markup(file, &outermost);
     if (code) return code;
     upf u = {.file = file, .all = outermost};
     code = read_header(p, &u, &count);

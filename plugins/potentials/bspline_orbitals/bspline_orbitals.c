@@ -5,7 +5,7 @@
  *
  * with s the coordinates of r along the primitive vectors and theta the cubic B-spline of height 1
  * (D. Alfe, M. J. Gillan, Phys. Rev. B 70, 161101 (2004)). Only the primitive cell is tabulated;
- * the simulation cell is tile[0] x tile[1] x tile[2] of them. Lengths are bohr, energies Hartree.
+ * the simulation cell is made of them by the matrix `tile`. Lengths are bohr, energies Hartree.
  * The electrons of species 0 have spin up, those of species 1 spin down, and each spin takes its
  * orbitals of lowest eigenvalue. All are normalised so that the mean of |psi|^2 is 1.
  *
@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <plugmc/description.h>
 #include <plugmc/everything.h>
 
 #include "bspline_orbitals.h"
@@ -190,9 +191,13 @@ static int32_t complex_valued(const void *instance)
     return !((const bspline_orbitals *)instance)->source.real;
 }
 
+/* The caller may know fewer members. */
 static int ions(const void *instance, plugmc_ions *out)
 {
-    *out = ((const bspline_orbitals *)instance)->ions;
+    const plugmc_ions *found = &((const bspline_orbitals *)instance)->ions;
+    const uint32_t size = out->size < sizeof *found ? out->size : sizeof *found;
+    memcpy(out, found, size);
+    out->size = size;
     return PLUGMC_OK;
 }
 
@@ -203,73 +208,95 @@ static void turns_of(const void *instance, double turns[3])
 
 /* ---- Preparation: the cell ----------------------------------------------------------------- */
 
-static int configure(void *instance, const plugmc_host *host)
-{
-    bspline_orbitals *b = instance;
-    int32_t tile[3] = {0, 0, 0};
-    b->host = host;
-    if (b->tile.count != 0 && b->tile.count != 3)
-        return host->fail(
-            host->context, PLUGMC_ERROR_INPUT,
-            "tile has %d numbers but needs three, the primitive cells along each edge",
-            b->tile.count);
-    for (int d = 0; d < b->tile.count; d++) {
-        tile[d] = (int32_t)b->tile.values[d];
-        if (tile[d] != b->tile.values[d] || tile[d] < 1)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "tile = %g %g %g: these must be numbers of cells, 1 or more",
-                              b->tile.values[0], b->tile.values[1], b->tile.values[2]);
-    }
-    if (b->twist.count != 0 && b->twist.count != 3)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "twist has %d numbers but needs 3, in units of the reciprocal "
-                          "vectors of the box",
-                          b->twist.count);
-    int code = orbital_file_open(&b->source, host, b->file);
-    const double *twist = b->twist.count ? b->twist.values : NULL;
-    return code ? code : find_k_points(&b->source, tile, twist, &b->cells);
-}
-
 /* The box of the run is the simulation cell. */
 static int check_box(const bspline_orbitals *b, const plugmc_host *host)
 {
     const plugmc_box *box = &host->system->box;
     const orbital_file *f = &b->source;
-    double a[3][3], worst = 0, largest = 0;
+    double a[3][3] = {{0}}, worst = 0, largest = 0;
+    char words[TILE_WORDS];
     for (int d = 0; d < 3; d++)
         for (int e = 0; e < 3; e++) {
-            a[d][e] = f->crystal.lattice[d][e] * b->cells.tile[d];
+            for (int g = 0; g < 3; g++) a[d][e] += b->cells.tile[d][g] * f->crystal.lattice[g][e];
             largest = fmax(largest, fabs(a[d][e]));
             worst = fmax(worst, fabs(a[d][e] - box->vector[d][e]));
         }
     if (box->domain == PLUGMC_DOMAIN_PERIODIC && box->dimension == 3 && worst < 1e-6 * largest)
         return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "%s: the box of the run differs from its simulation cell of %d x %d x "
-                      "%d primitive cells, which is [box] dimension = 3, shape = oblique, a "
+                      "%s: the box of the run differs from its simulation cell of %s "
+                      "primitive cells, which is [box] dimension = 3, shape = oblique, a "
                       "= %.12g %.12g %.12g, b = %.12g %.12g %.12g, c = %.12g %.12g %.12g "
                       "(bohr)",
-                      f->path, b->cells.tile[0], b->cells.tile[1], b->cells.tile[2], a[0][0],
+                      f->path, tile_words((const int32_t(*)[3])b->cells.tile, words), a[0][0],
                       a[0][1], a[0][2], a[1][0], a[1][1], a[1][2], a[2][0], a[2][1], a[2][2]);
 }
 
 static int check_electrons(bspline_orbitals *b, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
-    const int32_t *tile = b->cells.tile;
-    const int64_t cells = (int64_t)tile[0] * tile[1] * tile[2];
+    const int64_t cells = b->cells.cells;
     int64_t found = 0;
     for (int32_t s = 0; s < system->species_count && s < 2; s++) {
         b->wanted[s] = (int32_t)plugmc_species_at(system, s)->count;
         found += b->wanted[s];
     }
-    if (found == cells * b->source.crystal.electrons) return PLUGMC_OK;
+    const double missing = (double)(cells * b->source.crystal.electrons) - (double)b->keys.charge;
+    if (fabs((double)found - missing) < 1e-6) return PLUGMC_OK;
     return host->fail(
         host->context, PLUGMC_ERROR_INPUT,
-        "%s: %lld primitive cells of %d electrons make %lld, but the first two species "
-        "(spin up and down) have %lld particles",
+        "%s: %lld primitive cells of %d electrons make %lld%s, but the first two species "
+        "(spin up and down) have %lld particles%s",
         b->file, (long long)cells, b->source.crystal.electrons,
-        (long long)(cells * b->source.crystal.electrons), (long long)found);
+        (long long)(cells * b->source.crystal.electrons),
+        b->keys.charge != 0 ? " less the charge of the cell" : "", (long long)found,
+        b->keys.charge != 0 ? "" : "; a cell with more or fewer needs its charge");
+}
+
+/* Three numbers of cells along the primitive vectors, or the matrix row by row. */
+static int read_tile(const bspline_orbitals *b, const plugmc_host *host, tiling tile)
+{
+    const int count = b->tile.count;
+    if (count != 0 && count != 3 && count != 9)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "tile has %d numbers but needs three, the primitive cells along each "
+                          "edge, or nine, a matrix row by row",
+                          count);
+    for (int k = 0; k < count; k++) {
+        const double value = b->tile.values[k];
+        int32_t *to = count == 9 ? &tile[k / 3][k % 3] : &tile[k][k];
+        *to = (int32_t)value;
+        if (*to == value && (count == 9 || *to >= 1)) continue;
+        return count == 9 ? host->fail(host->context, PLUGMC_ERROR_INPUT,
+                                       "tile: %g is not a whole number", value)
+                          : host->fail(host->context, PLUGMC_ERROR_INPUT,
+                                       "tile = %g %g %g: these must be numbers of cells, 1 or more",
+                                       b->tile.values[0], b->tile.values[1], b->tile.values[2]);
+    }
+    if (!count || tile_determinant((const int32_t(*)[3])tile)) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "the determinant of tile is 0: its rows make no cell");
+}
+
+static int configure(void *instance, const plugmc_host *host)
+{
+    bspline_orbitals *b = instance;
+    tiling tile = {{0}};
+    b->host = host;
+    int code = read_tile(b, host, tile);
+    if (code) return code;
+    if (b->twist.count != 0 && b->twist.count != 3)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "twist has %d numbers but needs 3, in units of the reciprocal "
+                          "vectors of the box",
+                          b->twist.count);
+    const double *twist = b->twist.count ? b->twist.values : NULL;
+    code = orbital_file_open(&b->source, host, b->file);
+    if (!code) code = find_k_points(&b->source, (const int32_t(*)[3])tile, twist, &b->cells);
+    if (!code) code = check_box(b, host);
+    if (!code) code = check_electrons(b, host);
+    if (!code) code = find_valence(b);
+    return code ? code : prepare_ions(b, &host->system->box);
 }
 
 /* The metric of the grid, and how derivatives along it make Cartesian ones. */
@@ -298,10 +325,7 @@ static int prepare(void *instance, const plugmc_host *host)
     if (b->precision == PRECISION_AUTO)
         b->precision = host->gpu ? PRECISION_FLOAT : PRECISION_DOUBLE;
     b->size = b->precision == PRECISION_FLOAT ? sizeof(float) : sizeof(double);
-    int code = check_box(b, host);
-    if (!code) code = check_electrons(b, host);
-    if (!code) code = find_valence(b);
-    if (!code) code = choose_grid(b);
+    int code = choose_grid(b);
     if (code) return code;
     prepare_geometry(b);
     code = load_tables(b);
@@ -314,8 +338,7 @@ static int prepare(void *instance, const plugmc_host *host)
     }
     b->scratch = host->allocate(host->context, (size_t)b->threads * b->scratch_bytes);
     if (!b->scratch) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for sums");
-    code = prepare_ions(b, &host->system->box);
-    return code || !host->gpu ? code : spline_prepare_gpu(b, host);
+    return host->gpu ? spline_prepare_gpu(b, host) : PLUGMC_OK;
 }
 
 static void release(void *instance)
@@ -330,13 +353,33 @@ static const plugmc_parameter table[] = {
     PLUGMC_FILE_KEY(bspline_orbitals, file, NULL,
                     "CASINO's bwfn.data, bwfn.data.b1 or pwfn.data, or QMCPACK's ES-HDF"),
     PLUGMC_LIST_KEY(
-        bspline_orbitals, tile, 0, "", 1, 1000, "",
-        "number of primitive cells along each edge of the box, three numbers; empty: from "
-        "the k points of the file"),
+        bspline_orbitals, tile, 0, "", -1000, 1000, "",
+        "number of primitive cells along each edge of the box, three numbers; or nine, rows of a "
+        "matrix that makes the edges of the box from primitive vectors (QMCPACK's tilematrix); "
+        "empty: from the k points of the file"),
     PLUGMC_LIST_KEY(
         bspline_orbitals, twist, 0, "", -1, 1, "",
         "twist in units of the reciprocal vectors of the box, three numbers: the phase of "
         "orbitals changes by 2 pi times them along its edges; empty: that of the file"),
+    {"occupied_up", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, keys.occupied[0]), "", 0, 0, "",
+     NULL,
+     "occupied bands of spin up, k:bands as in 1:1-4 2:1-3,5 -2:1-4 (-2: the opposite of k point "
+     "2); empty: those of lowest eigenvalue",
+     0},
+    {"occupied_down", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, keys.occupied[1]), "", 0, 0,
+     "", NULL, "likewise, spin down", 0},
+    {"promote_up", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, keys.promoted[0]), "", 0, 0, "",
+     NULL,
+     "electrons of spin up in another band, k:band>k:band as in 1:4>2:5; where k and -k belong to "
+     "the cell 1:4>2:5:complex",
+     0},
+    {"promote_down", PLUGMC_TYPE_TEXT, 0, offsetof(bspline_orbitals, keys.promoted[1]), "", 0, 0,
+     "", NULL, "likewise, spin down", 0},
+    {"charge", PLUGMC_TYPE_REAL, 0, offsetof(bspline_orbitals, keys.charge), "0", -1e6, 1e6, "e",
+     NULL,
+     "charge of the simulation cell, of its ions and electrons together; a uniform background "
+     "neutralises it",
+     0},
     PLUGMC_CHOICE_KEY(bspline_orbitals, precision, "auto", "auto|float|double",
                       "precision of the coefficients; auto: float on the GPU, double on the "
                       "CPU"),
@@ -371,12 +414,16 @@ static const plugmc_orbitals orbitals = {
     .twist = turns_of,
 };
 
+static const plugmc_description description = {.size = sizeof description,
+                                               .line = describe_orbitals};
+
 static const plugmc_potential potential = {.size = sizeof potential};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "bspline_orbitals",
               .summary = "orbitals of a solid from a file, as cubic B-splines",
               .reference = "Alfe, Gillan, Phys. Rev. B 70, 161101 (2004)",
-              PLUGMC_KEYS(bspline_orbitals, table), PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}),
+              PLUGMC_KEYS(bspline_orbitals, table),
+              PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}, {PLUGMC_DESCRIPTION, &description}),
               .configure = configure, .release = release, .prepare = prepare,
               .gpu_source = spline_gpu_source, .potential = &potential,
               .rehearse = orbital_file_rehearse)

@@ -45,9 +45,18 @@ typedef struct spline_gpu {
     plugmc_device_pointer counts, brick, rank, order;
 } spline_gpu;
 
+/* What is occupied beside the lowest orbitals: keys of each spin (rules.c), and what comes of them. */
+typedef struct occupation_keys {
+    const char *occupied[2], *promoted[2];
+    real charge; /* of the cell, elementary charges */
+    int32_t *filled
+        [2]; /* [k points of the file] occupied orbitals, with those of -k; NULL: no electrons */
+} occupation_keys;
+
 typedef struct bspline_orbitals {
     const char *file; /* parameters */
     plugmc_list tile, twist, valence;
+    occupation_keys keys;
     real multiplicity;
     int32_t precision, layout, sort;
     int64_t resident;
@@ -76,6 +85,9 @@ int load_tables(bspline_orbitals *);
 /* Valence charges of the file's atoms, then all ions of the simulation cell. */
 int find_valence(bspline_orbitals *);
 int prepare_ions(bspline_orbitals *, const plugmc_box *);
+
+/* What plugmc check prints: k points, bands, the grid, ions (plugmc/description.h). */
+int32_t describe_orbitals(const void *instance, int32_t index, char *out, size_t bytes);
 
 /* ---- On the GPU: gpu.c ------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* ions.c: the ions of the simulation cell, with the charges that electrons feel. */
 #include <math.h>
+#include <string.h>
 
 #include "bspline_orbitals.h"
 
@@ -51,32 +52,67 @@ int find_valence(bspline_orbitals *b)
         b->valence.count ? "" : ": give the right charges as 'valence', element by element");
 }
 
+/* The primitive cell at lattice vector n, in the simulation cell: whether its corner is in [0, 1) of the vectors of
+ * that, by whole numbers. */
+static int is_inside(const k_set *cells, const int32_t n[3])
+{
+    const int32_t(*t)[3] = (const int32_t(*)[3])cells->tile;
+    const int64_t sign = tile_determinant(t) < 0 ? -1 : 1;
+    for (int d = 0; d < 3; d++) { /* coordinate d is n . (T^-1), over the determinant */
+        const int32_t *u = t[(d + 1) % 3], *v = t[(d + 2) % 3];
+        int64_t share = 0;
+        for (int e = 0; e < 3; e++)
+            share += n[e] * ((int64_t)u[(e + 1) % 3] * v[(e + 2) % 3] -
+                             (int64_t)u[(e + 2) % 3] * v[(e + 1) % 3]);
+        share *= sign;
+        if (share < 0 || share >= cells->cells) return 0;
+    }
+    return 1;
+}
+
+/* All of them [cells]. */
+static int list_cells(const orbital_file *f, const k_set *cells, int32_t (**out)[3])
+{
+    int32_t low[3] = {0}, high[3] = {0}, n[3];
+    int64_t at = 0;
+    *out = take(f, (size_t)cells->cells, sizeof **out);
+    if (!*out) return PLUGMC_ERROR_MEMORY;
+    for (int d = 0; d < 3; d++)
+        for (int e = 0; e < 3; e++) {
+            low[e] += cells->tile[d][e] < 0 ? cells->tile[d][e] : 0;
+            high[e] += cells->tile[d][e] > 0 ? cells->tile[d][e] : 0;
+        }
+    for (n[0] = low[0]; n[0] <= high[0]; n[0]++)
+        for (n[1] = low[1]; n[1] <= high[1]; n[1]++)
+            for (n[2] = low[2]; n[2] <= high[2]; n[2]++)
+                if (is_inside(cells, n) && at < cells->cells) memcpy((*out)[at++], n, sizeof n);
+    return PLUGMC_OK;
+}
+
 int prepare_ions(bspline_orbitals *b, const plugmc_box *box)
 {
     const orbital_file *f = &b->source;
-    const int32_t *tile = b->cells.tile;
-    const int64_t cells = (int64_t)tile[0] * tile[1] * tile[2], n = cells * f->crystal.atoms;
+    const int64_t cells = b->cells.cells, n = cells * f->crystal.atoms;
+    int32_t(*copy)[3] = NULL;
     if (n > MOST_STATES)
         return damaged(f, "%lld ions are more than this plugin takes", (long long)n);
     double(*positions)[3] = take(f, (size_t)n, sizeof *positions);
     int32_t *atomic_number = take(f, (size_t)n, sizeof *atomic_number);
     double *valence = take(f, (size_t)n, sizeof *valence);
-    if (!positions || !atomic_number || !valence) return PLUGMC_ERROR_MEMORY;
+    if (!positions || !atomic_number || !valence || list_cells(f, &b->cells, &copy))
+        return PLUGMC_ERROR_MEMORY;
     int64_t at = 0;
-    for (int64_t cell = 0; cell < cells; cell++) {
-        const int64_t index[3] = {cell / ((int64_t)tile[1] * tile[2]), cell / tile[2] % tile[1],
-                                  cell % tile[2]};
+    for (int64_t cell = 0; cell < cells; cell++)
         for (int32_t i = 0; i < f->crystal.atoms; i++, at++) {
             for (int e = 0; e < 3; e++) {
                 positions[at][e] = f->crystal.position[i][e];
                 for (int d = 0; d < 3; d++)
-                    positions[at][e] += (double)index[d] * f->crystal.lattice[d][e];
+                    positions[at][e] += (double)copy[cell][d] * f->crystal.lattice[d][e];
             }
             plugmc_wrap(box, positions[at]);
             atomic_number[at] = f->crystal.atomic_number[i];
             valence[at] = f->crystal.valence[i];
         }
-    }
     b->ions = (plugmc_ions){.size = sizeof b->ions,
                             .count = (int32_t)n,
                             .positions = (const double(*)[3])positions,
@@ -85,6 +121,7 @@ int prepare_ions(bspline_orbitals *b, const plugmc_box *box)
                             .primitive_cells = (int32_t)cells,
                             .energy_count = f->crystal.energies,
                             .energy_names = energy_names,
-                            .energies = f->crystal.energy};
+                            .energies = f->crystal.energy,
+                            .charge = (double)b->keys.charge};
     return PLUGMC_OK;
 }

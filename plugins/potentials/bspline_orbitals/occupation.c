@@ -1,6 +1,6 @@
 /* k points and the simulation cell, and the choice of orbitals.
  *
- * A periodic cell of n1 x n2 x n3 primitive cells has just that many k points: those whose phases
+ * A periodic cell of n primitive cells has just that many k points: those whose phases
  * over the edges of the cell are all the same, 0 or those of a twist. A file must have all of them; of a
  * pair k, -k one is enough, since the orbitals of the other are the complex conjugates. It may have those
  * of several twists: then `twist` says which are meant.
@@ -16,6 +16,43 @@ static const double shell_width = 1e-5; /* Hartree: eigenvalues that count as eq
 
 static double from_integer(double x) { return fabs(x - rint(x)); }
 
+/* ---- The cell ---------------------------------------------------------------------------------- */
+
+int64_t tile_determinant(const tiling t)
+{
+    int64_t sum = 0;
+    for (int d = 0; d < 3; d++)
+        sum += (int64_t)t[0][d] * ((int64_t)t[1][(d + 1) % 3] * t[2][(d + 2) % 3] -
+                                   (int64_t)t[1][(d + 2) % 3] * t[2][(d + 1) % 3]);
+    return sum;
+}
+
+const char *tile_words(const tiling t, char words[TILE_WORDS])
+{
+    int diagonal = 1;
+    for (int d = 0; d < 3; d++) diagonal &= !t[d][(d + 1) % 3] && !t[d][(d + 2) % 3] && t[d][d] > 0;
+    if (diagonal)
+        snprintf(words, TILE_WORDS, "%d x %d x %d", t[0][0], t[1][1], t[2][2]);
+    else
+        snprintf(words, TILE_WORDS, "(%d %d %d, %d %d %d, %d %d %d)", t[0][0], t[0][1], t[0][2],
+                 t[1][0], t[1][1], t[1][2], t[2][0], t[2][1], t[2][2]);
+    return words;
+}
+
+/* Of k point k over edge d of the cell; of -k where sign is -1. */
+static double turns_over(const orbital_file *f, const tiling tile, int d, int32_t k, int sign)
+{
+    double turns = 0;
+    for (int e = 0; e < 3; e++) turns += sign * tile[d][e] * f->k[k][e];
+    return turns;
+}
+
+/* How far these may be from those of a twist. */
+static double tolerance_over(const tiling tile, int d)
+{
+    return (abs(tile[d][0]) + abs(tile[d][1]) + abs(tile[d][2])) * k_tolerance;
+}
+
 /* The smallest number of cells along direction d that makes all k points equal. */
 static int32_t cells_along(const orbital_file *f, int d)
 {
@@ -30,11 +67,11 @@ static int32_t cells_along(const orbital_file *f, int d)
 }
 
 /* Turns of k point k, or of -k, over the edges of the cell are those of the twist. */
-static int belongs(const orbital_file *f, const int32_t tile[3], const double twist[3], int32_t k,
+static int belongs(const orbital_file *f, const tiling tile, const double twist[3], int32_t k,
                    int sign)
 {
     for (int d = 0; d < 3; d++)
-        if (!(from_integer(sign * tile[d] * f->k[k][d] - twist[d]) < tile[d] * k_tolerance))
+        if (!(from_integer(turns_over(f, tile, d, k, sign) - twist[d]) < tolerance_over(tile, d)))
             return 0;
     return 1;
 }
@@ -51,7 +88,7 @@ static int has_opposite(const orbital_file *f, int32_t k)
 
 /* Which k points of the file make those of a cell with this twist: how many do by themselves, and how many
  * by time reversal, where -k is no k point of the file. `member` may be NULL. */
-static void find_members(const orbital_file *f, const int32_t tile[3], const double twist[3],
+static void find_members(const orbital_file *f, const tiling tile, const double twist[3],
                          uint8_t *member, int64_t *found, int64_t *reversed)
 {
     *found = *reversed = 0;
@@ -64,22 +101,21 @@ static void find_members(const orbital_file *f, const int32_t tile[3], const dou
     }
 }
 
-static void twist_of(const orbital_file *f, const int32_t tile[3], int32_t k, int sign,
-                     double twist[3])
+static void twist_of(const orbital_file *f, const tiling tile, int32_t k, int sign, double twist[3])
 {
     for (int d = 0; d < 3; d++) {
-        const double turns = sign * tile[d] * f->k[k][d];
+        const double turns = turns_over(f, tile, d, k, sign);
         twist[d] = turns - rint(turns);
-        if (fabs(twist[d]) < tile[d] * k_tolerance) twist[d] = 0; /* not -0 */
-        if (twist[d] + 0.5 < tile[d] * k_tolerance) twist[d] = 0.5;
+        if (fabs(twist[d]) < tolerance_over(tile, d)) twist[d] = 0; /* not -0 */
+        if (twist[d] + 0.5 < tolerance_over(tile, d)) twist[d] = 0.5;
     }
 }
 
 /* The twists of which a cell has all k points, "(0 0 0), (0.5 0 0)", to be freed; NULL: none, or no memory. */
-static char *list_twists(const orbital_file *f, const int32_t tile[3])
+static char *list_twists(const orbital_file *f, const tiling tile)
 {
     enum { MOST_LOOKED_AT = 1000, MOST_SHOWN = 16 };
-    const int64_t cells = (int64_t)tile[0] * tile[1] * tile[2];
+    const int64_t cells = llabs(tile_determinant(tile));
     char *text = NULL;
     size_t size;
     int shown = 0, more = 0;
@@ -111,13 +147,13 @@ static char *list_twists(const orbital_file *f, const int32_t tile[3])
     return text;
 }
 
-static int refuse_twist(const orbital_file *f, const int32_t tile[3], const double twist[3])
+static int refuse_twist(const orbital_file *f, const tiling tile, const double twist[3])
 {
-    char *held = list_twists(f, tile);
+    char *held = list_twists(f, tile), words[TILE_WORDS];
     int code = f->host->fail(
         f->host->context, PLUGMC_ERROR_INPUT,
-        "twist: %s does not hold (%.6g %.6g %.6g); of a cell of %d x %d x %d primitive cells it holds %s",
-        f->path, twist[0], twist[1], twist[2], tile[0], tile[1], tile[2],
+        "twist: %s does not hold (%.6g %.6g %.6g); of a cell of %s primitive cells it holds %s",
+        f->path, twist[0], twist[1], twist[2], tile_words(tile, words),
         held ? held : "no twist with all of its k points");
     free(held);
     return code;
@@ -126,42 +162,62 @@ static int refuse_twist(const orbital_file *f, const int32_t tile[3], const doub
 /* Without a `twist` all k points have to be those of one cell. */
 static int check_members(const orbital_file *f, const k_set *set)
 {
-    const int32_t *tile = set->tile;
+    char words[TILE_WORDS];
     for (int32_t k = 0; k < f->k_points; k++)
-        if (!belongs(f, tile, set->twist, k, 1))
+        if (!belongs(f, set->tile, set->twist, k, 1))
             return damaged(
                 f,
                 "k point %d, (%.6g %.6g %.6g) in reciprocal vectors, does not belong "
-                "to a cell of %d x %d x %d primitive cells with k point 1, (%.6g "
+                "to a cell of %s primitive cells with k point 1, (%.6g "
                 "%.6g %.6g); where a file has those of several twists, 'twist' says which",
-                k + 1, f->k[k][0], f->k[k][1], f->k[k][2], tile[0], tile[1], tile[2], f->k[0][0],
+                k + 1, f->k[k][0], f->k[k][1], f->k[k][2], tile_words(set->tile, words), f->k[0][0],
                 f->k[0][1], f->k[0][2]);
     return PLUGMC_OK;
 }
 
-int find_k_points(const orbital_file *f, const int32_t tile[3], const double *twist, k_set *out)
+/* The grid of the k points as a cell. */
+static int find_tile(const orbital_file *f, tiling tile)
 {
-    int64_t cells = 1, found, reversed;
     for (int d = 0; d < 3; d++) {
-        out->tile[d] = tile[d] ? tile[d] : cells_along(f, d);
-        if (out->tile[d] == 0)
+        tile[d][d] = cells_along(f, d);
+        if (tile[d][d] == 0)
             return damaged(f, "its k points make no grid along direction %d: give 'tile'", d + 1);
-        cells *= out->tile[d];
     }
-    twist_of(f, out->tile, 0, 1, out->twist);
+    return PLUGMC_OK;
+}
+
+int find_k_points(const orbital_file *f, const tiling tile, const double *twist, k_set *out)
+{
+    int64_t found, reversed;
+    char words[TILE_WORDS];
+    memcpy(out->tile, tile, sizeof out->tile);
+    int code = tile_determinant(tile) ? PLUGMC_OK : find_tile(f, out->tile);
+    if (code) return code;
+    out->cells = llabs(tile_determinant((const int32_t(*)[3])out->tile));
+    twist_of(f, (const int32_t(*)[3])out->tile, 0, 1, out->twist);
     if (twist) memcpy(out->twist, twist, sizeof out->twist);
-    int code = twist ? PLUGMC_OK : check_members(f, out);
+    code = twist ? PLUGMC_OK : check_members(f, out);
     if (code) return code;
     out->member = take(f, (size_t)f->k_points, sizeof *out->member);
     if (!out->member) return PLUGMC_ERROR_MEMORY;
-    find_members(f, out->tile, out->twist, out->member, &found, &reversed);
-    if (found + reversed == cells) return PLUGMC_OK;
-    if (twist) return refuse_twist(f, out->tile, twist);
+    find_members(f, (const int32_t(*)[3])out->tile, out->twist, out->member, &found, &reversed);
+    if (found + reversed == out->cells) return PLUGMC_OK;
+    if (twist) return refuse_twist(f, (const int32_t(*)[3])out->tile, twist);
     return damaged(f,
-                   "a cell of %d x %d x %d primitive cells has %lld k points, but the file has "
+                   "a cell of %s primitive cells has %lld k points, but the file has "
                    "%lld, and time reversal adds %lld",
-                   out->tile[0], out->tile[1], out->tile[2], (long long)cells, (long long)found,
-                   (long long)reversed);
+                   tile_words((const int32_t(*)[3])out->tile, words), (long long)out->cells,
+                   (long long)found, (long long)reversed);
+}
+
+int k_has_opposite(const orbital_file *f, const k_set *set, int32_t k)
+{
+    for (int32_t j = 0; j < f->k_points; j++) {
+        double apart = 0;
+        for (int d = 0; d < 3; d++) apart = fmax(apart, from_integer(f->k[j][d] + f->k[k][d]));
+        if (j != k && set->member[j] && apart < k_tolerance) return 1;
+    }
+    return 0;
 }
 
 /* ---- The lowest orbitals ------------------------------------------------------------------- */
@@ -179,7 +235,8 @@ static int by_energy(const void *a, const void *b)
     return x->orbital.conjugate - y->orbital.conjugate;
 }
 
-int occupy(const orbital_file *f, const k_set *set, int32_t spin, int64_t count, occupied *out)
+int occupy(const orbital_file *f, const k_set *set, int32_t spin, int64_t count, int whole,
+           occupied *out)
 {
     static const char *const names[] = {"up", "down"};
     const int32_t of_file = f->spins == 2 ? spin : SPIN_UP;
@@ -206,7 +263,7 @@ int occupy(const orbital_file *f, const k_set *set, int32_t spin, int64_t count,
     for (int64_t i = 0; i < count; i++) out[i] = all[i].orbital;
     double gap =
         n > count && count > 0 ? all[count].eigenvalue - all[count - 1].eigenvalue : INFINITY;
-    if (gap < shell_width)
+    if (gap < shell_width && whole)
         f->host->warn(
             f->host->context,
             "%s: the %lld orbitals of lowest eigenvalue for spin %s end inside of a shell: "

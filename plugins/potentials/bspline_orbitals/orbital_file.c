@@ -17,6 +17,23 @@ static int check_all(orbital_file *);
 
 /* ---- Which format -------------------------------------------------------------------------- */
 
+/* CASINO's files of functions around atoms, of molecules mostly, begin like those of plane waves. */
+static int refuse_functions_of_atoms(orbital_file *f)
+{
+    return damaged(f,
+                   "it has orbitals of functions around atoms (CASINO's gwfn.data or stowfn.data), "
+                   "which are not supported; here orbitals are plane waves or blips, and for "
+                   "atoms there is slater_orbitals");
+}
+
+static bool contains(const unsigned char *head, size_t n, const char *word)
+{
+    const size_t length = strlen(word);
+    for (size_t i = 0; i + length <= n; i++)
+        if (!memcmp(head + i, word, length)) return true;
+    return false;
+}
+
 /* The head of a file tells the format: the signature of HDF5, the mark of a first record of 588
  * bytes, or text with the heading of CASINO's files. */
 static int (*format_of(const unsigned char *head, size_t n))(orbital_file *)
@@ -27,10 +44,8 @@ static int (*format_of(const unsigned char *head, size_t n))(orbital_file *)
     if (n >= sizeof record && !memcmp(head, record, sizeof record)) return open_casino_binary;
     for (size_t i = 0; i < n; i++)
         if (!head[i]) return NULL;
-    for (size_t i = 0; i + 10 <= n; i++)
-        if (!memcmp(head + i, "BASIC INFO", 10) || !memcmp(head + i, "BASIC_INFO", 10))
-            return open_casino_text;
-    return NULL;
+    if (!contains(head, n, "BASIC INFO") && !contains(head, n, "BASIC_INFO")) return NULL;
+    return contains(head, n, "Periodicity") ? refuse_functions_of_atoms : open_casino_text;
 }
 
 /* Waits for no pipe and reads no device: NULL is reported. */

@@ -199,12 +199,40 @@ static int load_table(bspline_orbitals *b, spline_table *t, const occupied *orbi
     return code;
 }
 
-/* One table for both spins, as long as the longer list, or one for each. Orbitals are in the order
+/* How many orbitals of each k point are occupied, for plugmc check. */
+static int count_filled(bspline_orbitals *b, int32_t spin, const occupied *orbitals)
+{
+    const orbital_file *f = &b->source;
+    b->keys.filled[spin] = take(f, (size_t)f->k_points, sizeof *b->keys.filled[spin]);
+    if (!b->keys.filled[spin]) return PLUGMC_ERROR_MEMORY;
+    for (int32_t l = 0; l < b->wanted[spin]; l++)
+        b->keys.filled[spin][f->state[orbitals[l].state].k]++;
+    return PLUGMC_OK;
+}
+
+/* What the keys say beside the numbers of electrons; "" twice: nothing. */
+static int has_rules(const bspline_orbitals *b, int32_t spin)
+{
+    return *b->keys.occupied[spin] || *b->keys.promoted[spin];
+}
+
+/* The orbitals of a spin [wanted]. */
+static int choose_orbitals(const bspline_orbitals *b, int32_t spin, occupied *out)
+{
+    const orbital_file *f = &b->source;
+    const int64_t count = b->wanted[spin];
+    int code = *b->keys.occupied[spin]
+                   ? occupy_list(f, &b->cells, spin, b->keys.occupied[spin], count, out)
+                   : occupy(f, &b->cells, spin, count, !*b->keys.promoted[spin], out);
+    return code ? code : promote(f, &b->cells, spin, b->keys.promoted[spin], count, out);
+}
+
+/* One table for both spins, as long as the longer list, or one for each. Without rules orbitals are in the order
  * of their eigenvalues, so that a shorter list is the beginning of a longer one. */
 int load_tables(bspline_orbitals *b)
 {
     const orbital_file *f = &b->source;
-    const int shared = f->spins == 1;
+    const int shared = f->spins == 1 && !has_rules(b, SPIN_UP) && !has_rules(b, SPIN_DOWN);
     const int32_t longer = b->wanted[SPIN_DOWN] > b->wanted[SPIN_UP] ? SPIN_DOWN : SPIN_UP;
     b->table_of[SPIN_DOWN] = shared ? 0 : 1;
     for (int32_t s = 0; s < 2; s++) {
@@ -216,8 +244,10 @@ int load_tables(bspline_orbitals *b)
         if (!orbitals) return PLUGMC_ERROR_MEMORY;
         int code = PLUGMC_OK;
         if (shared && b->wanted[other] > 0 && b->wanted[other] < t->count)
-            code = occupy(f, &b->cells, other, b->wanted[other], orbitals);
-        if (!code) code = occupy(f, &b->cells, s, t->count, orbitals);
+            code = choose_orbitals(b, other, orbitals);
+        if (!code) code = choose_orbitals(b, s, orbitals);
+        for (int32_t spin = 0; spin < 2 && !code; spin++)
+            if (shared || spin == s) code = count_filled(b, spin, orbitals);
         if (!code) code = prepare_table(b, t, orbitals);
         if (!code) code = load_table(b, t, orbitals);
         if (code) return code;

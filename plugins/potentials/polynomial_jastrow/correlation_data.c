@@ -1,10 +1,10 @@
 /* See correlation_data.h. A label stands on a line of its own and what it asks for on the next one; lists of
  * parameters have a number, whether it may be optimised, and perhaps its name behind a "!" on each line. Labels are
  * told by how they begin. What this factor does not have is refused, never left out. */
+#define _GNU_SOURCE /* strcasestr, open_memstream */
 #include "correlation_data.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,15 +15,16 @@ enum term { NO_TERM, U_TERM, CHI_TERM, F_TERM };
 
 typedef struct reader {
     const plugmc_host *host;
-    const char *path;
-    FILE *in;
-    char *line; /* without blanks at its ends */
+    const char *path, *text; /* what is not read yet */
+    char *line;              /* without blanks at its ends */
     size_t room;
-    int number;             /* of the line; at the end of the file the last one */
-    int wanted[F_TERM + 1]; /* set of each term */
-    int inside;             /* START JASTROW ... END JASTROW */
+    int number; /* of the line; at the end of the file the last one */
+    int no_memory;
+    int inside; /* START JASTROW ... END JASTROW */
     enum term term;
-    int set; /* 0: outside of sets */
+    int labelling; /* of the term */
+    int set;       /* 0: outside of sets */
+    correlation_ions ions;
     /* of the set at hand; -1: not told */
     int order, spins, cusp, most_l, most_n, without_u, without_chi, has_cutoff, has_values;
     double cutoff;
@@ -50,16 +51,34 @@ static int fail_at(const reader *r, int line, const char *format, ...)
                          line, words);
 }
 
+/* Copies a line without blanks at its ends; 0: there is no memory. */
+static int keep_line(reader *r, const char *line, size_t length)
+{
+    while (length && isspace((unsigned char)line[length - 1])) length--;
+    while (length && isspace((unsigned char)*line)) line++, length--;
+    if (length + 1 > r->room) {
+        char *more = realloc(r->line, 2 * length + 80);
+        if (!more) return 0;
+        r->line = more;
+        r->room = 2 * length + 80;
+    }
+    memcpy(r->line, line, length);
+    r->line[length] = 0;
+    return 1;
+}
+
 /* The next line that is not empty; 0 at the end of the file. */
 static int next(reader *r)
 {
-    ssize_t length;
-    while ((length = getline(&r->line, &r->room, r->in)) >= 0) {
-        char *begin = r->line;
+    while (*r->text) {
+        const size_t length = strcspn(r->text, "\n");
+        const char *line = r->text;
+        r->text += length + (line[length] != 0);
         r->number++;
-        while (length && isspace((unsigned char)r->line[length - 1])) r->line[--length] = 0;
-        while (isspace((unsigned char)*begin)) begin++;
-        memmove(r->line, begin, strlen(begin) + 1);
+        if (!keep_line(r, line, length)) {
+            r->no_memory = 1;
+            return 0;
+        }
         if (*r->line) return 1;
     }
     if (r->line) *r->line = 0;
@@ -145,8 +164,12 @@ static int read_values(reader *r, int count, const f_form *form, double **out)
 static int read_radial(reader *r, correlation_radial *out)
 {
     if (r->order < 0) return FAIL(r, "the expansion order of this set is not told before");
-    *out =
-        (correlation_radial){.given = 1, .spins = r->spins, .order = r->order, .cutoff = r->cutoff};
+    *out = (correlation_radial){.given = 1,
+                                .spins = r->spins,
+                                .order = r->order,
+                                .cusp = r->cusp == 1,
+                                .cutoff = r->cutoff,
+                                .ions = r->ions};
     return read_values(r, r->order, NULL, &out->values);
 }
 
@@ -154,31 +177,33 @@ static int read_f(reader *r, correlation_f *out)
 {
     if (r->most_l < 0 || r->most_n < 0)
         return FAIL(r, "the expansion orders of this set are not told before");
-    *out = (correlation_f){.given = 1, .spins = r->spins, .cutoff = r->cutoff};
-    out->form = f_form_make(r->host, r->most_l, r->most_n, r->out->truncation, r->without_u,
-                            r->without_chi);
+    *out = (correlation_f){.given = 1, .spins = r->spins, .cutoff = r->cutoff, .ions = r->ions};
+    out->form = f_form_make(r->host, F_ORDER_CASINO, r->most_l, r->most_n, r->out->truncation,
+                            r->without_u, r->without_chi);
     if (!out->form) return PLUGMC_ERROR_MEMORY;
     return read_values(r, out->form->free, out->form, &out->values);
 }
 
-/* A set that is not wanted is passed over. */
 static int read_parameters(reader *r)
 {
+    correlation_data *out = r->out;
     if (r->spins < 1 || !r->has_cutoff)
         return FAIL(r, "the spin dependence and the cutoff have to stand before the parameters");
-    if (r->out->truncation < 0)
+    if (out->truncation < 0)
         return FAIL(r, "the truncation order has to stand before the parameters");
+    if (r->ions.count && !r->ions.labels)
+        return FAIL(r, "the labels of the ions have to stand before the parameters");
     r->has_values = 1;
-    if (r->set != r->wanted[r->term]) {
-        while (next(r))
-            if (begins(r->line, "END SET")) return PLUGMC_OK;
-        return FAIL(r, "the file ends within a set");
+    if (r->term == U_TERM) return read_radial(r, &out->u);
+    if (r->term == F_TERM) {
+        if (out->f[r->set - 1].given) return FAIL(r, "set %d of f is there twice", r->set);
+        if (r->set > out->f_sets) out->f_sets = r->set;
+        return read_f(r, &out->f[r->set - 1]);
     }
-    if (r->term == U_TERM) return read_radial(r, &r->out->u);
-    if (r->term == F_TERM) return read_f(r, &r->out->f);
-    r->out->chi_has_cusp = r->cusp == 1;
     if (r->spins > 1) return FAIL(r, "chi depends on the spin, which is not supported");
-    return read_radial(r, &r->out->chi);
+    if (out->chi[r->set - 1].given) return FAIL(r, "set %d of chi is there twice", r->set);
+    if (r->set > out->chi_sets) out->chi_sets = r->set;
+    return read_radial(r, &out->chi[r->set - 1]);
 }
 
 /* ---- Labels ------------------------------------------------------------------------------------ */
@@ -209,6 +234,57 @@ static int skip_line(reader *r)
     return next(r) ? PLUGMC_OK : FAIL(r, "the file ends behind a label");
 }
 
+static int read_title(reader *r)
+{
+    const int code = skip_line(r);
+    if (!code) snprintf(r->out->title, sizeof r->out->title, "%s", r->line);
+    return code;
+}
+
+/* "2 1": sets, and what ions are counted by. */
+static int read_sets(reader *r)
+{
+    int sets = 0, labelling = LABELS_OF_SUPERCELL;
+    if (!next(r)) return FAIL(r, "the file ends behind a label");
+    if (sscanf(r->line, "%d %d", &sets, &labelling) < 1 || sets < 0 || sets > CORRELATION_MOST_SETS)
+        return FAIL(r, "'%.40s' is not a number of sets, up to %d", r->line, CORRELATION_MOST_SETS);
+    if (labelling < LABELS_OF_SUPERCELL || labelling > LABELS_OF_SPECIES)
+        return FAIL(r, "ions are labelled by %d, and 1 to 3 is known here", labelling);
+    r->labelling = labelling;
+    return PLUGMC_OK;
+}
+
+static int read_ion_count(reader *r)
+{
+    enum { MOST_IONS = 100000 };
+    r->ions = (correlation_ions){.labelling = r->labelling};
+    return read_whole(r, "the number of ions of the set", 1, 0, MOST_IONS, &r->ions.count);
+}
+
+/* As many as the set has, on one line or several. */
+static int read_ion_labels(reader *r)
+{
+    const int count = r->ions.count;
+    int32_t *labels = r->host->allocate(r->host->context, ((size_t)count + 1) * sizeof *labels);
+    if (!labels)
+        return r->host->fail(r->host->context, PLUGMC_ERROR_MEMORY, "no memory for '%s'", r->path);
+    if (count < 1) return FAIL(r, "the number of ions of this set is not told before their labels");
+    for (int k = 0; k < count;) {
+        if (!next(r)) return FAIL(r, "the file ends after %d of %d labels", k, count);
+        char *at = r->line, *end;
+        for (; k < count; k++, at = end) {
+            const long label = strtol(at, &end, 10);
+            if (end == at) break;
+            if (label < 1 || label > INT32_MAX) return FAIL(r, "an ion is labelled %ld", label);
+            labels[k] = (int32_t)label;
+        }
+        if (*at && !isspace((unsigned char)*at))
+            return FAIL(r, "'%.40s' is not %d labels of ions", r->line, count);
+    }
+    r->ions.labels = labels;
+    return PLUGMC_OK;
+}
+
 static int read_harmonic(reader *r)
 {
     int lm[2] = {0, 0};
@@ -224,7 +300,9 @@ static int read_label(reader *r)
     const char *line = r->line;
     enum { MOST = CORRELATION_MOST_ORDER - 1, MOST_F = CORRELATION_MOST_F };
     if (begins(line, "Spherical harmonic")) return read_harmonic(r);
-    if (begins(line, "Number of atoms") || begins(line, "Label")) return skip_line(r);
+    if (begins(line, "Number of atoms") || begins(line, "Number of species"))
+        return read_ion_count(r);
+    if (begins(line, "Label")) return read_ion_labels(r);
     if (begins(line, "Impose electron-nucleus cusp"))
         return read_whole(r, "whether there is a cusp", 1, 0, 1, &r->cusp);
     if (begins(line, "Prevent duplication of u"))
@@ -249,8 +327,12 @@ static int read_label(reader *r)
 
 static int begin_set(reader *r)
 {
-    if (sscanf(r->line + strlen("START SET"), "%d", &r->set) != 1 || r->set < 1)
-        return FAIL(r, "'%.40s' has no number of a set", r->line);
+    if (sscanf(r->line + strlen("START SET"), "%d", &r->set) != 1 || r->set < 1 ||
+        r->set > CORRELATION_MOST_SETS)
+        return FAIL(r, "'%.40s' has no number of a set, up to %d", r->line, CORRELATION_MOST_SETS);
+    if (r->term == U_TERM && r->set > 1)
+        return FAIL(r, "u has more than one set, which is not supported");
+    r->ions = (correlation_ions){.labelling = r->labelling};
     r->order = r->spins = r->cusp = r->most_l = r->most_n = -1;
     r->without_u = r->without_chi = r->has_cutoff = r->has_values = 0;
     return PLUGMC_OK;
@@ -263,6 +345,7 @@ static int begin_term(reader *r)
         snprintf(start, sizeof start, "START %s TERM", term_names[t]);
         if (strcasecmp(r->line, start)) continue;
         r->term = (enum term)t;
+        r->labelling = LABELS_OF_SUPERCELL;
         return PLUGMC_OK;
     }
     return FAIL(r, "'%.60s' is not among the terms that are known here: u, chi and f", r->line);
@@ -274,13 +357,13 @@ static int read_line(reader *r)
     if (r->set) return read_label(r);
     if (r->term) {
         if (begins(r->line, "START SET")) return begin_set(r);
-        if (begins(r->line, "Number of sets")) return skip_line(r);
+        if (begins(r->line, "Number of sets")) return read_sets(r);
         if (!begins(r->line, "END "))
             return FAIL(r, "'%.60s' is not known in the %s term", r->line, term_names[r->term]);
         r->term = NO_TERM;
         return PLUGMC_OK;
     }
-    if (begins(r->line, "Title")) return skip_line(r);
+    if (begins(r->line, "Title")) return read_title(r);
     if (begins(r->line, "Truncation order"))
         return read_whole(r, "the truncation order", 1, 2, 6, &r->out->truncation);
     if (begins(r->line, "START ")) return begin_term(r);
@@ -296,6 +379,7 @@ static int read_line(reader *r)
 static int read_outside(reader *r, int *found)
 {
     if (begins(r->line, "START JASTROW")) {
+        if (*found) return FAIL(r, "a second Jastrow factor begins here");
         *found = r->inside = 1;
         return PLUGMC_OK;
     }
@@ -305,32 +389,19 @@ static int read_outside(reader *r, int *found)
     return PLUGMC_OK;
 }
 
-static int check_sets(const reader *r)
-{
-    const correlation_data *d = r->out;
-    if (r->wanted[CHI_TERM] && !d->chi.given)
-        return FAIL(r, "the file has no set %d of chi (chi_set = 0 takes none)",
-                    r->wanted[CHI_TERM]);
-    if (r->wanted[F_TERM] && !d->f.given)
-        return FAIL(r, "the file has no set %d of f (f_set = 0 takes none)", r->wanted[F_TERM]);
-    return PLUGMC_OK;
-}
+int correlation_data_is(const char *text) { return strcasestr(text, "START JASTROW") != NULL; }
 
-int correlation_data_read(const plugmc_host *host, const char *path, int chi_set, int f_set,
-                          correlation_data *out)
+int correlation_data_parse(const plugmc_host *host, const char *path, const char *text,
+                           correlation_data *out)
 {
-    reader r = {.host = host, .path = path, .wanted = {0, 1, chi_set, f_set}, .out = out};
+    reader r = {.host = host, .path = path, .text = text, .out = out};
     int code = PLUGMC_OK, found = 0;
     *out = (correlation_data){.truncation = -1};
-    r.in = fopen(path, "r");
-    if (!r.in)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "file '%s' cannot be opened: %s", path,
-                          strerror(errno));
     while (!code && next(&r)) code = r.inside ? read_line(&r) : read_outside(&r, &found);
+    if (r.no_memory)
+        code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for '%s'", path);
     if (!code && !found) code = FAIL(&r, "there is no START JASTROW");
     if (!code && r.inside) code = FAIL(&r, "the file ends within the Jastrow factor");
-    if (!code) code = check_sets(&r);
     free(r.line);
-    fclose(r.in);
     return code;
 }

@@ -7,9 +7,14 @@
 
 /* ---- Conditions -------------------------------------------------------------------------------- */
 
-static void list_columns(f_form *f)
+static void list_columns(f_form *f, f_order order)
 {
     int32_t c = 0;
+    for (int32_t m = 0; m <= f->most_l && order == F_ORDER_QMCPACK; m++)
+        for (int32_t l = m; l <= f->most_l; l++)
+            for (int32_t n = 0; n <= f->most_n; n++, c++)
+                memcpy(f->power[c], (int32_t[]){l, m, n}, sizeof f->power[c]);
+    if (order == F_ORDER_QMCPACK) return;
     for (int32_t n = 0; n <= f->most_n; n++)
         for (int32_t m = 0; m <= f->most_l; m++)
             for (int32_t l = m; l <= f->most_l; l++, c++)
@@ -92,8 +97,8 @@ static int fill_basis(f_form *f, const plugmc_host *host, const double *rows, co
     return 1;
 }
 
-f_form *f_form_make(const plugmc_host *host, int most_l, int most_n, int truncation, int without_u,
-                    int without_chi)
+f_form *f_form_make(const plugmc_host *host, f_order order, int most_l, int most_n, int truncation,
+                    int without_u, int without_chi)
 {
     f_form *f = host->allocate(host->context, sizeof *f);
     const size_t columns = (size_t)((most_n + 1) * (most_l + 1) * (most_l + 2) / 2);
@@ -111,7 +116,7 @@ f_form *f_form_make(const plugmc_host *host, int most_l, int most_n, int truncat
     double *conditions = calloc(rows * columns + 1, sizeof *conditions);
     int32_t *leads = calloc(columns, sizeof *leads);
     int good = f && f->power && f->free_column && conditions && leads;
-    if (good) list_columns(f);
+    if (good) list_columns(f, order);
     for (int32_t c = 0; c < (int32_t)columns && good; c++) fill_column(f, c, conditions);
     if (good) eliminate(conditions, (int32_t)rows, f->columns, leads);
     good = good && fill_basis(f, host, conditions, leads);
@@ -119,4 +124,20 @@ f_form *f_form_make(const plugmc_host *host, int most_l, int most_n, int truncat
     if (good) return f;
     host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the Jastrow factor");
     return NULL;
+}
+
+static double coefficient_of(const f_form *f, const double *values, const int32_t power[3])
+{
+    double sum = 0;
+    for (int32_t c = 0; c < f->columns; c++) {
+        if (memcmp(f->power[c], power, sizeof f->power[c]) != 0) continue;
+        for (int32_t k = 0; k < f->free; k++) sum += f->basis[c * f->free + k] * values[k];
+    }
+    return sum;
+}
+
+void f_form_convert(const f_form *from, const double *values, const f_form *to, double *out)
+{
+    for (int32_t k = 0; k < to->free; k++)
+        out[k] = coefficient_of(from, values, to->power[to->free_column[k]]);
 }

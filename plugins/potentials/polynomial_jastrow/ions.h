@@ -56,47 +56,36 @@ static void add_images(const plugmc_box *box, const double ion[3], const part_of
             }
 }
 
-/* Fractions in [0, 1) of ion i of copy c of the primitive cell, which is the simulation cell over `tile`. */
-static void fractions_of(const parameters *p, const plugmc_box *box, int32_t i, int32_t c,
-                         double f[3])
-{
-    const int32_t tile[3] = {(int32_t)p->tile.values[0], (int32_t)p->tile.values[1],
-                             (int32_t)p->tile.values[2]};
-    const int32_t copy[3] = {c % tile[0], c / tile[0] % tile[1], c / tile[0] / tile[1]};
-    for (int d = 0; d < 3; d++) {
-        f[d] = (double)copy[d] / tile[d];
-        for (int e = 0; e < 3; e++) f[d] += (double)p->ions.values[3 * i + e] * box->inverse[e][d];
-        f[d] -= floor(f[d]);
-    }
-}
-
 /* All images within reach of a part of the cell, as add_images. */
-static void add_ions(const parameters *p, const plugmc_box *box, const part_of_cell *part,
+static void add_ions(const plugmc_box *box, const ion_sites *sites, const part_of_cell *part,
                      double reach, real *places, int64_t *count)
 {
-    const int32_t copies = (int32_t)(p->tile.values[0] * p->tile.values[1] * p->tile.values[2]);
-    double f[3];
-    for (int32_t i = 0; i < p->ions.count / 3 * copies; i++) {
-        fractions_of(p, box, i / copies, i % copies, f);
-        add_images(box, f, part, reach, places, count);
-    }
+    for (int32_t i = 0; i < sites->count; i++)
+        add_images(box, sites->at[i], part, reach, places, count);
 }
 
-/* Places of ions within reach of each of bins^3 parts of the cell, one part after the other; begin
- * [bins^3 + 1] in numbers of places. Without places it counts. */
-static int64_t fill_bins(const parameters *p, const plugmc_box *box, int32_t bins, double reach,
-                         real *places, real *begin)
+/* Places of ions within reach of each of bins^3 parts of the cell, one part after the other, from number `from` of the
+ * list on; begin [bins^3 + 1] in numbers of places. Without places it counts. In open space there is one part. */
+static int64_t fill_bins(const plugmc_box *box, const ion_sites *sites, int32_t bins, double reach,
+                         int64_t from, real *places, real *begin)
 {
     int64_t count = 0;
+    if (places) places += 3 * from;
     for (int32_t k = 0; k < bins * bins * bins; k++) {
         const part_of_cell part = {.low = {(double)(k / bins / bins) / bins,
                                            (double)(k / bins % bins) / bins,
                                            (double)(k % bins) / bins},
                                    .width = 1.0 / bins};
-        if (begin) begin[k] = (real)(3 * count);
-        add_ions(p, box, &part, reach, places, &count);
+        if (begin) begin[k] = (real)(3 * (from + count));
+        if (box->domain == PLUGMC_DOMAIN_PERIODIC) {
+            add_ions(box, sites, &part, reach, places, &count);
+            continue;
+        }
+        for (int32_t i = 0; i < sites->count && places; i++)
+            for (int d = 0; d < 3; d++) places[3 * i + d] = (real)sites->at[i][d];
+        count += sites->count;
     }
-    if (begin) begin[bins * bins * bins] = (real)(3 * count);
+    if (begin) begin[bins * bins * bins] = (real)(3 * (from + count));
     return count;
 }
 

@@ -15,32 +15,40 @@
  * the INI file have the coefficients that are left. They have no unit; CASINO's alpha_l, beta_l and gamma_lmn
  * are a_l / ((-L)^C L^l), b_l / ((-L)^C L^l) and g_lmn / (L^(2 C + l + m + n)).
  *
- * chi and f belong to one kind of ion; give one section for each kind (plugin = polynomial_jastrow), one of them with
- * u. In a periodic box f reaches half as far as u may: then of an electron that is near an ion the image of another
- * one that is near the same image of that ion is the nearest one.
+ * Each kind of ion has a chi and an f of its own; all f have the same orders. In a periodic box f reaches half as far
+ * as u may: then of an electron that is near an ion the image of another one that is near the same image of that ion
+ * is the nearest one.
  */
 #include <plugmc/potential.h>
 #include <plugmc/tally.h>
 
 typedef struct parameters {
-    plugmc_list u_like, u_unlike, chi, f_like, f_unlike; /* what is free */
-    real u_cutoff, chi_cutoff, f_cutoff;                 /* length */
+    plugmc_list u_like, u_unlike, chi, f_like,
+        f_unlike;                        /* what is free, one kind of ion after the other */
+    real u_cutoff, chi_cutoff, f_cutoff; /* length */
     real chi_cusp;
     int64_t truncation, f_electron_ion, f_electron_electron;
     int32_t f_without_u, f_without_chi;
     plugmc_list ions, tile; /* [ions][3] length; [3] */
-    const char *casino;
+    const char *file, *elements;
     int64_t chi_set, f_set;
-    plugmc_list u_table;           /* [like, unlike][u_terms] a_l */
-    plugmc_list chi_table;         /* [chi_terms] b_l */
-    plugmc_list f_table;           /* [like, unlike][n][l][m] g_lmn */
-    plugmc_list cell;              /* inverse [3][3], vectors [3][3]; empty: open space */
-    plugmc_list chi_places;        /* [images of ions][3] length */
-    plugmc_list f_places, f_begin; /* those near each bin, one bin after the other; [bins + 1] */
-    int64_t u_terms, chi_terms, f_bins;      /* f_bins: along each lattice vector */
-    real u_reach, chi_reach, f_reach, reach; /* length */
-    const struct f_form *form;               /* for the host alone; NULL: there is no f */
+    plugmc_list u_table;            /* [like, unlike][u_terms] a_l */
+    plugmc_list chi_table;          /* [kinds][terms] b_l */
+    plugmc_list f_table;            /* [kinds][like, unlike][n][l][m] g_lmn */
+    plugmc_list cell;               /* inverse [3][3], vectors [3][3]; empty: open space */
+    plugmc_list chi_places;         /* [images of ions][3] length, one kind after the other */
+    plugmc_list chi_kinds, f_kinds; /* [kinds][CHI_NUMBERS], [kinds][F_NUMBERS] */
+    plugmc_list f_places,
+        f_begin; /* [kinds]: those near each bin, one bin after the other; [kinds][bins + 1] */
+    int64_t u_terms, f_bins;            /* f_bins: along each lattice vector */
+    real u_reach, reach;                /* length */
+    const struct polynomial_form *form; /* for the host alone */
 } parameters;
+
+/* Of a kind of ion. chi: its images among the places, its coefficients in the table, how many these are, its cutoff. f:
+ * its cutoff, where its bins begin in f_begin, its coefficients in the table. */
+enum { CHI_BEGIN, CHI_END, CHI_FIRST, CHI_TERMS, CHI_REACH, CHI_NUMBERS };
+enum { F_REACH, F_BINS, F_FIRST, F_NUMBERS };
 
 /* ---- Polynomials ---- */
 
@@ -161,11 +169,15 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
     real sum = 0, f[3];
     const plugmc_position at = in_cell(p, r, f);
     (void)a, (void)outside;
-    for (int32_t k = 0; k < p->chi_places.count; k += 3) {
-        const plugmc_separation s = from_place(p->chi_places.values, k, at);
-        if (!(s.r2 < p->chi_reach * p->chi_reach)) continue;
-        sum += radial(p->chi_table.values, (int32_t)p->chi_terms, (int32_t)p->truncation,
-                      plugmc_sqrt(s.r2) / p->chi_reach);
+    for (int32_t m = 0; m < p->chi_kinds.count; m += CHI_NUMBERS) {
+        const real *kind = p->chi_kinds.values + m, reach = kind[CHI_REACH];
+        const int32_t end = (int32_t)kind[CHI_END];
+        for (int32_t k = (int32_t)kind[CHI_BEGIN]; k < end; k += 3) {
+            const plugmc_separation s = from_place(p->chi_places.values, k, at);
+            if (!(s.r2 < reach * reach)) continue;
+            sum += radial(p->chi_table.values + (int32_t)kind[CHI_FIRST], (int32_t)kind[CHI_TERMS],
+                          (int32_t)p->truncation, plugmc_sqrt(s.r2) / reach);
+        }
     }
     return -2 * sum;
 }
@@ -178,25 +190,36 @@ PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_s
     const plugmc_position at = in_cell(p, r, f);
     (void)a;
     gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;
-    for (int32_t k = 0; k < p->chi_places.count; k += 3) {
-        const plugmc_separation s = from_place(p->chi_places.values, k, at);
-        real first, second, distance = plugmc_sqrt(s.r2);
-        if (!(s.r2 < p->chi_reach * p->chi_reach)) continue;
-        radial_slopes(p->chi_table.values, (int32_t)p->chi_terms, (int32_t)p->truncation,
-                      distance / p->chi_reach, &first, &second);
-        first *= -2 / (p->chi_reach * (distance > floor ? distance : floor));
-        gradient[0] += first * s.x;
-        gradient[1] += first * s.y;
-        gradient[2] += first * s.z;
-        *laplacian += -2 * second / (p->chi_reach * p->chi_reach) + 2 * first;
+    for (int32_t m = 0; m < p->chi_kinds.count; m += CHI_NUMBERS) {
+        const real *kind = p->chi_kinds.values + m, reach = kind[CHI_REACH];
+        const int32_t end = (int32_t)kind[CHI_END];
+        for (int32_t k = (int32_t)kind[CHI_BEGIN]; k < end; k += 3) {
+            const plugmc_separation s = from_place(p->chi_places.values, k, at);
+            real first, second, distance = plugmc_sqrt(s.r2);
+            if (!(s.r2 < reach * reach)) continue;
+            radial_slopes(p->chi_table.values + (int32_t)kind[CHI_FIRST], (int32_t)kind[CHI_TERMS],
+                          (int32_t)p->truncation, distance / reach, &first, &second);
+            first *= -2 / (reach * (distance > floor ? distance : floor));
+            gradient[0] += first * s.x;
+            gradient[1] += first * s.y;
+            gradient[2] += first * s.z;
+            *laplacian += -2 * second / (reach * reach) + 2 * first;
+        }
     }
 }
 
 /* ---- f ---- */
 
-PLUGMC_FN const real *f_of(const parameters *p, plugmc_site a, plugmc_site b)
+/* Coefficients g_lmn of like or of unlike spins. */
+PLUGMC_FN int32_t f_size(const parameters *p)
 {
-    return p->f_table.values + (a.species == b.species ? 0 : p->f_table.count / 2);
+    const int32_t terms = (int32_t)p->f_electron_ion + 1;
+    return terms * terms * ((int32_t)p->f_electron_electron + 1);
+}
+
+PLUGMC_FN const real *f_of(const parameters *p, const real *kind, plugmc_site a, plugmc_site b)
+{
+    return p->f_table.values + (int32_t)kind[F_FIRST] + (a.species == b.species ? 0 : f_size(p));
 }
 
 /* x, y: distances of a and b from the ion, z: from each other, over the cutoff. */
@@ -256,19 +279,28 @@ PLUGMC_FN f_slopes f_derivatives(const parameters *p, const real *g, real x, rea
 
 /* ---- Pairs ---- */
 
+/* The ions near a bin: places from *begin on, to what is returned. */
+PLUGMC_FN int32_t f_near(const parameters *p, const real *kind, int32_t bin, int32_t *begin)
+{
+    const real *of_bins = p->f_begin.values + (int32_t)kind[F_BINS];
+    *begin = (int32_t)of_bins[bin];
+    return (int32_t)of_bins[bin + 1];
+}
+
 PLUGMC_FN real pair_energy_at(const parameters *p, plugmc_position at, plugmc_separation s,
                               plugmc_site a, plugmc_site b)
 {
-    const real reach = p->f_reach, square = reach * reach;
     real sum = 0, f[3];
-    if (p->f_places.count && s.r2 < 4 * square) {
+    for (int32_t m = 0; m < p->f_kinds.count; m += F_NUMBERS) {
+        const real *kind = p->f_kinds.values + m, reach = kind[F_REACH], square = reach * reach;
+        int32_t k;
+        if (!(s.r2 < 4 * square)) continue;
         const plugmc_position r = in_cell(p, at, f);
-        const int32_t bin = bin_of(p, f), end = (int32_t)p->f_begin.values[bin + 1];
-        for (int32_t k = (int32_t)p->f_begin.values[bin]; k < end; k += 3) {
+        for (const int32_t end = f_near(p, kind, bin_of(p, f), &k); k < end; k += 3) {
             const plugmc_separation first = from_place(p->f_places.values, k, r),
                                     other = less(first, s);
             if (first.r2 < square && other.r2 < square)
-                sum += f_value(p, f_of(p, a, b), plugmc_sqrt(first.r2) / reach,
+                sum += f_value(p, f_of(p, kind, a, b), plugmc_sqrt(first.r2) / reach,
                                plugmc_sqrt(other.r2) / reach, plugmc_sqrt(s.r2) / reach);
         }
     }
@@ -276,10 +308,10 @@ PLUGMC_FN real pair_energy_at(const parameters *p, plugmc_position at, plugmc_se
 }
 
 /* Adds -2 f of one ion, `from` the separation of a from it. */
-PLUGMC_FN void add_f_slopes(const parameters *p, const real *g, plugmc_separation from,
+PLUGMC_FN void add_f_slopes(const parameters *p, const real *g, real reach, plugmc_separation from,
                             plugmc_separation s, real gradient[3], real *laplacian)
 {
-    const real reach = p->f_reach, tiny = (real)1e-12;
+    const real tiny = (real)1e-12;
     const real x = plugmc_sqrt(from.r2) / reach, z = plugmc_sqrt(s.r2) / reach,
                y = plugmc_sqrt(less(from, s).r2) / reach;
     const f_slopes d = f_derivatives(p, g, x, y, z);
@@ -296,31 +328,33 @@ PLUGMC_FN void add_f_slopes(const parameters *p, const real *g, plugmc_separatio
 PLUGMC_FN void pair_derivative_at(const parameters *p, plugmc_position at, plugmc_separation s,
                                   plugmc_site a, plugmc_site b, real gradient[3], real *laplacian)
 {
-    const real square = p->f_reach * p->f_reach;
     real f[3];
     gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;
     add_u_slopes(p, s, a, b, gradient, laplacian);
-    if (!p->f_places.count || !(s.r2 < 4 * square)) return;
-    const plugmc_position r = in_cell(p, at, f);
-    const int32_t bin = bin_of(p, f), end = (int32_t)p->f_begin.values[bin + 1];
-    for (int32_t k = (int32_t)p->f_begin.values[bin]; k < end; k += 3) {
-        const plugmc_separation first = from_place(p->f_places.values, k, r);
-        if (first.r2 < square && less(first, s).r2 < square)
-            add_f_slopes(p, f_of(p, a, b), first, s, gradient, laplacian);
+    for (int32_t m = 0; m < p->f_kinds.count; m += F_NUMBERS) {
+        const real *kind = p->f_kinds.values + m, reach = kind[F_REACH], square = reach * reach;
+        int32_t k;
+        if (!(s.r2 < 4 * square)) continue;
+        const plugmc_position r = in_cell(p, at, f);
+        for (const int32_t end = f_near(p, kind, bin_of(p, f), &k); k < end; k += 3) {
+            const plugmc_separation first = from_place(p->f_places.values, k, r);
+            if (first.r2 < square && less(first, s).r2 < square)
+                add_f_slopes(p, f_of(p, kind, a, b), reach, first, s, gradient, laplacian);
+        }
     }
 }
 
 /* ---- What coefficients have to do with it ---- */
 
-/* Sums of monomials with their factors (1 - x)^C, for variational parameters: u of like, of unlike spins, chi, f of like, of
- * unlike spins. variational.h makes derivatives of them. */
+/* Sums of monomials with their factors (1 - x)^C, for variational parameters: u of like, of unlike spins, chi of each
+ * kind of ion, for each kind f of like and of unlike spins. variational.h makes derivatives of them. */
 enum { MOST_POWERS = 10 };
 
 /* Coefficients g_lmn with l >= m, ordered by n, then m, then l (f_form.h). */
 PLUGMC_FN int32_t f_columns(const parameters *p)
 {
     const int32_t l = (int32_t)p->f_electron_ion + 1, n = (int32_t)p->f_electron_electron + 1;
-    return p->f_table.count ? n * l * (l + 1) / 2 : 0;
+    return p->f_kinds.count ? n * l * (l + 1) / 2 : 0;
 }
 
 /* x^k (1 - x)^C and its derivatives by x. */
@@ -365,12 +399,11 @@ typedef struct side {
     real by_ion, by_other; /* drift along these, times length */
 } side;
 
-PLUGMC_FN side side_of(const parameters *p, plugmc_separation from, plugmc_separation s,
+PLUGMC_FN side side_of(const parameters *p, real reach, plugmc_separation from, plugmc_separation s,
                        const double drift[3])
 {
-    const real reach = p->f_reach, r = plugmc_sqrt(from.r2), z = plugmc_sqrt(s.r2),
-               tiny = (real)1e-12 * reach, x = r / reach, near = r > tiny ? r : tiny,
-               close = z > tiny ? z : tiny;
+    const real r = plugmc_sqrt(from.r2), z = plugmc_sqrt(s.r2), tiny = (real)1e-12 * reach,
+               x = r / reach, near = r > tiny ? r : tiny, close = z > tiny ? z : tiny;
     const real v[3] = {(real)drift[0], (real)drift[1], (real)drift[2]};
     side d;
     real now = 1, before = 0, last = 0;
@@ -414,14 +447,16 @@ PLUGMC_FN void f_column(const side *a, const side *b, int32_t l, int32_t m, cons
     plugmc_tally_add(t, sum, value * z->value, energy * over_square);
 }
 
-PLUGMC_FN void f_numbers(const parameters *p, plugmc_separation first, plugmc_separation other,
-                         plugmc_separation s, const plugmc_tally *t, int32_t sum)
+PLUGMC_FN void f_numbers(const parameters *p, real reach, plugmc_separation first,
+                         plugmc_separation other, plugmc_separation s, const plugmc_tally *t,
+                         int32_t sum)
 {
-    const real reach = p->f_reach, x = plugmc_sqrt(s.r2) / reach, tiny = (real)1e-12;
+    const real x = plugmc_sqrt(s.r2) / reach, tiny = (real)1e-12;
     const real over_z = 1 / (x > tiny ? x : tiny), over_square = 1 / (reach * reach);
     plugmc_separation back;
     back.x = -s.x, back.y = -s.y, back.z = -s.z, back.r2 = s.r2;
-    const side a = side_of(p, first, s, t->drift_a), b = side_of(p, other, back, t->drift_b);
+    const side a = side_of(p, reach, first, s, t->drift_a),
+               b = side_of(p, reach, other, back, t->drift_b);
     real now = 1, before = 0, last = 0;
     for (int32_t n = 0; n <= (int32_t)p->f_electron_electron; n++) {
         monomial z;
@@ -440,18 +475,21 @@ PLUGMC_FN void f_numbers(const parameters *p, plugmc_separation first, plugmc_se
 PLUGMC_FN void pair_variational(const parameters *p, plugmc_position at, plugmc_separation s,
                                 plugmc_site a, plugmc_site b, const plugmc_tally *t)
 {
-    const real square = p->f_reach * p->f_reach;
     const int32_t unlike = a.species != b.species, u = (int32_t)p->u_terms;
-    const int32_t sum = 2 * u + (int32_t)p->chi_terms + unlike * f_columns(p);
+    int32_t sum = 2 * u + p->chi_table.count + unlike * f_columns(p);
     real f[3];
     radial_numbers(p, s, p->u_reach, u, 2, t, unlike * u);
-    if (!p->f_places.count || !(s.r2 < 4 * square)) return;
-    const plugmc_position r = in_cell(p, at, f);
-    const int32_t bin = bin_of(p, f), end = (int32_t)p->f_begin.values[bin + 1];
-    for (int32_t k = (int32_t)p->f_begin.values[bin]; k < end; k += 3) {
-        const plugmc_separation first = from_place(p->f_places.values, k, r),
-                                other = less(first, s);
-        if (first.r2 < square && other.r2 < square) f_numbers(p, first, other, s, t, sum);
+    for (int32_t m = 0; m < p->f_kinds.count; m += F_NUMBERS, sum += 2 * f_columns(p)) {
+        const real *kind = p->f_kinds.values + m, reach = kind[F_REACH], square = reach * reach;
+        int32_t k;
+        if (!(s.r2 < 4 * square)) continue;
+        const plugmc_position r = in_cell(p, at, f);
+        for (const int32_t end = f_near(p, kind, bin_of(p, f), &k); k < end; k += 3) {
+            const plugmc_separation first = from_place(p->f_places.values, k, r),
+                                    other = less(first, s);
+            if (first.r2 < square && other.r2 < square)
+                f_numbers(p, reach, first, other, s, t, sum);
+        }
     }
 }
 
@@ -461,9 +499,14 @@ PLUGMC_FN void field_variational(const parameters *p, plugmc_position r, plugmc_
     real f[3];
     const plugmc_position at = in_cell(p, r, f);
     (void)a;
-    for (int32_t k = 0; k < p->chi_places.count; k += 3)
-        radial_numbers(p, from_place(p->chi_places.values, k, at), p->chi_reach,
-                       (int32_t)p->chi_terms, 1, t, 2 * (int32_t)p->u_terms);
+    for (int32_t m = 0; m < p->chi_kinds.count; m += CHI_NUMBERS) {
+        const real *kind = p->chi_kinds.values + m;
+        const int32_t end = (int32_t)kind[CHI_END];
+        for (int32_t k = (int32_t)kind[CHI_BEGIN]; k < end; k += 3)
+            radial_numbers(p, from_place(p->chi_places.values, k, at), kind[CHI_REACH],
+                           (int32_t)kind[CHI_TERMS], 1, t,
+                           2 * (int32_t)p->u_terms + (int32_t)kind[CHI_FIRST]);
+    }
 }
 
 PLUGMC_FN real pair_range(const parameters *p) { return p->reach; }
@@ -478,82 +521,36 @@ PLUGMC_FN real pair_range(const parameters *p) { return p->reach; }
 #include <stdlib.h>
 #include <string.h>
 
+#include <plugmc/description.h>
+#include <plugmc/former_keys.h>
 #include <plugmc/species_pairs.h>
 
+#include "../../files/element_symbols.h"
+#include "../../files/text_file.h"
 #include "../box_default.h"
+#include "../ions_of_orbitals.h"
+#include "../jastrow_files/qmcpack_jastrow.h"
 #include "correlation_data.h"
 #include "ions.h"
 #include "lists.h"
 
-#include "from_casino.h"
+#include "from_file.h"
 
 #include "preparation.h"
 
 #include "variational.h"
 
-static const plugmc_parameter table[] = {
-    PLUGMC_LIST_KEY(parameters, u_like, 0, "", -1e12, 1e12, "",
-                    "a_0, a_2, a_3 ... of u, like spins"),
-    PLUGMC_LIST_KEY(parameters, u_unlike, 0, "", -1e12, 1e12, "",
-                    "a_0, a_2, a_3 ... of u, unlike spins"),
-    PLUGMC_LIST_KEY(parameters, chi, 0, "", -1e12, 1e12, "", "b_0, b_2, b_3 ... of chi"),
-    PLUGMC_LIST_KEY(parameters, f_like, 0, "", -1e12, 1e12, "",
-                    "independent coefficients g_lmn of f, like spins; a single 0: all are 0"),
-    PLUGMC_LIST_KEY(parameters, f_unlike, 0, "", -1e12, 1e12, "", "likewise, unlike spins"),
-    PLUGMC_REAL_KEY(parameters, u_cutoff, "0", 0, 1e12, "length",
-                    "cutoff of u; 0: the radius of the largest sphere in the Wigner-Seitz "
-                    "cell"),
-    PLUGMC_REAL_KEY(parameters, chi_cutoff, "0", 0, 1e12, "length", "cutoff of chi; 0: likewise"),
-    PLUGMC_REAL_KEY(parameters, f_cutoff, "0", 0, 1e12, "length",
-                    "cutoff of f; 0: half that radius"),
-    PLUGMC_REAL_KEY(parameters, chi_cusp, "0", -1e6, 1e6, "1/length",
-                    "minus the slope of chi at an ion: its charge, if it is bare and the orbitals "
-                    "have no cusp"),
-    PLUGMC_INTEGER_KEY(parameters, truncation, "3", 2, 6, "",
-                       "C: derivatives of lower order are continuous at the cutoffs"),
-    PLUGMC_INTEGER_KEY(parameters, f_electron_ion, "2", 1, CORRELATION_MOST_F, "",
-                       "highest power of electron-ion distances in f"),
-    PLUGMC_INTEGER_KEY(parameters, f_electron_electron, "2", 1, CORRELATION_MOST_F, "",
-                       "highest power of the electron-electron distance in f"),
-    PLUGMC_FLAG_KEY(parameters, f_without_u, "no",
-                    "f has no terms of the electron-electron "
-                    "distance alone"),
-    PLUGMC_FLAG_KEY(parameters, f_without_chi, "no",
-                    "f has no terms of a single electron-ion distance"),
-    PLUGMC_LIST_KEY(parameters, ions, 0, "", -1e12, 1e12, "length",
-                    "x y z of the ions that chi and f belong to"),
-    PLUGMC_LIST_KEY(parameters, tile, 3, "1 1 1", 1, 1000, "",
-                    "copies of the ions along a, b and c that fill the cell"),
-    PLUGMC_FILE_KEY(parameters, casino, "",
-                    "CASINO's correlation.data: orders, cutoffs and all lists that are not "
-                    "given here"),
-    PLUGMC_INTEGER_KEY(parameters, chi_set, "1", 0, 1000, "",
-                       "set of chi in that file, if there are ions; 0: none"),
-    PLUGMC_INTEGER_KEY(parameters, f_set, "1", 0, 1000, "", "set of f, likewise"),
-    PLUGMC_LIST_DERIVED(parameters, u_table, "a_l of like and unlike spins"),
-    PLUGMC_LIST_DERIVED(parameters, chi_table, "b_l"),
-    PLUGMC_LIST_DERIVED(parameters, f_table, "g_lmn of like and unlike spins"),
-    PLUGMC_LIST_DERIVED(parameters, cell, "inverse of the lattice vectors, and these"),
-    PLUGMC_LIST_DERIVED(parameters, chi_places, "images of ions within reach of the cell"),
-    PLUGMC_LIST_DERIVED(parameters, f_places, "those within reach of parts of the cell"),
-    PLUGMC_LIST_DERIVED(parameters, f_begin, "where those of a part begin"),
-    PLUGMC_INTEGER_DERIVED(parameters, u_terms, "coefficients of u"),
-    PLUGMC_INTEGER_DERIVED(parameters, chi_terms, "coefficients of chi"),
-    PLUGMC_INTEGER_DERIVED(parameters, f_bins, "parts along each lattice vector"),
-    PLUGMC_REAL_DERIVED(parameters, u_reach, "cutoff of u"),
-    PLUGMC_REAL_DERIVED(parameters, chi_reach, "cutoff of chi"),
-    PLUGMC_REAL_DERIVED(parameters, f_reach, "cutoff of f"),
-    PLUGMC_REAL_DERIVED(parameters, reach,
-                        "largest distance of two electrons that feel each other"),
-};
+#include "keys.h"
 
 static const plugmc_potential potential = {
     .size = sizeof potential, .pair = &plugmc_pair_facet, .field = &plugmc_field_facet};
 
-PLUGMC_PLUGIN(
-        .kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
-        .summary = "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
-        .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
-        PLUGMC_KEYS(parameters, table), PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &free_facet}),
-        .configure = configure, .prepare = prepare, .potential = &potential);
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
+              .summary =
+                  "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
+              .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
+              PLUGMC_KEYS(parameters, table),
+              PLUGMC_OFFERS({PLUGMC_VARIATIONAL_PARAMETERS, &free_facet},
+                            {PLUGMC_FORMER_KEYS, &former_keys}, {PLUGMC_DESCRIPTION, &description}),
+              .configure = configure, .prepare = prepare, .potential = &potential);
 #endif

@@ -63,32 +63,53 @@ _Static_assert((int)MOST_POWERS == (int)CORRELATION_MOST_F + 1, "powers of f");
 
 static int64_t variational_sums(const parameters *p)
 {
-    return 2 * p->u_terms + p->chi_terms + 2 * f_columns(p);
+    return 2 * p->u_terms + p->chi_table.count +
+           2 * (int64_t)p->f_kinds.count / F_NUMBERS * f_columns(p);
 }
 
-static void combine_radial(const double *column, int64_t truncation, int32_t count, double **out)
+/* Adds to `count` derivatives. */
+static void combine_radial(const double *column, int64_t truncation, int32_t count, double *out)
 {
     for (int32_t k = 0; k < count; k++)
-        (*out)[k] += k ? column[k + 1] : column[0] + (double)truncation * column[1];
-    *out += count;
+        out[k] += k ? column[k + 1] : column[0] + (double)truncation * column[1];
 }
 
-static void combine_f(const f_form *form, const double *column, int32_t count, double **out)
+/* The column of a coefficient with l >= m among those up to the highest powers of all kinds, by n, then m, then l. */
+static int32_t column_of(const parameters *p, const int32_t power[3])
 {
-    for (int32_t c = 0; c < (count ? form->columns : 0); c++)
-        for (int32_t k = 0; k < count; k++) (*out)[k] += form->basis[c * count + k] * column[c];
-    *out += count;
+    const int32_t terms = (int32_t)p->f_electron_ion + 1, l = power[0], m = power[1], n = power[2];
+    return n * (terms * (terms + 1) / 2) + m * terms - m * (m - 1) / 2 + l - m;
+}
+
+static void combine_f(const parameters *p, const f_form *form, const double *columns, double *out)
+{
+    for (int32_t c = 0; c < form->columns; c++)
+        for (int32_t k = 0; k < form->free; k++)
+            out[k] += form->basis[c * form->free + k] * columns[column_of(p, form->power[c])];
 }
 
 static void variational_combine(const parameters *p, const double *sums, double *row)
 {
-    const double *chi = sums + 2 * p->u_terms, *f = chi + p->chi_terms;
-    combine_radial(sums, p->truncation, p->u_like.count, &row);
-    combine_radial(sums + p->u_terms, p->truncation, p->u_unlike.count, &row);
-    combine_radial(chi, p->truncation, p->chi.count, &row);
-    combine_f(p->form, f, p->f_like.count, &row);
-    combine_f(p->form, f + f_columns(p), p->f_unlike.count, &row);
+    const polynomial_form *form = p->form;
+    const double *chi = sums + 2 * p->u_terms, *f = chi + p->chi_table.count;
+    double *like = row + p->u_like.count + p->u_unlike.count + p->chi.count,
+           *unlike = like + p->f_like.count;
+    combine_radial(sums, p->truncation, p->u_like.count, row);
+    combine_radial(sums + p->u_terms, p->truncation, p->u_unlike.count, row + p->u_like.count);
+    for (int k = 0; k < form->chi_kinds; k++) {
+        const polynomial_kind *kind = &form->chi[k];
+        combine_radial(chi, p->truncation, kind->count,
+                       row + p->u_like.count + p->u_unlike.count + kind->first);
+        chi += kind->count + 1;
+    }
+    for (int k = 0; k < form->f_kinds; k++, f += 2 * f_columns(p)) {
+        const polynomial_kind *kind = &form->f[k];
+        if (p->f_like.count) combine_f(p, kind->form, f, like + kind->first);
+        if (p->f_unlike.count) combine_f(p, kind->form, f + f_columns(p), unlike + kind->first);
+    }
 }
+
+#include "file_text.h"
 
 #define PLUGMC_VARIATIONAL (PLUGMC_VARIATIONAL_PAIR | PLUGMC_VARIATIONAL_FIELD)
 #include <plugmc/variational.h>
@@ -103,6 +124,8 @@ static const plugmc_variational free_facet = {.size = sizeof free_facet,
                                               .set = free_set,
                                               PLUGMC_VARIATIONAL_MEMBERS,
                                               .keys_before_files = 1,
+                                              .file_text = file_text,
+                                              .file_key = "file",
                                               .tables = free_tables};
 
 #endif

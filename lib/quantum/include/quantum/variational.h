@@ -20,6 +20,11 @@ void variational_write(FILE *, const variational_parameters *, const double *val
 /* The same into the INI file of the run, which ini_write then writes. */
 int variational_put(const variational_parameters *, ini_file *, const double *values, report *);
 
+/* File number `index` (from 0) that sections name for their parameters: where it is, and its text with the present
+ * values (variational_set) in their places, to be freed. *path is NULL behind the last one. */
+int variational_file(const variational_parameters *, int index, const char **path, char **text,
+                     report *);
+
 /* Of walkers first ... first + n - 1 of a view in host memory, with `threads` threads: O_k and, where `drift`
  * [n][particles][3] is given, the kinetic part of dE_L/dp_k; [n][count], cleared before. */
 int variational_derive(const variational_parameters *, const plugmc_view *, int threads,

@@ -1,8 +1,8 @@
 /* XML files in memory: elements in the order of the file, with their attributes and texts. */
-#ifndef LOCAL_ENERGY_MARKUP_H
-#define LOCAL_ENERGY_MARKUP_H
+#ifndef PLUGINS_MARKUP_H
+#define PLUGINS_MARKUP_H
 
-#include "pseudopotential.h"
+#include <plugmc/everything.h>
 
 typedef struct element {
     struct element *next; /* in the order in which elements begin */
@@ -11,11 +11,15 @@ typedef struct element {
     char **attribute;   /* name, value, name, value, ..., NULL */
     char *text;         /* what stands in the element itself; never NULL */
     size_t bytes, room; /* of the text */
+    unsigned long line; /* where it begins, from 1 */
+    /* Bytes of the file: the tag that begins it ends before `content`, that which ends it begins at `close` and ends
+     * before `end`. An element <name/> has content = close = end. */
+    size_t content, close, end;
 } element;
 
-/* The outermost element of the file, which is then followed by all others, for markup_free. A code
- * of plugmc after a message with the line. */
-int markup_read(const file_text *, element **outermost);
+/* The outermost element of a text, which is then followed by all others, for markup_free. A code of plugmc after a
+ * message: `what` names the file, as in "file 'x.xml',". */
+int markup_read(const plugmc_host *, const char *what, const char *text, element **outermost);
 void markup_free(element *outermost);
 
 /* The first element of that name within `in` after `last` (NULL: the first of all), or NULL. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than any pseudopotential has, and so few that a hostile file does not take all memory. */
+/* More than any file has that is read here, and so few that a hostile one does not take all memory. */
 enum { MOST_ELEMENTS = 10000, MOST_DEPTH = 32, MOST_ATTRIBUTES = 1000 };
 
 /* A file being parsed. `open` are the elements that have begun and not ended. */
@@ -47,7 +47,7 @@ static void begin_element(void *user, const XML_Char *name, const XML_Char **att
 {
     parsing *p = user;
     if (p->depth == MOST_DEPTH || p->elements == MOST_ELEMENTS) {
-        stop(p, "more elements than a pseudopotential can have");
+        stop(p, "more elements than such a file can have");
         return;
     }
     if (XML_GetSpecifiedAttributeCount(p->parser) > 2 * MOST_ATTRIBUTES) {
@@ -66,6 +66,9 @@ static void begin_element(void *user, const XML_Char *name, const XML_Char **att
     p->last = e;
     p->elements++;
     e->depth = p->depth;
+    e->line = XML_GetCurrentLineNumber(p->parser);
+    e->content =
+        (size_t)XML_GetCurrentByteIndex(p->parser) + (size_t)XML_GetCurrentByteCount(p->parser);
     p->open[p->depth++] = e;
     e->name = strdup(name);
     e->text = calloc(1, 1);
@@ -76,7 +79,11 @@ static void end_element(void *user, const XML_Char *name)
 {
     (void)name;
     parsing *p = user;
-    if (!p->fault) p->depth--; /* expat may end an empty element after it was stopped in it */
+    if (p->fault) return; /* expat may end an empty element after it was stopped in it */
+    element *e = p->open[--p->depth];
+    const size_t bytes = (size_t)XML_GetCurrentByteCount(p->parser);
+    e->close = bytes ? (size_t)XML_GetCurrentByteIndex(p->parser) : e->content; /* 0: <name/> */
+    e->end = e->close + bytes;
 }
 
 /* expat gives a text in pieces. */
@@ -112,45 +119,27 @@ static void refuse_entity(void *user, const XML_Char *name, int parameter, const
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Blanks what stands in elements of that name but for ends of lines, so that lines keep their
- * numbers. */
-static void blank_content(char *text, const char *begin, const char *end)
+int markup_read(const plugmc_host *host, const char *what, const char *text, element **outermost)
 {
-    char *at = text;
-    while ((at = strstr(at, begin)) && (at = strchr(at, '>'))) {
-        char *close = strstr(at, end);
-        if (!close) return;
-        for (at++; at < close; at++)
-            if (*at != '\n') *at = ' ';
-    }
-}
-
-int markup_read(const file_text *file, element **outermost)
-{
-    /* In UPF these hold what people wrote and the input of the program that made the file, with '&'
-     * and '<' as they come. */
-    blank_content(file->text, "<PP_INFO>", "</PP_INFO>");
-    blank_content(file->text, "<PP_INPUTFILE>", "</PP_INPUTFILE>");
-
     parsing p = {.parser = XML_ParserCreate(NULL)};
-    if (!p.parser)
-        return file->host->fail(file->host->context, PLUGMC_ERROR_MEMORY, "no memory for XML");
+    if (!p.parser) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for XML");
     XML_SetUserData(p.parser, &p);
     XML_SetElementHandler(p.parser, begin_element, end_element);
     XML_SetCharacterDataHandler(p.parser, add_text);
     XML_SetEntityDeclHandler(p.parser, refuse_entity);
-    const enum XML_Status status =
-        XML_Parse(p.parser, file->text, (int)strlen(file->text), XML_TRUE);
+    const enum XML_Status status = XML_Parse(p.parser, text, (int)strlen(text), XML_TRUE);
     const enum XML_Error error = XML_GetErrorCode(p.parser);
     const unsigned long line = XML_GetCurrentLineNumber(p.parser);
     XML_ParserFree(p.parser);
     *outermost = p.first;
     if (status == XML_STATUS_OK) return PLUGMC_OK;
     markup_free(p.first);
+    *outermost = NULL;
     if (p.no_memory || error == XML_ERROR_NO_MEMORY)
-        return file->host->fail(file->host->context, PLUGMC_ERROR_MEMORY, "no memory for XML");
-    return pseudopotential_fault(file, "line %lu: is not XML as it should be: %s", line,
-                                 p.fault ? p.fault : XML_ErrorString(error));
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for XML");
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "%s line %lu: is not XML as it should be: %s", what, line,
+                      p.fault ? p.fault : XML_ErrorString(error));
 }
 
 void markup_free(element *e)
