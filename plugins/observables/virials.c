@@ -301,9 +301,12 @@ static int sort_terms(virials *v, const plugmc_host *host, int with_cores)
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
-        if (lacks(p, with_cores))
+        const char *missing = plugmc_body_of(term->plugin)
+                                  ? "is of bodies: body_pressure is for hard ones"
+                                  : lacks(p, with_cores);
+        if (missing)
             return host->fail(host->context, PLUGMC_ERROR_INPUT, "potential '%s' %s", term->label,
-                              lacks(p, with_cores));
+                              missing);
         if (p->total) v->totals[v->total_count++] = t;
         if (p->pair && p->pair->functions & PLUGMC_PAIR_ENERGY &&
             !(p->total && !p->total->beside_parts))
