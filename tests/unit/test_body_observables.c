@@ -182,7 +182,6 @@ static void test_other_runs_are_refused(void **state)
     refuse("energy", &with_energy, "source = running");
     refuse("hard_pressure", &round_bodies, "body_pressure");
     refuse("virial_pressure", &round_bodies, "body_pressure");
-    refuse("widom", &round_bodies, "orientation");
 }
 
 /* ---- Order ------------------------------------------------------------------------------------- */
