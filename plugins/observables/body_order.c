@@ -214,5 +214,6 @@ PLUGMC_PLUGIN(.name = "body_order", .summary = "orientational order of bodies",
               PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure, .derived = derived,
                                      .derive = derive, .listing = listing,
                                      .listing_count = PLUGMC_COUNT(listing),
-                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_ORIENTATION),
               .prepare = prepare)

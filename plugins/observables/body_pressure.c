@@ -340,5 +340,6 @@ PLUGMC_PLUGIN(.name = "body_pressure", .summary = "pressure of hard bodies, from
               .instance_size = sizeof(body_pressure),
               PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure, .listing = listing,
                                      .listing_count = PLUGMC_COUNT(listing),
-                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_ORIENTATION),
               .prepare = prepare)

@@ -301,12 +301,9 @@ static int sort_terms(virials *v, const plugmc_host *host, int with_cores)
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
-        const char *missing = plugmc_body_of(term->plugin)
-                                  ? "is of bodies: body_pressure is for hard ones"
-                                  : lacks(p, with_cores);
-        if (missing)
+        if (lacks(p, with_cores))
             return host->fail(host->context, PLUGMC_ERROR_INPUT, "potential '%s' %s", term->label,
-                              missing);
+                              lacks(p, with_cores));
         if (p->total) v->totals[v->total_count++] = t;
         if (p->pair && p->pair->functions & PLUGMC_PAIR_ENERGY &&
             !(p->total && !p->total->beside_parts))

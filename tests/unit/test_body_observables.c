@@ -179,9 +179,7 @@ static void test_other_runs_are_refused(void **state)
     refuse("body_pressure", NULL, "hard_pressure");
     refuse("body_pressure", &no_paths, "body_path");
     refuse("body_pressure", &with_energy, "'other' is sampled too");
-    refuse("energy", &with_energy, "source = running");
     refuse("hard_pressure", &round_bodies, "body_pressure");
-    refuse("virial_pressure", &round_bodies, "body_pressure");
 }
 
 /* ---- Order ------------------------------------------------------------------------------------- */

@@ -236,10 +236,6 @@ static int take_term(widom *w, const plugmc_host *host, int32_t index)
     const plugmc_potential *p = of->plugin->potential;
     const int parts = p->pair || p->field;
     const plugmc_total *total = p->total && (!parts || p->total->beside_parts) ? p->total : NULL;
-    if (plugmc_body_of(of->plugin))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' is of bodies, but test particles have no orientation",
-                          of->label);
     if (p->pair && p->pair->functions & PLUGMC_PAIR_POSITIONS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "potential '%s' depends on positions, but only pair energies of "
