@@ -1,6 +1,7 @@
 """GSD files of runs of bodies by another library.
 
     orientations.py trajectory RUN.h5 FILE.gsd WALKER    its last frame is the state of the run
+    orientations.py quaternions FILE.gsd           of three dimensions
     orientations.py shapes FILE.gsd                      what orientations.sh calls `squares`
     orientations.py same FILE.gsd OTHER.gsd
     orientations.py foreign|zero|nan|turned FROM.gsd TO.gsd    the last frame as HOOMD would write it; with particle 5 changed
@@ -47,6 +48,13 @@ def trajectory(run, path, walker):
     assert not np.array_equal(frames[0].log[OURS], frames[3].log[OURS])
 
 
+def quaternions(path):
+    exact = open_gsd(path, "r")[-1].log[OURS] / 2**30
+    lengths = np.sqrt((exact**2).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(open_gsd(path, "r")[-1].particles.orientation, exact / lengths, atol=1e-7)
+    assert (lengths != 1).any() and (abs(lengths - 1) < 1e-6).all()
+
+
 def same(one, other):
     one, other = open_gsd(one, "r"), open_gsd(other, "r")
     assert len(one) == len(other) == 4
@@ -75,7 +83,7 @@ def changed(how, source, target):
         file.append(frame)
 
 
-if sys.argv[1] in ("trajectory", "shapes", "same"):
+if sys.argv[1] in ("trajectory", "shapes", "quaternions", "same"):
     globals()[sys.argv[1]](*sys.argv[2:])
 else:
     changed(*sys.argv[1:])
