@@ -9,9 +9,9 @@
 
 #include "archive/frames.h"
 #include "archive/replacement.h"
+#include "archive/shapes.h"
 #include "archive/trajectory.h"
 #include "formats/gsd_writer.h"
-#include "formats/orientations.h"
 
 /* What is known of the files; NULL writers have not been looked at, or not since something failed. */
 typedef struct trajectory_files {

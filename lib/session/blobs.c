@@ -9,7 +9,7 @@
 #include "session/enlarging.h"
 #include "parallel/team.h"
 #include "energy/bias.h"
-#include "formats/orientations.h"
+#include "archive/shapes.h"
 
 /* plugmc_archive over a list of named blobs. */
 typedef struct blob_archive {
@@ -232,8 +232,7 @@ static int archive_state(session *session, blob_archive *archive)
         code = archive_array(session, archive, PLUGMC_STATE_MULTIPLIER, "multipliers");
     if (!code && changes & PLUGMC_CHANGED_WALKER_WEIGHT)
         code = archive_array(session, archive, PLUGMC_STATE_WEIGHT, "weights");
-    if (!code && session->engine.system.bodies)
-        code = archive_orientations(session, archive);
+    if (!code && session->engine.system.bodies) code = archive_orientations(session, archive);
     if (!code) code = archive_shapes(session, archive);
     return code;
 }

@@ -23,7 +23,7 @@ typedef struct gsd_content {
     bool numbered;
     /* Particles have orientations; exact ones are written with `exact`. */
     bool turned;
-    /* A line for each species: its shape (shapes_of); NULL: none are known. */
+    /* A line for each species: its shape (archive/shapes.h); NULL: none are known. */
     const char *shapes;
     /* Numbers that are logged: log/NAME. */
     int logged;

@@ -1,4 +1,4 @@
-/* Orientations and shapes of bodies as files have them: unit quaternions w, x, y, z, and JSON by GSD's schema. */
+/* Orientations of bodies as files have them: quaternions w, x, y, z. */
 #ifndef PLUGMC_ORIENTATIONS_H
 #define PLUGMC_ORIENTATIONS_H
 
@@ -15,8 +15,4 @@ bool same_orientation(const double a[4], const double b[4]);
  * it. */
 const char *orientation_of_quaternion(const double q[4], int32_t dimension,
                                       plugmc_orientation *out);
-
-/* The shapes of all species, a line for each, as the sampled potentials draw them (plugmc_body.shape); {}: not known.
- * malloc'ed; NULL: memory is short. */
-char *shapes_of(const plugmc_system *);
 #endif
