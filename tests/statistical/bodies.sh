@@ -47,6 +47,19 @@ case_squares()
     is body_pressure.compressibility_factor 1.5104365 0.002 # B = 1 + 16/(4 pi)
 }
 
+# Two squares never come nearer than 1, and farther apart than sqrt(2) nothing holds them: there g is V/(V - 2 B).
+case_distances()
+{
+    two 4 '[species square]' 'count = 2' '[potential hard_polygon]' 'sides = 4' '[observable rdf]' 'period = 2' 'bins = 20'
+    "$PLUGMC" analyse sim.h5 --print rdf.square-square >distances || exit 1
+    awk '!/^#/ {
+        bins++
+        if ($1 < 1 ? $2 != 0 : !($2 > 0)) { print "FAILED: g(" $1 ") = " $2; bad = 1 }
+        if ($1 > 1.45) { z = ($2 - 1.396946) / $3; print "g(" $1 "): z = " z; if (!(z < 4 && z > -4)) bad = 1 }
+    }
+    END { exit bad || bins != 20 }' distances || { echo "FAILED: too far from V/(V - 2 B)"; exit 1; }
+}
+
 # Triangles, whose free paths go behind each other's centres.
 case_triangles()
 {
