@@ -69,7 +69,7 @@ static inline int small_start(small *s)
     free(s->positions);
     s->positions = malloc(n * sizeof *s->positions);
     for (size_t i = 0; i < n; i++) s->positions[i] = NAN;
-    return initial_state(&s->config, &s->system, 0, s->positions, NULL, &s->report);
+    return initial_state(&s->config, &s->system, 0, s->positions, NULL, NULL, &s->report);
 }
 
 static inline void small_free(small *s)

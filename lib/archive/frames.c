@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "archive/trajectory.h"
+#include "formats/orientations.h"
 
 enum { BLOCK_BYTES = 16 << 20 }; /* of positions in memory, but one frame at least */
 
@@ -17,8 +18,9 @@ bool read_frame_make(read_frame *f, const plugmc_system *system)
     const size_t n = (size_t)system->particles + 1;
     *f = (read_frame){.number = malloc(n * sizeof *f->number),
                       .species = malloc(n * sizeof *f->species),
-                      .positions = malloc(3 * n * sizeof *f->positions)};
-    return f->number && f->species && f->positions;
+                      .positions = malloc(3 * n * sizeof *f->positions),
+                      .orientations = malloc(n * sizeof *f->orientations)};
+    return f->number && f->species && f->positions && f->orientations;
 }
 
 static void take_one(read_frame *f, int64_t number, int32_t species, const double *position)
@@ -28,17 +30,22 @@ static void take_one(read_frame *f, int64_t number, int32_t species, const doubl
     memcpy(&f->positions[3 * f->count++], position, 3 * sizeof *position);
 }
 
-void read_frame_take(read_frame *f, const plugmc_system *system, const double *positions)
+void read_frame_take(read_frame *f, const plugmc_system *system, const double *positions,
+                     const plugmc_orientation *orientations)
 {
     f->count = 0;
+    f->turned = orientations != NULL;
     for (int32_t s = 0; s < system->species_count; s++)
         for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
-            if (!isnan(positions[3 * i])) take_one(f, i, s, &positions[3 * i]);
+            if (!isnan(positions[3 * i])) {
+                if (orientations) f->orientations[f->count] = orientations[i];
+                take_one(f, i, s, &positions[3 * i]);
+            }
 }
 
 void read_frame_free(read_frame *f)
 {
-    free(f->number), free(f->species), free(f->positions);
+    free(f->number), free(f->species), free(f->positions), free(f->orientations);
     *f = (read_frame){0};
 }
 
@@ -216,7 +223,7 @@ static int read_from_hdf5(run_frames *f, int walker, int64_t k, int64_t every, b
         take_row(f, places, f->h5md.ids + f->h5md.particles * row,
                  f->h5md.kinds + f->h5md.particles * row);
     else
-        read_frame_take(&f->now, f->system, places);
+        read_frame_take(&f->now, f->system, places, NULL);
     f->now.sweep = (uint64_t)f->sweeps[k];
     return EXIT_DONE;
 }
@@ -289,6 +296,20 @@ static void take_box(run_frames *f, const file_frame *g)
     take_lengths(box);
 }
 
+/* False, and why: one is none. */
+static bool take_orientations(run_frames *f, const file_frame *g)
+{
+    f->now.turned = g->orientations != NULL;
+    for (int64_t i = 0; i < g->count && g->orientations; i++) {
+        const char *wrong = orientation_of_quaternion(
+            &g->orientations[4 * i], f->system->box.dimension, &f->now.orientations[i]);
+        if (!wrong) continue;
+        snprintf(f->why, sizeof f->why, "the orientation of particle %lld %s", (long long)i, wrong);
+        return false;
+    }
+    return true;
+}
+
 static bool fits(const run_frames *f, const file_frame *g)
 {
     bool good =
@@ -315,6 +336,11 @@ static int read_from_gsd(run_frames *f, int walker, int64_t k, bool *lost, repor
     if (code || !fits(f, &g)) {
         if (!code) snprintf(f->why, sizeof f->why, "it is of another system");
         if (!code) frame_free(&g);
+        *lost = true;
+        return EXIT_DONE;
+    }
+    if (!take_orientations(f, &g)) {
+        frame_free(&g);
         *lost = true;
         return EXIT_DONE;
     }

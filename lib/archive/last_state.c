@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "archive/parts.h"
+#include "formats/orientations.h"
 
 /* Names, one a line. */
 static void read_names(store *s, file_frame *out, int32_t species)
@@ -59,6 +60,36 @@ static void read_boxes(store *s, hid_t checkpoint, file_frame *out)
     out->boxes = s->failed ? 0 : shape[0] == 1 ? 1 : out->walkers;
 }
 
+/* Of bodies: what the checkpoint has beside positions, in two or three dimensions. */
+static void read_orientations(store *s, hid_t checkpoint, file_frame *out)
+{
+    const hsize_t row = (hsize_t)out->count * sizeof(plugmc_orientation);
+    hid_t group = store_enter(s, checkpoint, "plugins");
+    const int64_t count = read_integer(s, group, "count");
+    for (int64_t i = 0; i < count && !s->failed && !out->orientations; i++) {
+        char number[24];
+        hsize_t shape[2] = {0};
+        snprintf(number, sizeof number, "%lld", (long long)i);
+        hid_t one = store_enter(s, group, number);
+        char *name = store_get_document(s, one, "name");
+        if (!s->failed && !strcmp(name, "run/orientations")) {
+            plugmc_orientation *found = store_get_array(s, one, "data", STORE_BYTE, 2, shape);
+            if (!s->failed && (shape[0] < (hsize_t)out->walkers || shape[1] != row))
+                store_fail(s, "its orientations are not those of its positions");
+            const int64_t n = out->walkers * out->count;
+            out->orientations =
+                s->failed ? NULL : malloc((4 * (size_t)n + 1) * sizeof *out->orientations);
+            if (!s->failed && !out->orientations) store_short(s);
+            for (int64_t k = 0; k < n && !s->failed; k++)
+                quaternion_of(&found[k], &out->orientations[4 * k]);
+            free(found);
+        }
+        free(name);
+        store_leave(s, one);
+    }
+    store_leave(s, group);
+}
+
 void last_state_read(store *s, int most, int64_t which, file_frame *out)
 {
     hsize_t shape[3] = {0};
@@ -77,5 +108,6 @@ void last_state_read(store *s, int most, int64_t which, file_frame *out)
     }
     if (!s->failed) read_species(s, checkpoint, out);
     if (!s->failed && store_has(s, checkpoint, "boxes")) read_boxes(s, checkpoint, out);
+    if (!s->failed && store_has(s, checkpoint, "plugins")) read_orientations(s, checkpoint, out);
     store_leave(s, checkpoint);
 }

@@ -59,11 +59,16 @@ int trajectory_failed(int error, const char *path, char why[OUTPUT_WHY])
 
 /* ---- Appending -------------------------------------------------------------------------------- */
 
+static void free_frame(frame *f)
+{
+    free(f->positions), free(f->boxes), free(f->orientations);
+    *f = (frame){0};
+}
+
 static void free_frames(output_trajectory *t)
 {
     for (int f = 0; f < t->frame_count; f++) {
-        free(t->frames[f].positions), free(t->frames[f].boxes);
-        t->frames[f] = (frame){0};
+        free_frame(&t->frames[f]);
     }
     t->frame_count = 0;
 }
@@ -111,8 +116,7 @@ int trajectory_append(output_data *data, lost_frames *lost, char why[OUTPUT_WHY]
 void trajectory_go_back(output_trajectory *t, int64_t frames)
 {
     while (t->frame_count && t->written + t->frame_count > frames) {
-        t->frame_count--;
-        free(t->frames[t->frame_count].positions), free(t->frames[t->frame_count].boxes);
+        free_frame(&t->frames[--t->frame_count]);
     }
     if (t->written <= frames) return;
     t->written = frames;

@@ -9,6 +9,7 @@
 
 #include "archive/frames.h"
 #include "archive/replacement.h"
+#include "archive/shapes.h"
 #include "archive/trajectory.h"
 #include "formats/gsd_writer.h"
 
@@ -18,6 +19,7 @@ typedef struct trajectory_files {
     gsd_writer **writers; /* [walkers] */
     ino_t *inodes;        /* [walkers] */
     read_frame one;       /* a configuration, as the writer takes it */
+    char *shapes;         /* of the species of bodies; NULL: there are none */
 } trajectory_files;
 
 void gsd_trajectory_close(output_trajectory *t)
@@ -25,7 +27,7 @@ void gsd_trajectory_close(output_trajectory *t)
     trajectory_files *f = t->files;
     if (!f) return;
     for (int w = 0; w < f->walkers && f->writers; w++) gsd_writer_free(f->writers[w]);
-    free(f->writers), free(f->inodes);
+    free(f->writers), free(f->inodes), free(f->shapes);
     read_frame_free(&f->one);
     free(f);
     t->files = NULL;
@@ -39,7 +41,10 @@ static trajectory_files *make_files(output_data *data)
     f->walkers = data->system->walkers;
     f->writers = calloc(walkers, sizeof *f->writers);
     f->inodes = calloc(walkers, sizeof *f->inodes);
-    if (read_frame_make(&f->one, data->system) && f->writers && f->inodes) return f;
+    if (data->system->bodies) f->shapes = shapes_of(data->system);
+    if (read_frame_make(&f->one, data->system) && f->writers && f->inodes &&
+        (f->shapes || !data->system->bodies))
+        return f;
     gsd_trajectory_close(&data->trajectory);
     return NULL;
 }
@@ -76,6 +81,8 @@ static gsd_writer *new_writer(const output_data *data)
     const gsd_content content = {.system = data->system,
                                  .largest_diameter = largest,
                                  .exact = !data->trajectory.single,
+                                 .turned = data->system->bodies,
+                                 .shapes = data->trajectory.files->shapes,
                                  .numbered = (data->system->changes & PLUGMC_CHANGED_COUNT) != 0};
     return gsd_writer_new(&content);
 }
@@ -133,14 +140,17 @@ static int put(const output_data *data, trajectory_files *f, int walker, int fd,
 {
     const plugmc_system *system = data->system;
     read_frame *one = &f->one;
-    read_frame_take(one, system, frame->positions + 3 * system->particles * walker);
+    const int64_t first = system->particles * walker;
+    read_frame_take(one, system, frame->positions + 3 * first,
+                    frame->orientations ? frame->orientations + first : NULL);
     return gsd_writer_put(f->writers[walker], fd,
                           &(gsd_frame){.sweep = frame->sweep,
                                        .box = frame->boxes ? &frame->boxes[walker] : &system->box,
                                        .count = one->count,
                                        .number = one->number,
                                        .species = one->species,
-                                       .positions = one->positions});
+                                       .positions = one->positions,
+                                       .orientations = one->orientations});
 }
 
 static int append_walker(output_data *data, int walker, const char *path, int *error)

@@ -11,6 +11,7 @@ void frame_free(file_frame *f)
     for (int k = 0; k < FRAME_PROPERTIES; k++) free(f->property[k]);
     free(f->name);
     free(f->positions);
+    free(f->orientations);
     free(f->species);
     free(f->box);
     free(f->exact);
@@ -34,7 +35,7 @@ int64_t frame_number(int64_t which, int64_t count, char why[FRAME_WHY])
 typedef struct frame_head {
     int64_t count;
     int32_t walkers, boxes, names;
-    uint32_t has; /* bit 0: species, then the properties */
+    uint32_t has; /* bit 0: species, then the properties, then orientations */
     bool open[3];
 } frame_head;
 
@@ -45,6 +46,7 @@ void *frame_pack(const file_frame *f, size_t *bytes)
     frame_head head = {f->count, f->walkers,         f->boxes,
                        f->names, f->species != NULL, {f->open[0], f->open[1], f->open[2]}};
     for (int k = 0; k < FRAME_PROPERTIES; k++) head.has |= (f->property[k] != NULL) << (k + 1);
+    head.has |= (f->orientations != NULL) << (FRAME_PROPERTIES + 1);
     FILE *out = open_memstream(&packed, bytes);
     if (!out) return NULL;
     fwrite(&head, sizeof head, 1, out);
@@ -52,6 +54,7 @@ void *frame_pack(const file_frame *f, size_t *bytes)
     if (f->species) fwrite(f->species, sizeof *f->species, n, out);
     for (int k = 0; k < FRAME_PROPERTIES; k++)
         if (f->property[k]) fwrite(f->property[k], sizeof(double), n, out);
+    if (f->orientations) fwrite(f->orientations, sizeof *f->orientations, 4 * n, out);
     if (f->boxes) fwrite(f->box, sizeof *f->box, (size_t)f->boxes, out);
     for (int32_t k = 0; k < f->names; k++) fwrite(f->name[k], strlen(f->name[k]) + 1, 1, out);
     const bool good = !ferror(out);
@@ -88,6 +91,8 @@ bool frame_unpack(file_frame *f, const void *packed, size_t bytes)
     for (int k = 0; k < FRAME_PROPERTIES && good; k++)
         if (head.has >> (k + 1) & 1)
             good = (f->property[k] = take_bytes(&from, end, n * sizeof(double))) != NULL;
+    if (good && head.has >> (FRAME_PROPERTIES + 1) & 1)
+        good = (f->orientations = take_bytes(&from, end, 4 * n * sizeof(double))) != NULL;
     if (good && f->boxes)
         good = (f->box = take_bytes(&from, end, (size_t)f->boxes * sizeof *f->box)) != NULL;
     if (good && head.names) good = (f->name = calloc((size_t)head.names, sizeof *f->name)) != NULL;

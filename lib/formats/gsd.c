@@ -13,6 +13,7 @@
 
 #include "base/regular_file.h"
 #include "formats/frame.h"
+#include "formats/orientations.h"
 
 typedef struct gsd_reader {
     char *path;
@@ -390,6 +391,36 @@ static void read_properties(gsd *g)
         g->out->property[k] = g->code ? NULL : read_reals(g, names[k], g->n, 1);
 }
 
+/* Ours are exact; whoever has turned HOOMD's and kept ours contradicts himself. Both are the same but for rounding. */
+static void take_our_orientations(gsd *g, const double *theirs)
+{
+    int32_t(*ours)[4] = read_shaped(g, GSD_OUR_ORIENTATIONS, GSD_INT32, g->n, 4);
+    double *out = ours ? malloc((4 * g->n + 1) * sizeof *out) : NULL;
+    if (ours && !out) no_memory(g);
+    for (uint64_t i = 0; i < g->n && out && !g->code; i++) {
+        const double *q = out + 4 * i, *other = theirs ? theirs + 4 * i : q;
+        quaternion_of((const plugmc_orientation *)ours[i], out + 4 * i);
+        if (!same_orientation(q, other))
+            refuse(g,
+                   "the orientations of particle %llu in its 'particles/orientation' and in its "
+                   "'" GSD_OUR_ORIENTATIONS
+                   "' differ: take the latter out if particles were turned",
+                   (unsigned long long)i);
+    }
+    g->out->orientations = out;
+    free(ours);
+}
+
+static void read_orientations(gsd *g)
+{
+    double *theirs = read_reals(g, "particles/orientation", g->n, 4);
+    if (!g->code) take_our_orientations(g, theirs);
+    if (g->out->orientations)
+        free(theirs);
+    else
+        g->out->orientations = theirs;
+}
+
 /* Only files of runs in which particles come and go have them. */
 static void read_numbers(gsd *g)
 {
@@ -459,6 +490,7 @@ int gsd_frame_read(gsd_reader *g, int64_t which, file_frame *out, report *report
     if (!g->code) read_species(g);
     if (!g->code) read_properties(g);
     if (!g->code) read_numbers(g);
+    if (!g->code) read_orientations(g);
     out->count = (int64_t)g->n;
     const int code = g->code;
     if (code) frame_free(out);

@@ -2,10 +2,13 @@
 #include "formats/gsd_writer.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "formats/orientations.h"
 
 /* Numbers of names, in the order of chunks in a frame. Those that are logged come behind them. */
 enum {
@@ -14,20 +17,23 @@ enum {
     BOX,
     COUNT,
     TYPES,
+    SHAPES,
     TYPE,
     CHARGE,
     DIAMETER,
     POSITION,
+    ORIENTATION,
     OUR_BOX,
     OUR_POSITION,
+    OUR_ORIENTATION,
     OUR_NUMBER,
     FIRST_LOGGED
 };
 static const char *const names[FIRST_LOGGED] = {
-    "configuration/step", "configuration/dimensions", "configuration/box",
-    "particles/N",        "particles/types",          "particles/typeid",
-    "particles/charge",   "particles/diameter",       "particles/position",
-    GSD_OUR_BOX,          GSD_OUR_POSITIONS,          GSD_OUR_NUMBERS};
+    "configuration/step", "configuration/dimensions", "configuration/box",     "particles/N",
+    "particles/types",    "particles/type_shapes",    "particles/typeid",      "particles/charge",
+    "particles/diameter", "particles/position",       "particles/orientation", GSD_OUR_BOX,
+    GSD_OUR_POSITIONS,    GSD_OUR_ORIENTATIONS,       GSD_OUR_NUMBERS};
 
 /* Entries that a new file has room for. */
 enum { FIRST_ROOM = 128 };
@@ -45,7 +51,7 @@ struct gsd_writer {
     uint64_t frame;       /* the next one */
     float box[6];         /* in frame 0 */
     int64_t *counts;      /* [species] in frame 0 */
-    void *particles;      /* [capacity] numbers of a chunk, three for each */
+    void *particles;      /* [capacity] numbers of a chunk, four for each */
     int64_t capacity;
 };
 
@@ -56,8 +62,13 @@ static void number_names(gsd_writer *g)
     const bool periodic = c->system->box.domain == PLUGMC_DOMAIN_PERIODIC;
     uint16_t next = 0;
     for (int i = 0; i < FIRST_LOGGED; i++) {
-        g->listed[i] = i < OUR_BOX || (i == OUR_BOX && c->exact && periodic) ||
-                       (i == OUR_POSITION && c->exact) || (i == OUR_NUMBER && c->numbered);
+        g->listed[i] = true;
+        if (i == SHAPES) g->listed[i] = c->shapes != NULL;
+        if (i == ORIENTATION) g->listed[i] = c->turned;
+        if (i == OUR_BOX) g->listed[i] = c->exact && periodic;
+        if (i == OUR_POSITION) g->listed[i] = c->exact;
+        if (i == OUR_ORIENTATION) g->listed[i] = c->exact && c->turned;
+        if (i == OUR_NUMBER) g->listed[i] = c->numbered;
         g->number[i] = next;
         next = (uint16_t)(next + g->listed[i]);
     }
@@ -295,22 +306,34 @@ static int put_chunk(gsd_writer *g, int fd, int name, uint8_t type, int64_t n, u
     return code;
 }
 
-/* Names of species, all as long as the longest one with its final zero. */
+/* The lines of a text, one for each species, all as long as the longest one with its final zero. */
+static int put_lines(gsd_writer *g, int fd, int name, const char *lines)
+{
+    const size_t kinds = (size_t)g->content.system->species_count;
+    size_t longest = 0;
+    for (const char *line = lines; *line; line += strcspn(line, "\n") + 1)
+        if (strcspn(line, "\n") + 1 > longest) longest = strcspn(line, "\n") + 1;
+    char *all = calloc(kinds, longest + 1);
+    if (!all) return ENOMEM;
+    for (size_t s = 0; s < kinds && *lines; s++, lines += strcspn(lines, "\n") + 1)
+        memcpy(all + s * longest, lines, strcspn(lines, "\n"));
+    const int code = put_chunk(g, fd, name, GSD_INT8, (int64_t)kinds, (uint32_t)longest, all);
+    free(all);
+    return code;
+}
+
 static int put_types(gsd_writer *g, int fd)
 {
     const plugmc_system *system = g->content.system;
-    size_t longest = 0;
-    for (int32_t s = 0; s < system->species_count; s++) {
-        const size_t length = strlen(plugmc_species_at(system, s)->name) + 1;
-        if (length > longest) longest = length;
-    }
-    char *all = calloc((size_t)system->species_count, longest);
-    if (!all) return ENOMEM;
+    char *names_of_species = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&names_of_species, &bytes);
+    if (!out) return ENOMEM;
     for (int32_t s = 0; s < system->species_count; s++)
-        strcpy(all + (size_t)s * longest, plugmc_species_at(system, s)->name);
-    const int code =
-        put_chunk(g, fd, TYPES, GSD_INT8, system->species_count, (uint32_t)longest, all);
-    free(all);
+        fprintf(out, "%s\n", plugmc_species_at(system, s)->name);
+    int code = fclose(out) ? ENOMEM : put_lines(g, fd, TYPES, names_of_species);
+    if (!code && g->listed[SHAPES]) code = put_lines(g, fd, SHAPES, g->content.shapes);
+    free(names_of_species);
     return code;
 }
 
@@ -372,6 +395,20 @@ static int put_positions(gsd_writer *g, int fd, const gsd_frame *f, const gsd_bo
     return put_chunk(g, fd, POSITION, GSD_FLOAT, f->count, 3, to);
 }
 
+/* Unit quaternions w, x, y, z. */
+static int put_orientations(gsd_writer *g, int fd, const gsd_frame *f)
+{
+    float *to = g->particles;
+    if (!g->listed[ORIENTATION]) return 0;
+    for (int64_t i = 0; i < f->count; i++) {
+        double q[4];
+        quaternion_of(&f->orientations[i], q);
+        const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        for (int k = 0; k < 4; k++) to[4 * i + k] = (float)(length > 0 ? q[k] / length : k == 0);
+    }
+    return put_chunk(g, fd, ORIENTATION, GSD_FLOAT, f->count, 4, to);
+}
+
 static int put_ours(gsd_writer *g, int fd, const gsd_frame *f)
 {
     uint32_t *number = g->particles;
@@ -379,6 +416,8 @@ static int put_ours(gsd_writer *g, int fd, const gsd_frame *f)
     if (g->listed[OUR_BOX]) code = put_chunk(g, fd, OUR_BOX, GSD_DOUBLE, 3, 3, f->box->vector);
     if (!code && g->listed[OUR_POSITION])
         code = put_chunk(g, fd, OUR_POSITION, GSD_DOUBLE, f->count, 3, f->positions);
+    if (!code && g->listed[OUR_ORIENTATION])
+        code = put_chunk(g, fd, OUR_ORIENTATION, GSD_INT32, f->count, 4, f->orientations);
     if (code || !g->listed[OUR_NUMBER]) return code;
     for (int64_t i = 0; i < f->count; i++) number[i] = (uint32_t)f->number[i];
     return put_chunk(g, fd, OUR_NUMBER, GSD_UINT32, f->count, 1, number);
@@ -403,7 +442,7 @@ static int make_room(gsd_writer *g, int64_t particles)
 {
     const uint64_t most = g->count + FIRST_LOGGED + (uint64_t)g->content.logged;
     if (particles > g->capacity || !g->particles) {
-        void *more = realloc(g->particles, 3 * sizeof(float) * ((size_t)particles + 1));
+        void *more = realloc(g->particles, 4 * sizeof(float) * ((size_t)particles + 1));
         if (!more) return ENOMEM;
         g->particles = more;
         g->capacity = particles;
@@ -430,6 +469,7 @@ int gsd_writer_put(gsd_writer *g, int fd, const gsd_frame *f)
     if (!code) code = put_configuration(g, fd, f, &box);
     if (!code) code = put_particles(g, fd, f);
     if (!code) code = put_positions(g, fd, f, &box);
+    if (!code) code = put_orientations(g, fd, f);
     if (!code) code = put_ours(g, fd, f);
     for (int i = 0; i < g->content.logged && !code; i++)
         code = put_chunk(g, fd, FIRST_LOGGED + i, GSD_DOUBLE, 1, 1, &f->logged[i]);

@@ -8,6 +8,7 @@
  * frame after frame. What may stand there is said by https://github.com/libAtoms/extxyz: keys and values with blanks
  * round the '=', lists in quotes, in {...} or in [...], exponents of Fortran (1.5D-3). Without Properties there are a
  * name and three coordinates, and what is behind them is passed over. The vectors of Lattice come one after the other.
+ * Orientations, orientation:R:4, are quaternions x, y, z, w, as OVITO has them.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -31,7 +32,7 @@ typedef struct xyz {
     file_frame *frame;
     int64_t room; /* of the arrays of the frame */
     /* columns, from 0; -1: there is none */
-    int species, position, property[FRAME_PROPERTIES];
+    int species, position, orientation, property[FRAME_PROPERTIES];
     double factor;   /* of the column of diameters: 2 where it has radii */
     int coordinates; /* columns of the position: 2 or 3 */
     int columns;     /* in all */
@@ -281,6 +282,7 @@ static int read_properties(xyz *x, const char *text)
         }
         if (!strcmp(name, "species") && *type == 'S' && n == 1) x->species = x->columns;
         if (*type == 'R' && n == 1) note_property(x, name);
+        if (!strcmp(name, "orientation") && *type == 'R' && n == 4) x->orientation = x->columns;
         if (!strcmp(name, "pos") && *type == 'R' && (n == 3 || n == 2)) {
             x->position = x->columns;
             x->coordinates = n;
@@ -298,7 +300,7 @@ static int read_header(xyz *x)
     char *at = x->text, *key, *value = NULL, *properties = NULL;
     int code = EXIT_DONE;
     x->frame->head_line = x->line;
-    x->species = x->position = -1;
+    x->species = x->position = x->orientation = -1;
     for (int k = 0; k < FRAME_PROPERTIES; k++) x->property[k] = -1;
     while (!code && (at = take_pair(at, &key, &value))) {
         if (!value) continue;
@@ -342,6 +344,8 @@ static int make_room(xyz *x)
                 lengthen((void **)&f->line, x->room, sizeof(int64_t));
     for (int k = 0; k < FRAME_PROPERTIES && good; k++)
         if (x->property[k] >= 0) good = lengthen((void **)&f->property[k], x->room, sizeof(double));
+    if (x->orientation >= 0 && good)
+        good = lengthen((void **)&f->orientations, x->room, 4 * sizeof(double));
     return good ? EXIT_DONE : no_memory(x);
 }
 
@@ -381,6 +385,9 @@ static int read_particle(xyz *x)
             if (column == x->property[k]) code = read_number(x, word, &f->property[k][i]);
         if (!code && column >= x->position && column < x->position + x->coordinates)
             code = read_number(x, word, &at[column - x->position]);
+        if (!code && x->orientation >= 0 && column >= x->orientation && column < x->orientation + 4)
+            code = read_number(
+                x, word, &f->orientations[4 * i + (column - x->orientation + 1) % 4]); /* w last */
         column++;
     }
     if (code) return code;

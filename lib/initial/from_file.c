@@ -9,6 +9,7 @@
 #include "formats/frame.h"
 #include "system/geometry.h"
 #include "formats/gsd.h"
+#include "formats/orientations.h"
 #include "initial/initial.h"
 #include "system/skew.h"
 #include "system/system.h"
@@ -18,6 +19,7 @@ typedef struct start {
     const plugmc_system *system;
     int32_t before; /* walkers of the run that belong to processes before this one */
     double *positions;
+    plugmc_orientation *orientations; /* [walkers][particles], upright; NULL: there are no bodies */
     plugmc_box *boxes;
     report *report;
     const char *path;
@@ -316,9 +318,20 @@ static int check_count(const start *s, int32_t walker)
                   (long long)s->system->particles);
 }
 
+/* The orientation of a body. */
+static int find_orientation(const start *s, int64_t row, int64_t i, int64_t line,
+                            plugmc_orientation *out)
+{
+    const double *q = s->frame.orientations ? &s->frame.orientations[4 * row] : NULL;
+    const char *wrong = q ? orientation_of_quaternion(q, s->system->box.dimension, out) : NULL;
+    return wrong ? refuse(s, line, "the orientation of particle %lld %s", (long long)i, wrong)
+                 : EXIT_DONE;
+}
+
 /* Particles, which may be in any order, into blocks of species; where numbers may change those without a place are not
- * there. to: [particles][3]. */
-static int place_all(const start *s, int32_t walker, const plugmc_box *box, double *to)
+ * there. to: [particles][3]; turned: [particles] of bodies, else NULL. */
+static int place_all(const start *s, int32_t walker, const plugmc_box *box, double *to,
+                     plugmc_orientation *turned)
 {
     const plugmc_system *system = s->system;
     const file_frame *f = &s->frame;
@@ -347,6 +360,7 @@ static int place_all(const start *s, int32_t walker, const plugmc_box *box, doub
                            ? ": give it a `count` as large as the number in the file"
                        : s->numbers_change ? ": give it a `max_count` of at least that number"
                                            : "");
+        if (!code && turned) code = find_orientation(s, row, i, line, &turned[next[k]]);
         if (!code) memcpy(&to[3 * next[k]++], at, sizeof at);
     }
     free(next);
@@ -390,25 +404,33 @@ static int fit(start *s)
     for (int32_t w = 0; w < system->walkers && !code; w++) {
         const int32_t found = (s->before + w) % s->frame.walkers;
         plugmc_box box;
+        const int64_t first = system->particles * w;
         code = check_count(s, found);
         if (!code) code = find_box(s, found, &box);
         if (!code && s->boxes_change) s->boxes[w] = box;
-        if (!code) code = place_all(s, found, &box, s->positions + 3 * system->particles * w);
+        if (!code)
+            code = place_all(s, found, &box, s->positions + 3 * first,
+                             s->orientations ? s->orientations + first : NULL);
     }
     if (code) return code;
     compare(s, FRAME_MASS);
     compare(s, FRAME_DIAMETER);
     if (s->boxes_change) note_boxes(s);
+    if (s->orientations && !s->frame.orientations)
+        report_warning(s->report, s->path, 0,
+                       "the file does not give orientations: all bodies begin upright");
     return EXIT_DONE;
 }
 
 int state_from_file(const config *config, const plugmc_system *system, int32_t before,
-                    double *positions, plugmc_box *boxes, report *report)
+                    double *positions, plugmc_orientation *orientations, plugmc_box *boxes,
+                    report *report)
 {
     start s = {.config = config,
                .system = system,
                .before = before,
                .positions = positions,
+               .orientations = orientations,
                .boxes = boxes,
                .report = report,
                .path = config->initial.file,

@@ -248,7 +248,8 @@ static int from_random(const source *s)
 
 static int from_file(const source *s)
 {
-    return state_from_file(s->config, s->system, s->first, s->positions, s->boxes, s->report);
+    return state_from_file(s->config, s->system, s->first, s->positions, s->orientations, s->boxes,
+                           s->report);
 }
 
 /* ---- Near ions ---- */

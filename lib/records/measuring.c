@@ -138,6 +138,19 @@ static int record(records *records, const measurement *m)
     return code;
 }
 
+/* All: those of all processes, at rank 0. */
+static int gather_orientations(records *records, int code, void **all)
+{
+    const plugmc_state *state = &records->engine->current.state.face;
+    const plugmc_system *system = &records->engine->system;
+    void *own = NULL;
+    if (!code &&
+        state->array(state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_HOST, PLUGMC_READ, &own, NULL))
+        code = EXIT_MEMORY;
+    return team_gather(
+        code, own, sizeof(plugmc_orientation) * (size_t)(system->walkers * system->particles), all);
+}
+
 /* All: the walkers of all processes, at rank 0. */
 static int keep_frame(records *records, uint64_t sweep, const double *positions)
 {
@@ -145,12 +158,13 @@ static int keep_frame(records *records, uint64_t sweep, const double *positions)
     const size_t walkers = (size_t)records->engine->system.walkers,
                  bytes = sizeof(double) * 3 * walkers * (size_t)records->engine->system.particles;
     const plugmc_box *now = NULL;
-    void *copy = NULL, *boxes = NULL;
+    void *copy = NULL, *boxes = NULL, *orientations = NULL;
     int code = moves ? sync_boxes(records->engine, &now) : 0;
     if (!code) code = team_gather(0, positions, bytes, &copy);
     if (moves && !code) code = team_gather(0, now, walkers * sizeof *now, &boxes);
+    if (records->engine->system.bodies) code = gather_orientations(records, code, &orientations);
     if (code || !team_leads()) {
-        free(copy), free(boxes);
+        free(copy), free(boxes), free(orientations);
         return code;
     }
     output_data *out = &records->output;
@@ -158,11 +172,12 @@ static int keep_frame(records *records, uint64_t sweep, const double *positions)
         realloc(out->trajectory.frames, sizeof *frames * (size_t)(out->trajectory.frame_count + 1));
     if (frames) out->trajectory.frames = frames;
     if (!frames) {
-        free(copy), free(boxes);
+        free(copy), free(boxes), free(orientations);
         return report_error(records->engine->report, EXIT_MEMORY, NULL, 0,
                             "no memory for a frame of the trajectory");
     }
-    out->trajectory.frames[out->trajectory.frame_count++] = (frame){sweep, copy, boxes};
+    out->trajectory.frames[out->trajectory.frame_count++] =
+        (frame){sweep, copy, boxes, orientations};
     return 0;
 }
 

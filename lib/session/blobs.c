@@ -9,6 +9,7 @@
 #include "session/enlarging.h"
 #include "parallel/team.h"
 #include "energy/bias.h"
+#include "archive/shapes.h"
 
 /* plugmc_archive over a list of named blobs. */
 typedef struct blob_archive {
@@ -201,6 +202,18 @@ static int archive_room(session *session, blob_archive *archive)
     return archive_bytes(&archive->base, "room", room, (size_t)n * sizeof *room) ? EXIT_MEMORY : 0;
 }
 
+/* How bodies are drawn, for plugmc export, which loads no potentials. */
+static int archive_shapes(session *session, blob_archive *archive)
+{
+    if (!session->engine.system.bodies || archive->base.reading) return 0;
+    char *shapes = shapes_of(&session->engine.system);
+    archive->owner = NULL;
+    const int code =
+        shapes ? archive_bytes(&archive->base, "shapes", shapes, strlen(shapes) + 1) : 1;
+    free(shapes);
+    return code ? EXIT_MEMORY : 0;
+}
+
 /* What of the state some mover changes, and positions are not. */
 static int archive_state(session *session, blob_archive *archive)
 {
@@ -219,8 +232,8 @@ static int archive_state(session *session, blob_archive *archive)
         code = archive_array(session, archive, PLUGMC_STATE_MULTIPLIER, "multipliers");
     if (!code && changes & PLUGMC_CHANGED_WALKER_WEIGHT)
         code = archive_array(session, archive, PLUGMC_STATE_WEIGHT, "weights");
-    if (!code && session->engine.system.bodies)
-        code = archive_orientations(session, archive);
+    if (!code && session->engine.system.bodies) code = archive_orientations(session, archive);
+    if (!code) code = archive_shapes(session, archive);
     return code;
 }
 

@@ -160,7 +160,9 @@ static int reason_to_end(const run_section *run, double begin)
 
 static bool checkpoint_is_due(const session *session, double since)
 {
-    const size_t frame_bytes = sizeof(double) * 3 * (size_t)session->engine.system.walkers *
+    const size_t particle_bytes = 3 * sizeof(double) +
+                                  (session->engine.system.bodies ? sizeof(plugmc_orientation) : 0),
+                 frame_bytes = particle_bytes * (size_t)session->engine.system.walkers *
                                (size_t)session->engine.system.particles *
                                (size_t)session->records.output.trajectory.frame_count;
     const double period = session->engine.config.run.checkpoint;

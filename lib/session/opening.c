@@ -17,7 +17,7 @@ int session_open(session *session)
 }
 
 /* The trajectory that an observable of this run writes. */
-static void describe_trajectory(session *session)
+static int describe_trajectory(session *session)
 {
     const engine *engine = &session->engine;
     output_trajectory *t = &session->records.output.trajectory;
@@ -33,7 +33,13 @@ static void describe_trajectory(session *session)
         t->single = instance->trajectory.precision == TRAJECTORY_SINGLE;
         t->base = checked(trajectory_base(session->output_path));
         identity_make(t->run); /* that of a run that is resumed comes from its file */
+        if (engine->system.bodies && t->format == TRAJECTORY_OF_H5MD)
+            return report_error(engine->report, EXIT_INPUT, instance->context.file,
+                                instance->context.line,
+                                "[%s] format = h5md has no place for orientations: use gsd",
+                                instance->context.section);
     }
+    return 0;
 }
 
 int session_prepare(session *session)
@@ -51,9 +57,8 @@ int session_prepare(session *session)
     out->origin.history = history_append(session->before, out->origin.provenance);
     out->origin.author = engine->config.run.author;
     out->equilibrate = (uint64_t)engine->config.run.equilibrate;
-    describe_trajectory(session);
     out->origin.user_ini = ini_as_text(&engine->config.ini, session->output_path);
-    return 0;
+    return describe_trajectory(session);
 }
 
 void session_close(session *session)

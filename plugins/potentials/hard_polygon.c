@@ -179,11 +179,12 @@ PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_
     return nearest > 0 ? nearest : 0;
 }
 
-#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_PATH)
+#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_PATH | PLUGMC_BODY_SHAPE)
 #include <plugmc/body.h>
 
 #if PLUGMC_HOST
 #include <plugmc/species_pairs.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,6 +305,28 @@ static int configure(void *instance, const plugmc_host *host)
     p->shapes = (plugmc_list){shapes, 5 * species};
     p->radii = (plugmc_list){radii, species};
     return code;
+}
+
+static int body_shape(const void *instance, const plugmc_particle *a, char *json, size_t size)
+{
+    const parameters *p = instance;
+    const plugmc_site site = plugmc_site_of_body(a);
+    const int32_t first = (int32_t)of_shape(p, site, 0), n = (int32_t)of_shape(p, site, 1);
+    size_t length = 0;
+    for (int32_t k = -1; k <= n; k++) { /* what is before the corners, each, what is behind them */
+        char *to = length < size ? json + length : NULL;
+        const size_t room = to ? size - length : 0;
+        const real *corner = p->corners.values + 5 * (first + (k < 0 || k == n ? 0 : k));
+        const int more =
+            k < 0   ? snprintf(to, room,
+                               "{\"type\": \"Polygon\", \"rounding_radius\": %.9g, \"vertices\": [",
+                               (double)p->radii.values[a->species])
+            : k < n ? snprintf(to, room, "%s[%.9g, %.9g]", k ? ", " : "", (double)corner[0],
+                               (double)corner[1])
+                    : snprintf(to, room, "]}");
+        length += (size_t)more;
+    }
+    return (int)length;
 }
 
 static const plugmc_parameter table[] = {

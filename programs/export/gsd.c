@@ -24,6 +24,8 @@ static void begin(exported *e)
     const gsd_content content = {.system = &run->system,
                                  .largest_diameter = run->largest_diameter,
                                  .exact = !e->single,
+                                 .turned = run->turned,
+                                 .shapes = run->turned ? run->shapes : NULL,
                                  .logged = run->scalar_count,
                                  .names = (const char *const *)g->names};
     g->writer = checked(gsd_writer_new(&content));
@@ -41,6 +43,7 @@ static void put(exported *e, const snapshot *s)
                                            .number = s->state->number,
                                            .species = s->state->species,
                                            .positions = s->state->positions,
+                                           .orientations = s->state->orientations,
                                            .logged = s->scalars});
 }
 

@@ -23,6 +23,24 @@ static void find_scalars(run_file *run)
     }
 }
 
+static const blob *blob_named(const output_data *data, const char *name)
+{
+    for (int i = 0; i < data->blob_count; i++)
+        if (!strcmp(data->blobs[i].name, name)) return &data->blobs[i];
+    return NULL;
+}
+
+/* Shapes that are not a line for each species were not written by us. */
+static void find_bodies(run_file *run)
+{
+    const blob *shapes = blob_named(&run->data, "run/shapes");
+    run->turned = blob_named(&run->data, "run/orientations") != NULL;
+    if (!shapes || !shapes->bytes || ((const char *)shapes->data)[shapes->bytes - 1]) return;
+    int32_t lines = 0;
+    for (const char *c = shapes->data; *c; c++) lines += *c == '\n';
+    if (lines == run->system.species_count) run->shapes = shapes->data;
+}
+
 int run_open(run_file *run, const char *path, report *r)
 {
     const char *refused;
@@ -42,6 +60,7 @@ int run_open(run_file *run, const char *path, report *r)
         run->largest_diameter =
             fmax(run->largest_diameter, plugmc_species_at(&run->system, s)->diameter);
     find_scalars(run);
+    find_bodies(run);
     run->now.system = &run->system;
     run->now.scalars = checked(calloc((size_t)run->scalar_count + 1, sizeof(double)));
     return EXIT_DONE;
@@ -116,26 +135,40 @@ int run_read_frame(run_file *run, int walker, int64_t k, int64_t every, bool *lo
 
 /* ---- Of the checkpoint ------------------------------------------------------------------------ */
 
-/* Boxes are among what is archived if movers change them. */
+/* Rows of a walker, if there are any; *bad: they are not of this size. */
+static const void *row_of(const run_file *run, const char *name, int walker, size_t bytes,
+                          bool *bad)
+{
+    const blob *b = blob_named(&run->data, name);
+    if (!b) return NULL;
+    *bad |= b->row != bytes || b->bytes != bytes * (size_t)run->data.walkers;
+    return *bad ? NULL : (const char *)b->data + bytes * (size_t)walker;
+}
+
+/* Boxes are among what is archived if movers change them, orientations if there are bodies. */
 int run_read_last(run_file *run, int walker, report *r)
 {
     const output_data *data = &run->data;
+    const size_t n = (size_t)run->system.particles;
     read_frame *last = &run->last;
+    bool bad = false;
     if (!last->number && !read_frame_make(last, &run->system))
         return report_error(r, EXIT_MEMORY, NULL, 0, "not enough memory for a frame of %s",
                             run->path);
     last->box = run->system.box;
     last->sweep = data->sweep;
-    for (int i = 0; i < data->blob_count; i++) {
-        const blob *b = &data->blobs[i];
-        if (strcmp(b->name, "run/boxes")) continue;
-        if (b->row != sizeof(plugmc_box) || b->bytes != b->row * (size_t)data->walkers)
-            return report_error(r, EXIT_CHECKPOINT, run->path, 0,
-                                "its checkpoint does not hold a box for each walker");
-        const plugmc_box *boxes = b->data;
-        memcpy(last->box.length, boxes[walker].length, sizeof boxes->length);
-        memcpy(last->box.vector, boxes[walker].vector, sizeof boxes->vector);
+    const plugmc_box *box = row_of(run, "run/boxes", walker, sizeof *box, &bad);
+    const plugmc_orientation *orientations =
+        row_of(run, "run/orientations", walker, n * sizeof *orientations, &bad);
+    if (bad)
+        return report_error(r, EXIT_CHECKPOINT, run->path, 0,
+                            "its checkpoint does not hold a box for each walker, or an "
+                            "orientation for each particle");
+    if (box) {
+        memcpy(last->box.length, box->length, sizeof box->length);
+        memcpy(last->box.vector, box->vector, sizeof box->vector);
     }
-    read_frame_take(last, &run->system, data->positions + 3 * run->system.particles * walker);
+    read_frame_take(last, &run->system, data->positions + 3 * run->system.particles * walker,
+                    orientations);
     return take(run, walker, last, r);
 }

@@ -25,9 +25,11 @@ typedef struct run_file {
     int scalar_count;
     const quantity_record **scalars; /* [scalar_count] measured in each walker */
     double largest_diameter;
-    snapshot now;      /* of the last call */
-    read_frame last;   /* the state at the end, once it was read */
-    run_frames frames; /* of the trajectory, once it is open */
+    bool turned;        /* particles have orientations */
+    const char *shapes; /* of bodies, a line for each species; NULL: not known */
+    snapshot now;       /* of the last call */
+    read_frame last;    /* the state at the end, once it was read */
+    run_frames frames;  /* of the trajectory, once it is open */
 } run_file;
 
 /* Reads the file but for its frames. An exit code, with what is wrong in the report. */

@@ -5,12 +5,13 @@
  *     A 0.5 1.0 2.0 0 1
  *     B 3.5 1.0 2.0 1 -1
  *
- * Numbers have all digits, so positions come back as they were. Name and place come first, for readers of plain
+ * Numbers have all digits, so positions come back as they were; bodies also have orientation:R:4, quaternions x, y, z, w. Name and place come first, for readers of plain
  * XYZ. The lattice begins at the origin, as those of the run do; around a sphere there is none. */
 #include <ctype.h>
 #include <math.h>
 
 #include "formats.h"
+#include "formats/orientations.h"
 
 /* Whether some species has one that is not 0. */
 static bool any(const plugmc_system *system, bool charge)
@@ -46,14 +47,23 @@ static void put_header(exported *e, const snapshot *s)
     if (periodic) fputs("Lattice=\"", out);
     for (int k = 0; k < 9 && periodic; k++)
         fprintf(out, "%.17g%s", box->vector[k / 3][k % 3], k < 8 ? " " : "\" ");
-    fprintf(out, "Properties=species:S:1:pos:R:3:id:I:1%s%s pbc=\"%s\" sweep=%llu walker=%d",
+    fprintf(out, "Properties=species:S:1:pos:R:3:id:I:1%s%s%s pbc=\"%s\" sweep=%llu walker=%d",
             any(s->system, true) ? ":charge:R:1" : "", any(s->system, false) ? ":radius:R:1" : "",
+            s->state->turned ? ":orientation:R:4" : "",
             !periodic             ? "F F F"
             : box->dimension == 2 ? "T T F"
                                   : "T T T",
             (unsigned long long)s->state->sweep, s->walker);
     put_scalars(e, s);
     fputc('\n', out);
+}
+
+/* x, y, z, w, as OVITO has them. */
+static void put_orientation(exported *e, const plugmc_orientation *o)
+{
+    double q[4];
+    quaternion_of(o, q);
+    fprintf(e->out, " %.17g %.17g %.17g %.17g", q[1], q[2], q[3], q[0]);
 }
 
 static void put(exported *e, const snapshot *s)
@@ -67,6 +77,7 @@ static void put(exported *e, const snapshot *s)
                 (long long)s->state->number[i]);
         if (charges) fprintf(e->out, " %.17g", species->charge);
         if (radii) fprintf(e->out, " %.17g", 0.5 * species->diameter);
+        if (s->state->turned) put_orientation(e, &s->state->orientations[i]);
         fputc('\n', e->out);
     }
 }

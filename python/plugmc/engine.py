@@ -177,12 +177,10 @@ class Engine(contextlib.AbstractContextManager):
         return table_of(self.quantities().values())
 
     def _check(self, condition: bool = True, sentence: str = "") -> None:
-        if not self._handle:
-            raise PlugmcError("this engine is closed", USAGE)
         if self._owner != (os.getpid(), threading.get_ident()):
-            raise PlugmcError("this engine belongs to another thread or process, which alone may use it", USAGE)
-        if not condition:
-            raise PlugmcError(sentence, USAGE)
+            condition, sentence = False, "this engine belongs to another thread or process, which alone may use it"
+        if not condition or not self._handle:
+            raise PlugmcError(sentence if self._handle else "this engine is closed", USAGE)
 
     def _call(self, name: str, *arguments: Any, allowed: int = 0, changes: bool = True) -> int:
         """A call that returns a code. `changes`: arrays may be others after it."""
@@ -194,8 +192,8 @@ class Engine(contextlib.AbstractContextManager):
         for sentence in (text for number, text in said if number == WARNING):
             warnings.warn(sentence, PlugmcWarning, stacklevel=3)
         if code not in (0, allowed):
-            errors = [text for number, text in said if number == ERROR]
-            raise PlugmcError("\n".join(errors) or self._library.plugmc_engine_error(self._handle).decode(), code)
+            error = "\n".join(text for number, text in said if number == ERROR)
+            raise PlugmcError(error or self._library.plugmc_engine_error(self._handle).decode(), code)
         return code
 
     def _texts(self, what: str, *more: Any) -> Iterator[str]:

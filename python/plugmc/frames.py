@@ -14,7 +14,8 @@ from .common import OUTPUT_FILE, PlugmcError, readable
 class Frame:
     """A configuration of one walker, after sweep `sweep`: positions, double [N][3], length, as the run has them; box,
     double [3][3], its vectors as rows (None: a sphere around the origin); species, [N] names; number, [N], of each
-    particle in the run; rung of the ladder (None: there is none, or it is not stored, as in trajectories)."""
+    particle in the run; rung of the ladder (None: there is none, or it is not stored, as in trajectories); orientation of
+    bodies, int32 [N][4]: 2^-24 turns, 0, 0, 0, or in three dimensions a quaternion w, x, y, z in 2^-30 (else None)."""
     sweep: int
     walker: int
     positions: np.ndarray
@@ -22,6 +23,7 @@ class Frame:
     species: np.ndarray
     number: np.ndarray
     rung: int | None = None
+    orientation: np.ndarray | None = None
 
 
 class Trajectory:
@@ -80,9 +82,10 @@ def _gsd_frame(file: Any, walker: int, k: int) -> Frame:
     if positions is None:  # single precision
         x, y, z, xy, xz, yz = np.asarray(snapshot.configuration.box, dtype=float)
         positions, box = particles.position, np.array([[x, 0, 0], [xy * y, y, 0], [xz * z, yz * z, z]])
-    number = log.get("particles/plugmc/number", np.arange(n))
+    number, turned = log.get("particles/plugmc/number", np.arange(n)), log.get("particles/plugmc/orientation")
     return Frame(int(snapshot.configuration.step), walker, np.asarray(positions[:n], dtype=float), box,
-                 np.array(particles.types)[particles.typeid[:n]], np.asarray(number[:n], dtype=int))
+                 np.array(particles.types)[particles.typeid[:n]], np.asarray(number[:n], dtype=int),
+                 orientation=None if turned is None else turned[:n])
 
 
 def _h5md_frame(file: h5py.File, walker: int, k: int) -> Frame:

@@ -74,19 +74,19 @@ class Run:
             checkpoint = file["plugmc/checkpoint"]
             positions, sweep = checkpoint["positions"][:], int(checkpoint.attrs["sweep"])
             boxes = checkpoint["boxes"][:] if "boxes" in checkpoint else [None]
-            names = np.array(self._document(file, "parameters/species").splitlines())
-            species = np.repeat(names, checkpoint["species"][:])
+            species = np.repeat(self._document(file, "parameters/species").splitlines(), checkpoint["species"][:])
             archived = {blob["name"][()]: blob["data"][:] for blob in checkpoint["plugins"].values()}
         rungs = archived[b"run/rungs"].view("<i4").ravel() if b"run/rungs" in archived else None
+        turned = archived[b"run/orientations"].view("<i4") if b"run/orientations" in archived else None
         return [Frame(sweep, walker, positions[walker, there], boxes[walker % len(boxes)], species[there],
-                      np.flatnonzero(there), None if rungs is None else int(rungs[walker]))
+                      np.flatnonzero(there), None if rungs is None else int(rungs[walker]),
+                      None if turned is None else turned[walker].reshape(-1, 4)[there])
                 for walker, there in enumerate(np.isfinite(positions[:, :, 0]))]
 
     @contextmanager
     def _open(self) -> Iterator[h5py.File]:
         with readable(self.path), h5py.File(self.path, "r", locking=False) as file:
-            found = file["plugmc"].attrs.get("format") if "plugmc" in file else None
-            if found not in FORMATS:
+            if (found := file["plugmc"].attrs.get("format") if "plugmc" in file else None) not in FORMATS:
                 what = "no output file of plugmc" if found is None else f"of format {found}, which is not known here"
                 raise PlugmcError(f"{self.path}: it is {what}", OUTPUT_FILE)
             yield file

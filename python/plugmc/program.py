@@ -97,14 +97,13 @@ def run(ini: str | os.PathLike, overrides: Mapping[str, Any] | None = None, *,
     for line in warned:
         warnings.warn(line, PlugmcWarning, stacklevel=2)
     if code not in (0, TIME_LIMIT) or not results:
-        sentences = [line for line in lines if line not in warned]
-        raise PlugmcError("\n".join(sentences) or f"plugmc has ended with code {code}", code)
+        said = "\n".join(line for line in lines if line not in warned)
+        raise PlugmcError(said or f"plugmc has ended with code {code}", code)
     return Run(results["file"])
 
 
 def _save(text: str, name: str) -> str:
     if os.path.exists(name) and Path(name).read_text(encoding="utf-8") != text:
-        numbers = (k for k in itertools.count(1) if not os.path.exists(f"{name}.{k}"))
-        os.rename(name, f"{name}.{next(numbers)}")
+        os.rename(name, next(new for k in itertools.count(1) if not os.path.exists(new := f"{name}.{k}")))
     Path(name).write_text(text, encoding="utf-8")
     return name

@@ -23,14 +23,24 @@ static inline void start_from(const char *path, const char *ending, plugmc_syste
     config.initial.frame = -1;
     for (int changes = 0; changes < 2; changes++) {
         double positions[9];
+        plugmc_orientation turned[3];
         plugmc_box box = system->box;
         const int errors = r->errors;
         system->changes = changes ? PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT : 0;
-        const int code = state_from_file(&config, system, 0, positions, changes ? &box : NULL, r);
+        for (int i = 0; i < 3; i++) turned[i] = plugmc_upright(box.dimension);
+        const int code =
+            state_from_file(&config, system, 0, positions, turned, changes ? &box : NULL, r);
         require((code != 0) == (r->errors > errors));
         for (int i = 0; i < 9 && !code; i++) {
             if (changes && isnan(positions[i])) continue;
             require(positions[i] >= 0 && positions[i] < box.length[i % 3]);
+        }
+        for (int i = 0; i < 3 && !code; i++) {
+            double square = 0;
+            for (int k = 0; k < 4; k++) square += pow(turned[i].part[k] * 0x1p-30, 2);
+            require(box.dimension == 2
+                        ? turned[i].part[0] >= 0 && turned[i].part[0] < PLUGMC_WHOLE_TURN
+                        : square > 0.98 && square < 1.02);
         }
     }
     unlink(named);

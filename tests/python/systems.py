@@ -53,6 +53,27 @@ values = 1 1.2
 [mover exchange]
 every = 10
 [box]""")
+# Bodies, of which some come and go.
+BODIES = HEAD + """walkers = 2
+[box]
+dimension = 2
+lx = 9
+[species square]
+count = 16
+max_count = 24
+activity = 1
+[initial]
+state = random
+[potential hard_polygon]
+sides = 4
+[mover serial]
+step = 0.2
+[mover rotate]
+[mover insert]
+species = square
+[observable trajectory]
+period = 100
+"""
 # Particles of two species come and go in a box that changes.
 RESERVOIR = HEAD + """walkers = 2
 temperature = 1.5

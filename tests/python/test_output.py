@@ -1,5 +1,5 @@
 """Run and Study against what plugmc analyse and export, and h5py, say of the same files."""
-from systems import DISKS, LADDER, LIQUID, OBLIQUE, PLUGMC, RESERVOIR, SPHERE, InFolder, make, plugmc, rows_of
+from systems import BODIES, DISKS, LADDER, LIQUID, OBLIQUE, PLUGMC, RESERVOIR, SPHERE, InFolder, make, plugmc, rows_of
 
 import os
 import re
@@ -147,6 +147,21 @@ class Frames(InFolder):
                 np.testing.assert_array_equal(frame.number, last.number)
                 self.assertEqual(list(frame.species), list(last.species))
                 np.testing.assert_equal(frame.box, last.box)
+
+    def test_orientations_of_bodies(self):
+        make("bodies", BODIES)
+        run = pm.Run("bodies.h5")
+        for walker, last in enumerate(run.last):
+            plugmc("export", "bodies.h5", "--to", "x.xyz", "--force", "--last", "--walker", str(walker))
+            with open("x.xyz") as file:
+                rows = np.array([line.split()[-4:] for line in file.readlines()[2:]], dtype=float)
+            for frame in (run.frames.walker(walker)[-1], last):
+                self.assertEqual((frame.orientation.dtype, frame.orientation.shape), (np.int32, (len(rows), 4)))
+                angles = frame.orientation[:, 0] * np.pi / 2**23
+                np.testing.assert_allclose(np.exp(1j * angles), (rows[:, 3] + 1j * rows[:, 2])**2, rtol=0, atol=1e-12)
+        self.assertGreater(len({len(frame.orientation) for frame in run.frames}), 1)
+        self.assertIsNone(pm.Run("liquid.h5").last[0].orientation)
+        self.assertIsNone(pm.Run("liquid.h5").frames[0].orientation)
 
     def test_particle_numbers_change(self):
         run = pm.Run("reservoir.h5")

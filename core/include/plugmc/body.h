@@ -20,6 +20,10 @@
  *                                 how far a can go along +axis (0, 1, 2) before it touches b; PLUGMC_NO_RANGE: it does
  *                                 not meet it. For the pressure
  *
+ *     PLUGMC_BODY_SHAPE       static int body_shape(const void *instance, const plugmc_particle *a,
+ *                                                   char *json, size_t size)
+ *                                 plugmc_body.shape, behind this header under #if PLUGMC_HOST: how a is drawn
+ *
  * Only OVERLAP or ENERGY is required. Always:
  *
  *     real body_reach(const parameters *p, plugmc_site a)    radius of the sphere around the centre that holds the body;
@@ -200,6 +204,12 @@ static void plugmc_body_paths(const void *instance, int32_t dimension, int32_t a
 #define plugmc_body_paths NULL
 #endif
 
+#if PLUGMC_BODY & PLUGMC_BODY_SHAPE
+static int body_shape(const void *instance, const plugmc_particle *, char *json, size_t size);
+#else
+#define body_shape NULL
+#endif
+
 static const plugmc_body plugmc_body_facet = {.size = sizeof(plugmc_body),
                                               .functions = PLUGMC_BODY,
                                               .reach = plugmc_body_reach,
@@ -207,7 +217,8 @@ static const plugmc_body plugmc_body_facet = {.size = sizeof(plugmc_body),
                                               .volume = plugmc_body_volume,
                                               .range = plugmc_body_range,
                                               .energy = plugmc_body_energy,
-                                              .paths = plugmc_body_paths};
+                                              .paths = plugmc_body_paths,
+                                              .shape = body_shape};
 /* For the descriptor of a potential that has bodies alone. */
 #define PLUGMC_BODIES_ALONE                                                                        \
     .kind = PLUGMC_POTENTIAL,                                                                      \

@@ -96,6 +96,7 @@ typedef struct plugmc_position {
 #define PLUGMC_BODY_OVERLAP 1 /* body_overlap: a hard body */
 #define PLUGMC_BODY_ENERGY 2  /* body_energy */
 #define PLUGMC_BODY_PATH 4    /* body_path */
+#define PLUGMC_BODY_SHAPE 8   /* body_shape: in host code alone */
 /* Functions of variational parameters: see plugmc/variational.h. */
 #define PLUGMC_VARIATIONAL_PAIR 1  /* pair_variational */
 #define PLUGMC_VARIATIONAL_FIELD 2 /* field_variational */

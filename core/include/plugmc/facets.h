@@ -127,6 +127,11 @@ typedef struct plugmc_body {
                   const plugmc_particle *probe, const plugmc_orientation *turned,
                   const plugmc_particles *others, const plugmc_orientation *orientations,
                   double *out);
+    /* The body as programs that draw it know it: JSON by GSD's schema (particles/type_shapes), e.g. {"type": "Polygon",
+     * "rounding_radius": 0, "vertices": [[x, y], ...]}, "Ellipsoid" with radii a, b, c, "ConvexPolyhedron" or "Sphere",
+     * in the axes of plugmc_pose and from the centre on. Written to json [size] as snprintf does: returns the length of the
+     * text, which does not fit if that is `size` or more. NULL without PLUGMC_BODY_SHAPE. */
+    int (*shape)(const void *instance, const plugmc_particle *, char *json, size_t size);
 } plugmc_body;
 
 /* The body facet that a potential offers; NULL: none. */

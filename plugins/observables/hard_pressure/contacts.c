@@ -11,6 +11,11 @@ static int check_terms(const plugmc_host *host)
         const plugmc_term *term = plugmc_term_at(system, i);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
+        if (plugmc_body_of(term->plugin))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "hard_pressure is for hard disks or spheres, but potential '%s' is "
+                              "of bodies, whose pressure body_pressure measures",
+                              term->label);
         if (!p->pair || p->field || p->total || plugmc_orbitals_of(term->plugin) ||
             (p->pair->functions & PLUGMC_PAIR_ENERGY))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,

@@ -568,5 +568,5 @@ PLUGMC_PLUGIN(.name = "hard_pressure",
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .derived = derived, .derive = derive, .listing = listing,
                                      .listing_count = PLUGMC_COUNT(listing),
-                                     .follows = PLUGMC_CHANGED_BOX),
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_ORIENTATION),
               .prepare = prepare, .gpu_source = gpu_source)

@@ -14,15 +14,19 @@ typedef struct read_frame {
     uint64_t sweep;
     plugmc_box box; /* length and vector; volume and inverse are not those of this frame */
     int64_t count;
-    int64_t *number;   /* [count] in the run */
-    int32_t *species;  /* [count] */
-    double *positions; /* [count][3], as the run has them; length */
+    int64_t *number;                  /* [count] in the run */
+    int32_t *species;                 /* [count] */
+    double *positions;                /* [count][3], as the run has them; length */
+    plugmc_orientation *orientations; /* [count]; meaningless without `turned` */
+    bool turned;                      /* particles have orientations */
 } read_frame;
 
 /* With room for all particles of a system. False: no memory; to be freed all the same. */
 bool read_frame_make(read_frame *, const plugmc_system *);
-/* From positions [particles][3] as a run has them, NaN for who is not there. */
-void read_frame_take(read_frame *, const plugmc_system *, const double *positions);
+/* From positions [particles][3] and orientations [particles], NULL if there are none, as a run has them; a position of NaN
+ * for who is not there. */
+void read_frame_take(read_frame *, const plugmc_system *, const double *positions,
+                     const plugmc_orientation *orientations);
 void read_frame_free(read_frame *);
 
 /* What is read of an HDF5 file: `rows` frames from `first` on are in memory. */

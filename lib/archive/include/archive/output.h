@@ -74,8 +74,9 @@ void speed_go_back(speed_record *, uint64_t sweep);
 
 typedef struct frame {
     uint64_t sweep;
-    double *positions; /* [walkers][particles][3] */
-    plugmc_box *boxes; /* [walkers]; NULL: the system's, which nobody changes */
+    double *positions;                /* [walkers][particles][3] */
+    plugmc_box *boxes;                /* [walkers]; NULL: the system's, which nobody changes */
+    plugmc_orientation *orientations; /* [walkers][particles]; NULL: there are none */
 } frame;
 
 enum { STAMP_SIZE = 64 };

@@ -24,6 +24,8 @@ typedef struct file_frame {
     char **name; /* [names]; NULL: there are none */
     /* [walkers][count] each; NULL: the file does not say */
     double *property[FRAME_PROPERTIES];
+    /* [walkers][count][4] quaternions w, x, y, z (formats/orientations.h); NULL: the file does not say */
+    double *orientations;
     int32_t boxes;       /* that it has: 0, 1 for all walkers, or one each */
     double (*box)[3][3]; /* [boxes]: their vectors as rows */
     int32_t dimension;   /* of space, where the file says it; else 0 */

@@ -26,7 +26,9 @@
 
 #define GSD_MAGIC 0x65DF65DF65DF65DFu
 #define GSD_OUR_POSITIONS "log/particles/plugmc/position" /* double [N][3] */
-#define GSD_OUR_BOX "log/plugmc/box"                      /* double [3][3]: its vectors as rows */
+#define GSD_OUR_ORIENTATIONS                                                                       \
+    "log/particles/plugmc/orientation" /* int32 [N][4]: plugmc_orientation, of bodies */
+#define GSD_OUR_BOX "log/plugmc/box"   /* double [3][3]: its vectors as rows */
 #define GSD_OUR_NUMBERS                                                                            \
     "log/particles/plugmc/number" /* uint32 [N]: of particles in the run, where they come and go */
 
@@ -36,6 +38,7 @@ enum {
     GSD_UINT32 = 3,
     GSD_UINT64 = 4,
     GSD_INT8 = 5,
+    GSD_INT32 = 7,
     GSD_FLOAT = 9,
     GSD_DOUBLE = 10,
     GSD_CHARACTER = 11

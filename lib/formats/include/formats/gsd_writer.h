@@ -21,6 +21,10 @@ typedef struct gsd_content {
     bool exact;
     /* The number that each particle has in the run: where particles come and go. */
     bool numbered;
+    /* Particles have orientations; exact ones are written with `exact`. */
+    bool turned;
+    /* A line for each species: its shape (archive/shapes.h); NULL: none are known. */
+    const char *shapes;
     /* Numbers that are logged: log/NAME. */
     int logged;
     const char *const *names; /* [logged] */
@@ -31,10 +35,11 @@ typedef struct gsd_frame {
     uint64_t sweep;
     const plugmc_box *box;
     int64_t count;
-    const int64_t *number;   /* [count] */
-    const int32_t *species;  /* [count] */
-    const double *positions; /* [count][3], length */
-    const double *logged;    /* [logged]; NaN: not measured */
+    const int64_t *number;                  /* [count] */
+    const int32_t *species;                 /* [count] */
+    const double *positions;                /* [count][3], length */
+    const plugmc_orientation *orientations; /* [count]; if `turned` */
+    const double *logged;                   /* [logged]; NaN: not measured */
 } gsd_frame;
 
 typedef struct gsd_writer gsd_writer;

@@ -65,6 +65,6 @@ int long_ranged(const plugmc_system *);
 
 /* A frame of a file, see initial_state. */
 int state_from_file(const config *, const plugmc_system *, int32_t first, double *positions,
-                    plugmc_box *boxes, report *);
+                    plugmc_orientation *orientations, plugmc_box *boxes, report *);
 
 #endif

@@ -1,0 +1,155 @@
+#!/bin/bash
+# bash bodies.sh CASE calls case_CASE: numbers of hard bodies that are known exactly. Results have to be within 4 standard
+# errors: a right program fails once in 10^4. Seeds are fixed.
+#
+# Two bodies in a box of volume V, longer than twice their reach, have beta P V = 2 + 2 B/(V - 2 B), where B is the second
+# virial coefficient of the pair: for convex bodies in two dimensions A + U^2/(4 pi), and (A_1 + A_2 + U_1 U_2/(2 pi))/2 for two
+# different ones, with areas A and perimeters U (L. A. Santalo, Integral Geometry and Geometric Probability, chapter 6). At a
+# constant pressure that of the configurations is the same on average, at any number of bodies.
+set -u
+export LC_ALL=C
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+# is NAME EXPECTED LARGEST_ERROR: a row of the table
+is()
+{
+    awk -v name="$1" -v expected="$2" -v largest="$3" '
+    $1 == name {
+        found = 1
+        split($2, part, /[()]/)
+        digits = index(part[1], ".") ? length(part[1]) - index(part[1], ".") : 0
+        e = part[2] / 10 ^ digits
+        z = (part[1] - expected) / e
+        printf "z = %+.2f  %s: %s, expected %s\n", z, name, $2, expected
+        if ($2 ~ /\*$/) { print "FAILED: the run is too short for its error bar"; exit 1 }
+        if (e > largest) { print "FAILED: the error is above " largest; exit 1 }
+        if (!(z < 4 && z > -4)) { print "FAILED: too far from the exact value"; exit 1 }
+    }
+    END { if (!found) { print "FAILED: no result"; exit 1 } }' results || exit 1
+}
+
+# two EDGE SECTION...: two bodies, far from dilute
+two()
+{
+    local edge=$1
+    shift
+    printf '%s\n' '[run]' 'sweeps = 40000' 'equilibrate = 500' 'seed = 11' 'walkers = 4' '[box]' 'dimension = 2' "lx = $edge" \
+        '[initial]' 'state = random' '[mover serial]' 'step = 1.4' '[mover rotate]' 'step = 3.1' \
+        '[observable body_pressure]' 'period = 2' "$@" >sim.ini
+    "$PLUGMC" run sim.ini | tee results
+}
+
+case_squares()
+{
+    two 3 '[species square]' 'count = 2' '[potential hard_polygon]' 'sides = 4'
+    is body_pressure.compressibility_factor 1.5104365 0.002 # B = 1 + 16/(4 pi)
+}
+
+# Two squares never come nearer than 1, and farther apart than sqrt(2) nothing holds them: there g is V/(V - 2 B).
+case_distances()
+{
+    two 4 '[species square]' 'count = 2' '[potential hard_polygon]' 'sides = 4' '[observable rdf]' 'period = 2' 'bins = 20'
+    "$PLUGMC" analyse sim.h5 --print rdf.square-square >distances || exit 1
+    awk '!/^#/ {
+        bins++
+        if ($1 < 1 ? $2 != 0 : !($2 > 0)) { print "FAILED: g(" $1 ") = " $2; bad = 1 }
+        if ($1 > 1.45) { z = ($2 - 1.396946) / $3; print "g(" $1 "): z = " z; if (!(z < 4 && z > -4)) bad = 1 }
+    }
+    END { exit bad || bins != 20 }' distances || { echo "FAILED: too far from V/(V - 2 B)"; exit 1; }
+}
+
+# Triangles, whose free paths go behind each other's centres.
+case_triangles()
+{
+    two 4 '[species triangle]' 'count = 2' '[potential hard_polygon]' 'sides = 3' 'edge = 1.6'
+    # A = sqrt(3)/4 1.6^2 = 1.1085125, U = 4.8: B = 2.9419775
+    is body_pressure.compressibility_factor 1.2908229 0.002
+}
+
+# A square, and a disk: a small triangle that is rounded.
+case_square_and_disk()
+{
+    two 3.2 '[species square]' 'count = 1' '[species disk]' 'count = 1' '[potential hard_polygon]' 'radius = 0 0.5' \
+        'square = -0.5 -0.5 0.5 -0.5 0.5 0.5 -0.5 0.5' 'disk = -1e-5 -1e-5 1e-5 -1e-5 0 1e-5'
+    # 2 B = 1 + pi/4 + 4 pi/(2 pi) = 3.7853982, V = 10.24
+    is body_pressure.compressibility_factor 1.2932324 0.002
+}
+
+case_many_sides()
+{
+    two 3 '[species disk]' 'count = 2' '[potential hard_polygon]' 'sides = 48' 'edge = 0.0654031'
+    # U = 3.1393488, A = U times the inner radius / 2 = 0.7831565: 2 B = 3.1348662, near the pi of disks
+    is body_pressure.compressibility_factor 1.2672459 0.002
+}
+
+# Squares and rounded bars.
+case_constant_pressure()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 10000
+	equilibrate = 1000
+	seed = 5
+	walkers = 4
+	pressure = 1.5
+	[box]
+	dimension = 2
+	density = 0.35
+	[species square]
+	count = 14
+	[species bar]
+	count = 10
+	[initial]
+	state = random
+	[potential hard_polygon]
+	radius = 0 0.2
+	square = -0.5 -0.5 0.5 -0.5 0.5 0.5 -0.5 0.5
+	bar = -0.8 -0.1 0.8 -0.1 0.8 0.1 -0.8 0.1
+	[mover serial]
+	step = 0.6
+	[mover rotate]
+	step = 0.8
+	[mover volume]
+	[observable body_pressure]
+	period = 5
+	[observable box_size]
+	period = 5
+	END
+    "$PLUGMC" run sim.ini | tee results
+    is body_pressure.pressure 1.5 0.03
+}
+
+# Turns by any angle make each sample independent; edges of 1e-3 hardly ever meet.
+case_order()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 20000
+	equilibrate = 10
+	seed = 8
+	[box]
+	dimension = 2
+	lx = 50
+	[species square]
+	count = 20
+	[initial]
+	state = random
+	[potential hard_polygon]
+	sides = 4
+	edge = 1e-3
+	[mover serial]
+	step = 10
+	[mover rotate]
+	step = 3.141592653589793
+	[observable body_order]
+	period = 4
+	fold = 4
+	END
+    "$PLUGMC" run sim.ini | tee results
+    is body_order.psi_squared 0.05 0.001
+    is body_order.psi_real 0 0.004
+}
+
+"case_$1"
