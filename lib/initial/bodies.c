@@ -1,10 +1,10 @@
-/* Initial states of bodies: upright on a lattice, or grown at random; and the search for bodies that overlap. See bodies.h.
+/* Initial states of bodies: upright on a lattice, or grown at random; and the search for bodies that overlap. See initial.h.
  *
  * At random, bodies are placed with random orientations where they are as small as [initial] random_fraction asks, and then
  * grow while trial moves go on. As in compress.c some may overlap while they grow: a trial move is accepted if the body
  * then overlaps with no other, or with fewer than before, so none goes deeper into another. Instead of the bodies, which a potential knows in one size, the box
  * shrinks: bodies of size f in a box are bodies of size 1 in a box 1/f as large. */
-#include "initial/bodies.h"
+#include "initial/initial.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "system/geometry.h"
-#include "initial/bodies.h"
+#include "initial/initial.h"
 #include "initial/near_ions.h"
 #include "system/system.h"
 

@@ -138,7 +138,7 @@ typedef struct plugmc_nonlocal_point {
 typedef struct plugmc_local_energy_request {
     uint32_t size;
     int32_t first, walkers;
-    /* Positions, and the sweep whose random numbers rotate the quadratures of nonlocal potentials: the same sweep
+    /* Positions, and the sweep whose random numbers turn the quadratures of nonlocal potentials: the same sweep
      * and walker have the same quadrature, whichever plugin asks. */
     const plugmc_view *view;
     /* For all walkers of the view and its positions. NULL: those of the view if it has any (plugmc_view.inverses),

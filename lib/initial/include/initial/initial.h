@@ -52,6 +52,15 @@ typedef struct random_outcome {
 random_outcome random_state(const plugmc_system *, const contacts *, double random_fraction,
                             int64_t attempts, uint32_t walker, double *positions);
 
+/* As random_state, with orientations [particles]: bodies grow, and orientations are random. random_fraction is that of the
+ * spheres around the bodies when they are inserted. */
+random_outcome random_bodies(const plugmc_system *, double random_fraction, int64_t attempts,
+                             uint32_t walker, double *positions, plugmc_orientation *orientations);
+/* Finds the first pair of bodies of a walker that overlap, by all sampled terms. 1: pair[0] and pair[1] do; 0: none do;
+ * -1: without memory. */
+int find_bodies_overlap(const plugmc_system *, const double *positions,
+                        const plugmc_orientation *orientations, int64_t pair[2]);
+
 /* Takes the overlapping particles of one walker apart, by pushing; in parallel, and the same whatever
  * the number of threads. *apart: whether none is left; positions are wrapped into the box.
  * EXIT_DONE or EXIT_MEMORY. */
