@@ -411,56 +411,58 @@ typedef struct near_cell {
 
 enum { MOST_NEAR_CELLS = MOST_ALONG * MOST_ALONG * MOST_ALONG };
 
-/* out [MOST_NEAR_CELLS]; returns how many. */
-static int find_cells(const query *q, bool two, near_cell *out)
+/* Cell i, j, k of those around. Returns whether somebody there may be near. */
+static inline __attribute__((always_inline)) bool may_be_near(const query *q, int two, int i, int j,
+                                                              int k, near_cell *out)
 {
     const axis *ax = &q->axes[0], *ay = &q->axes[1], *az = &q->axes[2];
-    int n = 0;
-    for (int k = 0; k < az->n; k++)
-        for (int j = 0; j < ay->n; j++) {
-            const double near_at = az->square[0][k] + ay->square[0][j],
-                         near_to = az->square[1][k] + ay->square[1][j];
-            for (int i = 0; i < ax->n; i++) {
-                if (near_at + ax->square[0][i] >= q->square &&
-                    (!two || near_to + ax->square[1][i] >= q->square))
-                    continue;
-                const int64_t cell =
-                    number(q->c, (int32_t[]){ax->cell[i], ay->cell[j], az->cell[k]});
-                if (!q->c->n[cell]) continue;
-                const int32_t period[3] = {ax->period[i], ay->period[j], az->period[k]};
-                out[n].cell = cell;
-                for (int d = 0; d < 3; d++) {
-                    const double by = cells_shift(q->box, period, d);
-                    out[n].at[d] = q->at[d] - by;
-                    out[n].to[d] = q->to[d] - by;
-                }
-                n++;
-            }
-        }
-    return n;
+    const double near_at = az->square[0][k] + ay->square[0][j] + ax->square[0][i],
+                 near_to = az->square[1][k] + ay->square[1][j] + ax->square[1][i];
+    if (near_at >= q->square && (!two || near_to >= q->square)) return false;
+    out->cell = number(q->c, (int32_t[]){ax->cell[i], ay->cell[j], az->cell[k]});
+    if (!q->c->n[out->cell]) return false;
+    const int32_t period[3] = {ax->period[i], ay->period[j], az->period[k]};
+    for (int d = 0; d < 3; d++) {
+        const double by = cells_shift(q->box, period, d);
+        out->at[d] = q->at[d] - by;
+        out->to[d] = q->to[d] - by;
+    }
+    return true;
 }
 
 /* `mode` and `two` are constants after inlining. */
 static inline __attribute__((always_inline)) int64_t visit(const query *q, int mode, int two,
-                                                           const near_cell *cells, int n,
                                                            int32_t *slots)
 {
     int64_t found = 0;
-    for (int k = 0; k < n; k++)
-        found = append_near(q, mode, two, cells[k].cell, cells[k].at, cells[k].to, slots, found);
+    for (int k = 0; k < q->axes[2].n; k++)
+        for (int j = 0; j < q->axes[1].n; j++)
+            for (int i = 0; i < q->axes[0].n; i++) {
+                near_cell c;
+                if (may_be_near(q, two, i, j, k, &c))
+                    found = append_near(q, mode, two, c.cell, c.at, c.to, slots, found);
+            }
     return found;
 }
 
-static PLUGMC_TARGETS int64_t find_near(const query *q, bool two, const near_cell *cells, int n,
-                                        int32_t *slots)
+static PLUGMC_TARGETS int64_t find_near(const query *q, bool two, int32_t *slots)
 {
-    if (q->mode == SHIFTED)
-        return two ? visit(q, SHIFTED, 1, cells, n, slots) : visit(q, SHIFTED, 0, cells, n, slots);
-    return two ? visit(q, WRAPPED, 1, cells, n, slots) : visit(q, WRAPPED, 0, cells, n, slots);
+    if (q->mode == SHIFTED) return two ? visit(q, SHIFTED, 1, slots) : visit(q, SHIFTED, 0, slots);
+    return two ? visit(q, WRAPPED, 1, slots) : visit(q, WRAPPED, 0, slots);
 }
 
 #if CELLS_HAVE_MASKS
-/* The same. */
+/* The same where cells have many particles, in two steps, as a function for AVX-512 inlines no other. out
+ * [MOST_NEAR_CELLS]; returns how many. */
+static int find_cells(const query *q, bool two, near_cell *out)
+{
+    int n = 0;
+    for (int k = 0; k < q->axes[2].n; k++)
+        for (int j = 0; j < q->axes[1].n; j++)
+            for (int i = 0; i < q->axes[0].n; i++) n += may_be_near(q, two, i, j, k, &out[n]);
+    return n;
+}
+
 CELLS_WITHIN __m512d square_by_masks(const query *q, int mode, const double *const slots[3],
                                      int64_t s, const double at[3])
 {
@@ -498,9 +500,10 @@ CELLS_WITHIN int64_t visit_by_masks(const query *q, int mode, int two, const nea
 }
 
 static __attribute__((CELLS_WIDE)) int64_t find_near_by_masks(const query *q, bool two,
-                                                              const near_cell *cells, int n,
                                                               int32_t *slots)
 {
+    near_cell cells[MOST_NEAR_CELLS + 1];
+    const int n = find_cells(q, two, cells);
     if (q->mode == SHIFTED)
         return two ? visit_by_masks(q, SHIFTED, 1, cells, n, slots)
                    : visit_by_masks(q, SHIFTED, 0, cells, n, slots);
@@ -524,10 +527,9 @@ int64_t cells_near(const cell_arrays *c, const plugmc_box *box, const double at[
     query q;
     make_query(&q, c, box, at, to);
     if (q.mode == UNFILTERED) return take_all(&q, slots);
-    near_cell cells[MOST_NEAR_CELLS];
-    const int n = find_cells(&q, to != NULL, cells);
 #if CELLS_HAVE_MASKS
-    if (cells_have_masks()) return find_near_by_masks(&q, to != NULL, cells, n, slots);
+    if (c->capacity > CELL_LANES && cells_have_masks())
+        return find_near_by_masks(&q, to != NULL, slots);
 #endif
-    return find_near(&q, to != NULL, cells, n, slots);
+    return find_near(&q, to != NULL, slots);
 }
