@@ -218,6 +218,17 @@ PLUGMC_FN void plugmc_pair_block(const plugmc_batch *k, int mode, int moving, in
     }
 }
 
+/* Fewer than PLUGMC_BLOCK neighbours, to the same partial sums as in a full block. GCC does not vectorise loops of a length
+ * that varies, so the first eight are a loop of their own where short lists are frequent, as in sums over cells. */
+PLUGMC_FN void plugmc_pair_rest(const plugmc_batch *k, int mode, int moving, int one_species,
+                                int64_t begin, int n, real sum[PLUGMC_BLOCK],
+                                int32_t overlaps[PLUGMC_BLOCK])
+{
+    const int first = !moving && n >= 8 ? 8 : 0;
+    if (first) plugmc_pair_block(k, mode, moving, one_species, begin, 8, sum, overlaps);
+    plugmc_pair_block(k, mode, moving, 0, begin + first, n - first, sum + first, overlaps + first);
+}
+
 /* The loop of energy and change; `moving`, `mode` and `one_species` are constants after inlining. There are
  * PLUGMC_BLOCK partial sums, added to double precision sums every PLUGMC_FLUSH neighbours, so the result does not
  * depend on the instruction set. */
@@ -233,7 +244,8 @@ PLUGMC_FN int64_t plugmc_pair_sum(const plugmc_batch *k, int mode, int moving, i
         real sum[PLUGMC_BLOCK] = {0};
         for (; i + PLUGMC_BLOCK <= end; i += PLUGMC_BLOCK)
             plugmc_pair_block(k, mode, moving, one_species, i, PLUGMC_BLOCK, sum, overlaps);
-        if (i < end) plugmc_pair_block(k, mode, moving, 0, i, (int)(end - i), sum, overlaps);
+        if (i < end)
+            plugmc_pair_rest(k, mode, moving, one_species, i, (int)(end - i), sum, overlaps);
         i = end;
         for (int l = 0; l < PLUGMC_BLOCK; l++) total[l] += (double)sum[l];
     }

@@ -1,5 +1,6 @@
 /* See cell_arrays.h. */
 #include "energy/cell_arrays.h"
+#include "energy/cell_masks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -402,33 +403,45 @@ static inline __attribute__((always_inline)) int64_t append_near(const query *q,
     return found;
 }
 
+/* A cell that may have near particles; positions relative to its image. */
+typedef struct near_cell {
+    int64_t cell;
+    double at[3], to[3];
+} near_cell;
+
+enum { MOST_NEAR_CELLS = MOST_ALONG * MOST_ALONG * MOST_ALONG };
+
+/* Cell i, j, k of those around. Returns whether somebody there may be near. */
+static inline __attribute__((always_inline)) bool may_be_near(const query *q, int two, int i, int j,
+                                                              int k, near_cell *out)
+{
+    const axis *ax = &q->axes[0], *ay = &q->axes[1], *az = &q->axes[2];
+    const double near_at = az->square[0][k] + ay->square[0][j] + ax->square[0][i],
+                 near_to = az->square[1][k] + ay->square[1][j] + ax->square[1][i];
+    if (near_at >= q->square && (!two || near_to >= q->square)) return false;
+    out->cell = number(q->c, (int32_t[]){ax->cell[i], ay->cell[j], az->cell[k]});
+    if (!q->c->n[out->cell]) return false;
+    const int32_t period[3] = {ax->period[i], ay->period[j], az->period[k]};
+    for (int d = 0; d < 3; d++) {
+        const double by = cells_shift(q->box, period, d);
+        out->at[d] = q->at[d] - by;
+        out->to[d] = q->to[d] - by;
+    }
+    return true;
+}
+
 /* `mode` and `two` are constants after inlining. */
 static inline __attribute__((always_inline)) int64_t visit(const query *q, int mode, int two,
                                                            int32_t *slots)
 {
-    const axis *ax = &q->axes[0], *ay = &q->axes[1], *az = &q->axes[2];
     int64_t found = 0;
-    for (int k = 0; k < az->n; k++)
-        for (int j = 0; j < ay->n; j++) {
-            const double near_at = az->square[0][k] + ay->square[0][j],
-                         near_to = az->square[1][k] + ay->square[1][j];
-            for (int i = 0; i < ax->n; i++) {
-                if (near_at + ax->square[0][i] >= q->square &&
-                    (!two || near_to + ax->square[1][i] >= q->square))
-                    continue;
-                const int64_t cell =
-                    number(q->c, (int32_t[]){ax->cell[i], ay->cell[j], az->cell[k]});
-                if (!q->c->n[cell]) continue;
-                const int32_t period[3] = {ax->period[i], ay->period[j], az->period[k]};
-                double at[3], to[3];
-                for (int d = 0; d < 3; d++) {
-                    const double by = cells_shift(q->box, period, d);
-                    at[d] = q->at[d] - by;
-                    to[d] = q->to[d] - by;
-                }
-                found = append_near(q, mode, two, cell, at, to, slots, found);
+    for (int k = 0; k < q->axes[2].n; k++)
+        for (int j = 0; j < q->axes[1].n; j++)
+            for (int i = 0; i < q->axes[0].n; i++) {
+                near_cell c;
+                if (may_be_near(q, two, i, j, k, &c))
+                    found = append_near(q, mode, two, c.cell, c.at, c.to, slots, found);
             }
-        }
     return found;
 }
 
@@ -437,6 +450,67 @@ static PLUGMC_TARGETS int64_t find_near(const query *q, bool two, int32_t *slots
     if (q->mode == SHIFTED) return two ? visit(q, SHIFTED, 1, slots) : visit(q, SHIFTED, 0, slots);
     return two ? visit(q, WRAPPED, 1, slots) : visit(q, WRAPPED, 0, slots);
 }
+
+#if CELLS_HAVE_MASKS
+/* The same where cells have many particles, in two steps, as a function for AVX-512 inlines no other. out
+ * [MOST_NEAR_CELLS]; returns how many. */
+static int find_cells(const query *q, bool two, near_cell *out)
+{
+    int n = 0;
+    for (int k = 0; k < q->axes[2].n; k++)
+        for (int j = 0; j < q->axes[1].n; j++)
+            for (int i = 0; i < q->axes[0].n; i++) n += may_be_near(q, two, i, j, k, &out[n]);
+    return n;
+}
+
+CELLS_WITHIN __m512d square_by_masks(const query *q, int mode, const double *const slots[3],
+                                     int64_t s, const double at[3])
+{
+    __m512d sum = _mm512_setzero_pd();
+    for (int d = 0; d < 3; d++) {
+        __m512d x = _mm512_loadu_pd(slots[d] + s) - _mm512_set1_pd(at[d]);
+        if (mode == WRAPPED) x = cells_nearest_images(x, q->box->length[d], q->inverse_length[d]);
+        sum = d ? sum + x * x : x * x;
+    }
+    return sum;
+}
+
+CELLS_WITHIN int64_t visit_by_masks(const query *q, int mode, int two, const near_cell *cells,
+                                    int n, int32_t *slots)
+{
+    const double *const columns[3] = {q->c->x, q->c->y, q->c->z};
+    const __m512d reach = _mm512_set1_pd(q->square);
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    int64_t found = 0;
+    for (int k = 0; k < n; k++) {
+        const int64_t first = cells[k].cell * q->c->capacity, end = first + q->c->n[cells[k].cell];
+        for (int64_t s = first; s < end; s += CELL_LANES) {
+            const __m512d r2 = square_by_masks(q, mode, columns, s, cells[k].at);
+            __mmask8 near = _mm512_cmp_pd_mask(r2, reach, _CMP_LT_OQ);
+            if (two)
+                near |= _mm512_cmp_pd_mask(square_by_masks(q, mode, columns, s, cells[k].to), reach,
+                                           _CMP_LT_OQ);
+            _mm256_storeu_si256((__m256i_u *)(slots + found),
+                                _mm256_maskz_compress_epi32(
+                                    near, _mm256_add_epi32(lanes, _mm256_set1_epi32((int32_t)s))));
+            found += __builtin_popcount(near);
+        }
+    }
+    return found;
+}
+
+static __attribute__((CELLS_WIDE)) int64_t find_near_by_masks(const query *q, bool two,
+                                                              int32_t *slots)
+{
+    near_cell cells[MOST_NEAR_CELLS + 1];
+    const int n = find_cells(q, two, cells);
+    if (q->mode == SHIFTED)
+        return two ? visit_by_masks(q, SHIFTED, 1, cells, n, slots)
+                   : visit_by_masks(q, SHIFTED, 0, cells, n, slots);
+    return two ? visit_by_masks(q, WRAPPED, 1, cells, n, slots)
+               : visit_by_masks(q, WRAPPED, 0, cells, n, slots);
+}
+#endif
 
 static int64_t take_all(const query *q, int32_t *slots)
 {
@@ -452,5 +526,10 @@ int64_t cells_near(const cell_arrays *c, const plugmc_box *box, const double at[
 {
     query q;
     make_query(&q, c, box, at, to);
-    return q.mode == UNFILTERED ? take_all(&q, slots) : find_near(&q, to != NULL, slots);
+    if (q.mode == UNFILTERED) return take_all(&q, slots);
+#if CELLS_HAVE_MASKS
+    if (c->capacity > CELL_LANES && cells_have_masks())
+        return find_near_by_masks(&q, to != NULL, slots);
+#endif
+    return find_near(&q, to != NULL, slots);
 }

@@ -1,13 +1,9 @@
 /* See cell_pairs.h. */
 #include "energy/cell_pairs.h"
+#include "energy/cell_masks.h"
 
 #include <math.h>
 #include <string.h>
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(PLUGMC_ONE_TARGET)
-#include <immintrin.h>
-#define HAS_COMPRESS 1
-#endif
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
@@ -122,21 +118,15 @@ static PLUGMC_TARGETS int64_t pick_by_loops(const query *q)
     return q->wrapped ? pick(q, 1) : pick(q, 0);
 }
 
-#if HAS_COMPRESS
-/* The same with AVX-512, which packs what a mask selects: C has no words for it. The operations are those of pick, so
- * the result is the same. */
-#define WIDE static inline __attribute__((always_inline, target("avx512f,avx512vl,popcnt")))
-
-WIDE __m512d component(const query *q, int d, int64_t begin, int wrapped)
+#if CELLS_HAVE_MASKS
+/* The same. */
+CELLS_WITHIN __m512d component(const query *q, int d, int64_t begin, int wrapped)
 {
     const __m512d x = _mm512_loadu_pd(q->among->beside[d] + begin) - _mm512_set1_pd(q->at[d]);
-    if (!wrapped) return x;
-    const __m512d images = _mm512_roundscale_pd(x * _mm512_set1_pd(q->inverse[d]),
-                                                _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    return x - _mm512_set1_pd(q->length[d]) * images;
+    return wrapped ? cells_nearest_images(x, q->length[d], q->inverse[d]) : x;
 }
 
-WIDE int64_t pick_wide(const query *q, int wrapped)
+CELLS_WITHIN int64_t pick_wide(const query *q, int wrapped)
 {
     const cell_candidates *c = q->among;
     int64_t found = 0;
@@ -157,7 +147,7 @@ WIDE int64_t pick_wide(const query *q, int wrapped)
     return found;
 }
 
-static __attribute__((target("avx512f,avx512vl,popcnt"))) int64_t pick_by_masks(const query *q)
+static __attribute__((CELLS_WIDE)) int64_t pick_by_masks(const query *q)
 {
     return q->wrapped ? pick_wide(q, 1) : pick_wide(q, 0);
 }
@@ -184,9 +174,8 @@ int64_t cells_pick(cell_arrays *c, const plugmc_box *box, int64_t k, int64_t can
         q.wrapped |= is_short(c, box, d);
     }
     if (q.wrapped && box->oblique) return pick_all(among, k + 1, candidates);
-#if HAS_COMPRESS
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-        return pick_by_masks(&q);
+#if CELLS_HAVE_MASKS
+    if (cells_have_masks()) return pick_by_masks(&q);
 #endif
     return pick_by_loops(&q);
 }
