@@ -175,7 +175,9 @@ PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_
                        from[other] - out_v[other] - along_v[other], &nearest, &farthest);
             meets_disk(from[axis], from[other], round, &nearest, &farthest);
         }
-    if (!(farthest > 0)) return PLUGMC_NO_RANGE;
+    /* those that have just touched may part */
+    if (!(farthest > (PLUGMC_SURELY - 1) * (body_reach(p, a) + body_reach(p, b))))
+        return PLUGMC_NO_RANGE;
     return nearest > 0 ? nearest : 0;
 }
 

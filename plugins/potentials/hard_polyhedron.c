@@ -138,9 +138,12 @@ PLUGMC_FN real look_along_faces(const parameters *p, const two_bodies *t, plugmc
     for (int32_t j = 0; j < others_edges.n; j++) {
         from_frame(&t->pose, others_edges.at + 3 * j, v);
         for (int32_t k = 0; k < edges.n && !(widest > enough); k++) {
-            const real *u = edges.at + 3 * k,
-                       cross[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
-                                   u[0] * v[1] - u[1] * v[0]};
+            const real *u = edges.at + 3 * k;
+            real cross[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                             u[0] * v[1] - u[1] * v[0]};
+            /* rounding turns that of nearly parallel edges, which are long, towards them */
+            const real along = dot_product(cross, u);
+            for (int d = 0; d < 3; d++) cross[d] -= along * u[d];
             look_along(t, cross, &widest, axis);
         }
     }
@@ -161,7 +164,8 @@ PLUGMC_FN void from_edge(const real *u, const real *v, const real *w, real sign,
         for (int d = 0; d < 3; d++) r[d] -= step * e[d];
         t += step;
     }
-    const real distance = dot_product(r, r);
+    /* where a vertex is as close by rounding, it is the edge to which the way is perpendicular */
+    const real distance = dot_product(r, r) * (t > 0 && t < 1 ? (real)1 : PLUGMC_SURELY);
     if (!(distance < *shortest)) return;
     *shortest = distance;
     for (int d = 0; d < 3; d++) way[d] = sign * r[d];

@@ -57,7 +57,8 @@ PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_
 {
     const real *mine = p->spheres.values + 4 * (int32_t)of_shape(p, a, 0),
                *others = p->spheres.values + 4 * (int32_t)of_shape(p, b, 0),
-               e[3] = {B->x[along], B->y[along], B->z[along]};
+               e[3] = {B->x[along], B->y[along], B->z[along]},
+               margin = (PLUGMC_SURELY - 1) * (body_reach(p, a) + body_reach(p, b));
     real nearest = PLUGMC_NO_RANGE;
     for (int32_t i = 0; i < (int32_t)of_shape(p, a, 1); i++) {
         real at[3];
@@ -69,7 +70,7 @@ PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_
                        square = contact * contact - (u * u + v * v + w * w);
             if (!(square > 0)) continue;
             const real half = plugmc_sqrt(square), way = ahead - half;
-            if (!(ahead + half > 0)) continue;
+            if (!(ahead + half > margin)) continue; /* also two that have just touched */
             nearest = way < nearest ? (way > 0 ? way : 0) : nearest;
         }
     }
