@@ -2,7 +2,7 @@
  * and inside; float and double; paths against overlaps on the way.
  *
  * An argument is the number of pairs to look at. With a shape and a number it prints so many pairs instead, for
- * tests/cross_checks/hard_bodies.py. */
+ * tests/cross_checks/hard_bodies.py; with `shapes` their names. */
 #include "testing.h"
 
 #include "hard_bodies.h"
@@ -342,6 +342,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(float_and_double_differ_at_contact_alone),
         cmocka_unit_test(second_virial_coefficients_are_those_of_the_shapes),
     };
+    if (argc == 2 && !strcmp(argv[1], "shapes")) {
+        for (int k = 0; k < SHAPES; k++) puts(shapes[k].name);
+        return 0;
+    }
     if (argc == 2) pairs = atoi(argv[1]);
     if (argc == 3) return print_pairs(argv[1], strtoull(argv[2], NULL, 10));
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
