@@ -5,9 +5,9 @@
  * the body is what a sphere covers whose centre is anywhere in the polyhedron.
  *
  * Two polyhedra are apart if there is an empty slab along a face of one, or along an edge of each (S. Gottschalk, M. C. Lin,
- * D. Manocha, SIGGRAPH 96, 171 (1996)). Many that are apart show it by the slabs that K. Chung, W. Wang, Proc. ACM Symp.
- * Virtual Reality Software and Technology, 125 (1996), look at: the normal is reflected at the vertices that are in the
- * way. Rounded ones may also meet where an edge or a vertex of one is closest to a vertex of the other.
+ * D. Manocha, SIGGRAPH 96, 171 (1996)). Most pairs are decided before by the method of G. Snethen, Game Programming Gems 7
+ * (2008), which looks at few slabs. Rounded ones may also meet where an edge or a vertex of one is closest to a vertex of
+ * the other.
  */
 #include <plugmc/potential.h>
 
@@ -100,26 +100,89 @@ PLUGMC_FN void look_along(const two_bodies *t, const real *v, real *widest, real
     for (int d = 0; d < 3; d++) axis[d] = n[d];
 }
 
-/* Chung and Wang: a slab that is wider than `enough`, if it is soon found. */
-PLUGMC_FN real look_quickly(const two_bodies *t, real enough, real *n)
+PLUGMC_FN void cross_product(const real *u, const real *v, real *out)
 {
-    const real length = plugmc_sqrt(dot_product(t->way, t->way));
-    real width = -PLUGMC_NO_RANGE;
-    for (int d = 0; d < 3; d++) n[d] = length > 0 ? t->way[d] / length : (real)(d == 0);
-    for (int step = 0; step < 8; step++) {
-        int32_t i = 0, j = 0;
-        real r[3], next[3];
-        width = slab(t, n, &i, &j);
-        if (width > enough) break;
-        from_frame(&t->pose, t->others.at + 3 * j, r);
-        for (int d = 0; d < 3; d++) r[d] += t->way[d] - t->mine.at[3 * i + d];
-        const real square = dot_product(r, r), twice = 2 * dot_product(n, r) / square;
-        if (!(square > 0)) break;
-        for (int d = 0; d < 3; d++) next[d] = n[d] - twice * r[d];
-        const real size = plugmc_sqrt(dot_product(next, next));
-        for (int d = 0; d < 3; d++) n[d] = next[d] / size;
-    }
+    out[0] = u[1] * v[2] - u[2] * v[1];
+    out[1] = u[2] * v[0] - u[0] * v[2];
+    out[2] = u[0] * v[1] - u[1] * v[0];
+}
+
+/* The normal of a triangle. */
+PLUGMC_FN void normal_of(const real *u, const real *v, const real *w, real *out)
+{
+    real a[3], b[3];
+    for (int d = 0; d < 3; d++) a[d] = v[d] - u[d], b[d] = w[d] - u[d];
+    cross_product(a, b, out);
+}
+
+PLUGMC_FN void set_point(real *out, const real *v)
+{
+    for (int d = 0; d < 3; d++) out[d] = v[d];
+}
+
+/* The difference of a point of the second and one of the first that is farthest along v. Returns the width of the slab
+ * whose normal n is against v. */
+PLUGMC_FN real farthest_along(const two_bodies *t, const real *v, real *n, real *difference)
+{
+    const real length = plugmc_sqrt(dot_product(v, v));
+    int32_t i = 0, j = 0;
+    for (int d = 0; d < 3; d++) n[d] = length > 0 ? -v[d] / length : (real)(d == 0);
+    const real width = slab(t, n, &i, &j);
+    from_frame(&t->pose, t->others.at + 3 * j, difference);
+    for (int d = 0; d < 3; d++) difference[d] += t->way[d] - t->mine.at[3 * i + d];
     return width;
+}
+
+/* Snethen's way to an answer that is often soon found. The differences of all points of the two are a convex body, which
+ * contains the origin if they overlap. A ray from the difference of the centres to the origin leaves it through triangles of
+ * such differences, farther and farther out. Returns 1 if the origin is inside of one by more than `margin`, -1 if the
+ * slab with normal n is wider than `enough`, 0 if neither is found. */
+PLUGMC_FN int look_quickly(const two_bodies *t, real enough, real margin, real *width, real *n)
+{
+    const real *centre = t->way;
+    real u[3], v[3], w[3], out[3], next[3], side[3];
+    for (int d = 0; d < 3; d++) out[d] = -centre[d];
+    *width = farthest_along(t, out, n, u);
+    if (*width > enough) return -1;
+    cross_product(u, centre, out);
+    *width = farthest_along(t, out, n, v);
+    if (*width > enough) return -1;
+    normal_of(centre, u, v, out);
+    if (dot_product(out, centre) > 0) {
+        set_point(next, u), set_point(u, v), set_point(v, next);
+        for (int d = 0; d < 3; d++) out[d] = -out[d];
+    }
+    int around = 0; /* whether the ray passes between u, v and w */
+    for (int step = 0; step < 16; step++) {
+        *width = farthest_along(t, out, n, next);
+        if (*width > enough) return -1;
+        if (!around) {
+            set_point(w, next);
+            cross_product(u, w, side);
+            const int past_v = dot_product(side, centre) < 0;
+            cross_product(w, v, side);
+            const int past_u = !past_v && dot_product(side, centre) < 0;
+            if (past_v) set_point(v, w);
+            if (past_u) set_point(u, w);
+            around = !past_v && !past_u;
+            if (!around) {
+                normal_of(centre, u, v, out);
+                continue;
+            }
+        } else {
+            const real nearer[3] = {next[0] - w[0], next[1] - w[1], next[2] - w[2]};
+            if (-dot_product(nearer, n) < margin) break; /* the triangle lies on a face */
+            cross_product(next, centre, side);
+            if (dot_product(u, side) > 0)
+                set_point(dot_product(v, side) > 0 ? u : w, next);
+            else
+                set_point(dot_product(w, side) > 0 ? v : u, next);
+        }
+        normal_of(u, v, w, out);
+        const real length = plugmc_sqrt(dot_product(out, out));
+        if (dot_product(out, u) > 4 * margin * length && length > 0) return 1;
+    }
+    return 0;
 }
 
 /* The widest slab along a face or two edges, or one that is wider than `enough`. */
@@ -139,8 +202,8 @@ PLUGMC_FN real look_along_faces(const parameters *p, const two_bodies *t, plugmc
         from_frame(&t->pose, others_edges.at + 3 * j, v);
         for (int32_t k = 0; k < edges.n && !(widest > enough); k++) {
             const real *u = edges.at + 3 * k;
-            real cross[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
-                             u[0] * v[1] - u[1] * v[0]};
+            real cross[3];
+            cross_product(u, v, cross);
             /* rounding turns that of nearly parallel edges, which are long, towards them */
             const real along = dot_product(cross, u);
             for (int d = 0; d < 3; d++) cross[d] -= along * u[d];
@@ -200,13 +263,18 @@ PLUGMC_FN real body_gap(const parameters *p, plugmc_separation s, const plugmc_p
 {
     const real round = of_shape(p, a, ROUND) + of_shape(p, b, ROUND), way[3] = {-s.x, -s.y, -s.z};
     two_bodies t = {points_of(p, a, VERTEX), points_of(p, b, VERTEX), {{0}, {0}, {0}}, {0}};
+    const real margin = (PLUGMC_SURELY - 1) * (body_reach(p, a) + body_reach(p, b));
     real found[3] = {0, 0, 0}, v[3] = {0, 0, 0};
     to_frame(A, B->x, t.pose.x);
     to_frame(A, B->y, t.pose.y);
     to_frame(A, B->z, t.pose.z);
     to_frame(A, way, t.way);
     enough += round;
-    real width = enough < PLUGMC_NO_RANGE ? look_quickly(&t, enough, found) : 0;
+    real width = 0;
+    if (enough < PLUGMC_NO_RANGE) {
+        const int answer = look_quickly(&t, enough, margin, &width, found);
+        if (answer > 0) return -body_core(p, a);
+    }
     if (!(width > enough)) width = look_along_faces(p, &t, a, b, enough, found);
     if (round > 0 && width > 0 && !(width > enough)) {
         from_vertex_to_edge(p, &t, a, b, v);
@@ -222,7 +290,7 @@ PLUGMC_FN real body_gap(const parameters *p, plugmc_separation s, const plugmc_p
 #if PLUGMC_HOST
 #include <plugmc/species_pairs.h>
 
-enum { MOST_VERTICES = 32, MOST_FACES = 2 * MOST_VERTICES, MOST_EDGES = 3 * MOST_VERTICES };
+enum { MOST_VERTICES = 64, MOST_FACES = 2 * MOST_VERTICES, MOST_EDGES = 3 * MOST_VERTICES };
 #define FLAT 1e-6 /* times the radius: vertices that are so close to a plane lie on it */
 
 /* A polyhedron while it is made. */
@@ -288,7 +356,7 @@ static int find_vertices(const parameters *p, const plugmc_host *host, hull *h)
     const int given =
         plugmc_numbers_of_species(p->vertices, h->species, xyz, 3 * MOST_VERTICES + 1);
     h->vertices = given / 3;
-    if (given > 3 * MOST_VERTICES) return fault(host, h, "has more than 32 vertices");
+    if (given > 3 * MOST_VERTICES) return fault(host, h, "has more than 64 vertices");
     if (given % 3)
         return fault(host, h,
                      "has coordinates that are no multiple of three: give x, y and z of "
