@@ -140,35 +140,31 @@ PLUGMC_FN real farthest_along(const two_bodies *t, const real *v, real *n, real 
 PLUGMC_FN int look_quickly(const two_bodies *t, real enough, real margin, real *width, real *n)
 {
     const real *centre = t->way;
-    real u[3], v[3], w[3], out[3], next[3], side[3];
-    for (int d = 0; d < 3; d++) out[d] = -centre[d];
-    *width = farthest_along(t, out, n, u);
-    if (*width > enough) return -1;
-    cross_product(u, centre, out);
-    *width = farthest_along(t, out, n, v);
-    if (*width > enough) return -1;
-    normal_of(centre, u, v, out);
-    if (dot_product(out, centre) > 0) {
-        set_point(next, u), set_point(u, v), set_point(v, next);
-        for (int d = 0; d < 3; d++) out[d] = -out[d];
-    }
-    int around = 0; /* whether the ray passes between u, v and w */
-    for (int step = 0; step < 16; step++) {
+    real u[3] = {0, 0, 0}, v[3] = {0, 0, 0}, w[3] = {0, 0, 0};
+    real next[3], side[3], out[3] = {-centre[0], -centre[1], -centre[2]};
+    int corners = 0; /* of the triangle; 3: the ray passes through it */
+    for (int step = 0; step < 18; step++) {
         *width = farthest_along(t, out, n, next);
         if (*width > enough) return -1;
-        if (!around) {
-            set_point(w, next);
-            cross_product(u, w, side);
-            const int past_v = dot_product(side, centre) < 0;
-            cross_product(w, v, side);
+        if (corners == 0) {
+            set_point(u, next);
+            cross_product(u, centre, out);
+            corners = 1;
+            continue;
+        }
+        if (corners < 3) {
+            cross_product(u, next, side);
+            const int past_v = corners == 1 || dot_product(side, centre) < 0;
+            cross_product(next, v, side);
             const int past_u = !past_v && dot_product(side, centre) < 0;
-            if (past_v) set_point(v, w);
-            if (past_u) set_point(u, w);
-            around = !past_v && !past_u;
-            if (!around) {
-                normal_of(centre, u, v, out);
-                continue;
+            set_point(past_v ? v : (past_u ? u : w), next);
+            normal_of(centre, u, v, out);
+            if (corners == 1 && dot_product(out, centre) > 0) {
+                set_point(v, u), set_point(u, next);
+                for (int d = 0; d < 3; d++) out[d] = -out[d];
             }
+            corners = past_v || past_u ? 2 : 3;
+            if (corners == 2) continue;
         } else {
             const real nearer[3] = {next[0] - w[0], next[1] - w[1], next[2] - w[2]};
             if (-dot_product(nearer, n) < margin) break; /* the triangle lies on a face */
@@ -191,24 +187,26 @@ PLUGMC_FN real look_along_faces(const parameters *p, const two_bodies *t, plugmc
 {
     const points faces = points_of(p, a, NORMAL), others = points_of(p, b, NORMAL),
                  edges = points_of(p, a, DIRECTION), others_edges = points_of(p, b, DIRECTION);
-    real widest = -PLUGMC_NO_RANGE, v[3];
-    for (int32_t k = 0; k < faces.n && !(widest > enough); k++)
-        look_along(t, faces.at + 3 * k, &widest, axis);
-    for (int32_t k = 0; k < others.n && !(widest > enough); k++) {
-        from_frame(&t->pose, others.at + 3 * k, v);
-        look_along(t, v, &widest, axis);
-    }
-    for (int32_t j = 0; j < others_edges.n; j++) {
-        from_frame(&t->pose, others_edges.at + 3 * j, v);
-        for (int32_t k = 0; k < edges.n && !(widest > enough); k++) {
-            const real *u = edges.at + 3 * k;
-            real cross[3];
+    const int32_t all_faces = faces.n + others.n, all = all_faces + edges.n * others_edges.n;
+    real widest = -PLUGMC_NO_RANGE;
+    for (int32_t k = 0; k < all && !(widest > enough); k++) {
+        const int32_t i = k < all_faces ? 0 : (k - all_faces) / others_edges.n,
+                      j = k - all_faces - i * others_edges.n;
+        real v[3], cross[3];
+        from_frame(&t->pose,
+                   k < faces.n
+                       ? others.at
+                       : (k < all_faces ? others.at + 3 * (k - faces.n) : others_edges.at + 3 * j),
+                   v);
+        if (k < faces.n) set_point(v, faces.at + 3 * k);
+        if (k >= all_faces) {
+            const real *u = edges.at + 3 * i;
             cross_product(u, v, cross);
             /* rounding turns that of nearly parallel edges, which are long, towards them */
             const real along = dot_product(cross, u);
-            for (int d = 0; d < 3; d++) cross[d] -= along * u[d];
-            look_along(t, cross, &widest, axis);
+            for (int d = 0; d < 3; d++) v[d] = cross[d] - along * u[d];
         }
+        look_along(t, v, &widest, axis);
     }
     return widest;
 }

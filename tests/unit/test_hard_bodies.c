@@ -215,6 +215,85 @@ static void bodies_that_touch_may_part(void **state)
     }
 }
 
+/* ---- Bodies that are aligned ------------------------------------------------------------------ */
+
+/* Half a turn, or a quarter, about an axis: axes of cubes stay exact. */
+static plugmc_orientation quarter_turn(int which)
+{
+    const int32_t one = 1 << 29;
+    const plugmc_orientation turns[] = {
+        {{2 * one, 0, 0, 0}}, {{one, one, 0, 0}}, {{one, 0, -one, 0}}, {{one, 0, 0, one}},
+        {{0, 2 * one, 0, 0}}, {{0, one, one, 0}}, {{0, 0, one, -one}}, {{one, one, one, one}}};
+    return turns[which % 8];
+}
+
+/* Faces, edges and corners of cubes side by side, all of it exact in float: what touches overlaps. */
+static void aligned_cubes_touch_at_their_edge(void **state)
+{
+    (void)state;
+    const shape cube = {"cube", "hard_polyhedron", "shape = cube\n", 3, 0, 1, 5.5, 0};
+    hard_body_open(&body, &cube);
+    for (int k = 0; k < 21 * 21 * 21 * 8; k++) {
+        body_pair pair = {{(k % 21 - 10) / 8., (k / 21 % 21 - 10) / 8., (k / 441 % 21 - 10) / 8.},
+                          quarter_turn(k / 9261),
+                          quarter_turn(k % 8)};
+        const double farthest = fmax(fmax(fabs(pair.at[0]), fabs(pair.at[1])), fabs(pair.at[2]));
+        for (int precision = 0; precision < 2; precision++) {
+            assert_int_equal(bodies_overlap(&body, precision, &pair, 0), farthest <= 1);
+            assert_int_equal(bodies_overlap(&body, precision, &pair, 1), farthest <= 1);
+        }
+    }
+    hard_body_close(&body);
+}
+
+/* Two bodies of one orientation, whose contact is known: `apart` times as far in the direction of `point`, which is where
+ * the second one touches the first, in its axes. */
+static void touches_at(hard_body *h, uint64_t number, const double point[3])
+{
+    const double apart[4] = {0.9, 1 - 2e-4, 1 + 2e-4, 1.1};
+    body_pair pair = random_pair(h, number);
+    pair.second = pair.first;
+    const plugmc_pose pose = plugmc_pose_of(&pair.first, h->shape->dimension);
+    for (int k = 0; k < 4; k++) {
+        for (int d = 0; d < 3; d++)
+            pair.at[d] = (float)(apart[k] * (point[0] * pose.x[d] + point[1] * pose.y[d] +
+                                             point[2] * pose.z[d]));
+        for (int precision = 0; precision < 2; precision++)
+            assert_int_equal(bodies_overlap(h, precision, &pair, 0), apart[k] < 1);
+    }
+}
+
+/* Rods side by side, end to end, and end beside end; ellipsoids that are spheres in other units. */
+static void parallel_rods_and_ellipsoids_touch_where_they_should(void **state)
+{
+    (void)state;
+    for (int k = 0; k < SHAPES; k++) {
+        const int rods = !strcmp(shapes[k].plugin, "spherocylinder");
+        double axes[3] = {0};
+        if (shapes[k].other || (!rods && sscanf(shapes[k].keys, "a = %lf b = %lf c = %lf", &axes[0],
+                                                &axes[1], &axes[2]) < 2))
+            continue;
+        hard_body_open(&body, &shapes[k]);
+        for (uint64_t i = 0; i < 2000; i++) {
+            const double d = body.core, length = body.reach - d, x = length * chance(&body, i, 7),
+                         angle = 2 * M_PI * chance(&body, i, 8),
+                         z = shapes[k].dimension == 2 ? 0 : 2 * chance(&body, i, 9) - 1,
+                         rest = sqrt(1 - z * z);
+            const double around[2] = {shapes[k].dimension == 2 ? 1 : cos(angle),
+                                      shapes[k].dimension == 2 ? 0 : sin(angle)};
+            const double beside[3] = {i % 2 ? x : 0, d * around[0], d * around[1]},
+                         ahead[3] = {length + d * cos(angle), d * sin(angle), 0},
+                         sphere[3] = {2 * axes[0] * rest * cos(angle),
+                                      2 * axes[1] * rest * sin(angle), 2 * axes[2] * z};
+            if (rods && cos(angle) > 0) touches_at(&body, i, ahead);
+            /* along the side, so that the way to contact is not oblique */
+            if (rods && x < 2 * d) touches_at(&body, i, beside);
+            if (!rods) touches_at(&body, i, sphere);
+        }
+        hard_body_close(&body);
+    }
+}
+
 /* ---- What is refused -------------------------------------------------------------------------- */
 
 static const struct {
@@ -337,6 +416,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(volumes_of_unions_are_exact),
         cmocka_unit_test(the_answer_is_the_same_whichever_is_asked),
         cmocka_unit_test(bodies_fill_their_spheres),
+        cmocka_unit_test(aligned_cubes_touch_at_their_edge),
+        cmocka_unit_test(parallel_rods_and_ellipsoids_touch_where_they_should),
         cmocka_unit_test(paths_end_where_bodies_touch),
         cmocka_unit_test(bodies_that_touch_may_part),
         cmocka_unit_test(float_and_double_differ_at_contact_alone),
