@@ -7,9 +7,9 @@
  *     F(l) = l (1 - l) r.n,   n = [(1 - l) A + l B]^-1 r,
  *
  * above 1 if they are apart. At the maximum (1 - l) sqrt(n.A n) = l sqrt(n.B n), which Newton's method finds, and n is the
- * normal of the slab between the two. For any n that slab is as wide as n.r - sqrt(n.A n) - sqrt(n.B n), over |n|; it is
- * there wherever F(l) > 1, and this width is what shows that two are apart. They overlap if the point (1 - l) A n, as seen from the first, is
- * inside of both.
+ * normal of the slab between the two. For any n that slab is as wide as n.r - sqrt(n.A n) - sqrt(n.B n), over |n|. This
+ * width, which is above 0 wherever F(l) > 1, is what shows that two are apart. They overlap if the point (1 - l) A n, as
+ * seen from the first, is inside of both.
  */
 #include <plugmc/potential.h>
 

@@ -1,4 +1,4 @@
-/* union_of_spheres: hard bodies made of spheres or disks at fixed places, such as dumbbells and rings; they need not be convex.
+/* union_of_spheres: hard bodies made of spheres or disks, such as dumbbells and rings; they need not be convex.
  *
  * A species whose name is a key has the spheres that follow it: x, y, z of the centre and the radius of each (in two
  * dimensions x, y and the radius), in the axes of the body, which turns about the origin. Two bodies overlap if a sphere of

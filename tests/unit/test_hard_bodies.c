@@ -135,7 +135,8 @@ static void float_and_double_differ_at_contact_alone(void **state)
             const body_pair pair = near_pair(&body, i, apart);
             const int exact = bodies_overlap(&body, DOUBLE, &pair, 0),
                       rounded = bodies_overlap(&body, SINGLE, &pair, 0);
-            if (exact == rounded) continue;
+            /* on the other side it may be in contact again */
+            if (exact == rounded || pair.at[0] > 0) continue;
             differ++;
             closer += exact;
             farthest = fmax(farthest, fabs(apart) / body.reach);
