@@ -86,11 +86,12 @@ PLUGMC_FN real body_gap(const parameters *p, plugmc_separation s, const plugmc_p
     return gap * unit;
 }
 
-#define PLUGMC_BODY PLUGMC_BODY_GAP
+#define PLUGMC_BODY (PLUGMC_BODY_GAP | PLUGMC_BODY_SHAPE)
 #include <plugmc/body.h>
 
 #if PLUGMC_HOST
 #include <plugmc/species_pairs.h>
+#include <stdio.h>
 
 #define LONGEST 100 /* times the width: rounding to float spoils the axes of longer ones */
 
@@ -125,6 +126,16 @@ static int configure(void *instance, const plugmc_host *host)
                           "no species has an ellipse: set a and b above 0");
     p->sizes = (plugmc_list){sizes, 5 * species};
     return code;
+}
+
+static int body_shape(const void *instance, const plugmc_particle *particle, char *json,
+                      size_t size)
+{
+    const parameters *p = instance;
+    const plugmc_site site = plugmc_site_of_body(particle);
+    const double a = (double)of_ellipse(p, site, 0), b = (double)of_ellipse(p, site, 1);
+    return snprintf(json, size, "{\"type\": \"Ellipsoid\", \"a\": %.9g, \"b\": %.9g, \"c\": %.9g}",
+                    a, b, fmin(a, b));
 }
 
 static const plugmc_parameter table[] = {

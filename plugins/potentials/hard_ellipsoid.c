@@ -110,11 +110,12 @@ PLUGMC_FN real body_gap(const parameters *p, plugmc_separation s, const plugmc_p
     return gap * unit;
 }
 
-#define PLUGMC_BODY PLUGMC_BODY_GAP
+#define PLUGMC_BODY (PLUGMC_BODY_GAP | PLUGMC_BODY_SHAPE)
 #include <plugmc/body.h>
 
 #if PLUGMC_HOST
 #include <plugmc/species_pairs.h>
+#include <stdio.h>
 
 #define LONGEST 100 /* times the shortest: rounding to float spoils the axes of longer ones */
 
@@ -152,6 +153,16 @@ static int configure(void *instance, const plugmc_host *host)
                           "no species has an ellipsoid: set a, b and c above 0");
     p->sizes = (plugmc_list){sizes, 6 * species};
     return code;
+}
+
+static int body_shape(const void *instance, const plugmc_particle *particle, char *json,
+                      size_t size)
+{
+    const parameters *p = instance;
+    const plugmc_site site = plugmc_site_of_body(particle);
+    return snprintf(json, size, "{\"type\": \"Ellipsoid\", \"a\": %.9g, \"b\": %.9g, \"c\": %.9g}",
+                    (double)of_ellipsoid(p, site, 0), (double)of_ellipsoid(p, site, 1),
+                    (double)of_ellipsoid(p, site, 2));
 }
 
 static const plugmc_parameter table[] = {

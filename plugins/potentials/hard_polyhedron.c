@@ -282,11 +282,12 @@ PLUGMC_FN real body_gap(const parameters *p, plugmc_separation s, const plugmc_p
     return width - round;
 }
 
-#define PLUGMC_BODY PLUGMC_BODY_GAP
+#define PLUGMC_BODY (PLUGMC_BODY_GAP | PLUGMC_BODY_SHAPE)
 #include <plugmc/body.h>
 
 #if PLUGMC_HOST
 #include <plugmc/species_pairs.h>
+#include <stdio.h>
 
 enum { MOST_VERTICES = 64, MOST_FACES = 2 * MOST_VERTICES, MOST_EDGES = 3 * MOST_VERTICES };
 #define FLAT 1e-6 /* times the radius: vertices that are so close to a plane lie on it */
@@ -540,6 +541,24 @@ static int configure(void *instance, const plugmc_host *host)
     p->ends = (plugmc_list){ends, 2 * edges};
     p->shapes = (plugmc_list){shapes, COLUMNS * species};
     return code;
+}
+
+static int body_shape(const void *instance, const plugmc_particle *a, char *json, size_t size)
+{
+    const parameters *p = instance;
+    const plugmc_site site = plugmc_site_of_body(a);
+    const points corners = points_of(p, site, VERTEX);
+    size_t length = (size_t)snprintf(
+        json, size, "{\"type\": \"ConvexPolyhedron\", \"rounding_radius\": %.9g, \"vertices\": [",
+        (double)of_shape(p, site, ROUND));
+    for (int32_t k = 0; k < corners.n; k++) {
+        const real *v = corners.at + 3 * k;
+        const size_t room = length < size ? size - length : 0;
+        length += (size_t)snprintf(room ? json + length : NULL, room, "[%.9g, %.9g, %.9g]%s",
+                                   (double)v[0], (double)v[1], (double)v[2],
+                                   k + 1 < corners.n ? ", " : "]}");
+    }
+    return (int)length;
 }
 
 static const plugmc_parameter table[] = {

@@ -69,11 +69,12 @@ PLUGMC_FN real body_gap(const parameters *p, plugmc_separation s, const plugmc_p
     return dot_product(axis, way) - h * (u < 0 ? -u : u) - k * (v < 0 ? -v : v) - round;
 }
 
-#define PLUGMC_BODY PLUGMC_BODY_GAP
+#define PLUGMC_BODY (PLUGMC_BODY_GAP | PLUGMC_BODY_SHAPE)
 #include <plugmc/body.h>
 
 #if PLUGMC_HOST
 #include <plugmc/species_pairs.h>
+#include <stdio.h>
 
 static int configure(void *instance, const plugmc_host *host)
 {
@@ -103,6 +104,18 @@ static int configure(void *instance, const plugmc_host *host)
                           "no species has a rod: set a diameter above 0");
     p->sizes = (plugmc_list){sizes, 5 * species};
     return code;
+}
+
+static int body_shape(const void *instance, const plugmc_particle *a, char *json, size_t size)
+{
+    const parameters *p = instance;
+    const plugmc_site site = plugmc_site_of_body(a);
+    const double half = (double)of_rod(p, site, 0);
+    return snprintf(
+        json, size,
+        "{\"type\": \"ConvexPolyhedron\", \"rounding_radius\": %.9g, \"vertices\": [[%.9g, 0, "
+        "0], [%.9g, 0, 0]]}",
+        (double)of_rod(p, site, 1), -half, half);
 }
 
 static const plugmc_parameter table[] = {

@@ -77,11 +77,12 @@ PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_
     return nearest;
 }
 
-#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_PATH)
+#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_PATH | PLUGMC_BODY_SHAPE)
 #include <plugmc/body.h>
 
 #if PLUGMC_HOST
 #include <plugmc/species_pairs.h>
+#include <stdio.h>
 
 enum { MOST_SPHERES = 64 };
 
@@ -250,6 +251,26 @@ static int configure(void *instance, const plugmc_host *host)
     p->spheres = (plugmc_list){table, 4 * total};
     p->shapes = (plugmc_list){shapes, 5 * species};
     return code;
+}
+
+static int body_shape(const void *instance, const plugmc_particle *a, char *json, size_t size)
+{
+    const parameters *p = instance;
+    const plugmc_site site = plugmc_site_of_body(a);
+    const real *spheres = p->spheres.values + 4 * (int32_t)of_shape(p, site, 0);
+    const int32_t n = (int32_t)of_shape(p, site, 1);
+    size_t length = (size_t)snprintf(json, size, "{\"type\": \"SphereUnion\", \"centers\": [");
+    for (int32_t k = 0; k < 2 * n; k++) { /* all centres, then all diameters */
+        const real *s = spheres + 4 * (k % n);
+        const size_t room = length < size ? size - length : 0;
+        char *to = room ? json + length : NULL;
+        length +=
+            (size_t)(k < n ? snprintf(to, room, "[%.9g, %.9g, %.9g]%s", (double)s[0], (double)s[1],
+                                      (double)s[2], k + 1 < n ? ", " : "], \"diameters\": [")
+                           : snprintf(to, room, "%.9g%s", 2 * (double)s[3],
+                                      k + 1 < 2 * n ? ", " : "]}"));
+    }
+    return (int)length;
 }
 
 static const plugmc_parameter table[] = {

@@ -393,6 +393,42 @@ static void volumes_of_unions_are_exact(void **state)
     }
 }
 
+static void shapes_are_told_as_gsd_has_them(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name, *json;
+    } told[] = {
+        {"rod",
+         "{\"type\": \"ConvexPolyhedron\", \"rounding_radius\": 0.5, \"vertices\": [[-2.5, 0, 0], "
+         "[2.5, 0, 0]]}"},
+        {"ellipse", "{\"type\": \"Ellipsoid\", \"a\": 1, \"b\": 0.5, \"c\": 0.5}"},
+        {"triaxial", "{\"type\": \"Ellipsoid\", \"a\": 1.5, \"b\": 1, \"c\": 0.6}"},
+        {"polyhedra",
+         "{\"type\": \"ConvexPolyhedron\", \"rounding_radius\": 0, \"vertices\": [[1, 0.1, 0], "
+         "[-0.7, 0.8, 0.1], [-0.6, -0.9, -0.2], [0.1, 0.2, 1.3], [0.2, -0.1, -0.6], "
+         "[0.6, -0.7, 0.5]]}"},
+        {"dumbbell",
+         "{\"type\": \"SphereUnion\", \"centers\": [[-0.5, 0, 0], [0.5, 0, 0]], \"diameters\": "
+         "[1, 1]}"},
+    };
+    for (size_t i = 0; i < PLUGMC_COUNT(told); i++) {
+        char json[512], part[16];
+        int k = 0;
+        while (strcmp(shapes[k].name, told[i].name)) k++;
+        hard_body_open(&body, &shapes[k]);
+        const plugmc_particle a = one_of(&body, 0, (double[3]){0});
+        const int length = body.body[DOUBLE]->shape(body.instance[DOUBLE], &a, json, sizeof json);
+        assert_string_equal(json, told[i].json);
+        assert_int_equal(length, strlen(json));
+        assert_int_equal(body.body[DOUBLE]->shape(body.instance[DOUBLE], &a, NULL, 0), length);
+        assert_int_equal(body.body[DOUBLE]->shape(body.instance[DOUBLE], &a, part, sizeof part),
+                         length);
+        assert_memory_equal(part, json, sizeof part - 1);
+        hard_body_close(&body);
+    }
+}
+
 /* SHAPE N: pairs near contact, a line each: position of the first, orientations, answers in double and float. */
 static int print_pairs(const char *name, uint64_t n)
 {
@@ -414,6 +450,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(degenerate_shapes_are_refused),
+        cmocka_unit_test(shapes_are_told_as_gsd_has_them),
         cmocka_unit_test(volumes_of_unions_are_exact),
         cmocka_unit_test(the_answer_is_the_same_whichever_is_asked),
         cmocka_unit_test(bodies_fill_their_spheres),
