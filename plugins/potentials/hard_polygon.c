@@ -175,7 +175,9 @@ PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_
                        from[other] - out_v[other] - along_v[other], &nearest, &farthest);
             meets_disk(from[axis], from[other], round, &nearest, &farthest);
         }
-    if (!(farthest > 0)) return PLUGMC_NO_RANGE;
+    /* those that have just touched may part */
+    if (!(farthest > (PLUGMC_SURELY - 1) * (body_reach(p, a) + body_reach(p, b))))
+        return PLUGMC_NO_RANGE;
     return nearest > 0 ? nearest : 0;
 }
 
@@ -185,35 +187,14 @@ PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_
 #if PLUGMC_HOST
 #include <plugmc/species_pairs.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_CORNERS = 64 };
-
-/* The numbers that follow the key `name`. Returns how many, 0 if there is no such key. */
-static int numbers_of(const char *lines, const char *name, double *out, int most)
-{
-    const size_t length = strlen(name);
-    for (const char *line = lines; line && *line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, name, length) || line[length] != ' ') continue;
-        char *at = (char *)line + length, *end = at;
-        int n = 0;
-        for (; n < most; n++, at = end) {
-            if (*at == '\n') break;
-            out[n] = strtod(at, &end);
-            if (end == at) break;
-        }
-        return n;
-    }
-    return 0;
-}
 
 /* Corners [n][2] of a species. Returns n, 0 if it has none, -1 after an error. */
 static int corners_of(const parameters *p, const plugmc_host *host, const char *species,
                       double xy[2 * MOST_CORNERS + 2])
 {
-    const int given = numbers_of(p->vertices, species, xy, 2 * MOST_CORNERS + 2);
+    const int given = plugmc_numbers_of_species(p->vertices, species, xy, 2 * MOST_CORNERS + 2);
     const int n = given ? given / 2 : (int)p->sides;
     const char *why = NULL;
     if (!n) return 0;
@@ -280,6 +261,7 @@ static int configure(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "polygons are two-dimensional: set [box] dimension = 2");
     int code = plugmc_check_species_list(host, "radius", &p->radius, PLUGMC_PER_SPECIES);
+    if (!code) code = plugmc_check_names_of_species(host, p->vertices);
     real *corners =
         host->allocate(host->context, sizeof *corners * 5 * MOST_CORNERS * (size_t)species);
     real *shapes = host->allocate(host->context, sizeof *shapes * 5 * (size_t)species);

@@ -30,12 +30,13 @@ is()
     END { if (!found) { print "FAILED: no result"; exit 1 } }' results || exit 1
 }
 
-# two EDGE SECTION...: two bodies, far from dilute
+# two EDGE SECTION...: two bodies, far from dilute; in $dimension dimensions
+dimension=2
 two()
 {
     local edge=$1
     shift
-    printf '%s\n' '[run]' 'sweeps = 40000' 'equilibrate = 500' 'seed = 11' 'walkers = 4' '[box]' 'dimension = 2' "lx = $edge" \
+    printf '%s\n' '[run]' 'sweeps = 40000' 'equilibrate = 500' 'seed = 11' 'walkers = 4' '[box]' "dimension = $dimension" "lx = $edge" \
         '[initial]' 'state = random' '[mover serial]' 'step = 1.4' '[mover rotate]' 'step = 3.1' \
         '[observable body_pressure]' 'period = 2' "$@" >sim.ini
     "$PLUGMC" run sim.ini | tee results
@@ -82,6 +83,44 @@ case_many_sides()
     two 3 '[species disk]' 'count = 2' '[potential hard_polygon]' 'sides = 48' 'edge = 0.0654031'
     # U = 3.1393488, A = U times the inner radius / 2 = 0.7831565: 2 B = 3.1348662, near the pi of disks
     is body_pressure.compressibility_factor 1.2672459 0.002
+}
+
+# Other shapes; their virial coefficients are those of tests/hard_bodies.h.
+case_discorectangles()
+{
+    two 4.1 '[species rod]' 'count = 2' '[potential spherocylinder]' 'length = 1'
+    is body_pressure.compressibility_factor 1.4306020 0.002 # A = 1 + pi/4, U = 2 + pi
+}
+
+case_ellipses()
+{
+    two 4.1 '[species ellipse]' 'count = 2' '[potential hard_ellipse]' 'a = 1' 'b = 0.5'
+    is body_pressure.compressibility_factor 1.3461185 0.002
+}
+
+case_cubes()
+{
+    dimension=3 two 4 '[species cube]' 'count = 2' '[potential hard_polyhedron]' 'shape = cube'
+    is body_pressure.compressibility_factor 1.1037736 0.001
+}
+
+case_rods()
+{
+    dimension=3 two 4.1 '[species rod]' 'count = 2' '[potential spherocylinder]' 'length = 1'
+    is body_pressure.compressibility_factor 1.1058645 0.001
+}
+
+case_ellipsoids()
+{
+    dimension=3 two 6.1 '[species spheroid]' 'count = 2' '[potential hard_ellipsoid]' 'a = 1.5' 'b = 0.5' 'c = 0.5'
+    is body_pressure.compressibility_factor 1.0408236 0.001
+}
+
+# Concave: dumbbells whose free paths go through each other's waists.
+case_dumbbells()
+{
+    dimension=3 two 4.1 '[species dumbbell]' 'count = 2' '[potential union_of_spheres]' 'dumbbell = -0.5 0 0 0.5  0.5 0 0 0.5'
+    is body_pressure.compressibility_factor 1.0991109 0.001
 }
 
 # Squares and rounded bars.

@@ -19,12 +19,18 @@
  *                                            plugmc_site a, plugmc_site b, int32_t axis)
  *                                 how far a can go along +axis (0, 1, 2) before it touches b; PLUGMC_NO_RANGE: it does
  *                                 not meet it. For the pressure
+ *     PLUGMC_BODY_GAP         real body_gap(const parameters *p, plugmc_separation s,
+ *                                           const plugmc_pose *A, const plugmc_pose *B,
+ *                                           plugmc_site a, plugmc_site b, real enough, real axis[3])
+ *                                 for convex bodies, in place of OVERLAP and PATH: the width of an empty slab between the
+ *                                 two and its normal, a unit vector from a to b. The widest slab, which is as wide as the
+ *                                 two are distant; or any that is wider than `enough`. Not above 0 if they overlap
  *
  *     PLUGMC_BODY_SHAPE       static int body_shape(const void *instance, const plugmc_particle *a,
  *                                                   char *json, size_t size)
  *                                 plugmc_body.shape, behind this header under #if PLUGMC_HOST: how a is drawn
  *
- * Only OVERLAP or ENERGY is required. Always:
+ * OVERLAP, ENERGY or GAP is required. Always:
  *
  *     real body_reach(const parameters *p, plugmc_site a)    radius of the sphere around the centre that holds the body;
  *                                                            0: a does not belong to the potential
@@ -53,6 +59,41 @@ PLUGMC_FN int plugmc_is_first(plugmc_separation s, const plugmc_placed *a, const
         if (a->orientation.part[k] != b->orientation.part[k])
             return a->orientation.part[k] > b->orientation.part[k];
     return 1;
+}
+#endif
+
+#if PLUGMC_BODY & 16
+/* By how much a slab has to be wider than 0 to be there in spite of rounding. */
+PLUGMC_FN real plugmc_margin(const parameters *p, plugmc_site a, plugmc_site b)
+{
+    return (PLUGMC_SURELY - 1) * (body_reach(p, a) + body_reach(p, b));
+}
+
+PLUGMC_FN int body_overlap(const parameters *p, plugmc_separation s, const plugmc_pose *A,
+                           const plugmc_pose *B, plugmc_site a, plugmc_site b)
+{
+    real axis[3];
+    const real margin = plugmc_margin(p, a, b);
+    return !(body_gap(p, s, A, B, a, b, margin, axis) > margin);
+}
+
+/* Up to the far side of an empty slab a body cannot touch the other one. From there the next slab is looked for: these are
+ * Newton's steps on the distance of the two, which is a convex function of the way, so they never go too far. */
+PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_pose *A,
+                         const plugmc_pose *B, plugmc_site a, plugmc_site b, int32_t along)
+{
+    const real margin = plugmc_margin(p, a, b);
+    real way = 0, axis[3];
+    for (int step = 0; step < 64; step++) {
+        const real x = along == 0 ? s.x + way : s.x, y = along == 1 ? s.y + way : s.y,
+                   z = along == 2 ? s.z + way : s.z;
+        const plugmc_separation now = {x, y, z, x * x + y * y + z * z};
+        const real gap = body_gap(p, now, A, B, a, b, PLUGMC_NO_RANGE, axis);
+        if (axis[along] <= 0 && gap > -margin) return PLUGMC_NO_RANGE;
+        if (!(gap > margin)) break;
+        way += gap / axis[along];
+    }
+    return way;
 }
 #endif
 

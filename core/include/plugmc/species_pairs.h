@@ -16,6 +16,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plugmc/facets.h"
@@ -90,6 +91,46 @@ static inline real *plugmc_species_table(const plugmc_host *host, plugmc_list *o
     out->count = values ? n * n * columns : 0;
     if (!values) host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", n);
     return values;
+}
+
+/* ---- Numbers under the name of a species (PLUGMC_NUMBERS_KEY) -------------------------------- */
+
+/* The numbers under the name of a species, up to `most` into out. Returns how many, 0 if there are none. */
+static inline int plugmc_numbers_of_species(const char *lines, const char *species, double *out,
+                                            int most)
+{
+    const size_t length = strlen(species);
+    for (const char *line = lines; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, species, length) || line[length] != ' ') continue;
+        char *at = (char *)line + length, *end = at;
+        int n = 0;
+        for (; n < most; n++, at = end) {
+            if (*at == '\n') break;
+            out[n] = strtod(at, &end);
+            if (end == at) break;
+        }
+        return n;
+    }
+    return 0;
+}
+
+/* Checks that each key is the name of a species. Otherwise reports an error and returns PLUGMC_ERROR_INPUT. */
+static inline int plugmc_check_names_of_species(const plugmc_host *host, const char *lines)
+{
+    for (const char *line = lines; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        const size_t length = strcspn(line, " \n");
+        int known = !length;
+        for (int32_t s = 0; s < host->system->species_count && !known; s++) {
+            const char *name = plugmc_species_at(host->system, s)->name;
+            known = strlen(name) == length && !strncmp(name, line, length);
+        }
+        if (!known)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "%.*s is neither a key nor the name of a species", (int)length, line);
+    }
+    return PLUGMC_OK;
 }
 
 /* ---- Mixing rules --------------------------------------------------------------------------- */
