@@ -95,7 +95,7 @@ of_one_and_two_threads()
     THREADS=2 as_recorded cpu "$@"
 }
 
-test_chains_of_single_moves_are_recorded() { of_one_and_two_threads serial swap identity cluster event; }
+test_chains_of_single_moves_are_recorded() { of_one_and_two_threads serial swap identity cluster event rotate; }
 test_chains_of_cells_and_brushes_are_recorded() { of_one_and_two_threads checkerboard brush; }
 test_chains_of_trajectories_are_recorded() { of_one_and_two_threads hmc; }
 test_chains_of_changing_boxes_are_recorded() { of_one_and_two_threads volume transfer; }
