@@ -1,22 +1,12 @@
 #include "other_movers.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "engine/mover_offers.h"
 #include "parallel/team.h"
 
 /* Formulas are good to a factor of two. Nobody wants advice on a run that is over soon. */
 enum { SEVERAL = 3, LEAST_SECONDS = 10 };
-
-/* Whether this word is one of those, which have blanks between them. */
-static bool is_among(const char *words, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
-    return false;
-}
 
 static double seconds_on(double on_cpu, double on_gpu, const engine *engine)
 {
@@ -31,13 +21,13 @@ static void advise_other(const engine *engine, const mover_slot *m)
     if (!mover->same_moves || !speed_of_mover(engine, m, &speed)) return;
     const double own = seconds_on(speed.seconds, speed.gpu_seconds, engine);
     if (own * speed.trials * sweeps / (double)m->every < LEAST_SECONDS) return;
-    mover_offers offers = offers_of_movers(engine, m, engine->system.threads);
+    mover_offers offers = offers_of_movers(engine, m, engine->system.threads, mover->same_moves);
     const mover_offer *best = NULL;
     double least = INFINITY;
     for (int i = 0; i < offers.count; i++) {
         const mover_offer *o = &offers.all[i];
         const double seconds = seconds_on(o->on_cpu, o->on_gpu, engine);
-        if (*o->why_not || !is_among(mover->same_moves, o->name) || !(seconds < least)) continue;
+        if (*o->why_not || !(seconds < least)) continue;
         least = seconds;
         best = o;
     }

@@ -151,7 +151,7 @@ static const mover_slot *replaceable(const engine *engine)
 static void print_movers(const engine *engine)
 {
     const mover_slot *own = replaceable(engine);
-    mover_offers offers = offers_of_movers(engine, own, engine->system.threads);
+    mover_offers offers = offers_of_movers(engine, own, engine->system.threads, NULL);
     int width = 0;
     for (int i = 0; i < offers.count; i++)
         if ((int)strlen(offers.all[i].name) > width) width = (int)strlen(offers.all[i].name);

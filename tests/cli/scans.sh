@@ -653,7 +653,7 @@ test_scan_shares_gpus()
 {
     export LD_LIBRARY_PATH=$TWO_GPUS
     study "run.seed = 1 2 3 4"
-    edit 's/^device = .*/device = auto/; s/^sweeps = .*/sweeps = 1000/'
+    edit 's/^device = .*/device = auto/; s/^sweeps = .*/sweeps = 1000/; s/^count = .*/count = 4096/' # few stay on a CPU
     must scan study.ini # two at a time, each GPU with one
     case $(told run.gpu study/seed=*.log) in
     "0 0 0 1 " | "0 0 1 1 " | "0 1 1 1 ") ;;

@@ -102,11 +102,11 @@ int choose_device(engine *engine)
         return report_error(
             engine->report, EXIT_INPUT, engine->config.ini.path,
             config_line(&engine->config, "run", "device"),
-            "[run] device = gpu: particles with orientations are moved on the CPU only");
+            "a run of particles with orientations runs on the CPU only, but [run] device = gpu");
     engine->device.gain_on_gpu = device_gain(engine);
     if (engine->system.bodies)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu,
-                 "particles with orientations are moved on the CPU only");
+                 "a run of particles with orientations runs on the CPU only");
     else if (run->device == DEVICE_CPU)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "[run] device = cpu");
     else if (run->device == DEVICE_AUTO && !device_wants_gpu(engine, engine->device.gain_on_gpu))

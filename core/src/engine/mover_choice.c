@@ -211,7 +211,7 @@ static int refuse_division(const engine *engine, const ini_section *section,
 static int choose_for(engine *engine, const struct engine *trial, plugin_section *p)
 {
     enum { ONE_CORE = 1 };
-    mover_offers offers = offers_of_movers(trial, NULL, ONE_CORE);
+    mover_offers offers = offers_of_movers(trial, NULL, ONE_CORE, NULL);
     const bool divided = team_now()->ranks > trial->processes.all_walkers;
     bool on_gpu = false;
     const mover_offer *best =

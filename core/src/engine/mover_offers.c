@@ -127,9 +127,34 @@ static void describe(const engine *engine, const plugmc_system *system, const lo
     free(data);
 }
 
-mover_offers offers_of_movers(const engine *engine, const mover_slot *but, int threads)
+/* Whether this word is one of those, which have blanks between them. */
+static bool is_word_of(const char *words, const char *word)
 {
-    plugin_names names = movers_there();
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
+    return false;
+}
+
+/* Those of these names that there are, words between blanks, not opened yet. */
+static plugin_names movers_among(const char *words)
+{
+    plugin_names all = plugin_list(0), found = {0};
+    found.names = checked(calloc((size_t)all.count + 1, sizeof *found.names));
+    found.paths = checked(calloc((size_t)all.count + 1, sizeof *found.paths));
+    for (int i = 0; i < all.count; i++) {
+        if (!is_word_of(words, all.names[i])) continue;
+        found.names[found.count] = checked(strdup(all.names[i]));
+        found.paths[found.count++] = checked(strdup(all.paths[i]));
+    }
+    plugin_names_free(&all);
+    return found;
+}
+
+mover_offers offers_of_movers(const engine *engine, const mover_slot *but, int threads,
+                              const char *among)
+{
+    plugin_names names = among ? movers_among(among) : movers_there();
     mover_offers offers = {.all = checked(calloc((size_t)names.count + 1, sizeof *offers.all))};
     plugmc_system system = engine->system;
     system.walkers = engine->processes.all_walkers;

@@ -28,10 +28,11 @@ typedef struct mover_offers {
     int count;
 } mover_offers;
 
-/* All movers of the search path that displace particles, by name, each in the place of `but`, a mover of the run or
- * NULL. Movers of the run have their keys, others their defaults. `threads`: those that the CPU is assumed to have. Call
- * it once the plugins are configured and the ladder is built. */
-mover_offers offers_of_movers(const engine *, const mover_slot *but, int threads);
+/* Movers of the search path that displace particles, by name, each in the place of `but`, a mover of the run or
+ * NULL. Movers of the run have their keys, others their defaults. `threads`: those that the CPU is assumed to have. among:
+ * names with blanks between them; NULL: all. Call it once the plugins are configured and the ladder is built. */
+mover_offers offers_of_movers(const engine *, const mover_slot *but, int threads,
+                              const char *among);
 void mover_offers_free(mover_offers *);
 
 /* Seconds per trial move and trial moves per sweep of a mover of the run. False: not known. */
