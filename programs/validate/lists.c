@@ -14,12 +14,17 @@ typedef struct energies {
     double of_pair[MOST_PAIRS][POINTS], of_species[MOST_SPECIES][POINTS];
 } energies;
 
-static void ask(stand *s, energies *out)
+/* Up to where energies are asked; length. */
+static double end_of(const stand *s)
+{
+    const double range = stand_pair(s) ? stand_pair(s)->range(s->own->data) : INFINITY;
+    return fmin(isfinite(range) && range > 0 ? range : INFINITY,
+                stand_reach(&s->session.engine.system.box));
+}
+
+static void ask(stand *s, double end, energies *out)
 {
     const plugmc_system *system = &s->session.engine.system;
-    const double range = stand_pair(s) ? stand_pair(s)->range(s->own->data) : INFINITY,
-                 end = fmin(isfinite(range) && range > 0 ? range : INFINITY,
-                            stand_reach(&system->box));
     int pair = 0;
     *out = (energies){0};
     context_calling(&s->own->context, "energy");
@@ -63,7 +68,7 @@ static bool try_values(const list_test *l, int count, energies *out)
         used += snprintf(text + used, sizeof text - (size_t)used, " %.17g", l->values[k]);
     const bool good = !stand_open_changed(l->target, l->stand->number, STAND_POSITIONS,
                                           (stand_change){.edge = 1, .assignment = text}, &other);
-    if (good && out) ask(&other, out);
+    if (good && out) ask(&other, end_of(l->stand), out); /* a longer cutoff has a longer range */
     stand_close(&other);
     return good;
 }

@@ -323,6 +323,7 @@ static int check_turned(subject *o, findings *f)
 {
     const plugmc_system *system = &o->s->session.engine.system;
     const char *why = system->walkers < 2 ? "there is one walker"
+                      : system->bodies    ? "particles have orientations, which stay"
                       : system->rungs > 1 ? "walkers of a ladder differ"
                       : o->observable->depends_on == PLUGMC_ON_HISTORY
                           ? "it depends on the history of walkers"

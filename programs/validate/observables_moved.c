@@ -166,7 +166,9 @@ static void exchange(const subject *o, int64_t by, double *out)
 int check_alike(subject *o, findings *f)
 {
     const plugmc_system *system = system_of(o);
-    const char *why = system->species_count < 2 ? "there is one species" : not_comparable(o);
+    const char *why = system->species_count < 2 ? "there is one species"
+                      : system->bodies          ? "particles have orientations, which stay"
+                                                : not_comparable(o);
     double *values, *other, *positions;
     bool drawn = false;
     int64_t at = -1, kept = -1, i;
@@ -267,11 +269,11 @@ int check_histories(subject *o, findings *f)
 {
     const plugmc_system *system = system_of(o);
     const size_t row = 3 * (size_t)system->particles, numbers = row * (size_t)system->walkers;
-    if (o->observable->depends_on != PLUGMC_ON_HISTORY || system->walkers < 2 ||
+    if (o->observable->depends_on != PLUGMC_ON_HISTORY || system->walkers < 2 || system->bodies ||
         system->rungs > 1 || system->changes & (PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_BOX)) {
         check_not_covered(f, "histories of walkers",
                           o->observable->depends_on == PLUGMC_ON_HISTORY
-                              ? "there is one walker, or they differ in more than positions"
+                              ? "there is one walker, or walkers differ in more than positions"
                               : "results depend on the configuration alone");
         return 0;
     }

@@ -126,7 +126,10 @@ int validate_potential(const target *t, findings *f)
         if (deaths == MOST_DEATHS)
             check_not_covered(f, checks[k].name, "the plugin has ended %d checks already", deaths);
         else if (!concerns(t, &checks[k]))
-            check_not_covered(f, checks[k].name, "it has orbitals and no energy of its own");
+            check_not_covered(f, checks[k].name,
+                              plugmc_body_of(t->loaded.plugin)
+                                  ? "it is of bodies, which each run tries before it begins"
+                                  : "it has orbitals and no energy of its own");
         else if (checks[k].device == DEVICE_GPU && *t->why_no_gpu)
             check_not_covered(f, checks[k].name, "no GPU: %s", t->why_no_gpu);
         else if (apart(t, f, checks[k].name, apart_patience(t), make_check, own) == APART_DIED)

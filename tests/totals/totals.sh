@@ -111,11 +111,11 @@ step_lattice()
 
 step_sampling()
 {
-    local cost='warning: \[potential sw\] gives energies of whole configurations only, so each trial move of mover serial takes about [0-9.e-]* s; '
+    local cost='warning: \[potential sw\] gives energies of whole configurations only, so each trial move of mover auto takes about [0-9.e-]* s; '
     cp "$source"/examples/totals/silicon.* "$work"
     cd "$work"
     printf '[observable virial_pressure]\nperiod = 2\n' | cat silicon.ini - >serial.ini
-    sed '/^step = /d; /^target_acceptance/d; s/^\[mover serial\]/[mover hmc]/; s/sw_cpp/sw_fortran/' serial.ini >hmc.ini
+    sed '/^step = /d; /^target_acceptance/d; s/^\[mover auto\]/[mover hmc]/; s/sw_cpp/sw_fortran/' serial.ini >hmc.ini
     must serial serial.ini --set run.sweeps=4000
     grep -q "$cost" serial.log || fail "the cost of a trial move is not told"
     must hmc hmc.ini --set run.sweeps=2000 --set run.equilibrate=1000 --set run.seed=6

@@ -253,6 +253,14 @@ static int report_failure(const hamiltonian *h, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
+/* Of walkers that sweep one after the other: a many-body term that has failed is not asked again. */
+static bool failed_before(const hamiltonian *h, int32_t w)
+{
+    for (int32_t v = 0; v < w; v++)
+        if (h->walkers[v].code) return true;
+    return false;
+}
+
 /* Totals are called one at a time, from the main thread, as plugin.h promises. A few trial moves take
  * less time than anyone waits for; where every pair or the whole system is computed, one may take a
  * second. */
@@ -283,6 +291,7 @@ int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_mov
     reduction(|                                                                                    \
               : stopped)
     for (int32_t w = 0; w < h->system->walkers; w++)
-        stopped |= sweep_walker(&k, w, first, first + n - 1);
+        if (!(h->has_totals && failed_before(h, w)))
+            stopped |= sweep_walker(&k, w, first, first + n - 1);
     return stopped ? PLUGMC_STOPPED : report_failure(h, host);
 }
