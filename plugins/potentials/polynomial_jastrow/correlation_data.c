@@ -402,6 +402,7 @@ int correlation_data_parse(const plugmc_host *host, const char *path, const char
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for '%s'", path);
     if (!code && !found) code = FAIL(&r, "there is no START JASTROW");
     if (!code && r.inside) code = FAIL(&r, "the file ends within the Jastrow factor");
+    if (!code && out->truncation < 0) code = FAIL(&r, "the truncation order is missing");
     free(r.line);
     return code;
 }
