@@ -256,33 +256,64 @@ static void number_cells(const checkerboard *me, domain which, const uint8_t *co
     }
 }
 
+/* What the positions of a walker are made of: the origin of its cells within the box, in quanta, and a quantum, length. */
+typedef struct frame_of_cells {
+    int walker;
+    int64_t origin[3], edge[3];
+    double quantum[3];
+} frame_of_cells;
+
+static frame_of_cells frame_of(const checkerboard *me, int walker)
+{
+    frame_of_cells f = {.walker = walker};
+    for (int a = 0; a < me->cells.dimension; a++) {
+        f.edge[a] = (int64_t)CB_QUANTA * me->cells.m[a];
+        f.origin[a] = (me->origin[3 * walker + a] % f.edge[a] + f.edge[a]) % f.edge[a];
+        f.quantum[a] = me->each.of[walker].width[a] / CB_QUANTA;
+    }
+    return f;
+}
+
+/* Cell number c of a walker, in row-major order. */
+static void place_cell(const checkerboard *me, const frame_of_cells *f, int64_t c,
+                       const uint32_t *offset, double *positions)
+{
+    const int64_t particles = me->system->particles;
+    const int at[3] = {(int)(c % me->cells.m[0]), (int)(c / me->cells.m[0] % me->cells.m[1]),
+                       (int)(c / me->cells.m[0] / me->cells.m[1])};
+    const int64_t word = word_of(me, at[0], at[1], at[2]);
+    for (int k = 0; k < me->now.count[f->walker * me->cells.plane + word]; k++) {
+        const int64_t place = place_of(me, word, k);
+        const int64_t number =
+            me->cells.ids ? me->now.id[f->walker * me->cells.axis + place] : *offset + k;
+        double *out = positions + 3 * (f->walker * particles + number);
+        out[2] = 0;
+        for (int a = 0; a < me->cells.dimension; a++) {
+            int64_t q = (int64_t)CB_QUANTA * at[a] + CB_QUANTA / 2 +
+                        (int64_t)(me->now.coordinate[f->walker * me->cells.walker +
+                                                     a * me->cells.axis + place] *
+                                  (float)CB_QUANTA) +
+                        f->origin[a];
+            /* a remainder without divisions, as it is less than an edge away */
+            while (q >= f->edge[a]) q -= f->edge[a];
+            while (q < 0) q += f->edge[a];
+            out[a] = (double)q * f->quantum[a];
+        }
+    }
+}
+
 static void place_particles(const checkerboard *me, domain which, const uint32_t *offset,
                             double *positions)
 {
-    const int64_t particles = me->system->particles;
     const int64_t cells = (int64_t)me->cells.m[0] * me->cells.m[1] * me->cells.m[2];
-#pragma omp parallel for schedule(static) num_threads(me->system->threads)
-    for (int64_t i = 0; i < cells * me->cells.walkers; i++) {
-        int w = (int)(i / cells);
-        int64_t c = i % cells;
-        if (!is_among(me, which, c)) continue;
-        int at[3] = {(int)(c % me->cells.m[0]), (int)(c / me->cells.m[0] % me->cells.m[1]),
-                     (int)(c / me->cells.m[0] / me->cells.m[1])};
-        int64_t word = word_of(me, at[0], at[1], at[2]);
-        for (int k = 0; k < me->now.count[w * me->cells.plane + word]; k++) {
-            int64_t number = me->cells.ids ? me->now.id[w * me->cells.axis + place_of(me, word, k)]
-                                           : offset[w * cells + c] + k;
-            double *out = positions + 3 * (w * particles + number);
-            out[2] = 0;
-            for (int a = 0; a < me->cells.dimension; a++) {
-                int64_t edge = (int64_t)CB_QUANTA * me->cells.m[a];
-                int64_t q = (int64_t)CB_QUANTA * at[a] + CB_QUANTA / 2 +
-                            (int64_t)(me->now.coordinate[w * me->cells.walker + a * me->cells.axis +
-                                                         place_of(me, word, k)] *
-                                      (float)CB_QUANTA);
-                q = ((q + me->origin[3 * w + a]) % edge + edge) % edge;
-                out[a] = (double)q * (me->each.of[w].width[a] / CB_QUANTA);
-            }
+#pragma omp parallel num_threads(me->system->threads)
+    {
+        frame_of_cells f = {.walker = -1};
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < cells * me->cells.walkers; i++) {
+            if (!is_among(me, which, i % cells)) continue;
+            if (i / cells != f.walker) f = frame_of(me, (int)(i / cells));
+            place_cell(me, &f, i % cells, offset ? &offset[i] : NULL, positions);
         }
     }
 }
