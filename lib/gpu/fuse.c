@@ -1,7 +1,7 @@
 /* Fusion: one translation unit from the GPU source of a mover and those of all sampled potentials.
  *
  *     definitions fixed for the run      PLUGMC_DIMENSION, the mover's own, ...
- *     plugmc/device.h, plugmc/potential.h
+ *     plugmc/device.h, plugmc/potential.h, plugmc/placed.h
  *     namespace plugmc_p0 { source of the first potential; its parameters as constants }
  *     namespace plugmc_p1 { ... }
  *     numbers of the box, of species, contact distances; lists of the potentials
@@ -92,12 +92,17 @@ static void put_lists_of_terms(const fusion *f)
     for (int i = 0; i < f->count; i++)
         if (f->terms[i].field)
             fprintf(f->out, " DO(%d, plugmc_p%d)", f->terms[i].index, f->terms[i].index);
+    fputs("\n#define PLUGMC_FOR_BODIES(DO)", f->out);
+    for (int i = 0, body = 0; i < f->count; i++)
+        if (f->terms[i].body)
+            fprintf(f->out, " DO(%d, %d, plugmc_p%d)", body++, f->terms[i].index,
+                    f->terms[i].index);
     fputs("\n", f->out);
 }
 
 /* ---- All of it ---- */
 
-/* The potentials asked for with a pair or a field. One whose text is missing must not be left out
+/* The potentials asked for with a pair, a field or bodies. One whose text is missing must not be left out
  * silently: the compiler then says so. */
 static int choose_terms(fusion *f)
 {
@@ -108,7 +113,8 @@ static int choose_terms(fusion *f)
         const plugmc_plugin *plugin = f->in_double ? term->plugin : term->plugin_single;
         const plugmc_potential *potential = term->plugin->potential;
         int asked = term->sampled ? PLUGMC_FUSE_SAMPLED : PLUGMC_FUSE_MEASURED;
-        if (!(f->kernel->fuse & asked) || !potential || !(potential->pair || potential->field))
+        if (!(f->kernel->fuse & asked) || !potential ||
+            !(potential->pair || potential->field || plugmc_body_of(term->plugin)))
             continue;
         if (!term->plugin->source || !plugin || !plugin->potential) {
             fprintf(f->out,
@@ -123,6 +129,7 @@ static int choose_terms(fusion *f)
             .instance = f->in_double ? term->instance : term->instance_single,
             .pair = plugin->potential->pair,
             .field = plugin->potential->field,
+            .body = plugmc_body_of(plugin),
             .index = i,
         };
         const plugmc_pair *pair = plugin->potential->pair;
@@ -135,7 +142,8 @@ static void put_fusion(fusion *f)
 {
     fuse_system_defines(f);
     fputs("#include \"plugmc/device.h\"\n#include \"plugmc/potential.h\"\n"
-          "#include \"plugmc/functions.h\"\n#include \"plugmc/tally.h\"\n",
+          "#include \"plugmc/functions.h\"\n#include \"plugmc/tally.h\"\n"
+          "#include \"plugmc/placed.h\"\n",
           f->out);
     for (int i = 0; i < f->count; i++) fuse_term(f, &f->terms[i]);
     put_box(f);

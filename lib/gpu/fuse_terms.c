@@ -90,12 +90,14 @@ void fuse_defines(const fusion *f)
 void fuse_system_defines(const fusion *f)
 {
     const plugmc_system *s = f->system;
-    int energies = 0, contacts = 0, fields = 0;
+    int energies = 0, contacts = 0, fields = 0, bodies = 0, body_energies = 0;
     for (int i = 0; i < f->count; i++) {
         const fused_term *t = &f->terms[i];
         energies += t->pair && t->pair->functions & PLUGMC_PAIR_ENERGY;
         contacts |= t->pair && t->pair->functions & PLUGMC_PAIR_CONTACT;
         fields += t->field != NULL;
+        bodies += t->body != NULL;
+        body_energies += t->body && t->body->functions & PLUGMC_BODY_ENERGY;
     }
     const struct {
         const char *name;
@@ -110,6 +112,8 @@ void fuse_system_defines(const fusion *f)
         {"PLUGMC_ENERGY_TERMS", energies},
         {"PLUGMC_CONTACTS", contacts},
         {"PLUGMC_FIELDS", fields},
+        {"PLUGMC_BODIES", bodies},
+        {"PLUGMC_BODY_ENERGIES", body_energies},
         {"PLUGMC_POSITION_DEPENDENT", f->places},
         {"PLUGMC_BOX_CHANGES", (s->changes & PLUGMC_CHANGED_BOX) != 0},
         {"PLUGMC_TERMS", s->term_count},
@@ -217,7 +221,9 @@ void fuse_term(const fusion *f, const fused_term *t)
     fwrite(author->source, 1, (size_t)(author->source_end - author->source), f->out);
     fputs("\n", f->out);
     fuse_line(f->out, "fused by plugmc");
-    fputs("#undef PLUGMC_PAIR\n#undef PLUGMC_FIELD\n#undef PLUGMC_VARIATIONAL\n", f->out);
+    fputs(
+        "#undef PLUGMC_PAIR\n#undef PLUGMC_FIELD\n#undef PLUGMC_VARIATIONAL\n#undef PLUGMC_BODY\n",
+        f->out);
     put_texts(f, t);
     put_lists(f, t);
     fputs("PLUGMC_FN parameters plugmc_parameters()\n{\n    parameters p = {};\n", f->out);

@@ -3,6 +3,7 @@
 #define PLUGMC_FUSION_H
 
 #include "gpu/gpu.h"
+#include "plugmc/body_facet.h"
 
 /* A potential as the kernel at hand sees it: in float, or in double if the mover asks for it. */
 typedef struct fused_term {
@@ -11,6 +12,7 @@ typedef struct fused_term {
     const void *instance;
     const plugmc_pair *pair;   /* NULL without the facet */
     const plugmc_field *field; /* NULL without the facet */
+    const plugmc_body *body;   /* NULL without the facet */
     int index;                 /* K of namespace plugmc_pK: its place in system->terms */
 } fused_term;
 

@@ -324,7 +324,9 @@ static int needs_host(const energy *e, const plugmc_view *view)
 {
     for (int32_t t = 0; t < e->terms; t++) {
         const plugmc_potential *p = plugmc_term_at(e->system, e->term[t])->plugin->potential;
-        if (p->total && !p->total->on_device) return 1;
+        if ((p->total && !p->total->on_device) ||
+            bodies_have_energy(plugmc_term_at(e->system, e->term[t])->plugin))
+            return 1;
         if (is_whole(p)) continue;
         if (p->field || (has_pair_energy(p) && !sums_on_device(e, view))) return 1;
     }

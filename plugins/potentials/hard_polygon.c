@@ -18,6 +18,9 @@ typedef struct parameters {
     plugmc_list
         corners; /* [corners][5]: x, y, outward normal of the edge that begins there, its distance from 0 */
     plugmc_list shapes; /* [species][5]: first corner, corners, reach, core, area */
+    /* Of the only species, which a kernel has as constants: its loops have a fixed length. Else `only` is 0. */
+    int64_t only;
+    real only_reach, only_core, only_radius;
 } parameters;
 
 PLUGMC_FN real of_shape(const parameters *p, plugmc_site a, int what)
@@ -25,8 +28,32 @@ PLUGMC_FN real of_shape(const parameters *p, plugmc_site a, int what)
     return p->shapes.values[5 * a.species + what];
 }
 
-PLUGMC_FN real body_reach(const parameters *p, plugmc_site a) { return of_shape(p, a, 2); }
-PLUGMC_FN real body_core(const parameters *p, plugmc_site a) { return of_shape(p, a, 3); }
+PLUGMC_FN int32_t first_corner(const parameters *p, plugmc_site a)
+{
+    return p->only ? 0 : (int32_t)of_shape(p, a, 0);
+}
+
+PLUGMC_FN int32_t number_of_corners(const parameters *p, plugmc_site a)
+{
+    return p->only ? (int32_t)p->only : (int32_t)of_shape(p, a, 1);
+}
+
+PLUGMC_FN real body_reach(const parameters *p, plugmc_site a)
+{
+    return p->only ? p->only_reach : of_shape(p, a, 2);
+}
+
+PLUGMC_FN real body_core(const parameters *p, plugmc_site a)
+{
+    return p->only ? p->only_core : of_shape(p, a, 3);
+}
+
+/* Of the disk that rounds it. */
+PLUGMC_FN real radius_of(const parameters *p, plugmc_site a)
+{
+    return p->only ? p->only_radius : p->radii.values[a.species];
+}
+
 PLUGMC_FN real body_volume(const parameters *p, plugmc_site a) { return of_shape(p, a, 4); }
 
 /* A polygon as another one sees it: in the frame of that one. */
@@ -40,8 +67,8 @@ typedef struct seen {
 PLUGMC_FN seen seen_from(const parameters *p, const plugmc_pose *A, const plugmc_pose *B,
                          plugmc_site b, real rx, real ry)
 {
-    seen out = {p->corners.values + 5 * (int32_t)of_shape(p, b, 0),
-                (int32_t)of_shape(p, b, 1),
+    seen out = {p->corners.values + 5 * first_corner(p, b),
+                number_of_corners(p, b),
                 A->x[0] * B->x[0] + A->x[1] * B->x[1],
                 A->x[0] * B->x[1] - A->x[1] * B->x[0],
                 A->x[0] * rx + A->x[1] * ry,
@@ -49,35 +76,31 @@ PLUGMC_FN seen seen_from(const parameters *p, const plugmc_pose *A, const plugmc
     return out;
 }
 
-/* The edge of a that looks towards the other polygon most. */
-PLUGMC_FN int32_t facing_edge(const real *edges, int32_t n, const seen *o)
+/* The largest distance of the other polygon from the lines along the edges of a, or one that is `enough`; anything up to
+ * `margin` if none is larger. An edge is looked at if the other one would be more than `margin` apart from its line, were it
+ * the disk inside of it, of radius `core`. */
+PLUGMC_FN real widest_gap(const parameters *p, plugmc_site a, const seen *o, real core, real margin,
+                          real enough)
 {
-    int32_t facing = 0;
-    real most = -PLUGMC_NO_RANGE;
-    for (int32_t e = 0; e < n; e++) {
-        const real along = edges[5 * e + 2] * o->x + edges[5 * e + 3] * o->y - edges[5 * e + 4];
-        facing = along > most ? e : facing;
-        most = along > most ? along : most;
-    }
-    return facing;
-}
-
-/* The largest distance of the other polygon from the lines along the edges of a, or one that is `enough`. */
-PLUGMC_FN real widest_gap(const parameters *p, plugmc_site a, const seen *o, real enough)
-{
-    const real *edges = p->corners.values + 5 * (int32_t)of_shape(p, a, 0);
-    const int32_t n = (int32_t)of_shape(p, a, 1), first = facing_edge(edges, n, o);
-    real widest = -PLUGMC_NO_RANGE;
-    for (int32_t k = 0; k < n && !(widest > enough); k++) {
-        const int32_t e = first + k < n ? first + k : first + k - n;
+    const real *edges = p->corners.values + 5 * first_corner(p, a);
+    const int32_t n = number_of_corners(p, a);
+    real widest = -PLUGMC_NO_RANGE, along = 0;
+    for (int32_t e = -1; !(widest > enough);) {
+        /* Threads of a GPU wait for each other behind this loop, not in it. */
+        do {
+            e++;
+            along =
+                e < n ? edges[5 * e + 2] * o->x + edges[5 * e + 3] * o->y - edges[5 * e + 4] : 0;
+        } while (e < n && !(along - core > margin));
+        if (e >= n) break;
         const real nx = edges[5 * e + 2], ny = edges[5 * e + 3];
         const real ux = nx * o->c + ny * o->s, uy = ny * o->c - nx * o->s; /* the other's frame */
         real least = PLUGMC_NO_RANGE;
         for (int32_t c = 0; c < o->n; c++) {
-            const real along = ux * o->corners[5 * c] + uy * o->corners[5 * c + 1];
-            least = along < least ? along : least;
+            const real out = ux * o->corners[5 * c] + uy * o->corners[5 * c + 1];
+            least = out < least ? out : least;
         }
-        const real gap = nx * o->x + ny * o->y + least - edges[5 * e + 4];
+        const real gap = along + least;
         widest = gap > widest ? gap : widest;
     }
     return widest;
@@ -86,8 +109,8 @@ PLUGMC_FN real widest_gap(const parameters *p, plugmc_site a, const seen *o, rea
 /* Square of the distance of the corners of the other one from the edges of a, the smallest one. */
 PLUGMC_FN real corner_distance(const parameters *p, plugmc_site a, const seen *o)
 {
-    const real *edges = p->corners.values + 5 * (int32_t)of_shape(p, a, 0);
-    const int32_t n = (int32_t)of_shape(p, a, 1);
+    const real *edges = p->corners.values + 5 * first_corner(p, a);
+    const int32_t n = number_of_corners(p, a);
     real least = PLUGMC_NO_RANGE;
     for (int32_t k = 0; k < o->n; k++) {
         const real u = o->corners[5 * k], v = o->corners[5 * k + 1], x = o->x + o->c * u - o->s * v,
@@ -108,13 +131,16 @@ PLUGMC_FN real corner_distance(const parameters *p, plugmc_site a, const seen *o
 PLUGMC_FN int body_overlap(const parameters *p, plugmc_separation s, const plugmc_pose *A,
                            const plugmc_pose *B, plugmc_site a, plugmc_site b)
 {
-    const real round = p->radii.values[a.species] + p->radii.values[b.species],
+    const real round = radius_of(p, a) + radius_of(p, b),
                margin = (PLUGMC_SURELY - 1) * (body_reach(p, a) + body_reach(p, b));
     const seen other = seen_from(p, A, B, b, -s.x, -s.y);
-    const real gap = widest_gap(p, a, &other, round + margin);
+    const real gap =
+        widest_gap(p, a, &other, body_core(p, b) - radius_of(p, b), margin, round + margin);
     if (gap > round + margin) return 0;
     const seen first = seen_from(p, B, A, a, s.x, s.y);
-    const real back = widest_gap(p, b, &first, round + margin), wider = gap > back ? gap : back;
+    const real back = widest_gap(p, b, &first, body_core(p, a) - radius_of(p, a), margin,
+                                 round + margin),
+               wider = gap > back ? gap : back;
     if (back > round + margin) return 0;
     if (wider <= margin) return 1;
     const real mine = corner_distance(p, a, &other), others = corner_distance(p, b, &first),
@@ -145,11 +171,10 @@ PLUGMC_FN void meets_disk(real along, real across, real radius, real *nearest, r
 PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_pose *A,
                          const plugmc_pose *B, plugmc_site a, plugmc_site b, int32_t axis)
 {
-    const int32_t first = (int32_t)of_shape(p, a, 0), n = (int32_t)of_shape(p, a, 1),
-                  second = (int32_t)of_shape(p, b, 0), m = (int32_t)of_shape(p, b, 1);
+    const int32_t first = first_corner(p, a), n = number_of_corners(p, a),
+                  second = first_corner(p, b), m = number_of_corners(p, b);
     const int32_t other = 1 - axis;
-    const real round = p->radii.values[a.species] + p->radii.values[b.species],
-               apart[2] = {-s.x, -s.y};
+    const real round = radius_of(p, a) + radius_of(p, b), apart[2] = {-s.x, -s.y};
     real nearest = PLUGMC_NO_RANGE, farthest = -PLUGMC_NO_RANGE;
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = 0; j < m; j++) {
@@ -286,6 +311,12 @@ static int configure(void *instance, const plugmc_host *host)
     p->corners = (plugmc_list){corners, 5 * total};
     p->shapes = (plugmc_list){shapes, 5 * species};
     p->radii = (plugmc_list){radii, species};
+    if (species == 1 && !code) {
+        p->only = total;
+        p->only_reach = shapes[2];
+        p->only_core = shapes[3];
+        p->only_radius = radii[0];
+    }
     return code;
 }
 
@@ -293,7 +324,7 @@ static int body_shape(const void *instance, const plugmc_particle *a, char *json
 {
     const parameters *p = instance;
     const plugmc_site site = plugmc_site_of_body(a);
-    const int32_t first = (int32_t)of_shape(p, site, 0), n = (int32_t)of_shape(p, site, 1);
+    const int32_t first = first_corner(p, site), n = number_of_corners(p, site);
     size_t length = 0;
     for (int32_t k = -1; k <= n; k++) { /* what is before the corners, each, what is behind them */
         char *to = length < size ? json + length : NULL;
@@ -322,6 +353,10 @@ static const plugmc_parameter table[] = {
     PLUGMC_LIST_DERIVED(parameters, radii, "radius of each species"),
     PLUGMC_LIST_DERIVED(parameters, corners, "corners and edges of all polygons"),
     PLUGMC_LIST_DERIVED(parameters, shapes, "corners and size of each polygon"),
+    PLUGMC_INTEGER_DERIVED(parameters, only, "corners of the only species; 0: there are several"),
+    PLUGMC_REAL_DERIVED(parameters, only_reach, "its reach"),
+    PLUGMC_REAL_DERIVED(parameters, only_core, "radius of a disk inside of it"),
+    PLUGMC_REAL_DERIVED(parameters, only_radius, "radius of the disk that rounds it"),
     PLUGMC_NUMBERS_KEY(
         parameters, vertices, -1e6, 1e6,
         "NAME is a species: x and y of the corners of its polygon, counter-clockwise"),

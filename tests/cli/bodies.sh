@@ -157,7 +157,7 @@ test_bodies_that_cannot_be()
     sed -i 's/^\[mover serial\]/[potential hard_disk]\n&/' sim.ini
     no 'nothing to turn'
     squares
-    no 'runs on the CPU only, but [run] device = gpu' --set run.device=gpu
+    no 'on the CPU only, but [run] device = gpu' --set run.device=gpu
     squares
     sed -i 's/^\[mover serial\]/[mover checkerboard]\ntrials = 4/' sim.ini
     no 'supports the facets'

@@ -39,28 +39,7 @@
  *
  * Spheres are compared first. Bodies whose spheres inside overlap, overlap; those whose spheres around are apart, are.
  * The two are always handed over in the same order, so the answer does not depend on which of them moves. */
-#ifndef PLUGMC_BODY_H
-#define PLUGMC_BODY_H
-/* One of two bodies. */
-typedef struct plugmc_placed {
-    plugmc_site site;
-    plugmc_orientation orientation;
-    plugmc_pose pose;
-} plugmc_placed;
-
-/* Whether a is the first of the two. */
-PLUGMC_FN int plugmc_is_first(plugmc_separation s, const plugmc_placed *a, const plugmc_placed *b)
-{
-    if (a->site.species != b->site.species) return a->site.species < b->site.species;
-    if (s.x != 0) return s.x > 0;
-    if (s.y != 0) return s.y > 0;
-    if (s.z != 0) return s.z > 0;
-    for (int k = 0; k < 4; k++)
-        if (a->orientation.part[k] != b->orientation.part[k])
-            return a->orientation.part[k] > b->orientation.part[k];
-    return 1;
-}
-#endif
+#include "plugmc/placed.h"
 
 #if PLUGMC_BODY & 16
 /* By how much a slab has to be wider than 0 to be there in spite of rounding. */
@@ -145,7 +124,28 @@ PLUGMC_FN real plugmc_range_of_bodies(const parameters *p)
 #endif
 }
 
+/* Two bodies, of which the pose of a is known. Returns 1 if they overlap, else 0, and their energy is added to *energy. */
+PLUGMC_FN int plugmc_bodies_meet(const parameters *p, plugmc_separation s, const plugmc_placed *a,
+                                 plugmc_placed *b, int32_t dimension, real *energy)
+{
+    const real range = plugmc_range_of_bodies(p);
+    const int near = s.r2 < range * range;
+#if PLUGMC_BODY & 1
+    const int meet = plugmc_spheres_meet(p, s, a->site, b->site);
+#else
+    const int meet = -1;
+#endif
+    if ((meet < 0 && !near) || !(body_reach(p, b->site) > 0)) return 0;
+    if (meet > 0) return 1;
+    b->pose = plugmc_pose_of(&b->orientation, dimension);
+    if (meet == 0 && plugmc_bodies_overlap(p, s, a, b)) return 1;
+    if (near) *energy += plugmc_energy_of_bodies(p, s, a, b);
+    return 0;
+}
+
 #if PLUGMC_HOST
+#include "plugmc/body_facet.h"
+
 PLUGMC_FN plugmc_site plugmc_site_of_body(const plugmc_particle *a)
 {
     return (plugmc_site){(real)a->charge, (real)a->diameter, a->species};
@@ -187,8 +187,7 @@ static PLUGMC_TARGETS int64_t plugmc_body_energy(const void *instance, const plu
     const parameters *p = (const parameters *)instance;
     const plugmc_placed a = {plugmc_site_of_body(probe), *turned,
                              plugmc_pose_of(turned, box->dimension)};
-    const real at[3] = {(real)probe->x, (real)probe->y, (real)probe->z},
-               range = plugmc_range_of_bodies(p);
+    const real at[3] = {(real)probe->x, (real)probe->y, (real)probe->z};
     plugmc_images images;
     const int mode = plugmc_images_of(box, periodic, &images);
     int64_t overlaps = 0;
@@ -199,18 +198,34 @@ static PLUGMC_TARGETS int64_t plugmc_body_energy(const void *instance, const plu
             at[0] - ((const real *)others->x)[j], at[1] - ((const real *)others->y)[j],
             at[2] - ((const real *)others->z)[j], &images, mode);
         plugmc_placed b = {plugmc_site_of_other(others, j), orientations[j], {{0}, {0}, {0}}};
-        const int meet =
-            PLUGMC_BODY & PLUGMC_BODY_OVERLAP ? plugmc_spheres_meet(p, s, a.site, b.site) : -1;
-        const int near = s.r2 < range * range;
-        if ((meet < 0 && !near) || !(body_reach(p, b.site) > 0)) continue;
-        b.pose = plugmc_pose_of(&b.orientation, box->dimension);
-        if (meet > 0 || (meet == 0 && plugmc_bodies_overlap(p, s, &a, &b)))
-            overlaps++;
-        else if (near)
-            sum += (double)plugmc_energy_of_bodies(p, s, &a, &b);
+        real u = 0;
+        overlaps += plugmc_bodies_meet(p, s, &a, &b, box->dimension, &u);
+        sum += (double)u;
     }
     *energy += sum;
     return overlaps;
+}
+
+static PLUGMC_TARGETS int plugmc_body_meet(const void *instance, int32_t dimension,
+                                           const plugmc_particle *probe,
+                                           const plugmc_orientation *turned,
+                                           const plugmc_particles *others,
+                                           const plugmc_orientation *orientations, void *energy)
+{
+    const parameters *p = (const parameters *)instance;
+    const plugmc_placed a = {plugmc_site_of_body(probe), *turned,
+                             plugmc_pose_of(turned, dimension)};
+    real u = 0;
+    if (!(body_reach(p, a.site) > 0)) return 0;
+    for (int64_t j = 0; j < others->n; j++) {
+        const real x = ((const real *)others->x)[j], y = ((const real *)others->y)[j],
+                   z = ((const real *)others->z)[j];
+        const plugmc_separation s = {x, y, z, x * x + y * y + z * z};
+        plugmc_placed b = {plugmc_site_of_other(others, j), orientations[j], {{0}, {0}, {0}}};
+        if (plugmc_bodies_meet(p, s, &a, &b, dimension, &u)) return 1;
+    }
+    *(real *)energy += u;
+    return 0;
 }
 
 #if PLUGMC_BODY & PLUGMC_BODY_PATH
@@ -258,6 +273,7 @@ static const plugmc_body plugmc_body_facet = {.size = sizeof(plugmc_body),
                                               .volume = plugmc_body_volume,
                                               .range = plugmc_body_range,
                                               .energy = plugmc_body_energy,
+                                              .meet = plugmc_body_meet,
                                               .paths = plugmc_body_paths,
                                               .shape = body_shape};
 /* For the descriptor of a potential that has bodies alone. */

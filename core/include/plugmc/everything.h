@@ -2,6 +2,7 @@
 #ifndef PLUGMC_EVERYTHING_H
 #define PLUGMC_EVERYTHING_H
 
+#include "plugmc/body_facet.h"
 #include "plugmc/driver.h"
 #include "plugmc/macrostates.h"
 #include "plugmc/observable.h"

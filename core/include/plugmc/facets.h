@@ -100,46 +100,6 @@ typedef struct plugmc_field {
     int (*derivatives)(const void *instance, const plugmc_particle *, plugmc_derivatives *out);
 } plugmc_field;
 
-/* Body facet, made by plugmc/body.h: pairs of particles that have an orientation. It is an extension that a potential
- * offers. In a run with such a potential every particle has an orientation. A particle whose reach is 0 does not belong to
- * the potential. */
-#define PLUGMC_BODY_FACET "plugmc.body/1"
-typedef struct plugmc_body {
-    uint32_t size;
-    int32_t functions; /* PLUGMC_BODY_*: functions that the author wrote */
-    /* Radius of the smallest sphere around the centre that holds the body; of the largest one inside of it (0: not
-     * known); volume, area in two dimensions. Length, length^dimension. */
-    double (*reach)(const void *instance, const plugmc_particle *);
-    double (*core)(const void *instance, const plugmc_particle *);
-    double (*volume)(const void *instance, const plugmc_particle *);
-    /* Distance of centres from which the energy is exactly 0; 0 without an energy. */
-    double (*range)(const void *instance);
-    /* Adds the energy of the probe with n others to *energy. Returns how many of them overlap with the probe; if any,
-     * the energy is meaningless. The answer for a pair is the same, to the bit, whichever of the two is the probe.
-     * `turned` is the orientation of the probe, orientations [n] those of the others. */
-    int64_t (*energy)(const void *instance, const plugmc_box *box, int periodic,
-                      const plugmc_particle *probe, const plugmc_orientation *turned,
-                      const plugmc_particles *others, const plugmc_orientation *orientations,
-                      double *energy);
-    /* How far the probe can go along +axis (0, 1, 2) before it touches each of n others, out [n], length; INFINITY: it
-     * does not meet it. The others are where they are, without images. NULL without PLUGMC_BODY_PATH. */
-    void (*paths)(const void *instance, int32_t dimension, int32_t axis,
-                  const plugmc_particle *probe, const plugmc_orientation *turned,
-                  const plugmc_particles *others, const plugmc_orientation *orientations,
-                  double *out);
-    /* The body as programs that draw it know it: JSON by GSD's schema (particles/type_shapes), e.g. {"type": "Polygon",
-     * "rounding_radius": 0, "vertices": [[x, y], ...]}, "Ellipsoid" with radii a, b, c, "ConvexPolyhedron" or "Sphere",
-     * in the axes of plugmc_pose and from the centre on. Written to json [size] as snprintf does: returns the length of the
-     * text, which does not fit if that is `size` or more. NULL without PLUGMC_BODY_SHAPE. */
-    int (*shape)(const void *instance, const plugmc_particle *, char *json, size_t size);
-} plugmc_body;
-
-/* The body facet that a potential offers; NULL: none. */
-static inline const plugmc_body *plugmc_body_of(const plugmc_plugin *potential)
-{
-    return (const plugmc_body *)plugmc_offered(potential, PLUGMC_BODY_FACET);
-}
-
 /* The facets of a potential; NULL if it does not have one. */
 typedef struct plugmc_potential {
     uint32_t size;

@@ -19,6 +19,8 @@
  *                           number of those with PLUGMC_PAIR_POSITIONS
  *     PLUGMC_CONTACTS       1: a pair potential has a hard core
  *     PLUGMC_FIELDS         number of one-body potentials
+ *     PLUGMC_BODIES         number of potentials of bodies (plugmc/body.h)
+ *     PLUGMC_BODY_ENERGIES  number of those with an energy
  *     PLUGMC_REAL           float or double
  *     PLUGMC_KT             double: k_B T in the potentials' unit of energy
  *     PLUGMC_OVER_KT        double: 1 / (k_B T)
@@ -32,6 +34,7 @@
  *     PLUGMC_FOR_ENERGIES(DO)      DO(k, term, ns): pair potentials with an energy; k counts them, `term` is the
  *                                  index among all potentials, `ns` the namespace
  *     PLUGMC_FOR_FIELDS(DO)        DO(term, ns): one-body potentials
+ *     PLUGMC_FOR_BODIES(DO)        DO(k, term, ns): potentials of bodies; k counts them
  *     PLUGMC_FOR_PAIR_VARIATIONAL(DO), PLUGMC_FOR_FIELD_VARIATIONAL(DO)
  *                                  DO(first, ns): potentials with sums of variational parameters; `first` is the
  *                                  index of the potential's first sum
@@ -300,6 +303,53 @@ PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation, plugmc_site, plugmc_si
                                        real *) = delete;
 PLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_separation, plugmc_site, plugmc_site,
                                                 const double *, real *, real *, real *) = delete;
+#endif
+
+/* ---- Bodies -------------------------------------------------------------------------------- */
+
+#if PLUGMC_BODIES
+/* Sums of energies of bodies, one per potential. */
+typedef struct plugmc_body_sums {
+    real term[PLUGMC_BODIES];
+} plugmc_body_sums;
+
+/* Separation a - b of two bodies, of which the pose of a is known; that of b is set if it is needed. Returns 1 if they
+ * overlap by any potential, else 0, and their energies are added to the sums. */
+PLUGMC_FN int plugmc_meet(plugmc_separation s, const plugmc_placed *a, plugmc_placed *b,
+                          plugmc_body_sums *sums)
+{
+    int overlap = 0;
+#define PLUGMC_DO(k, t, ns)                                                                        \
+    {                                                                                              \
+        const ns::parameters p = ns::plugmc_parameters();                                          \
+        if (!overlap && ns::body_reach(&p, a->site) > 0)                                           \
+            overlap = ns::plugmc_bodies_meet(&p, s, a, b, PLUGMC_DIMENSION, &sums->term[k]);       \
+    }
+    PLUGMC_FOR_BODIES(PLUGMC_DO)
+#undef PLUGMC_DO
+    return overlap;
+}
+
+/* Change of the energy, each potential's; with multipliers [PLUGMC_TERMS], of -ln p. */
+PLUGMC_FN real plugmc_body_change(const plugmc_body_sums *from, const plugmc_body_sums *to)
+{
+    real total = 0;
+#define PLUGMC_DO(k, t, ns) total += to->term[k] - from->term[k];
+    PLUGMC_FOR_BODIES(PLUGMC_DO)
+#undef PLUGMC_DO
+    return total;
+}
+
+PLUGMC_FN real plugmc_body_change_weighted(const plugmc_body_sums *from, const plugmc_body_sums *to,
+                                           const double *multipliers)
+{
+    real total = 0;
+#define PLUGMC_DO(k, t, ns)                                                                        \
+    if (multipliers[t] != 0) total += (to->term[k] - from->term[k]) * (real)multipliers[t];
+    PLUGMC_FOR_BODIES(PLUGMC_DO)
+#undef PLUGMC_DO
+    return total;
+}
 #endif
 
 /* ---- One-body potentials ------------------------------------------------------------------- */

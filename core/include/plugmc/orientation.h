@@ -128,30 +128,42 @@ PLUGMC_FN void plugmc_turn_in_plane(plugmc_orientation *o, int32_t angle)
 
 /* ---- Random orientations -------------------------------------------------------------------- */
 
-/* A random turn by at most `step` (rad, up to pi), by draw 0 of PLUGMC_PURPOSE_ORIENTATION. In two dimensions the angle is
- * uniform; in three, about one of the axes of space, tan(angle / 4) is. A turn and its reverse are equally probable.
- * Returns 0 if the trial has to be rejected: see plugmc_turn_in_space. */
+/* The largest of random turns by at most `step` (rad, up to pi), as plugmc_turn_by takes it: in two dimensions the angle
+ * in 2^-24 turns; in three tan(step / 4), by its series: step / 4 is at most pi / 4. */
+PLUGMC_FN double plugmc_largest_turn(int32_t dimension, double step)
+{
+    const double q = step / 4, g = q * q;
+    if (dimension == 2) return (double)(int32_t)(step * (PLUGMC_WHOLE_TURN / 6.283185307179586));
+    const double largest =
+        q * (1 + g * (1.0 / 3 + g * (2.0 / 15 + g * (17.0 / 315 + g * (62.0 / 2835)))));
+    return largest < 1 ? largest : 1;
+}
+
+/* A random turn by these words. In two dimensions the angle is uniform; in three, about one of the axes of space,
+ * tan(angle / 4) is. A turn and its reverse are equally probable. Returns 0 if the trial has to be rejected: see
+ * plugmc_turn_in_space. */
+PLUGMC_FN int plugmc_turn_by(plugmc_random random, int32_t dimension, double largest,
+                             plugmc_orientation *o)
+{
+    const int backward = random.word[1] & 1;
+    if (dimension == 2) {
+        const int32_t angle = (int32_t)plugmc_below(random.word[0], (uint32_t)largest + 1);
+        plugmc_turn_in_plane(o, backward ? -angle : angle);
+        return 1;
+    }
+    const int32_t tangent =
+        (int32_t)rint(largest * plugmc_uniform_double(random.word[2], random.word[3]) * 0x1p30);
+    return plugmc_turn_in_space(o, (int32_t)plugmc_below(random.word[0], 3),
+                                backward ? -tangent : tangent);
+}
+
+/* A random turn by at most `step` (rad, up to pi), by draw 0 of PLUGMC_PURPOSE_ORIENTATION. */
 PLUGMC_FN int plugmc_draw_turn(plugmc_seed seed, uint64_t sweep, uint32_t walker, uint32_t index,
                                int32_t dimension, double step, plugmc_orientation *o)
 {
     const plugmc_random random =
         plugmc_draw(seed, sweep, walker, index, PLUGMC_PURPOSE_ORIENTATION, 0);
-    const int backward = random.word[1] & 1;
-    if (dimension == 2) {
-        const int32_t largest = (int32_t)(step * (PLUGMC_WHOLE_TURN / 6.283185307179586)),
-                      angle = (int32_t)plugmc_below(random.word[0], (uint32_t)largest + 1);
-        plugmc_turn_in_plane(o, backward ? -angle : angle);
-        return 1;
-    }
-    /* tan(step / 4), by its series: step / 4 is at most pi / 4 */
-    const double q = step / 4, g = q * q;
-    const double largest =
-        q * (1 + g * (1.0 / 3 + g * (2.0 / 15 + g * (17.0 / 315 + g * (62.0 / 2835)))));
-    const int32_t tangent =
-        (int32_t)rint((largest < 1 ? largest : 1) *
-                      plugmc_uniform_double(random.word[2], random.word[3]) * 0x1p30);
-    return plugmc_turn_in_space(o, (int32_t)plugmc_below(random.word[0], 3),
-                                backward ? -tangent : tangent);
+    return plugmc_turn_by(random, dimension, plugmc_largest_turn(dimension, step), o);
 }
 
 /* An orientation of uniform (Haar) measure. In three dimensions the first of draws 1, 2, ... 127 of

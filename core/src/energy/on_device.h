@@ -9,6 +9,8 @@
  * which the caller frees. */
 int on_device_text(const plugmc_plugin *mover, plugmc_gpu_source *out, char **joined);
 /* Compiles kernels and allocates memory. Only the first call does anything. Failures are reported by `host`. */
+/* Whether energies are summed on the device: not those of bodies. */
+bool on_device_sums(const hamiltonian *, const plugmc_host *host);
 int on_device_open(hamiltonian *, const plugmc_host *host);
 void on_device_close(hamiltonian *);
 

@@ -243,7 +243,8 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
     const bool counts = h->system->changes & PLUGMC_CHANGED_COUNT,
                walks = on_device_walks(h, mover->mover, proposal);
     mover_kernels *k;
-    if (!can(h, host, mover, proposal) || (counts && !walks)) return PLUGMC_UNANSWERED;
+    if (!on_device_sums(h, host) || !can(h, host, mover, proposal) || (counts && !walks))
+        return PLUGMC_UNANSWERED;
     int code = make_memory(h, host);
     if (!code) code = find_kernels(h, host, mover, proposal, &k);
     if (!code) code = put_parameters(host, k, proposal);

@@ -45,11 +45,20 @@ double device_gain(const engine *engine)
     return isfinite(speed.gpu_seconds) ? speed.seconds / speed.gpu_seconds : 0;
 }
 
+/* Whether a mover has bodies on a GPU. Those that ask the core do not: their energies are summed on the host. */
+static bool keeps_bodies_there(const engine *engine)
+{
+    for (int k = 0; k < engine->mover_count; k++)
+        if (!engine->movers[k].by_core && engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU)
+            return true;
+    return false;
+}
+
 /* One that needs a GPU has it, and others that know the CPU alone then work there, beside it. */
 bool device_wants_gpu(const engine *engine, double gain)
 {
     const mover_slot *m = working(engine);
-    if (engine->system.bodies) return false;
+    if (engine->system.bodies && !keeps_bodies_there(engine)) return false;
     for (int k = 0; k < engine->mover_count; k++)
         if (!(engine->movers[k].mover->needs & PLUGMC_RUNS_ON_CPU)) return true;
     if (!engine->mover_count) return true;
@@ -98,15 +107,17 @@ int choose_device(engine *engine)
         return report_error(engine->report, EXIT_INPUT, no_cpu->context.file, no_cpu->context.line,
                             "mover '%s' runs on a GPU only, but [run] device = cpu",
                             no_cpu->loaded.name);
-    if (engine->system.bodies && run->device == DEVICE_GPU)
+    const bool bodies_on_cpu = engine->system.bodies && !keeps_bodies_there(engine);
+    if (bodies_on_cpu && run->device == DEVICE_GPU)
         return report_error(
             engine->report, EXIT_INPUT, engine->config.ini.path,
             config_line(&engine->config, "run", "device"),
-            "a run of particles with orientations runs on the CPU only, but [run] device = gpu");
+            "the movers of this run turn and displace particles with orientations on the CPU "
+            "only, but [run] device = gpu");
     engine->device.gain_on_gpu = device_gain(engine);
-    if (engine->system.bodies)
+    if (bodies_on_cpu)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu,
-                 "a run of particles with orientations runs on the CPU only");
+                 "its movers turn and displace particles with orientations on the CPU only");
     else if (run->device == DEVICE_CPU)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "[run] device = cpu");
     else if (run->device == DEVICE_AUTO && !device_wants_gpu(engine, engine->device.gain_on_gpu))

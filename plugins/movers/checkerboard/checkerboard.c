@@ -12,6 +12,8 @@
  * sums of coordinates exact (see checkerboard.cu); CPU and GPU then take the same decisions. The
  * CPU treats 16 cells at once, a lane each (row.c), or, where many particles are near a cell, 32
  * particles near one cell at once (wide.c).
+ *
+ * The same files, compiled with CB_BODIES, are the mover checkerboard_bodies, for particles with orientations: bodies.c.
  */
 #include "checkerboard.h"
 
@@ -28,6 +30,7 @@ static int prepare(void *instance, const plugmc_host *host)
 {
     checkerboard *me = (checkerboard *)instance;
     if (!me->system) TRY(geometry(me, host));
+    if (CB_BODIES) TRY(prepare_bodies(me, host));
     me->origin = (int64_t *)host->allocate(host->context, sizeof(int64_t) * 3 * me->cells.walkers);
     if (!me->origin || !allocate_store(me, &me->now) || !allocate_store(me, &me->next))
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the cells (%.0f MiB)",
@@ -55,11 +58,15 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
                 uint32_t changed)
 {
     checkerboard *me = (checkerboard *)instance;
+    const uint32_t of_no_place =
+        PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG | PLUGMC_CHANGED_ORIENTATION;
     const int again = me->taken;
     int laid_out = 0, loaded = 0;
     double *positions;
     TRY(take_conditions(me, state, changed));
-    if (!(changed & ~(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG))) return PLUGMC_OK;
+    if (CB_BODIES && changed & (PLUGMC_CHANGED_ORIENTATION | PLUGMC_CHANGED_COUNT))
+        TRY(take_orientations(me, host, state));
+    if (!(changed & ~of_no_place)) return PLUGMC_OK;
     if (me->each.boxes_change && changed & PLUGMC_CHANGED_BOX) TRY(fit_cells(me, host, &laid_out));
     if (laid_out && host->gpu) TRY(rebuild_on_device(me, host));
     me->taken = 1;
@@ -74,7 +81,13 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 {
     uint64_t first = sweeps->first, n = sweeps->n;
     checkerboard *me = (checkerboard *)instance;
-    if (plugmc_update_steps(sweeps, me->system->rungs, me->each.steps)) set_steps(me);
+    int other = plugmc_update_steps(sweeps, me->system->rungs, me->each.steps);
+    for (int32_t r = 0; CB_BODIES && r < me->system->rungs; r++) {
+        const real turn = (real)sweeps->step[me->system->rungs + r];
+        other |= me->each.turns[r] != turn;
+        me->each.turns[r] = turn;
+    }
+    if (other) set_steps(me);
     while (n > 0) {
         uint64_t some = n < CHUNK || me->cells.bounded ? n : CHUNK;
         TRY(host->gpu ? sweep_on_gpu(me, host, first, some) : sweep_or_grow(me, host, first, some));
@@ -93,6 +106,7 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
     const int access = me->each.counts_change ? PLUGMC_READ | PLUGMC_WRITE : PLUGMC_WRITE;
     double *positions;
     TRY(bring_all(me, host));
+    if (CB_BODIES) TRY(give_orientations(me, host, state));
     TRY(plugmc_state_positions(state, side, access, &positions));
     return host->gpu
                ? store_on_gpu(me, host, all_layers(me), (plugmc_device_pointer)(uintptr_t)positions)
@@ -205,6 +219,7 @@ static int take_slots(checkerboard *me, const plugmc_host *host, const plugmc_ar
                       const uint8_t *slots)
 {
     double *positions;
+    if (CB_BODIES) TRY(take_orientations(me, host, a->state));
     if (a->changed & ~(uint32_t)(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG)) return PLUGMC_OK;
     TRY(plugmc_state_positions(a->state, PLUGMC_ON_HOST, PLUGMC_READ, &positions));
     if (!fill_slots(me, positions, slots))
@@ -264,6 +279,7 @@ static void release(void *instance)
     free_store(&me->next);
 }
 
+#if !CB_BODIES
 /* ---- Speed ---------------------------------------------------------------------------------------- */
 
 /* Cells in each direction before anything is prepared, as geometry.c makes them. */
@@ -359,6 +375,7 @@ static int speed(const void *instance, const plugmc_system *system, plugmc_speed
     if (PLUGMC_HAS(out, gpu_seconds)) out->gpu_seconds = seconds_on_gpu(&e, system, trials);
     return PLUGMC_OK;
 }
+#endif
 
 /* ---- Table ---------------------------------------------------------------------------------------- */
 
@@ -381,12 +398,19 @@ static const plugmc_parameter table[] = {
                     "visit the checkerboard sets in random order; detailed balance needs it"),
     PLUGMC_FLAG_KEY(checkerboard_settings, shift_cells, "yes",
                     "shift the cells at random after each sweep; without it sampling is wrong"),
+#if CB_BODIES
+    PLUGMC_REAL_KEY(checkerboard_settings, turn, "0.2", 1e-6, 3.141592653589793, "rad",
+                    "largest angle of a trial rotation"),
+    PLUGMC_REAL_KEY(checkerboard_settings, rotations, "0.5", 0, 1, "",
+                    "share of trial moves that are rotations"),
+#else
     PLUGMC_FLAG_KEY(checkerboard_settings, identities, "yes",
                     "keep the identity of particles; otherwise particles of one species are "
                     "renumbered by cell, which is faster"),
     PLUGMC_INTEGER_KEY(checkerboard_settings, exchange_every, "0", 0, BATCH, "",
                        "with domain decomposition: number of sweeps between exchanges of "
                        "boundary cells; 0: automatic"),
+#endif
 };
 
 static const plugmc_move moves[] = {{.name = "displacement",
@@ -395,19 +419,47 @@ static const plugmc_move moves[] = {{.name = "displacement",
                                      .step_key = "step",
                                      .target_key = "target_acceptance",
                                      .largest = INFINITY,
-                                     .limit = limit}};
+                                     .limit = limit},
+#if CB_BODIES
+                                    {.name = "rotation",
+                                     .doc = "one particle turns about its centre",
+                                     .step_unit = "rad",
+                                     .step_key = "turn",
+                                     .target_key = "target_acceptance",
+                                     .largest = 3.141592653589793}
+#endif
+};
 
 static const plugmc_driver driver = {
-    .size = sizeof driver, .load = take, .store = give, .rescale = rescale};
+    .size = sizeof driver, .load = take, .store = give, .rescale = CB_BODIES ? NULL : rescale};
 
 static const plugmc_fills_cells fills_cells = {.size = sizeof fills_cells,
                                                .fill_cells = lend_cells};
 
+#if CB_BODIES
+PLUGMC_PLUGIN(.name = CB_NAME,
+              .summary = "massively parallel sweeps of bodies over a checkerboard of cells",
+              .reference = "Anderson, Irrgang, Glotzer, Comput. Phys. Commun. 204, 21 (2016)",
+              PLUGMC_KEYS(checkerboard, table), PLUGMC_OFFERS({PLUGMC_FILLS_CELLS, &fills_cells}),
+              .release = release,
+              PLUGMC_MOVER_WITH(moves,
+                                .needs = PLUGMC_USES_BODY | PLUGMC_NEEDS_FINITE_RANGE |
+                                         PLUGMC_NEEDS_PERIODIC | PLUGMC_NEEDS_RECTANGULAR |
+                                         PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                                .changes = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION,
+                                .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION |
+                                           PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_BOX |
+                                           PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+                                .sweep = sweep, .counts = counts,
+                                .good_for = "thousands of bodies or more, above all on a GPU",
+                                .driver = &driver),
+              .prepare = prepare, .gpu_source = gpu_source, .archive = archive)
+#else
 static const plugmc_gives_shares gives_shares = {.size = sizeof gives_shares,
                                                  .give_share = give_share};
 
 PLUGMC_PLUGIN(
-        .name = "checkerboard", .summary = "massively parallel sweeps over a checkerboard of cells",
+        .name = CB_NAME, .summary = "massively parallel sweeps over a checkerboard of cells",
         .reference = "Anderson, Jankowski, Grubb, Engel, Glotzer, J. Comput. Phys. 254, 27 (2013)",
         PLUGMC_KEYS(checkerboard, table),
         PLUGMC_OFFERS({PLUGMC_FILLS_CELLS, &fills_cells}, {PLUGMC_GIVES_SHARES, &gives_shares}),
@@ -427,3 +479,4 @@ PLUGMC_PLUGIN(
                 "more `trials` are faster",
             .same_moves = "serial brush", .speed = speed, .driver = &driver),
         .prepare = prepare, .gpu_source = gpu_source, .archive = archive)
+#endif

@@ -17,6 +17,9 @@
  * In disks.cu: CB_RESIDENT blocks for which a multiprocessor has to have room, CB_PATCH (1: a block makes the whole sweep of a patch), CB_PATCH_X
  * CB_PATCH_Y its cells, CB_CHOSEN (1: random numbers are drawn before the sweep before has ended).
  *
+ * CB_BODIES: 1 if particles are bodies, CB_PARTICLES a walker; CB_ROTATIONS is 2^32 times the share of trial moves that
+ * turn them: see bodies.cu.
+ *
  * CB_SPREAD: 1 if several processes sweep a walker. Sub-sweeps then have an argument more, which layers of cells
  * they take, and so has the cell shift: see domains.c.
  *
@@ -54,6 +57,11 @@
 #define CB_OF_WINDOW
 #define ACTIVE (HX * (DIM == 3 ? CB_MY / 2 : 1) * (LAYERS / 2))
 #endif
+#if CB_BODIES
+#define CB_ORIENTATIONS , int4 *orientations /* [walkers][CB_PARTICLES] */
+#else
+#define CB_ORIENTATIONS
+#endif
 #define NEIGHBOURS (DIM == 3 ? 27 : 9)
 #if DIM == 3
 typedef float4 cb_vector;
@@ -64,6 +72,9 @@ typedef float2 cb_vector;
 /* What a walker has beside its particles. */
 #if CB_ALIKE
 typedef struct cb_walker {
+#if CB_BODIES
+    double turn;
+#endif
     float step[3];
 } cb_walker; /* one for all */
 #else
@@ -84,6 +95,17 @@ PLUGMC_FN const float *cb_step_of(const cb_walker *walkers, int walker)
     return walkers[walker].head.step;
 #endif
 }
+
+#if CB_BODIES
+PLUGMC_FN double cb_turn_of(const cb_walker *walkers, int walker)
+{
+#if CB_ALIKE
+    return walkers->turn;
+#else
+    return walkers[walker].head.turn;
+#endif
+}
+#endif
 
 /* The box of a walker in units of its cells: constants, unless boxes change. */
 #if PLUGMC_BOX_CHANGES

@@ -18,8 +18,9 @@ enum {
     NARROW = 64, /* and where a thread does */
     MANY = 64,   /* more particles near a cell than this: see `wide` */
     WARP = 32,
-    CHUNK = 256, /* sweeps between looks at the overflow flag */
-    BATCH = 32   /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
+    CB_MOST_TERMS = 16, /* potentials of bodies */
+    CHUNK = 256,        /* sweeps between looks at the overflow flag */
+    BATCH = 32          /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
 };
 
 typedef struct store {
@@ -53,6 +54,7 @@ typedef struct conditions {
     float scale, ratio[3];    /* width[0]; widths in units of it */
     float reach;              /* square of the range in units of width[0] */
     float step[3];            /* of trial moves, in units of each cell edge */
+    double turn;              /* plugmc_largest_turn of trial rotations */
     float *contact;           /* [species][species]: squares in units of width[0] */
     const double *multiplier; /* [terms]: of energies; NULL: 1 / temperature for all */
     int32_t rung;
@@ -64,6 +66,7 @@ typedef struct checkerboard_settings {
     real step, target_acceptance, cell;
     int32_t shuffle_particles, shuffle_sets, shift_cells, identities;
     int64_t exchange_every;
+    real turn, rotations; /* of bodies */
 } checkerboard_settings;
 
 /* Cells, and how they lie in memory. */
@@ -86,6 +89,7 @@ typedef struct each_walker {
     conditions *proposed; /* [walkers]: in other boxes */
     double *multiplier;   /* [walkers][terms] */
     real *steps;          /* [rungs] */
+    real *turns;          /* [rungs], of bodies */
     int boxes_change;     /* a mover of the run changes them */
     int counts_change;    /* and numbers of particles: some places are NaN, where nobody is */
     int resized;          /* cells have been fitted to boxes that may have changed */
@@ -100,8 +104,18 @@ typedef struct other_processes {
     cb_window windows[BATCH][CB_WINDOWS]; /* of the sweeps for which they are brought */
 } other_processes;
 
+/* Bodies, in a mover of theirs: bodies.c. */
+typedef struct cell_bodies {
+    plugmc_orientation *orientation, *saved; /* [walkers][particles], on the host */
+    int count;                               /* terms with bodies, in single precision */
+    const plugmc_body *facet[CB_MOST_TERMS];
+    const void *instance[CB_MOST_TERMS];
+    int term[CB_MOST_TERMS]; /* index among all terms */
+} cell_bodies;
+
 /* Memory of the device. */
 typedef struct device_arrays {
+    plugmc_device_pointer orientations, saved_orientations; /* of bodies */
     device_store now, next, snapshot;
     plugmc_device_pointer origin, plans, base, conditions, counts, trouble, offset;
     plugmc_device_pointer saved_origin, saved_counts; /* of the snapshot */
@@ -131,8 +145,8 @@ typedef struct graphs {
 
 /* What the text of the kernels is made of. */
 typedef struct kernel_source {
-    char defines_text[31][48];
-    const char *defines[34], *contact_table, *first_table, *text[3];
+    char defines_text[34][48];
+    const char *defines[37], *contact_table, *first_table, *text[3];
 } kernel_source;
 
 typedef struct checkerboard {
@@ -145,11 +159,12 @@ typedef struct checkerboard {
     float *charge, *diameter; /* [species] */
     each_walker each;
     other_processes others;
+    cell_bodies bodies;
 
     /* state */
     store now, next;
     int64_t *origin;                      /* [walkers][3]: of the cells, in quanta */
-    plugmc_counts *counts, *saved_counts; /* [rungs] */
+    plugmc_counts *counts, *saved_counts; /* [CB_KINDS][rungs] */
     uint64_t lost;                        /* sweep in which a change of energy was not a number */
 
     /* GPU */
@@ -162,6 +177,13 @@ typedef struct checkerboard {
     graphs graphs;
     kernel_source source;
 } checkerboard;
+
+/* The name of the mover, for messages. */
+#if CB_BODIES
+#define CB_NAME "checkerboard_bodies"
+#else
+#define CB_NAME "checkerboard"
+#endif
 
 /* Does a step of a sequence of calls unless one before has failed. */
 #define TRY(call)                                                                                  \
@@ -194,6 +216,13 @@ PLUGMC_FN int largest_of_lanes(const uint8_t *count)
         most = there > most ? there : most;
     }
     return most;
+}
+
+/* The distance at which two particles may meet, length. Of bodies a little more than their own, so that whether two of them
+ * are looked at does not depend on the rounding of their distance. */
+static inline double range_of(const checkerboard *me)
+{
+    return me->system->range * (CB_BODIES ? 1 + 0x1p-15 : 1);
 }
 
 /* ---- geometry.c: cells, their slots, and what energies and contacts there are ---------------- */
@@ -283,7 +312,7 @@ int grow(checkerboard *, const plugmc_host *);
 /* Whether touching particles are parted when they are taken: see part_touching. */
 static inline int parts_touching(const checkerboard *me)
 {
-    return !me->each.boxes_change && !me->each.counts_change;
+    return !CB_BODIES && !me->each.boxes_change && !me->each.counts_change;
 }
 
 int load_cells(checkerboard *, const plugmc_host *, const double *positions);
@@ -301,7 +330,7 @@ int store_on_host(const checkerboard *, const plugmc_host *, domain, double *pos
 /* Bytes of the counts of all rungs. */
 static inline size_t counts_bytes(const checkerboard *me)
 {
-    return sizeof(plugmc_counts) * (size_t)me->system->rungs;
+    return sizeof(plugmc_counts) * CB_KINDS * (size_t)me->system->rungs;
 }
 
 /* Rows of active cells, along x, of a sub-sweep of a walker. */
@@ -313,7 +342,7 @@ typedef struct rows_task {
 } rows_task;
 
 typedef struct rows_result {
-    plugmc_counts counts;
+    plugmc_counts counts[CB_KINDS];
     int lost; /* a change of energy was not a number */
 } rows_result;
 
@@ -342,6 +371,8 @@ static inline active_row row_of(const checkerboard *me, const rows_task *task, i
 rows_result update_rows(const checkerboard *, const store *, const rows_task *);
 /* The same where cells are `wide`. */
 rows_result update_wide_rows(const checkerboard *, const store *, const rows_task *);
+/* The same of bodies. */
+rows_result update_rows_of_bodies(const checkerboard *, const store *, const rows_task *);
 /* Their cell shift, for half a row: particles of the old cells at the same place, then those that come over from the
  * half row at `there`, whose cells are `ahead` by one or by none. here, there: words of the first cells. Returns the
  * largest number of particles in a cell, which may exceed the capacity. */
@@ -352,6 +383,21 @@ int report_lost(const checkerboard *, const plugmc_host *);
 /* n sweeps; if a cell overflows, cells grow and the same sweeps are done again, so the chain does not
  * know. */
 int sweep_or_grow(checkerboard *, const plugmc_host *, uint64_t first, uint64_t n);
+
+/* ---- bodies.c: orientations of bodies ----------------------------------------------------------- */
+
+int prepare_bodies(checkerboard *, const plugmc_host *);
+/* From the state, and into it. */
+int take_orientations(checkerboard *, const plugmc_host *, const plugmc_state *);
+int give_orientations(const checkerboard *, const plugmc_host *, const plugmc_state *);
+/* A copy to go back to if sweeps have to be made again, or back from it. */
+int copy_orientations(checkerboard *, const plugmc_host *, int back);
+
+/* Words below this make a trial move a turn. */
+static inline uint64_t rotations_threshold(const checkerboard *me)
+{
+    return (uint64_t)((double)me->set.rotations * 0x1p32);
+}
 
 /* ---- kernels.c: the text of the kernels, and how cells are shared out among threads ----------- */
 

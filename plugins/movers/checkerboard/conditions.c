@@ -4,7 +4,7 @@
 /* In units of the cells of this walker. */
 static void set_units_of(const checkerboard *me, conditions *of)
 {
-    const double range = me->system->range;
+    const double range = range_of(me);
     for (int a = 0; a < 3; a++)
         of->width[a] = a < me->cells.dimension ? of->length[a] / me->cells.m[a] : 1;
     of->scale = (float)of->width[0];
@@ -29,6 +29,7 @@ void set_steps(checkerboard *me)
         for (int a = 1; a < me->cells.dimension; a++) narrowest = fmin(narrowest, of->width[a]);
         if (!(step < 0.5 * narrowest)) step = 0.49 * narrowest;
         for (int a = 0; a < 3; a++) of->step[a] = (float)(step / of->width[a]);
+        of->turn = plugmc_largest_turn(me->cells.dimension, (double)me->each.turns[of->rung]);
     }
 }
 
@@ -54,7 +55,8 @@ int begin_conditions(checkerboard *me, const plugmc_host *host)
     me->each.proposed = me->each.of + walkers;
     me->each.multiplier = (double *)host->allocate(
         host->context, sizeof *me->each.multiplier * walkers * (size_t)system->term_count);
-    me->each.steps = (real *)host->allocate(host->context, sizeof *me->each.steps * rungs);
+    me->each.steps = (real *)host->allocate(host->context, sizeof *me->each.steps * 2 * rungs);
+    me->each.turns = me->each.steps + rungs;
     me->counts = (plugmc_counts *)host->allocate(host->context, counts_bytes(me));
     me->saved_counts = (plugmc_counts *)host->allocate(host->context, counts_bytes(me));
     float *contact = (float *)host->allocate(host->context, sizeof *contact * 2 * walkers * pairs);
@@ -70,7 +72,10 @@ int begin_conditions(checkerboard *me, const plugmc_host *host)
                 me->each.multiplier + (size_t)w * (size_t)system->term_count;
         set_box(&me->each.of[w], &system->box);
     }
-    for (size_t r = 0; r < rungs; r++) me->each.steps[r] = me->set.step;
+    for (size_t r = 0; r < rungs; r++) {
+        me->each.steps[r] = me->set.step;
+        me->each.turns[r] = me->set.turn;
+    }
     return PLUGMC_OK;
 }
 
@@ -140,7 +145,7 @@ static size_t contact_bytes(const checkerboard *me)
 /* Of a walker on the device, see cb_walker in checkerboard.cu. */
 static size_t packed_bytes(const checkerboard *me)
 {
-    if (me->each.alike) return 3 * sizeof(float);
+    if (me->each.alike) return CB_BODIES ? sizeof(double) + 4 * sizeof(float) : 3 * sizeof(float);
     return sizeof(cb_head) + sizeof(double) * (size_t)me->system->term_count +
            (contact_bytes(me) + 7) / 8 * 8;
 }
@@ -153,7 +158,9 @@ size_t conditions_bytes(const checkerboard *me)
 void pack_conditions(const checkerboard *me, const conditions *all, void *packed)
 {
     if (me->each.alike) {
-        memcpy(packed, all[0].step, conditions_bytes(me));
+        char *to = packed;
+        if (CB_BODIES) memcpy(to, &all[0].turn, sizeof all[0].turn), to += sizeof all[0].turn;
+        memcpy(to, all[0].step, sizeof all[0].step);
         return;
     }
     for (int w = 0; w < me->cells.walkers; w++) {
@@ -167,7 +174,11 @@ void pack_conditions(const checkerboard *me, const conditions *all, void *packed
             of->scale,
             of->ratio[1],
             of->ratio[2],
-            of->reach};
+            of->reach,
+#if CB_BODIES
+            of->turn
+#endif
+        };
         memcpy(to, &head, sizeof head);
         if (of->multiplier) memcpy(to + sizeof head, of->multiplier, multipliers);
         memcpy(to + sizeof head + multipliers, of->contact, contact_bytes(me));

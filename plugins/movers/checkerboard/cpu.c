@@ -15,12 +15,12 @@ static int subsweep(checkerboard *me, uint64_t number, int at, const cb_plan *pl
     const int rows = rows_of_layer(me) * window_of(me, plans, at, part).active;
     /* A thread has one task of many rows, in which row.c fills its lanes, or several walkers. */
     const int each = parts_of_walker(me, rows), tasks = each * me->cells.walkers;
-    const int rungs = me->system->rungs;
-    uint64_t trials[rungs], accepted[rungs];
+    const int rungs = me->system->rungs, counters = CB_KINDS * rungs;
+    uint64_t trials[counters], accepted[counters];
     int lost = 0;
     memset(trials, 0, sizeof trials);
     memset(accepted, 0, sizeof accepted);
-#pragma omp parallel for schedule(static) reduction(+ : trials[:rungs], accepted[:rungs])           \
+#pragma omp parallel for schedule(static) reduction(+ : trials[:counters], accepted[:counters])     \
     reduction(| : lost) num_threads(me->system->threads)
     for (int i = 0; i < tasks; i++) {
         const int w = i / each, k = i % each;
@@ -30,15 +30,18 @@ static int subsweep(checkerboard *me, uint64_t number, int at, const cb_plan *pl
                                 window_of(me, &plans[w], at, part),
                                 (int)((int64_t)rows * k / each),
                                 (int)((int64_t)rows * (k + 1) / each)};
-        const rows_result r = me->cells.wide ? update_wide_rows(me, &me->now, &task)
-                                             : update_rows(me, &me->now, &task);
-        trials[me->each.of[w].rung] += r.counts.trials;
-        accepted[me->each.of[w].rung] += r.counts.accepted;
+        const rows_result r = CB_BODIES        ? update_rows_of_bodies(me, &me->now, &task)
+                              : me->cells.wide ? update_wide_rows(me, &me->now, &task)
+                                               : update_rows(me, &me->now, &task);
+        for (int kind = 0; kind < CB_KINDS; kind++) {
+            trials[kind * rungs + me->each.of[w].rung] += r.counts[kind].trials;
+            accepted[kind * rungs + me->each.of[w].rung] += r.counts[kind].accepted;
+        }
         lost |= r.lost;
     }
-    for (int rung = 0; rung < rungs; rung++) {
-        me->counts[rung].trials += trials[rung];
-        me->counts[rung].accepted += accepted[rung];
+    for (int k = 0; k < counters; k++) {
+        me->counts[k].trials += trials[k];
+        me->counts[k].accepted += accepted[k];
     }
     return lost;
 }
@@ -226,9 +229,11 @@ static int sweep_with_copy(checkerboard *me, const plugmc_host *host, cb_plan *p
     memcpy(me->saved_counts, me->counts, counts_bytes(me));
     memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->cells.walkers);
     copy_store(me, &copy, &me->now);
+    if (CB_BODIES) TRY(copy_orientations(me, host, 0));
     int code;
     while (!(code = sweep_on_host(me, host, plans, first, n, &outcome)) && outcome == OVERFLOWED) {
         copy_store(me, &me->now, &copy);
+        if (CB_BODIES) TRY(copy_orientations(me, host, 1));
         memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->cells.walkers);
         memcpy(me->counts, me->saved_counts, counts_bytes(me));
         code = grow(me, host);

@@ -21,13 +21,28 @@ static double contact_distance(const plugmc_system *system, int a, int b)
     return contact;
 }
 
+/* Distance of the centres of two bodies below which they overlap however they are turned: the largest of all sampled terms. */
+static double core_distance(const plugmc_system *system, int a, int b)
+{
+    double core = 0;
+    plugmc_particle pa = particle_of(system, a), pb = particle_of(system, b);
+    for (int t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_body *body = plugmc_body_of(term->plugin);
+        if (term->sampled && body && body->functions & PLUGMC_BODY_OVERLAP)
+            core = fmax(core, body->core(term->instance, &pa) + body->core(term->instance, &pb));
+    }
+    return core;
+}
+
 /* Smallest contact distance of any two particles; 0 if some do not have a hard core. */
 static double smallest_contact(const plugmc_system *system)
 {
     double least = INFINITY;
     for (int a = 0; a < system->species_count; a++)
         for (int b = 0; b < system->species_count; b++)
-            least = fmin(least, contact_distance(system, a, b));
+            least = fmin(least,
+                         CB_BODIES ? core_distance(system, a, b) : contact_distance(system, a, b));
     return isfinite(least) ? least : 0;
 }
 
@@ -70,7 +85,7 @@ static extent extent_of(const checkerboard *me)
 static double cells_along(const checkerboard *me, const extent *boxes, int a)
 {
     const double core = smallest_contact(me->system);
-    const double range = me->set.cell > 0 ? (double)me->set.cell : me->system->range;
+    const double range = me->set.cell > 0 ? (double)me->set.cell : range_of(me);
     const double edge = boxes->shortest[a], most = 2 * floor(edge / (2 * range)),
                  wide = 2 * floor(boxes->longest[a] / (2 * 1.41421 * core)) + 2;
     double m = me->cells.dimension == 2 && core > 0 && wide <= most ? wide : most;
@@ -89,7 +104,7 @@ static double cells_along(const checkerboard *me, const extent *boxes, int a)
 static int divide(checkerboard *me, const plugmc_host *host)
 {
     const extent boxes = extent_of(me);
-    double range = me->system->range;
+    double range = range_of(me);
     if (me->set.cell > 0 && me->set.cell < range)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "cell = %g must be at least the range %g of the potential",
@@ -159,7 +174,7 @@ static room room_in(const checkerboard *me, const conditions *of)
 
     /* Within the range r of a cell: area w^2 + 4 w r + pi r^2, boundary 4 w + 2 pi r. One more
      * entry marks the end. */
-    double w = widest, r = system->range;
+    double w = widest, r = range_of(me);
     double region = me->cells.dimension == 2 ? w * w + 4 * w * r + M_PI * r * r
                                              : w * w * w + 6 * w * w * r + 3 * M_PI * w * r * r +
                                                    4 * M_PI / 3 * r * r * r;
@@ -202,7 +217,7 @@ static void guess_capacity(checkerboard *me)
      * more than 64 of them, less than 9 warps fit on a multiprocessor, too few to hide latencies; and
      * a warp that takes a cell has two a lane or more. This is decided once and for all, since the
      * order in which energies are added depends on it: `near` may grow later. */
-    me->cells.wide = me->cells.near > MANY;
+    me->cells.wide = !CB_BODIES && me->cells.near > MANY;
     limit_room(me);
 }
 
@@ -239,15 +254,16 @@ int check_slots(const checkerboard *me, const plugmc_host *host)
 static int crowded(const checkerboard *me, const plugmc_host *host, double mean)
 {
     const plugmc_system *system = host->system;
-    const double range = me->set.cell > 0 ? me->set.cell : system->range;
+    const double range = me->set.cell > 0 ? me->set.cell : range_of(me);
     const double density = (double)system->particles / system->box.volume;
     int shortest = 0;
     char remedy[160];
     for (int a = 1; a < me->cells.dimension; a++)
         if (me->cells.m[a] < me->cells.m[shortest]) shortest = a;
     const double edge = (me->cells.m[shortest] + 2) * range;
-    if (mean <= MOST && mean + 2 * sqrt(mean) <= MOST) return PLUGMC_OK;
-    if (density * pow(range, me->cells.dimension) > MOST / 2)
+    const int most = CB_BODIES ? NARROW : MOST;
+    if (mean <= most && mean + 2 * sqrt(mean) <= most) return PLUGMC_OK;
+    if (density * pow(range, me->cells.dimension) > most / 2)
         snprintf(remedy, sizeof remedy, "at this density the %s %g%s is too large",
                  me->set.cell > 0 ? "cell" : "range", range,
                  me->set.cell > 0 ? "" : " of the potential");
@@ -256,16 +272,16 @@ static int crowded(const checkerboard *me, const plugmc_host *host, double mean)
                  "edges of %g or more (N = %.0f in %s at this density) have narrower cells", edge,
                  ceil(density * pow(edge, me->cells.dimension) * (1 - 1e-9)),
                  me->cells.dimension == 2 ? "a square" : "a cube");
-    if (mean > MOST)
+    if (mean > most)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
             "%.0f particles on average in a cell of edge %g are more than the %d that "
-            "mover 'checkerboard' takes: %s",
-            mean, me->each.of[0].width[shortest], MOST, remedy);
+            "mover '" CB_NAME "' takes: %s",
+            mean, me->each.of[0].width[shortest], most, remedy);
     host->warn(host->context,
                "%.0f particles on average in a cell of edge %g are close to the %d that mover "
-               "'checkerboard' takes, and the run ends when one has more: %s",
-               mean, me->each.of[0].width[shortest], MOST, remedy);
+               "'" CB_NAME "' takes, and the run ends when one has more: %s",
+               mean, me->each.of[0].width[shortest], most, remedy);
     return PLUGMC_OK;
 }
 
@@ -288,7 +304,9 @@ static int describe_species(checkerboard *me, const plugmc_host *host)
     for (int t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_pair *pair = term->plugin->potential->pair;
+        const plugmc_body *body = CB_BODIES ? plugmc_body_of(term->plugin) : NULL;
         if (term->sampled && pair && pair->functions & PLUGMC_PAIR_ENERGY) me->cells.energies++;
+        if (term->sampled && body && body->functions & PLUGMC_BODY_ENERGY) me->cells.energies++;
     }
     return PLUGMC_OK;
 }
@@ -296,12 +314,16 @@ static int describe_species(checkerboard *me, const plugmc_host *host)
 int geometry(checkerboard *me, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
+    if (CB_BODIES && !system->bodies)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "no potential of the run depends on orientations, so there is nothing to turn");
     me->system = system;
     me->seed = host->seed;
     me->cells.dimension = system->box.dimension;
     me->cells.walkers = system->walkers;
     me->cells.species = system->species_count;
-    me->cells.ids = me->set.identities || me->cells.species > 1;
+    me->cells.ids = CB_BODIES || me->set.identities || me->cells.species > 1;
     me->each.boxes_change = (system->changes & PLUGMC_CHANGED_BOX) != 0;
     me->each.counts_change = (system->changes & PLUGMC_CHANGED_COUNT) != 0;
     TRY(describe_species(me, host));
@@ -332,7 +354,7 @@ int geometry(checkerboard *me, const plugmc_host *host)
 
 int cells_hold(const checkerboard *me, const conditions *other)
 {
-    const double range = me->set.cell > 0 ? (double)me->set.cell : me->system->range;
+    const double range = me->set.cell > 0 ? (double)me->set.cell : range_of(me);
     for (int a = 0; a < me->cells.dimension; a++)
         if (range > 0 && me->cells.m[a] > 2 * floor(other->length[a] / (2 * range))) return 0;
     return 1;

@@ -4,7 +4,7 @@
 /* Of the counters of all rungs. */
 static size_t counter_bytes(const checkerboard *me)
 {
-    return sizeof(uint64_t) * 2 * CB_COUNTERS * (size_t)me->system->rungs;
+    return sizeof(uint64_t) * 2 * CB_COUNTERS * CB_KINDS * (size_t)me->system->rungs;
 }
 
 /* The layout on the device, see checkerboard.cu. */
@@ -253,7 +253,7 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
                              &me->device.now.count,
                              &me->device.counts,
                              &me->device.trouble,
-                             &window};
+                             CB_BODIES ? (void *)&me->device.orientations : &window};
         TRY(gpu->launch(host->context, me->kernels.subsweep, tiled(me) ? rows : flat, block, 0,
                         arguments));
     }
@@ -404,6 +404,7 @@ static int snapshot(checkerboard *me, const plugmc_host *host, int back)
     size_t origin = sizeof(int64_t) * 3 * me->cells.walkers;
     TRY(back ? copy_on_device(me, host, &me->device.now, &me->device.snapshot)
              : copy_on_device(me, host, &me->device.snapshot, &me->device.now));
+    if (CB_BODIES) TRY(copy_orientations(me, host, back));
     TRY(gpu->copy(host->context, back ? me->device.origin : me->device.saved_origin,
                   back ? me->device.saved_origin : me->device.origin, origin));
     return gpu->copy(host->context, back ? me->device.counts : me->device.saved_counts,
@@ -436,7 +437,7 @@ static int more_near(checkerboard *me, const plugmc_host *host)
             host->context, PLUGMC_ERROR_STATE,
             "more than %d particles within the range of one cell, the limit on a GPU: the "
             "system has collapsed, or its density or the range of the potential is too large "
-            "for mover 'checkerboard' on a GPU",
+            "for mover '" CB_NAME "' on a GPU",
             most);
     me->cells.near = more < most ? more : most;
     return PLUGMC_OK;
@@ -550,14 +551,13 @@ int counts_on_gpu(checkerboard *me, const plugmc_host *host, int clear)
     if (cannot_fail(me))
         TRY(host->gpu->download(host->context, &trouble, me->device.trouble, sizeof trouble));
     if (trouble.overflow) return report_overlaps(host);
-    for (int rung = 0; rung < me->system->rungs; rung++) {
+    for (int k = 0; k < CB_KINDS * me->system->rungs; k++) {
         TRY(host->gpu->download(host->context, counters,
-                                me->device.counts + (size_t)rung * sizeof counters,
-                                sizeof counters));
-        me->counts[rung] = (plugmc_counts){0, 0};
+                                me->device.counts + (size_t)k * sizeof counters, sizeof counters));
+        me->counts[k] = (plugmc_counts){0, 0};
         for (int i = 0; i < CB_COUNTERS; i++) {
-            me->counts[rung].trials += counters[i][0];
-            me->counts[rung].accepted += counters[i][1];
+            me->counts[k].trials += counters[i][0];
+            me->counts[k].accepted += counters[i][1];
         }
     }
     return clear ? host->gpu->fill(host->context, me->device.counts, 0, counter_bytes(me))

@@ -9,6 +9,11 @@ PLUGMC_EMBED(checkerboard_choices, CHECKERBOARD_CHOICES_FILE);
 PLUGMC_EMBED(checkerboard_kernels, PLUGMC_KERNEL_FILE);
 PLUGMC_EMBED(checkerboard_trial, CHECKERBOARD_TRIAL_FILE);
 PLUGMC_EMBED(checkerboard_subsweep, CHECKERBOARD_SUBSWEEP_FILE);
+#if CB_BODIES
+PLUGMC_EMBED(checkerboard_bodies, CHECKERBOARD_BODIES_FILE);
+#else
+#define checkerboard_bodies NULL
+#endif
 PLUGMC_EMBED(checkerboard_wide, CHECKERBOARD_WIDE_FILE);
 PLUGMC_EMBED(checkerboard_load, CHECKERBOARD_LOAD_FILE);
 PLUGMC_EMBED(checkerboard_lend, CHECKERBOARD_LEND_FILE);
@@ -69,8 +74,8 @@ uint32_t blocks_for(int64_t threads, int block)
  * block finds enough cells in a row. */
 int tiled(const checkerboard *me)
 {
-    return me->cells.dimension == 2 && me->cells.capacity == 4 && me->cells.species == 1 &&
-           !me->cells.energies && me->cells.half >= 24 &&
+    return !CB_BODIES && me->cells.dimension == 2 && me->cells.capacity == 4 &&
+           me->cells.species == 1 && !me->cells.energies && me->cells.half >= 24 &&
            me->set.trials <= 8; /* trials are unrolled */
 }
 
@@ -134,7 +139,9 @@ static patch choose_patch(const checkerboard *me, int multiprocessors)
 /* Of a particle near a cell, in shared memory. */
 static int near_bytes(const checkerboard *me)
 {
-    return 4 * me->cells.dimension + (me->cells.species > 1);
+    const int parts = !CB_BODIES ? 0 : me->cells.dimension == 2 ? 1 : 4; /* of an orientation */
+    const int listed = CB_BODIES ? 2 : 0; /* once more, where it is in reach */
+    return 4 * (me->cells.dimension + parts) + listed + (me->cells.species > 1);
 }
 
 enum { SHARED = 48 << 10 }; /* bytes of shared memory that any block can have */
@@ -161,6 +168,7 @@ int block_size(const checkerboard *me)
 {
     const int bytes = me->cells.near * near_bytes(me);
     if (me->patch.x) return me->patch.threads;
+    if (CB_BODIES) return active_cells(me) < 1 << 15 ? WARP : 2 * WARP;
     if (me->cells.wide)
         return active_cells(me) < 1 << 13 || 2 * list_bytes(me) > SHARED ? WARP : 2 * WARP;
     if (active_cells(me) < 1 << 17 || me->cells.half <= 32) return 32;
@@ -197,7 +205,7 @@ static int resident(const checkerboard *me, int multiprocessors)
  * the chain goes on as it was begun. 64 a cell and two columns fit always. */
 static int columns(const checkerboard *me)
 {
-    int n = block_size(me);
+    int n = block_size(me) / (CB_BODIES ? CB_LANES : 1);
     while (n > 1 && me->cells.near * near_bytes(me) * n > 48 << 10) n /= 2;
     return n;
 }
@@ -262,6 +270,11 @@ static int describe_constants(checkerboard *me, const plugmc_host *host)
     define(me, &n, "CB_ALIKE=%d", me->each.alike);
     define(me, &n, "CB_RUNGS=%d", me->system->rungs);
     define(me, &n, "CB_SPREAD=%d", me->others.spread != NULL);
+    if (CB_BODIES) {
+        define(me, &n, "CB_BODIES=1");
+        define(me, &n, "CB_PARTICLES=%lld", (long long)me->system->particles);
+        define(me, &n, "CB_ROTATIONS=%lluull", (unsigned long long)rotations_threshold(me));
+    }
     TRY(describe_tables(me, host));
     me->source.defines[n++] = me->source.first_table;
     if (!me->each.boxes_change) me->source.defines[n++] = me->source.contact_table;
@@ -274,7 +287,9 @@ enum { ANY, DISKS, LOAD };
 
 static int describe(checkerboard *me, const plugmc_host *host, int which, plugmc_gpu_source *out)
 {
-    const char *of_a_cell = me->cells.wide ? checkerboard_wide : checkerboard_subsweep;
+    const char *of_a_cell = CB_BODIES        ? checkerboard_bodies
+                            : me->cells.wide ? checkerboard_wide
+                                             : checkerboard_subsweep;
     const char *const parts[][5] = {
         [ANY] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial, of_a_cell},
         [DISKS] = {checkerboard_choices, checkerboard_kernels, checkerboard_disks},

@@ -26,6 +26,17 @@
  * sub-sweeps and one for the shift. See disks.cu. */
 #define CB_AROUND 9
 
+#ifndef CB_BODIES
+#define CB_BODIES 0 /* 1: particles are bodies, which also turn */
+#endif
+
+/* Kinds of trial moves. */
+enum { CB_DISPLACED, CB_TURNED, CB_KINDS = CB_BODIES ? 2 : 1 };
+
+/* Threads that take a cell of bodies, and partial sums of the energies of one of them: of those in its reach, number j adds
+ * to sum j modulo CB_LANES, and then neighbouring sums are added, pairs of them, and pairs of pairs. */
+#define CB_LANES 8
+
 /* What a walker does in one sweep. */
 typedef struct cb_plan {
     uint8_t set[8];     /* order of the checkerboard sets; bit a of a set: parity along axis a */
@@ -75,6 +86,9 @@ typedef struct cb_head {
     int32_t rung;
     float scale, ratio_y, ratio_z,
         reach; /* cell edge in x; of the others to it; square of the range */
+#if CB_BODIES
+    double turn; /* plugmc_largest_turn of trial rotations */
+#endif
 } cb_head;
 
 PLUGMC_FN cb_plan cb_make_plan(plugmc_seed seed, uint64_t sweep, uint32_t walker, int dimension,

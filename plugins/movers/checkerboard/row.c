@@ -424,8 +424,8 @@ PLUGMC_FN void make_moves(lanes *at, surroundings *near, const variant v, rows_r
         put_back(at, near, &move, v);
     }
     for (int l = 0; l < LANES; l++) {
-        result->counts.trials += at->n[l] > 0 && at->counts[l] ? (uint64_t)trials : 0;
-        result->counts.accepted += at->counts[l] ? (uint64_t)at->accepted[l] : 0;
+        result->counts[0].trials += at->n[l] > 0 && at->counts[l] ? (uint64_t)trials : 0;
+        result->counts[0].accepted += at->counts[l] ? (uint64_t)at->accepted[l] : 0;
         if (v.energies) result->lost |= at->lost[l];
     }
 }
@@ -531,7 +531,7 @@ PLUGMC_FN rows_result update(const checkerboard *me, const store *s, const rows_
 {
     lanes_view view;
     surroundings near;
-    rows_result result = {{0, 0}, 0};
+    rows_result result = {{{0, 0}}, 0};
     look_at(me, s, task->walker, &view);
     lanes at = {0};
     at.me = me;

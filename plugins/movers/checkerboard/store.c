@@ -124,7 +124,7 @@ int grow(checkerboard *me, const plugmc_host *host)
             host->context, PLUGMC_ERROR_STATE,
             "more than %d particles in one cell of %g x %g%s, where the average is %.3g: the "
             "system has collapsed, or the cells or the range of the potential are too large "
-            "for mover 'checkerboard'",
+            "for mover '" CB_NAME "'",
             most_slots(me), me->each.of[0].width[0], me->each.of[0].width[1], depth,
             (double)me->system->particles / me->cells.m[0] / me->cells.m[1] / me->cells.m[2]);
     }

@@ -396,7 +396,7 @@ PLUGMC_FN int update_cell(wide_cell *at, const wide_view *v, cell_list *list, co
 PLUGMC_FN rows_result update(const checkerboard *me, const store *s, const rows_task *task,
                              const int dim)
 {
-    rows_result result = {{0, 0}, 0};
+    rows_result result = {{{0, 0}}, 0};
     wide_view v = look_at(me, s, task->walker);
     cell_list list;
     wide_cell at = {.me = me,
@@ -417,8 +417,8 @@ PLUGMC_FN rows_result update(const checkerboard *me, const store *s, const rows_
             if (!at.n) continue;
             const int accepted = update_cell(&at, &v, &list, dim, &result.lost);
             if (!row.counts) continue;
-            result.counts.trials += (uint64_t)me->set.trials;
-            result.counts.accepted += (uint64_t)accepted;
+            result.counts[0].trials += (uint64_t)me->set.trials;
+            result.counts[0].accepted += (uint64_t)accepted;
         }
     }
     return result;

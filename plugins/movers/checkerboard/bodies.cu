@@ -1,0 +1,399 @@
+/* bodies.cu: the sub-sweep of bodies, which are displaced and turned: CB_LANES threads of a warp take a cell, so that each
+ * looks at another of the few bodies that a trial move comes near to. Its text follows that of trial.cu. Orientations do
+ * not move with their bodies from cell to cell: they lie in the order of numbers.
+ *
+ * Warps stay together: where one of their cells has nothing to do, its lanes take part in votes all the same. */
+#define CB_WHOLE_WARP 0xffffffffu
+
+/* Bodies near the cells of a block: their own first, then those of other cells within the range of any point of the cell, in
+ * the order of cells and slots. */
+typedef struct cb_near {
+    float x[CB_NEAR][CB_COLUMNS], y[CB_NEAR][CB_COLUMNS];
+#if DIM == 3
+    float z[CB_NEAR][CB_COLUMNS];
+#endif
+    int32_t part[DIM == 2 ? 1 : 4][CB_NEAR][CB_COLUMNS]; /* of orientations */
+#if PLUGMC_SPECIES > 1
+    uint8_t species[CB_NEAR][CB_COLUMNS];
+#endif
+    uint16_t reached[CB_NEAR][CB_COLUMNS]; /* entries that a trial move can reach */
+} cb_near;
+
+/* The lanes of a cell: `lane` of them, in column `me`. */
+typedef struct cb_group {
+    int me, lane, first; /* `first` lane of the warp */
+} cb_group;
+
+/* Lanes of the group for which `yes` holds, as bits. */
+PLUGMC_FN uint32_t cb_vote(cb_group g, bool yes)
+{
+    return __ballot_sync(CB_WHOLE_WARP, yes) >> g.first & ((1u << CB_LANES) - 1);
+}
+
+PLUGMC_FN void cb_enter(cb_near *near, int k, int me, float x, float y, float z, uint32_t number,
+                        int4 o)
+{
+    near->x[k][me] = x;
+    near->y[k][me] = y;
+    near->part[0][k][me] = o.x;
+#if DIM == 3
+    near->z[k][me] = z;
+    near->part[1][k][me] = o.y;
+    near->part[2][k][me] = o.z;
+    near->part[3][k][me] = o.w;
+#endif
+#if PLUGMC_SPECIES > 1
+    near->species[k][me] = (uint8_t)cb_species(number);
+#endif
+}
+
+/* Number of bodies near a cell, of which the first n are its own. Those that do not fit are left out. Lanes look at
+ * CB_LANES slots at a time; n is 0 where there is no cell to sweep. */
+PLUGMC_FN int cb_gather_bodies(cb_near *near, cb_group g, cb_task task, int n, cb_walls walls,
+                               const uint8_t *counts, const cb_vector *at, const uint32_t *ids,
+                               const int4 *orientations)
+{
+    int m = 0;
+#pragma unroll 3
+    for (int first = 0; first < NEIGHBOURS * CB_CAP; first += CB_LANES) {
+        const int slot = first + g.lane, k = slot % CB_CAP, order = slot / CB_CAP;
+        /* the cell itself comes first */
+        const int c = order == 0 ? NEIGHBOURS / 2 : order <= NEIGHBOURS / 2 ? order - 1 : order;
+        const int sx = c % 3 - 1, sy = c / 3 % 3 - 1, sz = DIM == 3 ? c / 9 - 1 : 0;
+        bool is_near = n > 0 && order < NEIGHBOURS;
+        float jx = 0.0f, jy = 0.0f, jz = 0.0f;
+        uint32_t number = 0;
+        int4 o = make_int4(0, 0, 0, 0);
+        if (is_near) {
+            const int place = cb_neighbour(task, c);
+            is_near = k < counts[place];
+            if (is_near) {
+                const int from = cb_slot(place) + CB_PITCH * k;
+                const cb_vector v = at[from];
+                number = cb_id(v, ids, from);
+                o = orientations[number];
+                jx = v.x + (float)sx;
+                jy = v.y + (float)sy;
+#if DIM == 3
+                jz = v.z + (float)sz;
+#endif
+                is_near = order == 0 || cb_square_outside(DIM, jx, jy, jz, sx, sy, sz, walls.ratio_y,
+                                                          walls.ratio_z) < walls.reach;
+            }
+        }
+        const uint32_t all = cb_vote(g, is_near);
+        const int to = m + __popc(all & ((1u << g.lane) - 1));
+        if (is_near && to < CB_NEAR) cb_enter(near, to, g.me, jx, jy, jz, number, o);
+        m += __popc(all);
+    }
+    __syncwarp();
+    return m;
+}
+
+PLUGMC_FN plugmc_orientation cb_orientation(const cb_near *near, int k, int me)
+{
+    plugmc_orientation o = {{near->part[0][k][me], 0, 0, 0}};
+#if DIM == 3
+    for (int d = 1; d < 4; d++) o.part[d] = near->part[d][k][me];
+#endif
+    return o;
+}
+
+PLUGMC_FN int cb_species_near(const cb_near *near, int k, int me)
+{
+#if PLUGMC_SPECIES > 1
+    return near->species[k][me];
+#else
+    return 0;
+#endif
+}
+
+/* A body at its place in the cell, now or after a trial move. */
+typedef struct cb_body {
+    plugmc_placed placed;
+    float x, y, z;
+} cb_body;
+
+PLUGMC_FN cb_body cb_body_of(const cb_near *near, int i, int me)
+{
+    cb_body b = {};
+    b.placed.site = plugmc_site_of_species(cb_species_near(near, i, me));
+    b.placed.orientation = cb_orientation(near, i, me);
+    b.x = near->x[i][me];
+    b.y = near->y[i][me];
+#if DIM == 3
+    b.z = near->z[i][me];
+#endif
+    return b;
+}
+
+/* How many of the m bodies near the cell, but entry i, are in reach of b; they are in near->reached, in order. */
+PLUGMC_FN int cb_reach_out(cb_near *near, cb_group g, int m, int i, cb_walls walls,
+                           const cb_body *b)
+{
+    int count = 0;
+    for (int first = 0; __any_sync(CB_WHOLE_WARP, first < m); first += CB_LANES) {
+        const int k = first + g.lane;
+        bool in_reach = k < m && k != i;
+        if (in_reach) {
+            const float ux = b->x - near->x[k][g.me],
+                        uy = (b->y - near->y[k][g.me]) * walls.ratio_y;
+            float square = fmaf(uy, uy, ux * ux);
+#if DIM == 3
+            const float uz = (b->z - near->z[k][g.me]) * walls.ratio_z;
+            square = fmaf(uz, uz, square);
+#endif
+            in_reach = square < walls.reach;
+        }
+        const uint32_t all = cb_vote(g, in_reach);
+        if (in_reach) near->reached[count + __popc(all & ((1u << g.lane) - 1))][g.me] = (uint16_t)k;
+        count += __popc(all);
+    }
+    __syncwarp();
+    return count;
+}
+
+/* Whether b overlaps with one of the bodies that are near; `possible` is false where there is nothing to look at. If not,
+ * *sums are the energies, which the lanes add up in the order that bodies.c has. */
+PLUGMC_FN bool cb_meets(cb_near *near, cb_group g, int m, int i, cb_walls walls, bool possible,
+                        cb_body *b, plugmc_body_sums *sums)
+{
+    const int count = cb_reach_out(near, g, possible ? m : 0, i, walls, b);
+    bool overlaps = false;
+    b->placed.pose = plugmc_pose_of(&b->placed.orientation, DIM);
+    *sums = plugmc_body_sums();
+    for (int first = 0; __any_sync(CB_WHOLE_WARP, first < count && !overlaps); first += CB_LANES) {
+        bool overlap = false;
+        if (first + g.lane < count && !overlaps) {
+            const int k = near->reached[first + g.lane][g.me];
+            plugmc_separation s;
+            s.x = (b->x - near->x[k][g.me]) * walls.scale;
+            s.y = (b->y - near->y[k][g.me]) * walls.ratio_y * walls.scale;
+            s.z = 0.0f;
+#if DIM == 3
+            s.z = (b->z - near->z[k][g.me]) * walls.ratio_z * walls.scale;
+#endif
+            s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
+            plugmc_placed other = {};
+            other.site = plugmc_site_of_species(cb_species_near(near, k, g.me));
+            other.orientation = cb_orientation(near, k, g.me);
+            overlap = plugmc_meet(s, &b->placed, &other, sums);
+        }
+        const uint32_t found = cb_vote(g, overlap); /* by all, also where it is known */
+        overlaps = overlaps || found;
+    }
+#if PLUGMC_BODY_ENERGIES > 0
+    for (int t = 0; t < PLUGMC_BODIES; t++) {
+        if (overlaps) sums->term[t] = 0;
+        for (int other = 1; other < CB_LANES; other *= 2)
+            sums->term[t] += __shfl_xor_sync(CB_WHOLE_WARP, sums->term[t], other);
+    }
+#endif
+    return overlaps;
+}
+
+/* Energies of a change; with multipliers, of -ln p. */
+PLUGMC_FN float cb_change_of_bodies(const plugmc_body_sums *from, const plugmc_body_sums *to,
+                                    const cb_walker *walkers, int walker)
+{
+#if PLUGMC_WEIGHTED
+    return plugmc_body_change_weighted(from, to, walkers[walker].multiplier);
+#else
+    return plugmc_body_change(from, to);
+#endif
+}
+
+/* Displaces or turns b. Returns whether that is possible. */
+PLUGMC_FN bool cb_move(cb_body *b, plugmc_random random, bool turns, const float *step,
+                       double largest)
+{
+    float dx, dy, dz = 0.0f;
+    if (turns) return plugmc_turn_by(random, DIM, largest, &b->placed.orientation);
+#if DIM == 2
+    cb_displacement_2(random.word[0], step[0], step[1], &dx, &dy);
+#else
+    cb_displacement_3(random, step[0], step[1], step[2], &dx, &dy, &dz);
+#endif
+    b->x += dx;
+    b->y += dy;
+    b->z += dz;
+    return b->x >= -0.5f && b->x < 0.5f && b->y >= -0.5f && b->y < 0.5f &&
+           (DIM == 2 || (b->z >= -0.5f && b->z < 0.5f));
+}
+
+/* Where a body has gone. */
+PLUGMC_FN void cb_put(cb_near *near, cb_group g, int i, const cb_body *b)
+{
+    near->x[i][g.me] = b->x;
+    near->y[i][g.me] = b->y;
+    near->part[0][i][g.me] = b->placed.orientation.part[0];
+#if DIM == 3
+    near->z[i][g.me] = b->z;
+    for (int d = 1; d < 4; d++) near->part[d][i][g.me] = b->placed.orientation.part[d];
+#endif
+}
+
+/* The cell of a group, whose bodies are visited in this order. */
+typedef struct cb_visit {
+    plugmc_seed seed;
+    uint64_t sweep;
+    uint32_t cell;
+    int walker, n;
+#if CB_CAP <= 8
+    uint32_t order;
+#else
+    uint8_t order[CB_CAP];
+#endif
+} cb_visit;
+
+PLUGMC_FN void cb_shuffle(cb_visit *v)
+{
+#if CB_CAP <= 8
+    v->order = cb_order(v->seed, v->sweep, v->walker, v->cell, v->n);
+#else
+    for (int k = 0; k < CB_CAP; k++) v->order[k] = (uint8_t)k;
+    for (int k = v->n - 1; k > 0 && CB_SHUFFLE; k--) {
+        const plugmc_random r =
+            plugmc_draw(v->seed, v->sweep, v->walker, v->cell, PLUGMC_PURPOSE_ORDER, k >> 2);
+        const uint32_t j = plugmc_below(r.word[k & 3], k + 1);
+        const uint8_t t = v->order[k];
+        v->order[k] = v->order[j];
+        v->order[j] = t;
+    }
+#endif
+}
+
+PLUGMC_FN int cb_visited(const cb_visit *v, int turn)
+{
+#if CB_CAP <= 8
+    return (int)((v->order >> (4 * turn)) & 15u);
+#else
+    return v->order[turn];
+#endif
+}
+
+/* Word t modulo 4 of draw t / 4. */
+PLUGMC_FN uint32_t cb_draw_word(const cb_visit *v, int purpose, int t)
+{
+    return cb_word(plugmc_draw(v->seed, v->sweep, v->walker, v->cell, purpose, t >> 2), t);
+}
+
+/* Whether a possible move from `now` to `trial` is accepted, by a random word. */
+PLUGMC_FN bool cb_accepts(cb_near *near, cb_group g, int m, int i, cb_walls walls, cb_body now,
+                          const plugmc_body_sums *to, bool possible, uint32_t word,
+                          const cb_walker *walkers, const cb_visit *v, bool *lost,
+                          cb_trouble *trouble)
+{
+#if PLUGMC_BODY_ENERGIES > 0
+    plugmc_body_sums from;
+    cb_meets(near, g, m, i, walls, possible, &now, &from);
+    if (!possible || *lost) return false;
+    const float change = cb_change_of_bodies(&from, to, walkers, v->walker);
+    if (!(change > -PLUGMC_NO_RANGE)) {
+        *lost = true;
+        if (g.lane == 0) trouble->lost = v->sweep + 1;
+        return true;
+    }
+    return plugmc_uniform_float(word) < cb_probability(change);
+#else
+    return possible;
+#endif
+}
+
+/* As cb_subsweep of subsweep.cu. Of the counters those of displacements come first, then those of turns. */
+extern "C" __global__ void __launch_bounds__(CB_BLOCK)
+    cb_subsweep(uint64_t key, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
+                int batch, int index, int part, const cb_walker *__restrict__ walkers,
+                cb_vector *coordinate, const uint32_t *__restrict__ id,
+                const uint8_t *__restrict__ count, unsigned long long *counts, cb_trouble *trouble,
+                int4 *all_orientations)
+{
+    __shared__ cb_near near;
+    const cb_group g = {(int)threadIdx.x / CB_LANES, (int)threadIdx.x % CB_LANES,
+                        (int)(threadIdx.x & 31) / CB_LANES * CB_LANES};
+    uint32_t trials[CB_KINDS] = {0, 0}, accepted[CB_KINDS] = {0, 0};
+    cb_task task = {0, 0, 0, 0};
+    cb_visit v = {cb_seed_of(key), 0, 0, 0, 0};
+    plugmc_wait();
+    if (g.me < CB_COLUMNS &&
+        cb_find_task(blockIdx.x * CB_COLUMNS + g.me, plans, batch, index, part, &task)) {
+        v.n = count[(size_t)task.walker * CELLS + cb_cell(task.x, task.y, task.z)];
+        if (PLUGMC_BODY_ENERGIES > 0 && trouble->lost) v.n = 0;
+    }
+    v.walker = v.n > 0 ? task.walker : 0;
+    v.sweep = *base + index;
+    v.cell = (uint32_t)((task.z * CB_MY + task.y) * CB_MX + task.x);
+    const cb_walls walls = cb_walls_of(walkers, v.walker);
+    const double largest = cb_turn_of(walkers, v.walker);
+    cb_vector *at = coordinate + (size_t)v.walker * SLOTS;
+    const uint32_t *ids = id + (size_t)v.walker * SLOTS;
+    int4 *orientations = all_orientations + (size_t)v.walker * CB_PARTICLES;
+    int m = cb_gather_bodies(&near, g, task, v.n, walls, count + (size_t)v.walker * CELLS, at, ids,
+                             orientations);
+    if (m > CB_NEAR) {
+        trouble->overflow = 2;
+        m = CB_NEAR;
+    }
+    cb_shuffle(&v);
+    uint64_t moved[CB_KINDS] = {0, 0};
+    bool lost = false; /* of this cell */
+    int turn = 0;
+#pragma unroll 1
+    for (int first = 0; first < CB_TRIALS; first += CB_LANES) {
+        /* each lane draws for one trial move */
+        const int mine = first + g.lane;
+        const plugmc_random words =
+            plugmc_draw(v.seed, v.sweep, v.walker, v.cell, PLUGMC_PURPOSE_TRIAL, mine);
+        const uint32_t kind_word = cb_draw_word(&v, PLUGMC_PURPOSE_ORIENTATION, mine);
+        uint32_t accept_word = 0;
+        if (PLUGMC_BODY_ENERGIES > 0) accept_word = cb_draw_word(&v, PLUGMC_PURPOSE_ACCEPT, mine);
+#pragma unroll 1
+        for (int t = first; t < CB_TRIALS && t < first + CB_LANES; t++) {
+            const int from = g.first + t - first;
+            const int i = v.n > 0 ? cb_visited(&v, turn) : 0;
+            plugmc_random random;
+            for (int d = 0; d < 4; d++)
+                random.word[d] = __shfl_sync(CB_WHOLE_WARP, words.word[d], from);
+            const bool turns = __shfl_sync(CB_WHOLE_WARP, kind_word, from) < CB_ROTATIONS;
+            const uint32_t word = __shfl_sync(CB_WHOLE_WARP, accept_word, from);
+            turn = turn + 1 >= v.n ? 0 : turn + 1;
+            cb_body now = cb_body_of(&near, i, g.me < CB_COLUMNS ? g.me : 0), trial = now;
+            plugmc_body_sums to;
+            bool accept = v.n > 0 && cb_move(&trial, random, turns, cb_step_of(walkers, v.walker),
+                                             largest);
+            accept = !cb_meets(&near, g, m, i, walls, accept, &trial, &to) && accept;
+            accept = cb_accepts(&near, g, m, i, walls, now, &to, accept, word, walkers, &v, &lost,
+                                trouble);
+            if (g.lane == 0 && v.n > 0) {
+                trials[CB_DISPLACED] += !turns;
+                trials[CB_TURNED] += turns;
+                accepted[CB_DISPLACED] += accept && !turns;
+                accepted[CB_TURNED] += accept && turns;
+                if (accept) {
+                    cb_put(&near, g, i, &trial);
+                    moved[turns ? CB_TURNED : CB_DISPLACED] |= (uint64_t)1 << i;
+                }
+            }
+            __syncwarp();
+        }
+    }
+    if (g.lane == 0)
+        for (int k = 0; k < v.n; k++) {
+            const int to = cb_slot(cb_cell(task.x, task.y, task.z)) + CB_PITCH * k;
+            if (moved[CB_DISPLACED] >> k & 1) {
+                at[to].x = near.x[k][g.me];
+                at[to].y = near.y[k][g.me];
+#if DIM == 3
+                at[to].z = near.z[k][g.me];
+#endif
+            }
+            if (moved[CB_TURNED] >> k & 1) {
+                const plugmc_orientation o = cb_orientation(&near, k, g.me);
+                orientations[cb_id(at[to], ids, to)] =
+                    make_int4(o.part[0], o.part[1], o.part[2], o.part[3]);
+            }
+        }
+    cb_count_of(walkers, v.walker, trials[CB_DISPLACED], accepted[CB_DISPLACED], counts);
+    cb_count_of(walkers, v.walker, trials[CB_TURNED], accepted[CB_TURNED],
+                counts + 2 * CB_COUNTERS * CB_RUNGS);
+}
