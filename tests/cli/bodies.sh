@@ -117,6 +117,66 @@ test_two_spheres_with_two_patches()
     come_and_go 3 'kern_frenkel]\ndirections = 1 0 0  -1 0 0\nhalf_angle = 1.1\nepsilon = 2' 2 0.$(two_patches)
 }
 
+# mean_is SERIES EXACT: the mean of a series of sim.h5, by 64 walkers that are independent; beyond 4.5 standard errors with a
+# probability of 2e-5 (Student, 63 degrees of freedom).
+mean_is()
+{
+    /usr/bin/python3 - "$@" <<-END >"$out" || fail "$1 is not $2"
+	import sys, h5py, numpy as np
+	s = h5py.File("sim.h5")["plugmc/observables/" + sys.argv[1] + "/series"][:].mean(0)
+	mean, error, exact = s.mean(), s.std(ddof=1) / np.sqrt(len(s)), float(sys.argv[2])
+	z = (mean - exact) / error
+	print(f"{mean:.6f} ({error:.1e}), exactly {exact}: z = {z:.2f}")
+	sys.exit(int(len(s) != 64 or abs(z) > 4.5))
+	END
+    cat "$out"
+}
+
+# two_in_cells DIMENSION EDGE POTENTIAL OBSERVABLE: two bodies in the cells of a checkerboard
+two_in_cells()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 6000
+	equilibrate = 50
+	seed = 12
+	walkers = 64
+	threads = 1
+	device = cpu
+	[box]
+	dimension = $1
+	lx = $2
+	[species body]
+	count = 2
+	[initial]
+	state = random
+	$(printf '[potential %b' "$3")
+	[mover checkerboard_bodies]
+	step = 0.5
+	turn = 1.5
+	trials = 2
+	[observable $4]
+	period = 2
+	END
+    must run sim.ini
+}
+
+# beta P V / N = 1 + B2 / (V - 2 B2) of two squares, whose B2 is 1 + 4 / pi, in a box of 9.
+test_pressure_of_two_squares_in_cells()
+{
+    two_in_cells 2 3 'hard_polygon]\nsides = 4' body_pressure
+    mean_is body_pressure/compressibility_factor 1.5104365
+}
+
+# The energy is -1 with the probability B e / (V - 4 pi / 3 + B (e - 1)): e = exp(2), and B is the volume in which patches
+# that cover chi = 1 - cos(1.1) of a sphere meet, chi^2 4 pi / 3 (1.5^3 - 1). Half of it is each sphere's.
+test_energy_of_two_patchy_spheres_in_cells()
+{
+    two_in_cells 3 4 'kern_frenkel]\ndirections = 1 0 0  -1 0 0\nhalf_angle = 1.1\nepsilon = 2' energy
+    mean_is energy/energy "$(awk 'BEGIN { chi = 1 - cos(1.1); s = 4 * atan2(0, -1) / 3; b = s * chi * chi * 2.375
+        printf "%.6f", -b * exp(2) / (64 - s + b * (exp(2) - 1)) }')"
+}
+
 # no SENTENCE [OPTION...]: the run is refused with a sentence that says so.
 no()
 {
@@ -163,7 +223,7 @@ test_bodies_that_cannot_be()
     no 'supports the facets'
     squares
     printf '[observable hard_pressure]\n' >>sim.ini
-    no 'does not support particles with orientations'
+    no 'is of bodies, whose pressure body_pressure measures'
 }
 
 # Two boxes of edge 4 that share two squares: 0 and 2, or 1 and 1, of them. The ratio of probabilities is that of two in a

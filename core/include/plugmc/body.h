@@ -92,9 +92,8 @@ PLUGMC_FN int plugmc_bodies_overlap(const parameters *p, plugmc_separation s,
                                     const plugmc_placed *a, const plugmc_placed *b)
 {
 #if PLUGMC_BODY & 1
-    const plugmc_separation back = {-s.x, -s.y, -s.z, s.r2};
-    return plugmc_is_first(s, a, b) ? body_overlap(p, s, &a->pose, &b->pose, a->site, b->site)
-                                    : body_overlap(p, back, &b->pose, &a->pose, b->site, a->site);
+    const plugmc_in_order o = plugmc_ordered(s, a, b);
+    return body_overlap(p, o.s, &o.a.pose, &o.b.pose, o.a.site, o.b.site);
 #else
     (void)p, (void)s, (void)a, (void)b;
     return 0;
@@ -105,9 +104,8 @@ PLUGMC_FN real plugmc_energy_of_bodies(const parameters *p, plugmc_separation s,
                                        const plugmc_placed *a, const plugmc_placed *b)
 {
 #if PLUGMC_BODY & 2
-    const plugmc_separation back = {-s.x, -s.y, -s.z, s.r2};
-    return plugmc_is_first(s, a, b) ? body_energy(p, s, &a->pose, &b->pose, a->site, b->site)
-                                    : body_energy(p, back, &b->pose, &a->pose, b->site, a->site);
+    const plugmc_in_order o = plugmc_ordered(s, a, b);
+    return body_energy(p, o.s, &o.a.pose, &o.b.pose, o.a.site, o.b.site);
 #else
     (void)p, (void)s, (void)a, (void)b;
     return 0;
@@ -228,6 +226,23 @@ static PLUGMC_TARGETS int plugmc_body_meet(const void *instance, int32_t dimensi
     return 0;
 }
 
+#if PLUGMC_BODY & PLUGMC_BODY_OVERLAP
+static int plugmc_body_overlap(const void *instance, int32_t dimension, const double *apart,
+                               const plugmc_particle *a, const plugmc_orientation *turned_a,
+                               const plugmc_particle *b, const plugmc_orientation *turned_b)
+{
+    const real x = (real)apart[0], y = (real)apart[1], z = (real)apart[2];
+    const plugmc_separation s = {x, y, z, x * x + y * y + z * z};
+    const plugmc_placed one = {plugmc_site_of_body(a), *turned_a,
+                               plugmc_pose_of(turned_a, dimension)},
+                        other = {plugmc_site_of_body(b), *turned_b,
+                                 plugmc_pose_of(turned_b, dimension)};
+    return plugmc_bodies_overlap((const parameters *)instance, s, &one, &other) != 0;
+}
+#else
+#define plugmc_body_overlap NULL
+#endif
+
 #if PLUGMC_BODY & PLUGMC_BODY_PATH
 static void plugmc_body_paths(const void *instance, int32_t dimension, int32_t axis,
                               const plugmc_particle *probe, const plugmc_orientation *turned,
@@ -274,6 +289,7 @@ static const plugmc_body plugmc_body_facet = {.size = sizeof(plugmc_body),
                                               .range = plugmc_body_range,
                                               .energy = plugmc_body_energy,
                                               .meet = plugmc_body_meet,
+                                              .overlap = plugmc_body_overlap,
                                               .paths = plugmc_body_paths,
                                               .shape = body_shape};
 /* For the descriptor of a potential that has bodies alone. */

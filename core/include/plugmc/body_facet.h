@@ -42,6 +42,11 @@ typedef struct plugmc_body {
     int (*meet)(const void *instance, int32_t dimension, const plugmc_particle *probe,
                 const plugmc_orientation *turned, const plugmc_particles *others,
                 const plugmc_orientation *orientations, void *energy);
+    /* Since 2.1. Whether a overlaps with b by the author's test alone, without the spheres around them and inside: so that
+     * those can be tested. apart [3]: a - b, length. NULL without PLUGMC_BODY_OVERLAP. */
+    int (*overlap)(const void *instance, int32_t dimension, const double *apart,
+                   const plugmc_particle *a, const plugmc_orientation *turned_a,
+                   const plugmc_particle *b, const plugmc_orientation *turned_b);
 } plugmc_body;
 
 /* The body facet that a potential offers; NULL: none. */

@@ -21,4 +21,25 @@ PLUGMC_FN int plugmc_is_first(plugmc_separation s, const plugmc_placed *a, const
             return a->orientation.part[k] > b->orientation.part[k];
     return 1;
 }
+
+/* Two bodies and their separation a - b, so that it does not depend on which of them is called a. */
+typedef struct plugmc_in_order {
+    plugmc_separation s;
+    plugmc_placed a, b;
+} plugmc_in_order;
+
+/* Values are chosen, not branches: threads of a GPU stay together. */
+PLUGMC_FN plugmc_in_order plugmc_ordered(plugmc_separation s, const plugmc_placed *a,
+                                         const plugmc_placed *b)
+{
+    const int first = plugmc_is_first(s, a, b);
+    plugmc_in_order o = {s, *a, *b};
+    if (first) return o;
+    o.s.x = -s.x;
+    o.s.y = -s.y;
+    o.s.z = -s.z;
+    o.a = *b;
+    o.b = *a;
+    return o;
+}
 #endif

@@ -4,6 +4,9 @@
  *                     range of the energy
  *   far away          beyond both spheres around nothing overlaps, beyond the range the energy is exactly 0
  *   inside            bodies whose spheres inside overlap, overlap
+ *   by itself         the overlap test says so, too, when it is asked without the spheres
+ *   volume            is between those of the two spheres
+ *   in cells          separations give what positions do
  *   two bodies        the answer is the same, to the bit, whichever of them is the probe
  *   space             it is the same after both have turned by a right angle about an axis of space, unless they nearly touch
  *   float and double  agree, unless they nearly touch
@@ -138,6 +141,35 @@ static bool differ(const trial *t, const placed *a, const placed *b, double r, a
                    said(second, other), when);
 }
 
+/* What the author's test says by itself of bodies whose spheres are apart, or overlap inside. */
+static bool try_spheres(const trial *t, double r, const placed *a, const placed *b, double around,
+                        double inside)
+{
+    const double apart[3] = {a->particle.x, a->particle.y, a->particle.z};
+    const bool beyond = r > around * (1 + 1e-6), within = r < inside * (1 - 1e-6);
+    if (!PLUGMC_HAS(t->body, overlap) || !t->body->overlap || (!beyond && !within)) return true;
+    crash_calling_its("body_overlap");
+    const bool overlap = t->body->overlap(t->term->instance, t->system->box.dimension, apart,
+                                          &a->particle, &a->turned, &b->particle, &b->turned);
+    return overlap == within ||
+           differ(t, a, b, r, (answer){overlap, 0}, (answer){within, 0},
+                  beyond ? "by body_reach: the spheres around them do not touch"
+                         : "by body_core: the spheres inside of them overlap");
+}
+
+/* The same pair, told by its separation. */
+static answer ask_in_cells(const trial *t, const placed *a, const placed *b)
+{
+    const plugmc_particle *p = &b->particle, *q = &a->particle;
+    const double x = q->x - p->x, y = q->y - p->y, z = q->z - p->z;
+    const plugmc_particles other = {1, &x, &y, &z, &p->charge, &p->diameter, &p->species};
+    answer out = {0, 0};
+    crash_calling_its("meet");
+    out.overlaps = t->body->meet(t->term->instance, t->system->box.dimension, q, &a->turned, &other,
+                                 &b->turned, &out.energy);
+    return out;
+}
+
 static bool try_pair(const trial *t, int number, placed a, placed b, double around, double inside)
 {
     const double farthest = fmax(around, t->range),
@@ -155,6 +187,12 @@ static bool try_pair(const trial *t, int number, placed a, placed b, double arou
         return differ(t, &a, &b, r, there, (answer){0}, "by the range of the energy");
     if (r < inside * (1 - 1e-6) && !there.overlaps)
         return differ(t, &a, &b, r, there, (answer){1, 0}, "by the radii of the spheres inside");
+    if (!try_spheres(t, r, &a, &b, around, inside)) return false;
+    if (PLUGMC_HAS(t->body, meet) && t->body->meet) {
+        const answer in_cells = ask_in_cells(t, &a, &b);
+        if (!equal(there, in_cells))
+            return differ(t, &a, &b, r, there, in_cells, "when their separation is given");
+    }
     if (is_clear(t, number, r, 1e-6, a, b)) {
         const placed c = turned_by_right_angle(t, a), d = turned_by_right_angle(t, b);
         const answer turned = ask(t, &c, &d, false);
@@ -167,6 +205,13 @@ static bool try_pair(const trial *t, int number, placed a, placed b, double arou
             return differ(t, &a, &b, r, there, single, "in single precision");
     }
     return true;
+}
+
+/* Area in two dimensions. */
+static double volume_of_sphere(const trial *t, double radius)
+{
+    return t->system->box.dimension == 2 ? M_PI * radius * radius
+                                         : 4 * M_PI / 3 * radius * radius * radius;
 }
 
 static bool check_sizes(const trial *t, const plugmc_particle *p, double *around, double *inside)
@@ -188,8 +233,15 @@ static bool check_sizes(const trial *t, const plugmc_particle *p, double *around
             "the radius of the sphere inside a particle of species '%s' is %g, and that of the "
             "sphere around it %g",
             name, *inside, *around);
-    return (volume >= 0 && isfinite(volume)) ||
-           why_not(t->why, "the volume of a particle of species '%s' is %g", name, volume);
+    if (!(volume >= 0) || isinf(volume))
+        return why_not(t->why, "the volume of a particle of species '%s' is %g", name, volume);
+    const double least = volume_of_sphere(t, *inside), most = volume_of_sphere(t, *around);
+    return (volume > least * (1 - 1e-5) && volume < most * (1 + 1e-5)) ||
+           why_not(
+               t->why,
+               "the volume of a particle of species '%s' is %g, but the sphere inside of it has "
+               "%g and the one around it %g",
+               name, volume, least, most);
 }
 
 static placed body_of(const plugmc_system *system, int32_t species)

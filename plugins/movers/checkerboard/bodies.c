@@ -103,11 +103,11 @@ typedef struct near_cell {
     plugmc_orientation orientation[MOST_NEAR];
 } near_cell;
 
-/* Those of them that a body can reach, with separations in place of positions, in CB_LANES lists, or one if there are no
+/* Those of them that a body can reach, with separations in place of positions, in as many lists as there are sums, or one if there are no
  * energies. */
-enum { MOST_LISTED = MOST_NEAR + CB_LANES };
+enum { MOST_LISTED = MOST_NEAR + CB_MOST_LANES };
 typedef struct reached {
-    int lists, first[CB_LANES], n[CB_LANES];
+    int lists, first[CB_MOST_LANES], n[CB_MOST_LANES];
     float x[MOST_LISTED], y[MOST_LISTED], z[MOST_LISTED];
     float charge[MOST_LISTED], diameter[MOST_LISTED];
     int32_t species[MOST_LISTED];
@@ -185,7 +185,7 @@ static PLUGMC_TARGETS void reach_out(body_cell *c, int own, float x, float y, fl
                     uz = (z - near->z[k]) * ratio_z, flat_square = fmaf(uy, uy, ux * ux);
         square[k] = flat ? flat_square : fmaf(uz, uz, flat_square);
     }
-    r->lists = c->me->cells.energies ? CB_LANES : 1;
+    r->lists = c->me->cells.energies ? CB_LANES_IN(c->me->cells.dimension) : 1;
     for (int list = 0; list < r->lists; list++) {
         r->first[list] = list * ((near->m + r->lists - 1) / r->lists);
         r->n[list] = 0;
@@ -219,7 +219,7 @@ static int meets(body_cell *c, int own, float x, float y, float z, const plugmc_
     int overlap = 0;
     reach_out(c, own, x, y, z);
     for (int b = 0; b < me->bodies.count && !overlap; b++) {
-        float part[CB_LANES] = {0};
+        float part[CB_MOST_LANES] = {0};
         for (int list = 0; list < r->lists && !overlap; list++) {
             const int at = r->first[list];
             const plugmc_particles others = {r->n[list],     r->x + at,      r->y + at,
@@ -229,8 +229,8 @@ static int meets(body_cell *c, int own, float x, float y, float z, const plugmc_
                       me->bodies.facet[b]->meet(me->bodies.instance[b], me->cells.dimension, &probe,
                                                 turned, &others, r->orientation + at, &part[list]);
         }
-        for (int step = 1; step < CB_LANES; step *= 2)
-            for (int k = 0; k < CB_LANES; k += 2 * step) part[k] += part[k + step];
+        for (int step = 1; step < CB_MOST_LANES; step *= 2)
+            for (int k = 0; k < CB_MOST_LANES; k += 2 * step) part[k] += part[k + step];
         sums[b] = part[0];
     }
     for (int b = 0; b < me->bodies.count && overlap; b++) sums[b] = 0;

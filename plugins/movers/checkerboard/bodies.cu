@@ -4,6 +4,7 @@
  *
  * Warps stay together: where one of their cells has nothing to do, its lanes take part in votes all the same. */
 #define CB_WHOLE_WARP 0xffffffffu
+#define CB_LANES CB_LANES_IN(DIM)
 
 /* Bodies near the cells of a block: their own first, then those of other cells within the range of any point of the cell, in
  * the order of cells and slots. */

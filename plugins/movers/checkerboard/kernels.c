@@ -205,7 +205,7 @@ static int resident(const checkerboard *me, int multiprocessors)
  * the chain goes on as it was begun. 64 a cell and two columns fit always. */
 static int columns(const checkerboard *me)
 {
-    int n = block_size(me) / (CB_BODIES ? CB_LANES : 1);
+    int n = block_size(me) / (CB_BODIES ? CB_LANES_IN(me->cells.dimension) : 1);
     while (n > 1 && me->cells.near * near_bytes(me) * n > 48 << 10) n /= 2;
     return n;
 }

@@ -34,8 +34,9 @@
 enum { CB_DISPLACED, CB_TURNED, CB_KINDS = CB_BODIES ? 2 : 1 };
 
 /* Threads that take a cell of bodies, and partial sums of the energies of one of them: of those in its reach, number j adds
- * to sum j modulo CB_LANES, and then neighbouring sums are added, pairs of them, and pairs of pairs. */
-#define CB_LANES 8
+ * to sum j modulo this; then neighbouring sums are added, pairs of them, and pairs of pairs. */
+#define CB_LANES_IN(dimension) ((dimension) == 2 ? 4 : 8)
+#define CB_MOST_LANES 8
 
 /* What a walker does in one sweep. */
 typedef struct cb_plan {

@@ -101,7 +101,7 @@ PLUGMC_FN float cb_probability(float change)
 {
 #if PLUGMC_WEIGHTED
     return plugmc_exp(-change);
-#elif PLUGMC_ENERGY_TERMS > 0
+#elif PLUGMC_ENERGY_TERMS > 0 || PLUGMC_BODY_ENERGIES > 0
     return plugmc_exp(-change * (float)PLUGMC_OVER_KT);
 #else
     return 1.0f; /* there may be temperatures, and no one kT */
