@@ -61,12 +61,19 @@ static const char *facet_words(const plugmc_plugin *plugin, char words[96])
 
 static const char *uses_words(uint32_t needs, char words[96])
 {
-    static const char *const names[] = {"pair", "field", "total", "orbitals"};
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } uses[] = {{PLUGMC_USES_PAIR, "pair"},
+                {PLUGMC_USES_FIELD, "field"},
+                {PLUGMC_USES_TOTAL, "total"},
+                {PLUGMC_USES_ORBITALS, "orbitals"},
+                {PLUGMC_USES_BODY, "body"}};
     words[0] = 0;
-    for (int i = 0; i < 4; i++)
-        if (needs & 1u << i)
+    for (int i = 0; i < PLUGMC_COUNT(uses); i++)
+        if (needs & uses[i].bit)
             snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "",
-                     names[i]);
+                     uses[i].name);
     return words;
 }
 
