@@ -89,8 +89,9 @@ static int read_box(pdb *p)
     const double a = right ? 0 : cos(v[3] * degree), b = right ? 0 : cos(v[4] * degree),
                  c = right ? 0 : cos(v[5] * degree), s = sqrt(1 - c * c), x = b,
                  y = (a - b * c) / s, square = 1 - x * x - y * y;
-    if (!(s > 0) || !(square > 0))
-        return refuse_line(l, "no box has the angles %g, %g and %g", v[3], v[4], v[5]);
+    bool possible = s > 0 && square > 0;
+    for (int k = 3; k < 6; k++) possible &= v[k] > 0 && v[k] < 180;
+    if (!possible) return refuse_line(l, "no box has the angles %g, %g and %g", v[3], v[4], v[5]);
     const double box[3][3] = {
         {v[0], 0, 0}, {v[1] * c, v[1] * s, 0}, {v[2] * x, v[2] * y, v[2] * sqrt(square)}};
     memcpy(p->box, box, sizeof box);

@@ -291,8 +291,9 @@ static int find_box(const start *s, int32_t found, plugmc_box *box)
             return refuse(s, f->head_line, "the file is not periodic in %c, the run is", "xyz"[d]);
     if (!f->boxes)
         return refuse(s, f->head_line,
-                      f->line ? "there is no Lattice=\"...\" in the second line of the frame"
-                              : "the file has no box");
+                      f->line && !(f->metre > 0)
+                          ? "there is no Lattice=\"...\" in the second line of the frame"
+                          : "the file has no box");
     const double(*vectors)[3] = (const double(*)[3])f->box[f->boxes > 1 ? found : 0];
     return s->boxes_change ? take_box(s, vectors, box) : check_box(s, vectors);
 }

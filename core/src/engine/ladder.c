@@ -246,7 +246,7 @@ static int fill_rung(ladder *l, const config *config, plugmc_system *system, int
     const point p = {config, system, l->rank, l->keys, values};
     const int code = ladder_multipliers(config, system, l->rank, l->keys, values,
                                         &l->multipliers[rung * l->width], kT, r);
-    for (int32_t s = 0; s < system->species_count && rung == 0; s++)
+    for (int32_t s = 0; s < system->species_count && rung == 0 && !code; s++)
         ((plugmc_species *)plugmc_species_at(system, s))->mu = mu_of(&p, s, *kT);
     return code;
 }
