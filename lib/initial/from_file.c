@@ -10,6 +10,7 @@
 #include "system/geometry.h"
 #include "formats/gsd.h"
 #include "formats/orientations.h"
+#include "conversion.h"
 #include "initial/initial.h"
 #include "system/skew.h"
 #include "system/system.h"
@@ -69,78 +70,11 @@ static int read_any(start *s)
         ".gro, .data, .lmp or .lammps");
 }
 
-/* Names for types that a file numbers, of [initial] types. */
-static int name_types(start *s)
-{
-    const config *c = s->config;
-    file_frame *f = &s->frame;
-    const char *at = c->initial.types;
-    const int line = config_line(c, "initial", "types");
-    char name[256];
-    if (!f->types || f->names) {
-        if (!at || !*at) return EXIT_DONE;
-        return report_error(s->report, EXIT_INPUT, c->ini.path, line,
-                            "[initial] types: the file names its species itself");
-    }
-    if (!at || !*at)
-        return f->types == 1 && s->system->species_count == 1
-                   ? EXIT_DONE
-                   : refuse(s, 0,
-                            "the file has %d atom types without labels: [initial] types must give "
-                            "their species",
-                            f->types);
-    f->name = calloc((size_t)f->types, sizeof *f->name);
-    if (!f->name) return no_memory(s);
-    for (int used = 0; sscanf(at, " %255s%n", name, &used) == 1; at += used, f->names++) {
-        if (f->names == f->types)
-            return report_error(s->report, EXIT_INPUT, c->ini.path, line,
-                                "[initial] types names more than the %d types of the file",
-                                f->types);
-        f->name[f->names] = strdup(name);
-        if (!f->name[f->names]) return no_memory(s);
-    }
-    if (f->names == f->types) return EXIT_DONE;
-    return report_error(s->report, EXIT_INPUT, c->ini.path, line,
-                        "[initial] types has %d names for the %d types of the file", f->names,
-                        f->types);
-}
-
-/* Into the unit of length of the run, if it has one. */
-static void convert_lengths(start *s)
-{
-    file_frame *f = &s->frame;
-    const double own = s->config->units.metre;
-    const double factor = f->metre > 0 && own > 0 ? f->metre / own : 1;
-    if (fabs(factor - 1) < 1e-12) return;
-    for (int64_t k = 0; k < 3 * f->walkers * f->count; k++) f->positions[k] *= factor;
-    for (int32_t b = 0; b < f->boxes; b++)
-        for (int k = 0; k < 9; k++) f->box[b][k / 3][k % 3] *= factor;
-    f->box_error *= factor;
-    for (int d = 0; d < 3; d++) f->origin[d] *= factor;
-}
-
-/* From the corner of the box, and of a leaning one from its centre. */
-static void shift_positions(start *s)
-{
-    file_frame *f = &s->frame;
-    const int dimension = s->system->box.dimension;
-    double shift[3] = {0};
-    for (int d = 0; d < dimension; d++) {
-        shift[d] += f->origin[d];
-        for (int e = 0; e < 3 && f->from_corner; e++) shift[e] += 0.5 * f->box[0][d][e];
-    }
-    for (int64_t k = 0; k < 3 * f->walkers * f->count; k++)
-        if (shift[k % 3] != 0) f->positions[k] -= shift[k % 3];
-    f->centred |= f->from_corner;
-}
-
 static int read_frame(start *s)
 {
     int code = read_any(s);
     if (code) return code;
-    convert_lengths(s);
-    shift_positions(s);
-    code = name_types(s);
+    code = frame_convert(&s->frame, s->config, s->system->box.dimension, s->path, s->report);
     if (code) frame_free(&s->frame);
     return code;
 }
