@@ -189,7 +189,7 @@ int reservoir_check(const config *c, int32_t s, report *r)
 /* Energy/length^D of the unit in which pressures stand in the file. */
 static double pressure_unit(const config *c)
 {
-    return c->box.dimension == 3 ? c->units.of_pressure : 1;
+    return units_of_pressure(&c->units, (int)c->box.dimension);
 }
 
 /* T, P and f over those of the critical point. */

@@ -68,6 +68,12 @@ units units_of(const units_section *s)
     return u;
 }
 
+/* In the plane pressures are not told in bar. */
+double units_of_pressure(const units *u, int dimension)
+{
+    return dimension == 3 ? u->of_pressure : 1;
+}
+
 /* ---- Names --------------------------------------------------------------------------------------------- */
 
 /* "kT/length^3" or "energy/length^3". */

@@ -219,7 +219,8 @@ int ladder_multipliers(const config *config, const plugmc_system *system, int co
     const point p = {config, system, count, keys, values};
     const units *u = &config->units;
     double kT = value_at(&p, TEMPERATURE, config->run.temperature.values[0]);
-    const double pressure = value_at(&p, PRESSURE, config->run.pressure) * u->of_pressure;
+    const double pressure =
+        value_at(&p, PRESSURE, config->run.pressure) * units_of_pressure(u, system->box.dimension);
     if (!system_has_waves(system)) kT *= u->kT;
     *of_kT = kT;
     if (!(kT > 0) || !isfinite(kT))

@@ -37,6 +37,9 @@ typedef struct units {
 units units_reduced(void);
 units units_of(const units_section *);
 
+/* Energy/length^dimension of the unit in which pressures stand in the file. */
+double units_of_pressure(const units *, int dimension);
+
 /* The unit `told` by a plugin ("length^-3", "kT/length^3", "energy") in those of the run; the caller frees
  * it. A value of it times *scale is one in the unit returned. kT: of the run in the unit of energy;
  * NaN where walkers differ. */
