@@ -58,6 +58,13 @@ test_a_reservoir_is_the_same_in_all_words()
     done
     must analyse one.h5
     expect_output "reservoir of a: activity z = 0.5 length^-3"
+    must run sim.ini --json --set run.output=json.h5
+    tail -n 1 "$out" | /usr/bin/python3 -c '
+import json, sys
+all = json.load(sys.stdin)["reservoirs"]
+assert len(all) == 1 and all[0]["species"] == "a" and all[0]["activity"] == {"value": 0.5, "unit": "length^-3"}
+assert all[0]["fugacity"] == {"value": 1.0, "unit": "energy/length^3"} and "pressure" not in all[0]
+' || fail "reservoirs are not in the JSON"
 }
 
 # Against numbers that Python works out, in the units of the run.

@@ -54,38 +54,50 @@ const void *reservoir_services(void)
 
 /* ---- For the user -------------------------------------------------------------------------------------- */
 
-/* "NAME VALUE UNIT", in the unit of the run for what is told in `unit`; nothing where it is not known. */
-static void put(FILE *out, const engine *engine, double kT, const char *name, double value,
-                const char *unit)
+int reservoir_words(const engine *engine, int32_t species, int32_t rung,
+                    reservoir_word out[RESERVOIR_WORDS])
 {
-    double scale;
-    const plugmc_system *system = &engine->system;
-    if (isnan(value)) return;
-    char *word = units_words(&engine->config.units, unit, system->box.dimension, kT, &scale);
-    const bool in_kT = !engine->config.units.given && !strcmp(unit, "energy") && kT == 1;
-    fprintf(out, "%s %.8g%s%s", name, value * scale, *word ? " " : "", in_kT ? "kT" : word);
-    free(word);
+    const reservoir r = reservoir_on(engine, species, rung);
+    const double kT = engine->ladder.temperature[rung];
+    const int dimension = engine->system.box.dimension;
+    const char *inverse = dimension == 2 ? "length^-2" : "length^-3",
+               *pressure = dimension == 2 ? "energy/length^2" : "energy/length^3";
+    const struct {
+        const char *name, *words, *unit;
+        double value;
+    } all[RESERVOIR_WORDS] = {
+        {"activity", "activity z =", inverse, r.activity},
+        {"mu", ", mu = kT ln z =", "energy", r.mu},
+        {"fugacity", ", fugacity f = kT z =", pressure, r.fugacity},
+        {"pressure", "; pressure", pressure, r.pressure},
+        {"fugacity_coefficient", ", fugacity coefficient", "", r.coefficient},
+        {"density", ", density", inverse, r.density},
+        {"chemical_potential", "; chemical potential with the de Broglie factor", "energy",
+         r.with_factor},
+        {"thermal_wavelength", ", thermal wavelength", "length", r.wavelength}};
+    int n = 0;
+    for (int k = 0; k < RESERVOIR_WORDS; k++) {
+        double scale;
+        if (isnan(all[k].value)) continue;
+        char *unit = units_words(&engine->config.units, all[k].unit, dimension, kT, &scale);
+        const bool in_kT = !engine->config.units.given && !strcmp(all[k].unit, "energy") && kT == 1;
+        out[n] = (reservoir_word){all[k].name, all[k].words, all[k].value * scale, ""};
+        snprintf(out[n++].unit, sizeof out->unit, "%s", in_kT ? "kT" : unit);
+        free(unit);
+    }
+    return n;
 }
 
 static void write_line(FILE *out, const engine *engine, int32_t s, int32_t rung, const char *begin)
 {
-    const reservoir r = reservoir_on(engine, s, rung);
-    const double kT = engine->ladder.temperature[rung];
-    const bool flat = engine->system.box.dimension == 2;
-    const char *inverse = flat ? "length^-2" : "length^-3",
-               *pressure = flat ? "energy/length^2" : "energy/length^3";
+    reservoir_word words[RESERVOIR_WORDS];
     char suffix[LADDER_SUFFIX];
+    const int n = reservoir_words(engine, s, rung, words);
     fprintf(out, "%sreservoir of %s%s: ", begin, plugmc_species_at(&engine->system, s)->name,
             ladder_suffix(&engine->ladder, rung, suffix));
-    put(out, engine, kT, "activity z =", r.activity, inverse);
-    put(out, engine, kT, ", mu = kT ln z =", r.mu, "energy");
-    put(out, engine, kT, ", fugacity f = kT z =", r.fugacity, pressure);
-    put(out, engine, kT, "; pressure", r.pressure, pressure);
-    put(out, engine, kT, ", fugacity coefficient", r.coefficient, "");
-    put(out, engine, kT, ", density", r.density, inverse);
-    put(out, engine, kT, "; chemical potential with the de Broglie factor", r.with_factor,
-        "energy");
-    put(out, engine, kT, ", thermal wavelength", r.wavelength, "length");
+    for (int k = 0; k < n; k++)
+        fprintf(out, "%s %.8g%s%s", words[k].words, words[k].value, *words[k].unit ? " " : "",
+                words[k].unit);
     fputs("\n", out);
 }
 
