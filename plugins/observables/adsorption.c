@@ -15,7 +15,7 @@
 #include <plugmc/reservoir.h>
 #include <stdlib.h>
 
-#include "energy_sums.h"
+#include "energy/sums.h"
 #include "walker_boxes.h"
 
 enum { LOADING, ENERGY, ENERGY_LOADING, SQUARE, EXCESS, MEASURED };
@@ -26,7 +26,7 @@ typedef struct adsorption {
     int32_t number;  /* of the species */
     double *density; /* [rungs] of the reservoir; NULL: not known */
     const char *unit;
-    energy_sums sums;
+    energy sums;
 } adsorption;
 
 static const plugmc_listing listing[] = {
@@ -112,7 +112,7 @@ static double sampled_energy(const adsorption *a, const double *terms)
 /* values [walkers][measured] */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
-    const adsorption *a = instance;
+    adsorption *a = instance;
     const plugmc_system *system = host->system;
     const int n = measured(a);
     void *rungs = NULL;

@@ -1,7 +1,7 @@
 /* energy: the potential energy over kT and particle, of all terms and of each.
  *
  * source = running takes the energy that the mover keeps while it sweeps: that of all sampled terms
- * together, at no cost. source = fresh adds it up anew, in double precision (energy_sums.h). Terms that are sampled and
+ * together, at no cost. source = fresh adds it up anew, in double precision (sums.h). Terms that are sampled and
  * terms that are only measured are both summed.
  *
  * Where particles come and go it is U / N of each configuration, and U of an empty box (0, unless a potential has an
@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "energy_sums.h"
-#include "walker_boxes.h"
+#include "../walker_boxes.h"
+#include "sums.h"
 
 enum { FRESH, RUNNING }; /* source */
 
-typedef struct energy {
+typedef struct observed_energy {
     int32_t source; /* parameter */
     const char *unit;
-    energy_sums sums;
-} energy;
+    energy sums;
+} observed_energy;
 
 /* A particle's share of the energy of a walker; that of an empty box is its own. */
 static double share_of(double sum, int64_t particles)
@@ -41,7 +41,7 @@ static int measure_running(const plugmc_host *host, const plugmc_view *view, dou
 /* values [walkers][1 + terms]: the sum, then the terms. With source = running the sum alone. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
-    const energy *e = instance;
+    observed_energy *e = instance;
     const plugmc_system *system = host->system;
     const int64_t terms = e->sums.terms, row = 1 + terms;
     if (e->source == RUNNING) return measure_running(host, view, values);
@@ -62,13 +62,13 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 
 static double reach(void *instance)
 {
-    const energy *e = instance;
+    observed_energy *e = instance;
     return e->source == FRESH ? energy_sums_reach(&e->sums) : INFINITY;
 }
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
-    const energy *e = instance;
+    observed_energy *e = instance;
     if (index > e->sums.terms) return 0;
     if (index > 0)
         return plugmc_scalar(out, e->sums.names[index - 1], e->unit,
@@ -80,18 +80,19 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 
 static int prepare(void *instance, const plugmc_host *host)
 {
-    energy *e = instance;
+    observed_energy *e = instance;
     e->unit = plugmc_energy_unit(host->system);
     return e->source == RUNNING ? PLUGMC_OK : energy_sums_prepare(&e->sums, host);
 }
 
 static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    return ((const energy *)instance)->source == FRESH && energy_sums_gpu_source(host, index, out);
+    return ((const observed_energy *)instance)->source == FRESH &&
+           energy_sums_gpu_source(host, index, out);
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_CHOICE_KEY(energy, source, "fresh", "fresh|running",
+    PLUGMC_CHOICE_KEY(observed_energy, source, "fresh", "fresh|running",
                       "fresh: recomputed, in total and for each term; running: the running "
                       "energy of the mover"),
 };
@@ -106,7 +107,7 @@ static const plugmc_measures_shares shares = {.size = sizeof shares, .reach = re
 
 PLUGMC_PLUGIN(.name = "energy",
               .summary = "potential energy per particle, in total and for each potential",
-              .reference = "", PLUGMC_KEYS(energy, table),
+              .reference = "", PLUGMC_KEYS(observed_energy, table),
               PLUGMC_OFFERS({PLUGMC_MEASURES_SHARES, &shares}),
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),

@@ -1,4 +1,4 @@
-/* energy_sums: the energy of each term in each walker, added up anew in double precision, for the observables that make
+/* sums: the energy of each term in each walker, added up anew in double precision, for the observables that make
  * something of it.
  *
  * A term's energy is that of its total facet where that stands for the whole configuration; else the sum of its
@@ -11,18 +11,18 @@
 #ifndef PLUGMC_ENERGY_SUMS_H
 #define PLUGMC_ENERGY_SUMS_H
 
-#include "pair_sums.h"
+#include "../pair_sums.h"
 
 /* What the sums over all pairs on a GPU need. */
-typedef struct energy_pair_sums {
+typedef struct pair_sums {
     plugmc_kernel *kernel; /* NULL: they are not made there */
     plugmc_device_pointer species, sums;
     int32_t terms; /* pair terms with an energy, as the kernel counts them */
     uint32_t tiles, parts;
     double *host; /* [walkers][terms][parts][tiles] */
-} energy_pair_sums;
+} pair_sums;
 
-typedef struct energy_sums {
+typedef struct energy {
     const plugmc_system *system;
     int32_t terms; /* of the system that have an energy */
     int32_t *term; /* [terms] their number in the system */
@@ -30,18 +30,17 @@ typedef struct energy_sums {
     sorted_particles sorted;
     double *share;              /* [particles] energy of a particle with those after it */
     plugmc_orientation *turned; /* [particles] of bodies, as `sorted` */
-    energy_pair_sums pairs;
+    pair_sums pairs;
     plugmc_device_pointer totals; /* [walkers] energies of total facets */
     double *positions;            /* [walkers][particles][3]: from a GPU, for the host */
-} energy_sums;
+} energy;
 
 /* In prepare of an observable; refused where no potential has an energy. */
-int energy_sums_prepare(energy_sums *, const plugmc_host *);
+int energy_sums_prepare(energy *, const plugmc_host *);
 /* values [walkers][terms], energy: each term of each walker, without couplings. */
-int energy_sums_measure(const energy_sums *, const plugmc_host *, const plugmc_view *,
-                        double *values);
+int energy_sums_measure(energy *, const plugmc_host *, const plugmc_view *, double *values);
 /* plugmc_measures_shares.reach: the longest range, where all energies are sums over pairs in cells. */
-double energy_sums_reach(const energy_sums *);
+double energy_sums_reach(const energy *);
 /* gpu_source of an observable: the one text behind these sums is number 0. */
 int energy_sums_gpu_source(const plugmc_host *, int index, plugmc_gpu_source *out);
 

@@ -1,11 +1,11 @@
-/* See energy_sums.h. */
-#include "energy_sums.h"
+/* See sums.h. */
+#include "sums.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../join_texts.h"
-#include "walker_boxes.h"
+#include "../../join_texts.h"
+#include "../walker_boxes.h"
 
 PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
 PLUGMC_EMBED(energy_kernel, PLUGMC_KERNEL_FILE);
@@ -43,7 +43,7 @@ static int in_cells(const plugmc_system *system, const plugmc_term *term)
 /* ---- One walker ---------------------------------------------------------------------------- */
 
 /* Energy of particle k with those after it in the cells around its own. */
-static double energy_in_cells(const energy_sums *e, const plugmc_box *box, const plugmc_term *term,
+static double energy_in_cells(const energy *e, const plugmc_box *box, const plugmc_term *term,
                               const cells_around *around, int64_t k)
 {
     const plugmc_particle probe = particle_at(&e->sorted, k);
@@ -64,7 +64,7 @@ static double sum_in_order(const double *share, int64_t n)
 }
 
 /* Of the pairs whose first particle, in the order of cells, is in the share. */
-static double pair_energy_by_cells(const energy_sums *e, const plugmc_system *system,
+static double pair_energy_by_cells(const energy *e, const plugmc_system *system,
                                    const plugmc_box *box, const plugmc_term *term,
                                    const plugmc_cells *cells, plugmc_share share, int64_t walker)
 {
@@ -82,7 +82,7 @@ static double pair_energy_by_cells(const energy_sums *e, const plugmc_system *sy
     return sum_in_order(e->share, n);
 }
 
-static double pair_energy_of_all(const energy_sums *e, const plugmc_system *system,
+static double pair_energy_of_all(const energy *e, const plugmc_system *system,
                                  const plugmc_term *term, const plugmc_view *view, int64_t walker)
 {
     const plugmc_pair *pair = term->plugin->potential->pair;
@@ -100,9 +100,8 @@ static double pair_energy_of_all(const energy_sums *e, const plugmc_system *syst
 }
 
 /* Bodies of a walker, in cells. */
-static double body_energy(const energy_sums *e, const plugmc_system *system,
-                          const plugmc_term *term, const plugmc_view *view,
-                          const plugmc_cells *cells, int64_t walker)
+static double body_energy(const energy *e, const plugmc_system *system, const plugmc_term *term,
+                          const plugmc_view *view, const plugmc_cells *cells, int64_t walker)
 {
     const plugmc_body *body = plugmc_body_of(term->plugin);
     const plugmc_orientation *turned = view->orientations + walker * system->particles;
@@ -128,8 +127,8 @@ static double body_energy(const energy_sums *e, const plugmc_system *system,
     return sum_in_order(e->share, n);
 }
 
-static double field_energy(const energy_sums *e, const plugmc_system *system,
-                           const plugmc_term *term, const plugmc_view *view, int64_t walker)
+static double field_energy(const energy *e, const plugmc_system *system, const plugmc_term *term,
+                           const plugmc_view *view, int64_t walker)
 {
     double sum = 0;
     const int64_t n = take_numbered(&e->sorted, system, view, walker);
@@ -140,7 +139,7 @@ static double field_energy(const energy_sums *e, const plugmc_system *system,
 
 /* ---- All walkers --------------------------------------------------------------------------- */
 
-static int add_pairs(const energy_sums *e, const plugmc_host *host, const views *views,
+static int add_pairs(const energy *e, const plugmc_host *host, const views *views,
                      const plugmc_term *term, double *sums)
 {
     const plugmc_view *view = views->on_host;
@@ -159,7 +158,7 @@ static int add_pairs(const energy_sums *e, const plugmc_host *host, const views 
     return code;
 }
 
-static int add_bodies(const energy_sums *e, const plugmc_host *host, const plugmc_view *view,
+static int add_bodies(const energy *e, const plugmc_host *host, const plugmc_view *view,
                       const plugmc_term *term, double *sums)
 {
     const double range = plugmc_body_of(term->plugin)->range(term->instance);
@@ -184,16 +183,16 @@ static int32_t kernel_index(const plugmc_system *system, int32_t term)
 }
 
 /* Whether the kernel makes the sums of this view. It knows no shares of a system. */
-static int sums_on_device(const energy_sums *e, const plugmc_view *view)
+static int sums_on_device(const energy *e, const plugmc_view *view)
 {
     const plugmc_share share = plugmc_share_of(view);
     return view->on_device && e->pairs.kernel && share.begin == share.end;
 }
 
-static int add_kernel_sums(const energy_sums *e, const plugmc_host *host, const plugmc_view *view,
+static int add_kernel_sums(const energy *e, const plugmc_host *host, const plugmc_view *view,
                            int32_t t, double *sums)
 {
-    const energy_pair_sums *p = &e->pairs;
+    const pair_sums *p = &e->pairs;
     const plugmc_system *system = host->system;
     const plugmc_term *term = plugmc_term_at(system, t);
     const int64_t blocks = (int64_t)p->parts * p->tiles, index = kernel_index(system, t);
@@ -205,7 +204,7 @@ static int add_kernel_sums(const energy_sums *e, const plugmc_host *host, const 
                : PLUGMC_OK;
 }
 
-static int add_total(const energy_sums *e, const plugmc_host *host, const views *views,
+static int add_total(const energy *e, const plugmc_host *host, const views *views,
                      const plugmc_term *term, double *sums)
 {
     const plugmc_total *total = term->plugin->potential->total;
@@ -226,7 +225,7 @@ static int add_total(const energy_sums *e, const plugmc_host *host, const views 
 }
 
 /* Adds the energy of term number t in every walker to sums [walkers]. */
-static int add_term(const energy_sums *e, const plugmc_host *host, const views *views, int32_t t,
+static int add_term(const energy *e, const plugmc_host *host, const views *views, int32_t t,
                     double *sums)
 {
     const plugmc_system *system = host->system;
@@ -246,10 +245,9 @@ static int add_term(const energy_sums *e, const plugmc_host *host, const views *
 }
 
 /* All pair terms on the GPU, to pairs.host. */
-static int sum_pairs_on_device(const energy_sums *e, const plugmc_host *host,
-                               const plugmc_view *view)
+static int sum_pairs_on_device(const energy *e, const plugmc_host *host, const plugmc_view *view)
 {
-    const energy_pair_sums *p = &e->pairs;
+    const pair_sums *p = &e->pairs;
     const uint32_t walkers = (uint32_t)host->system->walkers;
     plugmc_device_pointer positions = (plugmc_device_pointer)(uintptr_t)view->positions,
                           boxes = (plugmc_device_pointer)(uintptr_t)view->device_box,
@@ -263,7 +261,7 @@ static int sum_pairs_on_device(const energy_sums *e, const plugmc_host *host,
 }
 
 /* Whether anything of a view on the device is summed on the host. */
-static int needs_host(const energy_sums *e, const plugmc_view *view)
+static int needs_host(const energy *e, const plugmc_view *view)
 {
     for (int32_t t = 0; t < e->terms; t++) {
         const plugmc_potential *p = plugmc_term_at(e->system, e->term[t])->plugin->potential;
@@ -274,8 +272,7 @@ static int needs_host(const energy_sums *e, const plugmc_view *view)
     return 0;
 }
 
-int energy_sums_measure(const energy_sums *e, const plugmc_host *host, const plugmc_view *view,
-                        double *values)
+int energy_sums_measure(energy *e, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     const plugmc_system *system = host->system;
     plugmc_view copy = {.size = sizeof copy};
@@ -296,7 +293,7 @@ int energy_sums_measure(const energy_sums *e, const plugmc_host *host, const plu
     return code;
 }
 
-double energy_sums_reach(const energy_sums *e)
+double energy_sums_reach(const energy *e)
 {
     double farthest = 0;
     for (int32_t t = 0; t < e->terms; t++) {
@@ -312,7 +309,7 @@ double energy_sums_reach(const energy_sums *e)
 
 /* ---- Preparation --------------------------------------------------------------------------- */
 
-static int find_terms(energy_sums *e, const plugmc_host *host)
+static int find_terms(energy *e, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
     e->term = host->allocate(host->context, (size_t)system->term_count * sizeof *e->term);
@@ -366,11 +363,11 @@ int energy_sums_gpu_source(const plugmc_host *host, int index, plugmc_gpu_source
 
 /* Blocks for any GPU: their number decides the order of sums, so it does not depend on which it is.
  */
-static int prepare_pairs(energy_sums *e, const plugmc_host *host)
+static int prepare_pairs(energy *e, const plugmc_host *host)
 {
     enum { BLOCKS = 8192 };
     const plugmc_system *system = host->system;
-    energy_pair_sums *p = &e->pairs;
+    pair_sums *p = &e->pairs;
     plugmc_gpu_source text = {.size = sizeof text};
     if (!sums_all_pairs(system)) return PLUGMC_OK;
     if (!energy_sums_gpu_source(host, 0, &text)) return PLUGMC_ERROR_MEMORY;
@@ -384,7 +381,7 @@ static int prepare_pairs(energy_sums *e, const plugmc_host *host)
                         &p->host);
 }
 
-static int prepare_device(energy_sums *e, const plugmc_host *host)
+static int prepare_device(energy *e, const plugmc_host *host)
 {
     const size_t walkers = (size_t)host->system->walkers;
     e->positions = host->allocate(host->context, walkers * 3 * (size_t)host->system->particles *
@@ -395,7 +392,7 @@ static int prepare_device(energy_sums *e, const plugmc_host *host)
     return code ? code : prepare_pairs(e, host);
 }
 
-int energy_sums_prepare(energy_sums *e, const plugmc_host *host)
+int energy_sums_prepare(energy *e, const plugmc_host *host)
 {
     e->system = host->system;
     const size_t n = (size_t)host->system->particles;
