@@ -10,6 +10,7 @@
 #include "system/geometry.h"
 #include "formats/gsd.h"
 #include "formats/orientations.h"
+#include "conversion.h"
 #include "initial/initial.h"
 #include "system/skew.h"
 #include "system/system.h"
@@ -46,11 +47,18 @@ static bool ends_in(const char *path, const char *const *endings)
     return dot && *endings;
 }
 
-static int read_frame(start *s)
+static int read_any(start *s)
 {
     static const char *const xyz[] = {".xyz", ".extxyz", NULL}, *const gsd[] = {".gsd", NULL},
-                             *const h5md[] = {".h5", ".h5md", ".hdf5", NULL};
+                             *const h5md[] = {".h5", ".h5md", ".hdf5", NULL},
+                             *const pdb[] = {".pdb", ".ent", NULL}, *const gro[] = {".gro", NULL},
+                             *const lammps[] = {".data", ".lmp", ".lammps", NULL};
     const int64_t which = s->config->initial.frame;
+    if (ends_in(s->path, pdb)) return pdb_read(s->path, which, &s->frame, s->report);
+    if (ends_in(s->path, gro)) return gro_read(s->path, which, &s->frame, s->report);
+    if (ends_in(s->path, lammps))
+        return lammps_read(s->path, which, (lammps_style)s->config->initial.atom_style, &s->frame,
+                           s->report);
     if (ends_in(s->path, xyz)) return xyz_read(s->path, which, &s->frame, s->report);
     if (ends_in(s->path, gsd)) return gsd_read(s->path, which, &s->frame, s->report);
     if (ends_in(s->path, h5md))
@@ -58,7 +66,17 @@ static int read_frame(start *s)
                                s->report);
     return report_error(
         s->report, EXIT_INPUT, s->config->ini.path, config_line(s->config, "initial", "file"),
-        "[initial] file: the name must end in .xyz, .extxyz, .gsd, .h5, .h5md or .hdf5");
+        "[initial] file: the name must end in .xyz, .extxyz, .gsd, .h5, .h5md, .hdf5, .pdb, .ent, "
+        ".gro, .data, .lmp or .lammps");
+}
+
+static int read_frame(start *s)
+{
+    int code = read_any(s);
+    if (code) return code;
+    code = frame_convert(&s->frame, s->config, s->system->box.dimension, s->path, s->report);
+    if (code) frame_free(&s->frame);
+    return code;
 }
 
 /* ---- Species --------------------------------------------------------------------------------- */
@@ -155,7 +173,9 @@ static int check_box(const start *s, const double found[3][3])
     vectors_of(s, box, own);
     for (int d = 0; d < box->dimension; d++)
         for (int e = 0; e < box->dimension; e++) {
-            if (fabs(its[d][e] - own[d][e]) <= 1e-6 * box->length[d]) continue;
+            if (fabs(its[d][e] - own[d][e]) <=
+                fmax(1e-6 * box->length[d], 1.01 * s->frame.box_error))
+                continue;
             if (d != e || box->oblique)
                 return refuse(s, line,
                               "vector %c of the file's box is (%.10g, %.10g, %.10g), the run's is "
@@ -205,8 +225,9 @@ static int find_box(const start *s, int32_t found, plugmc_box *box)
             return refuse(s, f->head_line, "the file is not periodic in %c, the run is", "xyz"[d]);
     if (!f->boxes)
         return refuse(s, f->head_line,
-                      f->line ? "there is no Lattice=\"...\" in the second line of the frame"
-                              : "the file has no box");
+                      f->line && !(f->metre > 0)
+                          ? "there is no Lattice=\"...\" in the second line of the frame"
+                          : "the file has no box");
     const double(*vectors)[3] = (const double(*)[3])f->box[f->boxes > 1 ? found : 0];
     return s->boxes_change ? take_box(s, vectors, box) : check_box(s, vectors);
 }

@@ -93,7 +93,7 @@ const plugmc_parameter species_table[] = {
     PLUGMC_INTEGER_KEY(
         species_section, max_count, "0", 0, 2e9, "",
         "largest number in a walker, where a mover changes the number; 0: no limit if the species "
-        "has mu or activity, else `count`"),
+        "has a reservoir, else `count`"),
     PLUGMC_REAL_KEY(
         species_section, diameter, "1", 0, 1e30, "length",
         "diameter of a particle, for hard cores and packing fractions; with [units] hard "
@@ -102,9 +102,38 @@ const plugmc_parameter species_table[] = {
     PLUGMC_REAL_KEY(species_section, mass, "1", 1e-30, 1e30, "",
                     "mass of a particle, for movers with momenta"),
     PLUGMC_REAL_KEY(species_section, activity, "0", 0, 1e300, "length^-D",
-                    "activity of the reservoir; 0: not given"),
-    PLUGMC_LIST_KEY(species_section, mu, 0, "", -1e300, 1e300, "energy",
-                    "chemical potential of the reservoir, instead of the activity z: mu = kT ln z"),
+                    "activity z of the reservoir, which is given by this key or one of mu, "
+                    "chemical_potential, fugacity and pressure; 0: not given"),
+    PLUGMC_LIST_KEY(
+        species_section, mu, 0, "", -1e300, 1e300, "energy",
+        "chemical potential of the reservoir without the de Broglie factor: mu = kT ln z"),
+    PLUGMC_LIST_KEY(
+        species_section, chemical_potential, 0, "", -1e300, 1e300, "energy",
+        "chemical potential of the reservoir with the de Broglie factor, kT ln(z Lambda^D); "
+        "it needs thermal_wavelength"),
+    PLUGMC_TEXT_KEY(
+        species_section, thermal_wavelength, "",
+        "thermal de Broglie wavelength Lambda: a length, or mass: h / sqrt(2 pi m kT) with the "
+        "mass in u, which needs [units]"),
+    PLUGMC_REAL_KEY(
+        species_section, fugacity, "0", 0, 1e300, "energy/length^D",
+        "fugacity f of the reservoir, z = f / kT; with [units] in their unit of pressure; 0: "
+        "not given"),
+    PLUGMC_REAL_KEY(
+        species_section, pressure, "0", 0, 1e300, "energy/length^D",
+        "pressure P of the reservoir, z = phi P / kT with the fugacity coefficient phi; with "
+        "[units] in their unit of pressure; 0: not given"),
+    PLUGMC_TEXT_KEY(
+        species_section, fugacity_coefficient, "",
+        "phi for pressure: a number, or peng_robinson: by the equation of state of Peng and "
+        "Robinson from the three keys below; if empty, 1"),
+    PLUGMC_REAL_KEY(
+        species_section, critical_temperature, "0", 0, 1e300, "energy",
+        "of the fluid in the reservoir, in the unit of [run] temperature; 0: not given"),
+    PLUGMC_REAL_KEY(species_section, critical_pressure, "0", 0, 1e300, "energy/length^3",
+                    "of the fluid in the reservoir, in the unit of pressure; 0: not given"),
+    PLUGMC_LIST_KEY(species_section, acentric_factor, 0, "", -1, 2, "",
+                    "of the fluid in the reservoir"),
 };
 
 const plugmc_parameter initial_table[] = {
@@ -117,12 +146,17 @@ const plugmc_parameter initial_table[] = {
                       "the box"),
     PLUGMC_FILE_KEY(
         initial_section, file, "",
-        "for state = file: H5MD, with a configuration for each walker, or GSD or extended "
-        "XYZ, with one for all. A run with changing boxes or numbers of particles starts "
+        "for state = file: H5MD, with a configuration for each walker, or GSD, extended XYZ, PDB, GRO or "
+        "LAMMPS data, with one for all. A run with changing boxes or numbers of particles starts "
         "with those of the file"),
     PLUGMC_INTEGER_KEY(
         initial_section, frame, "-1", -1e15, 1e15, "",
         "for state = file: number of the frame, from 0; -1: the last, -2: the one before"),
+    PLUGMC_TEXT_KEY(initial_section, types, "",
+                    "for LAMMPS data whose types have no labels: the species of types 1, 2, ..."),
+    PLUGMC_CHOICE_KEY(
+        initial_section, atom_style, "of_file", "of_file|atomic|charge|molecular|full",
+        "for LAMMPS data: columns of its section Atoms; of_file: as its comment says"),
     PLUGMC_REAL_KEY(initial_section, random_fraction, "0.2", 1e-6, 1, "",
                     "for state = random: packing fraction of the insertion, before compression"),
     PLUGMC_INTEGER_KEY(initial_section, attempts, "1000000", 1, 1e12, "",

@@ -13,6 +13,9 @@ static const double avogadro = 6.02214076e23;        /* 1/mol */
 static const double electron_volt = 1.602176634e-19; /* J */
 static const double hartree = 4.3597447222071e-18;   /* J */
 static const double bohr = 5.29177210903e-11;        /* m */
+static const double planck = 6.62607015e-34;         /* J s */
+static const double mass_unit = 1.66053906660e-27;   /* kg */
+static const double two_pi = 6.28318530717958648;
 
 /* ---- Keys ---------------------------------------------------------------------------------------------- */
 
@@ -51,16 +54,24 @@ units units_of(const units_section *s)
         .given = true,
         .atomic = s->length == BOHR && s->energy == HARTREE,
         .length = length_name[s->length],
+        .metre = length,
         .energy = energy_name[s->energy],
         .kelvin = s->temperature == IN_KELVIN ? "K" : NULL,
         .pressure = pressure_name[s->pressure],
         .kT = s->temperature == IN_KELVIN && s->energy != KELVIN ? boltzmann / energy : 1,
         .of_pressure = 1,
         .of_charges = hartree * bohr / (energy * length),
+        .of_wavelength = planck / mass_unit * planck / (two_pi * energy * length * length),
     };
     if (u.atomic) u.of_charges = 1;
     if (u.pressure) u.of_pressure = pascal[s->pressure] * length * length * length / energy;
     return u;
+}
+
+/* In the plane pressures are not told in bar. */
+double units_of_pressure(const units *u, int dimension)
+{
+    return dimension == 3 ? u->of_pressure : 1;
 }
 
 /* ---- Names --------------------------------------------------------------------------------------------- */

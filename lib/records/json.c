@@ -6,6 +6,7 @@
 
 #include "archive/frozen.h"
 #include "base/json_values.h"
+#include "engine/reservoirs.h"
 #include "records/numbers.h"
 
 static void put_name(FILE *out, const char *name)
@@ -109,6 +110,32 @@ static void put_moves(const output_data *out)
     putchar(']');
 }
 
+/* What reservoirs are, in all words. */
+static void put_reservoirs(const engine *engine)
+{
+    bool any = false;
+    fputs(", \"reservoirs\": [", stdout);
+    for (int32_t s = 0; s < engine->system.species_count; s++)
+        for (int32_t rung = 0; rung < engine->system.rungs; rung++) {
+            reservoir_word words[RESERVOIR_WORDS];
+            if (!reservoir_is_given(&engine->config, s)) continue;
+            const int n = reservoir_words(engine, s, rung, words);
+            fputs(any ? ", {\"species\": " : "{\"species\": ", stdout);
+            any = true;
+            json_put(stdout, plugmc_species_at(&engine->system, s)->name);
+            if (engine->system.rungs > 1) printf(", \"rung\": %d", rung);
+            for (int k = 0; k < n; k++) {
+                put_name(stdout, words[k].name);
+                fputs("{\"value\": ", stdout);
+                put_real(stdout, words[k].value);
+                json_text(stdout, "unit", words[k].unit);
+                putchar('}');
+            }
+            putchar('}');
+        }
+    putchar(']');
+}
+
 void json_results(const records *records, const char *path)
 {
     const output_data *out = &records->output;
@@ -118,6 +145,7 @@ void json_results(const records *records, const char *path)
     json_real(stdout, "seconds", out->seconds);
     json_numbers(stdout, out);
     put_moves(out);
+    put_reservoirs(records->engine);
     put_frozen(out);
     puts("}");
 }

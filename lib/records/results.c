@@ -9,6 +9,7 @@
 
 #include "archive/averages.h"
 #include "archive/frozen.h"
+#include "engine/reservoirs.h"
 
 /* ---- Derived numbers ------------------------------------------------------------------------ */
 
@@ -513,6 +514,7 @@ void print_table(const records *records, const char *where)
     if (print_derived(out, wide)) bounds = true;
     if (print_arrays(out, where)) bounds = true;
     print_moves(out);
+    reservoirs_write(stdout, records->engine, "");
     const bool frozen = explain_frozen(out);
     if (bounds && !frozen) explain_bounds(out);
     warn_of_drifts(out);

@@ -15,8 +15,9 @@ static inline int find_reservoir(const plugmc_host *host, const char *key, const
     const plugmc_species *species = plugmc_species_at(system, *number);
     if (isnan(species->mu))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%s = %s: [species %s] needs mu or activity of the reservoir", key, name,
-                          name);
+                          "%s = %s: [species %s] needs a reservoir: its activity, mu, "
+                          "chemical_potential, fugacity or pressure",
+                          key, name, name);
     if (PLUGMC_HAS(host, reservoir)) host->reservoir(host->context, *number);
     if (species->capacity <= species->count)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,

@@ -10,9 +10,10 @@
 typedef struct exported {
     const run_file *run;
     FILE *out;
-    bool single; /* positions in single precision alone, where the format has both */
-    void *own;   /* the format's */
-    int error;   /* errno of a format that does not write to `out` by stdio; 0: none */
+    bool single;   /* positions in single precision alone, where the format has both */
+    void *own;     /* the format's */
+    int error;     /* errno of a format that does not write to `out` by stdio; 0: none */
+    char why[256]; /* what the format cannot hold, a sentence; "": it can */
 } exported;
 
 typedef struct format {
@@ -26,6 +27,7 @@ typedef struct format {
                    report *);
 } format;
 
-extern const format gsd_format, xyz_format, csv_format, scalar_format;
+extern const format gsd_format, xyz_format, csv_format, scalar_format, pdb_format, gro_format,
+    lammps_format;
 
 #endif

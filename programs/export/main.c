@@ -13,13 +13,14 @@
 #include "base/stop.h"
 
 static const char help[] =
-    "usage: plugmc export FILE.h5 --to NAME.gsd|NAME.xyz|NAME.csv [--walker K|all] [--from SWEEP]\n"
-    "                     [--until SWEEP] [--every N] [--last] [--single] [--format gsd|xyz|csv]\n"
-    "                     [--force]\n"
+    "usage: plugmc export FILE.h5 --to NAME.gsd|NAME.xyz|NAME.csv|NAME.pdb|NAME.gro|NAME.data\n"
+    "                     [--walker K|all] [--from SWEEP] [--until SWEEP] [--every N] [--last]\n"
+    "                     [--single] [--format gsd|xyz|csv|pdb|gro|lammps] [--force]\n"
     "       plugmc export FILE.h5 --to NAME.s000.scalar.dat [--block N] [--from SWEEP]\n"
     "                     [--until SWEEP] [--force]\n\n"
     "Writes the trajectory of a run for other programs: GSD (HOOMD's schema), extended XYZ (also\n"
-    ".extxyz) or a table. Walker 0 if none is given; of all walkers each has a file of its own,\n"
+    ".extxyz), PDB (Angstrom), GRO (nm), a data file of LAMMPS (one configuration; also .lmp) or a\n"
+    "table. Walker 0 if none is given; of all walkers each has a file of its own,\n"
     "NAME_0.gsd, NAME_1.gsd, ...\n\n"
     "  --from, --until  frames after these sweeps and those between (as the run counts them)\n"
     "  --every N        the first of these frames and each Nth after it\n"
@@ -46,7 +47,8 @@ typedef struct arguments {
 
 /* ---- The command line ------------------------------------------------------------------------- */
 
-static const format *const formats[] = {&gsd_format, &xyz_format, &csv_format, &scalar_format};
+static const format *const formats[] = {&gsd_format, &xyz_format,    &csv_format,   &pdb_format,
+                                        &gro_format, &lammps_format, &scalar_format};
 
 static int usage_error(const char *text, const char *word)
 {
@@ -121,7 +123,9 @@ static int check(arguments *a)
     if (!a->format) a->format = format_of_file(a->to);
     if (!a->format)
         return usage_error(
-            "%s ends in none of .gsd, .xyz, .extxyz, .csv and .dat: --format says which", a->to);
+            "%s ends in none of .gsd, .xyz, .extxyz, .csv, .pdb, .gro, .data, .lmp and .dat: --format "
+            "says which",
+            a->to);
     if (a->last && a->picks)
         return usage_error("%s", "--last is one state: without --from, --until and --every");
     if (a->format->samples && (a->last || a->walker || a->every != 1))
@@ -246,7 +250,8 @@ static int put_frames(const arguments *a, run_file *run, exported *e, const char
     losses l = {0};
     int code = EXIT_DONE;
     if (a->format->begin) a->format->begin(e);
-    for (int64_t k = s.first; k < s.end && !code && !ferror(e->out) && !e->error; k += a->every) {
+    for (int64_t k = s.first; k < s.end && !code && !ferror(e->out) && !e->error && !*e->why;
+         k += a->every) {
         bool damaged = false;
         code = a->last ? run_read_last(run, walker, r)
                        : run_read_frame(run, walker, k, a->every, &damaged, r);
@@ -257,6 +262,7 @@ static int put_frames(const arguments *a, run_file *run, exported *e, const char
         else
             tell_losses(&l, run, walker, r);
         if (!code && !damaged) a->format->put(e, &run->now);
+        if (!code && *e->why) code = report_error(r, EXIT_INPUT, run->path, 0, "%s", e->why);
         if (!code && !damaged) ++*frames;
         if (a->every >= s.end - k) break; /* the sum might not fit */
     }

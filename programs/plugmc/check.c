@@ -17,6 +17,7 @@
 #include "quantum/variational_on_device.h"
 #include "engine/pair_table.h"
 #include "engine/refusals.h"
+#include "engine/reservoirs.h"
 #include "engine/total_check.h"
 #include "engine/watchdog.h"
 #include "parallel/team.h"
@@ -254,6 +255,7 @@ int command_check(int argc, char **argv)
             printf("runs on the CPU (%s)\n", session.engine.device.why_no_gpu);
         print_movers(&session.engine);
         pair_table_write(stdout, &session.engine, "");
+        reservoirs_write(stdout, &session.engine, "");
         describe_instances(&session);
         printf("%s: ready to run\n", a.asked.file);
     }

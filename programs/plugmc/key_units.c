@@ -36,9 +36,15 @@ static const char *unit_in_tables(const session *session, const ini_section *sec
 static const char *unit_of_input(const units *u, int dimension, const ini_section *section,
                                  const char *key)
 {
-    if (!u->given || strcmp(section->kind, "run")) return NULL;
-    if (!strcmp(key, "temperature")) return u->kelvin;
-    return !strcmp(key, "pressure") && dimension == 3 ? u->pressure : NULL;
+    static const char *const temperatures[] = {"temperature", "critical_temperature"},
+                             *const pressures[] = {"pressure", "fugacity", "critical_pressure"};
+    if (!u->given || (strcmp(section->kind, "run") && strcmp(section->kind, "species")))
+        return NULL;
+    for (int i = 0; i < PLUGMC_COUNT(temperatures); i++)
+        if (!strcmp(key, temperatures[i])) return u->kelvin;
+    for (int i = 0; i < PLUGMC_COUNT(pressures) && dimension == 3; i++)
+        if (!strcmp(key, pressures[i])) return u->pressure;
+    return NULL;
 }
 
 /* "length^-D" with the dimension of the box for D. */

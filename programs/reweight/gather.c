@@ -86,8 +86,11 @@ static bool may_differ(const fitting *f, const char *section, const char *key)
     if (!strcmp(section, "box")) return changes & PLUGMC_CHANGED_BOX;
     if (!strncmp(section, "potential ", 10)) return !strcmp(key, "coupling");
     if (strncmp(section, "species ", 8)) return false;
-    return !strcmp(key, "mu") || !strcmp(key, "activity") ||
-           (!strcmp(key, "count") && changes & PLUGMC_CHANGED_COUNT);
+    static const char *const of_reservoir[] = {"mu",       "activity", "chemical_potential",
+                                               "fugacity", "pressure", "fugacity_coefficient"};
+    for (int i = 0; i < PLUGMC_COUNT(of_reservoir); i++)
+        if (!strcmp(key, of_reservoir[i])) return true;
+    return (!strcmp(key, "count") && changes & PLUGMC_CHANGED_COUNT);
 }
 
 static void differs(void *argument, const char *section, const char *key, const char *one,

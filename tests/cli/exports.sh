@@ -331,9 +331,9 @@ test_exports_that_are_refused()
     disks_of_two_sizes
     refused 2 "plugmc export: which file?; see --help" export
     refused 2 "plugmc export: where to? --to NAME.gsd, NAME.xyz or NAME.csv; see --help" export sim.h5
-    refused 2 "plugmc export: a.txt ends in none of .gsd, .xyz, .extxyz, .csv and .dat: --format says which; see --help" \
+    refused 2 "plugmc export: a.txt ends in none of .gsd, .xyz, .extxyz, .csv, .pdb, .gro, .data, .lmp and .dat: --format says which; see --help" \
         export sim.h5 --to a.txt
-    refused 2 "plugmc export: there is no format 'pdb'; see --help" export sim.h5 --to a.txt --format pdb
+    refused 2 "plugmc export: there is no format 'dcd'; see --help" export sim.h5 --to a.txt --format dcd
     refused 2 "plugmc export: --every 0: a whole number from 1 on is needed; see --help" \
         export sim.h5 --to a.gsd --every 0
     refused 2 "plugmc export: --from 1.5: a whole number from 0 on is needed; see --help" \

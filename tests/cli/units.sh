@@ -223,3 +223,36 @@ test_scanned_keys_have_units()
     must scan study.ini --table
     sed -n 2p "$out" | tr -s ' ' | grep -Fq "[energy] [length] [length^-3] " || fail "expected units without [units]"
 }
+
+# In the plane bar is no unit of pressure: kT = 1 kJ/mol and P = 1 kJ/mol/nm^2 make N + 1 nm^2 of an ideal gas.
+test_pressures_in_the_plane_are_energies_over_areas()
+{
+    cat >sim.ini <<-END
+	[units]
+	length = nm
+	energy = kJ/mol
+	[run]
+	sweeps = 4000
+	equilibrate = 300
+	temperature = 120.27236
+	pressure = 1
+	device = cpu
+	threads = 1
+	[box]
+	dimension = 2
+	lx = 4.6
+	[species a]
+	count = 20
+	diameter = 0
+	[potential hard_disk]
+	[mover serial]
+	step = 1
+	[mover volume]
+	step = 0.5
+	[observable box_size]
+	period = 4
+	END
+    must run sim.ini
+    awk '/^box_size.volume/ { found = 1; if ($2 + 0 < 19 || $2 + 0 > 23) exit 1 } END { exit !found }' "$out" ||
+        fail "expected 21 nm^2"
+}

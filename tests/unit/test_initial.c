@@ -711,7 +711,7 @@ static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
     assert_starts(&s);
     s.config.initial.file = in_folder("nowhere.xyz");
     assert_says(refused(&s), "nowhere.xyz: cannot be opened: No such file");
-    s.config.initial.file = "state.gro";
+    s.config.initial.file = "state.dcd";
     assert_says(refused(&s), "must end in .xyz");
     s.config.initial.file = "";
     assert_says(refused(&s), "state = file needs file");

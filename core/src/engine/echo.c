@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "engine/pair_table.h"
+#include "engine/reservoirs.h"
 
 static char *effective(const engine *engine, bool pairs)
 {
@@ -22,6 +23,7 @@ static char *effective(const engine *engine, bool pairs)
                             &instance->trajectory, instance->section->section);
     }
     if (pairs) pair_table_write(out, engine, "; ");
+    if (pairs) reservoirs_write(out, engine, "; ");
     fclose(out);
     return text;
 }

@@ -1,4 +1,5 @@
 #include "engine/ladder.h"
+#include "input/reservoir.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -157,10 +158,7 @@ static double value_at(const point *p, int what, double otherwise)
 /* NaN: none is given. */
 static double mu_of(const point *p, int32_t s, double kT)
 {
-    const species_section *from = &p->config->species[s];
-    double mu = from->mu.count ? from->mu.values[0] : NAN;
-    if (from->activity > 0) mu = kT * log(from->activity);
-    return value_at(p, OF_SPECIES - s, mu);
+    return reservoir_at(p->config, s, kT, value_at(p, OF_SPECIES - s, NAN)).mu;
 }
 
 /* -ln of the activities of all species, 0 of those that have none: m [species]. */
@@ -168,14 +166,16 @@ static int fill_species(const point *p, double kT, double *m, report *r)
 {
     const config *config = p->config;
     for (int32_t s = 0; s < p->system->species_count; s++) {
-        const species_section *from = &config->species[s];
-        if (from->mu.count > 1 || (from->mu.count && from->activity > 0))
-            return report_error(r, EXIT_INPUT, config->ini.path,
-                                config_line_of_species(config, s, "mu"),
-                                "[species %s] needs either mu or activity, not both",
-                                plugmc_species_at(p->system, s)->name);
+        const int code = reservoir_check(config, s, r);
+        if (code) return code;
         const double mu = mu_of(p, s, kT);
         m[s] = isnan(mu) ? 0 : -mu / kT;
+        if (isfinite(m[s])) continue;
+        const char *key = reservoir_key(&config->species[s]);
+        return report_error(r, EXIT_INPUT, config->ini.path,
+                            config_line_of_species(config, s, key ? key : "count"),
+                            "[species %s] the activity that follows from %s is not finite",
+                            plugmc_species_at(p->system, s)->name, key ? key : "mu");
     }
     return 0;
 }
@@ -219,7 +219,8 @@ int ladder_multipliers(const config *config, const plugmc_system *system, int co
     const point p = {config, system, count, keys, values};
     const units *u = &config->units;
     double kT = value_at(&p, TEMPERATURE, config->run.temperature.values[0]);
-    const double pressure = value_at(&p, PRESSURE, config->run.pressure) * u->of_pressure;
+    const double pressure =
+        value_at(&p, PRESSURE, config->run.pressure) * units_of_pressure(u, system->box.dimension);
     if (!system_has_waves(system)) kT *= u->kT;
     *of_kT = kT;
     if (!(kT > 0) || !isfinite(kT))
@@ -246,7 +247,7 @@ static int fill_rung(ladder *l, const config *config, plugmc_system *system, int
     const point p = {config, system, l->rank, l->keys, values};
     const int code = ladder_multipliers(config, system, l->rank, l->keys, values,
                                         &l->multipliers[rung * l->width], kT, r);
-    for (int32_t s = 0; s < system->species_count && rung == 0; s++)
+    for (int32_t s = 0; s < system->species_count && rung == 0 && !code; s++)
         ((plugmc_species *)plugmc_species_at(system, s))->mu = mu_of(&p, s, *kT);
     return code;
 }

@@ -7,6 +7,7 @@
 
 #include "base/crash.h"
 #include "engine/fitting.h"
+#include "input/reservoir.h"
 #include "parallel/team.h"
 #include "system/system.h"
 
@@ -159,10 +160,9 @@ static int match_room(const engine *engine)
     if (who_changes(engine, PLUGMC_CHANGED_COUNT)) return 0;
     for (int32_t s = 0; s < engine->system.species_count; s++) {
         const plugmc_species *species = plugmc_species_at(&engine->system, s);
-        const char *key = config->species[s].max_count > species->count ? "max_count"
-                          : config->species[s].mu.count                 ? "mu"
-                          : config->species[s].activity > 0             ? "activity"
-                                                                        : NULL;
+        const char *key = config->species[s].max_count > species->count
+                              ? "max_count"
+                              : reservoir_key(&config->species[s]);
         if (key)
             return report_error(engine->report, EXIT_INPUT, config->ini.path,
                                 config_line_of_species(config, s, key),
@@ -325,7 +325,8 @@ int match_reservoirs(const engine *engine)
     for (int32_t s = 0; s < engine->system.species_count && engine->reservoirs; s++) {
         const plugmc_species *species = plugmc_species_at(&engine->system, s);
         if (engine->reservoirs[s] || isnan(species->mu)) continue;
-        const char *key = config->species[s].mu.count ? "mu" : "activity";
+        const char *key = reservoir_key(&config->species[s]);
+        if (!key) key = "mu";
         return report_error(engine->report, EXIT_INPUT, config->ini.path,
                             config_line_of_species(config, s, key),
                             "[species %s] %s: no mover exchanges %s with a reservoir",

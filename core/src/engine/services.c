@@ -15,12 +15,14 @@
 #include "base/rehearsal.h"
 #include "engine/apart.h"
 #include "engine/replica_table.h"
+#include "engine/reservoirs.h"
 #include "engine/local_energies.h"
 #include "engine/not_a_number.h"
 #include "engine/engine.h"
 #include "base/stop.h"
 #include "parallel/decomposition.h"
 #include "parallel/team.h"
+#include "plugmc/reservoir.h"
 
 /* A sentence that begins with a key of the section and a colon is about that key. */
 static const ini_entry *entry_of(const plugmc_context *context, const char *sentence)
@@ -384,7 +386,8 @@ static const void *host_extension(plugmc_context *context, const char *name)
                                       {PLUGMC_RUNGS, &rungs},
                                       {PLUGMC_MACROSTATES, &weighing},
                                       {PLUGMC_LOCAL_ENERGIES, &local_energies},
-                                      {PLUGMC_DOMAIN_DECOMPOSITION, spread_services()}};
+                                      {PLUGMC_DOMAIN_DECOMPOSITION, spread_services()},
+                                      {PLUGMC_RESERVOIRS, reservoir_services()}};
     (void)context;
     for (int k = 0; k < PLUGMC_COUNT(known); k++)
         if (!strcmp(name, known[k].name)) return known[k].table;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/reservoir.h"
 #include "system/geometry.h"
 #include "system/skew.h"
 #include "system/system.h"
@@ -92,11 +93,7 @@ static int64_t room_for(const species_section *from)
 /* Whether there may be any number of them: they have a reservoir, and no largest number. */
 static bool is_unlimited(const config *config, int s)
 {
-    const species_section *from = &config->species[s];
-    const char *vary = config->ladder.vary, *name = config->species_names[s];
-    const size_t n = strlen(name);
-    return !from->max_count && (from->activity > 0 || from->mu.count > 0 ||
-                                (vary && !strncmp(vary, name, n) && !strcmp(vary + n, ".mu")));
+    return !config->species[s].max_count && reservoir_is_given(config, s);
 }
 
 /* Particles are numbered with 32 bits, in cells and in the counters of random numbers. */

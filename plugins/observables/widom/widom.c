@@ -30,7 +30,7 @@
 
 /* What is measured, in this order; where neither N nor V changes only the first. */
 enum { FACTOR, NUMERATOR, DENOMINATOR, OCCUPIED, MEASURED };
-enum { MU_EXCESS, LN_ACTIVITY, DERIVED };
+enum { MU_EXCESS, LN_ACTIVITY, MU, FUGACITY, DERIVED };
 
 static const plugmc_listing listing[] = {
     {"boltzmann_factor", "", "exp(-dU/kT) of test particles", 0, 0},
@@ -40,6 +40,8 @@ static const plugmc_listing listing[] = {
     {"occupied", "", "whether there is any particle of the species; if N changes", 0, 0},
     {"mu_excess", "<energy>", "excess chemical potential", 0, 1},
     {"ln_activity", "", "ln of the activity", 0, 1},
+    {"mu", "<energy>", "chemical potential kT ln z, without the de Broglie factor", 0, 1},
+    {"fugacity", "<energy>/length^<dimension>", "kT z", 0, 1},
 };
 
 static int counts_change(const widom *w)
@@ -180,8 +182,11 @@ static int derived(void *instance, int index, plugmc_quantity *out)
     const widom *w = instance;
     const plugmc_listing *line = &listing[MEASURED + index];
     if (index >= DERIVED) return 0;
-    const char *energy = isnan(w->system->temperature) ? "kT" : plugmc_energy_unit(w->system);
-    return plugmc_scalar(out, line->name, index == MU_EXCESS ? energy : "", line->doc);
+    const char *energy = isnan(w->system->temperature) ? "kT" : plugmc_energy_unit(w->system),
+               *unit = index == LN_ACTIVITY ? ""
+                       : index == FUGACITY  ? w->unit_of_fugacity
+                                            : energy;
+    return plugmc_scalar(out, line->name, unit, line->doc);
 }
 
 static int derive(void *instance, const double *means, double *out)
@@ -196,6 +201,8 @@ static int derive(void *instance, const double *means, double *out)
     if (!(weighted > 0)) return 1;
     out[MU_EXCESS] = temperature_of(w) * log(weight / weighted);
     out[LN_ACTIVITY] = occupied > 0 ? log(occupied / weighted) : NAN;
+    out[MU] = temperature_of(w) * out[LN_ACTIVITY];
+    out[FUGACITY] = temperature_of(w) * exp(out[LN_ACTIVITY]);
     return 0;
 }
 
@@ -287,6 +294,8 @@ static int prepare(void *instance, const plugmc_host *host)
     if (!code) code = widom_find_hopeless(w, host);
     if (code) return code;
     snprintf(w->unit, sizeof w->unit, "length^%d", system->box.dimension);
+    snprintf(w->unit_of_fugacity, sizeof w->unit_of_fugacity, "%s/length^%d",
+             isnan(system->temperature) ? "kT" : plugmc_energy_unit(system), system->box.dimension);
     w->constant = host->allocate(host->context, (size_t)system->walkers * sizeof *w->constant);
     w->found = host->allocate(host->context, (size_t)system->walkers * sizeof *w->found);
     w->counts = host->allocate(host->context, (size_t)system->species_count * sizeof *w->counts);

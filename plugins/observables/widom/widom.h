@@ -42,7 +42,8 @@ typedef struct widom {
     double *found;                 /* [walkers]: mean of exp(-dU/kT) */
     int64_t *counts;               /* [species]: room */
     char unit[32];                 /* of a volume */
-    struct widom_room *rooms;      /* [threads] */
+    char unit_of_fugacity[24];
+    struct widom_room *rooms; /* [threads] */
     struct widom_device *device;
 } widom;
 

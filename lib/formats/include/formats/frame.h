@@ -33,6 +33,12 @@ typedef struct file_frame {
     /* The axes of positions: as HOOMD has them, with the origin in the middle of the box, whose first vector is along
      * x and whose second one is in the plane of x and y. `box` may have others. */
     bool centred;
+    /* Positions are from `origin`, a corner of the box, and `box` is as HOOMD has it; if not centred. */
+    bool from_corner;
+    double origin[3]; /* length; taken off positions where the run has that direction */
+    double metre;     /* unit of length; 0: that of the run */
+    double box_error; /* length: what the printed digits of the box leave open */
+    int32_t types;    /* of a file that numbers its types without names, from 0; else 0 */
     double *
         exact; /* [count][3]: the same places in the axes of `box`, from its corner; NULL: not there */
     uint32_t *number;  /* [count] that particles have in a run; NULL: not there */
@@ -55,5 +61,18 @@ bool frame_unpack(file_frame *, const void *packed, size_t bytes);
 /* Frame `which` of a file in each format. An exit code, after a sentence; then there is nothing to free. */
 int xyz_read(const char *path, int64_t which, file_frame *, report *);
 int gsd_read(const char *path, int64_t which, file_frame *, report *);
+int pdb_read(const char *path, int64_t which, file_frame *, report *);
+int gro_read(const char *path, int64_t which, file_frame *, report *);
+
+/* Columns of the section Atoms, where the file itself may say it. */
+typedef enum lammps_style {
+    LAMMPS_UNKNOWN,
+    LAMMPS_ATOMIC,
+    LAMMPS_CHARGE,
+    LAMMPS_MOLECULAR,
+    LAMMPS_FULL
+} lammps_style;
+lammps_style lammps_style_named(const char *name);
+int lammps_read(const char *path, int64_t which, lammps_style, file_frame *, report *);
 
 #endif

@@ -42,8 +42,15 @@ typedef struct box_section { /* [box] */
 
 typedef struct species_section { /* [species NAME] */
     int64_t count, max_count;
-    double diameter, charge, mass, activity;
-    plugmc_list mu; /* none or one */
+    double diameter, charge, mass;
+    /* Its reservoir, by one of activity, mu, chemical_potential, fugacity and pressure (input/reservoir.h); 0 and empty
+     * lists: not given. Lists have one number at most. */
+    double activity, fugacity, pressure;
+    plugmc_list mu, chemical_potential;
+    const char *thermal_wavelength;   /* a length, "mass", or "" */
+    const char *fugacity_coefficient; /* a number, "peng_robinson", or "" */
+    double critical_temperature, critical_pressure;
+    plugmc_list acentric_factor;
     /* No key: what it has become in a run that goes on, where `max_count` is not given. */
     int64_t capacity;
 } species_section;
@@ -51,7 +58,9 @@ typedef struct species_section { /* [species NAME] */
 typedef struct initial_section { /* [initial] */
     int32_t state;               /* choice lattice|random|file|near_ions: INITIAL_* */
     int32_t lattice;             /* choice auto|square|triangular|sc|fcc */
-    const char *file;            /* H5MD, GSD or extended XYZ */
+    const char *file;            /* H5MD, GSD, extended XYZ, PDB, GRO or LAMMPS data */
+    const char *types;           /* names of species with blanks between, or "" */
+    int32_t atom_style;          /* choice of_file|atomic|charge|molecular|full, as lammps_style */
     int64_t frame;               /* of it, from 0; negative: from the end */
     double random_fraction;      /* packing fraction of the random insertion before compression */
     int64_t attempts;            /* insertion attempts a particle */

@@ -25,14 +25,20 @@ typedef struct units {
     const char *kelvin,
         *pressure;      /* names of the units of temperature and pressure; NULL: those are told
                                       in `energy`, and energy / length^dimension */
+    double metre;       /* unit of length; 0 without [units] */
     double kT;          /* energy of k_B times the unit of temperature */
     double of_pressure; /* energy / length^3 of the unit of pressure */
     double of_charges;  /* e^2 / (4 pi epsilon_0), energy length; 0 without [units] */
+    double
+        of_wavelength; /* h^2 / (2 pi u), energy length^2, u the atomic mass unit; 0 without [units] */
 } units;
 
 /* Of a run without [units]: the numbers are those of the file. */
 units units_reduced(void);
 units units_of(const units_section *);
+
+/* Energy/length^dimension of the unit in which pressures stand in the file. */
+double units_of_pressure(const units *, int dimension);
 
 /* The unit `told` by a plugin ("length^-3", "kT/length^3", "energy") in those of the run; the caller frees
  * it. A value of it times *scale is one in the unit returned. kT: of the run in the unit of energy;

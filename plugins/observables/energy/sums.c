@@ -1,59 +1,18 @@
-/* energy: the potential energy over kT and particle, of all terms and of each.
- *
- * source = running takes the energy that the mover keeps while it sweeps: that of all sampled terms
- * together, at no cost. source = fresh adds it up anew, in double precision:
- *
- * Terms that are sampled and terms that are only measured are both summed. A term's energy is that
- * of its total facet where that stands for the whole configuration; else the sum of its
- * pair energies, over cells where its range is finite and over all pairs where it is not, and of
- * its one-body energies. A hard core has no energy, so hard particles give 0; whether they
- * overlap is not asked here. Sums run in a fixed order: the same for any number of threads.
- *
- * Where particles come and go it is U / N of each configuration, and U of an empty box (0, unless a potential has an
- * energy there): U / max(N, 1), so that whoever needs U, as reweighting does, finds it by max(N, 1).
- *
- * In a run on a GPU the sums over all pairs are made there (energy.cu), if a pair energy has no
- * range or the box no cells, or particles are few; the rest, which is of order N, on the host.
- */
+/* See sums.h. */
+#include "sums.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "../join_texts.h"
-#include "pair_sums.h"
-#include "walker_boxes.h"
+#include "../../join_texts.h"
+#include "../walker_boxes.h"
 
 PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
 PLUGMC_EMBED(energy_kernel, PLUGMC_KERNEL_FILE);
 
-enum { FRESH, RUNNING }; /* source */
-enum { TILE = 256 };     /* ENERGY_TILE of the kernel */
+enum { TILE = 256 }; /* ENERGY_TILE of the kernel */
 /* Particles up to which all pairs take a GPU less time than cells take its host. */
 enum { FEW = 8192 };
-
-/* What the sums over all pairs on a GPU need. */
-typedef struct pair_sums {
-    plugmc_kernel *kernel; /* NULL: they are not made there */
-    plugmc_device_pointer species, sums;
-    int32_t terms; /* pair terms with an energy, as the kernel counts them */
-    uint32_t tiles, parts;
-    double *host; /* [walkers][terms][parts][tiles] */
-} pair_sums;
-
-typedef struct energy {
-    int32_t source; /* parameter */
-
-    const plugmc_system *system;
-    int32_t terms; /* of the system that have an energy */
-    int32_t *term; /* [terms] their number in the system */
-    char **names;  /* [terms] "energy_LABEL" */
-    const char *unit;
-    sorted_particles sorted;
-    double *share;              /* [particles] energy of a particle with those after it */
-    plugmc_orientation *turned; /* [particles] of bodies, as `sorted` */
-    pair_sums pairs;
-    plugmc_device_pointer totals; /* [walkers] energies of total facets */
-    double *positions;            /* [walkers][particles][3]: from a GPU, for the host */
-} energy;
 
 static int has_pair_energy(const plugmc_potential *p)
 {
@@ -301,24 +260,6 @@ static int sum_pairs_on_device(const energy *e, const plugmc_host *host, const p
     return code ? code : host->gpu->download(host->context, p->host, sums, bytes);
 }
 
-/* A particle's share of the energy of a walker; that of an empty box is its own. */
-static double share_of(double sum, int64_t particles)
-{
-    return particles > 0 ? sum / (double)particles : sum;
-}
-
-static int measure_running(const plugmc_host *host, const plugmc_view *view, double *values)
-{
-    if (!PLUGMC_HAS(view, running_energy) || !view->running_energy)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "source = running, but the mover of this run has no running "
-                          "energy: use source = fresh");
-    int code = view->running_energy(view, values);
-    for (int32_t w = 0; w < host->system->walkers; w++)
-        values[w] = share_of(values[w], particles_of(host->system, view, w));
-    return code;
-}
-
 /* Whether anything of a view on the device is summed on the host. */
 static int needs_host(const energy *e, const plugmc_view *view)
 {
@@ -333,15 +274,11 @@ static int needs_host(const energy *e, const plugmc_view *view)
     return 0;
 }
 
-/* values [walkers][1 + terms]: the sum, then the terms. With source = running the sum alone. */
-static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+int energy_sums_measure(energy *e, const plugmc_host *host, const plugmc_view *view, double *values)
 {
-    const energy *e = instance;
     const plugmc_system *system = host->system;
-    const int64_t row = 1 + e->terms;
     plugmc_view copy = {.size = sizeof copy};
     views views = {view, view->on_device ? &copy : view};
-    if (e->source == RUNNING) return measure_running(host, view, values);
     double *sums = malloc((size_t)system->walkers * sizeof *sums);
     int code = sums ? PLUGMC_OK
                     : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d energies",
@@ -349,25 +286,18 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     if (!code && view->on_device && needs_host(e, view))
         code = bring_to_host(host, view, e->positions, &copy);
     if (!code && sums_on_device(e, view)) code = sum_pairs_on_device(e, host, view);
-    memset(values, 0, (size_t)(system->walkers * row) * sizeof *values);
     for (int32_t t = 0; t < e->terms && !code; t++) {
         memset(sums, 0, (size_t)system->walkers * sizeof *sums);
         code = add_term(e, host, &views, e->term[t], sums);
-        for (int64_t w = 0; w < system->walkers && !code; w++) {
-            const double share = share_of(sums[w], particles_of(system, view, w));
-            values[w * row + 1 + t] = share;
-            values[w * row] += share;
-        }
+        for (int64_t w = 0; w < system->walkers && !code; w++) values[w * e->terms + t] = sums[w];
     }
     free(sums);
     return code;
 }
 
-/* Where all energies are sums over pairs in cells, the longest range of one. */
-static double reach(void *instance)
+double energy_sums_reach(const energy *e)
 {
-    const energy *e = instance;
-    double farthest = e->source == FRESH ? 0 : INFINITY;
+    double farthest = 0;
     for (int32_t t = 0; t < e->terms; t++) {
         const plugmc_term *term = plugmc_term_at(e->system, e->term[t]);
         const plugmc_potential *p = term->plugin->potential;
@@ -377,17 +307,6 @@ static double reach(void *instance)
         if (has_pair_energy(p)) farthest = fmax(farthest, p->pair->range(term->instance));
     }
     return farthest;
-}
-
-static int quantity(void *instance, int index, plugmc_quantity *out)
-{
-    const energy *e = instance;
-    if (index > e->terms) return 0;
-    if (index > 0)
-        return plugmc_scalar(out, e->names[index - 1], e->unit, "energy per particle, one term");
-    return plugmc_scalar(out, "energy", e->unit,
-                         e->source == RUNNING ? "energy per particle, as the mover keeps it"
-                                              : "energy per particle, all terms");
 }
 
 /* ---- Preparation --------------------------------------------------------------------------- */
@@ -430,10 +349,9 @@ static int sums_all_pairs(const plugmc_system *system)
     return 0;
 }
 
-static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
+int energy_sums_gpu_source(const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    const energy *e = instance;
-    if (index > 0 || e->source != FRESH || !sums_all_pairs(host->system)) return 0;
+    if (index > 0 || !sums_all_pairs(host->system)) return 0;
     const char *text =
         join_texts(host, (const char *const[]){sum_of_block_text, energy_kernel, NULL});
     plugmc_set_gpu_source(out,
@@ -454,7 +372,7 @@ static int prepare_pairs(energy *e, const plugmc_host *host)
     pair_sums *p = &e->pairs;
     plugmc_gpu_source text = {.size = sizeof text};
     if (!sums_all_pairs(system)) return PLUGMC_OK;
-    if (!gpu_source(e, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
+    if (!energy_sums_gpu_source(host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     p->terms = kernel_index(system, system->term_count);
     p->tiles = (uint32_t)((system->particles + TILE - 1) / TILE);
     p->parts = BLOCKS / p->tiles + 1;
@@ -476,12 +394,9 @@ static int prepare_device(energy *e, const plugmc_host *host)
     return code ? code : prepare_pairs(e, host);
 }
 
-static int prepare(void *instance, const plugmc_host *host)
+int energy_sums_prepare(energy *e, const plugmc_host *host)
 {
-    energy *e = instance;
     e->system = host->system;
-    e->unit = plugmc_energy_unit(host->system);
-    if (e->source == RUNNING) return PLUGMC_OK;
     const size_t n = (size_t)host->system->particles;
     int code = prepare_particles(&e->sorted, host);
     if (code) return code;
@@ -492,28 +407,3 @@ static int prepare(void *instance, const plugmc_host *host)
     code = find_terms(e, host);
     return !code && host->gpu ? prepare_device(e, host) : code;
 }
-
-static const plugmc_parameter table[] = {
-    PLUGMC_CHOICE_KEY(energy, source, "fresh", "fresh|running",
-                      "fresh: recomputed, in total and for each term; running: the running "
-                      "energy of the mover"),
-};
-
-/* All that it can give. */
-static const plugmc_listing listing[] = {
-    {"energy", "<energy>", "energy per particle, all terms", 0, 0},
-    {"energy_<potential>", "<energy>", "energy per particle, one term", 0, 0},
-};
-
-static const plugmc_measures_shares shares = {.size = sizeof shares, .reach = reach};
-
-PLUGMC_PLUGIN(.name = "energy",
-              .summary = "potential energy per particle, in total and for each potential",
-              .reference = "", PLUGMC_KEYS(energy, table),
-              PLUGMC_OFFERS({PLUGMC_MEASURES_SHARES, &shares}),
-              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
-                                     .listing = listing, .listing_count = PLUGMC_COUNT(listing),
-                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-                                                PLUGMC_CHANGED_WALKER_WEIGHT |
-                                                PLUGMC_CHANGED_ORIENTATION),
-              .prepare = prepare, .gpu_source = gpu_source)

@@ -1,0 +1,270 @@
+/* See reservoir.h. */
+#include "input/reservoir.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/peng_robinson.h"
+
+static const char ways[] = "activity, mu, chemical_potential, fugacity and pressure";
+
+/* ---- Which keys there are ------------------------------------------------------------------------------ */
+
+enum { WAYS = 5 };
+
+static void find_ways(const species_section *s, const char *out[WAYS])
+{
+    out[0] = s->activity > 0 ? "activity" : NULL;
+    out[1] = s->mu.count ? "mu" : NULL;
+    out[2] = s->chemical_potential.count ? "chemical_potential" : NULL;
+    out[3] = s->fugacity > 0 ? "fugacity" : NULL;
+    out[4] = s->pressure > 0 ? "pressure" : NULL;
+}
+
+const char *reservoir_key(const species_section *s)
+{
+    const char *found[WAYS];
+    find_ways(s, found);
+    for (int k = 0; k < WAYS; k++)
+        if (found[k]) return found[k];
+    return NULL;
+}
+
+/* "NAME.mu" of this species. */
+static bool is_mu_of(const char *key, const char *name)
+{
+    const size_t n = strlen(name);
+    return key && !strncmp(key, name, n) && !strcmp(key + n, ".mu");
+}
+
+bool reservoir_is_given(const config *c, int32_t s)
+{
+    const char *name = c->species_names[s];
+    return reservoir_key(&c->species[s]) || is_mu_of(c->ladder.vary, name) ||
+           is_mu_of(c->ladder.vary_2, name);
+}
+
+static bool is_set(const char *text) { return text && *text; }
+
+static bool has_critical_point(const species_section *s)
+{
+    return s->critical_temperature > 0 && s->critical_pressure > 0 && s->acentric_factor.count;
+}
+
+static bool by_equation(const species_section *s)
+{
+    return is_set(s->fugacity_coefficient) && !strcmp(s->fugacity_coefficient, "peng_robinson");
+}
+
+static bool by_mass(const species_section *s)
+{
+    return is_set(s->thermal_wavelength) && !strcmp(s->thermal_wavelength, "mass");
+}
+
+/* Above 0; else 0. */
+static double positive(const char *text)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    return end > text && !*end && value > 0 && isfinite(value) ? value : 0;
+}
+
+/* ---- Whether they go together -------------------------------------------------------------------------- */
+
+#define refuse(c, s, key, ...)                                                                     \
+    report_error(r, EXIT_INPUT, (c)->ini.path, config_line_of_species(c, s, key), __VA_ARGS__)
+
+static int check_ways(const config *c, int32_t s, report *r)
+{
+    const species_section *own = &c->species[s];
+    const char *name = c->species_names[s], *found[WAYS], *first = NULL;
+    find_ways(own, found);
+    for (int k = 0; k < WAYS; k++) {
+        if (found[k] && first)
+            return refuse(c, s, found[k], "[species %s] has %s and %s: give one of %s", name, first,
+                          found[k], ways);
+        if (found[k]) first = found[k];
+    }
+    const plugmc_list *lists[] = {&own->mu, &own->chemical_potential, &own->acentric_factor};
+    const char *const keys[] = {"mu", "chemical_potential", "acentric_factor"};
+    for (int k = 0; k < 3; k++)
+        if (lists[k]->count > 1)
+            return refuse(c, s, keys[k], "[species %s] %s: %d numbers stand here, and it is one",
+                          name, keys[k], lists[k]->count);
+    return 0;
+}
+
+static bool mass_is_given(const config *c, int32_t s)
+{
+    for (int i = 0; i < c->ini.count; i++)
+        if (!strcmp(c->ini.sections[i].kind, "species") && s-- == 0)
+            return ini_get(&c->ini.sections[i], "mass") != NULL;
+    return false;
+}
+
+static int check_wavelength(const config *c, int32_t s, report *r)
+{
+    const species_section *own = &c->species[s];
+    const char *name = c->species_names[s], key[] = "thermal_wavelength",
+               *text = own->thermal_wavelength;
+    if (!is_set(text))
+        return own->chemical_potential.count
+                   ? refuse(
+                         c, s, "chemical_potential",
+                         "[species %s] chemical_potential contains the de Broglie factor, so it needs "
+                         "thermal_wavelength; without that factor it is mu = kT ln z",
+                         name)
+                   : 0;
+    if (!by_mass(own) && !positive(text))
+        return refuse(c, s, key, "[species %s] %s = %s: is neither a length above 0 nor mass", name,
+                      key, text);
+    if (!by_mass(own)) return 0;
+    if (!c->units.given)
+        return refuse(
+            c, s, key,
+            "[species %s] %s = mass: Planck's constant is known with [units] only; give a "
+            "length instead",
+            name, key);
+    if (!mass_is_given(c, s))
+        return refuse(c, s, key, "[species %s] %s = mass: `mass` must be given, in u", name, key);
+    return 0;
+}
+
+static int check_equation(const config *c, int32_t s, report *r)
+{
+    const species_section *own = &c->species[s];
+    const char *name = c->species_names[s], *phi = own->fugacity_coefficient,
+               *missing = own->critical_temperature <= 0 ? "critical_temperature"
+                          : own->critical_pressure <= 0  ? "critical_pressure"
+                          : !own->acentric_factor.count  ? "acentric_factor"
+                                                         : NULL,
+               *given = own->critical_temperature > 0 ? "critical_temperature"
+                        : own->critical_pressure > 0  ? "critical_pressure"
+                        : own->acentric_factor.count  ? "acentric_factor"
+                        : by_equation(own)            ? "fugacity_coefficient"
+                                                      : NULL;
+    if (is_set(phi) && !(own->pressure > 0))
+        return refuse(c, s, "fugacity_coefficient",
+                      "[species %s] fugacity_coefficient belongs to pressure, which is not given",
+                      name);
+    if (is_set(phi) && !by_equation(own) && !positive(phi))
+        return refuse(c, s, "fugacity_coefficient",
+                      "[species %s] fugacity_coefficient = %s: is neither a number above 0 nor "
+                      "peng_robinson",
+                      name, phi);
+    if (given && missing)
+        return refuse(c, s, given, "[species %s] the equation of Peng and Robinson also needs %s",
+                      name, missing);
+    if (given && c->box.dimension != 3)
+        return refuse(c, s, given,
+                      "[species %s] the equation of Peng and Robinson is that of a fluid in three "
+                      "dimensions",
+                      name);
+    return 0;
+}
+
+/* Keys that only say something of a reservoir. */
+static int check_idle(const config *c, int32_t s, report *r)
+{
+    const species_section *own = &c->species[s];
+    const char *idle = is_set(own->thermal_wavelength) ? "thermal_wavelength"
+                       : own->critical_temperature > 0 ? "critical_temperature"
+                                                       : NULL;
+    if (!idle || reservoir_is_given(c, s)) return 0;
+    return refuse(c, s, idle, "[species %s] %s is of a reservoir, which none of %s gives",
+                  c->species_names[s], idle, ways);
+}
+
+int reservoir_check(const config *c, int32_t s, report *r)
+{
+    int code = check_ways(c, s, r);
+    if (!code) code = check_wavelength(c, s, r);
+    if (!code) code = check_equation(c, s, r);
+    return code ? code : check_idle(c, s, r);
+}
+
+/* ---- What they say ------------------------------------------------------------------------------------- */
+
+/* Energy/length^D of the unit in which pressures stand in the file. */
+static double pressure_unit(const config *c)
+{
+    return units_of_pressure(&c->units, (int)c->box.dimension);
+}
+
+/* T, P and f over those of the critical point. */
+static double reduced_temperature(const config *c, const species_section *s, double kT)
+{
+    return kT / (s->critical_temperature * c->units.kT);
+}
+
+static double reduced_pressure(const config *c, const species_section *s, double pressure)
+{
+    return pressure / (s->critical_pressure * pressure_unit(c));
+}
+
+/* phi of the pressure that is given. */
+static double coefficient_of(const config *c, const species_section *s, double kT)
+{
+    if (!is_set(s->fugacity_coefficient)) return 1;
+    if (!by_equation(s)) return positive(s->fugacity_coefficient);
+    return exp(peng_robinson_at(reduced_temperature(c, s, kT),
+                                reduced_pressure(c, s, s->pressure * pressure_unit(c)),
+                                s->acentric_factor.values[0])
+                   .ln_coefficient);
+}
+
+static double wavelength_of(const config *c, const species_section *s, double kT)
+{
+    if (!is_set(s->thermal_wavelength)) return NAN;
+    return by_mass(s) ? sqrt(c->units.of_wavelength / (s->mass * kT))
+                      : positive(s->thermal_wavelength);
+}
+
+static double mu_of(const config *c, const species_section *s, double kT, double wavelength)
+{
+    const double unit = pressure_unit(c);
+    if (s->mu.count) return s->mu.values[0];
+    if (s->activity > 0) return kT * log(s->activity);
+    if (s->chemical_potential.count)
+        return s->chemical_potential.values[0] - (double)c->box.dimension * kT * log(wavelength);
+    if (s->fugacity > 0) return kT * log(s->fugacity * unit / kT);
+    if (s->pressure > 0) return kT * log(coefficient_of(c, s, kT) * s->pressure * unit / kT);
+    return NAN;
+}
+
+/* Pressure and density of the fluid in the reservoir, from one or the other. `replaced`: a ladder's mu holds instead
+ * of what the section says. */
+static void find_fluid(const config *c, const species_section *s, double kT, bool replaced,
+                       reservoir *out)
+{
+    const bool given = s->pressure > 0 && !replaced;
+    if (given) {
+        out->pressure = s->pressure * pressure_unit(c);
+        out->coefficient = coefficient_of(c, s, kT);
+    }
+    if (!has_critical_point(s)) return;
+    const double t = reduced_temperature(c, s, kT), omega = s->acentric_factor.values[0],
+                 unit = s->critical_pressure * pressure_unit(c);
+    if (!given) {
+        out->pressure = unit * peng_robinson_pressure(t, out->fugacity / unit, omega);
+        out->coefficient = out->fugacity / out->pressure;
+    }
+    out->density =
+        out->pressure / (kT * peng_robinson_at(t, out->pressure / unit, omega).compressibility);
+}
+
+reservoir reservoir_at(const config *c, int32_t s, double kT, double mu)
+{
+    const species_section *own = &c->species[s];
+    reservoir out = {.wavelength = wavelength_of(c, own, kT),
+                     .pressure = NAN,
+                     .coefficient = NAN,
+                     .density = NAN};
+    out.mu = isnan(mu) ? mu_of(c, own, kT, out.wavelength) : mu;
+    out.activity = exp(out.mu / kT);
+    out.fugacity = kT * out.activity;
+    out.with_factor = out.mu + (double)c->box.dimension * kT * log(out.wavelength);
+    if (!isnan(out.mu)) find_fluid(c, own, kT, !isnan(mu), &out);
+    return out;
+}
