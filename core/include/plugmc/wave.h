@@ -80,6 +80,9 @@ typedef struct plugmc_variational {
      * potentials may have put theirs. NULL: it failed, and has said why. */
     char *(*file_text)(const void *instance, const struct plugmc_host *, const char *text);
     const char *file_key;
+    /* 1: `derivatives` and `at_points` are called from the main thread, the former for all walkers at once: they
+     * evaluate orbitals of another potential. */
+    int32_t on_main_thread;
 } plugmc_variational;
 
 /* The variational parameters that a potential offers; NULL: none. */

@@ -59,15 +59,15 @@ typedef struct bspline_orbitals {
     occupation_keys keys;
     real multiplicity;
     int32_t precision, layout, sort;
-    int64_t resident;
+    int64_t resident, virtual_orbitals;
 
     const plugmc_host *host;
     orbital_file source;
     k_set cells;
     spline_grid grid;
-    int32_t parts;     /* 2 if orbitals are complex */
-    size_t size;       /* of a number of the table */
-    int32_t wanted[2]; /* electrons of each spin */
+    int32_t parts;                   /* 2 if orbitals are complex */
+    size_t size;                     /* of a number of the table */
+    int32_t electrons[2], wanted[2]; /* of each spin; orbitals: as many, and `virtual` */
     spline_table tables[2];
     int32_t table_of[2]; /* spin -> table */
     int32_t threads;
