@@ -249,11 +249,14 @@ int variational_derive(const variational_parameters *f, const plugmc_view *view,
  * others. */
 static int visit(const variational_parameters *f, bool serial, const plugmc_view *view,
                  const plugmc_nonlocal_point *place, int64_t n, double *changes,
-                 double (*position)[3], double *energies)
+                 double (*position)[3], double (*phase)[2], double *energies)
 {
     int code = 0;
     memset(changes, 0, (size_t)(n * f->count) * sizeof *changes);
-    for (int64_t i = 0; i < n; i++) memcpy(position[i], place[i].position, sizeof position[i]);
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(position[i], place[i].position, sizeof position[i]);
+        memcpy(phase[i], place[i].phase, sizeof phase[i]);
+    }
     for (int k = 0; k < f->parts && !code; k++) {
         const variational_part *part = &f->part[k];
         if (is_serial(part) != serial) continue;
@@ -264,6 +267,7 @@ static int visit(const variational_parameters *f, bool serial, const plugmc_view
                                                    .row = f->count,
                                                    .view = view,
                                                    .position = (const double(*)[3])position,
+                                                   .phases = (const double(*)[2])phase,
                                                    .changes = changes + part->first};
         code = part->facet->at_points(part->owner->data, &part->owner->host, &request);
     }
@@ -280,14 +284,14 @@ enum { MOST_PLACES = 64 }; /* of one call */
 static int visit_walker(const variational_parameters *f, bool serial, const plugmc_view *view,
                         const plugmc_nonlocal_point *places, int64_t count, double *energies)
 {
-    double position[MOST_PLACES][3];
+    double position[MOST_PLACES][3], phase[MOST_PLACES][2];
     double *changes = malloc(MOST_PLACES * (size_t)f->count * sizeof *changes);
     int code = changes ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int64_t i = 0, end; i < count && !code; i = end) {
         for (end = i;
              end < count && end - i < MOST_PLACES && places[end].electron == places[i].electron;)
             end++;
-        code = visit(f, serial, view, places + i, end - i, changes, position, energies);
+        code = visit(f, serial, view, places + i, end - i, changes, position, phase, energies);
     }
     free(changes);
     return code;

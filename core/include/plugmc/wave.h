@@ -41,7 +41,10 @@ typedef struct plugmc_variational_points {
     int64_t particle, points, row;
     const plugmc_view *view;
     const double (*position)[3]; /* [points] length, wrapped into the box */
-    double *changes;             /* [points][row] O_k at the point minus O_k of the view, added */
+    /* [points][row] O_k at the point minus O_k of the view, added. If D_k = dPsi/dp_k / Psi is complex, O_k being its
+     * real part: Re (q (D_k at the point - D_k)) / Re q with q the ratio of Psi. */
+    double *changes;
+    const double (*phases)[2]; /* [points] as plugmc_nonlocal_point.phase; NULL: 1, 0 */
 } plugmc_variational_points;
 
 typedef struct plugmc_variational {

@@ -30,9 +30,10 @@ static int invert_spin(vmc *v, const plugmc_host *host, int32_t first, int32_t n
         const double *values = v->cpu.values + k * electrons * row;
         const double before = s->ln_square;
         double drift = 0;
-        const int good = v->keeps & VMC_KEEPS_INVERSE || v->wave.sum
-                             ? slater_invert(s, values, &drift)
-                             : slater_determinant(s, values, &s->ln_square);
+        const int good =
+            v->keeps & VMC_KEEPS_INVERSE || v->wave.sum
+                ? slater_invert(s, values, v->keeps & VMC_KEEPS_INVERSE ? &drift : NULL)
+                : slater_determinant(s, values, &s->ln_square);
         if (!good) walker->singular = 1 + spin;
         if (compare) vmc_note_drift(walker, drift);
         if (compare && !v->wave.sum)

@@ -306,21 +306,22 @@ static int derivatives(const void *instance, const plugmc_host *host,
     return report(host, code);
 }
 
-/* O_k if electron `own` of a spin is where its orbitals are `values`, less O_k as it is, to row. */
-static void add_change(wave *w, int spin, int64_t own, const double *values, double *row)
+/* Re (q (D_k / Phi there - D_k / Phi)) / Re q, with electron `own` of a spin where its orbitals are `values` and Psi is q
+ * times what it was, added to row. */
+static void add_change(wave *w, int spin, int64_t own, const double *values, double complex phase,
+                       double *row)
 {
     const multideterminant *m = w->m;
     const int64_t length = numbers(m, m->pitch);
     const double *d[2] = {minors_of(w, 0), minors_of(w, 1)};
-    const double complex now = w->over;
     memset(w->vectors, 0, (size_t)(electrons_of(m, spin) * length) * sizeof *w->vectors);
     memcpy(w->vectors + own * length, values, (size_t)length * sizeof *values);
     spin_table_along(w->spin[spin].sum, w->vectors, w->work, w->along[spin]);
-    add_terms(w, d[0], d[1], -1, row);
-    d[spin] = w->along[spin];
-    w->over /= mean_of(w, d[0], d[1]); /* 1 / S there */
-    add_terms(w, d[0], d[1], 1, row);
-    w->over = now;
+    const double *there[2] = {spin == 0 ? w->along[0] : d[0], spin == 1 ? w->along[1] : d[1]};
+    const double complex q = phase * mean_of(w, there[0], there[1]);
+    if (creal(q) == 0) return; /* what it is multiplied by is 0, too */
+    add_terms(w, there[0], there[1], phase / creal(q), row);
+    add_terms(w, d[0], d[1], -q / creal(q), row);
 }
 
 static int at_points(const void *instance, const plugmc_host *host,
@@ -342,6 +343,7 @@ static int at_points(const void *instance, const plugmc_host *host,
     if (!code) code = evaluate(m, spin, q->points, &q->position[0][0], values, NULL, NULL);
     for (int64_t i = 0; i < q->points && !code; i++)
         add_change(&w, spin, q->particle - system->first[spin], values + i * row,
+                   PLUGMC_HAS(q, phases) && q->phases ? q->phases[i][0] + I * q->phases[i][1] : 1,
                    q->changes + i * q->row);
     free(values);
     free(g.memory);
