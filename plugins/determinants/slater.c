@@ -14,6 +14,8 @@ static size_t numbers(const slater *s, int64_t count)
     return (size_t)(s->is_complex ? 2 * count : count);
 }
 
+int64_t slater_length(const slater *s) { return s->sum ? s->sum->length : s->n; }
+
 static const double *row_of(const slater *s, const double *matrix, int64_t row)
 {
     return matrix + numbers(s, row * s->n);
@@ -95,7 +97,6 @@ void slater_prepare(slater *s, void *memory, int64_t n, int64_t pitch, int is_co
 {
     *s = (slater){.n = n,
                   .pitch = pitch,
-                  .length = n,
                   .is_complex = is_complex,
                   .capacity = block < n ? block : n,
                   .inverting = inverting_takes(n, is_complex)};
@@ -226,7 +227,7 @@ void slater_copy(const slater *from, slater *to)
 
 double complex slater_dot(const slater *s, const double *row, const double *values)
 {
-    const int n = (int)s->length;
+    const int n = (int)slater_length(s);
     double complex sum;
     if (!s->is_complex) return cblas_ddot(n, values, 1, row, 1);
     cblas_zdotu_sub(n, values, 1, row, 1, &sum);
@@ -241,7 +242,7 @@ void slater_rows(slater *s)
 double complex slater_product(const slater *s, int64_t e, const double *values)
 {
     const double *rows = s->sum ? spin_table_rows(s->sum) : s->inverse;
-    return slater_dot(s, rows + numbers(s, e * s->length), values);
+    return slater_dot(s, rows + numbers(s, e * slater_length(s)), values);
 }
 
 void slater_begin(slater *s, int64_t first, int64_t size)

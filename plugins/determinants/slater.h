@@ -31,9 +31,8 @@
 #include <plugmc/everything.h>
 
 typedef struct slater {
-    int64_t n;      /* electrons of this spin, and orbitals */
-    int64_t pitch;  /* orbitals from one row of `values` to the next, as given to the functions */
-    int64_t length; /* orbitals that count in such a row: n, or all of an expansion */
+    int64_t n;     /* electrons of this spin, and orbitals */
+    int64_t pitch; /* orbitals from one row of `values` to the next, as given to the functions */
     struct spin_table
         *sum; /* of an expansion, which then has all but these members and ln_square; or NULL */
     int is_complex;  /* of all arrays named real-or-complex below */
@@ -68,6 +67,9 @@ int slater_find_orbitals(const plugmc_host *, const plugmc_term **orbitals);
  * of 8. An error if `term` has too few for one. */
 int slater_pitch(const plugmc_host *, const plugmc_term *term, int64_t *pitch);
 
+/* Orbitals that count in a row: n, or all of an expansion. */
+int64_t slater_length(const slater *);
+
 /* Bytes of memory that it needs, a multiple of 64; and with such memory, a determinant of n
  * electrons. */
 size_t slater_bytes(int64_t n, int is_complex, int64_t block);
@@ -92,7 +94,7 @@ void slater_begin(slater *, int64_t first, int64_t size);
  * [n]; then, if that is what happens: */
 double complex slater_ratio(slater *, int64_t e, const double *values);
 void slater_accept(slater *, int64_t e, const double *values);
-/* Row e of M as those accepted in the block so far have made it, where e has not moved yet; [length], until the next
+/* Row e of M as those accepted in the block so far have made it, where e has not moved yet; [slater_length], until the next
  * call. */
 const double *slater_row(slater *, int64_t e);
 /* M for the electrons where they are now. */

@@ -77,13 +77,13 @@ static size_t place_table(spin_table *t, char *memory, int64_t block)
     t->minors = take(&next, &bytes, 2 * count, number); /* the second half: those before */
     t->weights = take(&next, &bytes, count, number);
     t->slopes = take(&next, &bytes, n * m, number);
-    t->x = take(&next, &bytes, n, number);
-    t->y = take(&next, &bytes, m, number);
-    t->here = take(&next, &bytes, orbitals, number);
-    t->square = take(&next, &bytes, n * n, number);
-    t->rest = take(&next, &bytes, n * m, number);
-    t->row = take(&next, &bytes, (size_t)t->length, number);
-    t->rows = take(&next, &bytes, n * (size_t)t->length, number);
+    t->work.x = take(&next, &bytes, n, number);
+    t->work.y = take(&next, &bytes, m, number);
+    t->work.here = take(&next, &bytes, orbitals, number);
+    t->work.square = take(&next, &bytes, n * n, number);
+    t->work.rest = take(&next, &bytes, n * m, number);
+    t->work.row = take(&next, &bytes, (size_t)t->length, number);
+    t->work.rows = take(&next, &bytes, n * (size_t)t->length, number);
     t->order = take(&next, &bytes, 2 * orbitals, sizeof *t->order);
     t->lists.degree = take(&next, &bytes, count, sizeof *t->lists.degree);
     t->lists.sign = take(&next, &bytes, count, sizeof *t->lists.sign);
@@ -106,7 +106,7 @@ static spin_table table_of(const expansion *e, int spin, int64_t pitch, int is_c
                         .pitch = pitch,
                         .length = set->orbitals ? set->column[set->orbitals - 1] + 1 : 0,
                         .chosen = -1,
-                        .row_of = -1,
+                        .work.row_of = -1,
                         .version = 1};
 }
 
@@ -131,11 +131,10 @@ void spin_tables_prepare(slater spin[2], void *memory, const expansion *e, int64
         *t = table_of(e, s, pitch, is_complex);
         next += TABLE_BYTES;
         const size_t bytes = place_table(t, next, block);
-        memset(t->row, 0, numbers(t, t->length) * sizeof *t->row);
-        memset(t->rows, 0, numbers(t, t->n * t->length) * sizeof *t->rows);
+        memset(t->work.row, 0, numbers(t, t->length) * sizeof *t->work.row);
+        memset(t->work.rows, 0, numbers(t, t->n * t->length) * sizeof *t->work.rows);
         next += bytes;
-        spin[s] = (slater){
-            .n = t->n, .pitch = pitch, .length = t->length, .is_complex = is_complex, .sum = t};
+        spin[s] = (slater){.n = t->n, .pitch = pitch, .is_complex = is_complex, .sum = t};
         if (t->n == 0) put_number(t, t->minors, 0, 1);
     }
     spin[0].sum->other = spin[1].sum;
@@ -196,8 +195,8 @@ static void find_minors(spin_table *t)
     else
         all_minors_real(&t->lists, t->m, t->table, t->minors);
     t->version++;
-    t->slopes_known = t->rows_known = 0;
-    t->row_of = -1;
+    t->slopes_known = t->work.rows_known = 0;
+    t->work.row_of = -1;
 }
 
 /* Orbitals `order` of all electrons, from `from` on, [n][count] to `to`. */
@@ -213,16 +212,16 @@ static int refer_to(spin_table *t, int32_t u, double *drift)
 {
     int32_t *order = t->order + t->set->orbitals; /* work */
     order_by(t, u, order);
-    gather_columns(t, order, t->n, t->square);
-    if (!slater_invert(&t->reference, t->square, drift)) return 0;
+    gather_columns(t, order, t->n, t->work.square);
+    if (!slater_invert(&t->reference, t->work.square, drift)) return 0;
     memcpy(t->order, order, (size_t)t->set->orbitals * sizeof *order);
     if (t->chosen != u) list_all(t, u);
     t->chosen = u;
-    gather_columns(t, t->order + t->n, t->m, t->rest);
+    gather_columns(t, t->order + t->n, t->m, t->work.rest);
     if (t->is_complex)
-        make_complex(t->n, t->m, CZ(t->reference.inverse), CZ(t->rest), Z(t->table));
+        make_complex(t->n, t->m, CZ(t->reference.inverse), CZ(t->work.rest), Z(t->table));
     else
-        make_real(t->n, t->m, t->reference.inverse, t->rest, t->table);
+        make_real(t->n, t->m, t->reference.inverse, t->work.rest, t->table);
     find_minors(t);
     return 1;
 }
@@ -250,8 +249,9 @@ static int refer_to_largest(spin_table *t)
     for (int32_t u = 0; u < t->set->determinants; u++) {
         double ln_square;
         order_by(t, u, t->order + t->set->orbitals);
-        gather_columns(t, t->order + t->set->orbitals, t->n, t->square);
-        if (!slater_determinant(&t->reference, t->square, &ln_square) || !(ln_square > largest))
+        gather_columns(t, t->order + t->set->orbitals, t->n, t->work.square);
+        if (!slater_determinant(&t->reference, t->work.square, &ln_square) ||
+            !(ln_square > largest))
             continue;
         largest = ln_square;
         best = u;
@@ -347,42 +347,42 @@ double complex spin_table_sum(spin_table *t)
     else
         all_slopes_real(&t->lists, t->n, t->m, t->table, t->weights, t->slopes);
     t->slopes_known = 1;
-    t->rows_known = 0;
-    t->row_of = -1;
+    t->work.rows_known = 0;
+    t->work.row_of = -1;
     return t->sum;
 }
 
-/* The row of electron e to `to` [length]; x is left in t->x. */
+/* The row of electron e to `to` [length]; x is left in t->work.x. */
 static void find_row(spin_table *t, int64_t e, double *to)
 {
     const double complex over = 1 / spin_table_sum(t);
-    double *a = t->here, *b = t->here + numbers(t, t->n);
-    memcpy(t->x, slater_row(&t->reference, e), numbers(t, t->n) * sizeof *t->x);
+    double *a = t->work.here, *b = t->work.here + numbers(t, t->n);
+    memcpy(t->work.x, slater_row(&t->reference, e), numbers(t, t->n) * sizeof *t->work.x);
     if (t->is_complex)
-        row_complex(t->n, t->m, CZ(t->table), CZ(t->slopes), CZ(t->x), over, Z(a), Z(b));
+        row_complex(t->n, t->m, CZ(t->table), CZ(t->slopes), CZ(t->work.x), over, Z(a), Z(b));
     else
-        row_real(t->n, t->m, t->table, t->slopes, t->x, creal(over), a, b);
+        row_real(t->n, t->m, t->table, t->slopes, t->work.x, creal(over), a, b);
     for (int64_t o = 0; o < t->set->orbitals; o++)
-        copy_number(t, to, t->set->column[t->order[o]], t->here, o);
+        copy_number(t, to, t->set->column[t->order[o]], t->work.here, o);
 }
 
 const double *spin_table_row(slater *s, int64_t e)
 {
     spin_table *t = s->sum;
     spin_table_sum(t);
-    if (t->row_of != e) find_row(t, e, t->row);
-    t->row_of = e;
-    return t->row;
+    if (t->work.row_of != e) find_row(t, e, t->work.row);
+    t->work.row_of = e;
+    return t->work.row;
 }
 
 const double *spin_table_rows(spin_table *t)
 {
     spin_table_sum(t);
-    if (t->rows_known) return t->rows;
-    for (int64_t e = 0; e < t->n; e++) find_row(t, e, t->rows + numbers(t, e * t->length));
-    t->row_of = -1; /* t->x is of another electron */
-    t->rows_known = 1;
-    return t->rows;
+    if (t->work.rows_known) return t->work.rows;
+    for (int64_t e = 0; e < t->n; e++) find_row(t, e, t->work.rows + numbers(t, e * t->length));
+    t->work.row_of = -1; /* t->work.x is of another electron */
+    t->work.rows_known = 1;
+    return t->work.rows;
 }
 
 /* ---- Moves ----------------------------------------------------------------------------------------- */
@@ -390,7 +390,7 @@ const double *spin_table_rows(spin_table *t)
 void spin_table_begin(slater *s, int64_t first, int64_t size)
 {
     slater_begin(&s->sum->reference, first, size);
-    s->sum->row_of = -1;
+    s->sum->work.row_of = -1;
 }
 
 double complex spin_table_ratio(slater *s, int64_t e, const double *values)
@@ -398,12 +398,12 @@ double complex spin_table_ratio(slater *s, int64_t e, const double *values)
     return s->sum->ratio = slater_dot(s, spin_table_row(s, e), values);
 }
 
-/* Orbitals of a row of values in the order of the reference, to t->here, and of set->column, to row e of t->values. */
+/* Orbitals of a row of values in the order of the reference, to t->work.here, and of set->column, to row e of t->values. */
 static void take_orbitals(spin_table *t, int64_t e, const double *values)
 {
     const int64_t orbitals = t->set->orbitals;
     for (int64_t o = 0; o < orbitals; o++) {
-        copy_number(t, t->here, o, values, t->set->column[t->order[o]]);
+        copy_number(t, t->work.here, o, values, t->set->column[t->order[o]]);
         copy_number(t, t->values, e * orbitals + o, values, t->set->column[o]);
     }
 }
@@ -413,18 +413,18 @@ void spin_table_accept(slater *s, int64_t e, const double *values)
     spin_table *t = s->sum;
     slater *reference = &t->reference;
     const double complex ratio = t->ratio;
-    const double *others = t->here + numbers(t, t->n);
+    const double *others = t->work.here + numbers(t, t->n);
     spin_table_row(s, e); /* whose x there is */
     take_orbitals(t, e, values);
-    const double complex q = slater_ratio(reference, e, t->here);
+    const double complex q = slater_ratio(reference, e, t->work.here);
     if (t->is_complex) {
-        remainder_complex(t->n, t->m, CZ(t->table), CZ(t->here), CZ(others), Z(t->y));
-        update_complex(t->n, t->m, CZ(t->x), CZ(t->y), q, Z(t->table));
+        remainder_complex(t->n, t->m, CZ(t->table), CZ(t->work.here), CZ(others), Z(t->work.y));
+        update_complex(t->n, t->m, CZ(t->work.x), CZ(t->work.y), q, Z(t->table));
     } else {
-        remainder_real(t->n, t->m, t->table, t->here, others, t->y);
-        update_real(t->n, t->m, t->x, t->y, creal(q), t->table);
+        remainder_real(t->n, t->m, t->table, t->work.here, others, t->work.y);
+        update_real(t->n, t->m, t->work.x, t->work.y, creal(q), t->table);
     }
-    slater_accept(reference, e, t->here);
+    slater_accept(reference, e, t->work.here);
     s->ln_square += log(creal(ratio) * creal(ratio) + cimag(ratio) * cimag(ratio));
     find_minors(t);
     const int32_t before = t->chosen;
@@ -439,8 +439,8 @@ void spin_table_accept(slater *s, int64_t e, const double *values)
 void spin_table_end(slater *s)
 {
     if (s->sum->chosen >= 0) slater_end(&s->sum->reference);
-    s->sum->row_of = -1;
-    s->sum->rows_known = 0;
+    s->sum->work.row_of = -1;
+    s->sum->work.rows_known = 0;
 }
 
 void spin_table_copy(const slater *from, slater *to)
@@ -455,8 +455,8 @@ void spin_table_copy(const slater *from, slater *to)
     memcpy(b->minors, a->minors, numbers(a, a->set->determinants) * sizeof *a->minors);
     if (a->n) slater_copy(&a->reference, &b->reference);
     b->version++;
-    b->slopes_known = b->rows_known = 0;
-    b->row_of = -1;
+    b->slopes_known = b->work.rows_known = 0;
+    b->work.row_of = -1;
     to->ln_square = from->ln_square;
 }
 
@@ -482,11 +482,11 @@ void spin_table_along(const spin_table *t, const double *vectors, double *work, 
                      *inverse = t->reference.inverse + numbers(t, e * n);
         /* one electron after the other: Z += M[e] (C[e] - B[e] T) */
         if (t->is_complex) {
-            remainder_complex(n, m, CZ(t->table), CZ(c), CZ(others), Z(t->y));
-            update_complex(n, m, CZ(inverse), CZ(t->y), 1, Z(z));
+            remainder_complex(n, m, CZ(t->table), CZ(c), CZ(others), Z(t->work.y));
+            update_complex(n, m, CZ(inverse), CZ(t->work.y), 1, Z(z));
         } else {
-            remainder_real(n, m, t->table, c, others, t->y);
-            update_real(n, m, inverse, t->y, 1, z);
+            remainder_real(n, m, t->table, c, others, t->work.y);
+            update_real(n, m, inverse, t->work.y, 1, z);
         }
     }
     if (t->is_complex)

@@ -29,6 +29,16 @@ typedef struct substitutions {
     int32_t *places; /* [determinants][2][stride] rows, columns */
 } substitutions;
 
+typedef struct spin_work {
+    double *x, *y;         /* [n], [m] */
+    double *here;          /* [orbitals] of an electron: the reference's, then the others */
+    double *square, *rest; /* [n][n], [n][m] */
+    double *row;           /* [length] of electron `row_of` */
+    double *rows;          /* [n][length] of all electrons, if rows_known */
+    int64_t row_of;        /* -1: of none */
+    int rows_known;
+} spin_work;
+
 typedef struct spin_table {
     const expansion *whole;
     const expansion_spin *set;
@@ -39,22 +49,16 @@ typedef struct spin_table {
     int64_t length;           /* of rows: to the last orbital that occurs */
     struct spin_table *other; /* spin */
     slater reference;
-    int32_t chosen;        /* determinant that is the reference; -1: there are no matrices yet */
-    int64_t exchanges;     /* references that were replaced while electrons moved */
-    int32_t *order;        /* [orbitals] places in set->column: the reference's, then the others */
-    substitutions lists;   /* from the reference */
-    double *values;        /* [n][orbitals] at the electrons, in the order of set->column */
-    double *table;         /* T [n][m] */
-    double *minors;        /* d [determinants], 1 of the reference */
-    double *weights;       /* W [determinants] */
-    double *slopes;        /* G [n][m] */
-    double *x, *y;         /* [n], [m] */
-    double *here;          /* [orbitals] of an electron: the reference's, then the others */
-    double *square, *rest; /* work: [n][n], [n][m] */
-    double *row;           /* [length] of electron `row_of` */
-    double *rows;          /* [n][length] of all electrons, if rows_known */
-    int64_t row_of;        /* -1: of none */
-    int rows_known;
+    int32_t chosen;      /* determinant that is the reference; -1: there are no matrices yet */
+    int64_t exchanges;   /* references that were replaced while electrons moved */
+    int32_t *order;      /* [orbitals] places in set->column: the reference's, then the others */
+    substitutions lists; /* from the reference */
+    double *values;      /* [n][orbitals] at the electrons, in the order of set->column */
+    double *table;       /* T [n][m] */
+    double *minors;      /* d [determinants], 1 of the reference */
+    double *weights;     /* W [determinants] */
+    double *slopes;      /* G [n][m] */
+    spin_work work;
     int slopes_known;       /* W, S and G are those of the minors; */
     uint64_t version, seen; /* of its own minors; of the other's that W was made from */
     double complex sum;     /* S */

@@ -51,6 +51,8 @@ typedef struct occupation_keys {
     real charge; /* of the cell, elementary charges */
     int32_t *filled
         [2]; /* [k points of the file] occupied orbitals, with those of -k; NULL: no electrons */
+    int64_t beyond;       /* orbitals more than electrons */
+    int32_t electrons[2]; /* of each spin */
 } occupation_keys;
 
 typedef struct bspline_orbitals {
@@ -59,15 +61,15 @@ typedef struct bspline_orbitals {
     occupation_keys keys;
     real multiplicity;
     int32_t precision, layout, sort;
-    int64_t resident, virtual_orbitals;
+    int64_t resident;
 
     const plugmc_host *host;
     orbital_file source;
     k_set cells;
     spline_grid grid;
-    int32_t parts;                   /* 2 if orbitals are complex */
-    size_t size;                     /* of a number of the table */
-    int32_t electrons[2], wanted[2]; /* of each spin; orbitals: as many, and `virtual` */
+    int32_t parts;     /* 2 if orbitals are complex */
+    size_t size;       /* of a number of the table */
+    int32_t wanted[2]; /* orbitals of each spin: as many as electrons, and `beyond` */
     spline_table tables[2];
     int32_t table_of[2]; /* spin -> table */
     int32_t threads;
