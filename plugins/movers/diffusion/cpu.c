@@ -100,7 +100,7 @@ static int prepare(diffusion *d, const plugmc_host *host)
                  row = (size_t)d->wave.numbers, most = (size_t)d->wave.most;
     const size_t fits = GROUP_BYTES / (4 * most * row * sizeof(double));
     size_t bytes = 0;
-    d->capacity = d->set.block > 0 ? d->set.block : usual_block(d->wave.most);
+    d->capacity = d->set.block > 0 ? d->set.block : d->wave.sum ? 1 : usual_block(d->wave.most);
     d->batch.group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : d->system->walkers;
     const size_t together = (size_t)d->batch.group * most,
                  points = together > walkers ? together : walkers;

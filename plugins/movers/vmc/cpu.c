@@ -212,7 +212,8 @@ static int prepare(vmc *v, const plugmc_host *host)
     const plugmc_system *system = v->system;
     v->cpu.threads = system->threads > 0 ? system->threads : 1;
     blas_begin_mover(host, v->wave.most);
-    if (!v->delayed) v->delayed = 1;
+    /* tables of an expansion take each move at once, so that there is nothing to gain from blocks */
+    if (!v->delayed || (v->wave.sum && v->block == 0)) v->delayed = 1;
     int code = wave_function_terms(&v->wave, host);
     if (!code) code = wave_function_electrons(&v->wave, host);
     return code ? code : take_memory(v, host);
