@@ -9,8 +9,7 @@
 
 #include <plugmc/everything.h>
 
-/* Orbitals that may differ between two determinants of a spin. */
-enum { EXPANSION_MOST_DEGREE = 16 };
+#include "spin_table_task.h"
 
 /* Determinants of one spin. */
 typedef struct expansion_spin {

@@ -4,10 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#define NUMBER_OF(x) ((NUMBER)(x))
 #define NUMBER double
 #define MAGNITUDE(a) fabs(a)
 #define NAMED(f) f##_real
 #include "minors.h"
+#include "tables.h"
 #undef NUMBER
 #undef MAGNITUDE
 #undef NAMED
@@ -15,6 +17,7 @@
 #define MAGNITUDE(a) cabs(a)
 #define NAMED(f) f##_complex
 #include "minors.h"
+#include "tables.h"
 #undef NUMBER
 #undef MAGNITUDE
 #undef NAMED

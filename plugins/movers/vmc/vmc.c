@@ -241,10 +241,13 @@ static int check_system(vmc *v, const plugmc_host *host)
      * node of Psi makes much of it: of 256 walkers of 216 electrons one came to 1.6e-5 in float. */
     v->tolerated = v->max_error > 0 ? v->max_error : v->is_single ? 1e-3 : 1e-5;
     const int code = wave_function_measures(&v->wave, host);
-    if (code || !v->wave.sum || !host->gpu) return code;
+    if (code || !v->wave.sum || !host->gpu || v->one_sweep == vmc_gpu_quasi_simultaneous ||
+        v->one_sweep == vmc_gpu_particle_by_particle)
+        return code;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "expansions in determinants are sampled on the CPU only: set [run] device = "
-                      "cpu");
+                      "this way of moving the electrons of a sum of determinants is for the CPU "
+                      "only: set [run] device = cpu, or use quasi_simultaneous with acceptance = "
+                      "sequential");
 }
 
 void vmc_choose_block(vmc *v, const plugmc_host *host)
