@@ -295,14 +295,15 @@ static void anew(subject *s, int w)
     assert_true(slater_settle(s->spin));
 }
 
-/* A move of electron e: looked at by both, and made if the ratio is not small. */
-static void try_move(subject *s, int spin, int w, int e, const double *there, int64_t *accepted)
+/* A move of electron e: looked at by both, and made if the ratio is larger than `least`. */
+static void try_move(subject *s, int spin, int w, int e, const double *there, double least,
+                     int64_t *accepted)
 {
     double ratio[2];
     slater *one = &s->spin[spin];
     slater_begin(one, e, 1);
     const double complex q = slater_ratio(one, e, there);
-    const int accept = cabs(q) > 0.3;
+    const int accept = cabs(q) > least;
     run_move(&s->task[spin], s->is_complex, w, e, there, accept, ratio);
     assert_close(cabs(number_at(s, ratio, 0) - q), 0, 0, 1e-8 * (1 + cabs(q)));
     if (accept) slater_accept(one, e, there);
@@ -327,7 +328,7 @@ static void kernels_make_the_tables_of_the_host(void **state)
                 run_weigh(&s.task[spin], is_complex, w, minors_there(&s, 1 - spin, w));
                 for (int e = 0; e < UP; e++) {
                     for (int i = 0; i < NUMBERS; i++) there[i] = uniform(&random);
-                    try_move(&s, spin, w, e, there, &accepted);
+                    try_move(&s, spin, w, e, there, 0.3, &accepted);
                 }
             }
         printf("%d accepted, %d references\n", (int)accepted,
@@ -356,7 +357,7 @@ static void a_reference_that_vanishes_is_replaced_as_on_the_host(void **state)
             for (int i = 0; i < UP * parts; i++) /* those of electron 2 in the first determinant */
                 there[i] = s.values[0][2 * parts * PITCH + i] + nearness[k] * there[i];
             const int64_t before = s.spin[0].sum->exchanges;
-            try_move(&s, 0, 0, 0, there, &accepted);
+            try_move(&s, 0, 0, 0, there, 1e-3, &accepted);
             assert_int_equal(accepted, 1);
             assert_true(s.spin[0].sum->exchanges > before && s.task[0].chosen[0] > 0);
             memcpy(s.values[0], there, (size_t)(parts * PITCH) * sizeof *there);
