@@ -285,3 +285,54 @@ test_damaged_lists_are_refused()
     grep -v detlist be.xml | grep -v '<ci' >none.xml
     bad none.xml "file 'none.xml', line 2: <wavefunction> has no <detlist> with terms of an expansion"
 }
+
+# ---- Pseudopotentials ------------------------------------------------------------------------------
+
+# Diamond in complex orbitals, with T-moves: after each of them tables are those of where the electrons are.
+test_t_moves_keep_sums_of_determinants()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 40
+	equilibrate = 60
+	walkers = 8
+	seed = 3
+	threads = 2
+	device = cpu
+	output = sim.h5
+	[box]
+	dimension = 3
+	shape = oblique
+	a = 3.37316115 3.37316115 0
+	b = 0 3.37316115 3.37316115
+	c = 3.37316115 0 3.37316115
+	[species up]
+	count = 4
+	charge = -1
+	[species down]
+	count = 4
+	charge = -1
+	[initial]
+	state = near_ions
+	[potential bspline_orbitals]
+	file = $here/../data/qmc/diamondC.pwscf.h5
+	virtual = 4
+	[potential multideterminant]
+	excitations = 4>5/4>5 3>6/3>6 4>7/- 2>5,4>6/3>8
+	coefficients = -0.3 0.2 0.1 -0.15
+	[observable local_energy]
+	period = 1
+	pseudopotentials = $here/../data/qmc/C.BFD.xml
+	[mover diffusion]
+	tau = 0.02
+	variational = 40
+	warm_up = 20
+	nonlocal = t_moves
+	refresh = 1000
+	END
+    must run sim.ini --quiet
+    awk '$1 == "local_energy.drift" { found = 1; if ($2 ^ 2 > 1e-18) exit 1 } END { exit !found }' "$out" ||
+        fail "ln |Psi|^2 is not that of the positions"
+    grep -Eq 'acceptance 0\.0*[1-9][0-9]* of [0-9.e+]* trial moves of diffusion.t_move' "$out" ||
+        fail "nothing has moved by T-moves"
+}
