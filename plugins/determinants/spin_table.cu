@@ -9,7 +9,7 @@ template <class T> struct sum_walker {
     int32_t n, m, w;
     int32_t *chosen, *order, *degree, *sign, *places;
     T *inverse, *table, *values, *minors, *weights, *sum;
-    T *x, *y, *v, *p, *square; /* work */
+    T *x, *y, *v, *p, *square, *slopes; /* work */
     double *ln_reference;
 };
 
@@ -37,6 +37,7 @@ template <class T> PLUGMC_FN sum_walker<T> walker_of(const sum_task *t, int32_t 
     s.v = s.y + m;
     s.p = s.v + n + m;
     s.square = s.p + n;
+    s.slopes = s.square + 2 * n * n;
     s.ln_reference = t->ln_reference + k;
     return s;
 }
@@ -369,4 +370,81 @@ PLUGMC_FN void sum_accept(const sum_walker<T> &s, int32_t e, const V *values, T 
     if (!keep_reference_large(s) && threadIdx.x == 0) *s.ln_reference = 0.0 / 0.0;
     __syncthreads();
     find_sum(s);
+}
+
+/* ---- For kernels: a block a walker of the launch ---- */
+
+/* Orbitals at the electrons, values [walkers][n][pitch], to the tables, and all that follows from them. */
+template <class T, class V> PLUGMC_FN void sum_anew(const sum_task &t, const V *values)
+{
+    const int32_t w = blockIdx.x, orbitals = t.n + t.m, parts = sizeof(T) / sizeof(double);
+    const sum_walker<T> s = walker_of<T>(&t, t.walker + w);
+    FOR_THREADS(i, t.n * orbitals)
+    {
+        const int32_t e = i / orbitals, o = i % orbitals;
+        s.values[i] =
+            orbital_at(values + ((int64_t)w * t.n + e) * t.pitch * parts, t.column[o], T());
+    }
+    __syncthreads();
+    begin_anew(s);
+}
+
+/* W and S; others [walkers][count] are the minors of the other spin. */
+template <class T> PLUGMC_FN void sum_weigh(const sum_task &t, const double *others, int32_t count)
+{
+    const int32_t w = t.walker + blockIdx.x;
+    find_weights(walker_of<T>(&t, w), (const T *)others + (int64_t)w * count);
+}
+
+/* ---- Rows of all electrons ---- */
+
+/* G, each column by one thread, so that sums are in one order. */
+template <class T> PLUGMC_FN void find_slopes(const sum_walker<T> &s)
+{
+    const int32_t m = s.m, stride = s.of->stride;
+    FOR_THREADS(a, m)
+    {
+        T c[EXPANSION_MOST_DEGREE * EXPANSION_MOST_DEGREE];
+        for (int32_t i = 0; i < s.n; i++) s.slopes[i * m + a] = of(0, 0, T());
+        for (int32_t u = 0; u < s.of->determinants; u++) {
+            const int32_t *rows = s.places + 2 * (int64_t)u * stride, k = s.degree[u];
+            int32_t j = 0;
+            while (j < k && rows[stride + j] != a) j++;
+            if (j == k) continue;
+            const T weight = s.sign[u] < 0 ? -s.weights[u] : s.weights[u];
+            cofactors_of(s.table, m, k, rows, rows + stride, c);
+            for (int32_t i = 0; i < k; i++)
+                s.slopes[rows[i] * m + a] = s.slopes[rows[i] * m + a] + weight * c[i * k + j];
+        }
+    }
+    __syncthreads();
+}
+
+/* Rows of all electrons over all orbitals, out [n][length], as spin_table_rows. */
+template <class T> PLUGMC_FN void find_rows(const sum_walker<T> &s, T *out, int32_t length)
+{
+    const int32_t n = s.n, m = s.m;
+    const T over = one_over(*s.sum);
+    find_slopes(s);
+    FOR_THREADS(i, n * length) out[i] = of(0, 0, T());
+    __syncthreads();
+    for (int32_t e = 0; e < n; e++) {
+        const T *x = s.inverse + e * n;
+        T *row = out + e * length;
+        FOR_THREADS(a, m)
+        {
+            T z = of(0, 0, T());
+            for (int32_t i = 0; i < n; i++) z = z + x[i] * s.slopes[i * m + a];
+            s.y[a] = z * over;
+            row[s.of->column[s.order[n + a]]] = z * over;
+        }
+        __syncthreads();
+        FOR_THREADS(i, n)
+        {
+            T sum = x[i];
+            for (int32_t a = 0; a < m; a++) sum = sum - s.table[i * m + a] * s.y[a];
+            row[s.of->column[s.order[i]]] = sum;
+        }
+        __syncthreads();
+    }
 }

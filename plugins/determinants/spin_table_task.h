@@ -32,7 +32,7 @@ typedef struct sum_task {
     double *ln_reference;            /* ln |D|^2 of the reference [walkers]; NaN: all are zero */
 } sum_task;
 
-/* Numbers of work memory of a walker: x, y, v, p, and a matrix beside its inverse. */
-#define SUM_WORK(n, m) (3 * (n) + (m) + (n) + (m) + 2 * (n) * (n))
+/* Numbers of work memory of a walker: x, y, v, p, a matrix beside its inverse, and G. */
+#define SUM_WORK(n, m) (3 * (n) + 2 * (m) + 2 * (n) * (n) + (n) * (m))
 
 #endif

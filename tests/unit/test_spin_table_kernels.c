@@ -28,7 +28,7 @@ static const char prelude[] =
     "#include <cmath>\n#include <cstdint>\n#include <pthread.h>\n#include <thread>\n#include <vector>\n"
     "using std::sqrt; using std::fabs; using std::log; using std::fmax; using std::fmin;\n"
     "#define PLUGMC_FN static inline\n#define __shared__ static\n"
-    "struct place { uint32_t x; };\nstatic thread_local place threadIdx;\n"
+    "struct place { uint32_t x; };\nstatic thread_local place threadIdx, blockIdx;\n"
     "static pthread_barrier_t barrier;\n"
     "static void __syncthreads() { pthread_barrier_wait(&barrier); }\n"
     "#define SUM_THREADS 4\n"
@@ -57,13 +57,14 @@ static const char kernels[] =
     "}\n"
     "template <class T> static void anew(const sum_task *t, int w, const double *values) {\n"
     "    block([=] {\n"
-    "        const sum_walker<T> s = walker_of<T>(t, w);\n"
-    "        FOR_THREADS(i, t->n * (t->n + t->m))\n"
-    "            s.values[i] = orbital_at(values + i / (t->n + t->m) * t->pitch * (sizeof(T) / 8),\n"
-    "                                     t->column[i % (t->n + t->m)], T());\n"
-    "        __syncthreads();\n"
-    "        begin_anew(s);\n"
+    "        sum_task here = *t;\n"
+    "        here.walker = w;\n"
+    "        blockIdx.x = 0;\n"
+    "        sum_anew<T>(here, values);\n"
     "    });\n"
+    "}\n"
+    "template <class T> static void rows(const sum_task *t, int w, int length, double *out) {\n"
+    "    block([=] { find_rows(walker_of<T>(t, w), (T *)out, length); });\n"
     "}\n"
     "template <class T> static void weigh(const sum_task *t, int w, const double *others) {\n"
     "    block([=] { find_weights(walker_of<T>(t, w), (const T *)others); });\n"
@@ -82,6 +83,9 @@ static const char kernels[] =
     "extern \"C\" void run_anew(const sum_task *t, int z, int w, const double *v) {\n"
     "    z ? anew<vmc_complex>(t, w, v) : anew<double>(t, w, v);\n"
     "}\n"
+    "extern \"C\" void run_rows(const sum_task *t, int z, int w, int length, double *out) {\n"
+    "    z ? rows<vmc_complex>(t, w, length, out) : rows<double>(t, w, length, out);\n"
+    "}\n"
     "extern \"C\" void run_weigh(const sum_task *t, int z, int w, const double *others) {\n"
     "    z ? weigh<vmc_complex>(t, w, others) : weigh<double>(t, w, others);\n"
     "}\n"
@@ -91,6 +95,7 @@ static const char kernels[] =
     "}\n";
 
 static void (*run_anew)(const sum_task *, int, int, const double *);
+static void (*run_rows)(const sum_task *, int, int, int, double *);
 static void (*run_weigh)(const sum_task *, int, int, const double *);
 static void (*run_move)(const sum_task *, int, int, int, const double *, int, double *);
 
@@ -129,7 +134,8 @@ static int compile_kernels(void **state)
     *(void **)&run_anew = dlsym(library, "run_anew");
     *(void **)&run_weigh = dlsym(library, "run_weigh");
     *(void **)&run_move = dlsym(library, "run_move");
-    return run_anew && run_weigh && run_move ? 0 : -1;
+    *(void **)&run_rows = dlsym(library, "run_rows");
+    return run_rows && run_anew && run_weigh && run_move ? 0 : -1;
 }
 
 static int remove_kernels(void **state)
@@ -312,6 +318,22 @@ static void try_move(subject *s, int spin, int w, int e, const double *there, do
     *accepted += accept;
 }
 
+/* Rows over all orbitals, for local energies. */
+static void same_rows(subject *s, int spin, int w)
+{
+    spin_table *t = s->spin[spin].sum;
+    const int64_t length = slater_length(&s->spin[spin]), count = UP * length;
+    double *out = malloc(2 * (size_t)count * sizeof *out);
+    const double *rows = spin_table_rows(t);
+    for (int64_t i = 0; i < 2 * count; i++) out[i] = NAN;
+    run_weigh(&s->task[spin], s->is_complex, w, minors_there(s, 1 - spin, w));
+    run_rows(&s->task[spin], s->is_complex, w, (int)length, out);
+    for (int64_t i = 0; i < count; i++)
+        assert_close(cabs(number_at(s, out, i) - number_at(s, rows, i)), 0, 0,
+                     1e-8 * (1 + cabs(number_at(s, rows, i))));
+    free(out);
+}
+
 static void kernels_make_the_tables_of_the_host(void **state)
 {
     (void)state;
@@ -331,6 +353,7 @@ static void kernels_make_the_tables_of_the_host(void **state)
                     try_move(&s, spin, w, e, there, 0.3, &accepted);
                 }
             }
+        for (int spin = 0; spin < 2; spin++) same_rows(&s, spin, w);
         printf("%d accepted, %d references\n", (int)accepted,
                (int)(s.spin[0].sum->exchanges + s.spin[1].sum->exchanges));
         assert_in_range(accepted, 60, 190);

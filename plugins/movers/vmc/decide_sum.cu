@@ -2,24 +2,6 @@
  * vmc.cu and spin_table.cu stand in front. A block of SUM_THREADS threads has a walker. Tables take each move that is
  * accepted, so M does, too, and blocks are no more than the electrons whose energies vmc_look has found together. */
 
-/* Orbitals at the electrons, values [walkers][n][pitch], to the tables, and all that follows from them. */
-template <class T, class V> PLUGMC_FN void sum_anew(const sum_task &t, const V *values)
-{
-    const int32_t w = blockIdx.x, orbitals = t.n + t.m, parts = sizeof(T) / sizeof(double);
-    const sum_walker<T> s = walker_of<T>(&t, t.walker + w);
-    for (int32_t e = 0; e < t.n; e++) FOR_THREADS(o, orbitals)
-    s.values[e * orbitals + o] =
-        orbital_at(values + ((int64_t)w * t.n + e) * t.pitch * parts, t.column[o], T());
-    __syncthreads();
-    begin_anew(s);
-}
-
-template <class T> PLUGMC_FN void sum_weigh(const sum_task &t, const double *others, int32_t count)
-{
-    const int32_t w = t.walker + blockIdx.x;
-    find_weights(walker_of<T>(&t, w), (const T *)others + (int64_t)w * count);
-}
-
 template <class T, class V>
 PLUGMC_FN void decide_sum(const vmc_draws &d, const vmc_block &b, const vmc_state &state,
                           const sum_task &t, double *positions, const double *to,

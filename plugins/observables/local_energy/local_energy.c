@@ -443,9 +443,8 @@ static const plugmc_term *bound_to_cpu(const plugmc_system *system)
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         const plugmc_orbitals *orbitals = plugmc_orbitals_of(term->plugin);
-        if (term->sampled &&
-            ((orbitals && !orbitals->on_device) || plugmc_offered(term->plugin, PLUGMC_EXPANSION) ||
-             ((p->pair || p->field) && !term->plugin->source)))
+        if (term->sampled && ((orbitals && !orbitals->on_device) ||
+                              ((p->pair || p->field) && !term->plugin->source)))
             return term;
     }
     return NULL;
