@@ -420,31 +420,55 @@ template <class T> PLUGMC_FN void find_slopes(const sum_walker<T> &s)
     __syncthreads();
 }
 
+/* The row of electron e over all orbitals that occur, once there is G; other places of out [length] are left alone. */
+template <class T> PLUGMC_FN void find_row_of(const sum_walker<T> &s, int32_t e, T *row)
+{
+    const int32_t n = s.n, m = s.m;
+    const T over = one_over(*s.sum), *x = s.inverse + e * n;
+    FOR_THREADS(a, m)
+    {
+        T z = of(0, 0, T());
+        for (int32_t i = 0; i < n; i++) z = z + x[i] * s.slopes[i * m + a];
+        s.y[a] = z * over;
+        row[s.of->column[s.order[n + a]]] = z * over;
+    }
+    __syncthreads();
+    FOR_THREADS(i, n)
+    {
+        T sum = x[i];
+        for (int32_t a = 0; a < m; a++) sum = sum - s.table[i * m + a] * s.y[a];
+        row[s.of->column[s.order[i]]] = sum;
+    }
+    __syncthreads();
+}
+
 /* Rows of all electrons over all orbitals, out [n][length], as spin_table_rows. */
 template <class T> PLUGMC_FN void find_rows(const sum_walker<T> &s, T *out, int32_t length)
 {
-    const int32_t n = s.n, m = s.m;
-    const T over = one_over(*s.sum);
     find_slopes(s);
-    FOR_THREADS(i, n * length) out[i] = of(0, 0, T());
+    FOR_THREADS(i, s.n * length) out[i] = of(0, 0, T());
     __syncthreads();
-    for (int32_t e = 0; e < n; e++) {
-        const T *x = s.inverse + e * n;
-        T *row = out + e * length;
-        FOR_THREADS(a, m)
-        {
-            T z = of(0, 0, T());
-            for (int32_t i = 0; i < n; i++) z = z + x[i] * s.slopes[i * m + a];
-            s.y[a] = z * over;
-            row[s.of->column[s.order[n + a]]] = z * over;
-        }
-        __syncthreads();
-        FOR_THREADS(i, n)
-        {
-            T sum = x[i];
-            for (int32_t a = 0; a < m; a++) sum = sum - s.table[i * m + a] * s.y[a];
-            row[s.of->column[s.order[i]]] = sum;
-        }
-        __syncthreads();
+    for (int32_t e = 0; e < s.n; e++) find_row_of(s, e, out + e * length);
+}
+
+/* Another walker becomes this one; W, S and G are found anew. */
+template <class T> PLUGMC_FN void copy_walker(const sum_walker<T> &from, const sum_walker<T> &to)
+{
+    const int32_t n = from.n, m = from.m, det = from.of->determinants, wide = 2 * from.of->stride;
+    FOR_THREADS(i, n + m) to.order[i] = from.order[i];
+    FOR_THREADS(u, det)
+    {
+        to.degree[u] = from.degree[u];
+        to.sign[u] = from.sign[u];
+        to.minors[u] = from.minors[u];
     }
+    FOR_THREADS(i, det * wide) to.places[i] = from.places[i];
+    FOR_THREADS(i, n * n) to.inverse[i] = from.inverse[i];
+    FOR_THREADS(i, n * m) to.table[i] = from.table[i];
+    FOR_THREADS(i, n * (n + m)) to.values[i] = from.values[i];
+    if (threadIdx.x == 0) {
+        *to.chosen = *from.chosen;
+        *to.ln_reference = *from.ln_reference;
+    }
+    __syncthreads();
 }

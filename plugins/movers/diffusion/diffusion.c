@@ -264,10 +264,10 @@ static int find_wave(diffusion *d, const plugmc_host *host)
                           system->species_count, system->box.dimension);
     code = wave_function_measures(&d->wave, host);
     blas_begin_mover(host, d->wave.most);
-    if (!code && d->wave.sum && host->gpu)
+    if (!code && d->wave.sum && host->gpu && d->set.nonlocal == T_MOVES)
         code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "diffusion of expansions in determinants runs on the CPU only: set [run] "
-                          "device = cpu");
+                          "T-moves of a sum of determinants are made on the CPU only: set [run] "
+                          "device = cpu, or nonlocal = locality");
     return code ? code : wave_function_terms(&d->wave, host);
 }
 
