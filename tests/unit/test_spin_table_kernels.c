@@ -83,6 +83,12 @@ static const char kernels[] =
     "extern \"C\" void run_anew(const sum_task *t, int z, int w, const double *v) {\n"
     "    z ? anew<vmc_complex>(t, w, v) : anew<double>(t, w, v);\n"
     "}\n"
+    "template <class T> static void copy(const sum_task *t, int from, int to) {\n"
+    "    block([=] { copy_walker(walker_of<T>(t, from), walker_of<T>(t, to)); });\n"
+    "}\n"
+    "extern \"C\" void run_copy(const sum_task *t, int z, int from, int to) {\n"
+    "    z ? copy<vmc_complex>(t, from, to) : copy<double>(t, from, to);\n"
+    "}\n"
     "extern \"C\" void run_rows(const sum_task *t, int z, int w, int length, double *out) {\n"
     "    z ? rows<vmc_complex>(t, w, length, out) : rows<double>(t, w, length, out);\n"
     "}\n"
@@ -95,6 +101,7 @@ static const char kernels[] =
     "}\n";
 
 static void (*run_anew)(const sum_task *, int, int, const double *);
+static void (*run_copy)(const sum_task *, int, int, int);
 static void (*run_rows)(const sum_task *, int, int, int, double *);
 static void (*run_weigh)(const sum_task *, int, int, const double *);
 static void (*run_move)(const sum_task *, int, int, int, const double *, int, double *);
@@ -135,7 +142,8 @@ static int compile_kernels(void **state)
     *(void **)&run_weigh = dlsym(library, "run_weigh");
     *(void **)&run_move = dlsym(library, "run_move");
     *(void **)&run_rows = dlsym(library, "run_rows");
-    return run_rows && run_anew && run_weigh && run_move ? 0 : -1;
+    *(void **)&run_copy = dlsym(library, "run_copy");
+    return run_copy && run_rows && run_anew && run_weigh && run_move ? 0 : -1;
 }
 
 static int remove_kernels(void **state)
@@ -353,7 +361,12 @@ static void kernels_make_the_tables_of_the_host(void **state)
                     try_move(&s, spin, w, e, there, 0.3, &accepted);
                 }
             }
-        for (int spin = 0; spin < 2; spin++) same_rows(&s, spin, w);
+        for (int spin = 0; spin < 2; spin++) {
+            same_rows(&s, spin, w);
+            run_copy(&s.task[spin], is_complex, w, 0);
+            same_tables(&s, spin, 0);
+        }
+        for (int spin = 0; spin < 2; spin++) same_rows(&s, spin, 0);
         printf("%d accepted, %d references\n", (int)accepted,
                (int)(s.spin[0].sum->exchanges + s.spin[1].sum->exchanges));
         assert_in_range(accepted, 60, 190);
