@@ -9,7 +9,7 @@
 #define MAGNITUDE(a) fabs(a)
 #define NAMED(f) f##_real
 #include "minors.h"
-#include "tables.h"
+#include "minors_of_all.h"
 #undef NUMBER
 #undef MAGNITUDE
 #undef NAMED
@@ -17,7 +17,7 @@
 #define MAGNITUDE(a) cabs(a)
 #define NAMED(f) f##_complex
 #include "minors.h"
-#include "tables.h"
+#include "minors_of_all.h"
 #undef NUMBER
 #undef MAGNITUDE
 #undef NAMED
