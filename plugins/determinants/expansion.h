@@ -29,7 +29,7 @@ typedef struct expansion {
 } expansion;
 
 /* The table is a plugmc_expansion. */
-#define PLUGMC_EXPANSION "plugmc.expansion/1"
+#define PLUGMC_EXPANSION "determinants.expansion/1"
 typedef struct plugmc_expansion {
     uint32_t size;
     /* After prepare; lives as long as the instance. */
