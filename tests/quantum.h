@@ -7,6 +7,8 @@
 
 #include <complex.h>
 
+#include "../plugins/determinants/expansion.h"
+
 /* ---- The box --------------------------------------------------------------------------------- */
 
 /* Lattice vectors as rows; rectangular unless `oblique`. */
@@ -370,6 +372,53 @@ static inline void orbital_matrix(const test_orbitals *t, const double *position
         }
 }
 
+/* The expansion in determinants of a bench; NULL: there is one determinant a spin. */
+static inline const expansion *expansion_of(const bench *b)
+{
+    for (int t = 0; t < b->system.term_count; t++) {
+        const plugmc_expansion *offered =
+            plugmc_offered(b->system.terms[t].plugin, PLUGMC_EXPANSION);
+        if (offered && b->system.terms[t].sampled) return offered->get(b->system.terms[t].instance);
+    }
+    return NULL;
+}
+
+/* A product of determinants of test orbitals at positions [particles][3]: term k of an expansion, or the first orbitals
+ * if that is NULL. */
+static inline double complex brute_product(const bench *b, const test_orbitals *t,
+                                           const expansion *e, int64_t k, const double *positions)
+{
+    const plugmc_system *s = &b->system;
+    double complex product = 1;
+    for (int spin = 0; spin < s->species_count; spin++) {
+        const int n = (int)s->species[spin].count;
+        double complex *matrix = calloc((size_t)(n * n) + 1, sizeof *matrix);
+        for (int i = 0; i < n; i++)
+            for (int o = 0; o < n; o++) {
+                const expansion_spin *set = e ? &e->spin[spin] : NULL;
+                double complex value[5];
+                test_orbital(t, e ? set->column[set->occupied[e->of[spin][k] * n + o]] : o,
+                             positions + 3 * (s->first[spin] + i), value);
+                matrix[i * n + o] = value[0];
+            }
+        product *= invert_in_place(matrix, n);
+        free(matrix);
+    }
+    return product;
+}
+
+/* Psi but for pairs and fields. */
+static inline double complex brute_determinants(const bench *b, const test_orbitals *t,
+                                                const double *positions)
+{
+    const expansion *e = expansion_of(b);
+    double complex sum = 0;
+    if (!e) return brute_product(b, t, NULL, 0, positions);
+    for (int64_t k = 0; k < e->terms; k++)
+        sum += e->coefficients[k] * brute_product(b, t, e, k, positions);
+    return sum;
+}
+
 /* -ln |Psi|^2 at positions [particles][3]: determinants of the term with test orbitals and all
  * pairs and fields; INFINITY where somebody may not be. */
 static inline double brute_energy(const bench *b, const double *positions)
@@ -381,13 +430,8 @@ static inline double brute_energy(const bench *b, const double *positions)
         const plugmc_term *term = &s->terms[t];
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
-        for (int k = 0; k < s->species_count && plugmc_orbitals_of(term->plugin); k++) {
-            const int n = (int)s->species[k].count;
-            double complex *matrix = calloc((size_t)(n * n), sizeof *matrix);
-            orbital_matrix(term->instance, positions + 3 * s->first[k], n, matrix);
-            energy -= 2 * log(cabs(invert_in_place(matrix, n)));
-            free(matrix);
-        }
+        if (plugmc_orbitals_of(term->plugin))
+            energy -= 2 * log(cabs(brute_determinants(b, term->instance, positions)));
         for (int64_t i = 0; i < s->particles; i++) {
             const double *r = positions + 3 * i;
             const double zero = 0;

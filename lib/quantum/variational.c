@@ -202,6 +202,11 @@ static int check_derivatives(instance *owner, const double *values, int64_t coun
     return 0;
 }
 
+static bool is_serial(const variational_part *part)
+{
+    return PLUGMC_HAS(part->facet, on_main_thread) && part->facet->on_main_thread;
+}
+
 int variational_derive(const variational_parameters *f, const plugmc_view *view, int threads,
                        int32_t first, int32_t n, const double *drift, double *derivatives,
                        double *kinetic)
@@ -214,14 +219,15 @@ int variational_derive(const variational_parameters *f, const plugmc_view *view,
         const variational_part *part = &f->part[k];
         instance *owner = part->owner;
         const int64_t row = 3 * owner->host.system->particles;
+        const int32_t each = is_serial(part) && n > 0 ? n : 1; /* walkers of a call */
         int failed = 0;
         context_calling(&owner->context, "derivatives");
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
-        for (int32_t w = 0; w < n; w++) {
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && each == 1)
+        for (int32_t w = 0; w < n; w += each) {
             const plugmc_variational_request request = {
                 .size = sizeof request,
                 .first = first + w,
-                .walkers = 1,
+                .walkers = each,
                 .row = f->count,
                 .view = view,
                 .derivatives = derivatives + w * f->count + part->first,
@@ -239,16 +245,21 @@ int variational_derive(const variational_parameters *f, const plugmc_view *view,
     return code;
 }
 
-/* Places first ... end - 1 are of one electron of one walker. */
-static int visit(const variational_parameters *f, const plugmc_view *view,
+/* Places first ... end - 1 are of one electron of one walker; of parts that are called from the main thread, or of the
+ * others. */
+static int visit(const variational_parameters *f, bool serial, const plugmc_view *view,
                  const plugmc_nonlocal_point *place, int64_t n, double *changes,
-                 double (*position)[3], double *energies)
+                 double (*position)[3], double (*phase)[2], double *energies)
 {
     int code = 0;
     memset(changes, 0, (size_t)(n * f->count) * sizeof *changes);
-    for (int64_t i = 0; i < n; i++) memcpy(position[i], place[i].position, sizeof position[i]);
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(position[i], place[i].position, sizeof position[i]);
+        memcpy(phase[i], place[i].phase, sizeof phase[i]);
+    }
     for (int k = 0; k < f->parts && !code; k++) {
         const variational_part *part = &f->part[k];
+        if (is_serial(part) != serial) continue;
         const plugmc_variational_points request = {.size = sizeof request,
                                                    .walker = place->walker,
                                                    .particle = place->electron,
@@ -256,6 +267,7 @@ static int visit(const variational_parameters *f, const plugmc_view *view,
                                                    .row = f->count,
                                                    .view = view,
                                                    .position = (const double(*)[3])position,
+                                                   .phases = (const double(*)[2])phase,
                                                    .changes = changes + part->first};
         code = part->facet->at_points(part->owner->data, &part->owner->host, &request);
     }
@@ -269,20 +281,37 @@ static int visit(const variational_parameters *f, const plugmc_view *view,
 enum { MOST_PLACES = 64 }; /* of one call */
 
 /* Places [count] of one walker. */
-static int visit_walker(const variational_parameters *f, const plugmc_view *view,
+static int visit_walker(const variational_parameters *f, bool serial, const plugmc_view *view,
                         const plugmc_nonlocal_point *places, int64_t count, double *energies)
 {
-    double position[MOST_PLACES][3];
+    double position[MOST_PLACES][3], phase[MOST_PLACES][2];
     double *changes = malloc(MOST_PLACES * (size_t)f->count * sizeof *changes);
     int code = changes ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int64_t i = 0, end; i < count && !code; i = end) {
         for (end = i;
              end < count && end - i < MOST_PLACES && places[end].electron == places[i].electron;)
             end++;
-        code = visit(f, view, places + i, end - i, changes, position, energies);
+        code = visit(f, serial, view, places + i, end - i, changes, position, phase, energies);
     }
     free(changes);
     return code;
+}
+
+/* Walkers, whose places begin at `begin`. */
+static int visit_walkers(const variational_parameters *f, bool serial, const plugmc_view *view,
+                         int threads, const plugmc_nonlocal_point *places, const int64_t *begin,
+                         int64_t walkers, double *energies)
+{
+    int failed = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && !serial)
+    for (int64_t w = 0; w < walkers; w++) {
+        const int one =
+            visit_walker(f, serial, view, places + begin[w], begin[w + 1] - begin[w], energies);
+        if (one)
+#pragma omp atomic write
+            failed = one;
+    }
+    return failed;
 }
 
 int variational_visit(const variational_parameters *f, const plugmc_view *view, int threads,
@@ -291,17 +320,15 @@ int variational_visit(const variational_parameters *f, const plugmc_view *view, 
     instance *owner = f->part[0].owner;
     int64_t walkers = 0, *begin = checked(malloc(((size_t)count + 1) * sizeof *begin));
     int failed = 0;
+    bool any[2] = {false, false};
+    for (int k = 0; k < f->parts; k++) any[is_serial(&f->part[k])] = true;
     for (int64_t i = 0; i < count; i++)
         if (!i || places[i].walker != places[i - 1].walker) begin[walkers++] = i;
     begin[walkers] = count;
     context_calling(&owner->context, "at_points");
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
-    for (int64_t w = 0; w < walkers; w++) {
-        const int one = visit_walker(f, view, places + begin[w], begin[w + 1] - begin[w], energies);
-        if (one)
-#pragma omp atomic write
-            failed = one;
-    }
+    for (int serial = 0; serial < 2 && !failed; serial++)
+        if (any[serial])
+            failed = visit_walkers(f, serial, view, threads, places, begin, walkers, energies);
     free(begin);
     return context_exit_code(&owner->context, failed, "finding derivatives");
 }

@@ -1,6 +1,7 @@
 /* Slater determinants; slater.h says what they are. Matrices are products of BLAS and LAPACK, in
  * double precision and on one thread: other threads have other walkers. */
 #include "slater.h"
+#include "spin_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,8 @@ static size_t numbers(const slater *s, int64_t count)
 {
     return (size_t)(s->is_complex ? 2 * count : count);
 }
+
+int64_t slater_length(const slater *s) { return s->sum ? s->sum->length : s->n; }
 
 static const double *row_of(const slater *s, const double *matrix, int64_t row)
 {
@@ -196,6 +199,7 @@ static int invert_factors(slater *s)
 int slater_invert(slater *s, const double *values, double *drift)
 {
     double ln_square;
+    if (s->sum) return spin_table_invert(s, values, drift);
     if (!slater_determinant(s, values, &ln_square) || !invert_factors(s)) return 0;
     if (drift) *drift = drift_of(s);
     memcpy(s->inverse, s->work, numbers(s, s->n * s->n) * sizeof *s->work);
@@ -204,24 +208,49 @@ int slater_invert(slater *s, const double *values, double *drift)
     return 1;
 }
 
+int slater_settle(slater spin[2])
+{
+    return spin[0].sum || spin[1].sum ? spin_table_settle(spin) : 1;
+}
+
+void slater_copy(const slater *from, slater *to)
+{
+    if (from->sum) {
+        spin_table_copy(from, to);
+        return;
+    }
+    memcpy(to->inverse, from->inverse, numbers(from, from->n * from->n) * sizeof *to->inverse);
+    to->ln_square = from->ln_square;
+}
+
 /* ---- Moves ----------------------------------------------------------------------------------- */
 
 double complex slater_dot(const slater *s, const double *row, const double *values)
 {
-    const int n = (int)s->n;
+    const int n = (int)slater_length(s);
     double complex sum;
     if (!s->is_complex) return cblas_ddot(n, values, 1, row, 1);
     cblas_zdotu_sub(n, values, 1, row, 1, &sum);
     return sum;
 }
 
+void slater_rows(slater *s)
+{
+    if (s->sum) spin_table_rows(s->sum);
+}
+
 double complex slater_product(const slater *s, int64_t e, const double *values)
 {
-    return slater_dot(s, row_of(s, s->inverse, e), values);
+    const double *rows = s->sum ? spin_table_rows(s->sum) : s->inverse;
+    return slater_dot(s, rows + numbers(s, e * slater_length(s)), values);
 }
 
 void slater_begin(slater *s, int64_t first, int64_t size)
 {
+    if (s->sum) {
+        spin_table_begin(s, first, size);
+        return;
+    }
     s->first = first;
     s->size = size;
     s->accepted = 0;
@@ -231,6 +260,7 @@ void slater_begin(slater *s, int64_t first, int64_t size)
  * accepted. */
 double complex slater_ratio(slater *s, int64_t e, const double *values)
 {
+    if (s->sum) return spin_table_ratio(s, e, values);
     const int64_t here = e - s->first;
     double complex *raw = s->raw + s->accepted * s->capacity; /* kept if accepted */
     for (int64_t j = 0; j < s->size; j++) raw[j] = slater_product(s, s->first + j, values);
@@ -246,6 +276,10 @@ double complex slater_ratio(slater *s, int64_t e, const double *values)
 
 void slater_accept(slater *s, int64_t e, const double *values)
 {
+    if (s->sum) {
+        spin_table_accept(s, e, values);
+        return;
+    }
     const int64_t here = e - s->first, i = s->accepted++;
     const double complex q = s->row[here];
     s->chosen[i] = here;
@@ -258,6 +292,7 @@ void slater_accept(slater *s, int64_t e, const double *values)
  * X[.][e] by substitution from the last one on. */
 const double *slater_row(slater *s, int64_t e)
 {
+    if (s->sum) return spin_table_row(s, e);
     const int n = (int)s->n;
     const int64_t here = e - s->first;
     double complex *x = s->small;
@@ -345,6 +380,10 @@ static void multiply(const slater *s, int a_transposed, int b_transposed, int64_
 
 void slater_end(slater *s)
 {
+    if (s->sum) {
+        spin_table_end(s);
+        return;
+    }
     const int64_t n = s->n, k = s->accepted;
     double *products = s->products, *solved = s->products + numbers(s, s->capacity * n);
     s->size = s->accepted = 0;

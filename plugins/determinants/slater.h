@@ -31,11 +31,14 @@
 #include <plugmc/everything.h>
 
 typedef struct slater {
-    int64_t n;        /* electrons of this spin, and orbitals */
-    int64_t pitch;    /* orbitals from one row of `values` to the next, as given to the functions */
-    int is_complex;   /* of all arrays named real-or-complex below */
-    double *inverse;  /* M [n][n], real or complex */
-    double ln_square; /* ln |det A|^2, block included */
+    int64_t n;     /* electrons of this spin, and orbitals */
+    int64_t pitch; /* orbitals from one row of `values` to the next, as given to the functions */
+    struct spin_table
+        *sum; /* of an expansion, which then has all but these members and ln_square; or NULL */
+    int is_complex;  /* of all arrays named real-or-complex below */
+    double *inverse; /* M [n][n], real or complex */
+    double
+        ln_square; /* ln |det A|^2, block included; of an expansion the sum over both spins is that of Psi */
     double ln_proposed;   /* of another configuration, if one is looked at */
     double complex phase; /* det / |det| of the matrix whose factors were found last */
 
@@ -64,6 +67,9 @@ int slater_find_orbitals(const plugmc_host *, const plugmc_term **orbitals);
  * of 8. An error if `term` has too few for one. */
 int slater_pitch(const plugmc_host *, const plugmc_term *term, int64_t *pitch);
 
+/* Orbitals that count in a row: n, or all of an expansion. */
+int64_t slater_length(const slater *);
+
 /* Bytes of memory that it needs, a multiple of 64; and with such memory, a determinant of n
  * electrons. */
 size_t slater_bytes(int64_t n, int is_complex, int64_t block);
@@ -76,18 +82,27 @@ int slater_determinant(slater *, const double *values, double *ln_square);
  * *drift, if wanted, is the largest change of an element of M over the largest element. */
 int slater_invert(slater *, const double *values, double *drift);
 
+/* Once both spins of a walker are inverted: ln |Psi|^2 and phases of an expansion. Returns 0 if Psi is 0 or not a number.
+ * Nothing is to be done without one. */
+int slater_settle(slater spin[2]);
+/* Takes over all that another walker has. */
+void slater_copy(const slater *from, slater *to);
+
 /* Electrons first ... first + size - 1 will move, each at most once, in this order. */
 void slater_begin(slater *, int64_t first, int64_t size);
 /* Ratio of the determinants if electron e of the block goes to where the orbitals are `values`
  * [n]; then, if that is what happens: */
 double complex slater_ratio(slater *, int64_t e, const double *values);
 void slater_accept(slater *, int64_t e, const double *values);
-/* Row e of M as those accepted in the block so far have made it, where e has not moved yet; [n], until the next call. */
+/* Row e of M as those accepted in the block so far have made it, where e has not moved yet; [slater_length], until the next
+ * call. */
 const double *slater_row(slater *, int64_t e);
 /* M for the electrons where they are now. */
 void slater_end(slater *);
 
-/* sum_o values[o] row[o]; and with row e of M, as it was when the block began. */
+/* sum_o values[o] row[o]; and with row e of M, as it was when the block began. The latter from several threads only after
+ * slater_rows, which finds all rows of an expansion, and if nothing has moved since. */
+void slater_rows(slater *);
 double complex slater_dot(const slater *, const double *row, const double *values);
 double complex slater_product(const slater *, int64_t e, const double *values);
 #endif

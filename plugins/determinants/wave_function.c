@@ -3,6 +3,26 @@
 
 #include "slater.h"
 
+int expansion_find(const plugmc_host *host, const expansion **out)
+{
+    const plugmc_system *system = host->system;
+    const plugmc_term *found = NULL;
+    *out = NULL;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_expansion *offered = plugmc_offered(term->plugin, PLUGMC_EXPANSION);
+        if (!offered || !term->sampled) continue;
+        if (found)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potentials '%s' and '%s' are both expansions in determinants, but "
+                              "there is only one wave function",
+                              found->label, term->label);
+        found = term;
+        *out = offered->get(term->instance);
+    }
+    return PLUGMC_OK;
+}
+
 int wave_function_measures(wave_function *wave, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
@@ -11,7 +31,8 @@ int wave_function_measures(wave_function *wave, const plugmc_host *host)
         if (plugmc_species_at(system, spin)->count > wave->most)
             wave->most = plugmc_species_at(system, spin)->count;
     wave->is_complex = plugmc_orbitals_of(term->plugin)->complex_valued(term->instance) != 0;
-    const int code = slater_pitch(host, term, &wave->pitch);
+    int code = expansion_find(host, &wave->sum);
+    if (!code) code = slater_pitch(host, term, &wave->pitch);
     wave->numbers = wave->is_complex ? 2 * wave->pitch : wave->pitch;
     return code;
 }

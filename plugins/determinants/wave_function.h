@@ -5,8 +5,11 @@
 
 #include <plugmc/everything.h>
 
+#include "expansion.h"
+
 typedef struct wave_function {
     const plugmc_term *orbitals;
+    const expansion *sum;   /* of determinants; NULL: one a spin */
     int is_complex;         /* its orbitals are */
     int64_t pitch, numbers; /* orbitals from one row of values to the next; reals of these */
     int64_t most;           /* electrons of a spin */
@@ -16,7 +19,8 @@ typedef struct wave_function {
     int32_t *species;          /* [electrons] */
 } wave_function;
 
-/* `most`, `is_complex`, `pitch` and `numbers` from `orbitals` and the system; an error if there are too few orbitals. */
+/* `sum`, `most`, `is_complex`, `pitch` and `numbers` from `orbitals` and the system; an error if there are too few orbitals,
+ * or two expansions. */
 int wave_function_measures(wave_function *, const plugmc_host *);
 /* The terms, and the electrons. */
 int wave_function_terms(wave_function *, const plugmc_host *);

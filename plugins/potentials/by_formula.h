@@ -1,7 +1,7 @@
 /* by_formula: what potentials share whose orbitals are given by a formula in a .cu file, the same text
  * on the CPU and on the GPU (by_formula.cu says what it has). Included after it.
  *
- * Every species has the first orbitals of one list, as many as it has particles. A complex orbital is
+ * Every species has the first orbitals of one list, as many as it has particles and `beyond` of them. A complex orbital is
  * two entries of the list, its real and its imaginary part. The instance begins with a `formulas`; the
  * potential fills in its orbitals, then calls formulas_prepare.
  */
@@ -24,6 +24,7 @@ typedef struct formulas {
     orbital *orbitals; /* [count], host->allocate */
     int64_t count;     /* entries of the list: at least those of the largest species */
     int32_t complex_valued;
+    int64_t beyond; /* orbitals of each species beyond those that its particles occupy */
     plugmc_device_pointer device_orbitals;
     plugmc_kernel *kernels[2]; /* results in float, double */
 } formulas;
@@ -32,9 +33,10 @@ typedef struct formulas {
 
 static int64_t formulas_count(const void *instance, int32_t species)
 {
-    const plugmc_system *system = ((const formulas *)instance)->host->system;
+    const formulas *f = instance;
+    const plugmc_system *system = f->host->system;
     return species >= 0 && species < system->species_count
-               ? plugmc_species_at(system, species)->count
+               ? plugmc_species_at(system, species)->count + f->beyond
                : 0;
 }
 

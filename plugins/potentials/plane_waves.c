@@ -28,9 +28,10 @@
 enum { LARGEST_INDEX = 64 };
 
 typedef struct plane_waves {
-    formulas waves;    /* lowest first, as many as the largest species has particles */
-    plugmc_list twist; /* parameter */
-    double turns[3];   /* the same, 0 where there is none */
+    formulas waves;    /* lowest first, as many as the largest species has orbitals */
+    plugmc_list twist; /* parameters */
+    int64_t virtual_orbitals;
+    double turns[3]; /* the same, 0 where there is none */
 } plane_waves;
 
 /* Lowest |k| first. Those of one shell differ by rounding, so a hair does not count; then by n. */
@@ -191,6 +192,8 @@ static int prepare(void *instance, const plugmc_host *host)
     for (int32_t s = 0; s < system->species_count; s++)
         if (plugmc_species_at(system, s)->count > f->count)
             f->count = plugmc_species_at(system, s)->count;
+    f->beyond = p->virtual_orbitals;
+    f->count += f->beyond;
     if (f->complex_valued) f->count *= 2; /* real and imaginary parts */
     code = find_waves(f, p->turns, host);
     return code ? code : formulas_prepare(f, host);
@@ -206,6 +209,8 @@ static const plugmc_parameter table[] = {
         plane_waves, twist, 0, "", -1, 1, "",
         "twist in units of the reciprocal vectors of the box, one number per dimension: the "
         "phase of orbitals changes by 2 pi times them along its edges; empty: none"),
+    {"virtual", PLUGMC_TYPE_INTEGER, 0, offsetof(plane_waves, virtual_orbitals), "0", 0, 4096, "",
+     NULL, "number of orbitals beyond those that are occupied, for expansions in determinants", 0},
 };
 
 static const plugmc_orbitals orbitals = {.size = sizeof orbitals,

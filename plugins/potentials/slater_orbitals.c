@@ -24,6 +24,7 @@ enum { MOST_N = 12, MOST_L = 2 };
 typedef struct slater_orbitals {
     formulas formulas;
     plugmc_list nuclei, zeta, on, n, l, coefficients; /* parameters */
+    int64_t virtual_orbitals;
     plugmc_ions ions;
 } slater_orbitals;
 
@@ -240,6 +241,15 @@ static int prepare(void *instance, const plugmc_host *host)
                               "species '%s' has %lld electrons, but there are only %lld orbitals",
                               plugmc_species_at(system, s)->name,
                               (long long)plugmc_species_at(system, s)->count, (long long)orbitals);
+        else if (plugmc_species_at(system, s)->count + p->virtual_orbitals > orbitals)
+            code = host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "virtual = %lld: beyond the %lld orbitals of species '%s' there are "
+                              "only %lld",
+                              (long long)p->virtual_orbitals,
+                              (long long)plugmc_species_at(system, s)->count,
+                              plugmc_species_at(system, s)->name,
+                              (long long)(orbitals - plugmc_species_at(system, s)->count));
+    p->formulas.beyond = p->virtual_orbitals;
     if (!code) code = check_sphere(&p->formulas, host);
     return code ? code : formulas_prepare(&p->formulas, host);
 }
@@ -257,6 +267,9 @@ static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(slater_orbitals, coefficients, 0, "", -1e6, 1e6, "",
                     "coefficients of all normalised functions, orbital after orbital; empty: each "
                     "function is an orbital"),
+    {"virtual", PLUGMC_TYPE_INTEGER, 0, offsetof(slater_orbitals, virtual_orbitals), "0", 0, 4096,
+     "", NULL, "number of orbitals beyond those that are occupied, for expansions in determinants",
+     0},
 };
 
 static const plugmc_orbitals orbitals = {.size = sizeof orbitals,

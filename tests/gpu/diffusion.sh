@@ -104,6 +104,27 @@ case_gas_with_a_twist() { twist="0.25 0.1 0" gas 7 5 19.4 "tau = 0.3" >sim.ini &
 case_gas_in_blocks() { twist="0.25 0.1 0" gas 7 5 19.4 "tau = 0.3" "block = 3" >sim.ini && compare; }
 case_gas_of_one_spin_in_blocks() { gas 19 1 19.4 "tau = 0.3" "block = 5" >sim.ini && compare; }
 case_gas_of_many_electrons() { gas 81 57 42 "tau = 0.3" >sim.ini && compare run.walkers=4; }
+# Seven and five electrons in a sum of determinants of four orbitals more; a comb copies tables.
+sum_of_determinants()
+{
+    gas 7 5 19.4 "tau = ${1-0.3}"
+    cat <<-END
+	[potential multideterminant]
+	excitations = 7>8/4>6 6>9,7>10/- -/3>7,4>8 5>8,7>9/1>6 3>8,6>10,7>11/- 1>8,2>9,3>10,4>11/-
+	coefficients = -0.4 0.3 0.7 0.2 -0.5 1.5
+	END
+}
+
+case_sum_of_determinants() { sum_of_determinants | sed 's/^twist = .*/virtual = 4/' >sim.ini && compare; }
+case_sum_of_determinants_with_a_twist()
+{
+    twist="0.25 0.1 0" sum_of_determinants | sed 's/^twist = .*/&\nvirtual = 4/' >sim.ini && compare
+}
+case_sum_of_determinants_with_weights_that_differ()
+{
+    sum_of_determinants 1 | sed 's/^twist = .*/virtual = 4/' >sim.ini && compare run.walkers=40
+}
+
 case_gas_of_many_electrons_one_by_one()
 {
     twist="0.1 0.2 0.3" gas 70 66 42 "tau = 0.3" "block = 1" >sim.ini && compare run.walkers=3

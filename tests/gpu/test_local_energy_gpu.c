@@ -116,6 +116,7 @@ typedef struct energy_case {
     const char *orbitals, *jastrow, *settings;
     double tolerance;   /* relative to the largest component */
     const char *factor; /* plugin of the Jastrow factor; NULL: jastrow */
+    const char *sum;    /* of determinants; NULL: one a spin */
 } energy_case;
 
 static const char gas_jastrow[] = "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
@@ -145,6 +146,13 @@ static const char diamond_jastrow[] =
     "chi=-0.2032153051 -0.1625595974 -0.143124599 -0.1216434956 -0.09919771951 -0.07111729038 "
     "-0.04445345869 -0.02135082917; ions=0 0 0 1.686580575 1.686580575 1.686580575";
 
+static const char gas_sum[] =
+    "excitations=7>8/4>6 6>9,7>10/- -/3>7,4>8 5>8,7>9/1>6 3>8,6>10,7>11/- 7>8/2>6 1>8,2>9,3>10,4>11/-; "
+    "coefficients=-0.4 0.3 0.7 0.2 -0.5 0.9 1.5";
+static const char up_sum[] = "excitations=7>8/- 6>9,7>10/-; coefficients=-0.7 0.8";
+static const char diamond_sum[] =
+    "excitations=4>5/4>5 3>6/3>6 4>7/- 2>5,4>6/3>8; coefficients=-0.3 0.2 0.1 -0.15";
+
 #define SILICON_FILE "file=" TEST_DATA "/qmc/si-2x2x2.bwfn.data.b1; precision="
 #define SILICON_ION "pseudopotentials=" TEST_DATA "/qmc/Si.pz-vbc.UPF; nonlocal="
 #define DIAMOND_FILE "file=" TEST_DATA "/qmc/diamondC.pwscf.h5; precision="
@@ -168,6 +176,7 @@ static void begin(place *p, const energy_case *c)
     bench_species(b, "up", c->up, 0, -1);
     if (c->down) bench_species(b, "down", c->down, 0, -1);
     quantum_term(b, plugins[c->system], c->orbitals, 1);
+    if (c->sum) quantum_term(b, "multideterminant", c->sum, 1);
     if (c->jastrow) quantum_term(b, c->factor ? c->factor : "jastrow", c->jastrow, 1);
 }
 
@@ -218,6 +227,11 @@ static void components_are_those_of_the_cpu(void **state)
          "polynomial_jastrow"},
         {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", diamond_polynomials, DIAMOND_ION "12", 1e-9,
          "polynomial_jastrow"},
+        {GAS, 7, 5, 5, "virtual=4", gas_jastrow, "", 1e-9, NULL, gas_sum},
+        {OBLIQUE_GAS, 7, 5, 5, "virtual=4; twist=0.25 0.1 0", gas_jastrow, "", 1e-9, NULL, gas_sum},
+        {OBLIQUE_GAS, 7, 0, 5, "virtual=4", NULL, "", 1e-9, NULL, up_sum},
+        {DIAMOND, 4, 4, 8, DIAMOND_FILE "double; virtual=4", diamond_jastrow, DIAMOND_ION "12",
+         1e-8, NULL, diamond_sum},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         static double values[3][MOST_WALKERS * QUANTITIES];

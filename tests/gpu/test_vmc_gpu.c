@@ -24,8 +24,9 @@ enum { NO_JASTROW, SPLINES, POLYNOMIALS };
 typedef struct chain {
     const char *mover, *settings;
     int orbitals, up, down, oblique, jastrow;
-    int forbids; /* infinite energies of electrons one above the other */
-    int ends;    /* orbitals and pair energies are no numbers outside of the sphere */
+    int forbids;     /* infinite energies of electrons one above the other */
+    int ends;        /* orbitals and pair energies are no numbers outside of the sphere */
+    const char *sum; /* of determinants of four orbitals more */
 } chain;
 
 static test_orbitals orbitals; /* of the one place there is at a time */
@@ -45,10 +46,12 @@ static void begin(place *p, const chain *c)
     }
     bench_species(b, "up", c->up, 0, -1);
     if (c->down) bench_species(b, "down", c->down, 0, -1);
-    fill_waves(&orbitals, b, c->orbitals, c->up > c->down ? c->up : c->down);
+    fill_waves(&orbitals, b, c->orbitals, (c->up > c->down ? c->up : c->down) + (c->sum ? 4 : 0));
     orbitals.host = &b->host;
     if (c->ends) orbitals.beyond = b->system.box.radius;
     add_orbitals(b, &orbitals);
+    plugmc_term *sum = c->sum ? quantum_term(b, "multideterminant", c->sum, 1) : NULL;
+    if (sum) bench_expect(b, sum->plugin->prepare(sum->instance, &b->host));
     if (c->jastrow == SPLINES) quantum_term(b, "jastrow", jastrow, 1);
     if (c->jastrow == POLYNOMIALS) quantum_term(b, "polynomial_jastrow", polynomials, 1);
     if (c->forbids)
@@ -120,6 +123,32 @@ static void all_proposals_beforehand(void **state)
         {"quasi_simultaneous", "precision=double moves=cube step=1 block=8", STANDING_WAVES, 19, 0,
          1, 1},
         {"quasi_simultaneous", "precision=double moves=ball step=0.8", PLANE_WAVES, 4, 3, 2, 1},
+    };
+    follows_the_cpu(chains, sizeof chains / sizeof *chains);
+}
+
+/* Tables of determinants: decisions by the whole sum, references that change on the way. */
+static void sums_of_determinants(void **state)
+{
+    (void)state;
+    static const char terms[] =
+        "excitations=7>8/4>6 6>9,7>10/- -/3>5,4>7 5>8,7>9/1>6 3>8,6>10,7>11/- 7>8/2>5 2>9/3>8 1>11/- "
+        "1>8,2>9,3>10,4>11/1>5,2>6,3>7; coefficients=-0.4 0.3 0.7 0.2 -0.5 0.9 -0.6 0.8 1.5";
+    static const char up_alone[] = "excitations=9>10/- 8>11,7>12/- 1>10,2>11,3>12/-; "
+                                   "coefficients=-0.7 0.8 1.2";
+    static const chain chains[] = {
+        {"quasi_simultaneous", "precision=double step=0.9", STANDING_WAVES, 7, 4, 0, 0, 0, 0,
+         terms},
+        {"quasi_simultaneous", "precision=double step=0.9 block=3 refresh=5", PLANE_WAVES, 7, 4, 1,
+         1, 0, 0, terms},
+        {"quasi_simultaneous", "precision=double step=0.8", STANDING_WAVES, 7, 4, 2, 1, 0, 0,
+         terms},
+        {"quasi_simultaneous", "precision=double step=0.9", PLANE_WAVES, 7, 4, 0, 1, 1, 0, terms},
+        {"quasi_simultaneous", "precision=double step=0.8 refresh=2", STANDING_WAVES, 9, 0, 0, 1, 0,
+         0, up_alone},
+        {"particle_by_particle", "precision=double step=0.9", PLANE_WAVES, 7, 4, 1, 1, 0, 0, terms},
+        {"particle_by_particle", "precision=double moves=ball step=1.5", STANDING_WAVES, 7, 4, 0, 0,
+         0, 0, terms},
     };
     follows_the_cpu(chains, sizeof chains / sizeof *chains);
 }
@@ -314,7 +343,7 @@ static void sweeps_of_many_electrons(void **state)
     }
 }
 
-GPU_TEST_MAIN(cmocka_unit_test(all_proposals_beforehand),
+GPU_TEST_MAIN(cmocka_unit_test(all_proposals_beforehand), cmocka_unit_test(sums_of_determinants),
               cmocka_unit_test(forbidden_places_and_functions_of_places),
               cmocka_unit_test(blocks_that_are_gathered), cmocka_unit_test(one_electron_at_a_time),
               cmocka_unit_test(all_at_once),

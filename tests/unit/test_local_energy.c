@@ -254,14 +254,8 @@ static void simultaneous_acceptance_has_its_known_bias(void **state)
 /* Psi over its value at x0, with complex determinants. */
 static double complex wave(const bench *b, const test_orbitals *t, const double *x)
 {
-    double complex psi = 1;
+    const double complex psi = brute_determinants(b, t, x);
     bench rest = *b;
-    for (int k = 0; k < b->system.species_count; k++) {
-        const int n = (int)plugmc_species_at(&b->system, k)->count;
-        double complex matrix[TEST_ORBITALS * TEST_ORBITALS];
-        orbital_matrix(t, x + 3 * b->first[k], n, matrix);
-        psi *= invert_in_place(matrix, n);
-    }
     rest.system.terms = rest.terms + 1; /* without the orbitals */
     rest.system.term_count--;
     return psi * exp(-0.5 * brute_energy(&rest, x));
@@ -278,7 +272,10 @@ static void kinetic_energies_equal_differences(void **state)
         "f_like=0.6 1 -2 1.5 -1 0.8 1.2 -0.5; f_unlike=1 -1 2 0.5 -1.5 0.7 0.4 0.9; "
         "ions=0.3 0.4 0.5 2.5 2.6 2.7 1.4 3 1.1";
     const double vector[3][3] = {{4.0, 0.3, 0.2}, {1.1, 4.2, -0.4}, {-0.7, 0.9, 4.5}};
-    for (int kind = 0; kind < 4; kind++) {
+    static const char terms[] = /* of determinants */
+        "excitations=5>6/3>4 4>7/- -/3>5,2>9 5>8,4>9/1>4 3>6,4>8,5>9/- 5>6/3>5; "
+        "coefficients=-0.4 0.3 0.7 0.2 -0.5 0.9";
+    for (int kind = 0; kind < 6; kind++) {
         bench b;
         test_orbitals t;
         const double length[3] = {4, 4, 4}, h = 1e-3;
@@ -287,10 +284,12 @@ static void kinetic_energies_equal_differences(void **state)
         box_of_vectors(&b, vector, 1);
         bench_species(&b, "up", 5, 0, -1);
         bench_species(&b, "down", 3, 0, -1);
-        fill_waves(&t, &b, kind % 2 ? STANDING_WAVES : PLANE_WAVES, 5);
+        fill_waves(&t, &b, kind % 2 ? STANDING_WAVES : PLANE_WAVES, kind < 4 ? 5 : 9);
         add_orbitals(&b, &t);
-        if (kind < 2) quantum_term(&b, "jastrow", jastrow, 1);
-        if (kind >= 2) quantum_term(&b, "polynomial_jastrow", polynomials, 1);
+        if (kind < 2 || kind >= 4) quantum_term(&b, "jastrow", jastrow, 1);
+        if (kind == 2 || kind == 3) quantum_term(&b, "polynomial_jastrow", polynomials, 1);
+        plugmc_term *sum = kind >= 4 ? quantum_term(&b, "multideterminant", terms, 1) : NULL;
+        if (sum) bench_expect(&b, sum->plugin->prepare(sum->instance, &b.host));
         test_observable o = new_observable(&b, "electron_electron=no");
         double *x = random_positions(&b, 6);
         measure(&b, &o, x, 0, values);

@@ -4,6 +4,7 @@
 #include "boxes.h"
 #include "testing.h"
 
+#include "../../plugins/determinants/expansion.h"
 #include "gpu/gpu.h"
 #include "quantum.h"
 
@@ -36,6 +37,8 @@ static void finish_subject(subject *s, const char *factor, const char *jastrow,
 {
     bench *b = &s->b;
     s->jastrow = quantum_term(b, factor, jastrow, 1);
+    if (plugmc_offered(s->jastrow->plugin, PLUGMC_EXPANSION)) /* which looks at the orbitals */
+        bench_expect(b, s->jastrow->plugin->prepare(s->jastrow->instance, &b->host));
     s->free = plugmc_variational_of(s->jastrow->plugin);
     assert_non_null(s->free);
     s->energies = open_plugin("local_energy");
@@ -134,6 +137,62 @@ static void begin_two_elements(subject *s, int kind)
     for (int i = 0; i < 2 * 8; i++) plugmc_wrap(&s->b.system.box, s->x + 3 * i);
 }
 
+/* ---- Coefficients of determinants ------------------------------------------------------------ */
+
+/* An expansion beside orbitals and a Jastrow factor, which has no part in the derivatives. */
+static void add_sum(subject *s, const char *terms, const char *jastrow)
+{
+    quantum_term(&s->b, "jastrow", jastrow, 1);
+    finish_subject(s, "multideterminant", terms, "");
+}
+
+/* 5 and 3 electrons in 9 complex or real waves. */
+static void begin_sum_of_waves(subject *s, int kind)
+{
+    quantum_begin(&s->b, (double[]){4, 4, 4}, 2, 1);
+    box_of_vectors(&s->b, oblique, 1);
+    electrons(s, 5, 3);
+    fill_waves(&s->t, &s->b, kind, 9);
+    add_orbitals(&s->b, &s->t);
+    add_sum(s,
+            "excitations=5>6/3>4 4>7/- -/3>5,2>9 5>8,4>9/1>4 3>6,4>8,5>9/- 5>6/3>5; "
+            "coefficients=-0.4 0.3 0.7 0.2 -0.5 0.35",
+            LISTS);
+}
+
+/* With places of quadratures: 4 and 4 electrons of diamond in complex orbitals, some of which are empty. */
+static void begin_sum_in_diamond(subject *s)
+{
+    quantum_begin(&s->b, (double[]){4, 4, 4}, 2, 2);
+    box_of_vectors(&s->b, diamond, 1);
+    electrons(s, 4, 4);
+    plugmc_term *orbitals = quantum_term(&s->b, "bspline_orbitals",
+                                         "file=" TEST_DATA "/qmc/diamondC.pwscf.h5; virtual=4", 1);
+    bench_expect(&s->b, orbitals->plugin->prepare(orbitals->instance, &s->b.host));
+    quantum_term(&s->b, "jastrow", LISTS, 1);
+    finish_subject(s, "multideterminant",
+                   "excitations=4>5/4>5 3>6/3>6 4>7/- 2>5,4>6/3>8; coefficients=-0.3 0.2 0.1 -0.15",
+                   "pseudopotentials=" TEST_DATA "/qmc/C.BFD.xml");
+}
+
+/* 2 and 1 electrons around an ion. */
+static void begin_sum_in_an_atom(subject *s)
+{
+    s->t = (test_orbitals){.kind = EXPONENTIALS,
+                           .count = 4,
+                           .k = {{1.1}, {0.6}, {0.8}, {1.5}},
+                           .centre = {{0.1, 0, 0}, {0.4, 0.3, 0}, {0, 0.5, 0.2}, {-0.3, 0.2, 0.3}},
+                           .ion_count = 1,
+                           .atomic_number = {14},
+                           .valence = {4}};
+    quantum_sphere(&s->b, 20, MOST_WALKERS, 31);
+    electrons(s, 2, 1);
+    add_orbitals(&s->b, &s->t);
+    finish_subject(s, "multideterminant",
+                   "excitations=2>3/1>2 1>3,2>4/- -/1>4; coefficients=-0.3 0.5 0.4",
+                   "pseudopotentials=" TEST_DATA "/qmc/Si.pz-vbc.UPF");
+}
+
 static void end_subject(subject *s)
 {
     free(s->x);
@@ -196,7 +255,8 @@ static void derive(subject *s, int64_t row, double *derivatives, double *energie
 static void every_derivative_is_a_slope(subject *s, int nonlocal)
 {
     enum { ROW = MOST_NUMBERS + 3 };
-    const double h = 1e-4;
+    /* ln |Psi| is a logarithm of the coefficients of determinants, and others' energies are no more than quadratic */
+    const double h = plugmc_offered(s->jastrow->plugin, PLUGMC_EXPANSION) ? 1e-5 : 1e-4;
     double values[MOST_NUMBERS], again[MOST_NUMBERS], derivatives[MOST_WALKERS * ROW],
         energies[MOST_WALKERS * ROW], energy[2][MOST_WALKERS], ln_psi[2][MOST_WALKERS];
     int64_t moved = 0;
@@ -272,6 +332,25 @@ static void slopes_in_an_atom(void **state)
         every_derivative_is_a_slope(&s, 1);
         end_subject(&s);
     }
+}
+
+static void slopes_of_sums_of_determinants(void **state)
+{
+    (void)state;
+    for (int kind = PLANE_WAVES; kind <= STANDING_WAVES; kind++) {
+        subject s = {0};
+        begin_sum_of_waves(&s, kind);
+        assert_int_equal(s.count, 6);
+        every_derivative_is_a_slope(&s, 0);
+        end_subject(&s);
+    }
+    subject atom = {0}, solid = {0};
+    begin_sum_in_an_atom(&atom);
+    every_derivative_is_a_slope(&atom, 1);
+    end_subject(&atom);
+    begin_sum_in_diamond(&solid);
+    every_derivative_is_a_slope(&solid, 1);
+    end_subject(&solid);
 }
 
 /* Numbers that are set give the wave function that is read with them, in both precisions, and names are keys. */
@@ -379,5 +458,6 @@ static void numbers_of_polynomials_are_set(void **state)
 TEST_MAIN(cmocka_unit_test(device_text_has_numbers_or_memory_for_them),
           cmocka_unit_test(slopes_in_a_gas), cmocka_unit_test(slopes_beside_two_elements),
           cmocka_unit_test(slopes_in_diamond), cmocka_unit_test(slopes_in_an_atom),
+          cmocka_unit_test(slopes_of_sums_of_determinants),
           cmocka_unit_test(numbers_that_are_set_are_those_that_are_read),
           cmocka_unit_test(numbers_of_polynomials_are_set))

@@ -166,6 +166,55 @@ static void electrons_follow_the_documented_chain(void **state)
     }
 }
 
+/* An expansion in determinants of the orbitals beside it. */
+static plugmc_term *add_sum(bench *b, const char *terms)
+{
+    plugmc_term *sum = quantum_term(b, "multideterminant", terms, 1);
+    bench_expect(b, sum->plugin->prepare(sum->instance, &b->host));
+    return sum;
+}
+
+/* 5 and `down` electrons in 9 orbitals. */
+static void sum_of_waves(bench *b, test_orbitals *t, int kind, int oblique, int down)
+{
+    gas(b, t, kind, 5, down, oblique, WALKERS);
+    fill_waves(t, b, kind, 9);
+    add_sum(b, down == 0 ? "excitations=5>6/- 4>7,5>8/- 2>9,3>6,5>7/-; coefficients=-0.6 0.7 0.8"
+                         : "excitations=5>6/3>4 4>7/- -/3>5,2>9 5>8,4>9/1>4 3>6,4>8,5>9/- 5>6/3>5; "
+                           "coefficients=-0.4 0.3 0.7 0.2 -0.5 0.9");
+}
+
+static void sums_of_determinants_follow_the_documented_chain(void **state)
+{
+    (void)state;
+    static const struct {
+        int mover, kind, oblique, down, way, moves;
+        const char *settings;
+        double step;
+    } cases[] = {
+        {0, PLANE_WAVES, 0, 3, WAY_SEQUENTIAL, VMC_GAUSSIAN, "moves=gaussian step=0.9", 0.9},
+        {1, PLANE_WAVES, 1, 3, WAY_SEQUENTIAL, VMC_BALL, "moves=ball step=2 block=2 refresh=5", 2},
+        {1, STANDING_WAVES, 0, 3, WAY_SEQUENTIAL, VMC_CUBE,
+         "moves=cube step=1.5 block=1 refresh=1000", 1.5},
+        {0, STANDING_WAVES, 1, 0, WAY_SEQUENTIAL, VMC_GAUSSIAN, "moves=gaussian step=0.9 block=3",
+         0.9},
+        {2, PLANE_WAVES, 1, 3, WAY_CONFIGURATION, VMC_GAUSSIAN, "moves=gaussian step=0.25", 0.25},
+        {2, STANDING_WAVES, 0, 3, WAY_CONFIGURATION, VMC_BALL, "moves=ball step=0.5 refresh=3",
+         0.5},
+        {1, STANDING_WAVES, 1, 3, WAY_SIMULTANEOUS, VMC_BALL,
+         "acceptance=simultaneous moves=ball step=1.1", 1.1},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        bench b;
+        test_orbitals t;
+        sum_of_waves(&b, &t, cases[k].kind, cases[k].oblique, cases[k].down);
+        quantum_term(&b, "jastrow", jastrow, 1);
+        follow_chain(&b, movers[cases[k].mover], cases[k].settings, cases[k].way, cases[k].moves,
+                     cases[k].step, random_positions(&b, 1));
+        bench_end(&b);
+    }
+}
+
 static void configurations_follow_the_documented_chain(void **state)
 {
     (void)state;
@@ -730,6 +779,7 @@ static void a_processor_that_openblas_does_not_know_is_told(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(electrons_follow_the_documented_chain),
+          cmocka_unit_test(sums_of_determinants_follow_the_documented_chain),
           cmocka_unit_test(configurations_follow_the_documented_chain),
           cmocka_unit_test(simultaneous_acceptance_looks_at_the_old_configuration),
           cmocka_unit_test(infinite_energies_are_rejected_exactly),

@@ -41,7 +41,10 @@ typedef struct plugmc_variational_points {
     int64_t particle, points, row;
     const plugmc_view *view;
     const double (*position)[3]; /* [points] length, wrapped into the box */
-    double *changes;             /* [points][row] O_k at the point minus O_k of the view, added */
+    /* [points][row] O_k at the point minus O_k of the view, added. If D_k = dPsi/dp_k / Psi is complex, O_k being its
+     * real part: Re (q (D_k at the point - D_k)) / Re q with q the ratio of Psi. */
+    double *changes;
+    const double (*phases)[2]; /* [points] as plugmc_nonlocal_point.phase; NULL: 1, 0 */
 } plugmc_variational_points;
 
 typedef struct plugmc_variational {
@@ -80,6 +83,9 @@ typedef struct plugmc_variational {
      * potentials may have put theirs. NULL: it failed, and has said why. */
     char *(*file_text)(const void *instance, const struct plugmc_host *, const char *text);
     const char *file_key;
+    /* 1: `derivatives` and `at_points` are called from the main thread, the former for all walkers at once: they
+     * evaluate orbitals of another potential. */
+    int32_t on_main_thread;
 } plugmc_variational;
 
 /* The variational parameters that a potential offers; NULL: none. */

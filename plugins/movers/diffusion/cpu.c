@@ -1,4 +1,5 @@
 /* Walkers on the CPU: their memory, copies, and places in and out. walk.c moves them. */
+#include "../../determinants/spin_table.h"
 #include "diffusion.h"
 
 #include <string.h>
@@ -67,12 +68,8 @@ static void copy_walker(const diffusion *d, const walker *from, walker *to)
     const size_t particles = (size_t)d->system->particles;
     memcpy(to->x, from->x, 3 * particles * sizeof *to->x); /* y and z behind it */
     memcpy(to->slopes, from->slopes, 3 * particles * (size_t)d->wave.numbers * sizeof *to->slopes);
-    for (int spin = 0; spin < SPINS; spin++) {
-        const size_t n = (size_t)electrons_of(d, spin), number = d->wave.is_complex ? 2 : 1;
-        if (!n) continue;
-        memcpy(to->spin[spin].inverse, from->spin[spin].inverse, number * n * n * sizeof(double));
-        to->spin[spin].ln_square = from->spin[spin].ln_square;
-    }
+    for (int spin = 0; spin < SPINS; spin++)
+        if (electrons_of(d, spin)) slater_copy(&from->spin[spin], &to->spin[spin]);
     to->parts = from->parts;
 }
 
@@ -103,11 +100,13 @@ static int prepare(diffusion *d, const plugmc_host *host)
                  row = (size_t)d->wave.numbers, most = (size_t)d->wave.most;
     const size_t fits = GROUP_BYTES / (4 * most * row * sizeof(double));
     size_t bytes = 0;
-    d->capacity = d->set.block > 0 ? d->set.block : usual_block(d->wave.most);
+    d->capacity = d->set.block > 0 ? d->set.block : d->wave.sum ? 1 : usual_block(d->wave.most);
     d->batch.group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : d->system->walkers;
     const size_t together = (size_t)d->batch.group * most,
                  points = together > walkers ? together : walkers;
-    for (int spin = 0; spin < SPINS; spin++)
+    if (d->wave.sum)
+        bytes = spin_tables_bytes(d->wave.sum, d->wave.pitch, d->wave.is_complex, d->capacity);
+    for (int spin = 0; spin < SPINS && !d->wave.sum; spin++)
         if (electrons_of(d, spin))
             bytes += slater_bytes(electrons_of(d, spin), d->wave.is_complex, d->capacity);
     char *matrices = host->allocate(context, walkers * bytes);
@@ -126,7 +125,10 @@ static int prepare(diffusion *d, const plugmc_host *host)
         w->y = each + particles;
         w->z = each + 2 * particles;
         w->slopes = each + 3 * particles;
-        for (int spin = 0; spin < SPINS; spin++) {
+        if (d->wave.sum)
+            spin_tables_prepare(w->spin, matrices + k * bytes, d->wave.sum, d->wave.pitch,
+                                d->wave.is_complex, d->capacity);
+        for (int spin = 0; spin < SPINS && !d->wave.sum; spin++) {
             const int64_t n = electrons_of(d, spin);
             if (n)
                 slater_prepare(&w->spin[spin], matrices, n, d->wave.pitch, d->wave.is_complex,

@@ -155,6 +155,7 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
 
 int diffusion_lend(diffusion *d, const plugmc_host *host, plugmc_inverses *out)
 {
+    if (d->wave.sum) return PLUGMC_OK; /* rows of an expansion are no inverses */
     const int code = d->engine->lend(d, host, out);
     for (int spin = 0; spin < SPINS && !code; spin++) {
         if (!electrons_of(d, spin)) continue;
@@ -263,6 +264,10 @@ static int find_wave(diffusion *d, const plugmc_host *host)
                           system->species_count, system->box.dimension);
     code = wave_function_measures(&d->wave, host);
     blas_begin_mover(host, d->wave.most);
+    if (!code && d->wave.sum && host->gpu && d->set.nonlocal == T_MOVES)
+        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "T-moves of a sum of determinants are made on the CPU only: set [run] "
+                          "device = cpu, or nonlocal = locality");
     return code ? code : wave_function_terms(&d->wave, host);
 }
 

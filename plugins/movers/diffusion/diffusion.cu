@@ -255,6 +255,7 @@ template <int LANES, class T> PLUGMC_FN void find_row(const dmc_task &t, int64_t
     const T *m = (const T *)t.matrices + w * n * n, *own = m + (int64_t)t.own * n;
     const T *b = (const T *)t.known + w * most * most + (t.own - t.block);
     const T *small = (const T *)t.small + w * most * most;
+    if (t.sums) return; /* it is there already */
     if (k > 0) {
         const int32_t i = lane / DMC_SUMMING, part = lane % DMC_SUMMING;
         T mine = of(0, 0, T());
@@ -284,11 +285,11 @@ template <int LANES, class T> PLUGMC_FN void propose(const dmc_task &t)
     if (w >= t.walkers || t.tally[w].lost) return;
     const int32_t lane = lane_of_team<LANES>(), n = t.electrons, e = t.first + t.own;
     const double *all = t.positions + 3 * w * t.particles, *r = all + 3 * e;
-    T *row = (T *)t.own_row + w * n;
+    T *row = (T *)t.own_row + w * t.length;
     double sums[FELT + 3] = {};
     find_row<LANES>(t, w, row);
     feel<LANES>(t, all, e, t.particles, r, sums);
-    for (int32_t o = lane; o < n; o += LANES)
+    for (int32_t o = lane; o < t.length; o += LANES)
         for (int d = 0; d < 3; d++) {
             const T *slopes = (const T *)(t.slopes + ((w * n + t.own) * 3 + d) * t.row);
             sums[FELT + d] +=
@@ -423,7 +424,9 @@ PLUGMC_FN void settle(const dmc_task &t, int64_t w, double square, double change
 template <int LANES, class T>
 PLUGMC_FN void work_in(const dmc_task &t, int64_t w, T q, const T *v, double change)
 {
-    if (LANES > DMC_WARP && t.capacity > 1)
+    if (t.sums) {
+        /* the tables take it afterwards */
+    } else if (LANES > DMC_WARP && t.capacity > 1)
         gather_move<LANES>(t, w, q, v);
     else
         update_at_once<LANES>(t, w, q, v);
@@ -433,7 +436,7 @@ PLUGMC_FN void work_in(const dmc_task &t, int64_t w, T q, const T *v, double cha
 /* Sums over the team of what the electron feels at `there`, of the ratio, and of the slopes. */
 template <int LANES, class T> PLUGMC_FN void look_there(const dmc_task &t, int64_t w, double *sums)
 {
-    const int32_t n = t.electrons, e = t.first + t.own;
+    const int32_t n = t.length, e = t.first + t.own;
     const T *row = (const T *)t.own_row + w * n, *v = (const T *)(t.values + w * t.row);
     feel<LANES>(t, t.positions + 3 * w * t.particles, e, t.particles, t.there + 3 * w, sums);
     for (int32_t o = lane_of_team<LANES>(); o < n; o += LANES) {
@@ -468,6 +471,7 @@ template <int LANES, class T> PLUGMC_FN void decide(const dmc_task &t)
         if (taken) t.tally[w].accepted += length;
         if (taken) t.tally[w].moves++;
         if (lost) t.tally[w].lost = e + 1;
+        t.move[w].taken = taken;
     }
     if (taken)
         work_in<LANES>(t, w, q, (const T *)(t.values + w * t.row), sums[FELT_ENERGY] - move.parts);

@@ -27,8 +27,9 @@ typedef struct walker {
     double all_proposed, all_accepted; /* the same since they were last reported */
     plugmc_counts counts[KINDS];       /* since they were cleared */
     double drift;                      /* of the matrices and of ln |Psi|^2, at the last refresh */
-    int singular;                      /* 1 + spin whose determinant is 0 */
-    int64_t lost;                      /* 1 + electron where a probability was no number; 0: none */
+    double ln_before; /* ln |Psi|^2 of determinants when matrices began to be made anew */
+    int singular;     /* 1 + spin whose determinant is 0 */
+    int64_t lost;     /* 1 + electron where a probability was no number; 0: none */
 
     /* of the move at hand */
     double here[3], random[3], there[3]; /* drift and random part, length; place */

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "../../join_texts.h"
-#include "gpu.h"
+#include "gpu_sums.h"
 
 PLUGMC_EMBED(task_text, DIFFUSION_TASK_FILE);
 PLUGMC_EMBED(kernels_text, PLUGMC_KERNEL_FILE);
 PLUGMC_EMBED(t_moves_text, DIFFUSION_T_MOVES_FILE);
+PLUGMC_EMBED(sums_text, DIFFUSION_SUMS_FILE);
 
 /* Electrons of a spin from which on a walker has a block of threads, and moves are gathered. */
 enum { MANY_ELECTRONS = 64 };
@@ -89,11 +90,13 @@ static int move_electron(const diffusion *d, const plugmc_host *host, dmc_task *
     const diffusion_gpu *g = d->gpu;
     t->own = (int32_t)own;
     t->block = (int32_t)(own - own % g->capacity);
-    int code = launch_teams(d, host, g->kernels.propose, t);
+    int code = t->sums ? sums_row(d, host, t) : PLUGMC_OK;
+    if (!code) code = launch_teams(d, host, g->kernels.propose, t);
     if (!code)
         code = gpu_orbitals(d, host, t->spin, t->walkers, g->block.there, g->block.values,
                             g->block.new_slopes);
     if (!code) code = launch_teams(d, host, g->kernels.decide, t);
+    if (!code && t->sums) code = sums_work_in(d, host, t);
     if (code || g->capacity == 1) return code;
     const int is_last = own + 1 == t->electrons || (own + 1) % g->capacity == 0;
     return is_last ? end_block(d, host, t) : PLUGMC_OK;
@@ -129,6 +132,7 @@ static int moves(diffusion *d, const plugmc_host *host, uint64_t sweep, double t
         t.sweep = sweep;
         t.tau = tau;
         t.crosses = crosses;
+        if (t.sums && t.electrons && !code) code = sums_begin(d, host, spin);
         for (int64_t e = 0; e < t.electrons && !code; e++) {
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = move_electron(d, host, &t, e);
@@ -165,10 +169,11 @@ static int copies(diffusion *d, const plugmc_host *host)
     for (int spin = 0; spin < SPINS && !code; spin++) {
         const int64_t n = electrons_of(d, spin);
         if (!n) continue;
-        code = copy_rows(d, host, g->inverse[spin], n * n * (d->wave.is_complex ? 2 : 1));
+        if (!d->wave.sum)
+            code = copy_rows(d, host, g->inverse[spin], n * n * (d->wave.is_complex ? 2 : 1));
         if (!code) code = copy_rows(d, host, g->slopes[spin], 3 * n * d->wave.numbers);
     }
-    return code;
+    return code || !d->wave.sum ? code : sums_copies(d, host);
 }
 
 /* ---- Anew ------------------------------------------------------------------------------------ */
@@ -212,6 +217,7 @@ static int spin_anew(diffusion *d, const plugmc_host *host, int spin, int32_t fi
         code = gpu_orbitals(d, host, spin, n * electrons, g->points, g->group_values,
                             g->slopes[spin] +
                                 (device_pointer)(first * electrons * 3 * d->wave.numbers * 8));
+    if (d->wave.sum) return code ? code : sums_invert(d, host, spin, first, n);
     if (!code)
         code = matrices_factorise(&g->matrices, host, t.electrons, d->wave.pitch, g->group_values,
                                   n, g->found);
@@ -255,11 +261,13 @@ static int anew(diffusion *d, const plugmc_host *host, int compare)
     diffusion_gpu *g = d->gpu;
     const int32_t walkers = d->system->walkers;
     int code = bring_numbers(d, host);
+    if (!code && d->wave.sum) code = device_sums_upload(&g->sums.device, host);
     for (int32_t w = 0; w < walkers; w++) d->walkers[w].drift = d->walkers[w].singular = 0;
     for (int spin = 0; spin < SPINS; spin++)
         for (int32_t w = 0; w < walkers && electrons_of(d, spin) && !code; w += g->group)
             code = spin_anew(d, host, spin, w, walkers - w < g->group ? walkers - w : g->group,
                              compare);
+    if (!code && d->wave.sum) code = sums_settle(d, host, compare);
     if (!code) code = parts_anew(d, host, compare);
     if (!code)
         code = host->gpu->upload(host->context, g->numbers, g->host_numbers,
@@ -323,10 +331,12 @@ static int lend(diffusion *d, const plugmc_host *host, plugmc_inverses *out)
 
 int diffusion_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    (void)instance;
+    const diffusion *d = instance;
     if (index > 0) return index == 1 && matrices_factors_text(host, out);
-    const char *own =
-        join_texts(host, (const char *const[]){task_text, kernels_text, t_moves_text, NULL});
+    const char *sums = d->wave.sum ? device_sums_text(host, sums_text) : "",
+               *own = sums ? join_texts(host, (const char *const[]){task_text, kernels_text,
+                                                                    t_moves_text, sums, NULL})
+                           : NULL;
     if (!own) return 0;
     out->name = "diffusion.cu";
     out->source = matrices_text(host, own, NULL);
@@ -358,6 +368,7 @@ static int load_kernels(diffusion *d, const plugmc_host *host)
     int code = diffusion_gpu_source(d, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
+    if (!code && d->wave.sum) code = sums_prepare(d, host, &text);
     if (!code && d->set.nonlocal == T_MOVES) code = gpu_t_moves_prepare(d, host, &text);
     return code ? code
                 : matrices_prepare(&g->matrices, host, &text, g->group, d->wave.most,
@@ -370,6 +381,7 @@ static int take_memory(diffusion *d, const plugmc_host *host)
     const size_t walkers = (size_t)d->system->walkers, group = (size_t)g->group,
                  most = (size_t)d->wave.most, row = (size_t)d->wave.numbers * sizeof(double),
                  number = (size_t)g->number, rows = (size_t)g->capacity,
+                 longest = (size_t)fmax((double)row_length(d, 0), (double)row_length(d, 1)),
                  wide = walkers * rows * most * number;
     const struct {
         device_pointer *place;
@@ -383,7 +395,7 @@ static int take_memory(diffusion *d, const plugmc_host *host)
         {&g->block.there, walkers * 24},
         {&g->block.values, walkers * row},
         {&g->block.new_slopes, walkers * 3 * row},
-        {&g->block.own_row, walkers * most * number},
+        {&g->block.own_row, walkers * longest * number},
         {&g->block.chosen, walkers * (rows + 1) * sizeof(int32_t)},
         {&g->block.taken, wide},
         {&g->block.known, walkers * rows * rows * number},
@@ -428,6 +440,7 @@ static int prepare(diffusion *d, const plugmc_host *host)
     g->capacity = d->set.block > 0                ? (int32_t)d->set.block
                   : d->wave.most < MANY_ELECTRONS ? 1
                                                   : DMC_MOST_BLOCK;
+    if (d->wave.sum) g->capacity = 1; /* tables take each move at once */
     if (g->capacity > d->wave.most) g->capacity = (int32_t)d->wave.most;
     g->lanes = g->capacity > 1 || d->wave.most >= MANY_ELECTRONS ? DMC_TEAM
                : d->system->particles > DMC_FEW_ELECTRONS        ? DMC_WARP

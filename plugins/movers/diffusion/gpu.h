@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "../../determinants/device_sums.h"
 #include "../../determinants/matrices.h"
 #include "diffusion.h"
 #include "task.h"
@@ -35,6 +36,12 @@ typedef struct dmc_block {
     device_pointer products, solved;          /* [walkers][capacity][n] */
 } dmc_block;
 
+/* Of an expansion in determinants: gpu_sums.h. */
+typedef struct dmc_sums {
+    device_sums device;
+    plugmc_kernel *anew, *begin, *row, *settle, *copy;
+} dmc_sums;
+
 typedef struct diffusion_gpu {
     matrices matrices;
     dmc_kernels kernels;
@@ -54,7 +61,15 @@ typedef struct diffusion_gpu {
     dmc_tally *host_tally;               /* [walkers] */
     double *host_found;                  /* [walkers][2] */
     t_moves t_moves;
+    dmc_sums sums;
 } diffusion_gpu;
+
+/* Orbitals of a row of the matrices of a spin. */
+static inline int64_t row_length(const diffusion *d, int spin)
+{
+    const expansion_spin *set = d->wave.sum ? &d->wave.sum->spin[spin] : NULL;
+    return !set ? electrons_of(d, spin) : set->orbitals ? set->column[set->orbitals - 1] + 1 : 0;
+}
 
 /* Of a spin; whose electron, which sweep and which step is still to be told. */
 static inline dmc_task task_of(const diffusion *d, int spin)
@@ -71,6 +86,8 @@ static inline dmc_task task_of(const diffusion *d, int spin)
                   .first = (int32_t)d->system->first[spin],
                   .electrons = (int32_t)electrons_of(d, spin),
                   .capacity = g->capacity,
+                  .sums = d->wave.sum != NULL,
+                  .length = (int32_t)row_length(d, spin),
                   .row = d->wave.numbers,
                   .positions = AT(g->positions, double),
                   .matrices = AT(g->inverse[spin], double),

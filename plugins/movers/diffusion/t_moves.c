@@ -65,6 +65,8 @@ static int find_energies(diffusion *d, const plugmc_host *host, int spin,
     for (int64_t k = 0; k < n; k++)
         memcpy(d->batch.points + 3 * k, places[which[k]].position, sizeof places->position);
     const int code = n ? walk_orbitals(d, host, spin, n, 0) : PLUGMC_OK;
+    for (int64_t k = 0; k < n && d->wave.sum; k++)
+        slater_rows(&d->walkers[places[which[k]].walker].spin[spin]);
 #pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1)
     for (int64_t k = 0; k < (code ? 0 : n); k++) {
         const plugmc_nonlocal_point *place = &places[which[k]];

@@ -26,6 +26,7 @@ typedef struct dmc_tally {
 typedef struct dmc_move {
     double here[3], random[3]; /* drift and random part, length */
     double parts;              /* kT: energy of the electron where it is */
+    int32_t taken, reserved;   /* whether it is made */
 } dmc_move;
 
 /* Electron `own` of a spin, in all walkers. Matrices are of double or of re, im; `row` doubles lie between rows of
@@ -39,6 +40,8 @@ typedef struct dmc_task {
     int32_t walkers, particles, down;   /* down: number of the first electron of species 1 */
     int32_t spin, first, electrons;     /* the spin, its first electron and how many it has */
     int32_t own, block, capacity;       /* block: its first electron; capacity: how many it has */
+    int32_t sums,
+        length; /* Psi is a sum of determinants; orbitals of a row of M, or of such a sum */
     int64_t row;
 
     double *positions;    /* [walkers][particles][3] */
@@ -50,7 +53,7 @@ typedef struct dmc_task {
     double *there;        /* [walkers][3] where electrons would go, */
     double *values;       /* [walkers][row] orbitals there, */
     double *new_slopes;   /* [walkers][3][row] and their gradients */
-    double *own_row;      /* [walkers][electrons] of M as it is, of the electron at hand */
+    double *own_row;      /* [walkers][length] of M as it is, of the electron at hand */
 
     /* Of the moves accepted in a block; diffusion.cu says what they are. */
     int32_t *chosen; /* [walkers][capacity + 1]: numbers in the spin; how many */

@@ -250,11 +250,20 @@ static int spin_anew(diffusion *d, const plugmc_host *host, int32_t first, int32
         if (!slater_invert(s, d->batch.values + k * electrons * row, &drift))
             w->singular = 1 + spin;
         if (compare) note_drift(w, drift);
-        if (compare) note_drift(w, fabs(s->ln_square - before) / (1 + fabs(before)));
+        if (compare && !s->sum) note_drift(w, fabs(s->ln_square - before) / (1 + fabs(before)));
         memcpy(w->slopes + 3 * begin * row, d->batch.slopes + 3 * k * electrons * row,
                3 * (size_t)(electrons * row) * sizeof *w->slopes);
     }
     return code;
+}
+
+/* ln |Psi|^2 of an expansion, which both spins make together; `before`: as it was kept. */
+static void settle_sum(walker *w, double before, int compare)
+{
+    if (w->singular) return;
+    if (!slater_settle(w->spin)) w->singular = 1 + (w->spin[0].n == 0);
+    const double now = w->spin[0].ln_square + w->spin[1].ln_square;
+    if (compare) note_drift(w, fabs(now - before) / (1 + fabs(before)));
 }
 
 static void parts_anew(const diffusion *d, walker *w, int compare)
@@ -274,13 +283,19 @@ int walk_anew(diffusion *d, const plugmc_host *host, int compare)
 {
     const int32_t walkers = d->system->walkers;
     int code = PLUGMC_OK;
-    for (int32_t w = 0; w < walkers; w++) d->walkers[w].drift = d->walkers[w].singular = 0;
+    for (int32_t w = 0; w < walkers; w++) {
+        d->walkers[w].drift = d->walkers[w].singular = 0;
+        d->walkers[w].ln_before = d->walkers[w].spin[0].ln_square + d->walkers[w].spin[1].ln_square;
+    }
     for (int spin = 0; spin < SPINS; spin++)
         for (int32_t w = 0; w < walkers && electrons_of(d, spin) && !code; w += d->batch.group)
             code =
                 spin_anew(d, host, w, walkers - w < d->batch.group ? walkers - w : d->batch.group,
                           spin, compare);
 #pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
-    for (int32_t w = 0; w < (code ? 0 : walkers); w++) parts_anew(d, &d->walkers[w], compare);
+    for (int32_t w = 0; w < (code ? 0 : walkers); w++) {
+        if (d->wave.sum) settle_sum(&d->walkers[w], d->walkers[w].ln_before, compare);
+        parts_anew(d, &d->walkers[w], compare);
+    }
     return code;
 }

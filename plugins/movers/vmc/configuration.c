@@ -20,11 +20,25 @@ static int determinants(vmc *v, const plugmc_host *host, int32_t first, int32_t 
 #pragma omp parallel for schedule(dynamic) num_threads(v->cpu.threads) if (v->cpu.threads > 1)
     for (int32_t k = 0; k < (code ? 0 : n); k++) {
         slater *s = &v->walkers[first + k].spin[spin];
-        double ln_square;
-        const int good = slater_determinant(s, v->cpu.values + k * size, &ln_square);
+        double ln_square = 0;
+        /* of an expansion, once both spins are there */
+        const int good = s->sum ? slater_invert(s, v->cpu.values + k * size, NULL)
+                                : slater_determinant(s, v->cpu.values + k * size, &ln_square);
         s->ln_proposed = good || isnan(ln_square) ? ln_square : -INFINITY;
     }
     return code;
+}
+
+/* ln |Psi|^2 of an expansion at the proposals; what there is of the configuration as it is are these numbers alone. */
+static void settle_proposal(slater spin[VMC_SPINS])
+{
+    const double now[VMC_SPINS] = {spin[0].ln_square, spin[1].ln_square};
+    const int possible =
+        spin[0].ln_proposed > -INFINITY && spin[1].ln_proposed > -INFINITY && slater_settle(spin);
+    for (int k = 0; k < VMC_SPINS; k++) {
+        spin[k].ln_proposed = possible ? spin[k].ln_square : -INFINITY;
+        spin[k].ln_square = now[k];
+    }
 }
 
 static void decide(const vmc *v, vmc_walker *walker, uint64_t sweep)
@@ -39,6 +53,7 @@ static void decide(const vmc *v, vmc_walker *walker, uint64_t sweep)
         walker->new_z[e] = to[3 * e + 2];
     }
     if (!vmc_parts_energy(v, walker->new_x, walker->new_y, walker->new_z, &parts)) return;
+    if (v->wave.sum) settle_proposal(walker->spin);
     for (int spin = 0; spin < v->system->species_count; spin++)
         if (vmc_electrons(v, spin))
             ln_ratio += walker->spin[spin].ln_proposed - walker->spin[spin].ln_square;

@@ -1,5 +1,6 @@
 /* Walkers on the CPU: memory, positions, matrices made anew. */
 #include "../../determinants/blas.h"
+#include "../../determinants/spin_table.h"
 #include "vmc.h"
 
 #include <math.h>
@@ -29,17 +30,29 @@ static int invert_spin(vmc *v, const plugmc_host *host, int32_t first, int32_t n
         const double *values = v->cpu.values + k * electrons * row;
         const double before = s->ln_square;
         double drift = 0;
-        const int good = v->keeps & VMC_KEEPS_INVERSE
-                             ? slater_invert(s, values, &drift)
-                             : slater_determinant(s, values, &s->ln_square);
+        const int good =
+            v->keeps & VMC_KEEPS_INVERSE || v->wave.sum
+                ? slater_invert(s, values, v->keeps & VMC_KEEPS_INVERSE ? &drift : NULL)
+                : slater_determinant(s, values, &s->ln_square);
         if (!good) walker->singular = 1 + spin;
         if (compare) vmc_note_drift(walker, drift);
-        if (compare) vmc_note_drift(walker, fabs(s->ln_square - before) / (1 + fabs(before)));
+        if (compare && !v->wave.sum)
+            vmc_note_drift(walker, fabs(s->ln_square - before) / (1 + fabs(before)));
         if (v->cpu.now)
             memcpy(v->cpu.now + ((first + k) * v->system->particles + begin) * row, values,
                    (size_t)(electrons * row) * sizeof *values);
     }
     return code;
+}
+
+/* ln |Psi|^2 of an expansion, which both spins make together. */
+static void settle_sum(vmc_walker *walker, double before, int compare)
+{
+    slater *spin = walker->spin;
+    if (walker->singular) return;
+    if (!slater_settle(spin)) walker->singular = 1 + (spin[0].n == 0);
+    const double now = spin[0].ln_square + spin[1].ln_square;
+    if (compare) vmc_note_drift(walker, fabs(now - before) / (1 + fabs(before)));
 }
 
 static int anew(vmc *v, const plugmc_host *host, int compare)
@@ -48,6 +61,7 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
     for (int32_t w = 0; w < v->system->walkers; w++) {
         v->walkers[w].drift = 0;
         v->walkers[w].singular = v->walkers[w].no_numbers = v->walkers[w].not_a_number = 0;
+        v->walkers[w].ln_before = v->walkers[w].spin[0].ln_square + v->walkers[w].spin[1].ln_square;
     }
     for (int spin = 0; spin < VMC_SPINS; spin++)
         for (int32_t w = 0; w < v->system->walkers && vmc_electrons(v, spin) && !code;
@@ -60,6 +74,7 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
     for (int32_t w = 0; w < (code ? 0 : v->system->walkers); w++) {
         vmc_walker *walker = &v->walkers[w];
         double energy;
+        if (v->wave.sum) settle_sum(walker, walker->ln_before, compare);
         if (!vmc_parts_energy(v, walker->x, walker->y, walker->z, &energy)) energy = INFINITY;
         if (compare) vmc_note_drift(walker, fabs(energy - walker->parts) / (1 + fabs(energy)));
         walker->parts = energy;
@@ -146,9 +161,11 @@ static int take_memory(vmc *v, const plugmc_host *host)
     v->cpu.group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : system->walkers;
     const size_t together = (size_t)v->cpu.group * most,
                  points = together > walkers ? together : walkers;
-    for (int spin = 0; spin < VMC_SPINS; spin++)
+    for (int spin = 0; spin < VMC_SPINS && !v->wave.sum; spin++)
         if (vmc_electrons(v, spin))
             bytes += slater_bytes(vmc_electrons(v, spin), v->wave.is_complex, v->delayed);
+    if (v->wave.sum)
+        bytes = spin_tables_bytes(v->wave.sum, v->wave.pitch, v->wave.is_complex, v->delayed);
     char *matrices = host->allocate(context, walkers * bytes);
     double *place = host->allocate(context, 6 * walkers * particles * sizeof *place);
     v->cpu.proposals = host->allocate(context, 3 * walkers * particles * sizeof *v->cpu.proposals);
@@ -176,7 +193,10 @@ static int take_memory(vmc *v, const plugmc_host *host)
         walker->new_x = place + 3 * particles;
         walker->new_y = place + 4 * particles;
         walker->new_z = place + 5 * particles;
-        for (int spin = 0; spin < VMC_SPINS; spin++) {
+        if (v->wave.sum)
+            spin_tables_prepare(walker->spin, matrices + w * bytes, v->wave.sum, v->wave.pitch,
+                                v->wave.is_complex, v->delayed);
+        for (int spin = 0; spin < VMC_SPINS && !v->wave.sum; spin++) {
             const int64_t n = vmc_electrons(v, spin);
             if (n)
                 slater_prepare(&walker->spin[spin], matrices, n, v->wave.pitch, v->wave.is_complex,
@@ -192,7 +212,8 @@ static int prepare(vmc *v, const plugmc_host *host)
     const plugmc_system *system = v->system;
     v->cpu.threads = system->threads > 0 ? system->threads : 1;
     blas_begin_mover(host, v->wave.most);
-    if (!v->delayed) v->delayed = 1;
+    /* tables of an expansion take each move at once, so that there is nothing to gain from blocks */
+    if (!v->delayed || (v->wave.sum && v->block == 0)) v->delayed = 1;
     int code = wave_function_terms(&v->wave, host);
     if (!code) code = wave_function_electrons(&v->wave, host);
     return code ? code : take_memory(v, host);

@@ -6,7 +6,9 @@
  * cuBLAS counts columns first: what is [i][j] here is its matrix (j, i), so M is its inverse of A,
  * P is its transposed inverse times V, and so on.
  */
-#include "gpu_blocks.h"
+#include "gpu_sums.h"
+
+#include "../../join_texts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 
 PLUGMC_EMBED(vmc_kernels_text, PLUGMC_KERNEL_FILE);
 PLUGMC_EMBED(vmc_decide_text, VMC_DECIDE_FILE);
+PLUGMC_EMBED(vmc_decide_sum_text, VMC_DECIDE_SUM_FILE);
 
 enum { MANY_ELECTRONS = 256, GATHERED = 192 };
 static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are dealt with together */
@@ -60,7 +63,8 @@ static int group_quasi_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *
         vmc_block all = block_of(v, spin, 0, electrons, electrons, 0);
         if (electrons) code = draw_and_evaluate(v, host, d, n, spin, 0);
         if (electrons && !code) code = find_fields(v, host, d, &all, spin, n);
-        for (int64_t first = 0; first < electrons && !code; first += step) {
+        if (electrons && !code && v->wave.sum) code = sums_decide_all(v, host, d, spin, n);
+        for (int64_t first = 0; first < electrons && !code && !v->wave.sum; first += step) {
             const int64_t left = electrons - first, count = left < step ? left : step;
             vmc_block b = block_of(v, spin, first, count, electrons, first);
             code = step > v->gpu->capacity ? decide_gathered(v, host, d, spin, n, first, count)
@@ -87,7 +91,10 @@ static int group_particle_by_particle(vmc *v, const plugmc_host *host, vmc_draws
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = propose(v, host, d, &b, spin, n, 0);
             if (!code) code = evaluate(v, host, spin, n, v->gpu->moves.to[spin]);
-            if (!code) code = decide_block(v, host, d, &b, spin, n, 0);
+            if (!code && v->wave.sum && e == 0) code = sums_weigh(v, host, spin, d->walker, n);
+            if (!code)
+                code = v->wave.sum ? sums_decide(v, host, d, &b, spin, n, 0)
+                                   : decide_block(v, host, d, &b, spin, n, 0);
         }
     return code;
 }
@@ -219,6 +226,7 @@ static int anew_group(vmc *v, const plugmc_host *host, int spin, int32_t first, 
 {
     int code = gather_positions(v, host, first, n, spin);
     if (!code) code = evaluate(v, host, spin, n * vmc_electrons(v, spin), v->gpu->moves.to[spin]);
+    if (v->wave.sum) return code ? code : sums_invert(v, host, spin, first, n);
     if (!code) code = factorise(v, host, spin, n);
     if (!code) code = take_determinants(v, host, spin, first, n, compare);
     if (!code && v->keeps & VMC_KEEPS_INVERSE)
@@ -264,15 +272,18 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
         v->walkers[w].drift = 0; /* what was no number stays known: the run ends for that */
         v->walkers[w].singular = 0;
     }
+    if (v->wave.sum) code = device_sums_upload(&v->gpu->sums, host);
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
         if (!vmc_electrons(v, spin)) continue;
         for (int32_t w = 0; w < walkers && !code; w += v->gpu->group)
             code = anew_group(v, host, spin, w,
                               walkers - w < v->gpu->group ? walkers - w : v->gpu->group, compare);
     }
-    for (int32_t w = 0; w < walkers && !code; w += v->gpu->group)
-        code = parts_anew(v, host, w, walkers - w < v->gpu->group ? walkers - w : v->gpu->group,
-                          compare);
+    for (int32_t w = 0; w < walkers && !code; w += v->gpu->group) {
+        const int32_t n = walkers - w < v->gpu->group ? walkers - w : v->gpu->group;
+        if (v->wave.sum) code = sums_settle(v, host, w, n, compare);
+        if (!code) code = parts_anew(v, host, w, n, compare);
+    }
     return code;
 }
 
@@ -384,9 +395,13 @@ static int report(vmc *v, const plugmc_host *host)
 
 int vmc_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    (void)instance;
+    const vmc *v = instance;
     if (index > 0) return index == 1 && matrices_factors_text(host, out);
-    const char *text = matrices_text(host, vmc_kernels_text, vmc_decide_text);
+    const char *decide = v->wave.sum ? sums_text(host, vmc_decide_sum_text) : "",
+               *own = decide
+                          ? join_texts(host, (const char *const[]){vmc_decide_text, decide, NULL})
+                          : NULL,
+               *text = own ? matrices_text(host, vmc_kernels_text, own) : NULL;
     if (!text) return 0;
     out->name = vmc_text_name;
     out->source = text;
@@ -431,6 +446,7 @@ static int load_kernels(vmc *v, const plugmc_host *host)
     int code = vmc_gpu_source(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
+    if (!code && v->wave.sum) code = sums_load_kernels(v, host, &text);
     return code ? code
                 : matrices_prepare(&g->matrices, host, &text, g->group, v->wave.most,
                                    v->wave.is_complex, g->real_size);
@@ -560,6 +576,7 @@ static int prepare(vmc *v, const plugmc_host *host)
     int code = refuse_hard_cores(v, host);
     if (!code) code = load_kernels(v, host);
     if (!code) code = take_memory(v, host);
+    if (!code && v->wave.sum) code = sums_prepare(v, host);
     return code;
 }
 

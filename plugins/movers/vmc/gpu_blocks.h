@@ -3,6 +3,7 @@
 #ifndef VMC_GPU_BLOCKS_H
 #define VMC_GPU_BLOCKS_H
 
+#include "../../determinants/device_sums.h"
 #include "../../determinants/matrices.h"
 #include "vmc.h"
 
@@ -47,6 +48,8 @@ typedef struct vmc_gpu {
     device_pointer inverse[VMC_SPINS];                             /* M [walkers][n][n] */
     device_pointer ln_square[VMC_SPINS], parts, accepted, failure; /* [walkers] */
     vmc_moves moves;
+    device_sums sums; /* of an expansion */
+    plugmc_kernel *sums_anew, *sums_weigh, *sums_decide;
     void *host_numbers; /* [walkers][2] 8 bytes each */
 } vmc_gpu;
 

@@ -91,6 +91,7 @@ static void move_those_taken(const vmc *v, vmc_walker *walker)
         if (vmc_electrons(v, spin) && !slater_invert(&walker->spin[spin], now, NULL))
             walker->singular = 1 + spin;
     }
+    if (!walker->singular && !slater_settle(walker->spin)) walker->singular = 1;
     if (!vmc_parts_energy(v, walker->x, walker->y, walker->z, &walker->parts))
         walker->parts = INFINITY; /* two that have moved overlap */
 }

@@ -240,7 +240,14 @@ static int check_system(vmc *v, const plugmc_host *host)
     /* A GPU does not round the orbitals of one electron as it does those of all, and a matrix near a
      * node of Psi makes much of it: of 256 walkers of 216 electrons one came to 1.6e-5 in float. */
     v->tolerated = v->max_error > 0 ? v->max_error : v->is_single ? 1e-3 : 1e-5;
-    return wave_function_measures(&v->wave, host);
+    const int code = wave_function_measures(&v->wave, host);
+    if (code || !v->wave.sum || !host->gpu || v->one_sweep == vmc_gpu_quasi_simultaneous ||
+        v->one_sweep == vmc_gpu_particle_by_particle)
+        return code;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "this way of moving the electrons of a sum of determinants is for the CPU "
+                      "only: set [run] device = cpu, or use quasi_simultaneous with acceptance = "
+                      "sequential");
 }
 
 void vmc_choose_block(vmc *v, const plugmc_host *host)
@@ -319,7 +326,8 @@ static int running_energy(void *instance, const plugmc_host *host, double *energ
 static int inverses(void *instance, const plugmc_host *host, plugmc_inverses *out)
 {
     vmc *v = instance;
-    if (!(v->keeps & VMC_KEEPS_INVERSE)) return PLUGMC_OK;
+    if (!(v->keeps & VMC_KEEPS_INVERSE) || v->wave.sum)
+        return PLUGMC_OK; /* rows are not inverses */
     const int code = v->engine->report(v, host);
     if (code) return code;
     out->on_device = host->gpu != NULL;

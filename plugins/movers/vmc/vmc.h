@@ -52,6 +52,7 @@ typedef struct vmc_walker {
     double *x, *y, *z;             /* [particles], length */
     double *new_x, *new_y, *new_z; /* [particles], where all electrons would go */
     slater spin[VMC_SPINS];
+    double ln_before; /* ln |Psi|^2 of determinants when matrices began to be made anew */
 } vmc_walker;
 
 /* What is not a number is noted as INFINITY, which stays the largest. */

@@ -367,8 +367,8 @@ typedef struct walkers_task {
     int32_t first, electrons;      /* of the spin */
     int32_t repulsion, attraction; /* 1: electrons repel each other, ions attract them */
     int32_t parts;                 /* of a complex number: orbitals are real (1) or complex (2) */
-    int32_t reserved;
-    int64_t row;             /* numbers from one row of orbitals to the next */
+    int32_t length; /* orbitals of a row of matrices: electrons, or those of an expansion */
+    int64_t row;    /* numbers from one row of orbitals to the next */
     const double *positions; /* [walkers][particles][3] */
     const double *ion_wave;  /* [2][waves] structure factors of the ions */
     coulomb sums;

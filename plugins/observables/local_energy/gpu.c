@@ -50,7 +50,7 @@ static int find_walkers(local_energy *le, const plugmc_host *host, const plugmc_
     local_energy_gpu *g = le->gpu;
     plugmc_inverses of_view = {.size = sizeof of_view};
     int code = PLUGMC_OK, good = 1;
-    if (!lent && PLUGMC_HAS(view, inverses) && view->inverses && !phases) {
+    if (!lent && !le->wave.sum && PLUGMC_HAS(view, inverses) && view->inverses && !phases) {
         code = view->inverses(view, &of_view);
         lent = &of_view;
     }
@@ -135,6 +135,19 @@ static int sort_places(local_energy *le, const plugmc_host *host)
     return code;
 }
 
+/* All that were kept, to the host. */
+static int bring_places(local_energy *le, const plugmc_host *host)
+{
+    const size_t count = (size_t)le->asked.count;
+    if (count == 0) return PLUGMC_OK;
+    const int code =
+        grow(host, &le->asked.list, &le->asked.room, le->asked.count, sizeof *le->asked.list);
+    return code
+               ? code
+               : host->gpu->download(host->context, le->asked.list, le->gpu->near_ions.places_of.at,
+                                     count * sizeof *le->asked.list);
+}
+
 int gpu_request(local_energy *le, const plugmc_host *host,
                 const plugmc_local_energy_request *request)
 {
@@ -147,6 +160,9 @@ int gpu_request(local_energy *le, const plugmc_host *host,
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "a potential of the wave function supports only the CPU, but local "
                           "energies are needed on the GPU");
+    if (request->phase && le->wave.sum)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "phases of sums of determinants are found on the CPU only");
     le->asked.count = 0;
     plugmc_nonlocal_point **const there =
         PLUGMC_HAS(request, device_points) ? request->device_points : NULL;
@@ -162,6 +178,7 @@ int gpu_request(local_energy *le, const plugmc_host *host,
         code = find_walkers(le, host, request->view, request->inverses, request->drift,
                             request->phase != NULL, first, n);
     le->asked.wanted = WANTS_NO_PLACES;
+    if (!code && request->points && !there) code = bring_places(le, host);
     if (!code && request->points && !there) code = sort_places(le, host);
     if (!code && request->phase)
         code = host->gpu->download(host->context, request->phase, phases, bytes);
@@ -192,6 +209,13 @@ static int launch_warps(const plugmc_host *host, plugmc_kernel *kernel, int64_t 
     return launch_threads(host, kernel, warps * LE_WARP, arguments);
 }
 
+static void take_spin(const local_energy *le, walkers_task *task, int spin)
+{
+    task->first = (int32_t)le->system->first[spin];
+    task->electrons = (int32_t)plugmc_species_at(le->system, spin)->count;
+    task->length = le->wave.sum ? (int32_t)gpu_sums_length(le, spin) : task->electrons;
+}
+
 static int measure_group(local_energy *le, const plugmc_host *host, walkers_task *task)
 {
     local_energy_gpu *g = le->gpu;
@@ -206,9 +230,9 @@ static int measure_group(local_energy *le, const plugmc_host *host, walkers_task
     if (!code && g->far_warps)
         code = launch_warps(host, g->kernels.far, walkers * g->far_warps,
                             (void *[]){task, &g->arrays.far_of});
+    if (!code && le->wave.sum) code = gpu_sums_find(le, host, task);
     for (int spin = 0; spin < le->system->species_count && !code; spin++) {
-        task->first = (int32_t)le->system->first[spin];
-        task->electrons = (int32_t)plugmc_species_at(le->system, spin)->count;
+        take_spin(le, task, spin);
         if (!task->electrons) continue;
         code = measure_spin(le, host, task, spin);
         ln[spin] = g->arrays.ln_square[spin];
@@ -272,21 +296,32 @@ static int polish(local_energy *le, const plugmc_host *host, walkers_task *task,
                                   g->residuals + (device_pointer)w * 8, task->first > 0);
 }
 
+int gpu_spin_orbitals(local_energy *le, const plugmc_host *host, walkers_task *task, int spin,
+                      int derivatives)
+{
+    local_energy_gpu *g = le->gpu;
+    take_spin(le, task, spin);
+    const int64_t points = (int64_t)task->walkers * task->electrons;
+    const int code =
+        launch_threads(host, g->kernels.gather, 3 * points, (void *[]){task, &g->arrays.points});
+    return code ? code
+                : evaluate_there(le, host, spin, points, g->arrays.points, g->arrays.values,
+                                 derivatives ? g->arrays.gradients : 0,
+                                 derivatives ? g->arrays.laplacians : 0);
+}
+
 static int measure_spin(local_energy *le, const plugmc_host *host, walkers_task *task, int spin)
 {
     local_energy_gpu *g = le->gpu;
-    matrices *m = &g->matrices;
     const int64_t points = (int64_t)task->walkers * task->electrons;
-    int code =
-        launch_threads(host, g->kernels.gather, 3 * points, (void *[]){task, &g->arrays.points});
-    if (!code)
-        code = evaluate_there(le, host, spin, points, g->arrays.points, g->arrays.values,
-                              g->arrays.gradients, g->arrays.laplacians);
-    if (!code) code = g->lent ? polish(le, host, task, spin) : invert(le, host, task, spin);
+    int code = gpu_spin_orbitals(le, host, task, spin, 1);
+    if (!code && !le->wave.sum)
+        code = g->lent ? polish(le, host, task, spin) : invert(le, host, task, spin);
+    g->inverses = le->wave.sum ? g->sums.rows_of[spin] : g->matrices.inverses;
     if (!code)
         code =
             launch_warps(host, g->kernels.kinetic, points,
-                         (void *[]){task, &m->inverses, &g->arrays.gradients, &g->arrays.laplacians,
+                         (void *[]){task, &g->inverses, &g->arrays.gradients, &g->arrays.laplacians,
                                     &g->arrays.parts_of, &g->arrays.kinetic_of, &g->drift});
     return code || !le->kinds ? code : measure_visits(le, host, task, spin);
 }
@@ -328,48 +363,11 @@ static int keep_places(local_energy *le, const plugmc_host *host, walkers_task *
                                      &g->near_ions.batch_places.at, &out});
 }
 
-/* The places of n visits and what is found there, for whoever asked. */
-static int bring_places(local_energy *le, const plugmc_host *host, const walkers_task *task,
-                        device_pointer list, int32_t n)
-{
-    const local_energy_gpu *g = le->gpu;
-    const size_t each = (size_t)(le->v.sphere.points * le->v.radii), points = (size_t)n * each;
-    int code = grow(host, &le->asked.list, &le->asked.room, le->asked.count + (int64_t)points,
-                    sizeof *le->asked.list);
-    if (code) return code;
-    plugmc_nonlocal_point *out = le->asked.list + le->asked.count;
-    visit *visits = malloc((size_t)n * sizeof *visits);
-    double *ratios = malloc(points * sizeof *ratios), *places = malloc(3 * points * sizeof *places);
-    if (!visits || !ratios || !places) code = local_energy_no_memory(host);
-    if (!code) code = host->gpu->download(host->context, visits, list, (size_t)n * sizeof *visits);
-    if (!code)
-        code = host->gpu->download(host->context, ratios, g->near_ions.batch_ratios.at,
-                                   points * sizeof *ratios);
-    if (!code)
-        code = host->gpu->download(host->context, places, g->near_ions.batch_places.at,
-                                   3 * points * sizeof *places);
-    for (size_t k = 0; k < points && !code; k++) {
-        const visit *at = &visits[k / each];
-        double m[3][3];
-        visit_rotation(&le->v, task->seed, task->sweep, task->first_walker + at->walker, at, m);
-        const double factor = visit_factor(&le->v, at, m, (int)(k % each));
-        out[k] = (plugmc_nonlocal_point){.walker = task->first_walker + at->walker,
-                                         .electron = at->electron,
-                                         .energy = factor * ratios[k],
-                                         .factor = factor};
-        memcpy(out[k].position, places + 3 * k, sizeof out[k].position);
-    }
-    if (!code) le->asked.count += (int64_t)points;
-    free(visits), free(ratios), free(places);
-    return code;
-}
-
 /* Visits first ... first + n - 1. */
 static int measure_batch(local_energy *le, const plugmc_host *host, walkers_task *task, int spin,
                          int64_t first, int32_t n)
 {
     local_energy_gpu *g = le->gpu;
-    matrices *m = &g->matrices;
     const int64_t points = (int64_t)n * le->v.sphere.points * le->v.radii;
     device_pointer visits = g->near_ions.list_of.at + (device_pointer)first * sizeof(visit),
                    energies = g->near_ions.energies.at + (device_pointer)first * sizeof(double);
@@ -388,17 +386,14 @@ static int measure_batch(local_energy *le, const plugmc_host *host, walkers_task
     if (!code)
         code =
             launch_warps(host, g->kernels.ratios, points,
-                         (void *[]){task, &n, &visits, &m->inverses, &g->near_ions.batch_values.at,
+                         (void *[]){task, &n, &visits, &g->inverses, &g->near_ions.batch_values.at,
                                     &g->arrays.parts_of, &g->near_ions.batch_places.at,
                                     &g->near_ions.batch_change.at, &g->near_ions.batch_ratios.at});
     if (!code)
         code =
             launch_threads(host, g->kernels.visits, n,
                            (void *[]){task, &n, &visits, &g->near_ions.batch_ratios.at, &energies});
-    if (!code && le->asked.wanted == WANTS_PLACES_HERE)
-        code = bring_places(le, host, task, visits, n);
-    if (!code && le->asked.wanted == WANTS_PLACES_THERE)
-        code = keep_places(le, host, task, visits, n);
+    if (!code && le->asked.wanted) code = keep_places(le, host, task, visits, n);
     return code;
 }
 
@@ -425,9 +420,9 @@ static int measure_visits(local_energy *le, const plugmc_host *host, walkers_tas
                             (void *[]){task, &g->arrays.counts, &g->near_ions.list_of.at});
     if (!code && projects)
         code = launch_warps(host, g->kernels.projected, visits,
-                            (void *[]){task, &visits, &g->near_ions.list_of.at,
-                                       &g->matrices.inverses, &g->projection_rows[spin],
-                                       &g->projections, &g->near_ions.energies.at});
+                            (void *[]){task, &visits, &g->near_ions.list_of.at, &g->inverses,
+                                       &g->projection_rows[spin], &g->projections,
+                                       &g->near_ions.energies.at});
     for (int32_t first = 0; first < visits && !projects && !code; first += together)
         code = measure_batch(le, host, task, spin, first,
                              visits - first < together ? visits - first : together);

@@ -2,6 +2,7 @@
 #ifndef LOCAL_ENERGY_GPU_H
 #define LOCAL_ENERGY_GPU_H
 
+#include "../../determinants/device_sums.h"
 #include "../../determinants/matrices.h"
 #include "local_energy.h"
 
@@ -32,6 +33,13 @@ typedef struct visit_arrays {
     room places_of; /* all places of a request, plugmc_nonlocal_point */
 } visit_arrays;
 
+/* Of an expansion: tables of the walkers of a group, and rows [group][n][length] in place of inverse matrices. */
+typedef struct sum_arrays {
+    device_sums device;
+    device_pointer rows_of[2];
+    plugmc_kernel *anew, *weigh, *rows, *squares;
+} sum_arrays;
+
 typedef struct local_energy_gpu {
     matrices matrices;
     local_energy_kernels kernels;
@@ -49,6 +57,21 @@ typedef struct local_energy_gpu {
     device_pointer drift, wanted_phases; /* of the group at hand, as `task`; 0: not wanted */
     device_pointer projections, projection_rows[2]; /* [.][numbers], [spin][ions] */
     visit_arrays near_ions;
+    sum_arrays sums;
+    device_pointer inverses; /* of the spin at hand, or such rows */
 } local_energy_gpu;
+
+/* Positions of a spin's electrons in a group, and orbitals there; with their derivatives. */
+int gpu_spin_orbitals(local_energy *, const plugmc_host *, walkers_task *, int spin,
+                      int derivatives);
+
+/* ---- Expansions: gpu_sums.c ------------------------------------------------------------------- */
+
+/* Device bytes of a walker; orbitals of a row. */
+double gpu_sums_bytes(const local_energy *);
+int64_t gpu_sums_length(const local_energy *, int spin);
+int gpu_sums_prepare(local_energy *, const plugmc_host *, const plugmc_gpu_source *);
+/* Rows and ln |Psi|^2 of the walkers of a task. */
+int gpu_sums_find(local_energy *, const plugmc_host *, walkers_task *);
 
 #endif

@@ -1,4 +1,5 @@
 /* Local energies on a GPU: kernels, ions and sums as kernels read them, memory for a group of walkers. */
+#include "../../join_texts.h"
 #include "gpu.h"
 
 #include <math.h>
@@ -6,16 +7,21 @@
 
 PLUGMC_EMBED(formulas_text, LOCAL_ENERGY_FORMULAS_FILE);
 PLUGMC_EMBED(kernels_text, PLUGMC_KERNEL_FILE);
+PLUGMC_EMBED(sums_text, LOCAL_ENERGY_SUMS_FILE);
 
 /* Of orbitals and matrices of a group. */
 static const double GROUP_BYTES = 3e9;
 
 int gpu_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    (void)instance;
+    const local_energy *le = instance;
     if (index > 0) return index == 1 && matrices_factors_text(host, out);
+    const char *sums = le->wave.sum ? device_sums_text(host, sums_text) : "",
+               *own =
+                   sums ? join_texts(host, (const char *const[]){kernels_text, sums, NULL}) : NULL;
+    if (!own) return 0;
     out->name = "local_energy.cu";
-    out->source = matrices_text(host, formulas_text, kernels_text);
+    out->source = matrices_text(host, formulas_text, own);
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = 1;
     out->contract = 1;
@@ -50,6 +56,7 @@ static int load_kernels(local_energy *le, const plugmc_host *host, int64_t most)
     int code = gpu_gpu_source(le, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
+    if (!code && le->wave.sum) code = gpu_sums_prepare(le, host, &text);
     return code ? code
                 : matrices_prepare(&g->matrices, host, &text, g->group, most, le->wave.is_complex,
                                    sizeof(double));
@@ -178,7 +185,8 @@ static int32_t choose_group(const local_energy *le, int64_t most)
     const double n = (double)most, particles = (double)le->system->particles;
     const double bytes = 8 * (5 * n * (double)le->wave.numbers + 4 * n + (PARTS + 3) * particles) +
                          16 * (double)le->gpu->far_warps +
-                         matrices_bytes(most, le->wave.is_complex);
+                         matrices_bytes(most, le->wave.is_complex) +
+                         (le->wave.sum ? gpu_sums_bytes(le) : 0);
     const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);
     return fits < 1 ? 1 : fits < le->system->walkers ? (int32_t)fits : le->system->walkers;
 }

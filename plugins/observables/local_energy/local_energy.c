@@ -27,6 +27,7 @@
 #include "listing.h"
 
 #include "../../determinants/blas.h"
+#include "../../determinants/spin_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -142,6 +143,48 @@ int fail_singular(const local_energy *le, const plugmc_host *host, int32_t walke
                       plugmc_species_at(le->system, spin)->name, walker);
 }
 
+static void gather_points(const local_energy *le, const plugmc_view *view, int spin, int32_t first,
+                          int32_t n)
+{
+    const plugmc_system *system = le->system;
+    const int64_t electrons = plugmc_species_at(system, spin)->count;
+    for (int32_t k = 0; k < n; k++)
+        memcpy(le->group.points + 3 * k * electrons,
+               view->positions + 3 * ((first + k) * system->particles + system->first[spin]),
+               3 * (size_t)electrons * sizeof *le->group.points);
+}
+
+/* Rows of an expansion for all electrons of these walkers, for which both spins have to be known. */
+static int find_sums(local_energy *le, const plugmc_host *host, const plugmc_view *view,
+                     int32_t first, int32_t n)
+{
+    int code = PLUGMC_OK;
+    for (int spin = 0; spin < le->system->species_count && !code; spin++) {
+        const int64_t electrons = plugmc_species_at(le->system, spin)->count;
+        gather_points(le, view, spin, first, n);
+        if (electrons)
+            code = evaluate(le, host, spin, n * electrons, le->group.points, le->group.values, NULL,
+                            NULL);
+#pragma omp parallel for schedule(dynamic) num_threads(le->threads) if (le->threads > 1)
+        for (int32_t k = 0; k < (code || !electrons ? 0 : n); k++) {
+            const double *values = le->group.values + k * electrons * le->wave.numbers;
+            if (!slater_invert(&le->group.samples[k].spin[spin], values, NULL))
+                le->group.samples[k].singular = 1 + spin;
+        }
+    }
+#pragma omp parallel for schedule(dynamic) num_threads(le->threads) if (le->threads > 1)
+    for (int32_t k = 0; k < (code ? 0 : n); k++) {
+        sample *s = &le->group.samples[k];
+        if (!s->singular && !slater_settle(s->spin)) s->singular = 1 + (s->spin[0].n == 0);
+        for (int spin = 0; spin < 2 && !s->singular; spin++) {
+            if (s->spin[spin].n) slater_rows(&s->spin[spin]);
+            s->ln_square += s->spin[spin].ln_square;
+            s->phase *= s->spin[spin].phase;
+        }
+    }
+    return code;
+}
+
 /* Kinetic energies and ln |Psi|^2. */
 static int evaluate_group(local_energy *le, const plugmc_host *host, const plugmc_view *view,
                           const plugmc_inverses *lent, int lu, int32_t first, int32_t n)
@@ -149,12 +192,10 @@ static int evaluate_group(local_energy *le, const plugmc_host *host, const plugm
     const plugmc_system *system = le->system;
     int code = PLUGMC_OK;
     for (int32_t k = 0; k < n; k++) take_positions(le, view, first + k, &le->group.samples[k]);
+    if (le->wave.sum) code = find_sums(le, host, view, first, n);
     for (int spin = 0; spin < system->species_count && !code; spin++) {
         const int64_t electrons = plugmc_species_at(system, spin)->count;
-        for (int32_t k = 0; k < n; k++)
-            memcpy(le->group.points + 3 * k * electrons,
-                   view->positions + 3 * ((first + k) * system->particles + system->first[spin]),
-                   3 * (size_t)electrons * sizeof *le->group.points);
+        gather_points(le, view, spin, first, n);
         if (electrons)
             code = evaluate(le, host, spin, n * electrons, le->group.points, le->group.values,
                             le->group.gradients, le->group.laplacians);
@@ -212,6 +253,25 @@ static plugmc_derivatives parts_derivatives(const local_energy *le, const sample
     return out;
 }
 
+/* The inverse of a determinant, its ln and phase; 0: it is 0. */
+static int find_determinant(const local_energy *le, sample *s, slater *det, const double *values,
+                            const double *lent, const double *ln_lent, int lu)
+{
+    int good = 1;
+    if (le->wave.sum) return !s->singular; /* find_sums has been there */
+    if (!lent)
+        good = slater_invert(det, values, NULL);
+    else if (lu || !ln_lent)
+        good = slater_determinant(det, values, &det->ln_square);
+    else
+        det->ln_square = *ln_lent;
+    if (!good) return 0;
+    if (lent) det->inverse = (double *)lent; /* nobody writes there until the next walkers come */
+    s->ln_square += det->ln_square;
+    s->phase *= det->phase;
+    return 1;
+}
+
 /* With ln Psi = ln D - E/2: laplace Psi / Psi = laplace D / D - grad D / D . grad E - laplace E / 2
  * + |grad E|^2 / 4. */
 static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t place,
@@ -220,21 +280,11 @@ static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t pla
     const int64_t electrons = plugmc_species_at(le->system, spin)->count, row = le->wave.numbers;
     const double *values = le->group.values + place * electrons * row;
     slater *det = &s->spin[spin];
-    int good = 1;
     det->inverse = s->inverse[spin];
-    if (!lent)
-        good = slater_invert(det, values, NULL);
-    else if (lu || !ln_lent)
-        good = slater_determinant(det, values, &det->ln_square);
-    else
-        det->ln_square = *ln_lent;
-    if (!good) {
-        s->singular = 1 + spin;
+    if (!find_determinant(le, s, det, values, lent, ln_lent, lu)) {
+        if (!s->singular) s->singular = 1 + spin;
         return;
     }
-    if (lent) det->inverse = (double *)lent; /* nobody writes there until the next walkers come */
-    s->ln_square += det->ln_square;
-    s->phase *= det->phase;
     for (int64_t e = 0; e < electrons; e++) {
         const int64_t at = place * electrons + e;
         const plugmc_derivatives parts = parts_derivatives(le, s, le->system->first[spin] + e);
@@ -462,7 +512,9 @@ static int take_memory(local_energy *le, const plugmc_host *host)
     le->group.samples = host->allocate(context, group * sizeof *le->group.samples);
     double *each = host->allocate(context, group * (3 * particles + 2 * waves) * sizeof *each);
     size_t bytes = 0;
-    for (int spin = 0; spin < system->species_count; spin++)
+    if (le->wave.sum)
+        bytes = spin_tables_bytes(le->wave.sum, le->wave.pitch, le->wave.is_complex, 1);
+    for (int spin = 0; spin < system->species_count && !le->wave.sum; spin++)
         if (plugmc_species_at(system, spin)->count)
             bytes += slater_bytes(plugmc_species_at(system, spin)->count, le->wave.is_complex, 1);
     char *matrices = host->allocate(context, group * bytes);
@@ -476,7 +528,10 @@ static int take_memory(local_energy *le, const plugmc_host *host)
         s->y = each + particles;
         s->z = each + 2 * particles;
         s->wave = each + 3 * particles;
-        for (int spin = 0; spin < system->species_count; spin++) {
+        if (le->wave.sum)
+            spin_tables_prepare(s->spin, matrices + (size_t)k * bytes, le->wave.sum, le->wave.pitch,
+                                le->wave.is_complex, 1);
+        for (int spin = 0; spin < system->species_count && !le->wave.sum; spin++) {
             const int64_t n = plugmc_species_at(system, spin)->count;
             if (n)
                 slater_prepare(&s->spin[spin], matrices, n, le->wave.pitch, le->wave.is_complex, 1);

@@ -51,7 +51,7 @@ PLUGMC_FN plugmc_position position_of(const double *r)
  * if they are complex. */
 PLUGMC_FN double product_with_row(const walkers_task &t, const double *orbital, const double *row)
 {
-    const int32_t numbers = t.electrons * t.parts;
+    const int32_t numbers = t.length * t.parts;
     double sum = 0;
     for (int32_t i = lane_number(); i < numbers; i += LE_WARP) {
         const double both = orbital[i] * row[i];
@@ -66,18 +66,18 @@ PLUGMC_FN double turned_product(const walkers_task &t, const double *orbital, co
 {
     double re = 0, im = 0;
     if (!t.v.twisted) return product_with_row(t, orbital, row);
-    for (int32_t o = 2 * lane_number(); o < 2 * t.electrons; o += 2 * LE_WARP) {
+    for (int32_t o = 2 * lane_number(); o < 2 * t.length; o += 2 * LE_WARP) {
         re += orbital[o] * row[o] - orbital[o + 1] * row[o + 1];
         im += orbital[o] * row[o + 1] + orbital[o + 1] * row[o];
     }
     return sum_of_warp(phase[0] * re - phase[1] * im);
 }
 
-/* Row of the transposed inverse of a walker that belongs to electron `own` of the spin. */
+/* Row of the transposed inverse of a walker that belongs to electron `own` of the spin, or of an expansion. */
 PLUGMC_FN const double *inverse_row(const walkers_task &t, const double *inverse, int32_t walker,
                                     int32_t own)
 {
-    return inverse + ((int64_t)walker * t.electrons + own) * t.electrons * t.parts;
+    return inverse + ((int64_t)walker * t.electrons + own) * t.length * t.parts;
 }
 
 /* ---- Pairs and fields: the Jastrow factor ---- */

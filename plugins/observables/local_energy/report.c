@@ -50,7 +50,8 @@ int prepare_comparison(local_energy *le, const plugmc_host *host)
                                                                            : 1);
     for (int c = 0; c < COMPONENTS; c++) {
         le->compared[c] = NAN;
-        for (int32_t i = 0; i < le->ions.energy_count && components[c].in_file && !le->has_jastrow;
+        for (int32_t i = 0; i < le->ions.energy_count && components[c].in_file &&
+                            !le->has_jastrow && !le->wave.sum;
              i++)
             if (!strcmp(le->ions.energy_names[i], components[c].in_file) && cells > 0)
                 le->compared[c] = le->ions.energies[i] * cells * le->unit;

@@ -238,8 +238,9 @@ static int check_electrons(bspline_orbitals *b, const plugmc_host *host)
     const int64_t cells = b->cells.cells;
     int64_t found = 0;
     for (int32_t s = 0; s < system->species_count && s < 2; s++) {
-        b->wanted[s] = (int32_t)plugmc_species_at(system, s)->count;
-        found += b->wanted[s];
+        b->keys.electrons[s] = (int32_t)plugmc_species_at(system, s)->count;
+        b->wanted[s] = b->keys.electrons[s] ? b->keys.electrons[s] + (int32_t)b->keys.beyond : 0;
+        found += b->keys.electrons[s];
     }
     const double missing = (double)(cells * b->source.crystal.electrons) - (double)b->keys.charge;
     if (fabs((double)found - missing) < 1e-6) return PLUGMC_OK;
@@ -379,6 +380,11 @@ static const plugmc_parameter table[] = {
      NULL,
      "charge of the simulation cell, of its ions and electrons together; a uniform background "
      "neutralises it",
+     0},
+    {"virtual", PLUGMC_TYPE_INTEGER, 0, offsetof(bspline_orbitals, keys.beyond), "0", 0, 4096, "",
+     NULL,
+     "number of orbitals beyond those that are occupied, the next ones by eigenvalue, for expansions "
+     "in determinants; occupied_up and occupied_down then list these, too",
      0},
     PLUGMC_CHOICE_KEY(bspline_orbitals, precision, "auto", "auto|float|double",
                       "precision of the coefficients; auto: float on the GPU, double on the "

@@ -51,6 +51,8 @@ typedef struct occupation_keys {
     real charge; /* of the cell, elementary charges */
     int32_t *filled
         [2]; /* [k points of the file] occupied orbitals, with those of -k; NULL: no electrons */
+    int64_t beyond;       /* orbitals more than electrons */
+    int32_t electrons[2]; /* of each spin */
 } occupation_keys;
 
 typedef struct bspline_orbitals {
@@ -67,7 +69,7 @@ typedef struct bspline_orbitals {
     spline_grid grid;
     int32_t parts;     /* 2 if orbitals are complex */
     size_t size;       /* of a number of the table */
-    int32_t wanted[2]; /* electrons of each spin */
+    int32_t wanted[2]; /* orbitals of each spin: as many as electrons, and `beyond` */
     spline_table tables[2];
     int32_t table_of[2]; /* spin -> table */
     int32_t threads;

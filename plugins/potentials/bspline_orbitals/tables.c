@@ -205,7 +205,7 @@ static int count_filled(bspline_orbitals *b, int32_t spin, const occupied *orbit
     const orbital_file *f = &b->source;
     b->keys.filled[spin] = take(f, (size_t)f->k_points, sizeof *b->keys.filled[spin]);
     if (!b->keys.filled[spin]) return PLUGMC_ERROR_MEMORY;
-    for (int32_t l = 0; l < b->wanted[spin]; l++)
+    for (int32_t l = 0; l < b->keys.electrons[spin]; l++)
         b->keys.filled[spin][f->state[orbitals[l].state].k]++;
     return PLUGMC_OK;
 }
@@ -223,7 +223,8 @@ static int choose_orbitals(const bspline_orbitals *b, int32_t spin, occupied *ou
     const int64_t count = b->wanted[spin];
     int code = *b->keys.occupied[spin]
                    ? occupy_list(f, &b->cells, spin, b->keys.occupied[spin], count, out)
-                   : occupy(f, &b->cells, spin, count, !*b->keys.promoted[spin], out);
+                   : occupy(f, &b->cells, spin, count,
+                            !*b->keys.promoted[spin] && b->keys.beyond == 0, out);
     return code ? code : promote(f, &b->cells, spin, b->keys.promoted[spin], count, out);
 }
 
