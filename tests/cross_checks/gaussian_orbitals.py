@@ -152,8 +152,8 @@ def evaluate(path, r, orbitals):
 
 
 program, folder = sys.argv[1:3]
-cases = [('shells.h5', 64, 60), ('shells.trexio.h5', 64, 60), ('cartesian.h5', 98, 60), ('water.h5', 24, 60),
-         ('water.trexio.h5', 24, 60), ('gamma.h5', 2, 9), ('twist.h5', 2, 9)]
+cases = [('shells.h5', 64, 60), ('shells.trexio.h5', 64, 60), ('cartesian.h5', 98, 60), ('water.h5', 43, 60),
+         ('water.trexio.h5', 43, 60), ('gamma.h5', 2, 9), ('twist.h5', 2, 9)]
 failed = False
 for name, orbitals, points in cases:
     path = f'{folder}/{name}'

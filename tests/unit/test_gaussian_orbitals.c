@@ -374,7 +374,7 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
     put(f, "/atoms/species_ids", H5T_NATIVE_INT32, 3, (int32_t[]){0, 0, 0});
     H5Fclose(f);
     refused(changed, NULL, 5, "",
-            "/Super_Twist/eigenset_0: it is of 24 orbitals of 24 functions, but the atoms have 42");
+            "/Super_Twist/eigenset_0: it is of 43 orbitals of 43 functions, but the atoms have 93");
     f = copy_of(DATA "water.h5");
     H5Ldelete(f, "/Super_Twist/eigenset_0", H5P_DEFAULT);
     H5Fclose(f);
@@ -386,7 +386,7 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
     f = copy_of(DATA "water.trexio.h5");
     put(f, "/ao/ao_shell", H5T_NATIVE_INT32, 1, &seven);
     H5Fclose(f);
-    refused(changed, NULL, 5, "", "/ao/ao_shell: it has 1 numbers instead of 24");
+    refused(changed, NULL, 5, "", "/ao/ao_shell: it has 1 numbers instead of 43");
     f = copy_of(DATA "water.trexio.h5");
     H5Adelete_by_name(f, "/basis", "basis_shell_num", H5P_DEFAULT);
     H5Fclose(f);
@@ -409,9 +409,9 @@ static void what_does_not_fit_is_refused(void **state)
     refused(DATA "twist.h5", cell, 2, "cusp = yes\n", "are complex, for which cusps");
     refused(DATA "water.h5", NULL, 5, "occupied_up = 1-4\n", "has 4 orbitals for 5 electrons");
     refused(DATA "water.h5", NULL, 5, "occupied_up = 1-4,4\n", "names orbital 4 twice");
-    refused(DATA "water.h5", NULL, 5, "occupied_up = 1-4,25\n", "names orbital 25, but");
+    refused(DATA "water.h5", NULL, 5, "occupied_up = 1-4,44\n", "names orbital 44, but");
     refused(DATA "water.h5", NULL, 5, "occupied_down = 1 to 5\n", "is not a list such as");
-    refused(DATA "water.h5", NULL, 25, "", "has 24 orbitals of spin up for 25 electrons");
+    refused(DATA "water.h5", NULL, 44, "", "has 43 orbitals of spin up for 44 electrons");
 }
 
 int main(int argc, char **argv)

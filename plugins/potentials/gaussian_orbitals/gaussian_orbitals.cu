@@ -128,4 +128,5 @@ typedef struct gaussian_task {
 typedef real number;
 typedef real scalar;
 #define GAUSSIAN_INLINE static __device__ __forceinline__
+#define GAUSSIAN_UNROLL _Pragma("unroll")
 #endif

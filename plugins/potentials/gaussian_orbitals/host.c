@@ -16,6 +16,7 @@ typedef int64_t lane_bits __attribute__((vector_size(8 * LANES)));
 typedef lanes number;
 typedef double scalar;
 #define GAUSSIAN_INLINE static inline __attribute__((always_inline))
+#define GAUSSIAN_UNROLL /* left to the compiler */
 #include GAUSSIAN_SHELL_FILE
 
 /* A nucleus as it is seen from the points. */

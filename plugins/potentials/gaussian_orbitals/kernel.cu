@@ -31,24 +31,38 @@ PLUGMC_FN void shell_of(const gaussian_radial &g, int stride, int row, int point
             sheet.of[row + f * stride][c][point] += out[f * COMPONENTS + c];
 }
 
+/* Of any kind, in local memory: those that are rare, as code for each of them takes long to compile. */
 template <int COMPONENTS>
-PLUGMC_FN void any_shell(int kind, const gaussian_radial &g, int stride, int row, int point,
-                         gaussian_sheet<COMPONENTS> &sheet)
+__device__ __noinline__ void rare_shell(int l, int cartesian, const gaussian_radial &g, int stride,
+                                        int row, int point, gaussian_sheet<COMPONENTS> &sheet)
 {
-    switch (kind) {
-    case 0:
-    case 1: shell_of<COMPONENTS, 0, 0>(g, stride, row, point, sheet); break;
-    case 2: shell_of<COMPONENTS, 1, 0>(g, stride, row, point, sheet); break;
-    case 3: shell_of<COMPONENTS, 1, 1>(g, stride, row, point, sheet); break;
-    case 4: shell_of<COMPONENTS, 2, 0>(g, stride, row, point, sheet); break;
-    case 5: shell_of<COMPONENTS, 2, 1>(g, stride, row, point, sheet); break;
-    case 6: shell_of<COMPONENTS, 3, 0>(g, stride, row, point, sheet); break;
-    case 7: shell_of<COMPONENTS, 3, 1>(g, stride, row, point, sheet); break;
-    case 8: shell_of<COMPONENTS, 4, 0>(g, stride, row, point, sheet); break;
-    case 9: shell_of<COMPONENTS, 4, 1>(g, stride, row, point, sheet); break;
-    case 10: shell_of<COMPONENTS, 5, 0>(g, stride, row, point, sheet); break;
-    default: shell_of<COMPONENTS, 5, 1>(g, stride, row, point, sheet); break;
-    }
+    constexpr int MOST = (GAUSSIAN_MOST_L + 1) * (GAUSSIAN_MOST_L + 2) / 2;
+    const int functions = cartesian ? (l + 1) * (l + 2) / 2 : 2 * l + 1;
+    real out[MOST * COMPONENTS];
+    for (int i = 0; i < functions * COMPONENTS; i++) out[i] = 0;
+    if (cartesian)
+        gaussian_cartesian(l, COMPONENTS > 1, &g, COMPONENTS, out);
+    else
+        gaussian_spherical(l, COMPONENTS > 1, &g, COMPONENTS, out);
+    for (int f = 0; f < functions; f++)
+        for (int c = 0; c < COMPONENTS; c++)
+            sheet.of[row + f * stride][c][point] += out[f * COMPONENTS + c];
+}
+
+template <int COMPONENTS>
+PLUGMC_FN void any_shell(int l, int cartesian, const gaussian_radial &g, int stride, int row,
+                         int point, gaussian_sheet<COMPONENTS> &sheet)
+{
+    if (l == 0)
+        shell_of<COMPONENTS, 0, 0>(g, stride, row, point, sheet);
+    else if (l == 1 && !cartesian)
+        shell_of<COMPONENTS, 1, 0>(g, stride, row, point, sheet);
+    else if (l == 2 && !cartesian)
+        shell_of<COMPONENTS, 2, 0>(g, stride, row, point, sheet);
+    else if (l == 3 && !cartesian)
+        shell_of<COMPONENTS, 3, 0>(g, stride, row, point, sheet);
+    else
+        rare_shell<COMPONENTS>(l, cartesian, g, stride, row, point, sheet);
 }
 
 /* All images of a shell that reach a point. */
@@ -79,18 +93,17 @@ PLUGMC_FN void put_shell(const gaussian_tables &t, const gaussian_entry &s, cons
             g.R1 -= 2 * a * e;
             g.R2 += 4 * a * a * e;
         }
-        const int kind = 2 * s.l + s.cartesian;
         if (t.chi_parts == 1) {
-            any_shell<COMPONENTS>(kind, g, 1, row, point, sheet);
+            any_shell<COMPONENTS>(s.l, s.cartesian, g, 1, row, point, sheet);
             continue;
         }
         const real re = (real)(cosine * image[3] - sine * image[4]),
                    im = (real)(cosine * image[4] + sine * image[3]);
         gaussian_radial part = g;
         part.R = re * g.R, part.R1 = re * g.R1, part.R2 = re * g.R2;
-        any_shell<COMPONENTS>(kind, part, 2, row, point, sheet);
+        any_shell<COMPONENTS>(s.l, s.cartesian, part, 2, row, point, sheet);
         part.R = im * g.R, part.R1 = im * g.R1, part.R2 = im * g.R2;
-        any_shell<COMPONENTS>(kind, part, 2, row + 1, point, sheet);
+        any_shell<COMPONENTS>(s.l, s.cartesian, part, 2, row + 1, point, sheet);
     }
 }
 

@@ -3,6 +3,7 @@
  *     number     one real number, or several points side by side
  *     scalar     the type of constants
  *     GAUSSIAN_INLINE   static and always inline
+ *     GAUSSIAN_UNROLL   in front of loops up to l
  *
  * With R = sum_k c_k exp(-a_k r^2), R1 = -2 sum_k a_k c_k exp(-a_k r^2) and R2 = 4 sum_k a_k^2 c_k exp(-a_k r^2), a
  * polynomial P of degree l times R has the gradient R grad P + P R1 r and the Laplacian
@@ -35,10 +36,10 @@ GAUSSIAN_INLINE void gaussian_harmonics(const int l, const gaussian_radial *g, n
     const number zero = g->x - g->x;
     number re = zero + 1, im = zero;
     scalar odd = 1;
-    PLUGMC_UNROLL
+    GAUSSIAN_UNROLL
     for (int m = 0; m <= l; m++) {
         number before = zero, here = zero + odd;
-        PLUGMC_UNROLL
+        GAUSSIAN_UNROLL
         for (int n = m + 1; n <= l; n++) {
             const number next =
                 ((scalar)(2 * n - 1) * g->z * here - (scalar)(n + m - 1) * g->r2 * before) *
@@ -66,10 +67,11 @@ GAUSSIAN_INLINE void gaussian_spherical(const int l, const int derivatives,
     number c[GAUSSIAN_MOST_L + 2], s[GAUSSIAN_MOST_L + 2], u[GAUSSIAN_MOST_L + 2],
         v[GAUSSIAN_MOST_L + 2];
     const number zero = g->x - g->x;
+    c[0] = u[0] = v[0] = zero; /* as compilers do not see that l is not negative */
     gaussian_harmonics(l, g, c, s, u, v);
     gaussian_add(derivatives, (scalar)l, g, c[0], -u[1], -v[1], (scalar)l * u[0], zero,
                  out + l * stride);
-    PLUGMC_UNROLL
+    GAUSSIAN_UNROLL
     for (int m = 1; m <= l; m++) {
         const scalar k = (scalar)((l + m) * (l + m - 1)), half = (scalar)0.5;
         gaussian_add(derivatives, (scalar)l, g, c[m], half * (k * u[m - 1] - u[m + 1]),
@@ -93,15 +95,15 @@ GAUSSIAN_INLINE void gaussian_cartesian(const int l, const int derivatives,
     const number zero = g->x - g->x;
     int place = 0;
     x[0] = y[0] = z[0] = zero + 1;
-    PLUGMC_UNROLL
+    GAUSSIAN_UNROLL
     for (int n = 1; n <= l; n++) {
         x[n] = x[n - 1] * g->x;
         y[n] = y[n - 1] * g->y;
         z[n] = z[n - 1] * g->z;
     }
-    PLUGMC_UNROLL
+    GAUSSIAN_UNROLL
     for (int a = l; a >= 0; a--) {
-        PLUGMC_UNROLL
+        GAUSSIAN_UNROLL
         for (int b = l - a; b >= 0; b--) {
             const int c = l - a - b;
             const number yz = y[b] * z[c];

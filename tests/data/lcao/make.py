@@ -50,7 +50,7 @@ molecule('h2', 'H 0 0 -0.7; H 0 0 0.7', 'def2-tzvp', True)
 molecule('lih', 'Li 0 0 0; H 0 0 3.015', 'def2-qzvp')
 molecule('h2o', water, {'O': 'unc-def2-qzvp', 'H': 'unc-def2-tzvp'})
 # The converter to TREXIO takes no shells with several contractions.
-molecule('water', water, 'def2-svp', True)
+molecule('water', water, 'def2-tzvp', True)
 molecule('o2', 'O 0 0 -1.14; O 0 0 1.14', '6-31g', True, spin=2, unrestricted=True)
 
 # Every l to 5, contracted and not, at two places; orbitals are eigenvectors of the kinetic energy.
