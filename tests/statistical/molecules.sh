@@ -1,9 +1,8 @@
 #!/bin/bash
 # molecules.sh CASE: determinants of Gaussian orbitals against the Hartree-Fock energies of PySCF (tests/data/lcao/README.md),
 # which they have to reproduce without a Jastrow factor, and molecules with known energies by diffusion Monte Carlo; as
-# functions case_CASE. Cusps are off where the energy has to be that of the Gaussian functions. Seeds are fixed;
-# |z| <= 3 of 12 numbers, some of them
-# correlated: a right program fails for one seed in 30. Five to twenty seconds each on one core.
+# functions case_CASE. Cusps are off where the energy has to be that of the Gaussian functions. Seeds are fixed; |z| <= 3 of 12
+# numbers, some of them correlated: a right program fails for one seed in 30. Five to twenty seconds each on one core.
 set -u
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)

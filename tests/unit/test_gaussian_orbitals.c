@@ -399,6 +399,29 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
     unlink(changed);
 }
 
+/* Coefficients of functions that are normalised otherwise than the file says. */
+static void orbitals_without_norm_are_told(void **state)
+{
+    (void)state;
+    char text[1024];
+    const int fd = mkstemp(strcpy(changed, "/tmp/plugmc-gaussian-XXXXXX"));
+    assert_true(fd >= 0);
+    close(fd);
+    for (int k = 0; k < 2; k++) {
+        hid_t f = copy_of(DATA "water.h5"), type = H5Tcopy(H5T_C_S1);
+        H5Tset_size(type, 3);
+        if (k) put(f, "/basisset/atomicBasisSet0/normalized", type, 1, "yes");
+        H5Tclose(type);
+        H5Fclose(f);
+        orbital_bench *b = bench_new(NULL, 5, 5, 1, NULL);
+        snprintf(text, sizeof text, "file = %s", changed);
+        bench_open(b, "gaussian_orbitals", text);
+        assert_true(!strstr(b->message, "has norm") == !k);
+        bench_free(b);
+    }
+    unlink(changed);
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
     (void)state;
@@ -425,6 +448,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(local_energies_are_finite_at_nuclei),
                                        cmocka_unit_test(corrections_are_joined_smoothly),
                                        cmocka_unit_test(damaged_files_are_refused_with_a_sentence),
+                                       cmocka_unit_test(orbitals_without_norm_are_told),
                                        cmocka_unit_test(what_does_not_fit_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

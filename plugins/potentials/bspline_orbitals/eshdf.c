@@ -65,8 +65,8 @@ static int check_format(const orbital_file *f)
     char text[64] = "";
     if (!exists(f, "/format") && exists(f, "/basisset"))
         return damaged(
-            f, "it has orbitals of functions around atoms (/basisset: QMCPACK's LCAO), of a "
-               "molecule or a solid, which are not supported; here orbitals are plane waves");
+            f, "it has orbitals of functions around atoms (/basisset: QMCPACK's LCAO), which "
+               "potential gaussian_orbitals reads; here orbitals are plane waves");
     if (!exists(f, "/format"))
         return damaged(f, "/format: there is no such data set; is this an ES-HDF file?");
     int code = read_text(f, "/format", text, sizeof text);

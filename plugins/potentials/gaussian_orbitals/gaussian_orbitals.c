@@ -143,6 +143,7 @@ static int configure(void *instance, const plugmc_host *host)
     if (!code) code = check_sphere(g);
     if (!code) code = gaussian_occupy(g);
     if (!code) code = check_charge(g);
+    if (!code) code = gaussian_check_norms(g);
     if (code) return code;
     g->ions = (plugmc_ions){.size = sizeof g->ions,
                             .count = g->source.nuclei,

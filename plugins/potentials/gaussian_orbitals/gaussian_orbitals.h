@@ -42,6 +42,8 @@ typedef struct gaussian_orbitals {
 
 /* Which orbitals each spin occupies: keys occupied_up and occupied_down, else the first ones. */
 int gaussian_occupy(gaussian_orbitals *);
+/* Warns of orbitals of a molecule that do not have norm 1. */
+int gaussian_check_norms(const gaussian_orbitals *);
 /* Shells, images and coefficients as evaluation reads them. */
 int gaussian_tables_fill(gaussian_orbitals *);
 
