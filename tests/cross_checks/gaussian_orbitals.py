@@ -5,8 +5,11 @@ own, from the same files of tests/data/lcao (FOLDER), to 1e-12 of the largest va
 Functions are polynomials times exp(-a r^2) here, one primitive after the other: solid harmonics by their expansion in
 powers of x, y and z (H. B. Schlegel, M. J. Frisch, Int. J. Quantum Chem. 54, 83 (1995)), derivatives by those of
 polynomials, d/dx (P e) = (P' - 2 a x P) e. Solids are summed over all lattice vectors within 20 bohr."""
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from math import comb, factorial, pi, sqrt, cos, sin
 
 import h5py
@@ -118,10 +121,13 @@ def read_trexio(f):
     shell_of, factor = basis['basis_shell_index'][()], basis['basis_shell_factor'][()]
     weight = basis['basis_coefficient'][()] * basis['basis_prim_factor'][()]
     norm, i = f['ao/ao_normalization'][()], 0
+    cartesian = f['ao'].attrs['ao_cartesian'] != 0
     for s, l in enumerate(ang_mom):
         primitives = [(basis['basis_exponent'][k], factor[s] * weight[k]) for k in np.flatnonzero(shell_of == s)]
-        for m in [0] + [sign * m for m in range(1, l + 1) for sign in (1, -1)]:
-            terms = {p: c * norm[i] for p, c in solid_harmonic(l, m).items()}
+        angular = ([{(a, b, l - a - b): 1.0} for a in range(l, -1, -1) for b in range(l - a, -1, -1)] if cartesian else
+                   [solid_harmonic(l, m) for m in [0] + [sign * m for m in range(1, l + 1) for sign in (1, -1)]])
+        for powers in angular:
+            terms = {p: c * norm[i] for p, c in powers.items()}
             functions.append((f['nucleus/nucleus_coord'][()][nucleus[s]], terms, primitives))
             i += 1
     return functions, f['mo/mo_coefficient'][()].astype(complex), None, np.zeros(3)
@@ -151,19 +157,74 @@ def evaluate(path, r, orbitals):
     return out
 
 
+def derive(path, out, expansion=None, writer=None, normalized=False):
+    """The same orbitals in a file of another convention: order of functions (expandYlm), the norm of cartesian functions of a
+    writer that is not PySCF, contraction coefficients with the norms of primitives."""
+    shutil.copy(path, out)
+    os.chmod(out, 0o600)
+    with h5py.File(out, 'r+') as f:
+        columns, scale = [], []
+        for species in f['atoms/species_ids'][()]:
+            basis = f[f'basisset/atomicBasisSet{species}']
+            for g in range(basis['NbBasisGroups'][0]):
+                l, start = int(basis[f'basisGroup{g}/l'][0]), len(columns)
+                if writer:
+                    for power in gamess(l):
+                        unit = sqrt(odd(2 * l + 1) / (4 * pi * np.prod([odd(2 * p - 1) for p in power])))
+                        scale.append((sqrt((2 * l + 1) / (4 * pi)) if l < 2 else 1) / unit)
+                    columns += range(start, start + len(gamess(l)))
+                    continue
+                old = [1, -1, 0] if l == 1 else list(range(-l, l + 1))
+                new = {'natural': list(range(-l, l + 1)), None: old,
+                       'gaussian': old if l == 1 else [0] + [s * m for m in range(1, l + 1) for s in (1, -1)]}[expansion]
+                columns += [start + old.index(m) for m in new]
+                scale += [1] * len(new)
+        c = f['Super_Twist/eigenset_0'][()]
+        f['Super_Twist/eigenset_0'][...] = c[:, columns] * np.array(scale)
+        if writer:
+            del f['application/code']
+            f['application/code'] = np.array([writer.encode()])
+        for basis in f['basisset'].values():
+            if not isinstance(basis, h5py.Group):
+                continue
+            if expansion:
+                del basis['expandYlm']
+                basis['expandYlm'] = np.array([expansion.encode()])
+            if normalized:
+                del basis['normalized']
+                basis['normalized'] = np.array([b'yes'])
+                for g in range(basis['NbBasisGroups'][0]):
+                    for p in basis[f'basisGroup{g}/radfunctions'].values():
+                        p['contraction'][...] *= radial_norm(int(basis[f'basisGroup{g}/l'][0]), p['exponent'][0])
+
+
 program, folder = sys.argv[1:3]
-cases = [('shells.h5', 64, 60), ('shells.trexio.h5', 64, 60), ('cartesian.h5', 98, 60), ('water.h5', 43, 60),
+cases = [('shells.h5', 64, 60), ('shells.trexio.h5', 64, 60), ('cartesian.h5', 98, 60),
+         ('cartesian.trexio.h5', 98, 60), ('water.h5', 43, 60),
          ('water.trexio.h5', 43, 60), ('gamma.h5', 2, 9), ('twist.h5', 2, 9)]
+scratch = tempfile.mkdtemp()
 failed = False
-for name, orbitals, points in cases:
-    path = f'{folder}/{name}'
+
+
+def check(name, path, original, orbitals, points):
+    """The orbitals that the program finds in `path` against those of the file `original`."""
     command = [program, 'print', path, str(orbitals), str(points), 'cusp = no\ntolerance = 1e-16']
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split('\n')
     table = np.array([[float(x) for x in line.split()] for line in lines if line]).reshape(points, orbitals, 13)
     found = (table[:, :, 3::2] + 1j * table[:, :, 4::2]).transpose(1, 2, 0)
-    expected = evaluate(path, table[:, 0, :3], orbitals)
+    expected = evaluate(original, table[:, 0, :3], orbitals)
     off = [abs(found[:, c] - expected[:, c]).max() / abs(expected[:, c]).max() for c in range(5)]
     print(f'{name}: {orbitals} orbitals at {points} points, value {off[0]:.1e}, gradient {max(off[1:4]):.1e}, '
           f'Laplacian {off[4]:.1e}')
-    failed |= not max(off) < LIMIT
+    return max(off) < LIMIT
+
+
+for name, orbitals, points in cases:
+    failed |= not check(name, f'{folder}/{name}', f'{folder}/{name}', orbitals, points)
+for name, orbitals, convention in [('shells.h5', 64, dict(expansion='natural')), ('shells.h5', 64, dict(expansion='gaussian')),
+                                   ('shells.h5', 64, dict(normalized=True)), ('cartesian.h5', 98, dict(writer='GAMESS'))]:
+    path = f'{scratch}/{name}'
+    derive(f'{folder}/{name}', path, **convention)
+    failed |= not check(f'{name} {convention}', path, f'{folder}/{name}', orbitals, 30)
+shutil.rmtree(scratch)
 sys.exit(failed)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy
+import trexio
 from pyscf import gto, scf
 from pyscf.pbc import gto as pbc_gto, scf as pbc_scf
 
@@ -27,6 +28,36 @@ def save(name, mol, mf, trexio=True, **keys):
         subprocess.run(['trexio', 'convert-from', '-t', 'pyscf', '-i', name + '.chk', '-b', 'hdf5', name + '.trexio.h5'],
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.remove(name + '.chk')
+
+
+def save_cartesian(name, mol, coefficient):
+    """TREXIO with cartesian functions, which the converter does not write: those of PySCF are in the order of TREXIO."""
+    with trexio.File(name + '.trexio.h5', 'w', back_end=trexio.TREXIO_HDF5) as f:
+        shells = range(mol.nbas)
+        l = [mol.bas_angular(i) for i in shells]
+        prims = [(i, e, c) for i in shells for e, c in zip(mol.bas_exp(i), mol.bas_ctr_coeff(i)[:, 0])]
+        functions = [i for i in shells for _ in range((l[i] + 1) * (l[i] + 2) // 2)]
+        trexio.write_electron_up_num(f, mol.nelec[0])
+        trexio.write_electron_dn_num(f, mol.nelec[1])
+        trexio.write_nucleus_num(f, mol.natm)
+        trexio.write_nucleus_charge(f, mol.atom_charges())
+        trexio.write_nucleus_coord(f, mol.atom_coords())
+        trexio.write_basis_type(f, 'Gaussian')
+        trexio.write_basis_shell_num(f, mol.nbas)
+        trexio.write_basis_prim_num(f, len(prims))
+        trexio.write_basis_nucleus_index(f, [mol.bas_atom(i) for i in shells])
+        trexio.write_basis_shell_ang_mom(f, l)
+        trexio.write_basis_shell_factor(f, [1.0] * mol.nbas)
+        trexio.write_basis_shell_index(f, [i for i, _, _ in prims])
+        trexio.write_basis_exponent(f, [e for _, e, _ in prims])
+        trexio.write_basis_coefficient(f, [c for _, _, c in prims])
+        trexio.write_basis_prim_factor(f, [mol.gto_norm(l[i], e) for i, e, _ in prims])
+        trexio.write_ao_cartesian(f, 1)
+        trexio.write_ao_num(f, len(functions))
+        trexio.write_ao_shell(f, functions)
+        trexio.write_ao_normalization(f, [numpy.sqrt((2 * l[i] + 1) / (4 * numpy.pi)) if l[i] < 2 else 1.0 for i in functions])
+        trexio.write_mo_num(f, coefficient.shape[1])
+        trexio.write_mo_coefficient(f, coefficient.T)
 
 
 def molecule(name, atoms, basis, trexio=False, spin=0, unrestricted=False):
@@ -69,6 +100,7 @@ for name, cartesian in ('shells', False), ('cartesian', True):
     save(name, mol, mf, not cartesian)
     if cartesian:
         os.remove(name + '.chk')
+        save_cartesian(name, mol, coefficient)
 
 # A skewed cell of two hydrogen molecules at a k point.
 small = {'H': [[0, [3.0, 0.2], [0.8, 0.5], [0.25, 0.5]], [0, [0.3, 1.0]], [1, [0.6, 1.0]]]}
