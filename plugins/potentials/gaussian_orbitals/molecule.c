@@ -11,13 +11,18 @@
 
 /* ---- For the readers ------------------------------------------------------------------------ */
 
+int molecule_no_memory(const molecule *m, size_t bytes)
+{
+    const plugmc_host *host = m->file.host;
+    return host->fail(host->context, PLUGMC_ERROR_MEMORY, "%s: no memory for %zu bytes",
+                      m->file.path, bytes);
+}
+
 void *molecule_take(const molecule *m, size_t count, size_t size)
 {
     const plugmc_host *host = m->file.host;
     void *memory = host->allocate(host->context, (count ? count : 1) * size);
-    if (!memory)
-        host->fail(host->context, PLUGMC_ERROR_MEMORY, "%s: no memory for %zu bytes", m->file.path,
-                   count * size);
+    if (!memory) molecule_no_memory(m, count * size);
     return memory;
 }
 
@@ -57,9 +62,13 @@ int molecule_coefficients(molecule *m, const char *path, int32_t orbitals, const
                           double **out)
 {
     const size_t n = (size_t)m->functions, count = (size_t)orbitals * n;
-    double *raw = malloc((count + 1) * sizeof *raw);
+    if (count > MOST_COEFFICIENTS)
+        return hdf5_damaged(&m->file, "%s: %d orbitals of %d functions are too many", path,
+                            orbitals, m->functions);
     *out = molecule_take(m, count, sizeof **out);
-    int code = raw && *out ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    if (!*out) return PLUGMC_ERROR_MEMORY;
+    double *raw = malloc((count + 1) * sizeof *raw);
+    int code = raw ? PLUGMC_OK : molecule_no_memory(m, count * sizeof *raw);
     if (!code) code = hdf5_reals(&m->file, path, (int64_t)count, raw);
     for (int32_t o = 0; o < orbitals && !code; o++)
         for (size_t i = 0; i < n && !code; i++) {

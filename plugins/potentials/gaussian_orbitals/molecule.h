@@ -22,7 +22,8 @@ enum {
     MOST_SHELLS = 100000,
     MOST_PRIMITIVES = 1000000,
     MOST_FUNCTIONS = 100000,
-    MOST_ELECTRONS = 100000
+    MOST_ELECTRONS = 100000,
+    MOST_COEFFICIENTS = 1 << 28 /* of a spin */
 };
 
 typedef struct gaussian_shell {
@@ -73,6 +74,8 @@ int read_trexio(molecule *);
 
 /* Zeroed memory of the host; NULL is reported. */
 void *molecule_take(const molecule *, size_t count, size_t size);
+/* Says so; returns the code. */
+int molecule_no_memory(const molecule *, size_t bytes);
 int32_t functions_of_shell(int32_t l, int32_t cartesian);
 /* Place of a function in its shell: of order m; of the exponents of x and y. */
 static inline int32_t place_of_m(int32_t l, int32_t m) { return l + m; }

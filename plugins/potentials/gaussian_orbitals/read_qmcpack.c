@@ -89,14 +89,14 @@ static int grow(const molecule *m, element_shells *list)
         gaussian_shell *more =
             realloc(list->shell, (size_t)(list->room = 2 * list->room + 64) * sizeof *more);
         if (more) list->shell = more;
-        if (!more) return PLUGMC_ERROR_MEMORY;
+        if (!more) return molecule_no_memory(m, (size_t)list->room * sizeof *more);
     }
     if (primitives) {
         double(*more)[2] =
             realloc(list->primitive,
                     (size_t)(list->primitive_room = 2 * list->primitive_room + 256) * sizeof *more);
         if (more) list->primitive = more;
-        if (!more) return PLUGMC_ERROR_MEMORY;
+        if (!more) return molecule_no_memory(m, (size_t)list->primitive_room * sizeof *more);
     }
     return PLUGMC_OK;
 }
