@@ -1,7 +1,7 @@
 #!/bin/bash
 # molecules.sh CASE: determinants of Gaussian orbitals against the Hartree-Fock energies of PySCF (tests/data/lcao/README.md),
 # which they have to reproduce without a Jastrow factor, and molecules with known energies by diffusion Monte Carlo; as
-# functions case_CASE. Cusps are off where the energy has to be that of the Gaussian functions. Seeds are fixed; |z| <= 3 of 12
+# functions case_CASE. Cusps are off where the energy has to be that of the Gaussian functions. Seeds are fixed; |z| <= 3 of 14
 # numbers, some of them correlated: a right program fails for one seed in 30. Five to twenty seconds each on one core.
 set -u
 export LC_ALL=C
@@ -109,6 +109,16 @@ case_oxygen()
     electrons o2.h5 9 7
     run o2 run.sweeps=3000 mover.target_acceptance=0.8
     compare o2.txt local_energy.kinetic 149.56082676 2
+}
+
+# Nuclei have the charge that the pseudopotential leaves, in the file of the orbitals, too.
+case_pseudopotentials()
+{
+    electrons c2.trexio.h5 4 4
+    echo "pseudopotentials = $data/../qmc/C.BFD.xml" >>sim.ini
+    run c2 run.sweeps=6000 potential.cusp=auto
+    compare c2.txt local_energy.energy -10.68794812 0.01
+    compare c2.txt local_energy.kinetic 6.83992252 0.04
 }
 
 # With periodic images, real and at a k point.

@@ -60,8 +60,8 @@ def save_cartesian(name, mol, coefficient):
         trexio.write_mo_coefficient(f, coefficient.T)
 
 
-def molecule(name, atoms, basis, trexio=False, spin=0, unrestricted=False):
-    mol = gto.M(atom=atoms, basis=basis, unit='bohr', spin=spin, verbose=0)
+def molecule(name, atoms, basis, trexio=False, spin=0, unrestricted=False, ecp=None):
+    mol = gto.M(atom=atoms, basis=basis, unit='bohr', spin=spin, ecp=ecp, verbose=0)
     mf = (scf.UHF if unrestricted else scf.ROHF if spin else scf.RHF)(mol)
     mf.chkfile, mf.conv_tol = name + '.chk', 1e-12
     mf.kernel()
@@ -83,6 +83,8 @@ molecule('h2o', water, {'O': 'unc-def2-qzvp', 'H': 'unc-def2-tzvp'})
 # The converter to TREXIO takes no shells with several contractions.
 molecule('water', water, 'def2-tzvp', True)
 molecule('o2', 'O 0 0 -1.14; O 0 0 1.14', '6-31g', True, spin=2, unrestricted=True)
+molecule('c2', 'C 0 0 -1.175; C 0 0 1.175', 'bfd-vtz', True, ecp='bfd')
+os.remove('c2.h5')
 
 # Every l to 5, contracted and not, at two places; orbitals are eigenvectors of the kinetic energy.
 shells = {'He': [[0, [8.0, 0.3], [1.7, 0.6], [0.5, 0.4]], [0, [0.2, 1.0]], [1, [2.1, 0.5], [0.7, 0.6]], [2, [1.3, 1.0]],
