@@ -9,7 +9,10 @@
 
 #include "gaussian_orbitals.h"
 
-enum { MOST_POWERS = (MOST_L + 1) * (MOST_L + 2) / 2 };
+enum {
+    MOST_POWERS = (MOST_L + 1) * (MOST_L + 2) / 2,
+    MOST_LOOKED_AT = 16 /* orbitals of a spin */
+};
 
 /* Every function of a shell as a sum of powers, [function][place_of_powers]. */
 typedef double expansion[MOST_POWERS][MOST_POWERS];
@@ -91,6 +94,12 @@ static int power_overlaps(const molecule *m, const gaussian_shell *a, const gaus
     return any;
 }
 
+/* Those that are looked at: every so many of a spin, the first among them. */
+static int32_t stride_of(const gaussian_orbitals *g, int s)
+{
+    return (g->wanted[s] + MOST_LOOKED_AT - 1) / MOST_LOOKED_AT;
+}
+
 /* Adds what two shells contribute to the norms of the occupied orbitals. */
 static void add_pair(const gaussian_orbitals *g, const expansion expanded[2][MOST_L + 1],
                      const gaussian_shell *a, const gaussian_shell *b, double *norm[2])
@@ -107,7 +116,7 @@ static void add_pair(const gaussian_orbitals *g, const expansion expanded[2][MOS
                     overlap += expanded[a->cartesian][a->l][f][i] *
                                expanded[b->cartesian][b->l][h][j] * powers[i][j];
             for (int s = 0; s < 2; s++)
-                for (int32_t o = 0; o < g->wanted[s]; o++) {
+                for (int32_t o = 0; o < g->wanted[s]; o += stride_of(g, s)) {
                     const double *c =
                         m->spin[s].real + (size_t)g->occupied[s][o] * (size_t)m->functions;
                     norm[s][o] += twice * c[a->function + f] * c[b->function + h] * overlap;
@@ -120,7 +129,7 @@ static void say_worst(const gaussian_orbitals *g, double *norm[2])
     double worst = 1e-3;
     int at[2] = {0, -1};
     for (int s = 0; s < 2; s++)
-        for (int32_t o = 0; o < g->wanted[s]; o++)
+        for (int32_t o = 0; o < g->wanted[s]; o += stride_of(g, s))
             if (fabs(norm[s][o] - 1) > worst) {
                 worst = fabs(norm[s][o] - 1);
                 at[0] = s, at[1] = o;
