@@ -98,6 +98,8 @@ static inline int bench_try(orbital_bench *b, const char *plugin, const char *se
 {
     char text[8192];
     ini_file ini = {0};
+    if (!strcmp(plugin, "bspline_orbitals") || !strcmp(plugin, "gaussian_orbitals"))
+        bench_rehearsing = plugin; /* those that read files */
     b->plugin = open_plugin(plugin);
     b->orbitals = plugmc_orbitals_of(b->plugin);
     b->instance = calloc(1, b->plugin->instance_size);

@@ -167,3 +167,38 @@ test_a_rehearsal_leaves_nothing_behind()
     plugmc rehearse weather readonly.h5 ""
     expect_exit 9
 }
+
+test_hostile_parts_of_gaussian_orbitals()
+{
+    cat >sim.ini <<'END'
+[run]
+sweeps = 1
+[box]
+dimension = 3
+shape = sphere
+radius = 15
+[species up]
+count = 5
+[species down]
+count = 5
+[initial]
+state = near_ions
+[potential gaussian_orbitals]
+file = orbitals.h5
+[mover particle_by_particle]
+END
+    for format in "water.h5 atoms/positions basisset/atomicBasisSet0/basisGroup0/type Super_Twist/eigenset_0" \
+        "water.trexio.h5 nucleus/nucleus_coord basis/basis_exponent mo/mo_coefficient"; do
+        set -- $format
+        cp -f "$here/../data/lcao/$1" orbitals.h5
+        chmod u+w orbitals.h5
+        cp -f orbitals.h5 other.h5
+        for path in "${@:2}"; do
+            each_kind orbitals.h5 "$path" 3 \
+                "sim.ini:13: \[potential gaussian_orbitals\] orbitals.h5: " check sim.ini
+        done
+    done
+    mkfifo pipe.h5
+    turned_away 3 "sim.ini:13: \[potential gaussian_orbitals\] pipe.h5: .* not a regular file" \
+        check sim.ini --set "potential gaussian_orbitals.file=pipe.h5"
+}

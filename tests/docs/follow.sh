@@ -6,10 +6,11 @@
 #   <!-- check: COMMAND -->  has to succeed; readers do not see it
 #
 # PLUGMC is the program, which is called plugmc here, unless the page makes one; PLUGMC_PREFIX (where it is installed, for
-# plugins of one's own) may be set.
+# plugins of one's own) may be set. SOURCE is the source tree, for checks.
 set -u
 export LC_ALL=C OMP_WAIT_POLICY=passive # other tests run beside this one
 page=$(readlink -f "$1")
+export SOURCE=${page%/docs/*}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin" "$work/run"

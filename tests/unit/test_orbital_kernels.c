@@ -67,6 +67,16 @@ static void kernels_of_slater_functions_compile(void **state)
     compile_texts(b, "slater_orbitals", 2);
 }
 
+/* The same text for molecules and solids. */
+static void kernels_of_gaussians_compile(void **state)
+{
+    (void)state;
+    orbital_bench *b = bench_new(NULL, 5, 5, 1, NULL);
+    bench_open(b, "gaussian_orbitals", "file = " TEST_DATA "/lcao/water.h5");
+    compile_texts(b, "gaussian_orbitals", 2);
+}
+
 COMPILER_TEST_MAIN(cmocka_unit_test(kernels_of_splines_compile),
                    cmocka_unit_test(kernels_of_plane_waves_compile),
-                   cmocka_unit_test(kernels_of_slater_functions_compile))
+                   cmocka_unit_test(kernels_of_slater_functions_compile),
+                   cmocka_unit_test(kernels_of_gaussians_compile))

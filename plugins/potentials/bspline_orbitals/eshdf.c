@@ -7,204 +7,66 @@
 #include <string.h>
 #include <strings.h>
 
-#include <hdf5.h>
+#include "../../files/hdf5_file.h"
 
 #include "orbital_file.h"
 
-enum { LONGEST_PATH = 128 };
+enum { LONGEST_PATH = LONGEST_HDF5_PATH };
 
-/* HDF5 prints what goes wrong unless told not to; the plugin says it in its own words. */
-typedef struct silence {
-    H5E_auto2_t function;
-    void *data;
-} silence;
-
-static silence silence_begin(void)
+/* The file as its data sets are read. */
+static hdf5_file sets_of(const orbital_file *f)
 {
-    silence s;
-    H5Eget_auto2(H5E_DEFAULT, &s.function, &s.data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    return s;
+    return (hdf5_file){.host = f->host, .path = f->path, .id = (hid_t)f->hdf};
 }
-
-static void silence_end(silence s) { H5Eset_auto2(H5E_DEFAULT, s.function, s.data); }
-
-/* ---- Data sets ----------------------------------------------------------------------------- */
 
 static bool exists(const orbital_file *f, const char *path)
 {
-    char part[LONGEST_PATH];
-    for (const char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-        size_t n = slash ? (size_t)(slash - path) : strlen(path);
-        snprintf(part, sizeof part, "%.*s", (int)n, path);
-        if (H5Lexists((hid_t)f->hdf, part, H5P_DEFAULT) <= 0) return false;
-        if (!slash) return true;
-    }
-}
-
-/* Numbers in an open data set; -1 if that cannot be told. */
-static int64_t size_of(hid_t set)
-{
-    hid_t space = H5Dget_space(set);
-    int64_t n = space < 0 ? -1 : (int64_t)H5Sget_simple_extent_npoints(space);
-    if (space >= 0) H5Sclose(space);
-    return n;
-}
-
-static bool has_class(hid_t set, H5T_class_t wanted)
-{
-    hid_t type = H5Dget_type(set);
-    H5T_class_t found = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
-    size_t bytes = type < 0 ? 0 : H5Tget_size(type);
-    if (type >= 0) H5Tclose(type);
-    return found == wanted && bytes >= 1 && (wanted == H5T_STRING || bytes <= 16);
-}
-
-/* Data in this very file, behind filters that are part of HDF5. */
-static bool is_plain(hid_t set)
-{
-    hid_t creation = H5Dget_create_plist(set);
-    int filters = creation < 0 ? -1 : H5Pget_nfilters(creation);
-    bool plain = filters >= 0 && H5Pget_layout(creation) != H5D_VIRTUAL &&
-                 H5Pget_external_count(creation) == 0;
-    for (int i = 0; plain && i < filters; i++) {
-        unsigned flags, config;
-        size_t values = 0;
-        H5Z_filter_t filter =
-            H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
-        plain = filter >= 0 && filter < H5Z_FILTER_RESERVED;
-    }
-    if (creation >= 0) H5Pclose(creation);
-    return plain;
-}
-
-/* A data set that may be read, or -1 with a code, told. */
-static hid_t open_set(const orbital_file *f, const char *path, int *code)
-{
-    hid_t set = exists(f, path) ? H5Oopen((hid_t)f->hdf, path, H5P_DEFAULT) : -1;
-    *code = PLUGMC_OK;
-    if (set < 0)
-        *code = damaged(f, "%s: there is no such data set", path);
-    else if (H5Iget_type(set) != H5I_DATASET)
-        *code = damaged(f, "%s: it is no data set", path);
-    else if (!is_plain(set))
-        *code = damaged(f,
-                        "%s: its data lie in another place or behind a filter that is not part "
-                        "of HDF5",
-                        path);
-    if (*code && set >= 0) H5Oclose(set);
-    return *code ? -1 : set;
-}
-
-/* `count` numbers of a data set, which must have just as many; integers or reals. */
-static int read_set(const orbital_file *f, const char *path, H5T_class_t class, int64_t count,
-                    void *out)
-{
-    int code;
-    hid_t set = open_set(f, path, &code);
-    if (code) return code;
-    int64_t found = size_of(set);
-    if (!has_class(set, class))
-        code = damaged(f, "%s: it does not hold %s", path,
-                       class == H5T_INTEGER ? "integers" : "reals");
-    else if (found != count)
-        code = damaged(f, "%s: it has %lld numbers instead of %lld", path, (long long)found,
-                       (long long)count);
-    else if (H5Dread(set, class == H5T_INTEGER ? H5T_NATIVE_INT32 : H5T_NATIVE_DOUBLE, H5S_ALL,
-                     H5S_ALL, H5P_DEFAULT, out) < 0)
-        code = damaged(f, "%s: it cannot be read", path);
-    H5Dclose(set);
-    return code;
-}
-
-/* Some programs write counts as reals: whole ones count. */
-static int read_whole(const orbital_file *f, const char *path, int64_t count, int32_t *out)
-{
-    double *real = malloc((size_t)count * sizeof *real);
-    int code = real ? read_set(f, path, H5T_FLOAT, count, real)
-                    : f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY,
-                                    "no memory for %lld numbers", (long long)count);
-    for (int64_t i = 0; i < count && !code; i++) {
-        if (fabs(real[i]) <= INT32_MAX && real[i] == rint(real[i]))
-            out[i] = (int32_t)real[i];
-        else
-            code = damaged(f, "%s: %g is not a whole number, or too large", path, real[i]);
-    }
-    free(real);
-    return code;
+    const hdf5_file sets = sets_of(f);
+    return hdf5_exists(&sets, path);
 }
 
 static int read_integers(const orbital_file *f, const char *path, int64_t count, int32_t *out)
 {
-    int code;
-    hid_t set = open_set(f, path, &code);
-    if (code) return code;
-    const bool real = has_class(set, H5T_FLOAT) && size_of(set) == count;
-    H5Dclose(set);
-    return real ? read_whole(f, path, count, out) : read_set(f, path, H5T_INTEGER, count, out);
+    const hdf5_file sets = sets_of(f);
+    return hdf5_integers(&sets, path, count, out);
 }
 
 static int read_reals(const orbital_file *f, const char *path, int64_t count, double *out)
 {
-    return read_set(f, path, H5T_FLOAT, count, out);
+    const hdf5_file sets = sets_of(f);
+    return hdf5_reals(&sets, path, count, out);
 }
 
 static int read_count(const orbital_file *f, const char *path, int64_t least, int64_t most,
                       int32_t *out)
 {
-    int code = read_integers(f, path, 1, out);
-    return code ? code : check_count(f, path, "it", *out, least, most);
+    const hdf5_file sets = sets_of(f);
+    return hdf5_count(&sets, path, least, most, out);
+}
+
+static int read_text(const orbital_file *f, const char *path, char *out, size_t size)
+{
+    const hdf5_file sets = sets_of(f);
+    return hdf5_text(&sets, path, out, size);
 }
 
 /* An integer or a real: writers differ. */
 static int read_charge(const orbital_file *f, const char *path, double *out)
 {
-    int32_t integer = 0;
-    int code;
-    hid_t set = open_set(f, path, &code);
-    if (code) return code;
-    bool whole = has_class(set, H5T_INTEGER);
-    H5Dclose(set);
-    code = whole ? read_integers(f, path, 1, &integer) : read_reals(f, path, 1, out);
-    if (whole) *out = integer;
+    const hdf5_file sets = sets_of(f);
+    int code = hdf5_number(&sets, path, out);
     return code ? code : check_finite(f, path, "it", out, 1, 1e3);
 }
 
 /* ---- Header -------------------------------------------------------------------------------- */
-
-/* A text of fixed or of variable length into [size], cut off there. */
-static int read_text(const orbital_file *f, const char *path, char *out, size_t size)
-{
-    int code;
-    char *text = NULL, *variable = NULL;
-    *out = 0;
-    hid_t set = open_set(f, path, &code);
-    if (code) return code;
-    hid_t type = H5Dget_type(set);
-    const bool is_text = type >= 0 && H5Tget_class(type) == H5T_STRING && size_of(set) == 1;
-    const bool varies = is_text && H5Tis_variable_str(type) > 0;
-    const size_t bytes = is_text && !varies ? H5Tget_size(type) : 0;
-    if (bytes && bytes <= 4096) text = calloc(bytes + 1, 1);
-    if ((!varies && !text) ||
-        H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, varies ? (void *)&variable : text) < 0 ||
-        (varies && !variable))
-        code = damaged(f, "%s: it cannot be read", path);
-    else
-        snprintf(out, size, "%s", varies ? variable : text);
-    if (variable) H5free_memory(variable);
-    free(text);
-    if (type >= 0) H5Tclose(type);
-    H5Dclose(set);
-    return code;
-}
 
 static int check_format(const orbital_file *f)
 {
     char text[64] = "";
     if (!exists(f, "/format") && exists(f, "/basisset"))
         return damaged(
-            f, "it has orbitals of functions around atoms (/basisset: QMCPACK's LCAO), of a "
-               "molecule or a solid, which are not supported; here orbitals are plane waves");
+            f, "it has orbitals of functions around atoms (/basisset: QMCPACK's LCAO), which "
+               "potential gaussian_orbitals reads; here orbitals are plane waves");
     if (!exists(f, "/format"))
         return damaged(f, "/format: there is no such data set; is this an ES-HDF file?");
     int code = read_text(f, "/format", text, sizeof text);
@@ -445,9 +307,9 @@ static int read_coefficients(orbital_file *f, const orbital_state *s, double com
 
 static int read_orbital(orbital_file *f, const orbital_state *s, double complex *out)
 {
-    silence quiet = silence_begin();
+    hdf5_silence quiet = hdf5_silence_begin();
     int code = read_coefficients(f, s, out);
-    silence_end(quiet);
+    hdf5_silence_end(quiet);
     return code;
 }
 
@@ -500,8 +362,8 @@ int open_eshdf(orbital_file *f)
         return damaged(f, "this plugmc is too old to read ES-HDF files");
     int code = f->rehearsing ? PLUGMC_OK : host->rehearse(host->context, f->path);
     if (code) return code;
-    silence quiet = silence_begin();
+    hdf5_silence quiet = hdf5_silence_begin();
     code = f->rehearsing ? read_everything(f) : open_whole(f);
-    silence_end(quiet);
+    hdf5_silence_end(quiet);
     return code;
 }

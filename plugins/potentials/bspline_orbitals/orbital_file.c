@@ -23,7 +23,7 @@ static int refuse_functions_of_atoms(orbital_file *f)
     return damaged(f,
                    "it has orbitals of functions around atoms (CASINO's gwfn.data or stowfn.data), "
                    "which are not supported; here orbitals are plane waves or blips, and for "
-                   "atoms there is slater_orbitals");
+                   "atoms and molecules there are gaussian_orbitals and slater_orbitals");
 }
 
 static bool contains(const unsigned char *head, size_t n, const char *word)
