@@ -49,6 +49,10 @@ int check_on_gpu(const target *, stand *, findings *);
 /* A run that is resumed, against one that is not. Of potentials and observables. */
 int check_resumed(const target *, int system, findings *);
 
+/* A check that is made once more, in an oblique box: *leans is true meanwhile, which `work` has in its task. Returns whether
+ * the plugin has ended it. */
+bool apart_leaning(const target *, findings *, const char *name, apart_work *work, void *task,
+                   bool *leans);
 /* Moves particles from where a run begins, so that symmetries of a lattice hide nothing. Returns a PLUGMC_* code. */
 int scramble(stand *);
 /* Differences of an energy to both sides of a position, of growing widths. */

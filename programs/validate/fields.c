@@ -29,11 +29,9 @@ static void draw(stand *s, particles *p)
     const plugmc_box *box = &system->box;
     for (int k = 0; k < PARTICLES; k++) {
         const int32_t kind = (int32_t)stand_below(s, system->species_count);
-        double at[3] = {0, 0, 0};
-        for (int d = 0; d < box->dimension; d++)
-            at[d] = (float)(box->domain == PLUGMC_DOMAIN_SPHERE
-                                ? box->radius * stand_symmetric(s) / sqrt(box->dimension)
-                                : box->length[d] * stand_uniform(s));
+        double at[3];
+        stand_position(s, box, at);
+        for (int d = 0; d < 3; d++) at[d] = (float)at[d];
         const plugmc_particle a = particle_of(system, kind, at);
         particles_put(p, k, &a);
     }
