@@ -56,6 +56,24 @@ static void free_folders(folders *f)
     free(f->paths);
 }
 
+/* Without links. */
+static bool is_below(const char *folder, const char *file)
+{
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    const size_t n = real ? strlen(real) : 0;
+    const bool below = n && !strncmp(file, real, n) && file[n] == '/';
+    free(real);
+    return below;
+}
+
+bool plugin_is_own(const char *path)
+{
+    char *beside = folder_of_program(), *file = realpath(path, NULL);
+    const bool own = file && (is_below(beside, file) || is_below(PLUGMC_PLUGIN_FOLDER, file));
+    free(beside), free(file);
+    return own;
+}
+
 void plugin_path_print(FILE *out)
 {
     folders f = search_path();
