@@ -125,8 +125,8 @@ static void compare_precisions(const stand *s, const particles *p, double size, 
         if (most - least < 1e-3) energies[0][k] = u[0], energies[1][k] = u[1];
         check_value(f, isnan(u[1]) ? NAN : away / (1e-3 * fmax(fabs(u[0]), 1e-3 * size) + 1e-30),
                     "the field at %.6g %.6g %.6g is %.9g in double precision and %.9g in float: "
-                    "field_energy must not depend on precision",
-                    p->x[0][k], p->x[1][k], p->x[2][k], u[0], u[1]);
+                    "field_energy must not depend on precision%s",
+                    p->x[0][k], p->x[1][k], p->x[2][k], u[0], u[1], stand_of_prepare(s));
     }
     compare_differences(s, p, energies, f);
 }

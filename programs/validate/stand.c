@@ -349,3 +349,11 @@ const char *stand_axis(const plugmc_box *box, int d)
         {"x", "y", "z"}, {"lattice vector a", "lattice vector b", "lattice vector c"}};
     return words[box->oblique != 0][d];
 }
+
+const char *stand_of_prepare(const stand *s)
+{
+    return s->own->plugin->prepare
+               ? "; does 'prepare' change a parameter? It has the struct of double precision alone, so "
+                 "that belongs into 'configure'"
+               : "";
+}

@@ -65,6 +65,8 @@ void stand_position(stand *, const plugmc_box *, double at[3]);
 /* Fractional coordinates of a position in a periodic box, and the way back. */
 void stand_fractions(const plugmc_box *, const double r[3], double f[3]);
 void stand_at_fractions(const plugmc_box *, const double f[3], double r[3]);
+/* What to look at if only one precision is wrong; "": nothing. */
+const char *stand_of_prepare(const stand *);
 /* "x", or "lattice vector a" of an oblique box. */
 const char *stand_axis(const plugmc_box *, int d);
 /* Lattice vectors of an oblique box as large as this one, with edges nearly as long. False: there is none, since this one

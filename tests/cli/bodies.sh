@@ -160,7 +160,7 @@ test_bodies_that_cannot_be()
     no 'runs on the CPU only, but [run] device = gpu' --set run.device=gpu
     squares
     sed -i 's/^\[mover serial\]/[mover checkerboard]\ntrials = 4/' sim.ini
-    no 'supports the facets'
+    no 'supports energies of pairs'
     squares
     printf '[observable hard_pressure]\n' >>sim.ini
     no 'does not support particles with orientations'
