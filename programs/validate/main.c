@@ -24,7 +24,7 @@ static const char help[] =
     "differences, changes against whole energies, results against units and shapes, memory, crashes.\n"
     "PLUGIN is a name in the search path, or a file (./mine.so). A failed check is followed by a\n"
     "sentence that says what is wrong and what to do. A check that could not be made is printed as\n"
-    "'not covered', with the reason.\n"
+    "'not covered', with the reason. A 'warning' is about what may be meant.\n"
     "\n"
     "  FILE.ini    parameters, species and box are those of this file, which has a section for PLUGIN.\n"
     "              Without it parameters have their defaults, in a small system of two species\n"

@@ -57,6 +57,10 @@ static void compare_walkers(const stand *s, const double *before, const double *
             check_fail(f, "the energy of walker %d is not a number", w);
             continue;
         }
+        if (isinf(before[w])) {
+            check_leave(f, "the energy of walker %d is infinite where the run begins", w);
+            return;
+        }
         check_value(f, fabs(added[w] - before[w] - 1) / size,
                     "the energy of walker %d is %.9g in an array of zeros, and %.9g in an array of "
                     "ones: the energy must be added to what is in the array",

@@ -178,6 +178,13 @@ static int compare_sums(chain *c)
     plugmc_view view;
     int code = look(c, c->now, &view);
     for (int32_t w = 0; w < c->system->walkers && !code; w++) {
+        if (isinf(c->first[w])) {
+            check_leave(c->findings,
+                        "the energy of walker %d is infinite where the run begins: give FILE.ini with "
+                        "another configuration",
+                        w);
+            return code;
+        }
         const double found = c->now[w].energy - c->first[w], n = (double)c->accepted + 1;
         c->before[w] = c->now[w];
         check_value(c->findings, fabs(c->sum[w] - found) / allowed(c, w, c->sum[w], found, n),
