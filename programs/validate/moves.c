@@ -179,10 +179,11 @@ static int compare_sums(chain *c)
     int code = look(c, c->now, &view);
     for (int32_t w = 0; w < c->system->walkers && !code; w++) {
         if (isinf(c->first[w])) {
-            check_leave(c->findings,
-                        "the energy of walker %d is infinite where the run begins: give FILE.ini with "
-                        "another configuration",
-                        w);
+            check_leave(
+                c->findings,
+                "the energy of walker %d is infinite where the run begins: give FILE.ini with "
+                "another configuration",
+                w);
             return code;
         }
         const double found = c->now[w].energy - c->first[w], n = (double)c->accepted + 1;

@@ -163,7 +163,7 @@ test_bodies_that_cannot_be()
     no 'supports energies of pairs'
     squares
     printf '[observable hard_pressure]\n' >>sim.ini
-    no 'does not support particles with orientations'
+    no 'is of bodies, whose pressure body_pressure measures'
 }
 
 # Two boxes of edge 4 that share two squares: 0 and 2, or 1 and 1, of them. The ratio of probabilities is that of two in a
