@@ -96,6 +96,13 @@ static double weight_of(const chain *c, int kind, double change)
     return numbers ? change / (isfinite(kT) ? kT : 1) : c->delta;
 }
 
+/* Of a sphere, where the box itself forbids a position. */
+static bool is_outside(const plugmc_box *box, const double r[3])
+{
+    return box->domain == PLUGMC_DOMAIN_SPHERE &&
+           r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > box->radius * box->radius;
+}
+
 /* A displacement in walker w that `energies` forbids, or gives an infinite energy: that of the whole configuration must
  * be infinite, too. Before it is settled. */
 static int compare_refusal(chain *c, int32_t w, double change)
@@ -104,7 +111,8 @@ static int compare_refusal(chain *c, int32_t w, double change)
     const whole *after = &c->now[w];
     plugmc_view view, moved = {.size = sizeof moved};
     int code = look(c, c->before, &view);
-    if (code || !isfinite(c->before[w].energy)) return code;
+    if (code || !isfinite(c->before[w].energy) || is_outside(&view.box[w], *c->position))
+        return code;
     double *positions = checked(malloc(numbers * sizeof *positions)),
            *own = positions + 3 * (w * c->system->particles + c->particle);
     memcpy(positions, view.positions, numbers * sizeof *positions);

@@ -56,6 +56,10 @@ says 4 'lines.ini:11: \[potential x\] `change` gives NaN' "$folder/wrong_total.s
 printf '[run]\nsweeps = 1\n[box]\ndimension = 3\nshape = oblique\na = 8 0 0\nb = 2 8 0\nc = 1 2 8\n[species a]\ncount = 40\n[potential x]\nplugin = %s\nfault = no_whole_waves\n' "$folder/wrong_field.so" >"$work/oblique.ini"
 says 4 'the field jumps from .* where a particle leaves the periodic box along lattice vector a' "$folder/wrong_field.so" "$work/oblique.ini" --quick --device cpu
 
+# In a sphere moves out of it are refused, by the box.
+printf '[run]\nsweeps = 1\n[box]\ndimension = 3\nshape = sphere\nradius = 4\n[species a]\ncount = 40\n[potential x]\nplugin = %s\n' "$folder/wrong_field.so" >"$work/sphere.ini"
+says 0 '^passed +displacements' "$folder/wrong_field.so" "$work/sphere.ini" --quick --device cpu
+
 # A failed check, as programs read it.
 sed 's/^ *//' >"$work/x.ini" <<END
     [run]

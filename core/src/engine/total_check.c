@@ -110,7 +110,7 @@ static int64_t present(const examination *x, int32_t w)
     return n;
 }
 
-/* Of one that is there; false where nobody is. */
+/* Of one that is there; false where nobody is, and where it would leave a sphere. */
 static bool draw_move(examination *x, int32_t w, move *m)
 {
     const plugmc_system *system = &x->engine->system;
@@ -130,7 +130,10 @@ static bool draw_move(examination *x, int32_t w, move *m)
             m->to[d] += step * (0.5 + 0.5 * next_draw(x)) * (next_draw(x) < 0.5 ? -1 : 1);
     }
     plugmc_wrap(&x->boxes[w], m->to);
-    return true;
+    /* out of a sphere nothing is asked */
+    return system->box.domain != PLUGMC_DOMAIN_SPHERE ||
+           m->to[0] * m->to[0] + m->to[1] * m->to[1] + m->to[2] * m->to[2] <=
+               system->box.radius * system->box.radius;
 }
 
 static void put(examination *x, const move *m, const double at[3])
