@@ -95,6 +95,15 @@ const plugmc_parameter *subject_key(const subject *s, const char *key)
     return NULL;
 }
 
+bool subject_is_tuned(const subject *s)
+{
+    for (int k = 0; k < s->mover->move_count; k++)
+        if (s->mover->moves[k].step_unit && subject_key(s, s->mover->moves[k].target_key) &&
+            !s->mover->moves[k].limit)
+            return true;
+    return false;
+}
+
 static bool is_key_of(const char *text, const char *key)
 {
     const size_t n = strlen(key);
