@@ -41,6 +41,9 @@ static const check checks[] = {
     {"insertions and removals", check_insertions, STAND_COUNTS, DEVICE_CPU},
     {"reserved places", check_places, STAND_COUNTS, DEVICE_CPU},
     {"orbitals", check_orbitals, STAND_POSITIONS, DEVICE_CPU},
+    {"two bodies", check_bodies, STAND_POSITIONS, DEVICE_CPU},
+    {"sizes of bodies", check_body_sizes, STAND_POSITIONS, DEVICE_CPU},
+    {"paths of bodies", check_body_paths, STAND_POSITIONS, DEVICE_CPU},
     {"memory", check_memory, STAND_POSITIONS, DEVICE_CPU},
     {"GPU source", check_source, STAND_POSITIONS, DEVICE_CPU},
     {"energies on the GPU", check_on_gpu, STAND_POSITIONS, DEVICE_GPU},
@@ -117,10 +120,16 @@ static int make_check(const target *t, findings *f, void *argument)
 
 /* ---- In the parent --------------------------------------------------------------------------- */
 
-/* Orbitals have no energy that could be compared. */
+static bool is_of_bodies(const check *c)
+{
+    return c->work == check_bodies || c->work == check_body_sizes || c->work == check_body_paths;
+}
+
+/* Orbitals have no energy that could be compared, and bodies have checks of their own. */
 static bool concerns(const target *t, const check *c)
 {
     const plugmc_potential *p = t->loaded.plugin->potential;
+    if (is_of_bodies(c)) return plugmc_body_of(t->loaded.plugin) != NULL;
     return p->pair || p->field || p->total || c->work == check_orbitals || c->work == check_source;
 }
 
@@ -152,12 +161,10 @@ int validate_potential(const target *t, findings *f)
         own->check = &checks[k];
         if (deaths == MOST_DEATHS)
             check_not_covered(f, checks[k].name, "the plugin has ended %d checks already", deaths);
-        else if (!concerns(t, &checks[k]))
-            check_not_covered(f, checks[k].name,
-                              plugmc_body_of(t->loaded.plugin)
-                                  ? "it is of bodies, which each run tries before it begins"
-                                  : "it has orbitals and no energy of its own");
-        else if (checks[k].device == DEVICE_GPU && *t->why_no_gpu)
+        else if (!concerns(t, &checks[k])) {
+            if (!is_of_bodies(&checks[k]) && !plugmc_body_of(t->loaded.plugin))
+                check_not_covered(f, checks[k].name, "it has orbitals and no energy of its own");
+        } else if (checks[k].device == DEVICE_GPU && *t->why_no_gpu)
             check_not_covered(f, checks[k].name, "no GPU: %s", t->why_no_gpu);
         else {
             deaths += apart(t, f, checks[k].name, apart_patience(t), make_check, own) == APART_DIED;
@@ -165,5 +172,8 @@ int validate_potential(const target *t, findings *f)
                 deaths += apart_leaning(t, f, checks[k].name, make_check, own, &own->leans);
         }
     }
+    const plugmc_potential *p = t->loaded.plugin->potential;
+    if (plugmc_body_of(t->loaded.plugin) && !p->pair && !p->field && !p->total)
+        check_not_covered(f, "pairs, fields, many-body terms", "it is of bodies");
     return deaths == MOST_DEATHS ? 0 : check_resumed(t, system, f);
 }

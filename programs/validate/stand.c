@@ -21,8 +21,10 @@ static const struct {
 };
 
 /* Two species that differ in everything, neutral together. */
-static const char species[] = "[species a]\ncount = 36\ncharge = 1\ndiameter = 1\nmass = 1\n"
-                              "[species b]\ncount = 36\ncharge = -1\ndiameter = 0.8\nmass = 2\n";
+static const char species[] = "[species a]\ncount = %d\ncharge = 1\ndiameter = 1\nmass = 1\n"
+                              "[species b]\ncount = %d\ncharge = -1\ndiameter = 0.8\nmass = 2\n";
+/* Of each; bodies may be longer than the diameters. */
+enum { PARTICLES_EACH = 36, BODIES_EACH = 6 };
 
 const char *stand_system(int k)
 {
@@ -84,9 +86,13 @@ static const char *sampled_by(const target *t)
 
 static int read_text(const target *t, int system, ini_file *ini, report *r)
 {
-    char *text;
+    char *text, both[200];
+    const int each = t->loaded.plugin->kind == PLUGMC_POTENTIAL && plugmc_body_of(t->loaded.plugin)
+                         ? BODIES_EACH
+                         : PARTICLES_EACH;
+    snprintf(both, sizeof both, species, each, each);
     checked(asprintf(&text, "[run]\nseed = 7\nsweeps = 100\nwalkers = 2\n%s%s%s[%s %s]\n",
-                     systems[system].box, species, sampled_by(t),
+                     systems[system].box, both, sampled_by(t),
                      plugin_kind_name(t->loaded.plugin->kind), t->label) < 0
                 ? NULL
                 : text);
