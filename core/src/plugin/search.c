@@ -125,6 +125,13 @@ static void report_missing(const char *name, int kind, const char *file, int lin
     fclose(text);
     plugin_names known = plugin_list(0);
     const char *nearest = nearest_of_kind(name, kind, &known);
+    /* a path has to have a '/' */
+    const size_t n = strlen(name);
+    const bool ends = n > 3 && !strcmp(name + n - 3, ".so");
+    char here[300];
+    if (snprintf(here, sizeof here, "./%s%s", name, ends ? "" : ".so") < (int)sizeof here &&
+        access(here, R_OK) == 0)
+        nearest = here;
     report_error(r, EXIT_PLUGIN, file, line,
                  "there is no plugin '%s'%s%s%s (searched %s; plugmc list%s%s shows what is there)",
                  name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
