@@ -177,9 +177,12 @@ enum { ROLE_SAMPLED, ROLE_MEASURED };
 static const plugmc_parameter potential_table[] = {
     PLUGIN_KEY,
     {"role", PLUGMC_TYPE_CHOICE, 0, offsetof(plugin_section, sampled), "sampled", 0, 0, "",
-     "sampled|measured", "sampled: a term of -ln p; measured: only for observables", 0},
-    PLUGMC_REAL_KEY(plugin_section, coupling, "1", -1e30, 1e30, "",
-                    "factor of its energy in -ln p, for ladders; hard cores are unaffected"),
+     "sampled|measured",
+     "sampled: part of the energy that is sampled, a term of -ln p; measured: only observables see it",
+     0},
+    PLUGMC_REAL_KEY(
+        plugin_section, coupling, "1", -1e30, 1e30, "",
+        "factor of its energy in -ln p, which a ladder may vary; hard cores are unaffected"),
 };
 const plugmc_parameter ladder_table[] = {
     PLUGMC_TEXT_KEY(ladder_section, vary, NULL,

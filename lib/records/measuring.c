@@ -346,6 +346,8 @@ static int find_values(records *records, measurement *m, scene *of, uint64_t swe
     if (code) return code;
     const plugmc_observable *o = m->instance->plugin->observable;
     if (!o->measure) return code; /* it writes a trajectory alone */
+    /* so that a value that is not written is seen (check_sample) */
+    for (int64_t i = 0; i < records->engine->system.walkers * m->width; i++) m->values[i] = NAN;
     context_calling(&m->instance->context, "measure");
     watchdog_plugin_begins();
     code = o->measure(m->instance->data, &m->instance->host, view, m->values);
@@ -397,11 +399,13 @@ static int check_sample(const records *records, const measurement *m)
 {
     const quantity_record *q = &records->output.quantities[m->first_quantity];
     int64_t wrong = first_not_finite(m->values, records->engine->system.walkers * m->width), at;
-    char why[256];
+    char why[400], which[32] = "";
     if (wrong < 0) return 0;
     for (at = wrong % m->width; at >= q->length; q++) at -= q->length;
-    snprintf(why, sizeof why, "'%s' is %g in walker %lld: such a value has no average", q->name,
-             m->values[wrong], (long long)(wrong / m->width));
+    if (q->length > 1) snprintf(which, sizeof which, "value %lld of ", (long long)at);
+    snprintf(why, sizeof why, "%s'%s' is %g in walker %lld: such a value has no average%s", which,
+             q->name, m->values[wrong], (long long)(wrong / m->width),
+             isnan(m->values[wrong]) ? "; values are NaN until `measure` writes them" : "");
     return refuse_answer(m->instance, EXIT_INTERNAL, why);
 }
 

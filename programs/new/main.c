@@ -26,6 +26,7 @@ static const char help[] =
     "  potential    an energy of each pair of particles\n"
     "  field        an energy of each particle\n"
     "  total        an energy of the whole configuration\n"
+    "  body         a shape of particles that turn\n"
     "  mover        trial moves\n"
     "  observable   something that is measured\n"
     "\n"
@@ -40,8 +41,8 @@ static const struct kind {
     const char *name, *builder;
 } kinds[] = {
     {"potential", "plugmc_add_potential"}, {"field", "plugmc_add_potential"},
-    {"total", "plugmc_add_plugin"},        {"mover", "plugmc_add_plugin"},
-    {"observable", "plugmc_add_plugin"},
+    {"total", "plugmc_add_plugin"},        {"body", "plugmc_add_potential"},
+    {"mover", "plugmc_add_plugin"},        {"observable", "plugmc_add_plugin"},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -70,7 +71,7 @@ static int unknown_kind(report *r, const char *word)
     const char *near = nearest_name(word, names, KINDS);
     return report_error(r, EXIT_USAGE, NULL, 0, "plugmc new: unknown kind '%s'; %s%s%s",
                         excerpt(word).text, near ? "did you mean '" : "there are ",
-                        near ? near : "potential, field, total, mover and observable",
+                        near ? near : "potential, field, total, body, mover and observable",
                         near ? "'?" : "");
 }
 

@@ -12,9 +12,11 @@
 #include "base/crash.h"
 #include "energy/on_device.h"
 #include "plugin/answers.h"
+#include "plugin/search.h"
 #include "engine/device_choice.h"
 #include "engine/mover_offers.h"
 #include "quantum/variational_on_device.h"
+#include "engine/field_table.h"
 #include "engine/pair_table.h"
 #include "engine/refusals.h"
 #include "engine/reservoirs.h"
@@ -207,6 +209,18 @@ static void describe_instances(session *session)
     }
 }
 
+/* What a check tries is little beside what `plugmc validate` compares. */
+static void print_own_plugins(const engine *engine)
+{
+    for (int i = 0; i < engine->instance_count; i++) {
+        const instance *one = &engine->instances[i];
+        if (!plugin_is_own(one->loaded.path))
+            printf(
+                "[%s] is no plugin of this installation (%s) and is not validated here: see plugmc validate\n",
+                one->section->section->name, one->loaded.path);
+    }
+}
+
 int command_check(int argc, char **argv)
 {
     arguments a = {0};
@@ -255,8 +269,10 @@ int command_check(int argc, char **argv)
             printf("runs on the CPU (%s)\n", session.engine.device.why_no_gpu);
         print_movers(&session.engine);
         pair_table_write(stdout, &session.engine, "");
+        field_table_write(stdout, &session.engine, "");
         reservoirs_write(stdout, &session.engine, "");
         describe_instances(&session);
+        print_own_plugins(&session.engine);
         printf("%s: ready to run\n", a.asked.file);
     }
     session_close(&session);

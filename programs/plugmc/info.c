@@ -350,7 +350,7 @@ static void print_plugin_info(const loaded *l)
     print_listing(d, false);
     printf("\n%s of [%s], besides those of the core (", has_keys(d) ? "Keys" : "No keys", section);
     print_keys_of_core(d->kind);
-    fputs(has_keys(d) ? "):\n" : ").\n", stdout);
+    printf("; see plugmc info %s)%s\n", plugin_kind_name(d->kind), has_keys(d) ? ":" : ".");
     if (has_keys(d)) describe_keys(d, 0);
     fputs("\n", stdout);
     print_ini_block(d, section);

@@ -32,6 +32,10 @@ int check_many_body(const target *, stand *, findings *);
 int check_walkers(const target *, stand *, findings *);
 /* Orbitals, of potentials that offer them. */
 int check_orbitals(const target *, stand *, findings *);
+/* Bodies: two of them, their sizes, and how far one goes before it touches another one. */
+int check_bodies(const target *, stand *, findings *);
+int check_body_sizes(const target *, stand *, findings *);
+int check_body_paths(const target *, stand *, findings *);
 /* Callbacks that may not write to their struct, and memory around it. */
 int check_memory(const target *, stand *, findings *);
 /* What follows from the run around the potential. */
@@ -49,6 +53,10 @@ int check_on_gpu(const target *, stand *, findings *);
 /* A run that is resumed, against one that is not. Of potentials and observables. */
 int check_resumed(const target *, int system, findings *);
 
+/* A check that is made once more, in an oblique box: *leans is true meanwhile, which `work` has in its task. Returns whether
+ * the plugin has ended it. */
+bool apart_leaning(const target *, findings *, const char *name, apart_work *work, void *task,
+                   bool *leans);
 /* Moves particles from where a run begins, so that symmetries of a lattice hide nothing. Returns a PLUGMC_* code. */
 int scramble(stand *);
 /* Differences of an energy to both sides of a position, of growing widths. */

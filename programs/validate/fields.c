@@ -29,11 +29,9 @@ static void draw(stand *s, particles *p)
     const plugmc_box *box = &system->box;
     for (int k = 0; k < PARTICLES; k++) {
         const int32_t kind = (int32_t)stand_below(s, system->species_count);
-        double at[3] = {0, 0, 0};
-        for (int d = 0; d < box->dimension; d++)
-            at[d] = (float)(box->domain == PLUGMC_DOMAIN_SPHERE
-                                ? box->radius * stand_symmetric(s) / sqrt(box->dimension)
-                                : box->length[d] * stand_uniform(s));
+        double at[3];
+        stand_position(s, box, at);
+        for (int d = 0; d < 3; d++) at[d] = (float)at[d];
         const plugmc_particle a = particle_of(system, kind, at);
         particles_put(p, k, &a);
     }
@@ -127,8 +125,8 @@ static void compare_precisions(const stand *s, const particles *p, double size, 
         if (most - least < 1e-3) energies[0][k] = u[0], energies[1][k] = u[1];
         check_value(f, isnan(u[1]) ? NAN : away / (1e-3 * fmax(fabs(u[0]), 1e-3 * size) + 1e-30),
                     "the field at %.6g %.6g %.6g is %.9g in double precision and %.9g in float: "
-                    "field_energy must not depend on precision",
-                    p->x[0][k], p->x[1][k], p->x[2][k], u[0], u[1]);
+                    "field_energy must not depend on precision%s",
+                    p->x[0][k], p->x[1][k], p->x[2][k], u[0], u[1], stand_of_prepare(s));
     }
     compare_differences(s, p, energies, f);
 }

@@ -41,7 +41,7 @@ static finding *add(findings *f, const char *check)
     if (f->count < MOST_FINDINGS) f->count++;
     finding *now = &f->list[f->count - 1];
     *now = (finding){.worst = NAN, .limit = NAN, .begin = stop_clock()};
-    snprintf(now->check, sizeof now->check, "%s", check);
+    snprintf(now->check, sizeof now->check, "%s%s", check, f->where);
     return now;
 }
 
@@ -87,15 +87,28 @@ void check_fail(findings *f, const char *sentence, ...)
     va_end(arguments);
 }
 
-void check_leave(findings *f, const char *why, ...)
+static void leave(findings *f, int verdict, const char *why, va_list arguments)
 {
     finding *now = check_running(f);
-    va_list arguments;
     if (!now || *now->sentence) return;
-    va_start(arguments, why);
     vsnprintf(now->sentence, sizeof now->sentence, why, arguments);
+    close_check(now, verdict);
+}
+
+void check_leave(findings *f, const char *why, ...)
+{
+    va_list arguments;
+    va_start(arguments, why);
+    leave(f, CHECK_NOT_COVERED, why, arguments);
     va_end(arguments);
-    close_check(now, CHECK_NOT_COVERED);
+}
+
+void check_warn(findings *f, const char *sentence, ...)
+{
+    va_list arguments;
+    va_start(arguments, sentence);
+    leave(f, CHECK_WARNING, sentence, arguments);
+    va_end(arguments);
 }
 
 void check_end(findings *f)
@@ -116,8 +129,9 @@ void check_not_covered(findings *f, const char *check, const char *why, ...)
 
 /* ---- Output ---------------------------------------------------------------------------------- */
 
-static const char *const verdicts[] = {"running", "passed", "failed", "not covered"},
-                         *const members[] = {"running", "passed", "failed", "not_covered"};
+static const char *const verdicts[] = {"running", "passed", "failed", "not covered", "warning"},
+                         *const members[] = {"running", "passed", "failed", "not_covered",
+                                             "warning"};
 
 static void print(FILE *out, const finding *f)
 {
@@ -132,8 +146,10 @@ static void print(FILE *out, const finding *f)
 void findings_print(FILE *out, const findings *f)
 {
     for (int k = 0; k < f->count; k++) print(out, &f->list[k]);
-    fprintf(out, "%d passed, %d failed, %d not covered\n", count_of(f, CHECK_PASSED),
-            count_of(f, CHECK_FAILED), count_of(f, CHECK_NOT_COVERED));
+    fprintf(out, "%d passed, %d failed, ", count_of(f, CHECK_PASSED), count_of(f, CHECK_FAILED));
+    const int warnings = count_of(f, CHECK_WARNING);
+    if (warnings) fprintf(out, "%d warning%s, ", warnings, warnings == 1 ? "" : "s");
+    fprintf(out, "%d not covered\n", count_of(f, CHECK_NOT_COVERED));
 }
 
 void findings_json(FILE *out, const findings *f)
@@ -151,6 +167,7 @@ void findings_json(FILE *out, const findings *f)
         json_text(out, "sentence", one->sentence);
         fputc('}', out);
     }
-    fprintf(out, "], \"passed\": %d, \"failed\": %d, \"not_covered\": %d",
-            count_of(f, CHECK_PASSED), count_of(f, CHECK_FAILED), count_of(f, CHECK_NOT_COVERED));
+    fprintf(out, "], \"passed\": %d, \"failed\": %d, \"warnings\": %d, \"not_covered\": %d",
+            count_of(f, CHECK_PASSED), count_of(f, CHECK_FAILED), count_of(f, CHECK_WARNING),
+            count_of(f, CHECK_NOT_COVERED));
 }

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum verdict { CHECK_RUNS, CHECK_PASSED, CHECK_FAILED, CHECK_NOT_COVERED };
+/* A warning is about what may be meant; it does not change the exit code. */
+enum verdict { CHECK_RUNS, CHECK_PASSED, CHECK_FAILED, CHECK_NOT_COVERED, CHECK_WARNING };
 
 typedef struct finding {
     /* The check, in few words, and what it compares. */
@@ -24,6 +25,10 @@ enum { MOST_FINDINGS = 200 };
 typedef struct findings {
     finding list[MOST_FINDINGS];
     int count;
+    /* Behind the name of each check that begins, such as ", oblique box". "": nothing. */
+    char where[48];
+    /* Which of our boxes was taken. "": that of FILE.ini. */
+    char box[96];
 } findings;
 
 /* NULL: no memory. */
@@ -42,6 +47,8 @@ bool check_value(findings *, double deviation, const char *sentence, ...)
 void check_fail(findings *, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
 /* The running check turns out to be impossible here. */
 void check_leave(findings *, const char *why, ...) __attribute__((format(printf, 2, 3)));
+/* The running check ends in a warning, unless it has failed. */
+void check_warn(findings *, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
 /* The check has passed, unless it has failed or was left. */
 void check_end(findings *);
 /* A check that is not made at all. */
@@ -51,6 +58,6 @@ void check_not_covered(findings *, const char *check, const char *why, ...)
 finding *check_running(findings *);
 
 void findings_print(FILE *, const findings *);
-/* Members of one JSON object: "checks", "passed", "failed", "not_covered". */
+/* Members of one JSON object: "checks", "passed", "failed", "warnings", "not_covered". */
 void findings_json(FILE *, const findings *);
 #endif

@@ -24,7 +24,7 @@ static const char help[] =
     "differences, changes against whole energies, results against units and shapes, memory, crashes.\n"
     "PLUGIN is a name in the search path, or a file (./mine.so). A failed check is followed by a\n"
     "sentence that says what is wrong and what to do. A check that could not be made is printed as\n"
-    "'not covered', with the reason.\n"
+    "'not covered', with the reason. A 'warning' is about what may be meant.\n"
     "\n"
     "  FILE.ini    parameters, species and box are those of this file, which has a section for PLUGIN.\n"
     "              Without it parameters have their defaults, in a small system of two species\n"
@@ -210,6 +210,7 @@ static int write_json(const arguments *a, const target *t, const findings *f, re
     json_text(out, "path", t->loaded.path);
     json_text(out, "hash", t->loaded.hash);
     if (t->file) json_text(out, "file", t->file);
+    if (*f->box) json_text(out, "box", f->box);
     fprintf(out, ", \"quick\": %s, ", t->quick ? "true" : "false");
     findings_json(out, f);
     fputs("}\n", out);
@@ -223,8 +224,11 @@ static int conclude(const arguments *a, const target *t, const findings *f, repo
 {
     if (!a->json || strcmp(a->json, "-")) {
         printf("%s '%s' (%s)%s%s\n", plugin_kind_name(t->loaded.plugin->kind),
-               t->loaded.plugin->name, t->loaded.path, t->file ? ", as in " : "",
-               t->file ? t->file : "");
+               t->loaded.plugin->name, t->loaded.path,
+               t->file   ? ", as in "
+               : *f->box ? ", with default parameters, in "
+                         : "",
+               t->file ? t->file : f->box);
         findings_print(stdout, f);
     }
     const int code = a->json ? write_json(a, t, f, r) : EXIT_DONE;

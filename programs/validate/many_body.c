@@ -53,6 +53,14 @@ static void compare_walkers(const stand *s, const double *before, const double *
     const int32_t walkers = s->session.engine.system.walkers;
     for (int32_t w = 0; w < walkers; w++) {
         const double size = 1e-9 * (fabs(before[w]) + 1);
+        if (isnan(before[w])) {
+            check_fail(f, "the energy of walker %d is not a number", w);
+            continue;
+        }
+        if (isinf(before[w])) {
+            check_leave(f, "the energy of walker %d is infinite where the run begins", w);
+            return;
+        }
         check_value(f, fabs(added[w] - before[w] - 1) / size,
                     "the energy of walker %d is %.9g in an array of zeros, and %.9g in an array of "
                     "ones: the energy must be added to what is in the array",

@@ -6,6 +6,8 @@
 #include "base/crash.h"
 #include "engine/view.h"
 
+const char not_finite[] = "results are NaN or infinite: see the check 'results'";
+
 static const plugmc_measures_shares *shares_of(const subject *o)
 {
     return plugmc_offered(o->s->own->plugin, PLUGMC_MEASURES_SHARES);
@@ -51,6 +53,13 @@ int measure(subject *o, const double *positions, bool on_device, uint64_t sweep,
         shares->complete(o->s->own->data, &view, values);
     view_clear(&stage);
     return context_exit_code(&o->s->own->context, code, "measuring");
+}
+
+bool all_finite(const subject *o, const double *values)
+{
+    for (int64_t k = 0; k < o->s->session.engine.system.walkers * o->width; k++)
+        if (!isfinite(values[k])) return false;
+    return true;
 }
 
 const plugmc_quantity *quantity_at(const subject *o, int64_t k, int64_t *at)

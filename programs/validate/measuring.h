@@ -24,12 +24,16 @@ typedef struct subject {
     int reference;
 } subject;
 
+/* Why results are not compared. */
+extern const char not_finite[];
 /* Of a measurement that is repeated on a GPU. */
 enum { SWEEP_OF_REFERENCE = 5 };
 
 /* values [walkers][width], which are made NaN before. On the host, or on the device with what is there. Returns an exit
  * code. */
 int measure(subject *, const double *positions, bool on_device, uint64_t sweep, double *values);
+/* Whether all values [walkers][width] are finite. */
+bool all_finite(const subject *, const double *values);
 /* Which quantity, and which of its values (*at), is number k of a walker. */
 const plugmc_quantity *quantity_at(const subject *, int64_t k, int64_t *at);
 

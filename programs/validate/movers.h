@@ -81,6 +81,8 @@ bool subject_sweep(subject *, run *, uint64_t sweeps);
 /* Whether a sweep is expensive: a trajectory of all particles, or visits to many empty cells. It is then tried with half
  * as many walkers and a quarter of the samples. */
 bool subject_is_slow(const subject *, int dimension);
+/* Whether the core can tune the step of a move as far as the box lets it. */
+bool subject_is_tuned(const subject *);
 /* Whether the mover has a key. */
 const plugmc_parameter *subject_key(const subject *, const char *key);
 /* Whether a driver may be given a facet; movers without one get their energies from the core. */

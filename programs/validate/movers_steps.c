@@ -260,6 +260,8 @@ typedef struct displacements {
     sums sums; /* per axis; squares in the first half of the sweeps less those in the second */
     double square, largest;
     int64_t count;
+    /* Of components that are not 0: number, squares, fourth powers. */
+    double moved, second, fourth;
 } displacements;
 
 static void add_displacements(const setting *of, const memory *was, const snapshot_of_run *now,
@@ -274,6 +276,9 @@ static void add_displacements(const setting *of, const memory *was, const snapsh
             out[k] += x;
             square += x * x;
             d->largest = fmax(d->largest, fabs(x));
+            d->moved += x != 0;
+            d->second += x * x;
+            d->fourth += x * x * x * x;
         }
         out[of->dimension] += late ? -square : square;
         d->square += square / of->dimension;
@@ -317,10 +322,18 @@ static setting free_particle(subject *s, int dimension)
     return of;
 }
 
+/* Whether displacements in one trial are those of a law without a longest one, as a Gaussian: its ratio of moments is 3, that of
+ * a cube 1.8, of a disk 2, of a ball 15/7. Its width is then the step, or whatever is in proportion to it. */
+static bool is_unbounded(const displacements *d, double trials)
+{
+    return trials == 1 && d->moved * d->fourth > 2.5 * d->second * d->second;
+}
+
 /* The root mean square of a component over the step, by displacements of one walker in a sweep of `trials` trials. */
 static void judge_sizes(subject *s, const displacements *d, double trials)
 {
     const double rms = sqrt(d->square / (double)d->count);
+    if (is_unbounded(d, trials)) return;
     if (rms > 1.05 * sqrt(fmax(1, trials)))
         check_fail(
             s->findings,
@@ -336,30 +349,40 @@ static void judge_sizes(subject *s, const displacements *d, double trials)
 }
 
 /* Root mean square of a component over the step that the core has told, after equilibration in which it was tuned. */
-static bool find_size(subject *s, setting *of, double *size, double *trials)
+static bool find_size(subject *s, setting *of, double *size, double *trials, double *told)
 {
     displacements d = {.sums = sums_new(of->walkers, of->dimension + 1)};
-    const double step = of->step;
-    double told = step;
-    const bool good = displace(s, of, 100, &d, trials, &told);
-    *size = sqrt(d.square / (double)d.count) * step / told;
+    *told = of->step;
+    const bool good = displace(s, of, 100, &d, trials, told);
+    *size = sqrt(d.square / (double)d.count) * of->step / *told;
     sums_free(&d.sums);
     return good;
 }
 
-/* The core tunes the step of a particle whose moves are all accepted to the largest one, half of the edge. */
+/* The core doubles the step of a particle whose moves are all accepted, again and again, up to half of the edge. It is compared
+ * as soon as it has grown: a displacement is known but for multiples of the edge, and those of a Gaussian step of a quarter of
+ * the edge are not. */
 static void check_tuned_step(subject *s)
 {
     setting fixed = free_particle(s, 2), tuned = fixed;
-    double size[2], trials[2];
+    double size[2], trials[2], told;
+    bool there;
     fixed.target = 0;
-    tuned.equilibrate = 400;
+    fixed.step = tuned.step = 0.02 * fixed.edge;
     check_begin(s->findings, "tuned step", NAN,
                 "displacements over the step, with a step that the core has tuned and "
                 "one that it has not");
-    const bool there =
-        find_size(s, &fixed, &size[0], &trials[0]) && find_size(s, &tuned, &size[1], &trials[1]);
-    if (there && size[0] == 0 && size[1] == 0)
+    there = find_size(s, &fixed, &size[0], &trials[0], &told);
+    tuned.step = fixed.step; /* which may have been too long for it */
+    for (tuned.equilibrate = 1; there && tuned.equilibrate <= 1600; tuned.equilibrate *= 2) {
+        there = find_size(s, &tuned, &size[1], &trials[1], &told);
+        if (told > 1.5 * tuned.step) break;
+    }
+    if (there && (told <= 1.5 * tuned.step || told > 0.125 * fixed.edge))
+        check_leave(s->findings,
+                    "the step is %.3g after tuning from %.3g, which shows nothing in a box of %.3g",
+                    told, tuned.step, fixed.edge);
+    else if (there && size[0] == 0 && size[1] == 0)
         check_leave(s->findings, "the mover does not move a particle that is alone");
     else if (there && (trials[0] != 1 || trials[1] != 1))
         check_leave(s->findings,
@@ -371,15 +394,6 @@ static void check_tuned_step(subject *s)
             "step that the core has tuned: use the step that 'sweep' or the trial is given, not the parameter",
             size[0], size[1]);
     check_end(s->findings);
-}
-
-static bool is_tuned(const subject *s)
-{
-    for (int k = 0; k < s->mover->move_count; k++)
-        if (s->mover->moves[k].step_unit && subject_key(s, s->mover->moves[k].target_key) &&
-            !s->mover->moves[k].limit)
-            return true;
-    return false;
 }
 
 static void check_displacements(subject *s, int dimension)
@@ -488,6 +502,7 @@ int checks_of_steps(const target *target, findings *f, void *argument)
     check_acceptance(s);
     for (int dimension = 2; dimension <= 3; dimension++)
         if (s->family == FAMILY_POSITIONS && has_step(s, true)) check_displacements(s, dimension);
-    if (s->family == FAMILY_POSITIONS && has_step(s, true) && is_tuned(s)) check_tuned_step(s);
+    if (s->family == FAMILY_POSITIONS && has_step(s, true) && subject_is_tuned(s))
+        check_tuned_step(s);
     return 0;
 }

@@ -95,6 +95,15 @@ const plugmc_parameter *subject_key(const subject *s, const char *key)
     return NULL;
 }
 
+bool subject_is_tuned(const subject *s)
+{
+    for (int k = 0; k < s->mover->move_count; k++)
+        if (s->mover->moves[k].step_unit && subject_key(s, s->mover->moves[k].target_key) &&
+            !s->mover->moves[k].limit)
+            return true;
+    return false;
+}
+
 static bool is_key_of(const char *text, const char *key)
 {
     const size_t n = strlen(key);
@@ -215,8 +224,18 @@ bool subject_uses(const subject *s, uint32_t facet)
 
 bool subject_changes(const subject *s, uint32_t what) { return (s->mover->changes & what) != 0; }
 
-/* Whose sentence it is: messages of the core begin with its file. */
-static const char *reason(const run *r) { return r->error[0] ? r->error : "no reason is given"; }
+/* The sentence of a run, of the section that its author knows. */
+static const char *reason(const subject *s, const run *r)
+{
+    static char words[1400];
+    static const char ours[] = "[mover candidate]";
+    const char *at = strstr(r->error, ours);
+    if (!r->error[0]) return "no reason is given";
+    if (!at) return r->error;
+    snprintf(words, sizeof words, "%.*s[mover %s]%s", (int)(at - r->error), r->error,
+             s->target->label, at + strlen(ours));
+    return words;
+}
 
 /* Some movers cannot make steps as long as others. */
 static int open_with_shorter_steps(const subject *s, setting *of, run *r)
@@ -242,14 +261,24 @@ bool subject_can_open(const subject *s, setting *of)
     return !code;
 }
 
+/* With the box, in which lengths of keys may be too long. */
+static void leave_refused(subject *s, const setting *of, const run *r)
+{
+    if (of->box)
+        check_leave(s->findings, "this system is refused: %s", reason(s, r));
+    else
+        check_leave(s->findings, "this system is refused (%d dimensions, edges of %g): %s",
+                    of->dimension, of->edge, reason(s, r));
+}
+
 bool subject_open(subject *s, setting *of, run *r)
 {
     const int code = open_with_shorter_steps(s, of, r);
     if (!code) return true;
     if (code == EXIT_INPUT || code == EXIT_DEVICE)
-        check_leave(s->findings, "this system is refused: %s", reason(r));
+        leave_refused(s, of, r);
     else
-        check_fail(s->findings, "the run does not begin: %s", reason(r));
+        check_fail(s->findings, "the run does not begin: %s", reason(s, r));
     run_close(r);
     return false;
 }
@@ -259,8 +288,8 @@ bool subject_sweep(subject *s, run *r, uint64_t sweeps)
     const int code = run_sweep(r, sweeps);
     if (!code) return true;
     if (code == EXIT_INPUT || code == EXIT_DEVICE)
-        check_leave(s->findings, "this system is refused: %s", reason(r));
+        check_leave(s->findings, "this system is refused: %s", reason(s, r));
     check_fail(s->findings, "the run of a system in which the mover is all that is tried fails: %s",
-               reason(r));
+               reason(s, r));
     return false;
 }

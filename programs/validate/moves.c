@@ -9,7 +9,7 @@
 #include "checks.h"
 
 /* Made however long they take. */
-enum { LEAST_MOVES = 40, LEAST_COMPARISONS = 4 };
+enum { LEAST_MOVES = 40, LEAST_COMPARISONS = 4, MOST_REFUSALS = 20 };
 
 typedef struct chain {
     stand *stand;
@@ -21,6 +21,8 @@ typedef struct chain {
     /* [walkers]: sums of accepted changes since the beginning, and how many; energies then. */
     double *sum, *first;
     int64_t accepted;
+    /* Refused displacements that were compared. */
+    int refusals;
     /* Of one proposal. */
     double *change, delta, (*position)[3];
     int32_t particle, other, species, forbidden;
@@ -94,6 +96,47 @@ static double weight_of(const chain *c, int kind, double change)
     return numbers ? change / (isfinite(kT) ? kT : 1) : c->delta;
 }
 
+/* Of a sphere, where the box itself forbids a position. */
+static bool is_outside(const plugmc_box *box, const double r[3])
+{
+    return box->domain == PLUGMC_DOMAIN_SPHERE &&
+           r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > box->radius * box->radius;
+}
+
+/* A displacement in walker w that `energies` forbids, or gives an infinite energy: that of the whole configuration must
+ * be infinite, too. Before it is settled. */
+static int compare_refusal(chain *c, int32_t w, double change)
+{
+    const size_t numbers = 3 * (size_t)(c->system->walkers * c->system->particles);
+    const whole *after = &c->now[w];
+    plugmc_view view, moved = {.size = sizeof moved};
+    int code = look(c, c->before, &view);
+    if (code || !isfinite(c->before[w].energy) || is_outside(&view.box[w], *c->position))
+        return code;
+    double *positions = checked(malloc(numbers * sizeof *positions)),
+           *own = positions + 3 * (w * c->system->particles + c->particle);
+    memcpy(positions, view.positions, numbers * sizeof *positions);
+    memcpy(own, *c->position, 3 * sizeof *own);
+    plugmc_wrap(&view.box[w], own);
+    code = c->stand->host->view(c->stand->host->context, positions, 0, &moved);
+    moved.box = view.box;
+    moved.count = view.count;
+    if (!code) code = whole_energies(c->stand, &moved, c->now);
+    c->refusals++;
+    if (!code && after->energy < 1e30)
+        check_value(
+            c->findings, INFINITY,
+            "the change of the energy is %g when particle %lld of walker %d moves to %.6g %.6g "
+            "%.6g, %sbut the energies of the whole configurations before and after are %.9g and "
+            "%.9g: such moves would all be refused; %s",
+            change, (long long)c->particle, w, own[0], own[1], own[2],
+            c->forbidden ? "where it may not be, " : "", c->before[w].energy, after->energy,
+            stand_total(c->stand) ? "correct `change` of the many-body term, or its energy"
+                                  : "correct pair_change, or the energy");
+    free(positions);
+    return code;
+}
+
 /* A change of walker w that is decided, and compared with whole energies if `compares`. */
 static int try_change(chain *c, int kind, int32_t w, bool compares, bool *took)
 {
@@ -105,7 +148,12 @@ static int try_change(chain *c, int kind, int32_t w, bool compares, bool *took)
     if (code) return code;
     const double change = c->change[stand_term(c->stand) - c->stand->session.engine.terms];
     const double delta = weight_of(c, kind, change);
-    const bool good = !c->forbidden && isfinite(c->delta) && stand_uniform(c->stand) < 0.8;
+    const bool possible = !c->forbidden && isfinite(c->delta),
+               own = c->forbidden ? c->system->term_count == 1 : isinf(change);
+    if (!possible && own && compares && kind == PLUGMC_DISPLACED && c->refusals < MOST_REFUSALS)
+        code = compare_refusal(c, w, change);
+    if (code) return code;
+    const bool good = possible && stand_uniform(c->stand) < 0.8;
     *took = good && (delta <= 0 || stand_uniform(c->stand) < exp(-delta));
     const int64_t taken = *took ? 0 : -1;
     code = hamiltonian_settle(c->h, host, &p, &taken);
@@ -138,6 +186,14 @@ static int compare_sums(chain *c)
     plugmc_view view;
     int code = look(c, c->now, &view);
     for (int32_t w = 0; w < c->system->walkers && !code; w++) {
+        if (isinf(c->first[w])) {
+            check_leave(
+                c->findings,
+                "the energy of walker %d is infinite where the run begins: give FILE.ini with "
+                "another configuration",
+                w);
+            return code;
+        }
         const double found = c->now[w].energy - c->first[w], n = (double)c->accepted + 1;
         c->before[w] = c->now[w];
         check_value(c->findings, fabs(c->sum[w] - found) / allowed(c, w, c->sum[w], found, n),
@@ -185,19 +241,6 @@ static int64_t one_of(chain *c, int32_t w, int32_t species)
     return n < 1 ? -1 : c->system->first[species] + stand_below(c->stand, n);
 }
 
-static void position_in_box(chain *c, int32_t w)
-{
-    const plugmc_box *box = &c->h->walkers[w].now.box;
-    double f[3], *to = *c->position;
-    for (int d = 0; d < 3; d++) f[d] = stand_uniform(c->stand), to[d] = 0;
-    if (box->domain == PLUGMC_DOMAIN_SPHERE)
-        for (int d = 0; d < box->dimension; d++)
-            to[d] = box->radius * (2 * f[d] - 1) / sqrt(box->dimension);
-    else
-        for (int k = 0; k < box->dimension; k++)
-            for (int d = 0; d < box->dimension; d++) to[d] += f[k] * box->vector[k][d];
-}
-
 static bool draw_displacement(chain *c, int32_t w, int *kind)
 {
     const configuration *now = &c->h->walkers[w].now;
@@ -231,7 +274,7 @@ static bool draw_insertion(chain *c, int32_t w, int *kind)
         if (c->system->species_count < 2) return false;
         c->species = (s + 1) % c->system->species_count;
     }
-    position_in_box(c, w);
+    stand_position(c->stand, &c->h->walkers[w].now.box, *c->position);
     return choice == 0 || c->particle >= 0;
 }
 
@@ -313,6 +356,27 @@ static int ask_trials(chain *c, double *out, int trials)
     return code;
 }
 
+/* Why a change with what is kept is not that after `start`: sums of doubles are rounded in the order of moves, to 1e-16 of
+ * the energy each time; what is off by more has been forgotten. */
+static void compare_kept(chain *c, const double *kept, const double *anew, int trials)
+{
+    for (int k = 0; k < trials; k++) {
+        const whole *now = &c->now[k % c->system->walkers];
+        const double away = fabs(kept[k] - anew[k]);
+        if (!memcmp(&kept[k], &anew[k], sizeof *kept)) continue;
+        check_fail(
+            c->findings,
+            "a trial move changes the energy by %.17g with what `settle` has kept, and by %.17g "
+            "after `start` with the same positions, which a resumed run calls: %s",
+            kept[k], anew[k],
+            away <= 1e-11 * (now->size + fabs(kept[k]))
+                ? "sums are rounded otherwise in another order of moves; add up integers "
+                  "(llrint(ldexp(x, 40))), whose sum does not depend on it, or save sums by `archive`"
+                : "that is more than the rounding of doubles; `settle` has to keep all that `change` has "
+                  "computed, the sums as well as the position, and `start` to set all of it");
+    }
+}
+
 /* A resumed run calls `start`, and one that nothing disturbs goes on with what `settle` has kept: both must make the
  * same chain, bit for bit. */
 int check_kept(const target *t, stand *s, findings *f)
@@ -343,15 +407,9 @@ int check_kept(const target *t, stand *s, findings *f)
     if (!code) code = ask_trials(&c, kept, TRIALS);
     if (!code) code = hamiltonian_start_totals(c.h, s->host);
     if (!code) code = ask_trials(&c, anew, TRIALS);
-    for (int k = 0; k < TRIALS && !code; k++)
-        if (memcmp(&kept[k], &anew[k], sizeof *kept))
-            check_fail(
-                f,
-                "a trial move changes the energy by %.17g with what `settle` has kept, and by %.17g "
-                "after `start` with the same positions, which a resumed run calls: add up integers "
-                "(llrint(ldexp(x, 40))), whose sum does not depend on the order of moves, or save "
-                "sums by `archive`",
-                kept[k], anew[k]);
+    plugmc_view view;
+    if (!code) code = look(&c, c.now, &view);
+    if (!code) compare_kept(&c, kept, anew, TRIALS);
     end(&c);
     return code;
 }

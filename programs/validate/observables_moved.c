@@ -36,7 +36,7 @@ static int reference(subject *o, const double *positions, double *values, bool *
     double *again = checked(malloc(width_of(o) * sizeof *again + 8));
     int code = measure(o, positions, false, 5, values);
     if (!code) code = measure(o, positions, false, 6, again);
-    *drawn = !code && first_other(o, values, again, 1e-9) >= 0;
+    *drawn = !code && all_finite(o, values) && first_other(o, values, again, 1e-9) >= 0;
     free(again);
     return code;
 }
@@ -49,77 +49,131 @@ static const char *not_comparable(const subject *o)
 
 /* ---- A configuration that moves as a whole ------------------------------------------------------- */
 
-/* How far all particles of all walkers can go along d before the first one leaves the box, back and forth. */
+/* How far all particles of all walkers can go along vector d before the first one leaves the box, back and forth, in parts of
+ * the vector. */
 static void find_room(const subject *o, const double *positions, int d, double room[2])
 {
     const plugmc_system *system = system_of(o);
-    double least = INFINITY, most = 0;
+    double least = INFINITY, most = 0, part[3];
     for (int64_t k = 0; k < system->walkers * system->particles; k++) {
-        least = fmin(least, positions[3 * k + d]);
-        most = fmax(most, positions[3 * k + d]);
+        stand_fractions(&system->box, positions + 3 * k, part);
+        least = fmin(least, part[d]);
+        most = fmax(most, part[d]);
     }
     room[0] = -0.99 * least;
-    room[1] = 0.99 * (system->box.length[d] - most);
+    room[1] = 0.99 * (1 - most);
 }
 
 static void shift(const subject *o, const double *from, int d, double by, double *to)
 {
     const plugmc_system *system = system_of(o);
     for (int64_t k = 0; k < system->walkers * system->particles; k++) {
-        memcpy(to + 3 * k, from + 3 * k, 3 * sizeof *to);
-        to[3 * k + d] += by;
+        for (int e = 0; e < 3; e++) to[3 * k + e] = from[3 * k + e] + by * system->box.vector[d][e];
         plugmc_wrap(&system->box, to + 3 * k);
     }
 }
 
+/* Away from both faces along d, so that there is room. */
+static void squeeze(const subject *o, double *positions, int d)
+{
+    const plugmc_system *system = system_of(o);
+    for (int64_t k = 0; k < system->walkers * system->particles; k++) {
+        double part[3], *at = positions + 3 * k;
+        stand_fractions(&system->box, at, part);
+        for (int e = 0; e < 3; e++) at[e] += (0.2 - 0.4 * part[d]) * system->box.vector[d][e];
+    }
+}
+
+/* What has been seen of configurations that move as a whole. */
+typedef struct shifts {
+    int compared;
+    /* Results are random; are no numbers; change within the box, and there is a warning about it. */
+    bool drawn, not_finite, placed;
+    char warning[600];
+} shifts;
+
+static void note_place(const subject *o, int d, double by, const double *values,
+                       const double *other, shifts *seen)
+{
+    const int64_t at = first_other(o, values, other, 1e-6);
+    int64_t i;
+    if (at < 0 || seen->placed) return;
+    const plugmc_quantity *q = quantity_at(o, at % o->width, &i);
+    seen->placed = true;
+    snprintf(
+        seen->warning, sizeof seen->warning,
+        "value %lld of '%s' in walker %lld changes from %.9g to %.9g when all particles are shifted "
+        "together by %.3g along %s, within the box; is that meant? A position in the box does not matter "
+        "in a homogeneous system: look at squares of complex sums (re^2 + im^2), and at sums that are "
+        "not set to 0 for each walker and each value",
+        (long long)i, q->name, (long long)(at / o->width), values[at], other[at],
+        by * system_of(o)->box.length[d], stand_axis(&system_of(o)->box, d));
+}
+
 /* Results that stay as long as no particle leaves the box depend on separations alone, so they may not change when one
- * does. Particles are away from all faces at first, so that there is room, if results can be had with them so near to
- * each other. */
+ * does. Particles are squeezed at first, if results can be had with them so near to each other. */
 static int try_direction(subject *o, int d, bool squeezed, double *values, double *other,
-                         findings *f, int *compared)
+                         findings *f, shifts *seen)
 {
     const plugmc_system *system = system_of(o);
     const size_t numbers = 3 * (size_t)(system->walkers * system->particles);
-    const double edge = system->box.length[d];
     double *positions = checked(malloc(2 * numbers * sizeof *positions)),
            *moved = positions + numbers, room[2];
     bool drawn;
     memcpy(positions, o->positions, numbers * sizeof *positions);
-    for (size_t k = (size_t)d; k < numbers && squeezed; k += 3)
-        positions[k] = 0.2 * edge + 0.6 * positions[k];
+    if (squeezed) squeeze(o, positions, d);
     find_room(o, positions, d, room);
     int code = reference(o, positions, values, &drawn);
-    bool stays = !code && !drawn;
+    const bool numbered = !code && all_finite(o, values);
+    bool stays = numbered && !drawn;
+    seen->drawn |= drawn && numbered;
+    seen->not_finite |= !code && !numbered;
     for (int k = 0; k < SHIFTS && stays && !code; k++) {
-        shift(o, positions, d, room[0] + (room[1] - room[0]) * k / (SHIFTS - 1), moved);
+        const double by = room[0] + (room[1] - room[0]) * k / (SHIFTS - 1);
+        shift(o, positions, d, by, moved);
         code = measure(o, moved, false, 5, other);
         stays = !code && first_other(o, values, other, 1e-6) < 0;
+        if (!code && !stays) note_place(o, d, by, values, other, seen);
     }
     for (int k = 1; k <= SHIFTS && stays && !code; k++) {
-        shift(o, positions, d, room[1] + 0.137 * k * (edge - room[1]), moved);
+        shift(o, positions, d, room[1] + 0.137 * k * (1 - room[1]), moved);
         code = measure(o, moved, false, 5, other);
         const int64_t at = code ? -1 : first_other(o, values, other, 1e-6);
         int64_t i;
-        *compared += 1;
+        seen->compared += 1;
         if (at < 0) continue;
         const plugmc_quantity *q = quantity_at(o, at % o->width, &i);
         check_fail(
             f,
-            "value %lld of '%s' in walker %lld is %.9g, also when the configuration moves along %c "
+            "value %lld of '%s' in walker %lld is %.9g, also when the configuration moves along %s "
             "within the box, but %.9g when particles leave it there and enter it on the other "
-            "side: take the nearest image of each separation (plugmc_separate)",
-            (long long)i, q->name, (long long)(at / o->width), values[at], "xyz"[d], other[at]);
+            "side: take the nearest image of each separation (plugmc_separate); of waves, let a whole number "
+            "be in the box: component e of k is 2 pi sum_d n_d inverse[e][d] with integers n_d",
+            (long long)i, q->name, (long long)(at / o->width), values[at],
+            stand_axis(&system->box, d), other[at]);
     }
     free(positions);
     return code;
+}
+
+/* Why nothing was compared. */
+static void conclude_shifts(const shifts *seen, findings *f)
+{
+    if (seen->placed)
+        check_warn(f, "%s", seen->warning);
+    else if (seen->not_finite && !seen->compared)
+        check_leave(f, "%s", not_finite);
+    else if (seen->drawn && !seen->compared)
+        check_leave(f, "results change with the number of the sweep, as random numbers do");
 }
 
 int check_shifted(subject *o, findings *f)
 {
     const plugmc_box *box = &system_of(o)->box;
     const char *why = not_comparable(o);
-    int code = 0, compared = 0;
-    if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->oblique) why = "the box is not rectangular";
+    shifts seen = {0};
+    int code = 0;
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC) why = "the box is not periodic";
     if (why) {
         check_not_covered(f, "across the faces", "%s", why);
         return 0;
@@ -132,12 +186,11 @@ int check_shifted(subject *o, findings *f)
     o->s->own->context.tried = true; /* overlaps may be refused */
     for (int d = 0; d < box->dimension; d++) {
         if (box->closed[d]) continue;
-        code = try_direction(o, d, true, values, other, f, &compared);
-        if (code) code = try_direction(o, d, false, values, other, f, &compared);
+        code = try_direction(o, d, true, values, other, f, &seen);
+        if (code) code = try_direction(o, d, false, values, other, f, &seen);
     }
     o->s->own->context.tried = false;
-    if (!code && !compared)
-        check_leave(f, "results depend on where the configuration is, or on random numbers");
+    if (!code) conclude_shifts(&seen, f);
     if (code) check_leave(f, "it refuses such configurations");
     check_end(f);
     free(values);

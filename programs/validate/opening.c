@@ -1,4 +1,4 @@
-/* Which system a plugin is tested in. */
+/* Which system a plugin is tested in, and checks that are made in an oblique box as well. */
 #include <math.h>
 #include <string.h>
 
@@ -52,6 +52,7 @@ int find_system(const target *t, findings *f, apart_work *open, void *task, int 
         *number = k;
         const int code = apart(t, f, "opens", apart_patience(t), open, task);
         if (code == 0) *system = k;
+        if (code == 0 && !t->file) snprintf(f->box, sizeof f->box, "%s", stand_system(k));
         if (code == 0 || code == APART_DIED) return 0;
         f->count = before;
         if (k == 0) {
@@ -62,4 +63,25 @@ int find_system(const target *t, findings *f, apart_work *open, void *task, int 
         if (t->file && (k == 1 || t->loaded.plugin->kind != PLUGMC_POTENTIAL)) break;
     }
     return conclude(t, f, first_code, first);
+}
+
+bool apart_leaning(const target *t, findings *f, const char *name, apart_work *work, void *task,
+                   bool *leans)
+{
+    const int first = f->count;
+    *leans = true;
+    strcpy(f->where, ", oblique box");
+    const bool died = apart(t, f, name, apart_patience(t), work, task) == APART_DIED;
+    *leans = false;
+    *f->where = 0;
+    for (int k = first; k < f->count; k++) {
+        finding *now = &f->list[k];
+        const size_t used = strlen(now->sentence);
+        if (now->verdict == CHECK_FAILED)
+            snprintf(
+                now->sentence + used, sizeof now->sentence - used,
+                ". This is in [box] shape = oblique; a plugin that is not for it has to refuse it in "
+                "'configure' or 'prepare' (host->system->box.oblique)");
+    }
+    return died;
 }

@@ -24,7 +24,8 @@ static int ask_core(stand *s, findings *f, core_check *test, const char *name, c
     context_calling(&s->own->context, "range");
     const bool good = test(&s->session.engine.system, stand_term(s), (sentence){why, sizeof why});
     crash_called();
-    if (!good) check_fail(f, "%s%s", why, advice);
+    if (!good)
+        check_fail(f, "%s%s%s", why, advice, strstr(why, "in single") ? stand_of_prepare(s) : "");
     check_end(f);
     return 0;
 }

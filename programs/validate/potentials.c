@@ -41,16 +41,27 @@ static const check checks[] = {
     {"insertions and removals", check_insertions, STAND_COUNTS, DEVICE_CPU},
     {"reserved places", check_places, STAND_COUNTS, DEVICE_CPU},
     {"orbitals", check_orbitals, STAND_POSITIONS, DEVICE_CPU},
+    {"two bodies", check_bodies, STAND_POSITIONS, DEVICE_CPU},
+    {"sizes of bodies", check_body_sizes, STAND_POSITIONS, DEVICE_CPU},
+    {"paths of bodies", check_body_paths, STAND_POSITIONS, DEVICE_CPU},
     {"memory", check_memory, STAND_POSITIONS, DEVICE_CPU},
     {"GPU source", check_source, STAND_POSITIONS, DEVICE_CPU},
     {"energies on the GPU", check_on_gpu, STAND_POSITIONS, DEVICE_GPU},
 };
+
+/* Made once more in an oblique box, if that of the run is not: the plugin itself may take images there, or the inverse
+ * matrix. Faces of fields are not: a trap about the middle of the box jumps there, and is right in the box of its author. */
+static int (*const leaning[])(const target *, stand *, findings *) = {
+    check_total_faces, check_displacements, check_forces, check_virials};
 
 /* What a child is asked, and its answer. */
 typedef struct task {
     const check *check;
     int system;
     heard heard;
+    /* The check is made in a box with these vectors. */
+    bool leans;
+    double vectors[3][3];
 } task;
 
 /* ---- In the child ---------------------------------------------------------------------------- */
@@ -62,6 +73,7 @@ static int try_to_open(const target *t, findings *f, void *argument)
     check_begin(f, "opens", NAN, "the plugin can be configured and prepared in a run");
     const int code = stand_open(t, own->system, STAND_POSITIONS, DEVICE_CPU, &s);
     own->heard = s.heard;
+    own->leans = !code && stand_lean(&s.session.engine.system.box, own->vectors);
     if (!code) stand_close(&s);
     if (!code) check_end(f);
     return code;
@@ -87,7 +99,9 @@ static int make_check(const target *t, findings *f, void *argument)
     const task *own = argument;
     const check *c = own->check;
     stand s;
-    int code = stand_open(t, own->system, c->changes, c->device, &s);
+    const stand_change change = {.edge = 1, .vectors = own->leans ? own->vectors : NULL};
+    int code = own->leans ? stand_open_changed(t, own->system, c->changes, change, &s)
+                          : stand_open(t, own->system, c->changes, c->device, &s);
     if (code) {
         check_not_covered(f, c->name, "%s", heard_or(&s.heard, "the run could not be prepared"));
         return 0;
@@ -106,11 +120,31 @@ static int make_check(const target *t, findings *f, void *argument)
 
 /* ---- In the parent --------------------------------------------------------------------------- */
 
-/* Orbitals have no energy that could be compared. */
+static bool is_of_bodies(const check *c)
+{
+    return c->work == check_bodies || c->work == check_body_sizes || c->work == check_body_paths;
+}
+
+/* Orbitals have no energy that could be compared, and bodies have checks of their own. */
 static bool concerns(const target *t, const check *c)
 {
     const plugmc_potential *p = t->loaded.plugin->potential;
+    if (is_of_bodies(c)) return plugmc_body_of(t->loaded.plugin) != NULL;
     return p->pair || p->field || p->total || c->work == check_orbitals || c->work == check_source;
+}
+
+/* Of pairs the core takes the images, and a field is given no box. */
+static bool uses_box(const target *t)
+{
+    const plugmc_potential *p = t->loaded.plugin->potential;
+    return p->total || (p->pair && p->pair->functions & PLUGMC_PAIR_POSITIONS);
+}
+
+static bool is_leaning(const check *c)
+{
+    for (size_t k = 0; k < sizeof leaning / sizeof *leaning; k++)
+        if (leaning[k] == c->work) return true;
+    return false;
 }
 
 int validate_potential(const target *t, findings *f)
@@ -120,20 +154,26 @@ int validate_potential(const target *t, findings *f)
     const int code = find_system(t, f, try_to_open, own, &own->system, &own->heard, &system);
     if (system < 0) return code;
     own->system = system;
+    const bool leans = own->leans && uses_box(t);
+    own->leans = false;
     int deaths = 0;
     for (size_t k = 0; k < sizeof checks / sizeof *checks; k++) {
         own->check = &checks[k];
         if (deaths == MOST_DEATHS)
             check_not_covered(f, checks[k].name, "the plugin has ended %d checks already", deaths);
-        else if (!concerns(t, &checks[k]))
-            check_not_covered(f, checks[k].name,
-                              plugmc_body_of(t->loaded.plugin)
-                                  ? "it is of bodies, which each run tries before it begins"
-                                  : "it has orbitals and no energy of its own");
-        else if (checks[k].device == DEVICE_GPU && *t->why_no_gpu)
+        else if (!concerns(t, &checks[k])) {
+            if (!is_of_bodies(&checks[k]) && !plugmc_body_of(t->loaded.plugin))
+                check_not_covered(f, checks[k].name, "it has orbitals and no energy of its own");
+        } else if (checks[k].device == DEVICE_GPU && *t->why_no_gpu)
             check_not_covered(f, checks[k].name, "no GPU: %s", t->why_no_gpu);
-        else if (apart(t, f, checks[k].name, apart_patience(t), make_check, own) == APART_DIED)
-            deaths++;
+        else {
+            deaths += apart(t, f, checks[k].name, apart_patience(t), make_check, own) == APART_DIED;
+            if (leans && is_leaning(&checks[k]) && f->list[f->count - 1].verdict == CHECK_PASSED)
+                deaths += apart_leaning(t, f, checks[k].name, make_check, own, &own->leans);
+        }
     }
+    const plugmc_potential *p = t->loaded.plugin->potential;
+    if (plugmc_body_of(t->loaded.plugin) && !p->pair && !p->field && !p->total)
+        check_not_covered(f, "pairs, fields, many-body terms", "it is of bodies");
     return deaths == MOST_DEATHS ? 0 : check_resumed(t, system, f);
 }

@@ -88,6 +88,8 @@ typedef struct task {
     char folder[64];
 } task;
 
+static const char *input_name(const target *t) { return t->file ? t->file : "input"; }
+
 /* Sections as a text, with movers, and an output file in our folder. */
 static int write_input(const target *t, const task *own, char **text, report *r)
 {
@@ -112,12 +114,41 @@ static int write_input(const target *t, const task *own, char **text, report *r)
     return code;
 }
 
-static void tell(findings *f, plugmc_engine *e, int code)
+/* A sentence that begins with a line of our text, "FILE:LINE: ", with the line of FILE.ini that ini_write names at the end of
+ * that line; without file and line where there is none. */
+static const char *with_own_line(const target *t, const char *text, const char *name,
+                                 const char *sentence, char out[1200])
 {
+    const size_t n = strlen(name);
+    char *end;
+    if (strncmp(sentence, name, n) || sentence[n] != ':') return sentence;
+    const long line = strtol(sentence + n + 1, &end, 10);
+    if (strncmp(end, ": ", 2)) return sentence;
+    for (long k = 1; k < line && text; k++) {
+        text = strchr(text, '\n');
+        if (text) text++;
+    }
+    const size_t length = text ? strcspn(text, "\n") : 0;
+    const char *mark = length ? memrchr(text, ';', length) : NULL;
+    const int rest = mark ? (int)(text + length - mark) - 2 : 0;
+    if (!t->file || rest <= 0 || !memchr(mark, ':', (size_t)rest)) return end + 2;
+    snprintf(out, 1200, "%.*s%s", rest, mark + 2, end);
+    return out;
+}
+
+static const char *error_of(const target *t, const char *text, plugmc_engine *e, char out[1200])
+{
+    return with_own_line(t, text, input_name(t), plugmc_engine_error(e), out);
+}
+
+static void tell(const target *t, const char *text, findings *f, plugmc_engine *e, int code)
+{
+    char words[1200];
+    const char *why = error_of(t, text, e, words);
     if (code == EXIT_PLUGIN || code == EXIT_INTERNAL)
-        check_fail(f, "%s", plugmc_engine_error(e));
+        check_fail(f, "%s", why);
     else
-        check_leave(f, "such a run is not possible: %s", plugmc_engine_error(e));
+        check_leave(f, "such a run is not possible: %s", why);
 }
 
 /* One run; half of it is in the file if `saves`. */
@@ -125,24 +156,25 @@ static int run(const target *t, const char *text, int64_t sweeps, bool saves, ru
                findings *f)
 {
     plugmc_engine *e = checked(plugmc_engine_new());
-    int code = plugmc_engine_open_text(e, t->file ? t->file : "input", text);
+    int code = plugmc_engine_open_text(e, input_name(t), text);
     if (!code) code = plugmc_engine_sweep(e, sweeps);
     if (!code && saves) code = plugmc_engine_checkpoint(e);
     if (!code && o) code = note(e, t, o);
-    if (code) tell(f, e, code);
+    if (code) tell(t, text, f, e, code);
     plugmc_engine_close(e);
     return code;
 }
 
-static int resume(const target *t, const task *own, int64_t sweeps, run_results *o, findings *f)
+static int resume(const target *t, const task *own, const char *text, int64_t sweeps,
+                  run_results *o, findings *f)
 {
-    char path[128];
+    char path[128], words[1200];
     snprintf(path, sizeof path, "%s/run.h5", own->folder);
     plugmc_engine *e = checked(plugmc_engine_new());
     int code = plugmc_engine_resume(e, path);
     if (!code) code = plugmc_engine_sweep(e, sweeps);
     if (!code) code = note(e, t, o);
-    if (code) check_fail(f, "a run cannot be resumed: %s", plugmc_engine_error(e));
+    if (code) check_fail(f, "a run cannot be resumed: %s", error_of(t, text, e, words));
     plugmc_engine_close(e);
     return code;
 }
@@ -162,7 +194,7 @@ static int compare_runs(const target *t, findings *f, void *argument)
     if (code) check_leave(f, "%s", heard_or(&heard, "no input for it"));
     if (!code) code = run(t, text, 2 * half, false, &straight, f);
     if (!code) code = run(t, text, half, true, NULL, f);
-    if (!code) code = resume(t, own, half, &resumed, f);
+    if (!code) code = resume(t, own, text, half, &resumed, f);
     if (!code) compare(&straight, &resumed, f);
     check_end(f);
     free_run_results(&straight), free_run_results(&resumed), free(text);

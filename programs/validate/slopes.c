@@ -262,11 +262,14 @@ static int look_along(stand *s, copy *c, int32_t w, int64_t i, int d, double *su
     const plugmc_box *box = &c->view.box[w];
     const double *at = c->positions + 3 * (w * s->session.engine.system.particles + i);
     const double places[4] = {1e-7, 0.02, 1 - 1e-7, 0.98};
+    double part[3];
     int code = PLUGMC_OK;
+    stand_fractions(box, at, part);
     for (int k = 0; k < 10 && !code; k++) {
-        double to[3] = {at[0], at[1], at[2]};
+        double to[3];
         whole out;
-        to[d] = box->length[d] * (k < 4 ? places[k] : (k - 3.5) / 6);
+        part[d] = k < 4 ? places[k] : (k - 3.5) / 6;
+        stand_at_fractions(box, part, to);
         code = ask_one(s, c, w, i, to, sums, &out);
         u[k] = sums[w];
     }
@@ -279,9 +282,9 @@ int check_total_faces(const target *t, stand *s, findings *f)
     const plugmc_system *system = &s->session.engine.system;
     const plugmc_box *box = &system->box;
     copy now;
-    if (!stand_total(s) || box->domain != PLUGMC_DOMAIN_PERIODIC || box->oblique) {
+    if (!stand_total(s) || box->domain != PLUGMC_DOMAIN_PERIODIC) {
         check_not_covered(f, "many-body term at faces",
-                          stand_total(s) ? "the box is not rectangular"
+                          stand_total(s) ? "the box is not periodic"
                                          : "there is no many-body term");
         return 0;
     }
@@ -303,15 +306,30 @@ int check_total_faces(const target *t, stand *s, findings *f)
         if (code || !isfinite(most - least)) continue;
         check_value(
             f, fabs(u[2] - u[0]) / (1e-3 * (most - least) + 1e-9 * fabs(u[0]) + 1e-12),
-            "the energy jumps from %.9g to %.9g where a particle leaves the periodic box along %c "
-            "and enters it on the other side: take the nearest image of each separation",
-            u[2], u[0], "xyz"[d]);
+            "the energy jumps from %.9g to %.9g where a particle leaves the periodic box along %s "
+            "and enters it on the other side: take the nearest image of each separation, or let a whole "
+            "number of waves be in the box: component e of k is 2 pi sum_d n_d inverse[e][d]",
+            u[2], u[0], stand_axis(box, d));
     }
     free_copy(&now), free(sums);
     return code;
 }
 
 /* ---- Virials --------------------------------------------------------------------------------- */
+
+/* Of an oblique box not a vector is stretched but a direction, which the virial is along. */
+static void stretch(plugmc_box *box, int d, double factor)
+{
+    for (int i = 0; i < 3; i++) {
+        double square = 0;
+        box->vector[i][d] *= factor;
+        box->inverse[d][i] /= factor;
+        for (int e = 0; e < 3; e++) square += box->vector[i][e] * box->vector[i][e];
+        if (box->oblique) box->length[i] = sqrt(square);
+    }
+    if (!box->oblique) box->length[d] *= factor;
+    box->volume *= factor;
+}
 
 /* Energies of all walkers with direction d stretched: box and positions. */
 static int stretched(stand *s, const copy *now, int d, double factor, copy *to, plugmc_box *boxes)
@@ -321,7 +339,7 @@ static int stretched(stand *s, const copy *now, int d, double factor, copy *to, 
     factors[d] = factor;
     for (int32_t w = 0; w < system->walkers; w++) {
         boxes[w] = now->view.box[w];
-        plugmc_scale_box(&boxes[w], factors);
+        stretch(&boxes[w], d, factor);
         for (int64_t i = 0; i < system->particles; i++)
             for (int e = 0; e < 3; e++) {
                 const int64_t k = 3 * (w * system->particles + i) + e;
@@ -350,9 +368,6 @@ static double virial_of_pairs(const stand *s, const copy *now, int32_t w, int d)
 static const char *no_virial(const stand *s, bool of_total)
 {
     const plugmc_pair *pair = stand_pair(s);
-    plugmc_view none = {0};
-    (void)none;
-    if (s->session.engine.system.box.oblique) return "the box is oblique";
     if (stand_field(s)) return "a field has no virial";
     if (pair && pair->functions & PLUGMC_PAIR_POSITIONS) return "it depends on positions";
     if (pair && (!PLUGMC_HAS(pair, derivatives) || !pair->derivatives))

@@ -10,19 +10,25 @@
 #include "initial/initial.h"
 #include "plugin/descriptor.h"
 
-static const char *const systems[] = {
-    "[box]\nshape = rectangle\ndimension = 3\nlx = 7.2\nly = 7.6\nlz = 8\n",
-    "[box]\nshape = rectangle\ndimension = 2\nlx = 12\nly = 13\n",
-    "[box]\nshape = sphere\ndimension = 3\nradius = 5\n",
+static const struct {
+    const char *box, *words;
+} systems[] = {
+    {"[box]\nshape = rectangle\ndimension = 3\nlx = 7.2\nly = 7.6\nlz = 8\n",
+     "a periodic box in three dimensions, 7.2 x 7.6 x 8"},
+    {"[box]\nshape = rectangle\ndimension = 2\nlx = 12\nly = 13\n",
+     "a periodic box in two dimensions, 12 x 13"},
+    {"[box]\nshape = sphere\ndimension = 3\nradius = 5\n", "a sphere of radius 5"},
 };
 
 /* Two species that differ in everything, neutral together. */
-static const char species[] = "[species a]\ncount = 36\ncharge = 1\ndiameter = 1\nmass = 1\n"
-                              "[species b]\ncount = 36\ncharge = -1\ndiameter = 0.8\nmass = 2\n";
+static const char species[] = "[species a]\ncount = %d\ncharge = 1\ndiameter = 1\nmass = 1\n"
+                              "[species b]\ncount = %d\ncharge = -1\ndiameter = 0.8\nmass = 2\n";
+/* Of each; bodies may be longer than the diameters. */
+enum { PARTICLES_EACH = 36, BODIES_EACH = 6 };
 
 const char *stand_system(int k)
 {
-    return k < (int)(sizeof systems / sizeof *systems) ? systems[k] : NULL;
+    return k < (int)(sizeof systems / sizeof *systems) ? systems[k].words : NULL;
 }
 
 /* ---- Input ----------------------------------------------------------------------------------- */
@@ -80,9 +86,13 @@ static const char *sampled_by(const target *t)
 
 static int read_text(const target *t, int system, ini_file *ini, report *r)
 {
-    char *text;
+    char *text, both[200];
+    const int each = t->loaded.plugin->kind == PLUGMC_POTENTIAL && plugmc_body_of(t->loaded.plugin)
+                         ? BODIES_EACH
+                         : PARTICLES_EACH;
+    snprintf(both, sizeof both, species, each, each);
     checked(asprintf(&text, "[run]\nseed = 7\nsweeps = 100\nwalkers = 2\n%s%s%s[%s %s]\n",
-                     systems[system], species, sampled_by(t),
+                     systems[system].box, both, sampled_by(t),
                      plugin_kind_name(t->loaded.plugin->kind), t->label) < 0
                 ? NULL
                 : text);
@@ -196,13 +206,25 @@ static int make_hamiltonian(stand *s)
     return context_exit_code(s->host->context, code, "loading the configuration");
 }
 
-static void change_box(box_section *box, double edge)
+/* *vectors [3][3] are those of the box, if it is oblique then. */
+static void change_box(box_section *box, const stand_change *change, double (*vectors)[3])
 {
-    box->lx *= edge, box->ly *= edge, box->lz *= edge;
-    box->radius *= edge;
-    const double volume = pow(edge, (double)box->dimension);
+    const plugmc_list *own[3] = {&box->a, &box->b, &box->c};
+    const bool oblique =
+        change->vectors || (own[0]->count == 3 && own[1]->count == 3 && own[2]->count == 3);
+    const double volume = pow(change->edge, (double)box->dimension);
+    for (int k = 0; k < 9 && oblique; k++)
+        vectors[k / 3][k % 3] = change->edge * (change->vectors ? change->vectors[k / 3][k % 3]
+                                                                : own[k / 3]->values[k % 3]);
+    box->lx *= change->edge, box->ly *= change->edge, box->lz *= change->edge;
+    box->radius *= change->edge;
     box->density /= volume;
     box->packing_fraction /= volume;
+    if (!oblique) return;
+    box->lx = box->ly = box->lz = box->density = box->packing_fraction = 0;
+    box->a = (plugmc_list){.values = vectors[0], .count = 3};
+    box->b = (plugmc_list){.values = vectors[1], .count = 3};
+    box->c = (plugmc_list){.values = vectors[2], .count = 3};
 }
 
 static int open_run(const target *t, int system, enum stand_changes changes, int device,
@@ -227,8 +249,10 @@ static int open_run(const target *t, int system, enum stand_changes changes, int
     snprintf(temperature, sizeof temperature, "run.temperature=%.17g", change.temperature);
     if (!code && change.temperature > 0)
         code = ini_set(&engine->config.ini, temperature, engine->report);
+    if (!code && change.vectors)
+        code = ini_set(&engine->config.ini, "box.shape=oblique", engine->report);
     if (!code) code = config_read(&engine->config, engine->report);
-    if (!code) change_box(&engine->config.box, change.edge);
+    if (!code) change_box(&engine->config.box, &change, s->vectors);
     if (!code) code = session_open(&s->session);
     if (!code) code = session_prepare(&s->session);
     if (!code) code = initial_begin(engine);
@@ -285,4 +309,57 @@ double stand_reach(const plugmc_box *box)
     if (box->domain == PLUGMC_DOMAIN_SPHERE) return 2 * box->radius;
     for (int d = 0; d < box->dimension; d++) reach = fmin(reach, box->length[d]);
     return 0.5 * reach;
+}
+
+/* ---- Positions ------------------------------------------------------------------------------- */
+
+void stand_fractions(const plugmc_box *box, const double r[3], double f[3])
+{
+    for (int d = 0; d < 3; d++) {
+        f[d] = 0;
+        for (int e = 0; e < 3; e++) f[d] += r[e] * box->inverse[e][d];
+    }
+}
+
+void stand_at_fractions(const plugmc_box *box, const double f[3], double r[3])
+{
+    for (int e = 0; e < 3; e++) {
+        r[e] = 0;
+        for (int d = 0; d < box->dimension; d++) r[e] += f[d] * box->vector[d][e];
+    }
+}
+
+void stand_position(stand *s, const plugmc_box *box, double at[3])
+{
+    double f[3] = {0, 0, 0};
+    for (int d = 0; d < 3; d++) at[d] = 0;
+    for (int d = 0; d < box->dimension; d++) f[d] = stand_uniform(s);
+    if (box->domain != PLUGMC_DOMAIN_SPHERE) stand_at_fractions(box, f, at);
+    for (int d = 0; d < box->dimension && box->domain == PLUGMC_DOMAIN_SPHERE; d++)
+        at[d] = box->radius * (2 * f[d] - 1) / sqrt(box->dimension);
+}
+
+bool stand_lean(const plugmc_box *box, double vectors[3][3])
+{
+    /* Of edges. No two are alike, and the inverse is not symmetric; ranges of nearly half of the box still fit. */
+    static const double along[3][3] = {{1, 0, 0}, {0.17, 1, 0}, {0.11, -0.13, 1}};
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->oblique || box->dimension != 3) return false;
+    for (int d = 0; d < 3; d++)
+        for (int e = 0; e < 3; e++) vectors[d][e] = along[d][e] * box->length[e];
+    return true;
+}
+
+const char *stand_axis(const plugmc_box *box, int d)
+{
+    static const char *const words[2][3] = {
+        {"x", "y", "z"}, {"lattice vector a", "lattice vector b", "lattice vector c"}};
+    return words[box->oblique != 0][d];
+}
+
+const char *stand_of_prepare(const stand *s)
+{
+    return s->own->plugin->prepare
+               ? "; does 'prepare' change a parameter? It has the struct of double precision alone, so "
+                 "that belongs into 'configure'"
+               : "";
 }

@@ -21,9 +21,11 @@ typedef struct stand {
     bool has_energy;
     /* State of our random numbers. */
     uint64_t draws;
+    /* Of an oblique box, which its input refers to. */
+    double vectors[3][3];
 } stand;
 
-/* The systems that are tried where there is no FILE.ini, from 0. NULL after the last one. */
+/* The boxes that are tried where there is no FILE.ini, from 0, in words. NULL after the last one. */
 const char *stand_system(int k);
 /* The input of a run of the plugin: `system` is a number of stand_system. Movers are left out, where the plugin is a
  * potential; of FILE.ini other potentials too if `system` is 0, and none of them if it is 1, as ions may need a core.
@@ -32,11 +34,18 @@ int stand_input(const target *, int system, enum stand_changes, ini_file *, repo
 /* Opens the run, up to its initial state, without tests of pairs. `device`: DEVICE_CPU or DEVICE_GPU. Returns an exit
  * code; stand.heard has the sentences. Call stand_close in any case. */
 int stand_open(const target *, int system, enum stand_changes, int device, stand *);
-/* What is otherwise in the run, on the CPU: another temperature (0: the same); edges multiplied by `edge`; so many more places for particles of each species; a key with another value (NULL: none). */
+/* What is otherwise in the run, on the CPU. */
 typedef struct stand_change {
-    double temperature, edge;
+    /* 0: the same. */
+    double temperature;
+    /* Edges are multiplied by it. */
+    double edge;
+    /* So many more places for particles of each species. */
     int places;
+    /* A key with another value. NULL: none. */
     const char *assignment;
+    /* Vectors [3][3] of an oblique box instead of the box of the run. NULL: its own box. */
+    const double (*vectors)[3];
 } stand_change;
 int stand_open_changed(const target *, int system, enum stand_changes, stand_change, stand *);
 void stand_close(stand *);
@@ -51,6 +60,18 @@ int64_t stand_below(stand *, int64_t n);
 double stand_clock(void);
 /* Mean distance of particles of walker w, length. */
 double stand_distance(const plugmc_system *, const plugmc_box *);
+/* Anywhere in the box; in a sphere anywhere in the cube within it. */
+void stand_position(stand *, const plugmc_box *, double at[3]);
+/* Fractional coordinates of a position in a periodic box, and the way back. */
+void stand_fractions(const plugmc_box *, const double r[3], double f[3]);
+void stand_at_fractions(const plugmc_box *, const double f[3], double r[3]);
+/* What to look at if only one precision is wrong; "": nothing. */
+const char *stand_of_prepare(const stand *);
+/* "x", or "lattice vector a" of an oblique box. */
+const char *stand_axis(const plugmc_box *, int d);
+/* Lattice vectors of an oblique box as large as this one, with edges nearly as long. False: there is none, since this one
+ * is not rectangular, or not in three dimensions. */
+bool stand_lean(const plugmc_box *, double vectors[3][3]);
 /* How far two particles may be apart: half of the shortest edge, or the diameter of a sphere; length. */
 double stand_reach(const plugmc_box *);
 

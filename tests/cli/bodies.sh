@@ -220,7 +220,7 @@ test_bodies_that_cannot_be()
     no 'on the CPU only, but [run] device = gpu' --set run.device=gpu
     squares
     sed -i 's/^\[mover serial\]/[mover checkerboard]\ntrials = 4/' sim.ini
-    no 'supports the facets'
+    no 'supports energies of pairs'
     squares
     printf '[observable hard_pressure]\n' >>sim.ini
     no 'is of bodies, whose pressure body_pressure measures'

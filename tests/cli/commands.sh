@@ -57,6 +57,19 @@ test_check()
     must check sim.ini --set species.count=20000000
 }
 
+# Where fields are least, and plugins that are not the installation's.
+test_check_of_a_field_of_ones_own()
+{
+    disks
+    change 's/^.mover checkerboard./[mover serial]/; s/^.observable hard_pressure./[observable energy]/'
+    change "s|^\[mover|[potential bowl]\nplugin = $TEST_PLUGINS/bowl.so\ncentre = 3\nstiffness = 2\n&|"
+    must check sim.ini
+    expect_output "field on                  least energy (kT) and where"
+    grep -Eq '^[a-z]+ +[0-9.]+e-[01][0-9] +at (3|3\.000|2\.9999?|3\.0001) ' "$out" || fail "expected the lowest point"
+    expect_output "[potential bowl] is no plugin of this installation ("
+    [ "$(grep -c 'is no plugin of this installation' "$out")" = 1 ] || fail "expected one such plugin"
+}
+
 # The files in the folder of plugins, whatever they are, without ".so".
 plugins()
 {

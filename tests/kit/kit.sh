@@ -62,6 +62,7 @@ kind() {
 step_potential() { kind potential; }
 step_field() { kind field; }
 step_total() { kind total; }
+step_body() { kind body; }
 step_mover() { kind mover; }
 step_observable() { kind observable; }
 
@@ -110,6 +111,7 @@ step_faults() {
     fault field '0.5 \* a.diameter' '0.4 * a.diameter'
     fault total 'virial\[3 \* w + d\] -= ' 'virial[3 * w + d] -= 1.05 * '
     fault total 'forces\[3 \* j + d\] += ' 'forces[3 * j + d] += 0.8 * '
+    fault body 'h + h \* c + w \* d' 'h + 0.8 * (h * c + w * d)'
     fault mover '^    return 1;' '    trial->log_factor = 0.05; return 1;'
     fault observable 'far / d->width' 'far / d->width + 0.05'
 }
@@ -126,7 +128,7 @@ step_names() {
     done
     refused 2 "there is a plugin 'hard_sphere' already" plugmc new potential hard_sphere
     refused 2 "did you mean 'observable'?" plugmc new observabel mine
-    refused 2 "there are potential, field, total, mover and observable" plugmc new x mine
+    refused 2 "there are potential, field, total, body, mover and observable" plugmc new x mine
     refused 2 "expected KIND NAME" plugmc new potential
     mkdir mine
     refused 2 "'mine' is there already" plugmc new potential mine

@@ -40,6 +40,26 @@ says 0 '^passed +law: hard pair, 2 dimensions' serial --quick --device cpu --see
 printf '[run]\nsweeps = 1\n[box]\ndimension = 3\nlx = 5\n[species a]\ncount = 20\n[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 2.5\n' >"$work/half.ini"
 says 0 '^passed +other boxes' lennard_jones "$work/half.ini" --quick --device cpu
 
+# Without a file: which box was taken.
+says 0 "^potential 'hard_disk' .*, with default parameters, in a periodic box in (two|three) dimensions" hard_disk --quick --device cpu
+
+# What may be meant is a warning, and no failure.
+printf '[run]\nsweeps = 1\nwalkers = 2\n[box]\ndimension = 3\nlx = 7\n[species a]\ncount = 60\n[potential lennard_jones]\nepsilon = 0.5\nsigma = 0.8\ncutoff = 2\n[mover serial]\nstep = 0.3\n[observable x]\nplugin = %s\nfault = difference_of_squares\n' "$folder/wrong_observable.so" >"$work/squares.ini"
+says 0 '^warning +across the faces' "$folder/wrong_observable.so" "$work/squares.ini" --quick --device cpu
+says 0 'when all particles are shifted together by .* is that meant' "$folder/wrong_observable.so" "$work/squares.ini" --quick --device cpu
+
+# Sentences have the lines of the file, also those of runs whose input is another text.
+printf '[run]\nsweeps = 1\n\n[box]\ndimension = 3\nlx = 7\n\n[species a]\ncount = 40\n\n[potential x]\nplugin = %s\nfault = nan_change\n' "$folder/wrong_total.so" >"$work/lines.ini"
+says 4 'lines.ini:11: \[potential x\] `change` gives NaN' "$folder/wrong_total.so" "$work/lines.ini" --quick --device cpu
+
+# Faces of an oblique box.
+printf '[run]\nsweeps = 1\n[box]\ndimension = 3\nshape = oblique\na = 8 0 0\nb = 2 8 0\nc = 1 2 8\n[species a]\ncount = 40\n[potential x]\nplugin = %s\nfault = no_whole_waves\n' "$folder/wrong_field.so" >"$work/oblique.ini"
+says 4 'the field jumps from .* where a particle leaves the periodic box along lattice vector a' "$folder/wrong_field.so" "$work/oblique.ini" --quick --device cpu
+
+# In a sphere moves out of it are refused, by the box.
+printf '[run]\nsweeps = 1\n[box]\ndimension = 3\nshape = sphere\nradius = 4\n[species a]\ncount = 40\n[potential x]\nplugin = %s\n' "$folder/wrong_field.so" >"$work/sphere.ini"
+says 0 '^passed +displacements' "$folder/wrong_field.so" "$work/sphere.ini" --quick --device cpu
+
 # A failed check, as programs read it.
 sed 's/^ *//' >"$work/x.ini" <<END
     [run]

@@ -35,7 +35,9 @@ enum {
     NO_IMAGES,
     EVERY_SECOND,
     FIRST_BOX,
-    ONE_HISTORY
+    ONE_HISTORY,
+    TRANSPOSED,
+    DIFFERENCE_OF_SQUARES
 };
 enum { MOMENTS = 3 };
 #ifndef WRONG_FOLLOWS
@@ -85,6 +87,21 @@ static void misdeeds(moments *m, const plugmc_view *view)
     if (is(m, WRITES_POSITIONS)) ((double *)(size_t)view->positions)[0] = 0;
 }
 
+/* |S|^2 of one wave, of the vector k_e = 2 pi sum_d n_d inverse[e][d] with n = (0, 1, 0). */
+static double structure_of(const moments *m, const plugmc_box *box, const double *r, int64_t n)
+{
+    double re = 0, im = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double phase = 0;
+        for (int e = 0; e < 3; e++)
+            phase += 2 * M_PI * r[3 * i + e] *
+                     (is(m, TRANSPOSED) ? box->inverse[1][e] : box->inverse[e][1]);
+        re += cos(phase);
+        im += sin(phase);
+    }
+    return is(m, DIFFERENCE_OF_SQUARES) ? re * re - im * im : re * re + im * im;
+}
+
 /* Of separations or shares alone, which do not depend on where the configuration is. */
 static int measure_distances(moments *m, const plugmc_host *host, const plugmc_view *view,
                              double *values)
@@ -101,6 +118,7 @@ static int measure_distances(moments *m, const plugmc_host *host, const plugmc_v
             if (is(m, EVERY_SECOND) && 2 * r[3 * i] < edge) sum += i % system->species_count;
             if (is(m, FIRST_BOX) || is(m, ONE_HISTORY)) sum += cos(2 * M_PI * part);
         }
+        if (m->fault >= TRANSPOSED) sum = structure_of(m, &view->box[w], r, n);
         for (int k = 0; k < MOMENTS; k++) out[k] = k + 1;
         out[MOMENTS] = is(m, ONE_HISTORY) ? sum - m->before : sum;
         m->before = sum;
@@ -161,7 +179,7 @@ static const plugmc_parameter table[] = {
         "none|first_walker_alone|last_value_missing|nan_result|sums_not_cleared|far_behind|one_behind|"
         "writes_positions|other_names|nan_axis|equal_axis|unknown_unit|forgets|exits|endless|null_pointer|"
         "random_derived|shape_0|fails_silently|nothing|behind_derived|late_exit|unset_member|"
-        "first_walker_for_all|narrow_cells|no_images|every_second|first_box|one_history",
+        "first_walker_for_all|narrow_cells|no_images|every_second|first_box|one_history|transposed|difference_of_squares",
         "what is wrong"),
 };
 

@@ -32,7 +32,10 @@ enum {
     FIRST_WAVE,
     FLOAT_SUM,
     NO_IMAGES,
-    PLACES
+    PLACES,
+    NAN_CHANGE,
+    INFINITE_CHANGE,
+    STALE_SUM
 };
 
 typedef struct total_state {
@@ -164,6 +167,7 @@ static int start(void *instance, const plugmc_view *view)
     const size_t walkers = (size_t)plugmc_walkers_of(view, system);
     if (is(s, NO_START) && s->started) return PLUGMC_OK;
     s->started = 1;
+    if (is(s, STALE_SUM)) s->drift = 0;
     memcpy(s->now, view->positions, 3 * sizeof(double) * walkers * (size_t)system->particles);
     memcpy(s->count, view->count, sizeof *s->count * walkers * (size_t)system->species_count);
     memcpy(s->box, view->box, sizeof *s->box * walkers);
@@ -200,6 +204,9 @@ static int change(void *instance, int32_t walker, int64_t particle, const double
     begin_trial(s, walker);
     memcpy(s->then + 3 * particle, position, 3 * sizeof(double));
     double difference = compare(s, walker);
+    if (is(s, NAN_CHANGE)) difference = sqrt(-1 - difference * difference);
+    if (is(s, INFINITE_CHANGE)) difference = INFINITY;
+    if (is(s, STALE_SUM)) difference += 1e-6 * s->drift;
     if (is(s, FLOAT_SUM)) difference += 1e-6 * (double)s->sum[walker] * position[0];
     if (is(s, HALF_CHANGE)) difference *= 0.5;
     if (is(s, SLIGHTLY_WRONG)) difference *= 1.1;
@@ -235,7 +242,7 @@ static int settle(void *instance, int32_t walker, int accepted)
 {
     total_state *s = instance;
     const plugmc_system *system = s->host->system;
-    if (is(s, FORGETS) && accepted) s->drift += 1e-3;
+    if ((is(s, FORGETS) || is(s, STALE_SUM)) && accepted) s->drift += 1e-3;
     for (int64_t i = 0; i < system->particles && accepted && is(s, FLOAT_SUM); i++)
         s->sum[walker] += (float)(s->then[3 * i] - s->now[3 * (system->particles * walker + i)]);
     if (!(accepted || is(s, SETTLES_REJECTED)) || is(s, NO_SETTLE)) return PLUGMC_OK;
@@ -275,7 +282,7 @@ static const plugmc_parameter table[] = {
         "none|half_change|no_settle|large_forces|settles_rejected|assigns|neighbouring_walker|first_box|"
         "wrong_virial|no_start|change_adds_up|wrong_sign_of_forces|wrong_removal|behind_allocated|"
         "null_pointer|endless|exits|nan_energy|forgets|fails_silently|slightly_wrong|"
-        "over_temperature|first_wave|float_sum|no_images|places",
+        "over_temperature|first_wave|float_sum|no_images|places|nan_change|infinite_change|stale_sum",
         "what is wrong"),
 };
 

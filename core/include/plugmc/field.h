@@ -32,6 +32,8 @@ PLUGMC_FN void plugmc_field_slopes(const parameters *p, plugmc_position r, plugm
 }
 
 #if PLUGMC_HOST
+#include "plugmc/state.h" /* PLUGMC_CHANGED_BOX, which a field that belongs to the first box refuses */
+
 static PLUGMC_TARGETS int64_t plugmc_field_energy(const void *instance,
                                                   const plugmc_particles *particles, double *energy)
 {

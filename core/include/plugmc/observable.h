@@ -75,7 +75,8 @@ typedef struct plugmc_observable {
     int32_t on_device; /* 1: measure accepts views in device memory */
     /* Quantity number `index`, counted from 0; returns 0 after the last. Called after prepare. */
     int (*quantity)(void *instance, int index, plugmc_quantity *out);
-    /* values [walkers][sum of lengths], host memory: the quantities one after another. */
+    /* values [walkers][sum of lengths], host memory: the quantities one after another. All of them are to be
+     * written; they are NaN before. */
     int (*measure)(void *instance, const plugmc_host *, const plugmc_view *, double *values);
     /* PLUGMC_CHANGED_*: what, besides positions, may differ from the beginning of the run, because the observable
      * reads boxes or counts from the view. It is refused together with a mover that changes anything else. */

@@ -49,9 +49,10 @@ static const char *facet_words(const plugmc_plugin *plugin, char words[96])
 {
     const plugmc_potential *p = plugin->potential;
     words[0] = 0;
-    const char *names[] = {
-        p->pair ? "pair" : NULL, p->field ? "field" : NULL, p->total ? "total" : NULL,
-        plugmc_orbitals_of(plugin) ? "orbitals" : NULL, plugmc_body_of(plugin) ? "body" : NULL};
+    const char *names[] = {p->pair ? "an energy of pairs" : NULL, p->field ? "a field" : NULL,
+                           p->total ? "a many-body term" : NULL,
+                           plugmc_orbitals_of(plugin) ? "orbitals" : NULL,
+                           plugmc_body_of(plugin) ? "energies of orientations" : NULL};
     for (int i = 0; i < PLUGMC_COUNT(names); i++)
         if (names[i])
             snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "",
@@ -64,11 +65,11 @@ static const char *uses_words(uint32_t needs, char words[96])
     static const struct {
         uint32_t bit;
         const char *name;
-    } uses[] = {{PLUGMC_USES_PAIR, "pair"},
-                {PLUGMC_USES_FIELD, "field"},
-                {PLUGMC_USES_TOTAL, "total"},
+    } uses[] = {{PLUGMC_USES_PAIR, "energies of pairs"},
+                {PLUGMC_USES_FIELD, "fields"},
+                {PLUGMC_USES_TOTAL, "many-body terms"},
                 {PLUGMC_USES_ORBITALS, "orbitals"},
-                {PLUGMC_USES_BODY, "body"}};
+                {PLUGMC_USES_BODY, "bodies"}};
     words[0] = 0;
     for (int i = 0; i < PLUGMC_COUNT(uses); i++)
         if (needs & uses[i].bit)
@@ -131,8 +132,8 @@ const char *misfit_of_term(const engine *engine, uint32_t needs, const plugmc_te
     const plugmc_potential *p = term->plugin->potential;
     char has[96], can[96];
     if (!can_sample(needs, term->plugin))
-        return say(words, "supports the facets %s, but potential '%s' has %s",
-                   uses_words(needs, can), term->label, facet_words(term->plugin, has));
+        return say(words, "supports %s, but potential '%s' has %s", uses_words(needs, can),
+                   term->label, facet_words(term->plugin, has));
     if (lacks_range(engine, needs, term))
         return say(words, "needs potentials of finite range, but the range of '%s' is infinite",
                    term->label);

@@ -116,7 +116,8 @@ static int match_bodies(const engine *engine)
             continue;
         const int code =
             report_error(engine->report, EXIT_INPUT, instance->context.file, instance->context.line,
-                         "[%s] does not support particles with orientations, as bodies are",
+                         "[%s] does not support particles with orientations, as bodies are (an "
+                         "observable that does says .follows = PLUGMC_CHANGED_ORIENTATION)",
                          instance->section->section->name);
         if (!first_error) first_error = code;
     }

@@ -4,6 +4,7 @@
  *   change    is the difference of two energies of whole configurations
  *   settle    of a move that is not taken leaves things as they are: the same change again; after one that
  *             is taken the way back has the opposite change
+ *             A change is infinite where an energy of the whole configuration is, and a number elsewhere
  *   forces    are the differences of energies; a potential may give none
  *
  * The energy of a configuration takes about as long as a sweep of trial moves. Some of them are asked for
@@ -97,7 +98,8 @@ static int start(examination *x)
 typedef struct move {
     int32_t walker;
     int64_t particle;
-    double from[3], to[3];
+    double from[3], to[3], change;
+    bool taken;
 } move;
 
 static int64_t present(const examination *x, int32_t w)
@@ -108,7 +110,7 @@ static int64_t present(const examination *x, int32_t w)
     return n;
 }
 
-/* Of one that is there; false where nobody is. */
+/* Of one that is there; false where nobody is, and where it would leave a sphere. */
 static bool draw_move(examination *x, int32_t w, move *m)
 {
     const plugmc_system *system = &x->engine->system;
@@ -128,7 +130,10 @@ static bool draw_move(examination *x, int32_t w, move *m)
             m->to[d] += step * (0.5 + 0.5 * next_draw(x)) * (next_draw(x) < 0.5 ? -1 : 1);
     }
     plugmc_wrap(&x->boxes[w], m->to);
-    return true;
+    /* out of a sphere nothing is asked */
+    return system->box.domain != PLUGMC_DOMAIN_SPHERE ||
+           m->to[0] * m->to[0] + m->to[1] * m->to[1] + m->to[2] * m->to[2] <=
+               system->box.radius * system->box.radius;
 }
 
 static void put(examination *x, const move *m, const double at[3])
@@ -137,61 +142,98 @@ static void put(examination *x, const move *m, const double at[3])
            3 * sizeof *at);
 }
 
+/* Beyond it a double is as good as infinite. */
+#define HUGE_ENERGY 1e30
+
 /* What two numbers may differ by that should be one: the totals of meshes are not exact, and energies of
- * whole configurations are rounded. */
+ * whole configurations are rounded. One that is infinite is another one than any that is not. */
 static bool are_near(const examination *x, int32_t w, double a, double b)
 {
     const double whole = fabs(x->before[w]), each = whole / (double)(present(x, w) + 1);
-    if (!isfinite(a) || !isfinite(b)) return true; /* not here: engine/not_a_number.h */
+    if (!isfinite(a) || !isfinite(b)) return a == b || fmin(fabs(a), fabs(b)) > HUGE_ENERGY;
     return fabs(a - b) <= 0.02 * fmax(fabs(a), fabs(b)) + 2e-3 * each + 1e-9 * whole + 1e-12;
 }
 
-/* A move that is not taken, the same again, taken, and asked about the way back. `energy` of before is
- * known. *good: nothing is wrong. */
+/* A move that is not taken, the same again, taken, and asked about the way back. One to where nothing can be is not taken:
+ * changes from there mean nothing. */
+static int try_move(examination *x, move *m, bool *good)
+{
+    double again, back = 0;
+    const int32_t w = m->walker;
+    int code = ask_change(x, w, m->particle, m->to, &m->change);
+    if (!code) code = settle(x, w, 0);
+    if (!code && isnan(m->change)) {
+        *good = why_not(
+            x->why,
+            "`change` gives NaN when particle %lld of walker %d moves from %.6g %.6g %.6g to "
+            "%.6g %.6g %.6g",
+            (long long)m->particle, w, m->from[0], m->from[1], m->from[2], m->to[0], m->to[1],
+            m->to[2]);
+        return code;
+    }
+    if (!code) code = ask_change(x, w, m->particle, m->to, &again);
+    m->taken = isfinite(m->change);
+    if (!code) code = settle(x, w, m->taken);
+    if (!code && m->taken) code = ask_change(x, w, m->particle, m->from, &back);
+    if (!code && m->taken) code = settle(x, w, 0);
+    if (code) return code;
+    put(x, m, m->to);
+    if (!are_near(x, w, m->change, again))
+        *good =
+            why_not(x->why,
+                    "the energy changes by %.9g when particle %lld of walker %d moves, but by "
+                    "%.9g when the same move is evaluated again after a rejection: `settle` must "
+                    "not change anything after a rejection",
+                    m->change, (long long)m->particle, w, again);
+    else if (m->taken && !are_near(x, w, again, -back))
+        *good = why_not(x->why,
+                        "the energy changes by %.9g when particle %lld of walker %d moves, "
+                        "but by %.9g when it moves back: `settle` must keep the accepted "
+                        "position",
+                        again, (long long)m->particle, w, back);
+    return PLUGMC_OK;
+}
+
+/* The change of a move with the energy of before and the one that there is now, of its walker. */
+static void compare_energies(examination *x, const move *m, bool *good)
+{
+    const int32_t w = m->walker;
+    const double found = x->energy[w] - x->before[w];
+    if (isnan(x->energy[w]))
+        *good = why_not(
+            x->why,
+            "the energy of the whole configuration of walker %d is NaN when particle %lld has "
+            "moved to %.6g %.6g %.6g",
+            w, (long long)m->particle, m->to[0], m->to[1], m->to[2]);
+    else if (!are_near(x, w, m->change, found))
+        *good =
+            why_not(x->why,
+                    "`change` says %.9g when particle %lld of walker %d moves, but the energies "
+                    "of the whole configurations before and after %s %.9g%s",
+                    m->change, (long long)m->particle, w,
+                    m->taken ? "differ by" : "are finite and differ by", found,
+                    m->taken ? "" : ": all such moves would be refused");
+}
+
+/* One move of each walker. `before` is known. *good: nothing is wrong. */
 static int try_moves(examination *x, bool *good)
 {
     move moves[MOST_WALKERS];
-    double first[MOST_WALKERS], again, back;
     int made = 0, code = PLUGMC_OK;
-    for (int32_t w = 0; w < x->walkers && !code; w++) {
-        move *m = &moves[made];
-        if (!draw_move(x, w, m)) continue;
-        code = ask_change(x, w, m->particle, m->to, &first[made]);
-        if (!code) code = settle(x, w, 0);
-        if (!code) code = ask_change(x, w, m->particle, m->to, &again);
-        if (!code) code = settle(x, w, 1);
-        if (!code) code = ask_change(x, w, m->particle, m->from, &back);
-        if (!code) code = settle(x, w, 0);
-        if (code) return code;
-        put(x, m, m->to);
-        if (!are_near(x, w, first[made], again))
-            *good = why_not(
-                x->why,
-                "the energy changes by %.9g when particle %lld of walker %d moves, but by "
-                "%.9g when the same move is evaluated again after a rejection: `settle` must "
-                "not change anything after a rejection",
-                first[made], (long long)m->particle, w, again);
-        else if (!are_near(x, w, again, -back))
-            *good = why_not(x->why,
-                            "the energy changes by %.9g when particle %lld of walker %d moves, "
-                            "but by %.9g when it moves back: `settle` must keep the accepted "
-                            "position",
-                            again, (long long)m->particle, w, back);
-        made++;
-        if (!*good) return PLUGMC_OK;
+    for (int32_t w = 0; w < x->walkers && !code && *good; w++) {
+        if (!isfinite(x->before[w]) || !draw_move(x, w, &moves[made])) continue;
+        code = try_move(x, &moves[made++], good);
     }
+    if (code || !*good) return code;
     if (made) code = ask_energy(x, x->energy, NULL);
     for (int k = 0; k < made && !code && *good; k++) {
-        const int32_t w = moves[k].walker;
-        const double found = x->energy[w] - x->before[w];
-        if (!are_near(x, w, first[k], found))
-            *good = why_not(
-                x->why,
-                "`change` says %.9g when particle %lld of walker %d moves, but the energies "
-                "of the whole configurations before and after differ by %.9g",
-                first[k], (long long)moves[k].particle, w, found);
+        const move *m = &moves[k];
+        compare_energies(x, m, good);
+        if (m->taken)
+            x->before[m->walker] = x->energy[m->walker];
+        else
+            put(x, m, m->from);
     }
-    memcpy(x->before, x->energy, sizeof *x->energy * (size_t)x->walkers);
     return code;
 }
 
@@ -380,6 +422,13 @@ static int examine_within(examination *x, bool *good)
 {
     const double begin = stop_clock();
     int code = choose_walkers(x);
+    for (int32_t w = 0; w < x->walkers && !code && *good; w++)
+        if (isnan(x->before[w]))
+            *good =
+                why_not(x->why,
+                        "the energy of the whole configuration of walker %d is NaN where the run "
+                        "begins",
+                        w);
     for (int round = 0; round < MOST_ROUNDS && !code && *good && gives_forces(x); round++) {
         code = try_forces(x, good);
         if (stop_clock() - begin > BUDGET / 2) break;

@@ -56,6 +56,24 @@ static void free_folders(folders *f)
     free(f->paths);
 }
 
+/* Without links. */
+static bool is_below(const char *folder, const char *file)
+{
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    const size_t n = real ? strlen(real) : 0;
+    const bool below = n && !strncmp(file, real, n) && file[n] == '/';
+    free(real);
+    return below;
+}
+
+bool plugin_is_own(const char *path)
+{
+    char *beside = folder_of_program(), *file = realpath(path, NULL);
+    const bool own = file && (is_below(beside, file) || is_below(PLUGMC_PLUGIN_FOLDER, file));
+    free(beside), free(file);
+    return own;
+}
+
 void plugin_path_print(FILE *out)
 {
     folders f = search_path();
@@ -107,6 +125,13 @@ static void report_missing(const char *name, int kind, const char *file, int lin
     fclose(text);
     plugin_names known = plugin_list(0);
     const char *nearest = nearest_of_kind(name, kind, &known);
+    /* a path has to have a '/' */
+    const size_t n = strlen(name);
+    const bool ends = n > 3 && !strcmp(name + n - 3, ".so");
+    char here[300];
+    if (snprintf(here, sizeof here, "./%s%s", name, ends ? "" : ".so") < (int)sizeof here &&
+        access(here, R_OK) == 0)
+        nearest = here;
     report_error(r, EXIT_PLUGIN, file, line,
                  "there is no plugin '%s'%s%s%s (searched %s; plugmc list%s%s shows what is there)",
                  name, nearest ? "; did you mean '" : "", nearest ? nearest : "",

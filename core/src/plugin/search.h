@@ -14,6 +14,8 @@
  * or memory are exhausted. */
 int plugin_load(const char *name, int kind, const char *file, int line, loaded *out, report *);
 
+/* Whether a plugin lies where those of this program are, in a build tree or an installation. */
+bool plugin_is_own(const char *path);
 /* Path of the first NAME.so in the search path, malloc'ed, or NULL. */
 char *find_plugin(const char *name);
 /* Sorted names of all plugins of a kind in the search path, for `list` and for suggestions. Kind 0: all files that

@@ -26,7 +26,8 @@ enum {
     RANK,
     NOT_A_NUMBER,
     INFINITE,
-    CODE
+    CODE,
+    UNWRITTEN
 };
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
@@ -67,7 +68,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 {
     const int lie = ((babble *)instance)->lie;
     (void)view;
-    for (int32_t w = 0; w < host->system->walkers; w++)
+    for (int32_t w = 0; w < host->system->walkers && lie != UNWRITTEN; w++)
         values[w] = lie == NOT_A_NUMBER ? NAN : lie == INFINITE ? INFINITY : 1;
     return lie == CODE ? -7 : PLUGMC_OK;
 }
@@ -76,7 +77,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(babble, lie, "none",
                       "none|nameless|empty_name|path|no_unit|no_doc|negative|empty|huge|endless|"
                       "twice|"
-                      "axis|derived|unset|rank|nan|infinite|code",
+                      "axis|derived|unset|rank|nan|infinite|code|unwritten",
                       "what is wrong with the answers"),
 };
 

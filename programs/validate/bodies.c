@@ -1,0 +1,211 @@
+/* Checks of bodies: the trial of two bodies that every run makes, sizes, and free paths against overlaps. */
+#include <math.h>
+
+#include "base/crash.h"
+#include "checks.h"
+#include "plugin/probe_bodies.h"
+
+/* One of two bodies. */
+typedef struct placed {
+    plugmc_particle particle;
+    plugmc_orientation turned;
+} placed;
+
+static const plugmc_body *body_of(const stand *s) { return plugmc_body_of(s->own->plugin); }
+
+static bool leave_others(const stand *s, findings *f, const char *name)
+{
+    if (!body_of(s)) check_not_covered(f, name, "it is of no bodies");
+    return !body_of(s);
+}
+
+int check_bodies(const target *t, stand *s, findings *f)
+{
+    char why[768];
+    (void)t;
+    if (leave_others(s, f, "two bodies")) return 0;
+    check_begin(
+        f, "two bodies", NAN,
+        "overlaps and energies of two bodies at 400 distances and orientations: exchanged, beyond "
+        "both spheres around, within both inside, turned together, float");
+    context_calling(&s->own->context, "energy");
+    const bool good =
+        probe_bodies(&s->session.engine.system, stand_term(s), (sentence){why, sizeof why});
+    crash_called();
+    if (!good) check_fail(f, "%s", why);
+    return 0;
+}
+
+/* ---- Sizes ------------------------------------------------------------------------------------- */
+
+/* A species has a body, one of a sphere inside and a sphere around it. */
+static void compare_sizes(const stand *s, int32_t kind, findings *f, int *compared)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    const double origin[3] = {0, 0, 0};
+    const plugmc_particle a = particle_of(system, kind, origin);
+    const plugmc_body *body = body_of(s);
+    const double around = body->reach(s->own->data, &a), inside = body->core(s->own->data, &a),
+                 volume = body->volume(s->own->data, &a);
+    const int dimension = system->box.dimension;
+    const double unit = dimension == 2 ? M_PI : 4 * M_PI / 3, slack = 1 + 1e-5;
+    const char *name = plugmc_species_at(system, kind)->name,
+               *word = dimension == 2 ? "area" : "volume";
+    if (!(around > 0)) return;
+    ++*compared;
+    if (volume > unit * pow(around, dimension) * slack)
+        check_fail(
+            f,
+            "the %s of '%s' is %.6g by body_volume, and that of the sphere that holds it %.6g (radius %.6g "
+            "by body_reach): one of the two is wrong",
+            word, name, volume, unit * pow(around, dimension), around);
+    if (volume * slack < unit * pow(inside, dimension))
+        check_fail(
+            f,
+            "the %s of '%s' is %.6g by body_volume, and that of the sphere inside %.6g (radius %.6g by "
+            "body_core): one of the two is wrong; 0 is right for a sphere that is not known",
+            word, name, volume, unit * pow(inside, dimension), inside);
+}
+
+int check_body_sizes(const target *t, stand *s, findings *f)
+{
+    int compared = 0;
+    (void)t;
+    if (leave_others(s, f, "sizes of bodies")) return 0;
+    check_begin(
+        f, "sizes of bodies", NAN,
+        "volumes with those of the spheres around and inside: body_volume, body_reach, body_core");
+    context_calling(&s->own->context, "reach, core or volume");
+    for (int32_t k = 0; k < s->session.engine.system.species_count; k++)
+        compare_sizes(s, k, f, &compared);
+    crash_called();
+    if (!compared) check_leave(f, "no species has a body");
+    return 0;
+}
+
+/* ---- Free paths -------------------------------------------------------------------------------- */
+
+/* Two bodies, the first of which goes along an axis. */
+typedef struct passage {
+    const stand *s;
+    placed a, b;
+    int axis;
+    /* Sum of both radii. */
+    double around;
+} passage;
+
+static plugmc_particles list_of(const placed *b)
+{
+    const plugmc_particle *p = &b->particle;
+    return (plugmc_particles){1, &p->x, &p->y, &p->z, &p->charge, &p->diameter, &p->species};
+}
+
+static double *coordinate(plugmc_particle *p, int d)
+{
+    return d == 0 ? &p->x : d == 1 ? &p->y : &p->z;
+}
+
+static bool overlap_after(const passage *p, double way)
+{
+    placed a = p->a;
+    const plugmc_particles others = list_of(&p->b);
+    double u = 0;
+    *coordinate(&a.particle, p->axis) += way;
+    crash_calling_its("energy");
+    return body_of(p->s)->energy(p->s->own->data, &p->s->session.engine.system.box, 0, &a.particle,
+                                 &a.turned, &others, &p->b.turned, &u) > 0;
+}
+
+static double path_of(const passage *p)
+{
+    const plugmc_particles others = list_of(&p->b);
+    double way = NAN;
+    crash_calling_its("paths");
+    body_of(p->s)->paths(p->s->own->data, p->s->session.engine.system.box.dimension, p->axis,
+                         &p->a.particle, &p->a.turned, &others, &p->b.turned, &way);
+    return way;
+}
+
+/* b at the origin, a before it on the axis and beside it. */
+static bool draw_passage(stand *s, int number, passage *p)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    const int32_t dimension = system->box.dimension;
+    const plugmc_seed seed = {.key = 0x626f6479};
+    double at[3] = {0, 0, 0};
+    *p = (passage){.s = s, .axis = number % dimension};
+    placed *both[2] = {&p->a, &p->b};
+    for (int k = 0; k < 2; k++) {
+        const int32_t kind = (int32_t)stand_below(s, system->species_count);
+        both[k]->particle = particle_of(system, kind, at);
+        both[k]->turned =
+            plugmc_draw_orientation(seed, (uint64_t)number, 0, (uint32_t)k, dimension);
+        const double reach = body_of(s)->reach(s->own->data, &both[k]->particle);
+        if (!(reach > 0)) return false;
+        p->around += reach;
+    }
+    for (int d = 0; d < dimension; d++)
+        *coordinate(&p->a.particle, d) =
+            d == p->axis ? -1.5 * p->around : 0.95 * p->around * stand_symmetric(s);
+    return true;
+}
+
+/* What may have gone wrong: contacts without an overlap behind them, of which bodies that graze each other have some. */
+typedef struct contacts {
+    int met, without;
+    double way;
+} contacts;
+
+static void compare_passage(const passage *p, findings *f, contacts *all)
+{
+    const double small = 1e-5 * p->around, way = path_of(p),
+                 end = isfinite(way) ? way - small : 3 * p->around;
+    for (int k = 0; k <= 40; k++) {
+        const double here = k < 40 ? end * k / 40 : end;
+        if (isnan(way) || (here >= 0 && overlap_after(p, here))) {
+            check_fail(
+                f,
+                "a body can go %.6g along %c before it touches another one by body_path (or body_gap), but they "
+                "overlap after %.6g: look at signs and at body_core, since bodies whose spheres inside overlap, "
+                "overlap",
+                way, "xyz"[p->axis], here);
+            return;
+        }
+    }
+    if (!isfinite(way)) return;
+    bool meets = false;
+    for (double beyond = small; beyond < 0.02 * p->around && !meets; beyond *= 3)
+        meets = overlap_after(p, way + beyond);
+    all->met++;
+    if (!meets) all->without++, all->way = way;
+}
+
+int check_body_paths(const target *t, stand *s, findings *f)
+{
+    const int rounds = t->quick ? 1000 : 20000;
+    contacts all = {0};
+    if (leave_others(s, f, "paths of bodies")) return 0;
+    if (!body_of(s)->paths) {
+        check_not_covered(f, "paths of bodies", "it has neither body_path nor body_gap");
+        return 0;
+    }
+    check_begin(f, "paths of bodies", NAN,
+                "how far bodies go before they touch, with overlaps before and behind, %d times",
+                rounds);
+    context_calling(&s->own->context, "paths");
+    for (int k = 0; k < rounds; k++) {
+        passage p;
+        if (draw_passage(s, k, &p)) compare_passage(&p, f, &all);
+    }
+    crash_called();
+    if (all.without > 1 + all.met / 100)
+        check_fail(
+            f,
+            "%d of %d bodies that touch another one after a way do not overlap a little farther, such as "
+            "after %.6g: body_reach is too small (bodies are apart if their spheres around are), or "
+            "body_path is not of the same body as the overlap",
+            all.without, all.met, all.way);
+    else if (!all.met)
+        check_leave(f, "no two bodies have met");
+    return 0;
+}
