@@ -6,6 +6,7 @@
 
 #include "energy/parts.h"
 #include "energy/totals.h"
+#include "system/molecule_kinds.h"
 
 /* Particle number k goes from at[k] to to[k], which is in the box. */
 typedef struct group {
@@ -74,6 +75,7 @@ static bool parts_at(const hamiltonian *h, walker_energy *e, const group *g, con
                            -1,    species[g->member[k]],
                            at[k], configuration_orientation(&e->now, g->member[k])};
         for (int32_t l = 0; l < k; l++) {
+            if (in_same_molecule(h->system, g->member[k], g->member[l])) continue;
             const probe other = {-1,    -1,
                                  -1,    species[g->member[l]],
                                  at[l], configuration_orientation(&e->now, g->member[l])};
@@ -136,6 +138,8 @@ int take_group(const hamiltonian *h, walker_energy *e, int32_t w, const plugmc_c
     int code = e->asked ? totals_settle(h, e, w, taken) : PLUGMC_OK;
     for (int32_t k = 0; k < g.n && taken && !code; k++)
         configuration_move(&e->now, g.member[k], g.to[k]);
+    if (taken && !code && PLUGMC_HAS(c, orientation) && c->orientation) /* of a molecule */
+        configuration_turn(&e->now, g.member[0], &c->orientation[p]);
     if (taken || !e->asked) return code;
     for (int32_t k = g.n - 2; k >= 0 && !code; k--) { /* the others go back */
         code = totals_displaced(h, e, w, g.member[k], g.at[k], unused);

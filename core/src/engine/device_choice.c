@@ -85,6 +85,12 @@ static int index_of_gpu(const engine *engine)
     return there > 0 ? (first + local) % there : first;
 }
 
+/* Of a run with orientations. */
+static const char *what_is_on_cpu(const engine *engine)
+{
+    return engine->system.molecules ? "with rigid molecules" : "of particles with orientations";
+}
+
 int choose_device(engine *engine)
 {
     const run_section *run = &engine->config.run;
@@ -99,14 +105,14 @@ int choose_device(engine *engine)
                             "mover '%s' runs on a GPU only, but [run] device = cpu",
                             no_cpu->loaded.name);
     if (engine->system.bodies && run->device == DEVICE_GPU)
-        return report_error(
-            engine->report, EXIT_INPUT, engine->config.ini.path,
-            config_line(&engine->config, "run", "device"),
-            "a run of particles with orientations runs on the CPU only, but [run] device = gpu");
+        return report_error(engine->report, EXIT_INPUT, engine->config.ini.path,
+                            config_line(&engine->config, "run", "device"),
+                            "a run %s runs on the CPU only, but [run] device = gpu",
+                            what_is_on_cpu(engine));
     engine->device.gain_on_gpu = device_gain(engine);
     if (engine->system.bodies)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu,
-                 "a run of particles with orientations runs on the CPU only");
+                 "a run %s runs on the CPU only", what_is_on_cpu(engine));
     else if (run->device == DEVICE_CPU)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "[run] device = cpu");
     else if (run->device == DEVICE_AUTO && !device_wants_gpu(engine, engine->device.gain_on_gpu))
