@@ -240,14 +240,15 @@ static int from_random(const source *s)
         return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
 #pragma omp parallel for schedule(dynamic) num_threads(system->threads) if (side_by_side(system))
     for (int32_t w = 0; w < system->walkers; w++)
-        outcomes[w] = system->molecules
-                          ? random_molecules(system, s->contacts, in->attempts, (uint32_t)w,
-                                             walker_positions(s, w), walker_orientations(s, w))
-                      : s->orientations
-                          ? random_bodies(system, in->random_fraction, in->attempts, (uint32_t)w,
-                                          walker_positions(s, w), walker_orientations(s, w))
-                          : random_state(system, s->contacts, in->random_fraction, in->attempts,
-                                         (uint32_t)w, walker_positions(s, w));
+        outcomes[w] =
+            system->molecules
+                ? random_molecules(system, s->contacts, in->random_fraction, in->attempts,
+                                   (uint32_t)w, walker_positions(s, w), walker_orientations(s, w))
+            : s->orientations
+                ? random_bodies(system, in->random_fraction, in->attempts, (uint32_t)w,
+                                walker_positions(s, w), walker_orientations(s, w))
+                : random_state(system, s->contacts, in->random_fraction, in->attempts, (uint32_t)w,
+                               walker_positions(s, w));
     random_outcome worst = outcomes[0];
     for (int32_t w = 1; w < system->walkers && worst.code == EXIT_DONE; w++) worst = outcomes[w];
     free(outcomes);
@@ -262,6 +263,11 @@ static int from_random(const source *s)
                  "state = random: only %lld of %lld sites and particles were inserted within %lld "
                  "attempts each: use state = lattice, or a file",
                  (long long)worst.inserted, (long long)system->particles, (long long)in->attempts);
+    else if (system->molecules)
+        snprintf(sentence, sizeof sentence,
+                 "state = random: molecules jammed at %.4f of the density of the run: use state = "
+                 "lattice or a file",
+                 pow(worst.scale, system->box.dimension));
     else if (worst.inserted < system->particles)
         snprintf(sentence, sizeof sentence,
                  "state = random: only %lld of %lld particles were inserted within %lld "

@@ -1,17 +1,14 @@
-/* Initial states of rigid molecules: orientations at random, reference points on a lattice or at random, or all from the sites
- * of a file. See initial.h. */
+/* Initial states of rigid molecules: reference points on a lattice with orientations at random, or all from the sites of a file.
+ * random_molecules.c has those at random. See initial.h. */
 #include "initial/initial.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "energy/cell_arrays.h"
 #include "system/molecule_kinds.h"
 #include "system/system.h"
 
-/* Reference points at random are at least this part of their mean distance apart, so that no charge comes to lie on another. */
-static const double apart = 0.7;
 /* By how much sites of a file may differ from those at rest, in parts of the size of the molecule. */
 static const double rounding = 1e-3;
 
@@ -54,119 +51,6 @@ void molecules_at(const plugmc_system *system, uint32_t walker, const double *ce
     for (int64_t i = 0, k = molecules; i < system->particles; i++)
         if (system->molecule[i] < 0)
             memcpy(&positions[3 * i], &centres[3 * k++], 3 * sizeof *centres);
-}
-
-/* ---- At random ---------------------------------------------------------------------------------- */
-
-typedef struct insertion {
-    const plugmc_system *system;
-    const contacts *contacts;
-    cell_arrays cells;
-    double distance; /* least distance of reference points, length */
-    int32_t *slots;  /* [particles + CELL_LANES] */
-} insertion;
-
-static double square_of_distance(const plugmc_box *box, const double a[3], const double b[3])
-{
-    double u[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]}, r[3] = {u[0], u[1], u[2]};
-    for (int d = 0; d < 3; d++) {
-        const double f =
-            u[0] * box->inverse[0][d] + u[1] * box->inverse[1][d] + u[2] * box->inverse[2][d];
-        for (int e = 0; e < 3; e++) r[e] -= rint(f) * box->vector[d][e];
-    }
-    return r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
-}
-
-static bool is_centre(const plugmc_system *system, int64_t i)
-{
-    return system->molecule[i] < 0 || is_first_site(system, i);
-}
-
-/* Whether there is room for particle i at a position. */
-static bool has_room(const insertion *x, int64_t i, const double at[3])
-{
-    const plugmc_system *system = x->system;
-    const double *between = x->contacts->between + species_of(system, i) * x->contacts->species;
-    const int64_t n = cells_near(&x->cells, &system->box, at, NULL, x->slots);
-    for (int64_t k = 0; k < n; k++) {
-        const int32_t slot = x->slots[k];
-        const int64_t j = x->cells.particle[slot];
-        const double there[3] = {x->cells.x[slot], x->cells.y[slot], x->cells.z[slot]};
-        double least = between[species_of(system, j)];
-        if (is_centre(system, i) && is_centre(system, j)) least = fmax(least, x->distance);
-        if (square_of_distance(&system->box, at, there) < least * least) return false;
-    }
-    return true;
-}
-
-/* Draws a position and an orientation for particle i, which is free or the first site of a molecule. Returns how many particles it has
- * put, 0: there was no room. */
-static int32_t try_at_random(insertion *x, uint32_t walker, int64_t i, uint64_t attempt,
-                             double (*at)[3], int64_t *number, plugmc_orientation *o)
-{
-    const plugmc_system *system = x->system;
-    const plugmc_box *box = &system->box;
-    double first[3] = {0};
-    int32_t n = 1;
-    for (int k = 0; k < 3; k++) {
-        const plugmc_random random = plugmc_draw(system->seed, attempt, walker, (uint32_t)i,
-                                                 PLUGMC_PURPOSE_INITIAL, (uint32_t)k);
-        const double f = plugmc_uniform_double(random.word[0], random.word[1]);
-        for (int d = 0; d < 3; d++) first[d] += f * box->vector[k][d];
-    }
-    plugmc_wrap(box, first);
-    memcpy(at[0], first, sizeof first);
-    number[0] = i;
-    *o = plugmc_draw_orientation(system->seed, attempt, walker, (uint32_t)i, box->dimension);
-    if (system->molecule[i] >= 0) n = place_sites(system, box, i, first, o, at, number);
-    for (int32_t a = 0; a < n; a++)
-        if (!has_room(x, number[a], at[a])) return 0;
-    return n;
-}
-
-/* All of them, molecules and large things first. Returns how many of the particles have found a place, or -1 without memory. */
-static int64_t insert_all(insertion *x, uint32_t walker, int64_t attempts, double *positions,
-                          plugmc_orientation *orientations)
-{
-    const plugmc_system *system = x->system;
-    double at[PLUGMC_MOST_SITES][3];
-    int64_t number[PLUGMC_MOST_SITES], inserted = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int64_t i = 0; i < system->particles; i++) {
-            int32_t n = 0;
-            plugmc_orientation o;
-            if (!is_centre(system, i) || (system->molecule[i] < 0) != pass) continue;
-            for (int64_t attempt = 0; attempt < attempts && !n; attempt++)
-                n = try_at_random(x, walker, i, (uint64_t)attempt, at, number, &o);
-            if (!n) return inserted;
-            for (int32_t a = 0; a < n; a++) {
-                memcpy(&positions[3 * number[a]], at[a], sizeof at[a]);
-                if (cells_add(&x->cells, &system->box, number[a], at[a])) return -1;
-            }
-            if (!pass) orientations[i] = o;
-            inserted += n;
-        }
-    return inserted;
-}
-
-random_outcome random_molecules(const plugmc_system *system, const contacts *contacts,
-                                int64_t attempts, uint32_t walker, double *positions,
-                                plugmc_orientation *orientations)
-{
-    random_outcome out = {EXIT_DONE, 0, 1};
-    insertion x = {.system = system, .contacts = contacts};
-    x.distance = apart * cbrt(system->box.volume / (double)centres_in(system));
-    x.cells.reach = fmax(x.distance, contacts->largest);
-    x.slots = malloc((size_t)(system->particles + CELL_LANES) * sizeof *x.slots);
-    int64_t inserted = -1;
-    if (x.slots && !cells_arrange(&x.cells, &system->box, system->particles))
-        inserted = insert_all(&x, walker, attempts, positions, orientations);
-    cells_free(&x.cells);
-    free(x.slots);
-    if (inserted < 0) return (random_outcome){EXIT_MEMORY, 0, 1};
-    out.inserted = inserted;
-    out.code = inserted == system->particles ? EXIT_DONE : EXIT_INPUT;
-    return out;
 }
 
 /* ---- From the sites of a file ------------------------------------------------------------------- */

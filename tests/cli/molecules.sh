@@ -267,6 +267,19 @@ test_molecules_start_from_files()
     grep -q 'bent.xyz: sites of molecule 0 are up to 0.0[0-9]* away from where they are at rest in \[molecule water\]' "$err" || fail "no sentence"
 }
 
+# Rungs of a ladder of temperatures, exchanged: the same as each alone, of which the law is known.
+test_molecules_on_a_ladder()
+{
+    python3 -c 'import numpy' 2>"$err" || skip "there is no numpy"
+    two 4000 '0 0 0'
+    change '/^temperature/d'
+    printf '[ladder]\nvary = run.temperature\nvalues = 0.35 0.6\n[mover exchange]\n' >>sim.ini
+    must run sim.ini
+    cold=$(python3 "$here/two_molecules.py" 1 1.5 0.35 5.1) warm=$(python3 "$here/two_molecules.py" 1 1.5 0.6 5.1)
+    within "$(z sim.h5 "energy.energy@0.35" 4 "$cold")"
+    within "$(z sim.h5 "energy.energy@0.6" 4 "$warm")"
+}
+
 # Cores within molecules may touch and overlap; those of different molecules do not.
 test_molecules_of_hard_spheres()
 {
@@ -278,7 +291,7 @@ test_molecules_of_hard_spheres()
 	threads = 1
 	[box]
 	dimension = 3
-	density = 0.2
+	density = 0.5
 	[species a]
 	diameter = 1
 	[molecule dumbbell]

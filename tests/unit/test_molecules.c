@@ -146,6 +146,13 @@ static void check_water(const struct water *w)
     assert_digits("self", self, w->self);
     assert_digits("intra", intra, w->intra);
     assert_digits("fourier", total[CHARGES] - self - intra, w->fourier);
+    const plugmc_molecules *all = b.system.molecules; /* a sum that does not know of them */
+    double forgotten[BENCH_TERMS];
+    b.system.molecules = NULL;
+    bench_expect(&b, b.terms[CHARGES].plugin->prepare(b.terms[CHARGES].instance, &b.host));
+    molecules_energies(&b, h, parts, forgotten);
+    b.system.molecules = all;
+    assert_close(total[CHARGES] - forgotten[CHARGES], intra, 1e-11, 0);
     free(x), free(o);
     mover_end(&mover);
     molecules_end(&b);

@@ -68,9 +68,9 @@ int64_t centres_in(const plugmc_system *);
 void molecules_at(const plugmc_system *, uint32_t walker, const double *centres, double *positions,
                   plugmc_orientation *orientations);
 /* As random_state, of molecules: first sites and free particles at random, not too near to each other, orientations at random,
- * no hard cores overlap. */
-random_outcome random_molecules(const plugmc_system *, const contacts *, int64_t attempts,
-                                uint32_t walker, double *positions,
+ * no hard cores overlap. With hard cores molecules grow as bodies do. */
+random_outcome random_molecules(const plugmc_system *, const contacts *, double random_fraction,
+                                int64_t attempts, uint32_t walker, double *positions,
                                 plugmc_orientation *orientations);
 /* Finds orientations [particles] from the positions [particles][3] of all sites, which then become those of the molecules at
  * rest, turned. Returns -1, or the number of the first molecule that has another shape, with the distance of a site
