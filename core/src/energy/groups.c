@@ -6,7 +6,6 @@
 
 #include "energy/parts.h"
 #include "energy/totals.h"
-#include "system/molecule_kinds.h"
 
 /* Particle number k goes from at[k] to to[k], which is in the box. */
 typedef struct group {
@@ -75,7 +74,6 @@ static bool parts_at(const hamiltonian *h, walker_energy *e, const group *g, con
                            -1,    species[g->member[k]],
                            at[k], configuration_orientation(&e->now, g->member[k])};
         for (int32_t l = 0; l < k; l++) {
-            if (in_same_molecule(h->system, g->member[k], g->member[l])) continue;
             const probe other = {-1,    -1,
                                  -1,    species[g->member[l]],
                                  at[l], configuration_orientation(&e->now, g->member[l])};
@@ -89,6 +87,20 @@ static bool parts_at(const hamiltonian *h, walker_energy *e, const group *g, con
         if (parts_of(h, e, &one, energy)) return true;
     }
     return false;
+}
+
+/* The sites of a rigid molecule, which have no energy with each other: each one's neighbours at both positions are found at once. */
+static bool sites_displaced(const hamiltonian *h, walker_energy *e, const group *g, double *change)
+{
+    bool forbidden = false;
+    configuration_hide(&e->now, g->sorted, g->n);
+    for (int32_t k = 0; k < g->n && !forbidden; k++) {
+        const probe p = {-1, -1, -1, e->now.all.species[g->member[k]], g->at[k], NULL};
+        forbidden = close_change(h, e, &p, g->to[k], NULL, change) ||
+                    (h->has_far && far_energy(h, &e->now, &p, g->to[k], change));
+    }
+    configuration_show(&e->now);
+    return forbidden;
 }
 
 /* All members leave before the first one arrives, so nobody is in the way of another. */
@@ -124,7 +136,8 @@ int group_displaced(const hamiltonian *h, walker_energy *e, int32_t w, const plu
 {
     group g;
     make_group(&g, e, c, p);
-    *forbidden = parts_displaced(h, e, &g, change);
+    *forbidden = h->system->molecules ? sites_displaced(h, e, &g, change)
+                                      : parts_displaced(h, e, &g, change);
     e->asked = h->has_totals && !*forbidden;
     return e->asked ? totals_of_group(h, e, w, &g, change) : PLUGMC_OK;
 }
