@@ -129,6 +129,52 @@ test_a_box_move_that_counts_sites_is_seen()
     beyond "$(z sim.h5 box_size.volume 1 26)"
 }
 
+# Bent molecules and particles, whose pair energies jump at the cutoff, at constant pressure: the mean of the virial is what was given.
+test_molecules_have_the_pressure_that_is_given()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 3000
+	equilibrate = 800
+	seed = 5
+	walkers = 8
+	threads = 1
+	temperature = 2
+	pressure = 1
+	[box]
+	dimension = 3
+	density = 0.35
+	[species a]
+	[species b]
+	count = 10
+	[molecule bent]
+	sites = a b a
+	places = 0 0 0  0.7 0 0  0.7 0.7 0
+	count = 30
+	[initial]
+	state = lattice
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 0.9
+	cutoff = 1.6
+	[mover rigid]
+	step = 0.2
+	turn = 0.6
+	target_acceptance = 0.4
+	[mover serial]
+	step = 0.3
+	target_acceptance = 0.4
+	[mover volume]
+	step = 0.08
+	trials = 2
+	[observable virial_pressure]
+	period = 4
+	END
+    must run sim.ini
+    within "$(z sim.h5 virial_pressure.pressure 1 1)"
+    awk -F, '$1 == "virial_pressure.jumps" { exit !($2 < -0.5) }' "$out" || fail "the jumps add too little to be seen"
+}
+
 # two SWEEPS CENTRE [PLUGIN]: two dumbbells in a cube, which are a pair for part of the time. The mean energy is a quadrature.
 two()
 {
