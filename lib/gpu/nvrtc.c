@@ -16,6 +16,7 @@
 PLUGMC_EMBED(plugmc_text_device, PLUGMC_INCLUDE_PATH "/device.h");
 PLUGMC_EMBED(plugmc_text_box, PLUGMC_INCLUDE_PATH "/box.h");
 PLUGMC_EMBED(plugmc_text_orientation, PLUGMC_INCLUDE_PATH "/orientation.h");
+PLUGMC_EMBED(plugmc_text_molecule, PLUGMC_INCLUDE_PATH "/molecule.h");
 PLUGMC_EMBED(plugmc_text_potential, PLUGMC_INCLUDE_PATH "/potential.h");
 PLUGMC_EMBED(plugmc_text_pair, PLUGMC_INCLUDE_PATH "/pair.h");
 PLUGMC_EMBED(plugmc_text_field, PLUGMC_INCLUDE_PATH "/field.h");
@@ -29,17 +30,17 @@ PLUGMC_EMBED(plugmc_text_placed, PLUGMC_INCLUDE_PATH "/placed.h");
 PLUGMC_EMBED(plugmc_text_body, PLUGMC_INCLUDE_PATH "/body.h");
 PLUGMC_EMBED(plugmc_text_fused, PLUGMC_INCLUDE_PATH "/fused.h");
 
-enum { HEADERS = 15 };
+enum { HEADERS = 16 };
 static const char *const header_names[HEADERS] = {
     "plugmc/device.h",      "plugmc/box.h",      "plugmc/potential.h", "plugmc/functions.h",
     "plugmc/tally.h",       "plugmc/pair.h",     "plugmc/field.h",     "plugmc/variational.h",
     "plugmc/trial.h",       "plugmc/proposal.h", "plugmc/near.h",      "plugmc/fused.h",
-    "plugmc/orientation.h", "plugmc/placed.h",   "plugmc/body.h"};
+    "plugmc/orientation.h", "plugmc/placed.h",   "plugmc/body.h",      "plugmc/molecule.h"};
 static const char *const header_texts[HEADERS] = {
     plugmc_text_device,      plugmc_text_box,      plugmc_text_potential, plugmc_text_functions,
     plugmc_text_tally,       plugmc_text_pair,     plugmc_text_field,     plugmc_text_variational,
     plugmc_text_trial,       plugmc_text_proposal, plugmc_text_near,      plugmc_text_fused,
-    plugmc_text_orientation, plugmc_text_placed,   plugmc_text_body};
+    plugmc_text_orientation, plugmc_text_placed,   plugmc_text_body,      plugmc_text_molecule};
 
 const int gpu_architectures[GPU_ARCHITECTURES] = {75, 80, 90, 100, 120};
 

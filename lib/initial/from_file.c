@@ -437,7 +437,7 @@ static int fit(start *s)
     compare(s, FRAME_MASS);
     compare(s, FRAME_DIAMETER);
     if (s->boxes_change) note_boxes(s);
-    if (s->orientations && !s->frame.orientations)
+    if (any_bodies(system) && !s->frame.orientations)
         report_warning(s->report, s->path, 0,
                        "the file does not give orientations: all bodies begin upright");
     return EXIT_DONE;

@@ -164,6 +164,30 @@ static void shuffle(const plugmc_system *system, int32_t walker, double *positio
     }
 }
 
+/* Reference points of molecules and free particles on a lattice, orientations at random. */
+static int molecules_from_lattice(const source *s)
+{
+    plugmc_system centres = *s->system;
+    double nearest;
+    centres.particles = centres_in(s->system);
+    double *sites = malloc(3 * (size_t)centres.particles * sizeof *sites),
+           *own = malloc(3 * (size_t)centres.particles * sizeof *own);
+    int code =
+        !sites || !own ||
+                lattice_sites(&centres.box, s->config->initial.lattice, centres.particles, sites,
+                              &nearest)
+            ? report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for a lattice")
+            : EXIT_DONE;
+    for (int32_t w = 0; w < s->system->walkers && !code; w++) {
+        memcpy(own, sites, 3 * (size_t)centres.particles * sizeof *own);
+        shuffle(&centres, w, own);
+        molecules_at(s->system, (uint32_t)w, own, walker_positions(s, w),
+                     walker_orientations(s, w));
+    }
+    free(sites), free(own);
+    return code;
+}
+
 static int from_lattice(const source *s)
 {
     const plugmc_system *system = s->system;
@@ -174,6 +198,7 @@ static int from_lattice(const source *s)
         return refuse(s, "lattice",
                       dimension == 2 ? "lattice: in two dimensions auto, square or triangular"
                                      : "lattice: in three dimensions auto, sc or fcc");
+    if (system->molecules) return molecules_from_lattice(s);
     if (lattice_sites(&system->box, kind, system->particles, s->positions, &nearest))
         return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for a lattice");
     if (system->particles > 1 && nearest < s->contacts->largest) {
@@ -215,11 +240,15 @@ static int from_random(const source *s)
         return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
 #pragma omp parallel for schedule(dynamic) num_threads(system->threads) if (side_by_side(system))
     for (int32_t w = 0; w < system->walkers; w++)
-        outcomes[w] = s->orientations
-                          ? random_bodies(system, in->random_fraction, in->attempts, (uint32_t)w,
-                                          walker_positions(s, w), walker_orientations(s, w))
-                          : random_state(system, s->contacts, in->random_fraction, in->attempts,
-                                         (uint32_t)w, walker_positions(s, w));
+        outcomes[w] =
+            system->molecules
+                ? random_molecules(system, s->contacts, in->random_fraction, in->attempts,
+                                   (uint32_t)w, walker_positions(s, w), walker_orientations(s, w))
+            : s->orientations
+                ? random_bodies(system, in->random_fraction, in->attempts, (uint32_t)w,
+                                walker_positions(s, w), walker_orientations(s, w))
+                : random_state(system, s->contacts, in->random_fraction, in->attempts, (uint32_t)w,
+                               walker_positions(s, w));
     random_outcome worst = outcomes[0];
     for (int32_t w = 1; w < system->walkers && worst.code == EXIT_DONE; w++) worst = outcomes[w];
     free(outcomes);
@@ -229,7 +258,17 @@ static int from_random(const source *s)
     if (worst.code == EXIT_DONE) return EXIT_DONE;
     if (worst.code == EXIT_MEMORY)
         return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
-    if (worst.inserted < system->particles)
+    if (worst.inserted < system->particles && system->molecules)
+        snprintf(sentence, sizeof sentence,
+                 "state = random: only %lld of %lld sites and particles were inserted within %lld "
+                 "attempts each: use state = lattice, or a file",
+                 (long long)worst.inserted, (long long)system->particles, (long long)in->attempts);
+    else if (system->molecules)
+        snprintf(sentence, sizeof sentence,
+                 "state = random: molecules jammed at %.4f of the density of the run: use state = "
+                 "lattice or a file",
+                 pow(worst.scale, system->box.dimension));
+    else if (worst.inserted < system->particles)
         snprintf(sentence, sizeof sentence,
                  "state = random: only %lld of %lld particles were inserted within %lld "
                  "attempts each at packing fraction %.4f: decrease random_fraction or "
@@ -248,8 +287,23 @@ static int from_random(const source *s)
 
 static int from_file(const source *s)
 {
-    return state_from_file(s->config, s->system, s->first, s->positions, s->orientations, s->boxes,
-                           s->report);
+    int code = state_from_file(s->config, s->system, s->first, s->positions, s->orientations,
+                               s->boxes, s->report);
+    for (int32_t w = 0; w < s->system->walkers && s->system->molecules && !code; w++) {
+        double misfit;
+        const plugmc_box *box = s->boxes ? &s->boxes[w] : &s->system->box;
+        const int64_t m = fit_molecules(s->system, box, walker_positions(s, w),
+                                        walker_orientations(s, w), &misfit);
+        int64_t within = m;
+        if (m >= 0)
+            code = report_error(
+                s->report, EXIT_INPUT, s->config->initial.file, 0,
+                "sites of molecule %lld are up to %.3g away from where they are at rest in [molecule %s]: "
+                "each species must have its sites molecule by molecule, in the order of `sites`, and "
+                "free particles behind them",
+                (long long)m, misfit, plugmc_molecule_at(s->system->molecules, m, &within)->name);
+    }
+    return code;
 }
 
 /* ---- Near ions ---- */
@@ -259,6 +313,8 @@ static int from_ions(const source *s)
     const plugmc_system *system = s->system;
     plugmc_ions ions;
     int failed = 0;
+    if (system->molecules)
+        return refuse(s, "state", "state = near_ions is for electrons, not for molecules");
     if (!near_ions_find(system, &ions))
         return refuse(s, "state",
                       "state = near_ions: no potential of the run has ions: it needs the "
@@ -280,7 +336,7 @@ static int overlap_of(const plugmc_system *system, const double *positions,
 {
     int64_t pair[2];
     int found = find_overlap(system, positions, out);
-    if (found || !orientations) return found;
+    if (found || !orientations || !any_bodies(system)) return found;
     found = find_bodies_overlap(system, positions, orientations, pair);
     if (found == 1) *out = (overlap){pair[0], pair[1], NAN, NAN};
     return found;

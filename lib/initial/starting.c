@@ -104,8 +104,16 @@ static int check_given(engine *engine, double *positions)
     return code ? code : check_energy(engine, positions, "the positions that were given");
 }
 
+/* Sites would have to go together with an orientation. */
+static int refuse_molecules(const engine *engine, const char *what)
+{
+    return report_error(engine->report, EXIT_INPUT, NULL, 0,
+                        "%s of a run with rigid molecules cannot be replaced", what);
+}
+
 int initial_replace(engine *engine, const double *positions)
 {
+    if (engine->system.molecules) return refuse_molecules(engine, "positions");
     const size_t bytes =
         3 * sizeof(double) * (size_t)(engine->system.walkers * engine->system.particles);
     const double *now;
@@ -192,6 +200,7 @@ int initial_replace_boxes(engine *engine, const double *vectors)
 {
     const plugmc_system *system = &engine->system;
     const size_t walkers = (size_t)system->walkers;
+    if (system->molecules) return refuse_molecules(engine, "boxes");
     if (!(system->changes & PLUGMC_CHANGED_BOX) || system->box.oblique)
         return report_error(engine->report, EXIT_INPUT, NULL, 0,
                             system->box.oblique ? "boxes: oblique ones cannot be replaced"

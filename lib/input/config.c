@@ -72,9 +72,10 @@ const plugmc_parameter box_table[] = {
     PLUGMC_REAL_KEY(box_section, packing_fraction, "0", 0, 1, "",
                     "fraction of the volume (area in 2D) inside particles, which sets the "
                     "size of the box; 0: not given"),
-    PLUGMC_REAL_KEY(box_section, density, "0", 0, 1e30, "length^-D",
-                    "particles per volume (area in 2D), which sets the size of the box; 0: "
-                    "not given"),
+    PLUGMC_REAL_KEY(
+        box_section, density, "0", 0, 1e30, "length^-D",
+        "particles per volume (area in 2D), a molecule counted as one, which sets the size "
+        "of the box; 0: not given"),
     PLUGMC_REAL_KEY(box_section, lx, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
     PLUGMC_REAL_KEY(box_section, ly, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
     PLUGMC_REAL_KEY(box_section, lz, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
@@ -88,8 +89,9 @@ const plugmc_parameter box_table[] = {
 
 const plugmc_parameter species_table[] = {
     PLUGMC_INTEGER_KEY(
-        species_section, count, NULL, 0, 2e9, "",
-        "number of particles in each walker; the initial number, where a mover changes it"),
+        species_section, count, "0", 0, 2e9, "",
+        "number of particles in each walker, without sites of molecules; the initial number, where a "
+        "mover changes it. Required unless a molecule has sites of the species"),
     PLUGMC_INTEGER_KEY(
         species_section, max_count, "0", 0, 2e9, "",
         "largest number in a walker, where a mover changes the number; 0: no limit if the species "
@@ -134,6 +136,20 @@ const plugmc_parameter species_table[] = {
                     "of the fluid in the reservoir, in the unit of pressure; 0: not given"),
     PLUGMC_LIST_KEY(species_section, acentric_factor, 0, "", -1, 2, "",
                     "of the fluid in the reservoir"),
+};
+
+const plugmc_parameter molecule_table[] = {
+    PLUGMC_TEXT_KEY(molecule_section, sites, NULL,
+                    "species of the sites, at most 64, with blanks between them: O H H"),
+    PLUGMC_LIST_KEY(
+        molecule_section, places, 0, NULL, -1e30, 1e30, "length",
+        "x y z of each site of the molecule at rest, about any origin. The first site is its "
+        "reference point"),
+    PLUGMC_INTEGER_KEY(molecule_section, count, NULL, 1, 2e9, "",
+                       "number of molecules in each walker"),
+    PLUGMC_LIST_KEY(molecule_section, centre, 0, "", -1e30, 1e30, "length",
+                    "x y z of the point about which trial rotations turn, in the coordinates of "
+                    "`places`; not given: the first site"),
 };
 
 const plugmc_parameter initial_table[] = {
@@ -225,8 +241,9 @@ const plugmc_parameter trajectory_table[] = {
 
 const int trajectory_count = PLUGMC_COUNT(trajectory_table);
 const int run_count = PLUGMC_COUNT(run_table), box_count = PLUGMC_COUNT(box_table),
-          species_count = PLUGMC_COUNT(species_table), initial_count = PLUGMC_COUNT(initial_table),
-          ladder_count = PLUGMC_COUNT(ladder_table);
+          species_count = PLUGMC_COUNT(species_table),
+          molecule_count = PLUGMC_COUNT(molecule_table),
+          initial_count = PLUGMC_COUNT(initial_table), ladder_count = PLUGMC_COUNT(ladder_table);
 static const int potential_count = PLUGMC_COUNT(potential_table),
                  mover_count = PLUGMC_COUNT(mover_table),
                  observable_count = PLUGMC_COUNT(observable_table);
@@ -246,6 +263,8 @@ const section_kind section_kinds[] = {
      0, 1, 1, box_table, &box_count},
     {"species", "particle species, numbered in the order of their sections", 0, 1, 1, MOST_SPECIES,
      species_table, &species_count},
+    {"molecule", "rigid molecules of one kind, whose sites are particles", 0, 1, 0, MOST_SPECIES,
+     molecule_table, &molecule_count},
     {"initial", "initial configuration", 0, 0, 0, 1, initial_table, &initial_count},
     {"ladder", "values of one or two keys for the rungs of a ladder", 0, 0, 0, 1, ladder_table,
      &ladder_count},
@@ -264,6 +283,7 @@ static void read_run(config *, report *);
 static void read_units(config *, report *);
 static void read_initial(config *, report *);
 static void read_species(config *, report *);
+static void read_molecules(config *, report *);
 static void read_plugins(config *, report *);
 
 /* One section of the core into its struct. */
@@ -283,6 +303,7 @@ int config_read(config *c, report *r)
     ini_section *box = ini_find(&c->ini, "box");
     if (box) read_section(c, box, box_table, box_count, &c->box, r);
     read_species(c, r);
+    read_molecules(c, r);
     read_initial(c, r);
     if (ini_find(&c->ini, "ladder"))
         read_section(c, ini_find(&c->ini, "ladder"), ladder_table, ladder_count, &c->ladder, r);
@@ -452,6 +473,42 @@ static void read_species(config *c, report *r)
     }
 }
 
+/* Whether a word is among those of a text. */
+static bool has_word(const char *text, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = text; at && *at; at += strcspn(at, " \t")) {
+        at += strspn(at, " \t");
+        if (!strncmp(at, word, n) && strchr(" \t", at[n])) return true;
+    }
+    return false;
+}
+
+/* A species without a `count` is one of molecules alone. */
+static void check_count(const config *c, const ini_section *s, report *r)
+{
+    if (ini_get(s, "count")) return;
+    for (int k = 0; k < c->molecule_count; k++)
+        if (has_word(c->molecules[k].sites, s->label)) return;
+    report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                 "[%s] key 'count' is missing: number of particles in each walker", s->name);
+}
+
+static void read_molecules(config *c, report *r)
+{
+    c->molecule_count = 0;
+    c->molecules = checked(calloc((size_t)c->ini.count + 1, sizeof *c->molecules));
+    c->molecule_names = checked(calloc((size_t)c->ini.count + 1, sizeof *c->molecule_names));
+    for (int i = 0; i < c->ini.count; i++) {
+        ini_section *s = &c->ini.sections[i];
+        if (strcmp(s->kind, "molecule") != 0) continue;
+        c->molecule_names[c->molecule_count] = s->label;
+        read_section(c, s, molecule_table, molecule_count, &c->molecules[c->molecule_count++], r);
+    }
+    for (int i = 0; i < c->ini.count; i++)
+        if (!strcmp(c->ini.sections[i].kind, "species")) check_count(c, &c->ini.sections[i], r);
+}
+
 static void read_initial(config *c, report *r)
 {
     ini_section *s = ini_find(&c->ini, "initial");
@@ -499,13 +556,18 @@ static void echo_section(FILE *f, const char *name, const plugmc_parameter *tabl
 
 void config_echo(FILE *f, const config *c)
 {
-    int species = 0;
+    int species = 0, molecules = 0;
     echo_section(f, "run", run_table, run_count, &c->run, ini_find(&c->ini, "run"));
     echo_section(f, "box", box_table, box_count, &c->box, ini_find(&c->ini, "box"));
     for (int i = 0; i < c->ini.count; i++) {
         const ini_section *s = &c->ini.sections[i];
         if (strcmp(s->kind, "species") == 0)
             echo_section(f, s->name, species_table, species_count, &c->species[species++], s);
+    }
+    for (int i = 0; i < c->ini.count; i++) {
+        const ini_section *s = &c->ini.sections[i];
+        if (strcmp(s->kind, "molecule") == 0)
+            echo_section(f, s->name, molecule_table, molecule_count, &c->molecules[molecules++], s);
     }
     echo_section(f, "initial", initial_table, initial_count, &c->initial,
                  ini_find(&c->ini, "initial"));
@@ -530,6 +592,8 @@ void config_free(config *c)
 {
     free(c->species);
     free(c->species_names);
+    free(c->molecules);
+    free(c->molecule_names);
     free(c->plugins);
     ini_free(&c->ini);
     *c = (config){0};
@@ -546,11 +610,22 @@ int config_line(const config *config, const char *section, const char *key)
     return line_in(ini_find(&config->ini, section), key);
 }
 
-int config_line_of_species(const config *config, int32_t s, const char *key)
+/* In the n-th section of a kind. */
+static int line_in_nth(const config *config, const char *kind, int32_t n, const char *key)
 {
     for (int i = 0; i < config->ini.count; i++) {
         const ini_section *section = &config->ini.sections[i];
-        if (!strcmp(section->kind, "species") && s-- == 0) return line_in(section, key);
+        if (!strcmp(section->kind, kind) && n-- == 0) return line_in(section, key);
     }
     return 0;
+}
+
+int config_line_of_species(const config *config, int32_t s, const char *key)
+{
+    return line_in_nth(config, "species", s, key);
+}
+
+int config_line_of_molecule(const config *config, int32_t k, const char *key)
+{
+    return line_in_nth(config, "molecule", k, key);
 }

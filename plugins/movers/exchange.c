@@ -140,7 +140,9 @@ PLUGMC_PLUGIN(.name = "exchange",
               .reference = "Hukushima, Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)",
               PLUGMC_KEYS(exchange, table),
               PLUGMC_MOVER_WITH(
-                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_GLOBAL_WALKERS,
+                  moves,
+                  .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID |
+                           PLUGMC_GLOBAL_WALKERS,
                   .changes = PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
                   .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .counts = counts, .couples = 1,
                   .good_for =

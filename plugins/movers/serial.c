@@ -63,7 +63,7 @@ PLUGMC_PLUGIN(
         .reference = "Metropolis et al., J. Chem. Phys. 21, 1087 (1953)",
         PLUGMC_KEYS(serial, table),
         PLUGMC_MOVER_WITH(
-            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
             .changes = PLUGMC_CHANGED_POSITION, .follows = PLUGMC_CHANGED_COUNT,
             .sweep = plugmc_sweep,
             .good_for = "all systems except electrons, changing numbers of particles, and many "

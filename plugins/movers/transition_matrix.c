@@ -88,7 +88,7 @@ static const plugmc_observable observable = MACROSTATE_OBSERVABLE;
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
     .changes = PLUGMC_CHANGED_WEIGHT,
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,

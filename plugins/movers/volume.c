@@ -183,7 +183,8 @@ PLUGMC_PLUGIN(
         .reference =
             "McDonald, Mol. Phys. 23, 41 (1972); Eppenga, Frenkel, Mol. Phys. 52, 1303 (1984)",
         PLUGMC_KEYS(volume, table),
-        PLUGMC_MOVER_WITH(moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+        PLUGMC_MOVER_WITH(moves,
+                          .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
                           .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_POSITION,
                           .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep,
                           .good_for = "constant pressure; combine it with a mover that "

@@ -9,7 +9,8 @@ enum { VOLUME, DENSITY, EDGE, TILT };
 
 static const plugmc_listing listing[] = {
     {"volume", "length^<dimension>", "volume of the box, or its area in two dimensions", 0, 0},
-    {"density", "length^-<dimension>", "number of particles over volume", 0, 0},
+    {"density", "length^-<dimension>", "number of particles over volume, a molecule counted as one",
+     0, 0},
     {"edge_<axis>", "length", "length of a lattice vector", 0, 0},
     {"tilt_<axis><axis>", "",
      "tilt of an oblique box: component of the second vector along "
@@ -47,6 +48,7 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     const int32_t dimension = ((const box_size *)instance)->dimension;
+    const plugmc_molecules *molecules = host->system->molecules;
     const int tilted = tilts_of(instance), width = EDGE + dimension + tilted;
     for (int32_t w = 0; w < host->system->walkers; w++) {
         const plugmc_box *box = &view->box[w];
@@ -54,6 +56,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         const int64_t *count = view->count + w * host->system->species_count;
         double particles = 0;
         for (int32_t k = 0; k < host->system->species_count; k++) particles += (double)count[k];
+        if (molecules) particles -= (double)(molecules->sites - molecules->count);
         values[w * width + DENSITY] = particles / box->volume;
         for (int32_t d = 0; d < dimension; d++) values[w * width + EDGE + d] = box->length[d];
         for (int k = 0; k < tilted; k++)
@@ -68,5 +71,6 @@ PLUGMC_PLUGIN(.name = "box_size", .summary = "volume, density and edges of the b
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-                                                PLUGMC_CHANGED_ORIENTATION),
+                                                PLUGMC_CHANGED_ORIENTATION |
+                                                PLUGMC_CHANGED_MOLECULE),
               .prepare = prepare)

@@ -82,5 +82,6 @@ PLUGMC_PLUGIN(.name = "numbers",
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-                                                PLUGMC_CHANGED_ORIENTATION),
+                                                PLUGMC_CHANGED_ORIENTATION |
+                                                PLUGMC_CHANGED_MOLECULE),
               .prepare = prepare)

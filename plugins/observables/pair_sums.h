@@ -139,6 +139,94 @@ static inline plugmc_particles particles_after(const sorted_particles *s,
     return particles_from(s, first, start[1] - first);
 }
 
+/* ---- Rigid molecules --------------------------------------------------------------------------- */
+
+/* Where the particles of a walker are in the arrays of sorted_particles: NULL without rigid molecules. */
+typedef struct sorted_ranks {
+    int64_t *rank; /* [particles] */
+    const uint32_t
+        *number; /* [particles] of the entries; NULL: as they are numbered, and all are there */
+} sorted_ranks;
+
+static inline int prepare_ranks(sorted_ranks *r, const plugmc_host *host)
+{
+    *r = (sorted_ranks){0};
+    if (!host->system->molecules) return PLUGMC_OK;
+    r->rank = host->allocate(host->context, (size_t)host->system->particles * sizeof *r->rank);
+    return r->rank ? PLUGMC_OK
+                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld particles",
+                                (long long)host->system->particles);
+}
+
+/* After take_sorted with `order` of the walker, or with NULL after take_numbered. */
+static inline void take_ranks(sorted_ranks *r, const plugmc_system *system, const uint32_t *order)
+{
+    if (!r->rank) return;
+    r->number = order;
+    for (int64_t k = 0; k < system->particles; k++) r->rank[order ? order[k] : k] = k;
+}
+
+/* The entries of the molecule of entry k that come after entry `after`, ascending; with after < k that of k itself is among
+ * them. Returns how many there are. */
+static inline int32_t siblings_after(const sorted_ranks *r, const plugmc_system *system, int64_t k,
+                                     int64_t after, int64_t out[PLUGMC_MOST_SITES])
+{
+    int32_t n = 0;
+    if (!r->rank) return 0;
+    const int64_t i = r->number ? r->number[k] : k;
+    if (system->molecule[i] < 0) return 0;
+    int64_t within;
+    const plugmc_molecule *kind =
+        plugmc_molecule_at(system->molecules, system->molecule[i], &within);
+    for (int32_t a = 0; a < kind->sites; a++) {
+        const int64_t entry = r->rank[plugmc_site_number(kind, within, a)];
+        int32_t l = n;
+        if (entry <= after) continue;
+        for (; l > 0 && out[l - 1] > entry; l--) out[l] = out[l - 1];
+        out[l] = entry;
+        n++;
+    }
+    return n;
+}
+
+/* Cuts what comes before the next sibling off the range *first ... end - 1 and returns it; *first becomes the entry after that
+ * sibling. Call it until *first is end or more. */
+static inline plugmc_particles next_without_siblings(const sorted_particles *s, int64_t *first,
+                                                     int64_t end, const int64_t *siblings,
+                                                     int32_t n)
+{
+    int64_t stop = end;
+    for (int32_t l = n - 1; l >= 0; l--)
+        if (siblings[l] >= *first && siblings[l] < stop) stop = siblings[l];
+    const plugmc_particles others = particles_from(s, *first, stop - *first);
+    *first = stop + 1;
+    return others;
+}
+
+/* Offsets [particles][3] of all sites of a walker from the first sites of their molecules, length; 0 of other particles. */
+static inline void take_offsets(const plugmc_system *system, const plugmc_view *view,
+                                int64_t walker, double (*out)[3])
+{
+    const plugmc_molecules *all = system->molecules;
+    const plugmc_orientation *turned = view->orientations + walker * system->particles;
+    for (int64_t i = 0; i < system->particles; i++) out[i][0] = out[i][1] = out[i][2] = 0;
+    for (int32_t k = 0; k < all->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
+        for (int64_t m = 0; m < kind->count; m++)
+            for (int32_t a = 1; a < kind->sites; a++)
+                plugmc_turn_vector(&turned[plugmc_site_number(kind, m, 0)], kind->place[a],
+                                   out[plugmc_site_number(kind, m, a)]);
+    }
+}
+
+/* Particles of a walker that a box takes along one by one: molecules, and particles in none of them. */
+static inline int64_t centres_of(const plugmc_system *system, const plugmc_view *view,
+                                 int64_t walker)
+{
+    const plugmc_molecules *all = system->molecules;
+    return particles_of(system, view, walker) - (all ? all->sites - all->count : 0);
+}
+
 /* The kernel `name` of a text; species [particles] uint16_t and `bytes` for its sums on the device,
  * `bytes` for them on the host. */
 static inline int prepare_sums(const plugmc_host *host, const plugmc_gpu_source *text,

@@ -189,7 +189,7 @@ static int has_jumps(const pressure *p) { return p->virials.jumps.count > 0; }
  * (osmotic coefficient, contacts), then g near contact; behind them the part of jumps, where there are any. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
-    const pressure *p = instance;
+    pressure *p = instance;
     int code = virials_measure(&p->virials, host, view);
     if (!code) code = count_pairs_near_contact(p, host, view);
     for (int32_t w = 0; w < p->system->walkers && !code; w++) {

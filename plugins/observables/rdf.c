@@ -276,5 +276,6 @@ PLUGMC_PLUGIN(.name = "rdf", .summary = "radial distribution functions of all pa
                                      .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
                                                 PLUGMC_CHANGED_ORIENTATION |
+                                                PLUGMC_CHANGED_MOLECULE |
                                                 PLUGMC_CHANGED_WALKER_WEIGHT),
               .prepare = prepare, .gpu_source = pair_histogram_gpu_source)

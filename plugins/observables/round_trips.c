@@ -76,6 +76,7 @@ PLUGMC_PLUGIN(.name = "round_trips",
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-                                                PLUGMC_CHANGED_ORIENTATION,
+                                                PLUGMC_CHANGED_ORIENTATION |
+                                                PLUGMC_CHANGED_MOLECULE,
                                      .depends_on = PLUGMC_ON_HISTORY),
               .prepare = prepare, .archive = archive)

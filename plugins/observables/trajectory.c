@@ -7,4 +7,5 @@ PLUGMC_PLUGIN(.name = "trajectory",
               .reference = "",
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .writes_trajectory = 1,
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-                                                PLUGMC_CHANGED_ORIENTATION))
+                                                PLUGMC_CHANGED_ORIENTATION |
+                                                PLUGMC_CHANGED_MOLECULE))

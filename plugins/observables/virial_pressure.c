@@ -2,7 +2,8 @@
  *
  *     P_d = N / V + (1 / V) < sum_i r_i,d f_i,d >,    P = mean of P_d over the directions d,
  *
- * with N and V in the mean, where they change,
+ * with N and V in the mean, where they change; of rigid molecules N counts molecules and free particles, and r is the
+ * position of the first site for all sites of one (virials.h),
  * of all sampled potentials, each times its coupling: pairs by their derivatives, whole-configuration sums by their own
  * virial. M. P. Allen, D. J. Tildesley, Computer Simulation of Liquids, section 2.4; for Ewald sums
  * D. M. Heyes, Phys. Rev. B 49, 755 (1994).
@@ -33,13 +34,13 @@ static int has_jumps(const virial_pressure *v) { return v->virials.jumps.count >
 /* values [walkers][1 + dimension]: the mean, then along each axis; behind them the part of jumps, where there are any. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
-    const virial_pressure *own = instance;
-    const virials *v = &own->virials;
+    virial_pressure *own = instance;
+    virials *v = &own->virials;
     const int code = virials_measure(v, host, view);
     for (int64_t w = 0; w < v->system->walkers && !code; w++) {
         const plugmc_box *box = &view->box[w];
         double *row = values + w * (1 + box->dimension + has_jumps(own));
-        const double n = (double)particles_of(v->system, view, w);
+        const double n = (double)centres_of(v->system, view, w);
         row[0] = 0;
         for (int d = 0; d < box->dimension; d++) {
             row[1 + d] = (n * v->system->temperature + v->virial[w][d]) / box->volume;
@@ -101,6 +102,7 @@ PLUGMC_PLUGIN(.name = "virial_pressure",
               PLUGMC_KEYS(virial_pressure, table),
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
-                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_MOLECULE,
                                      .depends_on = PLUGMC_ON_MULTIPLIERS),
               .prepare = prepare, .gpu_source = gpu_source)

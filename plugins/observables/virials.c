@@ -2,6 +2,7 @@
 #include "virials.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,23 +43,62 @@ static double coupling_of(const virials *v, const weights *weights, int64_t walk
 
 /* ---- Pairs of one walker --------------------------------------------------------------------- */
 
-/* Virial of particle k with those after it in the cells around its own. */
-static void virial_in_cells(const virials *v, const plugmc_box *box, const plugmc_term *term,
-                            const cells_around *around, int64_t k)
+/* Derivatives of particle k with those behind entry `after` in the cells around its own, itself and its molecule left out. */
+static plugmc_derivatives derivatives_in_cells(const virials *v, const plugmc_box *box,
+                                               const plugmc_term *term, const cells_around *around,
+                                               int64_t k, int64_t after)
 {
     const plugmc_particle probe = particle_at(&v->sorted, k);
     plugmc_derivatives sum = {0};
+    int64_t siblings[PLUGMC_MOST_SITES];
+    const int32_t n = siblings_after(&v->ranks, v->system, k, after, siblings);
     for (int32_t i = 0; i < around->count; i++) {
-        const plugmc_particles others = particles_after(&v->sorted, around, i, k);
-        if (others.n > 0)
-            term->plugin->potential->pair->derivatives(term->instance, box, 1, 0, &probe, &others,
-                                                       &sum);
+        const uint32_t *start = around->start + around->cell[i];
+        for (int64_t first = start[0] > after ? start[0] : after + 1; first < start[1];) {
+            const plugmc_particles others =
+                next_without_siblings(&v->sorted, &first, start[1], siblings, n);
+            if (others.n > 0)
+                term->plugin->potential->pair->derivatives(term->instance, box, 1, 0, &probe,
+                                                           &others, &sum);
+        }
     }
-    memcpy(v->share[k], sum.virial, sizeof sum.virial);
+    return sum;
 }
 
-static int add_pairs(const virials *v, const plugmc_view *view, const weights *weights,
-                     int32_t index)
+/* The offset of entry k from the first site of its molecule. */
+static const double *offset_of(const virials *v, int64_t k)
+{
+    return v->offset[v->ranks.number[k]];
+}
+
+static bool has_offset(const virials *v, int64_t k)
+{
+    const double *d = v->offset ? offset_of(v, k) : NULL;
+    return d && (d[0] != 0 || d[1] != 0 || d[2] != 0);
+}
+
+/* Virial of particle k with those after it; where it has an offset, with the force of all on it. */
+static void virial_in_cells(const virials *v, const plugmc_box *box, const plugmc_term *term,
+                            const cells_around *around, int64_t k)
+{
+    const plugmc_derivatives sum = derivatives_in_cells(v, box, term, around, k, k);
+    memcpy(v->share[k], sum.virial, sizeof sum.virial);
+    if (!has_offset(v, k)) return;
+    const plugmc_derivatives all = derivatives_in_cells(v, box, term, around, k, -1);
+    for (int d = 0; d < 3; d++) v->share[k][d] += offset_of(v, k)[d] * all.gradient[d];
+}
+
+/* The particles of a walker as they are in cells. Returns how many there are. */
+static int64_t take_walker(virials *v, const plugmc_view *view, const plugmc_cells *cells,
+                           int64_t w)
+{
+    const int64_t n = take_sorted(&v->sorted, v->system, cells, w);
+    take_ranks(&v->ranks, v->system, cells->order + w * v->system->particles);
+    if (v->offset) take_offsets(v->system, view, w, v->offset);
+    return n;
+}
+
+static int add_pairs(virials *v, const plugmc_view *view, const weights *weights, int32_t index)
 {
     const plugmc_system *system = v->system;
     const plugmc_term *term = plugmc_term_at(system, index);
@@ -67,7 +107,7 @@ static int add_pairs(const virials *v, const plugmc_view *view, const weights *w
     int code = view->cells(view, fmin(range, 1e300), &cells);
     for (int64_t w = 0; w < system->walkers && !code; w++) {
         const uint32_t *start = cells.start + w * (cells.cells + 1);
-        const int64_t n = take_sorted(&v->sorted, system, &cells, w);
+        const int64_t n = take_walker(v, view, &cells, w);
         const double coupling = coupling_of(v, weights, w, index);
         if (coupling == 0) continue; /* it may be infinite */
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
@@ -103,6 +143,13 @@ static PLUGMC_TARGETS void find_squares(const plugmc_particle *here, const doubl
                 plugmc_separate(here->x - x[j], here->y - y[j], here->z - z[j], &own, mode).r2;
 }
 
+static bool are_siblings(const virials *v, int64_t k, int64_t j)
+{
+    if (!v->offset) return false;
+    const int32_t *molecule = v->system->molecule, own = molecule[v->ranks.number[k]];
+    return own >= 0 && own == molecule[v->ranks.number[j]];
+}
+
 /* Of particle k with those after it. */
 static void jumps_in_cells(const virials *v, const jump_task *task, const plugmc_images *images,
                            int mode, double limit, const cells_around *around, int64_t k)
@@ -118,12 +165,15 @@ static void jumps_in_cells(const virials *v, const jump_task *task, const plugmc
             for (int64_t j = first; j < first + n; j++) {
                 const double virial =
                     jump_virial(task, here.species, s->species[j], limit, squares[j - first]);
-                if (virial == 0) continue;
+                if (virial == 0 || are_siblings(v, k, j)) continue;
                 const plugmc_separation r = plugmc_separate(here.x - s->x[j], here.y - s->y[j],
                                                             here.z - s->z[j], images, mode);
-                sum[0] += virial * r.x * r.x / r.r2;
-                sum[1] += virial * r.y * r.y / r.r2;
-                sum[2] += virial * r.z * r.z / r.r2;
+                double apart[3] = {r.x, r.y, r.z}; /* of their first sites */
+                for (int d = 0; d < 3 && v->offset; d++)
+                    apart[d] += offset_of(v, j)[d] - offset_of(v, k)[d];
+                sum[0] += virial * r.x * apart[0] / r.r2;
+                sum[1] += virial * r.y * apart[1] / r.r2;
+                sum[2] += virial * r.z * apart[2] / r.r2;
             }
         }
     }
@@ -142,13 +192,13 @@ static int find_rungs(const virials *v, const plugmc_host *host, const int32_t *
     return code;
 }
 
-static void add_jumps_of_walker(const virials *v, const plugmc_view *view,
-                                const plugmc_cells *cells, int64_t w, int32_t rung)
+static void add_jumps_of_walker(virials *v, const plugmc_view *view, const plugmc_cells *cells,
+                                int64_t w, int32_t rung)
 {
     const uint32_t *start = cells->start + w * (cells->cells + 1);
     const plugmc_box *box = &view->box[w];
     const jump_task task = pair_jumps_task(&v->jumps, v->system, rung);
-    const int64_t n = take_sorted(&v->sorted, v->system, cells, w);
+    const int64_t n = take_walker(v, view, cells, w);
     const double limit = jump_limit(box);
     plugmc_images images;
     const int mode = plugmc_images_of(box, 1, &images);
@@ -165,7 +215,7 @@ static void add_jumps_of_walker(const virials *v, const plugmc_view *view,
         }
 }
 
-static int add_jumps(const virials *v, const plugmc_host *host, const plugmc_view *view)
+static int add_jumps(virials *v, const plugmc_host *host, const plugmc_view *view)
 {
     plugmc_cells cells = {.size = sizeof cells};
     const int32_t *rungs = NULL;
@@ -239,24 +289,41 @@ static int find_total(const virials *v, const plugmc_host *host, const views *vi
     const int there = views->given->on_device && total->on_device;
     plugmc_total_request request = {.size = sizeof request,
                                     .view = there ? views->given : views->on_host,
-                                    .virial = there ? (double *)(uintptr_t)v->found : v->own[0]};
+                                    .virial = there ? (double *)(uintptr_t)v->found : v->own[0],
+                                    .forces = plugmc_follows_positions(total) ? v->forces : NULL};
     memset(v->own, 0, bytes);
+    if (v->forces)
+        memset(v->forces, 0,
+               3 * (size_t)(v->system->walkers * v->system->particles) * sizeof *v->forces);
     int code = there ? host->gpu->fill(host->context, v->found, 0, bytes) : PLUGMC_OK;
     if (!code) code = total->energy(term->instance, &request);
     return code || !there ? code : host->gpu->download(host->context, v->own, v->found, bytes);
 }
 
-static int add_total(const virials *v, const plugmc_host *host, const views *views,
+/* Takes sum d f of the offsets d and the forces of a total on all sites from its virial. */
+static void take_off_offsets(virials *v, const plugmc_view *view)
+{
+    const int64_t n = v->system->particles;
+    for (int64_t w = 0; w < v->system->walkers; w++) {
+        take_offsets(v->system, view, w, v->offset);
+        for (int64_t i = 0; i < n; i++)
+            for (int d = 0; d < 3; d++)
+                v->own[w][d] -= v->offset[i][d] * v->forces[3 * (w * n + i) + d];
+    }
+}
+
+static int add_total(virials *v, const plugmc_host *host, const views *views,
                      const weights *weights, int32_t index)
 {
     const int code = find_total(v, host, views, plugmc_term_at(v->system, index));
+    if (!code && v->offset) take_off_offsets(v, views->on_host);
     for (int32_t w = 0; w < v->system->walkers && !code; w++)
         for (int d = 0; d < 3; d++)
             v->virial[w][d] += coupling_of(v, weights, w, index) * v->own[w][d];
     return code;
 }
 
-int virials_measure(const virials *v, const plugmc_host *host, const plugmc_view *view)
+int virials_measure(virials *v, const plugmc_host *host, const plugmc_view *view)
 {
     memset(v->virial, 0, (size_t)v->system->walkers * sizeof *v->virial);
     memset(v->jump, 0, (size_t)v->system->walkers * sizeof *v->jump);
@@ -412,7 +479,15 @@ int virials_prepare(virials *v, const plugmc_host *host, int with_cores, double 
     v->totals = host->allocate(host->context, terms * sizeof *v->totals);
     if (!v->share || !v->virial || !v->own || !v->jump || !v->pairs || !v->totals)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
-    code = sort_terms(v, host, with_cores);
+    code = prepare_ranks(&v->ranks, host);
+    if (!code && system->molecules) {
+        v->offset = host->allocate(host->context, n * sizeof *v->offset);
+        v->forces =
+            host->allocate(host->context, 3 * n * (size_t)system->walkers * sizeof *v->forces);
+        if (!v->offset || !v->forces)
+            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu sites", n);
+    }
+    if (!code) code = sort_terms(v, host, with_cores);
     if (!code) code = pair_jumps_prepare(&v->jumps, host, fit_range, degree);
     return code || !host->gpu ? code : prepare_device(v, host);
 }

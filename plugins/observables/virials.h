@@ -1,7 +1,11 @@
 /* virials: -sum over particles of r_d du/dr_d of all sampled potentials, each times its coupling, for the observables
  * that make a pressure of it; where pair energies jump, the part of the jumps too (pair_jumps.h). In a run on a GPU pairs are summed there, in double precision too, and so are the
  * sums over whole configurations that can be; positions come to the host only for those that cannot.
- * Sums run in a fixed order: the same for any number of threads. */
+ * Sums run in a fixed order: the same for any number of threads.
+ *
+ * Rigid molecules follow a box with their first sites R alone. With the offset d = r - R of a site and the force f on it the
+ * virial is then less by sum d f, where pairs within molecules have no force: that of molecules,
+ * -sum R dU/dR (M. P. Allen, D. J. Tildesley, Computer Simulation of Liquids, section 2.4). */
 #ifndef PLUGMC_VIRIALS_H
 #define PLUGMC_VIRIALS_H
 
@@ -26,6 +30,10 @@ typedef struct virials {
     int pair_count, total_count;
     int32_t *pairs, *totals; /* their numbers among the terms of the system */
     sorted_particles sorted;
+    sorted_ranks ranks; /* where there are rigid molecules */
+    double (*offset)
+        [3]; /* [particles] of the walker at hand, as they are numbered; NULL: no molecules */
+    double *forces;      /* [walkers][particles][3] of one total; likewise */
     double (*share)[3];  /* [particles] kT: virial of a particle's pairs with those after it */
     double (*virial)[3]; /* [walkers] kT: the result */
     double (*own)[3];    /* [walkers] kT: of one total, without its coupling */
@@ -44,7 +52,7 @@ int virials_prepare(virials *, const plugmc_host *, int with_cores, double fit_r
                     int64_t degree);
 
 /* Finds v->virial of a configuration. */
-int virials_measure(const virials *, const plugmc_host *, const plugmc_view *);
+int virials_measure(virials *, const plugmc_host *, const plugmc_view *);
 /* gpu_source of an observable: the one text behind these sums is number 0. */
 int virials_gpu_source(const plugmc_host *, int index, plugmc_gpu_source *out);
 

@@ -143,7 +143,8 @@ static const plugmc_parameter table[] = {
 static const plugmc_total total = {.size = sizeof total,
                                    .energy = tail_energy,
                                    .unchanged_by = PLUGMC_CHANGED_POSITION,
-                                   .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+                                   .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                              PLUGMC_CHANGED_MOLECULE,
                                    .of_counts = of_counts};
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 

@@ -20,7 +20,7 @@ fixed="plugmc_box plugmc_particle plugmc_particles plugmc_derivatives plugmc_cou
 later=$work/later
 mkdir "$later"
 cp -r "$source"/{CMakeLists.txt,cmake,core,lib,plugins,programs,bench,docs,examples,README.md,sim.ini} "$later"
-header=$later/core/include/plugmc/plugin.h headers=("$later"/core/include/plugmc/{archive,changes,driver,facets,gpu,macrostates,mover,observable,orbitals,parameter,plugin,domain_decomposition,state,total,trial,view,wave}.h)
+header=$later/core/include/plugmc/plugin.h headers=("$later"/core/include/plugmc/{archive,changes,driver,facets,gpu,macrostates,molecule,mover,observable,orbitals,parameter,plugin,domain_decomposition,state,total,trial,view,wave}.h)
 sed -i 's/-O3/-O0/' "$later/cmake/PlugmcPlugins.cmake" # what is built here does little
 sed -i -E 's/^(#define PLUGMC_ABI_MINOR) ([0-9]+)$/\1 (\2 + 1)/' "$header"
 sed -i -E '/^\} plugmc_[a-z_]+;$/{

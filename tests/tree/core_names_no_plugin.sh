@@ -3,7 +3,7 @@
 # not even a comment (Markdown may). Names are those of the files and folders of plugins/*/, less
 # those that are words of the core's own trade.
 cd "$1" || exit 1
-own='energy trajectory serial configuration common volume pressure swap draws insert identity numbers reservoir local_energy matrices virials'
+own='energy rigid trajectory serial configuration common volume pressure swap draws insert identity numbers reservoir local_energy matrices virials'
 names=$(for path in plugins/*/*; do basename "$path" | sed 's/\..*//'; done | sort -u)
 [ -n "$names" ] || { echo "there are no plugins below $1/plugins"; exit 1; }
 found=0

@@ -155,6 +155,7 @@ static void unknown_sections_are_refused_with_the_nearest(void **state)
     assert_refused(
         REQUIRED_SECTIONS "[output]\n", 1,
         "sim.ini:9: unknown section [output]; there are [run], [units], [box], [species NAME], "
+        "[molecule NAME], "
         "[initial], [ladder], [potential NAME], [mover NAME], [observable NAME]\n");
 }
 
@@ -258,10 +259,11 @@ static void the_echo_reads_back_as_the_same_configuration(void **state)
 /* The core's own tables are held to what is asked of a plugin's. */
 static void tables_of_the_core_are_sound(void **state)
 {
-    static const size_t sizes[] = {
-        sizeof(run_section),     sizeof(units_section),   sizeof(box_section),
-        sizeof(species_section), sizeof(initial_section), sizeof(ladder_section),
-        sizeof(plugin_section),  sizeof(plugin_section),  sizeof(plugin_section)};
+    static const size_t sizes[] = {sizeof(run_section),      sizeof(units_section),
+                                   sizeof(box_section),      sizeof(species_section),
+                                   sizeof(molecule_section), sizeof(initial_section),
+                                   sizeof(ladder_section),   sizeof(plugin_section),
+                                   sizeof(plugin_section),   sizeof(plugin_section)};
     const char *const *keys[] = {[PLUGMC_POTENTIAL] = potential_keys,
                                  [PLUGMC_MOVER] = mover_keys,
                                  [PLUGMC_OBSERVABLE] = observable_keys};

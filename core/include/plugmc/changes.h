@@ -31,7 +31,8 @@ typedef struct plugmc_changes {
     /* Out, [walkers][per_walker], or NULL: change of -ln p, all multipliers included. */
     double *delta;
     const int32_t *species; /* PLUGMC_INSERTED, PLUGMC_IDENTITY */
-    /* PLUGMC_RESCALED, out, [walkers], or NULL: number of centres that move with the box, the N of the factor V^N. */
+    /* PLUGMC_RESCALED, out, [walkers], or NULL: number of centres that move with the box, the N of the factor V^N:
+     * rigid molecules and particles in none of them. */
     int64_t *scaled;
     /* PLUGMC_GROUP_*: particles per group. position, species and particle are then [walkers][per_walker][group]. If
      * there is no particle of species s to remove, particle is -1 - s. No particle may be twice in a group that is

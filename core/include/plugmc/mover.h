@@ -25,6 +25,9 @@ enum {
     PLUGMC_DECOMPOSES_DOMAIN = 1 << 25,
     /* Couples walkers of all processes (plugmc_rungs). */
     PLUGMC_GLOBAL_WALKERS = 1 << 26,
+    /* Since 2.1. Fit for runs with rigid molecules (plugmc/molecule.h): it displaces particles only if plugmc_trial
+     * shows them, and molecules only by PLUGMC_MOLECULE_DISPLACED; or it displaces nobody. */
+    PLUGMC_KEEPS_RIGID = 1 << 24,
     PLUGMC_USES_POSITIONS = 1 << 27, /* accepts pairs with PLUGMC_PAIR_POSITIONS */
     PLUGMC_USES_BODY =
         1 << 28 /* accepts bodies (plugmc/body.h), whose orientations stay or follow */

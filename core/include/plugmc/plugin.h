@@ -79,6 +79,7 @@ typedef struct plugmc_species {
     int32_t grows;
 } plugmc_species;
 
+struct plugmc_molecules; /* plugmc/molecule.h */
 struct plugmc_potential;
 struct plugmc_plugin;
 
@@ -135,8 +136,11 @@ typedef struct plugmc_system {
     /* The largest plugmc_mover.together of the run, at least 1. Walkers of such a group have to change rungs
      * together. Known before prepare. */
     int32_t together;
-    /* Since 2.1. 1: a potential of the run is of bodies (plugmc/body.h), so particles have orientations. */
+    /* Since 2.1. 1: particles have orientations, since a potential of the run is of bodies (plugmc/body.h), or since
+     * there are rigid molecules. */
     int32_t bodies;
+    /* Since 2.1. Rigid molecules (plugmc/molecule.h); NULL: none. Their sites are counted by the species. */
+    const struct plugmc_molecules *molecules;
 } plugmc_system;
 
 /* Unit of reported energies: "kT" if that is the potentials' unit. */

@@ -23,7 +23,8 @@ enum {
     PLUGMC_STATE_MOLECULE,
     /* double: ln of the walker's weight in averages (plugmc/wave.h); 0 if no mover changes it. */
     PLUGMC_STATE_WEIGHT,
-    /* Since 2.1. plugmc_orientation [capacity]; empty rows unless plugmc_system.bodies. */
+    /* Since 2.1. plugmc_orientation [capacity]; empty rows unless plugmc_system.bodies. That of a
+     * rigid molecule is at the number of its first site. */
     PLUGMC_STATE_ORIENTATION
 };
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
@@ -38,6 +39,8 @@ enum {
     PLUGMC_CHANGED_SPECIES = 1 << PLUGMC_STATE_SPECIES,
     PLUGMC_CHANGED_MULTIPLIER = 1 << PLUGMC_STATE_MULTIPLIER,
     PLUGMC_CHANGED_RUNG = 1 << PLUGMC_STATE_RUNG,
+    /* Since 2.1, in `follows` of an observable or many-body term: right where particles are sites of rigid molecules
+     * (plugmc/molecule.h), pairs within which have no energy. */
     PLUGMC_CHANGED_MOLECULE = 1 << PLUGMC_STATE_MOLECULE,
     PLUGMC_CHANGED_WALKER_WEIGHT = 1 << PLUGMC_STATE_WEIGHT,
     PLUGMC_CHANGED_ORIENTATION = 1 << PLUGMC_STATE_ORIENTATION,

@@ -2,7 +2,7 @@
 #ifndef PLUGMC_TRIAL_MOVE_H
 #define PLUGMC_TRIAL_MOVE_H
 
-#include "plugmc/device.h"
+#include "plugmc/molecule.h"
 
 /* Kinds of trial move. */
 enum {
@@ -17,7 +17,10 @@ enum {
     /* `group` particles are inserted, or removed, together. Of one species the largest number is removed first. */
     PLUGMC_GROUP_INSERTED,
     PLUGMC_GROUP_REMOVED,
-    PLUGMC_GROUP_DISPLACED /* the particles of `group` move to its positions, all at once */
+    PLUGMC_GROUP_DISPLACED, /* the particles of `group` move to its positions, all at once */
+    /* Since 2.1. The rigid molecule whose first site is `particle`: that site moves to `position`, and with turns = 1
+     * the molecule gets `orientation`. The core places the other sites. Of trial moves only. */
+    PLUGMC_MOLECULE_DISPLACED
 };
 
 enum { PLUGMC_MOST_TOGETHER = 8 };         /* particles inserted or removed at once, at most */
@@ -67,11 +70,14 @@ typedef struct plugmc_trial {
     int32_t trial_positions;
     /* input: [particles] as PLUGMC_STATE_MOLECULE; NULL: no molecules. */
     const int32_t *molecule;
-    /* Since 2.1. Input: [particles]; NULL: there are no bodies. Output, of PLUGMC_DISPLACED with turns = 1: the new
-     * orientation of `particle`. Where particles come, the core draws their orientations. */
+    /* Since 2.1. Input: [particles]; NULL: there are no bodies and no rigid molecules. Output, of PLUGMC_DISPLACED
+     * and PLUGMC_MOLECULE_DISPLACED with turns = 1: the new orientation of `particle`. Where particles come, the core draws their orientations. */
     const plugmc_orientation *orientations;
     int32_t turns;
     plugmc_orientation orientation;
+    /* Since 2.1. Input: rigid molecules; NULL: there are none. If there are, `particles`, `first` and `count` are of
+     * the particles that are in no molecule. */
+    const plugmc_molecules *molecules;
 } plugmc_trial;
 
 /* Number of the k-th particle present, k = 0 ... particles - 1, species by species. */

@@ -9,6 +9,7 @@
 #include "energy/running.h"
 #include "energy/totals.h"
 #include "energy/whole.h"
+#include "system/molecule_kinds.h"
 #include "system/skew.h"
 
 /* ---- Changes of particles ------------------------------------------------------------------------ */
@@ -172,7 +173,7 @@ bool hamiltonian_finds_box_too_small(const hamiltonian *h, const plugmc_box *box
 {
     double shortest = INFINITY;
     for (int d = 0; d < box->dimension; d++) shortest = fmin(shortest, plugmc_height(box, d));
-    return 2 * h->range > shortest;
+    return 2 * h->range > shortest || 2 * molecules_extent(h->system) >= shortest;
 }
 
 /* Pairs in reach have one image alone, and that is found, in boxes that are not too small. Where farther ones count,
@@ -185,8 +186,8 @@ static int check_boxes(const hamiltonian *h, const plugmc_host *host, const plug
         if (hamiltonian_finds_box_too_small(h, box))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "the box of walker %d has shrunk to a volume of %g: the range of a potential "
-                "exceeds half of the box",
+                "the box of walker %d has shrunk to a volume of %g: the range of a potential, or a "
+                "molecule, exceeds half of the box",
                 w, box->volume);
         if (h->looks_far && !finds_nearest_images(box))
             return host->fail(
@@ -197,6 +198,21 @@ static int check_boxes(const hamiltonian *h, const plugmc_host *host, const plug
                 box->length[0], box->length[1], box->length[2]);
     }
     return PLUGMC_OK;
+}
+
+/* Molecules keep their shape: their first sites have gone with the box. places: [particles][3]. */
+static void place_molecules(const configuration *now, const plugmc_box *box, double *places)
+{
+    const plugmc_molecules *all = now->system->molecules;
+    double at[PLUGMC_MOST_SITES][3];
+    int64_t number[PLUGMC_MOST_SITES], within;
+    for (int64_t m = 0; all && m < all->count; m++) {
+        const plugmc_molecule *kind = plugmc_molecule_at(all, m, &within);
+        const int64_t i = plugmc_site_number(kind, within, 0);
+        const int32_t n =
+            place_sites(now->system, box, i, &places[3 * i], &now->all.orientation[i], at, number);
+        for (int32_t a = 0; a < n; a++) memcpy(&places[3 * number[a]], at[a], sizeof at[a]);
+    }
 }
 
 /* e->trial: the same fractional coordinates in another box. */
@@ -216,6 +232,7 @@ static int make_trial(const hamiltonian *h, walker_energy *e, int32_t w, const p
             for (int d = 0; d < box->dimension; d++) places[3 * i + d] += f * box->vector[k][d];
         }
     }
+    place_molecules(&e->now, box, places);
     return configuration_fill(&e->trial, box, e->now.counts, places, all->orientation)
                ? PLUGMC_ERROR_MEMORY
                : PLUGMC_OK;
@@ -297,6 +314,13 @@ int hamiltonian_resolve_doubt(hamiltonian *h, const plugmc_host *host, const plu
     return PLUGMC_OK;
 }
 
+/* How many go with a box: molecules, and particles in none of them. */
+static int64_t centres_of(const hamiltonian *h, int32_t w)
+{
+    const plugmc_molecules *all = h->system->molecules;
+    return h->walkers[w].now.present - (all ? all->sites - all->count : 0);
+}
+
 /* All walkers at once, one box each. */
 static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
@@ -308,7 +332,7 @@ static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_change
     if (!code) code = find_rescaled(h, host, c);
     for (int32_t w = 0; w < c->walkers && !code; w++) {
         compare_boxes(h, c, w);
-        if (PLUGMC_HAS(c, scaled) && c->scaled) c->scaled[w] = h->walkers[w].now.present;
+        if (PLUGMC_HAS(c, scaled) && c->scaled) c->scaled[w] = centres_of(h, w);
     }
     return code;
 }
@@ -470,6 +494,15 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
     return PLUGMC_OK;
 }
 
+/* Whether a single particle that is displaced, swapped or taken away is in a molecule. */
+static bool moves_site(const hamiltonian *h, const plugmc_changes *c, int64_t p)
+{
+    const int32_t *molecule = h->system->molecule;
+    if (c->kind == PLUGMC_INSERTED) return false;
+    return molecule[c->particle[p]] >= 0 ||
+           (c->kind == PLUGMC_SWAPPED && molecule[c->other[p]] >= 0);
+}
+
 /* What is wrong with proposal p, of one particle; NULL if nothing is, or nothing is proposed. */
 static const char *one_is_wrong(const hamiltonian *h, const plugmc_changes *c, int64_t p)
 {
@@ -480,6 +513,7 @@ static const char *one_is_wrong(const hamiltonian *h, const plugmc_changes *c, i
     if ((!comes && c->particle[p] >= h->system->particles) ||
         (c->kind == PLUGMC_SWAPPED && (c->other[p] < 0 || c->other[p] >= h->system->particles)))
         return "there is no such particle";
+    if (h->system->molecules && moves_site(h, c, p)) return "it moves a site of a rigid molecule";
     const plugmc_orientation *turn = orientation_of(c, p);
     if (h->system->bodies && turn && goes_somewhere(c->kind) &&
         !is_orientation(turn, h->system->box.dimension))
@@ -500,6 +534,8 @@ static const char *refused(const hamiltonian *h, const plugmc_changes *c)
     if (h->system->bodies && comes && !orientation_of(c, 0))
         return "bodies come without an orientation";
     if (!h->system->bodies && orientation_of(c, 0)) return "there are no bodies to turn";
+    if (h->system->molecules && c->kind == PLUGMC_GROUP_DISPLACED)
+        return "groups are not displaced beside rigid molecules";
     const char *why = NULL;
     for (int64_t p = 0; p < c->walkers * c->per_walker && !why; p++)
         why = c->kind >= PLUGMC_GROUP_INSERTED

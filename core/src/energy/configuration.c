@@ -236,7 +236,7 @@ static int without_hidden(const configuration *c, int n, number_range *out)
         number_range rest = all[r];
         for (; k < c->hidden_count && c->hidden[k] < rest.end; k++) {
             if (c->hidden[k] > rest.first) out[count++] = (number_range){rest.first, c->hidden[k]};
-            rest.first = c->hidden[k] + 1;
+            if (c->hidden[k] >= rest.first) rest.first = c->hidden[k] + 1;
         }
         if (rest.end > rest.first) out[count++] = rest;
     }

@@ -89,6 +89,20 @@ static bool parts_at(const hamiltonian *h, walker_energy *e, const group *g, con
     return false;
 }
 
+/* The sites of a rigid molecule, which have no energy with each other: each one's neighbours at both positions are found at once. */
+static bool sites_displaced(const hamiltonian *h, walker_energy *e, const group *g, double *change)
+{
+    bool forbidden = false;
+    configuration_hide(&e->now, g->sorted, g->n);
+    for (int32_t k = 0; k < g->n && !forbidden; k++) {
+        const probe p = {-1, -1, -1, e->now.all.species[g->member[k]], g->at[k], NULL};
+        forbidden = close_change(h, e, &p, g->to[k], NULL, change) ||
+                    (h->has_far && far_energy(h, &e->now, &p, g->to[k], change));
+    }
+    configuration_show(&e->now);
+    return forbidden;
+}
+
 /* All members leave before the first one arrives, so nobody is in the way of another. */
 static bool parts_displaced(const hamiltonian *h, walker_energy *e, const group *g, double *change)
 {
@@ -122,7 +136,8 @@ int group_displaced(const hamiltonian *h, walker_energy *e, int32_t w, const plu
 {
     group g;
     make_group(&g, e, c, p);
-    *forbidden = parts_displaced(h, e, &g, change);
+    *forbidden = h->system->molecules ? sites_displaced(h, e, &g, change)
+                                      : parts_displaced(h, e, &g, change);
     e->asked = h->has_totals && !*forbidden;
     return e->asked ? totals_of_group(h, e, w, &g, change) : PLUGMC_OK;
 }
@@ -136,6 +151,8 @@ int take_group(const hamiltonian *h, walker_energy *e, int32_t w, const plugmc_c
     int code = e->asked ? totals_settle(h, e, w, taken) : PLUGMC_OK;
     for (int32_t k = 0; k < g.n && taken && !code; k++)
         configuration_move(&e->now, g.member[k], g.to[k]);
+    if (taken && !code && PLUGMC_HAS(c, orientation) && c->orientation) /* of a molecule */
+        configuration_turn(&e->now, g.member[0], &c->orientation[p]);
     if (taken || !e->asked) return code;
     for (int32_t k = g.n - 2; k >= 0 && !code; k--) { /* the others go back */
         code = totals_displaced(h, e, w, g.member[k], g.at[k], unused);

@@ -93,6 +93,13 @@ typedef struct configuration_holder {
     bool answered;
 } configuration_holder;
 
+/* In a run with rigid molecules: the particles that are in none. */
+typedef struct free_particles {
+    /* [species + 1] of each species the first one; [species] how many there are. */
+    int64_t *first, *count;
+    int64_t particles;
+} free_particles;
+
 typedef struct hamiltonian {
     const plugmc_system *system;
     energy_term *terms; /* [count] */
@@ -114,6 +121,7 @@ typedef struct hamiltonian {
     double *multipliers;
     /* Terms, the volume, species. */
     int width;
+    free_particles free;
     /* [walkers]; NULL: not open. */
     walker_energy *walkers;
     /* The particles in `walkers` are out of date; the state is newer. */

@@ -7,6 +7,7 @@
 #include "energy/on_device.h"
 #include "energy/totals.h"
 #include "energy/bias.h"
+#include "system/molecule_kinds.h"
 #include "system/system.h"
 
 /* ---- Terms ------------------------------------------------------------------------------------- */
@@ -57,6 +58,26 @@ static bool looks_far(const plugmc_system *system, const plugmc_term *term)
     return whole || (p->pair && !isfinite(reach_of_term(system, term)));
 }
 
+/* Sites come first among the particles of a species. */
+static int find_free(hamiltonian *h)
+{
+    const plugmc_system *system = h->system;
+    const size_t species = (size_t)system->species_count;
+    free_particles *f = &h->free;
+    if (!system->molecules) return PLUGMC_OK;
+    f->first = calloc(2 * species + 1, sizeof *f->first);
+    if (!f->first) return PLUGMC_ERROR_MEMORY;
+    f->count = f->first + species + 1;
+    for (int32_t s = 0; s < system->species_count; s++) {
+        const int64_t sites = sites_of_species(system, s);
+        f->first[s] = system->first[s] + sites;
+        f->count[s] = plugmc_species_at(system, s)->count - sites;
+        f->particles += f->count[s];
+    }
+    f->first[species] = system->particles;
+    return PLUGMC_OK;
+}
+
 int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
@@ -79,6 +100,7 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
     h->boxes = calloc(walkers, sizeof *h->boxes);
     h->positions = malloc(walkers * (size_t)system->particles * 3 * sizeof(double));
     if (!code) code = totals_open(h);
+    if (!code) code = find_free(h);
     bool enough =
         !code && h->walkers && h->multipliers && h->sums && h->boxes && h->counts && h->positions;
     for (size_t w = 0; w < walkers && enough; w++) {
@@ -110,7 +132,7 @@ void hamiltonian_close(hamiltonian *h)
         free(h->walkers[w].running.energy);
     }
     free(h->walkers), free(h->terms), free(h->multipliers), free(h->sums), free(h->boxes),
-        free(h->positions), free(h->counts);
+        free(h->positions), free(h->counts), free(h->free.first);
     *h = (hamiltonian){0};
 }
 

@@ -7,6 +7,7 @@
 #include "energy/insertions.h"
 #include "energy/parts.h"
 #include "energy/bias.h"
+#include "system/molecule_kinds.h"
 
 /* What all trials of a call have in common. */
 typedef struct task {
@@ -24,6 +25,7 @@ typedef struct task {
 static bool is_known(const task *k, int32_t kind)
 {
     const bool counts = k->h->system->changes & PLUGMC_CHANGED_COUNT;
+    if (kind == PLUGMC_MOLECULE_DISPLACED) return k->h->system->molecules != NULL;
     return kind == PLUGMC_DISPLACED || kind == PLUGMC_SWAPPED || kind == PLUGMC_GROUP_DISPLACED ||
            (counts && kind >= PLUGMC_INSERTED && kind <= PLUGMC_GROUP_REMOVED);
 }
@@ -47,12 +49,36 @@ static bool is_there(const walker_energy *e, int64_t i)
     return i >= 0 && i < e->now.n && !isnan(e->now.all.x[i]);
 }
 
+/* Of a run with rigid molecules: whoever moves a site has to move all of the molecule. */
+static const char *breaks_molecules(const walker_energy *e, const plugmc_trial *t)
+{
+    const plugmc_system *system = e->now.system;
+    const bool one = t->kind == PLUGMC_DISPLACED || t->kind == PLUGMC_SWAPPED;
+    if (t->kind == PLUGMC_MOLECULE_DISPLACED) {
+        if (!is_there(e, t->particle) || !is_first_site(system, t->particle))
+            return "moves a particle that is not the first site of a molecule";
+        if (t->turns && !is_orientation(&t->orientation, t->dimension))
+            return "turns a molecule to what is no orientation";
+        return is_position(t->position) ? NULL : "has a position that is not a number";
+    }
+    if (!one) return "changes a run with rigid molecules in a way that could break them";
+    return (is_there(e, t->particle) && system->molecule[t->particle] >= 0) ||
+                   (t->kind == PLUGMC_SWAPPED && is_there(e, t->other) &&
+                    system->molecule[t->other] >= 0)
+               ? "moves a site of a rigid molecule"
+               : NULL;
+}
+
 /* What a mover has filled in must be there. */
 static const char *wrong(const task *k, const walker_energy *e, const plugmc_trial *t)
 {
     const bool another = t->kind == PLUGMC_INSERTED || t->kind == PLUGMC_IDENTITY;
     if (t->move < 0 || t->move >= k->moves) return "has a move that is not in the mover's table";
     if (!is_known(k, t->kind)) return "changes what no mover of the run declares as changed";
+    if (t->molecules) {
+        const char *why = breaks_molecules(e, t);
+        if (why || t->kind == PLUGMC_MOLECULE_DISPLACED) return why;
+    }
     if (t->trial_positions > 1 &&
         (k->h->has_totals || t->trial_positions > PLUGMC_MOST_TRIAL_POSITIONS ||
          (t->kind != PLUGMC_INSERTED && t->kind != PLUGMC_REMOVED)))
@@ -101,24 +127,26 @@ static plugmc_trial trial_of(const task *k, int32_t w, uint64_t sweep, uint32_t 
 {
     const walker_energy *e = &k->h->walkers[w];
     const particle_arrays *all = &e->now.all;
+    const free_particles *free = k->h->system->molecules ? &k->h->free : NULL;
     return (plugmc_trial){.size = sizeof(plugmc_trial),
                           .walker = (uint32_t)w,
                           .seed = k->host->seed,
                           .sweep = sweep,
                           .number = number,
                           .dimension = e->now.box.dimension,
-                          .particles = e->now.present,
-                          .first = k->h->system->first,
+                          .particles = free ? free->particles : e->now.present,
+                          .first = free ? free->first : k->h->system->first,
                           .x = all->x,
                           .y = all->y,
                           .z = all->z,
                           .step = e->step,
-                          .count = e->now.counts,
+                          .count = free ? free->count : e->now.counts,
                           .box = &e->now.box,
                           .move = k->proposal->move,
                           .group = group,
                           .molecule = k->h->system->molecule,
-                          .orientations = all->orientation};
+                          .orientations = all->orientation,
+                          .molecules = k->h->system->molecules};
 }
 
 static const char *group_of_trial_is_wrong(const walker_energy *e, const hamiltonian *h,
@@ -138,9 +166,22 @@ static const plugmc_orientation *orientations_of(const task *k, const plugmc_tri
                       : t->kind == PLUGMC_GROUP_INSERTED ? t->group->n
                                                          : 0;
     if (!k->h->system->bodies) return NULL;
-    if (!n) return t->turns ? &t->orientation : NULL;
+    if (!n) /* of a group only the core turns one: that of the first site of a molecule */
+        return t->turns && (t->kind == PLUGMC_DISPLACED || t->molecules) ? &t->orientation : NULL;
     for (int32_t j = 0; j < n && j < PLUGMC_MOST_TOGETHER; j++) drawn[j] = trial_orientation(t, j);
     return drawn;
+}
+
+/* Makes the trial of a molecule one of a group: all its sites, the first one first. */
+static void make_group_of_sites(const walker_energy *e, plugmc_trial *t)
+{
+    int64_t number[PLUGMC_MOST_SITES];
+    const plugmc_orientation *turned =
+        t->turns ? &t->orientation : configuration_orientation(&e->now, t->particle);
+    t->group->n = place_sites(e->now.system, &e->now.box, t->particle, t->position, turned,
+                              t->group->positions, number);
+    for (int32_t a = 0; a < t->group->n; a++) t->group->members[a] = (int32_t)number[a];
+    t->kind = PLUGMC_GROUP_DISPLACED;
 }
 
 /* Returns the code of what failed; e tells the rest. */
@@ -161,6 +202,8 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
         &e->counts[trial.move >= 0 && trial.move < k->moves ? trial.move : k->proposal->move];
     counts->trials++;
     if (!proposed) return PLUGMC_OK;
+    const bool whole_molecule = trial.kind == PLUGMC_MOLECULE_DISPLACED;
+    if (whole_molecule) make_group_of_sites(e, &trial);
     const bool many = trial.kind >= PLUGMC_GROUP_INSERTED;
     plugmc_orientation drawn[PLUGMC_MOST_TOGETHER];
     const plugmc_changes c = {.size = sizeof c,
@@ -178,7 +221,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                               .delta = &delta,
                               .group = group.n,
                               .orientation = orientations_of(k, &trial, drawn)};
-    e->refused = group_of_trial_is_wrong(e, h, &group, &c);
+    e->refused = whole_molecule ? NULL : group_of_trial_is_wrong(e, h, &group, &c);
     if (e->refused) return PLUGMC_ERROR_STATE;
     several_places several;
     const bool comes_to_one = trial.trial_positions > 1 && trial.kind == PLUGMC_INSERTED;
@@ -214,7 +257,8 @@ static int sweep_walker(const task *k, int32_t w, uint64_t first, uint64_t last)
     double change[(k->h->system->term_count + 1) * PLUGMC_MOST_TRIAL_POSITIONS];
     group_arrays arrays;
     for (uint64_t sweep = first; sweep <= last; sweep++) {
-        const int64_t trials = k->proposal->trials ? k->proposal->trials : e->now.present;
+        const int64_t all = k->h->system->molecules ? k->h->free.particles : e->now.present;
+        const int64_t trials = k->proposal->trials ? k->proposal->trials : all;
         if (bias_is_of_energy(k->h)) bias_find_energy(k->h, w);
         for (int64_t t = 0; t < trials && !e->code; t++) {
             if (t % k->between_looks == 0 && k->host->stopping(k->host->context)) return 1;

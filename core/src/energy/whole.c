@@ -5,6 +5,21 @@
 
 #include "energy/cell_pairs.h"
 #include "energy/parts.h"
+#include "system/molecule_kinds.h"
+
+/* Takes those out that are in the molecule of particle i. Returns how many are left of n. */
+static int64_t without_siblings(const configuration *c, int64_t i, int64_t n)
+{
+    const cell_candidates *found = &c->cells.candidates;
+    int64_t left = 0;
+    if (!c->system->molecules || c->system->molecule[i] < 0) return n;
+    for (int64_t m = 0; m < n; m++) {
+        for (int d = 0; d < 3; d++) found->near[d][left] = found->near[d][m];
+        found->near_particle[left] = found->near_particle[m];
+        left += !in_same_molecule(c->system, i, found->near_particle[m]);
+    }
+    return left;
+}
 
 /* The candidates that are near particle k of a cell, as the pair functions want them. Arrays of a single species are the
  * same for any particles. */
@@ -12,7 +27,8 @@ static plugmc_particles neighbours(configuration *c, int64_t k, int64_t candidat
 {
     const cell_candidates *found = &c->cells.candidates;
     const particle_arrays *all = &c->all, *near = &c->near;
-    const int64_t n = cells_pick(&c->cells, &c->box, k, candidates);
+    const int64_t n =
+        without_siblings(c, found->particle[k], cells_pick(&c->cells, &c->box, k, candidates));
     for (int64_t m = 0; m < n && c->system->species_count > 1; m++) {
         const int32_t particle = found->near_particle[m];
         near->charge[m] = all->charge[particle];
@@ -70,9 +86,13 @@ static bool all_pairs(const hamiltonian *h, const configuration *c, const number
     for (int r = 0; r < ranges; r++)
         for (int64_t i = there[r].first; i < there[r].end; i++) {
             double at[3];
+            int64_t siblings[PLUGMC_MOST_SITES];
+            configuration others = *c;
+            others.hidden = siblings;
+            others.hidden_count = sites_with(c->system, i, siblings);
             configuration_place(c, i, at);
             const probe p = {i, -1, i, c->all.species[i], at, NULL};
-            if (far_energy(h, c, &p, NULL, energy)) return true;
+            if (far_energy(h, &others, &p, NULL, energy)) return true;
         }
     return false;
 }

@@ -48,6 +48,7 @@ double device_gain(const engine *engine)
 /* Whether a mover has bodies on a GPU. Those that ask the core do not: their energies are summed on the host. */
 static bool keeps_bodies_there(const engine *engine)
 {
+    if (engine->system.molecules) return false;
     for (int k = 0; k < engine->mover_count; k++)
         if (!engine->movers[k].by_core && engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU)
             return true;
@@ -94,6 +95,14 @@ static int index_of_gpu(const engine *engine)
     return there > 0 ? (first + local) % there : first;
 }
 
+/* Of a run with orientations. */
+static const char *what_is_on_cpu(const engine *engine)
+{
+    return engine->system.molecules ? "a run with rigid molecules runs on the CPU only"
+                                    : "the movers of this run turn and displace particles with "
+                                      "orientations on the CPU only";
+}
+
 int choose_device(engine *engine)
 {
     const run_section *run = &engine->config.run;
@@ -109,15 +118,13 @@ int choose_device(engine *engine)
                             no_cpu->loaded.name);
     const bool bodies_on_cpu = engine->system.bodies && !keeps_bodies_there(engine);
     if (bodies_on_cpu && run->device == DEVICE_GPU)
-        return report_error(
-            engine->report, EXIT_INPUT, engine->config.ini.path,
-            config_line(&engine->config, "run", "device"),
-            "the movers of this run turn and displace particles with orientations on the CPU "
-            "only, but [run] device = gpu");
+        return report_error(engine->report, EXIT_INPUT, engine->config.ini.path,
+                            config_line(&engine->config, "run", "device"),
+                            "%s, but [run] device = gpu", what_is_on_cpu(engine));
     engine->device.gain_on_gpu = device_gain(engine);
     if (bodies_on_cpu)
-        snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu,
-                 "its movers turn and displace particles with orientations on the CPU only");
+        snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "%s",
+                 what_is_on_cpu(engine));
     else if (run->device == DEVICE_CPU)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "[run] device = cpu");
     else if (run->device == DEVICE_AUTO && !device_wants_gpu(engine, engine->device.gain_on_gpu))

@@ -8,6 +8,7 @@
 
 #include "base/crash.h"
 #include "plugin/movers_there.h"
+#include "system/molecule_kinds.h"
 #include "system/system.h"
 
 __attribute__((format(printf, 2, 3))) static const char *say(char words[MISFIT], const char *format,
@@ -153,6 +154,29 @@ const char *misfit_of_term(const engine *engine, uint32_t needs, const plugmc_te
     return NULL;
 }
 
+/* Does it move single particles, and are there any that are in no molecule? */
+static bool has_nobody_to_move(const engine *engine, const plugmc_mover *mover)
+{
+    return displaces(mover) && !(mover->needs & PLUGMC_KEEPS_MOLECULES) &&
+           engine->system.particles == engine->system.molecules->sites;
+}
+
+const char *misfit_of_molecules(const engine *engine, const plugmc_mover *mover, char words[MISFIT])
+{
+    const plugmc_molecules *all = engine->system.molecules;
+    if (!all) return NULL;
+    const char *name = plugmc_kind_of_molecule(all, 0)->name;
+    if (!(mover->needs & PLUGMC_KEEPS_RIGID))
+        return say(words, "would break the rigid molecules of [molecule %s]", name);
+    if (has_nobody_to_move(engine, mover))
+        return say(
+            words,
+            "moves single particles, and all of this run are sites of molecules, as those of "
+            "[molecule %s]",
+            name);
+    return NULL;
+}
+
 const char *misfit_of_box(const engine *engine, uint32_t needs)
 {
     const plugmc_box *box = &engine->system.box;
@@ -196,12 +220,15 @@ static const char *misfit_of_system(const engine *engine, const plugmc_mover *mo
     for (int t = 0; t < engine->system.term_count && !why; t++)
         if (engine->terms[t].sampled) why = misfit_of_term(engine, needs, &engine->terms[t], words);
     if (!why) why = misfit_of_box(engine, needs);
+    if (!why) why = misfit_of_molecules(engine, mover, words);
     if (why) return why;
     const bool orbitals = uses_orbitals(engine);
     if (orbitals != !!(needs & PLUGMC_USES_ORBITALS))
         return orbitals ? "does not sample wave functions with orbitals"
                         : "samples electrons in orbitals alone";
-    if (needs & PLUGMC_KEEPS_MOLECULES && !any_molecules(engine))
+    const bool rigid = needs & PLUGMC_KEEPS_RIGID;
+    if (needs & PLUGMC_KEEPS_MOLECULES && !engine->system.molecules &&
+        (rigid || !any_molecules(engine)))
         return "moves molecules, and there are none"; /* single particles move faster */
     return NULL;
 }

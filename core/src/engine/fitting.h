@@ -15,6 +15,8 @@ bool displaces(const plugmc_mover *);
 /* Each returns NULL if nothing is in the way; else the sentence, which may be in `words`. */
 const char *misfit_of_term(const engine *, uint32_t needs, const plugmc_term *, char words[MISFIT]);
 const char *misfit_of_box(const engine *, uint32_t needs);
+/* It would break rigid molecules, or has only their sites to move. */
+const char *misfit_of_molecules(const engine *, const plugmc_mover *, char words[MISFIT]);
 /* Another mover changes what this one cannot follow. */
 const char *misfit_with(const plugmc_mover *, const mover_slot *other, char words[MISFIT]);
 const char *misfit_of_ladder(const engine *, const plugmc_mover *, char words[MISFIT]);

@@ -19,6 +19,7 @@
 
 #include "base/crash.h"
 #include "plugin/probe.h"
+#include "system/molecule_kinds.h"
 
 static const double barrier = 1e12;  /* kT: nobody crosses it */
 static const double lost = -1e15;    /* kT: a double does not resolve 1 kT there */
@@ -283,6 +284,14 @@ static int32_t guilty_term(const pair_on_rung *p)
     return guilty;
 }
 
+/* A site of a molecule may have no core of its own, as the hydrogen of many models of water, since other sites of the
+ * molecule keep others away from it. How near these let them come is not looked at. */
+static bool is_kept_by_molecule(const plugmc_system *system, int32_t s)
+{
+    const plugmc_species *species = plugmc_species_at(system, s);
+    return species->capacity > 0 && sites_of_species(system, s) == species->capacity;
+}
+
 /* All pairs of species of which two particles can meet. */
 static bool find_on_rung(const plugmc_system *system, const ladder *l, int32_t rung,
                          bottomless_pair *out)
@@ -292,6 +301,7 @@ static bool find_on_rung(const plugmc_system *system, const ladder *l, int32_t r
         for (int32_t b = a; b < system->species_count; b++) {
             const plugmc_species *sa = plugmc_species_at(system, a),
                                  *sb = plugmc_species_at(system, b);
+            if (is_kept_by_molecule(system, a) || is_kept_by_molecule(system, b)) continue;
             if (sa->capacity < 1 || sb->capacity < (a == b ? 2 : 1)) continue;
             pair_on_rung p = {.system = system,
                               .multipliers = multipliers_on(l, rung),

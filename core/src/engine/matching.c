@@ -59,6 +59,14 @@ static int match_ladder(const engine *engine, const place *at, const mover_slot 
                         words);
 }
 
+static int match_molecules_of_mover(const engine *engine, const place *at, const mover_slot *m)
+{
+    char words[MISFIT], use[256];
+    if (!misfit_of_molecules(engine, m->mover, words)) return 0;
+    return report_error(engine->report, EXIT_INPUT, at->file, at->line, "mover '%s' %s%s", at->name,
+                        words, movers_for(engine, use));
+}
+
 static int match_mover(const engine *engine, const mover_slot *m)
 {
     const ini_section *section = m->instance->section->section;
@@ -72,6 +80,8 @@ static int match_mover(const engine *engine, const mover_slot *m)
         if (!first_error) first_error = code;
     }
     int code = match_box(engine, &at, needs);
+    if (!first_error) first_error = code;
+    code = match_molecules_of_mover(engine, &at, m);
     if (!first_error) first_error = code;
     code = match_others(engine, &at, m);
     if (!first_error) first_error = code;
@@ -109,7 +119,7 @@ static uint32_t followed(const plugmc_plugin *p)
 static int match_bodies(const engine *engine)
 {
     int first_error = 0;
-    for (int i = 0; i < engine->instance_count && engine->system.bodies; i++) {
+    for (int i = 0; i < engine->instance_count && any_bodies(&engine->system); i++) {
         const instance *instance = &engine->instances[i];
         if (!instance->plugin->observable ||
             followed(instance->plugin) & PLUGMC_CHANGED_ORIENTATION)
@@ -122,6 +132,39 @@ static int match_bodies(const engine *engine)
         if (!first_error) first_error = code;
     }
     return first_error;
+}
+
+/* Observables and many-body terms that count pairs within molecules. */
+static int match_molecules(const engine *engine)
+{
+    int first_error = 0;
+    for (int i = 0; i < engine->instance_count && engine->system.molecules; i++) {
+        const instance *instance = &engine->instances[i];
+        if (followed(instance->plugin) & PLUGMC_CHANGED_MOLECULE &&
+            !plugmc_body_of(instance->plugin))
+            continue;
+        const int code =
+            report_error(engine->report, EXIT_INPUT, instance->context.file, instance->context.line,
+                         "[%s] does not support rigid molecules, such as those of [molecule %s]",
+                         instance->section->section->name,
+                         plugmc_kind_of_molecule(engine->system.molecules, 0)->name);
+        if (!first_error) first_error = code;
+    }
+    return first_error;
+}
+
+/* Movers that change numbers of particles would have to know which are sites. */
+static int match_numbers_of_molecules(const engine *engine)
+{
+    const mover_slot *changing = who_changes(engine, PLUGMC_CHANGED_COUNT);
+    if (!engine->system.molecules || !changing) return 0;
+    return report_error(
+        engine->report, EXIT_INPUT, changing->instance->context.file,
+        changing->instance->context.line,
+        "mover '%s' changes the number of particles, which is not possible in a run "
+        "with molecules, such as those of [molecule %s]",
+        changing->instance->loaded.name,
+        plugmc_kind_of_molecule(engine->system.molecules, 0)->name);
 }
 
 /* Potentials and observables that take the box, or the numbers of particles, as at the start. */
@@ -238,6 +281,10 @@ int match(const engine *engine)
     int first_error = match_changes(engine), code = match_room(engine);
     if (!first_error) first_error = code;
     code = match_bodies(engine);
+    if (!first_error) first_error = code;
+    code = match_molecules(engine);
+    if (!first_error) first_error = code;
+    code = match_numbers_of_molecules(engine);
     if (!first_error) first_error = code;
     code = match_diameters(engine);
     if (!first_error) first_error = code;

@@ -32,6 +32,11 @@ int molecules_find(engine *engine)
     int32_t *asked = checked(malloc(bytes ? bytes : 1));
     const instance *first = NULL;
     int code = 0;
+    if (engine->system
+            .molecules) { /* those of [molecule NAME], which many-body terms know already */
+        free(asked);
+        return 0;
+    }
     for (int i = 0; i < engine->instance_count && !code; i++) {
         instance *of = &engine->instances[i];
         for (int64_t k = 0; k < n; k++) asked[k] = -1;

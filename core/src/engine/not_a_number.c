@@ -11,6 +11,7 @@
 #include "base/crash.h"
 #include "engine/sync.h"
 #include "engine/columns.h"
+#include "system/molecule_kinds.h"
 #include "system/system.h"
 
 enum facet { PAIR, FIELD, TOTAL, ORBITALS };
@@ -110,6 +111,7 @@ static void look_at_pairs(search *s, const pair_term *t, const columns *c, int64
     double value;
     if (!pair_is_wrong(s, t, &probe, &others, &value)) return;
     for (int64_t m = first; m < end; m++) {
+        if (in_same_molecule(&s->engine->system, c->number[k], c->number[m])) continue;
         others = column_slice(c, m, m + 1);
         const int how = pair_is_wrong(s, t, &probe, &others, &value);
         if (!how) continue;

@@ -219,6 +219,7 @@ static int configure_instances(engine *engine)
     if (engine->tests_plugin && kT->count == 1 && kT->values[0] > 0)
         engine->system.temperature = kT->values[0];
     engine->system.together = 1;
+    engine->system.bodies = engine->system.molecules != NULL;
     for (int t = 0; t < terms; t++)
         if (plugmc_body_of(engine->terms[t].plugin)) engine->system.bodies = 1;
     for (int k = 0; k < engine->mover_count; k++) {

@@ -5,6 +5,7 @@
 #include "base/crash.h"
 #include "base/report.h"
 #include "system/geometry.h"
+#include "system/molecule_kinds.h"
 #include "system/system.h"
 
 double ball_volume(int dimension, double diameter)
@@ -152,7 +153,7 @@ static int64_t first_partner(const plugmc_system *system, const contacts *contac
     for (int k = 0; k < n; k++) {
         for (uint32_t e = cells->start[around[k]]; e < cells->start[around[k] + 1]; e++) {
             int64_t j = cells->order[e];
-            if (j <= i || (found >= 0 && j >= found)) continue;
+            if (j <= i || (found >= 0 && j >= found) || in_same_molecule(system, i, j)) continue;
             double r2 = distance_square(&system->box, at, &cells->positions[3 * e]);
             double contact = between[species_of(system, j)];
             if (r2 < contact * contact) {

@@ -6,6 +6,7 @@
 
 #include "input/reservoir.h"
 #include "system/geometry.h"
+#include "system/molecule_kinds.h"
 #include "system/skew.h"
 #include "system/system.h"
 
@@ -71,7 +72,9 @@ int system_build(const config *config, plugmc_system *system, report *report)
                             "[run] walkers = %lld: between 1 and %d walkers are possible",
                             (long long)config->run.walkers, INT32_MAX);
     int code = species_build(config, system, report);
+    if (!code) code = molecule_kinds_number(system, report);
     if (!code) code = box_build(config, system, report);
+    if (!code) code = molecule_kinds_check_box(config, system, report);
     if (code) system_free(system);
     return code;
 }
@@ -80,6 +83,7 @@ void system_free(plugmc_system *system)
 {
     free((void *)system->species);
     free((void *)system->first);
+    molecule_kinds_free(system);
     *system = (plugmc_system){.size = sizeof *system};
 }
 
@@ -108,18 +112,22 @@ static int species_build(const config *config, plugmc_system *system, report *re
     system->species_count = n;
     if (!species || !first)
         return report_error(report, EXIT_MEMORY, NULL, 0, "not enough memory for %d species", n);
+    int64_t sites[n];
+    memset(sites, 0, sizeof sites);
+    const int code = molecule_kinds_read(config, system, sites, report);
+    if (code) return code;
     for (int s = 0; s < n; s++) {
         const species_section *from = &config->species[s];
         species[s] = (plugmc_species){.name = config->species_names[s],
-                                      .count = from->count,
+                                      .count = from->count + sites[s],
                                       .diameter = from->diameter,
                                       .charge = from->charge,
                                       .mass = from->mass,
                                       .grows = is_unlimited(config, s),
                                       .mu = NAN};
-        species[s].capacity = from->max_count    ? from->max_count
-                              : species[s].grows ? room_for(from)
-                                                 : from->count;
+        species[s].capacity = sites[s] + (from->max_count    ? from->max_count
+                                          : species[s].grows ? room_for(from)
+                                                             : from->count);
         const int64_t most = species[s].capacity;
         if (most < 0 || most > INT32_MAX - first[s])
             return report_error(
@@ -128,7 +136,7 @@ static int species_build(const config *config, plugmc_system *system, report *re
                 "[species %s] %s = %lld: a run can have between 1 and %d particles",
                 species[s].name, from->max_count ? "max_count" : "count", (long long)most,
                 INT32_MAX);
-        if (from->count > most)
+        if (from->max_count && from->count > from->max_count)
             return report_error(report, EXIT_INPUT, config->ini.path,
                                 config_line_of_species(config, s, "count"),
                                 "[species %s] count = %lld is more than max_count = %lld",
@@ -266,10 +274,16 @@ static int box_build(const config *config, plugmc_system *system, report *report
     double particle_volume = 0, particles = 0;
     for (int s = 0; s < system->species_count; s++) {
         const plugmc_species *species = plugmc_species_at(system, s);
-        particles += (double)species->count;
-        particle_volume +=
-            (double)species->count * ball_volume((int)in->dimension, species->diameter);
+        const double free = (double)(species->count - sites_of_species(system, s));
+        particles += free;
+        particle_volume += free * ball_volume((int)in->dimension, species->diameter);
     }
+    if (system->molecules) particles += (double)system->molecules->count;
+    if (given == BY_PACKING && system->molecules)
+        return report_error(report, EXIT_INPUT, path,
+                            config_line(config, "box", "packing_fraction"),
+                            "[box] packing_fraction has no meaning for molecules, whose sites may "
+                            "overlap: give density or edges instead");
     if (given == BY_PACKING && particle_volume == 0)
         return report_error(report, EXIT_INPUT, path,
                             config_line(config, "box", "packing_fraction"),
@@ -312,7 +326,7 @@ static int density_check(const config *config, const plugmc_system *system, doub
     const plugmc_box *box = &system->box;
     double largest = 0, smallest = INFINITY;
     for (int s = 0; s < system->species_count; s++) {
-        if (!plugmc_species_at(system, s)->count) continue;
+        if (plugmc_species_at(system, s)->count == sites_of_species(system, s)) continue;
         largest = fmax(largest, plugmc_species_at(system, s)->diameter);
         smallest = fmin(smallest, plugmc_species_at(system, s)->diameter);
     }
@@ -331,6 +345,13 @@ static int density_check(const config *config, const plugmc_system *system, doub
                         : box->dimension == 2 ? "pi/(2 sqrt 3) = "
                                               : "pi/(3 sqrt 2) = ",
                         limit);
+}
+
+bool any_bodies(const plugmc_system *system)
+{
+    for (int32_t t = 0; t < system->term_count; t++)
+        if (plugmc_body_of(plugmc_term_at(system, t)->plugin)) return true;
+    return false;
 }
 
 bool is_constant(const plugmc_plugin *plugin)

@@ -2,6 +2,8 @@
 #ifndef PLUGMC_SYSTEM_H
 #define PLUGMC_SYSTEM_H
 
+#include <stdbool.h>
+
 #include "input/config.h"
 #include "plugmc/everything.h"
 
@@ -17,6 +19,9 @@ void box_finish(plugmc_box *);
 
 /* Whether no move of particles changes the energy of a potential. It has only a many-body term, which says so. */
 bool is_constant(const plugmc_plugin *);
+
+/* Whether a potential of the run is of bodies, so that particles are no points or spheres. */
+bool any_bodies(const plugmc_system *);
 
 /* Largest separation (length) at which a pair has an energy by this term, or overlaps. */
 double reach_of_term(const plugmc_system *, const plugmc_term *);

@@ -113,5 +113,6 @@ PLUGMC_PLUGIN(.name = "energy",
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
                                                 PLUGMC_CHANGED_WALKER_WEIGHT |
-                                                PLUGMC_CHANGED_ORIENTATION),
+                                                PLUGMC_CHANGED_ORIENTATION |
+                                                PLUGMC_CHANGED_MOLECULE),
               .prepare = prepare, .gpu_source = gpu_source)

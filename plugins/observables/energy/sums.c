@@ -49,9 +49,15 @@ static double energy_in_cells(const energy *e, const plugmc_box *box, const plug
     const plugmc_particle probe = particle_at(&e->sorted, k);
     const plugmc_pair *pair = term->plugin->potential->pair;
     double sum = 0;
+    int64_t siblings[PLUGMC_MOST_SITES];
+    const int32_t n = siblings_after(&e->ranks, e->system, k, k, siblings);
     for (int32_t i = 0; i < around->count; i++) {
-        const plugmc_particles others = particles_after(&e->sorted, around, i, k);
-        if (others.n > 0) pair->energy(term->instance, box, 1, &probe, &others, &sum);
+        const uint32_t *start = around->start + around->cell[i];
+        for (int64_t first = start[0] > k ? start[0] : k + 1; first < start[1];) {
+            const plugmc_particles others =
+                next_without_siblings(&e->sorted, &first, start[1], siblings, n);
+            if (others.n > 0) pair->energy(term->instance, box, 1, &probe, &others, &sum);
+        }
     }
     return sum;
 }
@@ -64,13 +70,14 @@ static double sum_in_order(const double *share, int64_t n)
 }
 
 /* Of the pairs whose first particle, in the order of cells, is in the share. */
-static double pair_energy_by_cells(const energy *e, const plugmc_system *system,
-                                   const plugmc_box *box, const plugmc_term *term,
-                                   const plugmc_cells *cells, plugmc_share share, int64_t walker)
+static double pair_energy_by_cells(energy *e, const plugmc_system *system, const plugmc_box *box,
+                                   const plugmc_term *term, const plugmc_cells *cells,
+                                   plugmc_share share, int64_t walker)
 {
     const double *places = cells->positions + 3 * walker * system->particles;
     const uint32_t *start = cells->start + walker * (cells->cells + 1);
     const int64_t n = take_sorted(&e->sorted, system, cells, walker);
+    take_ranks(&e->ranks, system, cells->order + walker * system->particles);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
     for (int64_t cell = 0; cell < cells->cells; cell++) {
         const cells_around around = cells_around_one(cells, start, cell);
@@ -82,19 +89,26 @@ static double pair_energy_by_cells(const energy *e, const plugmc_system *system,
     return sum_in_order(e->share, n);
 }
 
-static double pair_energy_of_all(const energy *e, const plugmc_system *system,
-                                 const plugmc_term *term, const plugmc_view *view, int64_t walker)
+static double pair_energy_of_all(energy *e, const plugmc_system *system, const plugmc_term *term,
+                                 const plugmc_view *view, int64_t walker)
 {
     const plugmc_pair *pair = term->plugin->potential->pair;
     const plugmc_box *box = &view->box[walker];
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
     const int64_t n = take_numbered(&e->sorted, system, view, walker);
+    take_ranks(&e->ranks, system, NULL);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
     for (int64_t k = 0; k < n; k++) {
         plugmc_particle probe = particle_at(&e->sorted, k);
-        plugmc_particles others = particles_from(&e->sorted, k + 1, n - k - 1);
+        int64_t siblings[PLUGMC_MOST_SITES];
+        const int32_t inside = siblings_after(&e->ranks, system, k, k, siblings);
         e->share[k] = 0;
-        pair->energy(term->instance, box, periodic, &probe, &others, &e->share[k]);
+        for (int64_t first = k + 1; first < n;) {
+            const plugmc_particles others =
+                next_without_siblings(&e->sorted, &first, n, siblings, inside);
+            if (others.n > 0)
+                pair->energy(term->instance, box, periodic, &probe, &others, &e->share[k]);
+        }
     }
     return sum_in_order(e->share, n);
 }
@@ -139,7 +153,7 @@ static double field_energy(const energy *e, const plugmc_system *system, const p
 
 /* ---- All walkers --------------------------------------------------------------------------- */
 
-static int add_pairs(const energy *e, const plugmc_host *host, const views *views,
+static int add_pairs(energy *e, const plugmc_host *host, const views *views,
                      const plugmc_term *term, double *sums)
 {
     const plugmc_view *view = views->on_host;
@@ -225,8 +239,7 @@ static int add_total(const energy *e, const plugmc_host *host, const views *view
 }
 
 /* Adds the energy of term number t in every walker to sums [walkers]. */
-static int add_term(const energy *e, const plugmc_host *host, const views *views, int32_t t,
-                    double *sums)
+static int add_term(energy *e, const plugmc_host *host, const views *views, int32_t t, double *sums)
 {
     const plugmc_system *system = host->system;
     const plugmc_term *term = plugmc_term_at(system, t);
@@ -399,6 +412,7 @@ int energy_sums_prepare(energy *e, const plugmc_host *host)
     e->system = host->system;
     const size_t n = (size_t)host->system->particles;
     int code = prepare_particles(&e->sorted, host);
+    if (!code) code = prepare_ranks(&e->ranks, host);
     if (code) return code;
     e->share = host->allocate(host->context, n * sizeof *e->share);
     if (host->system->bodies) e->turned = host->allocate(host->context, n * sizeof *e->turned);

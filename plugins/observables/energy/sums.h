@@ -28,6 +28,7 @@ typedef struct energy {
     int32_t *term; /* [terms] their number in the system */
     char **names;  /* [terms] "energy_LABEL" */
     sorted_particles sorted;
+    sorted_ranks ranks;         /* where there are rigid molecules */
     double *share;              /* [particles] energy of a particle with those after it */
     plugmc_orientation *turned; /* [particles] of bodies, as `sorted` */
     pair_sums pairs;

@@ -326,5 +326,6 @@ PLUGMC_PLUGIN(.name = "structure_factor",
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
                                                 PLUGMC_CHANGED_ORIENTATION |
+                                                PLUGMC_CHANGED_MOLECULE |
                                                 PLUGMC_CHANGED_WALKER_WEIGHT),
               .prepare = prepare, .gpu_source = gpu_source)

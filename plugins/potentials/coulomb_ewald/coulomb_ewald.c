@@ -7,7 +7,8 @@
  * with the valences z, the Bjerrum length l_B and S(k) = sum_i z_i exp(i k.r_i): P. P. Ewald, Ann.
  * Phys. 369, 253 (1921); S. W. de Leeuw, J. W. Perram, E. R. Smith, Proc. R. Soc. A 373, 27 (1980),
  * with a conductor around the images (tin-foil). The last term is a uniform background that
- * neutralises a charged box. Boxes may be oblique. Where movers change them, cutoff, alpha and the n
+ * neutralises a charged box. Pairs within rigid molecules are left out: the waves count them, so
+ * - sum z_i z_j erf(alpha r_ij) / r_ij over these is added, a constant of the run. Boxes may be oblique. Where movers change them, cutoff, alpha and the n
  * of the waves k = 2 pi n / L stay as they are at the start.
  *
  * The pairs are the pair facet, so movers treat them with their other pairs; the rest (sum.c) is
@@ -183,7 +184,7 @@ static const plugmc_total total = {
     .change = change,
     .settle = settle,
     .waves = list_waves,
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_MOLECULE,
     .insert_remove = insert_remove,
 };
 #define WAVES .total = &total

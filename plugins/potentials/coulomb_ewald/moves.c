@@ -262,6 +262,6 @@ int ewald_sum_waves(const ewald_sum *s, plugmc_waves *out)
     out->count = s->waves;
     out->n = (const int32_t(*)[3])s->wave;
     out->weight = s->common.weight;
-    out->constant = s->self + s->common.back * s->net * s->net;
+    out->constant = s->self + s->excluded + s->common.back * s->net * s->net;
     return PLUGMC_OK;
 }

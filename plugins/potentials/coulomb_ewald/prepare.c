@@ -74,6 +74,33 @@ static void take_charges(ewald_sum *s)
     s->self = self_energy(s, squares);
 }
 
+/* What the waves have of a pair within a molecule, with charges of 1: erf(alpha r) / r. */
+static double smooth_part(double alpha, double r)
+{
+    return r > 0 ? erf(alpha * r) / r : 2 * alpha / sqrt(M_PI);
+}
+
+/* The energy that takes pairs within rigid molecules out of the waves. */
+static void exclude_molecules(ewald_sum *s)
+{
+    const plugmc_molecules *all = s->system->molecules;
+    double sum = 0;
+    for (int32_t k = 0; all && k < all->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
+        double each = 0;
+        for (int32_t a = 0; a < kind->sites; a++)
+            for (int32_t b = 0; b < a; b++) {
+                const double *p = kind->place[a], *q = kind->place[b],
+                             apart[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]};
+                each += plugmc_species_at(s->system, kind->species[a])->charge *
+                        plugmc_species_at(s->system, kind->species[b])->charge *
+                        smooth_part(s->alpha, sqrt(square(apart)));
+            }
+        sum += each * (double)kind->count;
+    }
+    s->excluded = -s->bjerrum_length * sum;
+}
+
 /* Of all waves left out, the first that is longer than those summed: what a larger box loses. */
 static double shortest_left_out(const ewald_sum *s, const ewald_waves *waves)
 {
@@ -186,6 +213,7 @@ int ewald_sum_prepare(const plugmc_host *host, double bjerrum_length, double alp
     }
     number_waves(s);
     take_charges(s);
+    exclude_molecules(s);
     weigh_waves(s, &s->system->box, &s->common);
     return s->system->changes & PLUGMC_CHANGED_BOX ? follow_boxes(s, waves) : PLUGMC_OK;
 }

@@ -262,7 +262,7 @@ static void add_energy(const ewald_sum *s, const spectrum *in, const int64_t *co
         sum += e;
         for (int d = 0; d < 3; d++) along[d] += e * in->virial[d][w];
     }
-    if (energy) *energy += sum + self + back;
+    if (energy) *energy += sum + self + back + s->excluded;
     for (int d = 0; d < 3 && virial; d++) virial[d] += along[d] + back;
 }
 

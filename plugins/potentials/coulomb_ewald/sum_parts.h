@@ -71,6 +71,7 @@ struct ewald_sum {
     int32_t (*wave)[3];     /* [waves] n */
     spectrum common;        /* in the box of the start */
     double self, net;       /* kT: constant energy of a walker; sum of its charges; at the start */
+    double excluded;        /* kT: of pairs within rigid molecules, which the waves count */
     double *charge;         /* [particles] */
     int numbers_change;     /* movers change how many there are */
     complex_table phase[3]; /* [most + 1][particles], of the walker at hand */

@@ -61,6 +61,23 @@ random_outcome random_bodies(const plugmc_system *, double random_fraction, int6
 int find_bodies_overlap(const plugmc_system *, const double *positions,
                         const plugmc_orientation *orientations, int64_t pair[2]);
 
+/* Molecules and free particles, each of which has one place. */
+int64_t centres_in(const plugmc_system *);
+/* First sites of molecules at `centres` [centres_in][3], then free particles; orientations are random. positions
+ * [particles][3], orientations [particles] of one walker. */
+void molecules_at(const plugmc_system *, uint32_t walker, const double *centres, double *positions,
+                  plugmc_orientation *orientations);
+/* As random_state, of molecules: first sites and free particles at random, not too near to each other, orientations at random,
+ * no hard cores overlap. With hard cores molecules grow as bodies do. */
+random_outcome random_molecules(const plugmc_system *, const contacts *, double random_fraction,
+                                int64_t attempts, uint32_t walker, double *positions,
+                                plugmc_orientation *orientations);
+/* Finds orientations [particles] from the positions [particles][3] of all sites, which then become those of the molecules at
+ * rest, turned. Returns -1, or the number of the first molecule that has another shape, with the distance of a site
+ * from its place in *misfit. */
+int64_t fit_molecules(const plugmc_system *, const plugmc_box *, double *positions,
+                      plugmc_orientation *orientations, double *misfit);
+
 /* Takes the overlapping particles of one walker apart, by pushing; in parallel, and the same whatever
  * the number of threads. *apart: whether none is left; positions are wrapped into the box.
  * EXIT_DONE or EXIT_MEMORY. */

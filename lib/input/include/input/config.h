@@ -55,6 +55,13 @@ typedef struct species_section { /* [species NAME] */
     int64_t capacity;
 } species_section;
 
+typedef struct molecule_section { /* [molecule NAME] */
+    const char *sites;            /* names of species, with blanks between */
+    plugmc_list places;           /* [sites][3], at rest */
+    int64_t count;
+    plugmc_list centre; /* none, or three: about which trial rotations turn */
+} molecule_section;
+
 typedef struct initial_section { /* [initial] */
     int32_t state;               /* choice lattice|random|file|near_ions: INITIAL_* */
     int32_t lattice;             /* choice auto|square|triangular|sc|fcc */
@@ -82,9 +89,9 @@ typedef struct trajectory_keys {
 extern const plugmc_parameter trajectory_table[];
 extern const int trajectory_count;
 
-extern const plugmc_parameter run_table[], box_table[], species_table[], initial_table[],
-    ladder_table[];
-extern const int run_count, box_count, species_count, initial_count, ladder_count;
+extern const plugmc_parameter run_table[], box_table[], species_table[], molecule_table[],
+    initial_table[], ladder_table[];
+extern const int run_count, box_count, species_count, molecule_count, initial_count, ladder_count;
 
 /* One [potential L], [mover L] or [observable L]. Core keys beside the plugin's own: `plugin`
  * (default: the label), `role` (potentials: sampled|measured), `period` (observables and movers that
@@ -123,6 +130,9 @@ typedef struct config {
     int species_count;
     species_section *species;
     const char **species_names;
+    int molecule_count;
+    molecule_section *molecules;
+    const char **molecule_names;
     int plugin_count;
     plugin_section *plugins; /* in the order of the file */
     bool without_mover;      /* set by the caller: [mover] may be missing */
@@ -144,6 +154,7 @@ void config_free(config *);
 
 /* Line of a key in the INI file: of the key, else of its section, else 0. */
 int config_line(const config *, const char *section, const char *key);
-/* Likewise in the section of species number s. */
+/* Likewise in the section of species number s, or of the molecules number k. */
 int config_line_of_species(const config *, int32_t s, const char *key);
+int config_line_of_molecule(const config *, int32_t k, const char *key);
 #endif
