@@ -50,7 +50,7 @@ recorded()
     name=$(basename "$1" .ini)
     "$plugmc" run "$1" --quiet --set run.device="$device" --set run.threads="${THREADS:-1}" --set run.output="$work/$name.h5" \
         >"$work/$name.out" 2>&1 </dev/null || {
-        grep -q "runs on .* only, but \[run\] device = $device" "$work/$name.out" && return 0
+        grep -q "on .* only, but \[run\] device = $device" "$work/$name.out" && return 0
         cat "$work/$name.out" >&2
         return 1
     }
