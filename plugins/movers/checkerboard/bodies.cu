@@ -78,8 +78,9 @@ PLUGMC_FN int cb_gather_bodies(cb_near *near, cb_group g, cb_task task, int n, c
 #if DIM == 3
                 jz = v.z + (float)sz;
 #endif
-                is_near = order == 0 || cb_square_outside(DIM, jx, jy, jz, sx, sy, sz, walls.ratio_y,
-                                                          walls.ratio_z) < walls.reach;
+                is_near =
+                    order == 0 || cb_square_outside(DIM, jx, jy, jz, sx, sy, sz, walls.ratio_y,
+                                                    walls.ratio_z) < walls.reach;
             }
         }
         const uint32_t all = cb_vote(g, is_near);
@@ -360,8 +361,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             turn = turn + 1 >= v.n ? 0 : turn + 1;
             cb_body now = cb_body_of(&near, i, g.me < CB_COLUMNS ? g.me : 0), trial = now;
             plugmc_body_sums to;
-            bool accept = v.n > 0 && cb_move(&trial, random, turns, cb_step_of(walkers, v.walker),
-                                             largest);
+            bool accept =
+                v.n > 0 && cb_move(&trial, random, turns, cb_step_of(walkers, v.walker), largest);
             accept = !cb_meets(&near, g, m, i, walls, accept, &trial, &to) && accept;
             accept = cb_accepts(&near, g, m, i, walls, now, &to, accept, word, walkers, &v, &lost,
                                 trouble);

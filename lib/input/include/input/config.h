@@ -106,6 +106,9 @@ typedef struct plugin_section {
     double coupling;
 } plugin_section;
 
+/* Words of the key `role` of [potential]. */
+enum { ROLE_SAMPLED, ROLE_MEASURED };
+
 /* The kinds of section there are, with the tables of the keys that the core reads in them, for
  * `plugmc info` and the manual. */
 typedef struct section_kind {
