@@ -31,7 +31,8 @@ chains() { (cd "$here/chains" && ls $1) | sed 's/\.ini$//'; }
 
 test_outputs_of_format_3_of_movers_of_particles()
 {
-    ends_as_recorded $(chains '[abcdefgh]*.ini' | grep -v -e ewald-serial -e hmc-liquid)
+    # those that were there when files had this format
+    ends_as_recorded $(chains '[abcdefgh]*.ini' | grep -v -e checkerboard_bodies -e ewald-serial -e hmc-liquid)
 }
 test_outputs_of_format_3_of_changing_numbers() { ends_as_recorded $(chains 'i*.ini'); }
 test_outputs_of_format_3_of_ladders_and_others() { ends_as_recorded $(chains '[lt]*.ini' | grep -v trajectories); }
