@@ -186,9 +186,9 @@ static int check_boxes(const hamiltonian *h, const plugmc_host *host, const plug
         if (hamiltonian_finds_box_too_small(h, box))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "the box of walker %d has shrunk to a volume of %g: the range of a potential, or a "
-                "molecule, exceeds half of the box",
-                w, box->volume);
+                "the box of walker %d has shrunk to a volume of %g: the range of a potential%s exceeds "
+                "half of the box",
+                w, box->volume, h->system->molecules ? ", or a molecule," : "");
         if (h->looks_far && !finds_nearest_images(box))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,

@@ -299,12 +299,12 @@ static int describe(checkerboard *me, const plugmc_host *host, int which, plugmc
     TRY(describe_constants(me, host));
     if (!*text) *text = join_texts(host, parts[which]);
     if (!*text) return PLUGMC_ERROR_MEMORY;
-    plugmc_set_gpu_source(out, &(plugmc_gpu_source){.name = which == LOAD ? "checkerboard_load.cu"
-                                                                          : "checkerboard.cu",
-                                                    .source = *text,
-                                                    .defines = me->source.defines,
-                                                    .fuse = 1,
-                                                    .overlap = 1});
+    plugmc_set_gpu_source(
+        out, &(plugmc_gpu_source){.name = which == LOAD ? CB_NAME "_load.cu" : CB_NAME ".cu",
+                                  .source = *text,
+                                  .defines = me->source.defines,
+                                  .fuse = 1,
+                                  .overlap = 1});
     return PLUGMC_OK;
 }
 
