@@ -11,6 +11,8 @@
  */
 #include <plugmc/proposal.h>
 
+#define PLUGMC_READS_ITS_PARTICLE_ALONE 1
+
 typedef struct identity {
     const char *a, *b;
     int64_t trials;

@@ -23,6 +23,7 @@
 #include <plugmc/proposal.h>
 
 #define PLUGMC_TRIAL_POSITIONS 1
+#define PLUGMC_READS_ITS_PARTICLE_ALONE 1
 
 enum { INSERTION, REMOVAL }; /* in the table of moves */
 

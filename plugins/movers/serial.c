@@ -15,6 +15,8 @@
  */
 #include <plugmc/proposal.h>
 
+#define PLUGMC_READS_ITS_PARTICLE_ALONE 1
+
 enum { ORDER_RANDOM, ORDER_SEQUENTIAL };
 
 typedef struct serial {

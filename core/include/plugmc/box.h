@@ -159,8 +159,15 @@ PLUGMC_FN int plugmc_images_of(const plugmc_box *box, int periodic, plugmc_image
                           : PLUGMC_IMAGES_RECTANGULAR;
 }
 
+/* The nearest integer of |x| < 2^21. On a GPU rint runs at a quarter of the speed of an addition; added to 1.5 times 2^23
+ * (2^52), x is rounded in the same way. */
 PLUGMC_FN real plugmc_round(real x)
 {
+#if defined(__CUDACC_RTC__)
+    return sizeof(real) == 4
+               ? (real)__fadd_rn(__fadd_rn((float)x, 12582912.0f), -12582912.0f)
+               : (real)__dadd_rn(__dadd_rn((double)x, 6755399441055744.0), -6755399441055744.0);
+#endif
     return sizeof(real) == 4 ? (real)rintf((float)x) : (real)rint((double)x);
 }
 

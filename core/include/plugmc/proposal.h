@@ -15,7 +15,12 @@
  *
  * The source of the file is embedded in the shared object. For a GPU the core compiles it together with its own
  * loop of trial moves. So everything outside `#if PLUGMC_HOST` has to be valid C and CUDA C++, without headers.
- * `propose` may read all members of the struct, but must not follow its pointers. */
+ * `propose` may read all members of the struct, but must not follow its pointers.
+ *
+ * On a GPU the threads of a warp propose 32 trials at once, each in the state before the first of them; those after an accepted
+ * one are proposed again. A mover that reads no position but that of the particle which it displaces, as most do, says
+ * `#define PLUGMC_READS_ITS_PARTICLE_ALONE 1`: then only those of the particle that has moved are, and all after a change
+ * of counts. Movers that include plugmc/near.h propose one at a time, with all threads of a warp. */
 #ifndef PLUGMC_PROPOSAL_H
 #define PLUGMC_PROPOSAL_H
 

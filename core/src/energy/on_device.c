@@ -14,6 +14,8 @@ PLUGMC_EMBED(text_of_trials, PLUGMC_INCLUDE_PATH "/../../src/energy/trials.cu");
 PLUGMC_EMBED(text_of_walk_task, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_task.h");
 PLUGMC_EMBED(text_of_walk_meet, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_meet.cu");
 PLUGMC_EMBED(text_of_walk_groups, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_groups.cu");
+PLUGMC_EMBED(text_of_walk_proposals,
+             PLUGMC_INCLUDE_PATH "/../../src/energy/walk_proposals.cu");
 PLUGMC_EMBED(text_of_walk, PLUGMC_INCLUDE_PATH "/../../src/energy/walk.cu");
 
 /* ---- Opening ------------------------------------------------------------------------------------- */
@@ -30,11 +32,11 @@ int on_device_text(const plugmc_plugin *mover, plugmc_gpu_source *out, char **jo
             joined,
             "%s%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
             "\"%s\"\n%.*s\n}\n#line 1 \"trials.cu\"\n%s\n#line 1 \"walk_meet.cu\"\n%s\n#line 1 "
-            "\"walk_groups.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
+            "\"walk_groups.cu\"\n%s\n#line 1 \"walk_proposals.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
             text_of_energies_task, text_of_energies, text_of_trials_task, text_of_walk_task,
             mover->source_name ? mover->source_name : mover->name,
             (int)(mover->source_end - mover->source), mover->source, text_of_trials,
-            text_of_walk_meet, text_of_walk_groups, text_of_walk);
+            text_of_walk_meet, text_of_walk_groups, text_of_walk_proposals, text_of_walk);
     else
         length = asprintf(joined, "%s%s", text_of_energies_task, text_of_energies);
     if (length < 0) *joined = NULL;
@@ -166,11 +168,17 @@ int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *v
 int on_device_launch(const plugmc_host *host, plugmc_kernel *kernel, uint64_t blocks,
                      uint32_t threads, void **arguments)
 {
+    return on_device_launch_with(host, kernel, blocks, threads, 0, arguments);
+}
+
+int on_device_launch_with(const plugmc_host *host, plugmc_kernel *kernel, uint64_t blocks,
+                          uint32_t threads, uint32_t shared, void **arguments)
+{
     const uint32_t grid[3] = {(uint32_t)blocks, 1, 1}, block[3] = {threads, 1, 1};
     if (blocks > INT32_MAX)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY,
                           "too many particles and walkers for energies on a GPU");
-    return host->gpu->launch(host->context, kernel, grid, block, 0, arguments);
+    return host->gpu->launch(host->context, kernel, grid, block, shared, arguments);
 }
 
 /* Pairs and fields: out [walkers][terms] in host_energy; forbidden [walkers]. */

@@ -70,6 +70,9 @@ int on_device_view(hamiltonian *, const plugmc_host *, plugmc_view *);
 /* Launches a kernel in `blocks` blocks of `threads` threads. */
 int on_device_launch(const plugmc_host *, plugmc_kernel *, uint64_t blocks, uint32_t threads,
                      void **arguments);
+/* The same with `shared` bytes of dynamic shared memory. */
+int on_device_launch_with(const plugmc_host *, plugmc_kernel *, uint64_t blocks, uint32_t threads,
+                          uint32_t shared, void **arguments);
 static inline void *at_device(plugmc_device_pointer p) { return (void *)(uintptr_t)p; }
 void on_device_close_trials(hamiltonian *);
 /* Trials of any kind, each with a sum over all particles: whether that pays, and the trials themselves. */

@@ -13,7 +13,6 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
     t.x[k] = positions[3 * k];
     t.y[k] = positions[3 * k + 1];
     t.z[k] = positions[3 * k + 2];
-    t.rounded[k] = make_float4((float)t.x[k], (float)t.y[k], (float)t.z[k], 0);
 }
 
 extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
@@ -28,43 +27,6 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
 
 /* ---- A trial ------------------------------------------------------------------------------------- */
 
-/* Whether it can be tried; else *stopped says that it is not known, or *full who has no room. */
-PLUGMC_FN int walk_is_possible(const walk_task *t, const walk_call *call, const plugmc_trial *trial,
-                               const walk_around *a, walk_result *result)
-{
-    const bool comes = trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY;
-    const int32_t s = trial->species;
-    if (trial->move < 0 || trial->move >= call->moves || trial->kind == PLUGMC_RESCALED ||
-        trial->kind < 0 || trial->kind > PLUGMC_GROUP_DISPLACED ||
-        (trial->kind > call->last_kind && trial->kind != PLUGMC_GROUP_DISPLACED) ||
-        (trial->kind >= PLUGMC_GROUP_INSERTED && !trial->group))
-        result->stopped = WALK_UNKNOWN;
-    if (trial->group && trial->group->n > trial->group->capacity) result->stopped = WALK_CROWDED;
-    if (result->stopped) return 0;
-    if (walk_is_group(trial)) return walk_group_is_possible(t, trial, a, result);
-    if (trial->trial_positions > PLUGMC_MOST_TRIAL_POSITIONS ||
-        (trial->trial_positions > 1 && trial->kind != PLUGMC_INSERTED &&
-         trial->kind != PLUGMC_REMOVED))
-        result->stopped = WALK_UNKNOWN;
-    if (result->stopped) return 0;
-    if (trial->kind != PLUGMC_INSERTED && (trial->particle >= (int64_t)t->particles ||
-                                           (trial->particle < 0 && trial->kind < PLUGMC_INSERTED)))
-        result->stopped = WALK_NOBODY;
-    if (trial->kind == PLUGMC_SWAPPED &&
-        (trial->other < 0 || trial->other >= (int64_t)t->particles))
-        result->stopped = WALK_NOBODY;
-    if ((trial->kind == PLUGMC_DISPLACED || trial->kind == PLUGMC_INSERTED) &&
-        !walk_is_position(trial->position))
-        result->stopped = WALK_NOWHERE;
-    if (result->stopped) return 0;
-    if (trial->particle < 0) return 0; /* nobody is there */
-    if (trial->kind == PLUGMC_SWAPPED && trial->particle == trial->other) return 0;
-    if (trial->kind == PLUGMC_IDENTITY && a->species[trial->particle] == s) return 1;
-    if (!comes || a->count[s] < a->first[s + 1] - a->first[s]) return 1;
-    result->full = s + 1;
-    return 0;
-}
-
 /* Growth of -ln p, and whether it is forbidden. */
 PLUGMC_FN double walk_delta(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
                             const walk_part part[2], int parts, const double *multipliers,
@@ -73,12 +35,17 @@ PLUGMC_FN double walk_delta(const walk_task *t, const plugmc_trial *trial, const
     const double *of_species = multipliers + PLUGMC_TERMS + 1;
     double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, delta = 0;
     int overlap = 0;
-    for (int k = 0; k < parts; k++) overlap |= walk_meet<false>(t, a, &part[k], change);
-    *forbidden = __syncthreads_or(overlap);
+    walk_part now = part[0];
+#pragma unroll 1
+    for (int k = 0; k < parts; k++) {
+        overlap |= walk_meet<false>(t, a, &now, change);
+        now = part[1];
+    }
+    *forbidden = walk_any(a, overlap);
     if (*forbidden) return 0;
     for (int term = 0; term < PLUGMC_TERMS; term++)
         if (multipliers[term] != 0) delta += multipliers[term] * change[term];
-    delta = walk_sum(delta, room) - trial->log_factor;
+    delta = walk_sum(a, delta, room) - trial->log_factor;
     const int64_t n = a->count[0];
     if (trial->kind == PLUGMC_INSERTED)
         delta += of_species[part[0].comes] + walk_by_count(t, multipliers, n, n + 1);
@@ -99,7 +66,7 @@ PLUGMC_FN double walk_delta_at(const walk_task *t, plugmc_trial *trial, int32_t 
     plugmc_draw_trial_position(trial, j, trial->position);
     plugmc_wrap(trial->box, trial->position);
     trial->kind = kind;
-    const int parts = walk_parts(trial, a, part);
+    const int parts = walk_parts(t, trial, a, part);
     const double delta = walk_delta(t, trial, a, part, parts, multipliers, room, forbidden);
     return *forbidden ? PLUGMC_NO_RANGE : delta;
 }
@@ -139,7 +106,7 @@ PLUGMC_FN double walk_come(const walk_task *t, plugmc_trial *trial, const walk_a
     }
     plugmc_draw_trial_position(trial, chosen, trial->position);
     plugmc_wrap(trial->box, trial->position);
-    walk_parts(trial, a, part);
+    walk_parts(t, trial, a, part);
     return least - log(sum / k);
 }
 
@@ -212,7 +179,7 @@ PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, uint3
     return s;
 }
 
-/* By one thread of the block, whose walker alone has this part of the transition counts. */
+/* By one thread at a time: the block's walker alone has this part of the transition counts. */
 PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s,
                          double probability, int taken)
 {
@@ -220,7 +187,7 @@ PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s
     const int way = s->after < s->before ? WALK_DOWN : WALK_UP,
               next = s->after == s->before - 1 || s->after == s->before + 1;
     double *transitions = b->transitions + (uint64_t)walker * b->bins * WALK_TRANSITIONS;
-    if (!b->counted || threadIdx.x != 0) return;
+    if (!b->counted) return;
     if (s->before >= 0 && s->before < b->bins && next) {
         transitions[s->before * WALK_TRANSITIONS + way] += probability;
         transitions[s->before * WALK_TRANSITIONS + way + 1] += 1;
@@ -230,101 +197,224 @@ PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s
 
 /* ---- All trials -------------------------------------------------------------------------------------- */
 
-/* Asks the mover for a trial. One warp proposes groups: functions that threads of a warp share (plugmc/near.h) are called by
- * all of it. Small groups are made in memory of each thread, where members may be sorted and the like, and large ones in
- * memory that all share. */
-template <int GROUPS>
-static __device__ __forceinline__ int walk_propose(const uint8_t *parameters, plugmc_trial *trial,
-                                                   int32_t together)
+/* The walker of the block, of which so many threads at a time look at one particle's neighbours. */
+PLUGMC_FN walk_around walk_around_of(const walk_task &t, uint32_t *grouped, uint32_t threads)
 {
-    if (!GROUPS) return plugmc_mover::plugmc_propose(parameters, trial);
-    __shared__ int32_t members[GROUPS ? GROUPS : 1];
-    __shared__ double positions[GROUPS ? GROUPS : 1][3];
-    __shared__ plugmc_group group;
-    __shared__ plugmc_trial of_warp;
-    __shared__ int proposed;
-    const bool small = GROUPS <= PLUGMC_MOST_TOGETHER;
-    if (threadIdx.x < 32) {
-        int32_t own_members[small && GROUPS ? GROUPS : 1];
-        double own_positions[small && GROUPS ? GROUPS : 1][3];
-        plugmc_group own = {0, together, small ? own_members : members,
-                            small ? own_positions : positions};
-        trial->group = &own;
-        const int answer = plugmc_mover::plugmc_propose(parameters, trial);
-        __syncwarp();
-        if (threadIdx.x == 0) {
-            for (int32_t k = 0; small && k < own.n && k < GROUPS; k++) {
-                members[k] = own_members[k];
-                for (int d = 0; d < 3; d++) positions[k][d] = own_positions[k][d];
-            }
-            group = own;
-            group.members = members, group.positions = positions;
-            of_warp = *trial, proposed = answer;
-        }
-    }
-    __syncthreads();
-    *trial = of_warp;
-    trial->group = &group;
-    const int answer = proposed;
-    __syncthreads();
-    return answer;
-}
-
-/* One block a walker: trials from result.next on. SEVERAL: with several trial positions; GROUPS: capacity of groups, 0
- * where the mover proposes none. */
-template <bool SEVERAL, int GROUPS>
-static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_call &call,
-                                                const walk_bias &bias, const uint8_t *parameters,
-                                                walk_result *results)
-{
-    __shared__ double room[WALK_THREADS / 32];
-    const uint32_t walker = blockIdx.x;
-    const uint64_t row = (uint64_t)walker * t.particles;
-    const double *multipliers = call.multipliers + (uint64_t)walker * call.width;
+    const uint64_t row = (uint64_t)blockIdx.x * t.particles;
     const walk_around a = {t.x + row,
                            t.y + row,
                            t.z + row,
-                           t.rounded + row,
                            t.species + row,
                            t.first,
-                           t.counts + (uint64_t)walker * PLUGMC_SPECIES,
-                           plugmc_images_of_walker(t.boxes, walker),
-                           GROUPS ? t.grouped + row : 0};
-    walk_result result = results[walker];
-    uint64_t a_sweep = call.a_sweep;
-    for (int s = 0; s < PLUGMC_SPECIES && !call.a_sweep; s++) a_sweep += a.count[s];
-    const uint64_t all = call.sweeps * a_sweep, end = call.end < all ? call.end : all;
+                           t.counts + (uint64_t)blockIdx.x * PLUGMC_SPECIES,
+                           plugmc_images_of_walker(t.boxes, blockIdx.x),
+                           grouped ? grouped + row : 0,
+                           isfinite(t.reach),
+                           threadIdx.x % threads,
+                           threads};
+    for (uint32_t k = threadIdx.x; k < t.particles && a.picks; k += blockDim.x) {
+        const double r[3] = {a.x[k], a.y[k], a.z[k]};
+        walk_coarse_places()[k] = walk_coarse(&a, r);
+    }
+    __syncthreads();
+    return a;
+}
+
+PLUGMC_FN uint64_t walk_sweep_length(const walk_call &call, const walk_around *a)
+{
+    uint64_t particles = 0;
+    for (int s = 0; s < PLUGMC_SPECIES; s++) particles += a->count[s];
+    return call.a_sweep ? call.a_sweep : particles;
+}
+
+/* A change that is not a number. It is accepted, so that it is found. */
+PLUGMC_FN bool walk_is_lost(double delta) { return !(delta > -PLUGMC_NO_RANGE); }
+
+/* Whether a change is accepted. u: uniform in [0, 1). */
+PLUGMC_FN bool walk_accepts(const walk_step *step, double delta, double u)
+{
+    const double weighted = delta + step->delta;
+    return walk_is_lost(delta) ||
+           (!step->leads_out && (weighted <= 0 || u < exp(-weighted)));
+}
+
+/* A warp finds what a trial changes, as if none before it were accepted. */
+template <bool SEVERAL>
+static __device__ __forceinline__ void walk_evaluate(const walk_task &t, const walk_call &call,
+                                                     const walk_around *a, uint64_t number,
+                                                     uint64_t a_sweep, walk_single *one)
+{
+    const double *multipliers = call.multipliers + (uint64_t)blockIdx.x * call.width;
+    plugmc_trial trial = {};
+    walk_part part[2];
+    int forbidden;
+    if (!(one->state & WALK_POSSIBLE) || one->stopped) return;
+    if (SEVERAL) walk_begin_trial(t, call, a, number, a_sweep, &trial);
+    walk_read(one, &trial, &part[0]);
+    const int parts = trial.kind == PLUGMC_SWAPPED ? walk_parts(&t, &trial, a, part) : 1;
+    const bool several = SEVERAL && trial.trial_positions > 1;
+    double delta =
+        several && trial.kind == PLUGMC_INSERTED
+            ? walk_come(&t, &trial, a, part, multipliers, 0, &forbidden)
+            : walk_delta(&t, &trial, a, part, parts, multipliers, 0, &forbidden);
+    if (several && trial.kind == PLUGMC_REMOVED && !forbidden)
+        delta += walk_leave(&t, &trial, a, multipliers, 0);
+    __syncwarp();
+    if (a->thread != 0) return;
+    one->delta = delta;
+    one->state = forbidden ? one->state | WALK_FORBIDDEN : one->state & ~WALK_FORBIDDEN;
+    for (int d = 0; d < 3 && several; d++) one->to[d] = part[0].to[d];
+}
+
+/* The first warp decides the trials j ... end - 1 of a batch, each lane its own, and carries out in turn what is accepted, up to
+ * the first trial that one before it has disturbed. */
+template <bool SEVERAL>
+static __device__ __forceinline__ void walk_decide(const walk_task &t, const walk_bias &bias,
+                                                   const walk_around *a, uint32_t n, uint32_t end,
+                                                   walk_progress *progress)
+{
+    const uint32_t lane = threadIdx.x, j = progress->next;
+    const walk_single *mine = &walk_batch()[lane];
+    const bool own = lane >= j && lane < end && mine->state & WALK_PROPOSED,
+               possible = own && !mine->stopped &&
+                          (mine->state & (WALK_POSSIBLE | WALK_FORBIDDEN)) == WALK_POSSIBLE;
+    plugmc_trial trial = {};
+    walk_part part[2];
+    walk_step step = {};
+    if (own) walk_read(mine, &trial, &part[0]);
+    if (own) step = walk_step_of(&bias, a, blockIdx.x, t.boxes[blockIdx.x].volume, &trial);
+    const bool taken = possible && walk_accepts(&step, mine->delta, mine->u),
+               lost = possible && walk_is_lost(mine->delta);
+    const uint32_t stops = __ballot_sync(0xffffffffu, (own && mine->stopped) || lost);
+    if (stops) end = __ffs(stops);
+    uint32_t accepted = 0, outdated = 0;
+    for (uint32_t left = __ballot_sync(0xffffffffu, taken); left; left &= left - 1) {
+        const uint32_t k = __ffs(left) - 1;
+        if (k >= end) break;
+        const walk_single *one = &walk_batch()[k];
+        walk_read(one, &trial, &part[0]);
+        if (trial.kind == PLUGMC_SWAPPED) walk_parts(&t, &trial, a, part);
+        const uint32_t anew = walk_outdated(&trial, k, n),
+                       disturbed = anew | walk_disturbed<SEVERAL>(a, one, part, k, end);
+        if (disturbed && __ffs(disturbed) <= end) end = __ffs(disturbed) - 1;
+        accepted |= 1u << k;
+        outdated |= anew;
+        if (lane == 0) walk_take(&trial, a, part);
+    }
+    for (uint32_t k = j; k < end && bias.counted; k++) {
+        if (lane == k && own && !mine->stopped)
+            walk_note(&bias, blockIdx.x, &step, possible ? fmin(1.0, exp(-mine->delta)) : 0,
+                      taken);
+        __syncwarp();
+    }
+    if (lane >= j && lane < end && own) {
+        if (mine->full) progress->full = mine->full;
+        if (mine->stopped || lost) {
+            progress->stopped = mine->stopped ? mine->stopped : WALK_LOST;
+            progress->particle = mine->kind == PLUGMC_INSERTED ? -1 : mine->particle;
+        }
+    }
+    __syncwarp();
+    if (lane > 0) return;
+    progress->next = end;
+    progress->accepted |= accepted;
+    progress->outdated = end < 32 ? outdated & ~0u << end : 0;
+}
+
+/* A batch of n trials. All are proposed first, and those that are left after one was accepted anew if they may have read
+ * what it changed. Each warp evaluates another trial. */
+template <bool SEVERAL>
+static __device__ __forceinline__ void walk_through(const walk_task &t, const walk_call &call,
+                                                    const walk_bias &bias, const walk_around *a,
+                                                    uint64_t a_sweep, const uint8_t *parameters,
+                                                    uint64_t first, uint32_t n,
+                                                    walk_progress *progress)
+{
+    uint32_t proposing = ~0u >> (32 - n), next = 0;
+    while (next < n && !progress->stopped) {
+        if (proposing) walk_propose_batch(t, call, a, a_sweep, parameters, first, proposing);
+        const uint32_t end = next + call.evaluated < n ? next + call.evaluated : n;
+        for (uint32_t k = next + threadIdx.x / 32; k < end; k += blockDim.x / 32)
+            walk_evaluate<SEVERAL>(t, call, a, first + k, a_sweep, &walk_batch()[k]);
+        walk_wait();
+        if (threadIdx.x < 32) walk_decide<SEVERAL>(t, bias, a, n, end, progress);
+        walk_wait();
+        next = progress->next;
+        proposing = progress->outdated;
+    }
+}
+
+/* Trials of single particles and pairs, from result.next on. */
+template <bool SEVERAL>
+static __device__ __forceinline__ void walk_singles(const walk_task &t, const walk_call &call,
+                                                    const walk_bias &bias,
+                                                    const uint8_t *parameters,
+                                                    walk_result *results)
+{
+    const walk_around a = walk_around_of(t, 0, 32);
+    const uint64_t a_sweep = walk_sweep_length(call, &a), all = call.sweeps * a_sweep,
+                   end = call.end < all ? call.end : all;
+    __shared__ walk_progress progress;
+    walk_result result = results[blockIdx.x];
+    if (threadIdx.x == 0) progress = walk_progress();
+    __syncthreads();
+    while (result.next < end && !result.stopped) {
+        const uint64_t left = end - result.next;
+        const uint32_t n = WALK_TOGETHER         ? 1
+                           : left < WALK_AT_ONCE ? (uint32_t)left
+                                                 : WALK_AT_ONCE;
+        walk_through<SEVERAL>(t, call, bias, &a, a_sweep, parameters, result.next, n, &progress);
+        walk_count(&progress, n, &result);
+        __syncthreads(); /* all have read it */
+        if (threadIdx.x == 0) progress.next = progress.accepted = 0;
+        __syncthreads();
+        if (result.stopped) result.sweep = call.sweep + result.next / a_sweep;
+    }
+    if (threadIdx.x == 0) results[blockIdx.x] = result;
+}
+
+extern "C" __global__ void __launch_bounds__(WALK_THREADS)
+    walk_make(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
+              walk_result *results)
+{
+    walk_singles<false>(t, call, bias, parameters, results);
+}
+
+#ifdef PLUGMC_TRIAL_POSITIONS
+extern "C" __global__ void __launch_bounds__(WALK_THREADS)
+    walk_make_several(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
+                      walk_result *results)
+{
+    walk_singles<true>(t, call, bias, parameters, results);
+}
+#endif
+
+#ifdef PLUGMC_GROUPS
+/* Trials of which some or all are groups, one proposed after the other. */
+extern "C" __global__ void __launch_bounds__(WALK_THREADS)
+    walk_make_groups(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
+                     walk_result *results)
+{
+    __shared__ double room[WALK_THREADS / 32];
+    const double *multipliers = call.multipliers + (uint64_t)blockIdx.x * call.width;
+    const walk_around a = walk_around_of(t, t.grouped, blockDim.x);
+    const uint64_t a_sweep = walk_sweep_length(call, &a), all = call.sweeps * a_sweep,
+                   end = call.end < all ? call.end : all;
+    walk_result result = results[blockIdx.x];
+    if (call.together > PLUGMC_GROUPS) result.stopped = WALK_CROWDED;
     for (; result.next < end && !result.stopped; result.next++) {
-        const uint64_t sweep = result.next / a_sweep;
-        int64_t particles = 0;
-        for (int s = 0; s < PLUGMC_SPECIES; s++) particles += a.count[s];
-        plugmc_trial trial = {};
-        trial.size = sizeof trial;
-        trial.walker = walker;
-        trial.seed = call.seed;
-        trial.sweep = call.sweep + sweep;
-        trial.number = call.from + (uint32_t)(result.next - sweep * a_sweep);
-        trial.dimension = PLUGMC_DIMENSION;
-        trial.particles = particles;
-        trial.first = a.first;
-        trial.x = a.x;
-        trial.y = a.y;
-        trial.z = a.z;
-        trial.step = call.step[walker];
-        trial.count = a.count;
-        trial.box = &t.boxes[walker];
-        trial.move = call.move;
-        trial.molecule = t.molecule;
-        const int proposed = walk_propose<GROUPS>(parameters, &trial, call.together);
-        const int move = trial.move >= 0 && trial.move < call.moves ? trial.move : call.move;
-        result.trials[move]++;
+        plugmc_trial trial;
+        walk_begin_trial(t, call, &a, result.next, a_sweep, &trial);
+        const int proposed = walk_propose_group(parameters, &trial, call.together);
+        walk_count_one(&call, trial.move, 1, 0, &result);
         if (!proposed) continue;
         result.sweep = trial.sweep;
         const bool possible = walk_is_possible(&t, &call, &trial, &a, &result);
         if (result.stopped) break;
-        const walk_step step = walk_step_of(&bias, &a, walker, t.boxes[walker].volume, &trial);
+        const walk_step step =
+            walk_step_of(&bias, &a, blockIdx.x, t.boxes[blockIdx.x].volume, &trial);
         if (!possible) {
-            walk_note(&bias, walker, &step, 0, 0);
+            if (threadIdx.x == 0) walk_note(&bias, blockIdx.x, &step, 0, 0);
             continue;
         }
         const bool many = walk_is_group(&trial);
@@ -334,67 +424,28 @@ static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_c
         }
         result.particle = trial.kind == PLUGMC_INSERTED || many ? -1 : trial.particle;
         if (trial.kind == PLUGMC_DISPLACED || trial.kind == PLUGMC_INSERTED)
-            plugmc_wrap(&t.boxes[walker], trial.position);
+            plugmc_wrap(&t.boxes[blockIdx.x], trial.position);
         walk_part part[2];
-        const int parts = many ? 0 : walk_parts(&trial, &a, part);
-        const bool several = SEVERAL && trial.trial_positions > 1;
+        const int parts = many ? 0 : walk_parts(&t, &trial, &a, part);
         int forbidden;
-        double delta = many ? walk_group_delta(&t, &trial, &a, multipliers, room, &forbidden)
-                       : several && trial.kind == PLUGMC_INSERTED
-                           ? walk_come(&t, &trial, &a, part, multipliers, room, &forbidden)
-                           : walk_delta(&t, &trial, &a, part, parts, multipliers, room, &forbidden);
+        const double delta =
+            many ? walk_group_delta(&t, &trial, &a, multipliers, room, &forbidden)
+                 : walk_delta(&t, &trial, &a, part, parts, multipliers, room, &forbidden);
         if (many) walk_unmark_group(&trial, &a);
-        if (several && trial.kind == PLUGMC_REMOVED && !forbidden)
-            delta += walk_leave(&t, &trial, &a, multipliers, room);
         if (forbidden) {
-            walk_note(&bias, walker, &step, 0, 0);
+            if (threadIdx.x == 0) walk_note(&bias, blockIdx.x, &step, 0, 0);
             continue;
         }
-        const double weighted = delta + step.delta;
-        const bool lost = !(delta > -PLUGMC_NO_RANGE);
-        const plugmc_random random =
-            plugmc_draw(call.seed, trial.sweep, walker, trial.number, PLUGMC_PURPOSE_ACCEPT, 0);
-        /* what is not a number goes there, so that it is found */
-        const bool taken =
-            lost || (!step.leads_out &&
-                     (weighted <= 0 ||
-                      plugmc_uniform_double(random.word[0], random.word[1]) < exp(-weighted)));
-        if (lost) result.stopped = WALK_LOST;
-        if (bias.counted) walk_note(&bias, walker, &step, fmin(1.0, exp(-delta)), taken);
+        const bool taken = walk_accepts(&step, delta, walk_random(&call, &trial));
+        if (walk_is_lost(delta)) result.stopped = WALK_LOST;
+        if (bias.counted && threadIdx.x == 0)
+            walk_note(&bias, blockIdx.x, &step, fmin(1.0, exp(-delta)), taken);
         __syncthreads(); /* all have read the places */
         if (taken && many) walk_take_group(&trial, &a);
         if (taken && !many && threadIdx.x == 0) walk_take(&trial, &a, part);
-        result.accepted[move] += taken;
+        walk_count_one(&call, trial.move, 0, taken, &result);
         __syncthreads();
     }
-    if (threadIdx.x == 0) results[walker] = result;
-}
-
-extern "C" __global__ void __launch_bounds__(WALK_THREADS)
-    walk_make(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
-              walk_result *results)
-{
-    walk_all<false, 0>(t, call, bias, parameters, results);
-}
-
-#ifdef PLUGMC_TRIAL_POSITIONS
-extern "C" __global__ void __launch_bounds__(WALK_THREADS)
-    walk_make_several(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
-                      walk_result *results)
-{
-    walk_all<true, 0>(t, call, bias, parameters, results);
-}
-#endif
-
-#ifdef PLUGMC_GROUPS
-extern "C" __global__ void __launch_bounds__(WALK_THREADS)
-    walk_make_groups(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
-                     walk_result *results)
-{
-    if (call.together > PLUGMC_GROUPS) {
-        if (threadIdx.x == 0) results[blockIdx.x].stopped = WALK_CROWDED;
-        return;
-    }
-    walk_all<false, PLUGMC_GROUPS>(t, call, bias, parameters, results);
+    if (threadIdx.x == 0) results[blockIdx.x] = result;
 }
 #endif

@@ -168,15 +168,16 @@ PLUGMC_FN double walk_group_delta(const walk_task *t, plugmc_trial *trial, const
         if (*forbidden) return 0;
     }
     for (int32_t k = 0; k < trial->group->n; k++) {
-        const walk_part part = walk_member(trial, a, k);
+        walk_part part = walk_member(trial, a, k);
+        walk_look_around(t, a, &part);
         overlap |=
             moves ? walk_meet<true>(t, a, &part, change) : walk_meet<false>(t, a, &part, change);
     }
-    *forbidden = __syncthreads_or(overlap);
+    *forbidden = walk_any(a, overlap);
     if (*forbidden) return 0;
     for (int term = 0; term < PLUGMC_TERMS; term++)
         if (multipliers[term] != 0) delta += multipliers[term] * change[term];
-    delta = walk_sum(delta, room) - trial->log_factor;
+    delta = walk_sum(a, delta, room) - trial->log_factor;
     if (moves) return delta;
     for (int32_t k = 0; k < trial->group->n; k++)
         delta += (comes ? 1 : -1) * of_species[walk_species_of(trial, a, k)];

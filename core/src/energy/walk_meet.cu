@@ -8,6 +8,8 @@ typedef struct walk_part {
     int32_t was, comes; /* species; -1: nobody goes, or comes */
     double from[3], to[3];
     int64_t skip[2]; /* numbers of those that are not met */
+    uint32_t centre; /* coarse: see walk_coarse */
+    int32_t within;
 } walk_part;
 
 /* What a thread has summed. */
@@ -16,100 +18,175 @@ typedef struct walk_sums {
     int overlap;
 } walk_sums;
 
-/* Adds the energies with particle k. */
+/* Adds the energies with particle k. BOTH: one particle goes and comes. */
+template <bool BOTH>
 PLUGMC_FN void walk_meet_one(const walk_around *a, const walk_part *p, plugmc_site was,
                              plugmc_site comes, int64_t k, walk_sums *sums)
 {
     const double x = a->x[k], y = a->y[k], z = a->z[k];
     const int s = PLUGMC_SPECIES == 1 ? 0 : a->species[k];
     const plugmc_site site = plugmc_site_of_species(s);
-    if (p->was >= 0)
-        plugmc_sums_add_energy(&sums->gone,
-                               plugmc_separate_at(p->from[0], p->from[1], p->from[2],
-                                                  plugmc_separated(p->from[0] - x, p->from[1] - y,
-                                                                   p->from[2] - z, a->images)),
-                               was, site);
-    if (p->comes < 0) return;
-    const plugmc_separation to =
-        plugmc_separated(p->to[0] - x, p->to[1] - y, p->to[2] - z, a->images);
+    const plugmc_separation from = plugmc_separated(p->from[0] - x, p->from[1] - y,
+                                                    p->from[2] - z, a->images),
+                            to = plugmc_separated(p->to[0] - x, p->to[1] - y, p->to[2] - z,
+                                                  a->images);
+    if (BOTH || p->was >= 0)
+        plugmc_sums_add_energy(
+            &sums->gone, plugmc_separate_at(p->from[0], p->from[1], p->from[2], from), was, site);
+    if (!BOTH && p->comes < 0) return;
     plugmc_sums_add_energy(&sums->come, plugmc_separate_at(p->to[0], p->to[1], p->to[2], to), comes,
                            site);
     sums->overlap |= PLUGMC_CONTACTS && to.r2 < plugmc_contact_square(p->comes, s);
 }
 
-/* Neighbours are picked by distances in single precision, and are in reach of the one position or the other only if they
- * are within `square` of `centre`. */
-typedef struct walk_sphere {
-    float centre[3], length[3], inverse_length[3], square;
-} walk_sphere;
+/* ---- Shared memory: see walk_shared_bytes ------------------------------------------------------------ */
 
-PLUGMC_FN walk_sphere walk_sphere_of(const walk_task *t, const walk_around *a, const walk_part *p)
+/* [32]: the trials that are proposed at once. */
+PLUGMC_FN struct walk_single *walk_batch(void)
 {
-    const double *centre = p->was >= 0 ? p->from : p->to;
+    extern __shared__ uint4 walk_shared[];
+    return (struct walk_single *)walk_shared;
+}
+
+/* [warps][WALK_LISTED]: who is near. */
+PLUGMC_FN uint16_t *walk_listed(void) { return (uint16_t *)((char *)walk_batch() + WALK_BATCH_BYTES); }
+
+/* [particles]: see walk_coarse. */
+PLUGMC_FN uint32_t *walk_coarse_places(void)
+{
+    return (uint32_t *)(walk_listed() + blockDim.x / 32 * WALK_LISTED);
+}
+
+/* ---- Who is near ------------------------------------------------------------------------------------ */
+
+/* Neighbours are picked by coordinates in 256ths of the box, one byte each, whose differences are periodic by themselves. A
+ * particle within `reach` in the box differs by at most reach / unit + 1 along each direction, where the unit is 1/256 of
+ * the shortest edge (in an oblique box: of a lower bound of what a fractional coordinate is long). */
+PLUGMC_FN uint32_t walk_coarse(const walk_around *a, const double r[3])
+{
+    uint32_t bytes = 0;
+    for (int d = 0; d < PLUGMC_DIMENSION; d++) {
+        const double f = !PLUGMC_PERIODIC ? r[d] * (0.25 / plugmc_radius)
+                         : PLUGMC_OBLIQUE ? r[0] * a->images.inverse[0][d] +
+                                                r[1] * a->images.inverse[1][d] +
+                                                r[2] * a->images.inverse[2][d]
+                                          : r[d] * a->images.inverse_length[d];
+        bytes |= ((uint32_t)__float2int_rd(256 * (float)f) & 255) << (8 * d);
+    }
+    return bytes;
+}
+
+PLUGMC_FN float walk_unit(const walk_around *a)
+{
+    float inverse = PLUGMC_PERIODIC ? 0 : 0.25f / (float)plugmc_radius;
+    for (int d = 0; d < PLUGMC_DIMENSION && PLUGMC_PERIODIC && !PLUGMC_OBLIQUE; d++)
+        inverse = fmaxf(inverse, (float)a->images.inverse_length[d]);
+    for (int k = 0; k < 9 && PLUGMC_OBLIQUE; k++) {
+        const float element = (float)a->images.inverse[k / 3][k % 3];
+        inverse += element * element;
+    }
+    return 1 / (256 * (PLUGMC_OBLIQUE ? sqrtf(inverse) : inverse));
+}
+
+/* The largest square of a difference, in units, of who may be in reach of a particle at its place or where it goes. */
+PLUGMC_FN int32_t walk_within(const walk_task *t, const walk_around *a, const walk_part *p)
+{
     const plugmc_separation step = plugmc_separated(p->to[0] - p->from[0], p->to[1] - p->from[1],
                                                     p->to[2] - p->from[2], a->images);
-    walk_sphere s = {};
-    float size = 0; /* for the margin, as coordinates are rounded */
-    for (int d = 0; d < 3; d++) {
-        s.centre[d] = (float)centre[d];
-        s.length[d] = PLUGMC_PERIODIC ? (float)a->images.length[d] : 0;
-        s.inverse_length[d] = PLUGMC_PERIODIC ? (float)a->images.inverse_length[d] : 0;
-        size += PLUGMC_PERIODIC ? s.length[d] : 2 * (float)plugmc_radius;
-    }
-    const float reach = t->reach + (p->was >= 0 && p->comes >= 0 ? sqrtf((float)step.r2) : 0);
-    const float radius = reach + 1e-6f * (size + reach);
-    s.square = PLUGMC_OBLIQUE ? PLUGMC_NO_RANGE : radius * radius;
-    return s;
+    const float reach = t->reach + (p->was >= 0 && p->comes >= 0 ? sqrtf((float)step.r2) : 0),
+                units = 1.0001f * reach / walk_unit(a) + 1.74f; /* sqrt(3) for rounding */
+    return units < 256 ? (int32_t)(units * units) : 0x7fffffff;
 }
 
-/* The nearest integer. Adding 1.5 * 2^23 leaves it in the last bits; rintf takes four times as long. */
-PLUGMC_FN float walk_round(float x) { return __fsub_rn(__fadd_rn(x, 12582912.0f), 12582912.0f); }
-
-PLUGMC_FN bool walk_is_near(const walk_sphere *s, float4 at)
+PLUGMC_FN int walk_square(uint32_t a, uint32_t b)
 {
-    float x = at.x - s->centre[0], y = at.y - s->centre[1], z = at.z - s->centre[2];
-    if (PLUGMC_OBLIQUE) return true;
-    if (PLUGMC_PERIODIC) {
-        x -= s->length[0] * walk_round(x * s->inverse_length[0]);
-        y -= s->length[1] * walk_round(y * s->inverse_length[1]);
-        z -= s->length[2] * walk_round(z * s->inverse_length[2]);
-    }
-    return fmaf(x, x, fmaf(y, y, z * z)) < s->square;
+    const int apart = (int)__vabsdiffu4(a, b); /* as signed bytes: 255 is -1 */
+    return __dp4a(apart, apart, 0);
 }
 
-/* A warp picks neighbours among 32 particles at a time and meets them as soon as it has 32. ALONE: only those that are
+/* Who is near among 16 particles of each thread: bits of those at k, k + 1, k + 2, k + 3, k + 4 * threads ... */
+PLUGMC_FN uint32_t walk_near(const walk_around *a, uint32_t centre, int32_t within, uint32_t k,
+                             uint32_t end)
+{
+    const uint32_t *coarse = walk_coarse_places();
+    uint32_t near = 0;
+    PLUGMC_UNROLL
+    for (int row = 0; row < WALK_ROWS; row++, k += 4 * a->threads) {
+        if (k >= end) continue;
+        const uint4 four = *(const uint4 *)(coarse + k);
+        near |= (walk_square(four.x, centre) <= within ? 1u : 0) << (4 * row);
+        near |= (walk_square(four.y, centre) <= within ? 2u : 0) << (4 * row);
+        near |= (walk_square(four.z, centre) <= within ? 4u : 0) << (4 * row);
+        near |= (walk_square(four.w, centre) <= within ? 8u : 0) << (4 * row);
+    }
+    return near;
+}
+
+/* Writes the numbers of those that a warp has found into its list; returns how many there are. */
+PLUGMC_FN uint32_t walk_list(const walk_around *a, uint16_t *list, uint32_t near, uint32_t k)
+{
+    const uint32_t lane = threadIdx.x % 32, mine = __popc(near);
+    uint32_t upto = mine;
+    for (int apart = 1; apart < 32; apart *= 2) {
+        const uint32_t before = __shfl_up_sync(0xffffffffu, upto, apart);
+        if (lane >= apart) upto += before;
+    }
+    for (uint32_t at = upto - mine; near; near &= near - 1) {
+        const uint32_t bit = __ffs(near) - 1;
+        list[at++] = (uint16_t)(k + bit / 4 * 4 * a->threads + bit % 4);
+    }
+    return __shfl_sync(0xffffffffu, upto, 31);
+}
+
+/* Warps meet who is near: they pick among some at a time and share those among their threads. ALONE: only those that are
  * in no group. */
-template <bool ALONE>
-PLUGMC_FN void walk_meet_near(const walk_task *t, const walk_around *a, const walk_part *p,
-                              plugmc_site was, plugmc_site comes, walk_sums *sums)
+template <bool ALONE, bool BOTH>
+PLUGMC_FN void walk_meet_near(const walk_around *a, const walk_part *p, plugmc_site was,
+                              plugmc_site comes, walk_sums *sums)
 {
-    __shared__ uint32_t picked[WALK_THREADS / 32][64];
-    uint32_t *mine = picked[threadIdx.x / 32];
-    const uint32_t lane = threadIdx.x % 32, below = (1u << lane) - 1;
-    const uint32_t skip = (uint32_t)p->skip[0], also = (uint32_t)p->skip[1];
-    const walk_sphere sphere = walk_sphere_of(t, a, p);
-    uint32_t n = 0;
+    uint16_t *list = walk_listed() + threadIdx.x / 32 * WALK_LISTED;
     for (int s = 0; s < PLUGMC_SPECIES; s++) {
         const uint32_t first = (uint32_t)a->first[s], end = first + (uint32_t)a->count[s];
-        for (uint32_t base = first + threadIdx.x - lane; base < end; base += blockDim.x) {
-            const uint32_t k = base + lane;
-            const bool near = k < end && walk_is_near(&sphere, a->rounded[k]) && k != skip &&
-                              k != also && !(ALONE && a->grouped[k]);
-            const uint32_t those = __ballot_sync(0xffffffffu, near);
-            if (near) mine[n + __popc(those & below)] = k;
-            n += __popc(those);
+        for (uint32_t base = first & ~3u; base < end; base += 4 * WALK_ROWS * a->threads) {
+            const uint32_t k = base + 4 * a->thread,
+                           n = walk_list(a, list, walk_near(a, p->centre, p->within, k, end), k);
             __syncwarp();
-            if (n < 32) continue;
-            walk_meet_one(a, p, was, comes, mine[lane], sums);
-            n -= 32;
+            for (uint32_t l = threadIdx.x % 32; l < n; l += 32) {
+                const uint32_t i = list[l];
+                if (i >= first && i < end && i != (uint32_t)p->skip[0] &&
+                    i != (uint32_t)p->skip[1] && !(ALONE && a->grouped[i]))
+                    walk_meet_one<BOTH>(a, p, was, comes, i, sums);
+            }
             __syncwarp();
-            if (lane < n) mine[lane] = mine[32 + lane];
         }
     }
-    __syncwarp();
-    if (lane < n) walk_meet_one(a, p, was, comes, mine[lane], sums);
-    __syncwarp();
 }
+
+/* The same where everybody is in reach. */
+template <bool ALONE, bool BOTH>
+PLUGMC_FN void walk_meet_all(const walk_around *a, const walk_part *p, plugmc_site was,
+                             plugmc_site comes, walk_sums *sums)
+{
+    for (int s = 0; s < PLUGMC_SPECIES; s++) {
+        const uint32_t end = (uint32_t)(a->first[s] + a->count[s]);
+        for (uint32_t i = (uint32_t)a->first[s] + a->thread; i < end; i += a->threads)
+            if (i != (uint32_t)p->skip[0] && i != (uint32_t)p->skip[1] &&
+                !(ALONE && a->grouped[i]))
+                walk_meet_one<BOTH>(a, p, was, comes, i, sums);
+    }
+}
+
+template <bool ALONE, bool BOTH>
+PLUGMC_FN void walk_meet_others(const walk_around *a, const walk_part *p, plugmc_site was,
+                                plugmc_site comes, walk_sums *sums)
+{
+    if (a->picks)
+        walk_meet_near<ALONE, BOTH>(a, p, was, comes, sums);
+    else
+        walk_meet_all<ALONE, BOTH>(a, p, was, comes, sums);
+}
+
+/* ---- Changes of energy ------------------------------------------------------------------------------- */
 
 /* The share of a thread in the changes of all terms, added to change [PLUGMC_TERMS]; returns whether the
  * one that comes overlaps or may not be there. ALONE: with those alone that are in no group. */
@@ -123,13 +200,16 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
     plugmc_double_sums all = {}, gone = {};
     double energy[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {},
                                                     lost[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
-    if (!t->no_pairs) walk_meet_near<ALONE>(t, a, p, was, comes, &sums);
+    if (!t->no_pairs && p->was >= 0 && p->comes >= 0)
+        walk_meet_others<ALONE, true>(a, p, was, comes, &sums);
+    else if (!t->no_pairs)
+        walk_meet_others<ALONE, false>(a, p, was, comes, &sums);
     int overlap = sums.overlap;
     plugmc_sums_empty(&sums.come, &all);
     plugmc_sums_empty(&sums.gone, &gone);
     if (p->comes >= 0) plugmc_double_sums_by_term(&all, comes, energy);
     if (p->was >= 0) plugmc_double_sums_by_term(&gone, was, lost);
-    if (threadIdx.x == 0) {
+    if (a->thread == 0) {
         const plugmc_position to = {p->to[0], p->to[1], p->to[2]},
                               from = {p->from[0], p->from[1], p->from[2]};
         int unused = 0;
@@ -157,10 +237,26 @@ PLUGMC_FN double walk_by_count(const walk_task *t, const double *multipliers, in
     return delta;
 }
 
-/* Sum over the block, in an order that depends on its size alone. */
-PLUGMC_FN double walk_sum(double mine, double *room)
+/* Whether any of the threads says so. */
+PLUGMC_FN int walk_any(const walk_around *a, int mine)
+{
+    return a->threads == 32 ? __any_sync(0xffffffffu, mine) : __syncthreads_or(mine);
+}
+
+/* Before any thread writes what others may read, and before they read it. */
+PLUGMC_FN void walk_wait(void)
+{
+    if (blockDim.x == 32)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+
+/* Sum over the threads, in an order that depends on their number alone. */
+PLUGMC_FN double walk_sum(const walk_around *a, double mine, double *room)
 {
     for (int apart = 16; apart > 0; apart /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, apart);
+    if (a->threads == 32) return mine;
     if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = mine;
     __syncthreads();
     double sum = 0;
@@ -171,8 +267,17 @@ PLUGMC_FN double walk_sum(double mine, double *room)
 
 /* ---- A trial ------------------------------------------------------------------------------------- */
 
+/* Whom a part may meet. */
+PLUGMC_FN void walk_look_around(const walk_task *t, const walk_around *a, walk_part *part)
+{
+    if (!a->picks) return;
+    part->centre = walk_coarse(a, part->was >= 0 ? part->from : part->to);
+    part->within = walk_within(t, a, part);
+}
+
 /* What is to be met, part by part; returns how many there are. */
-PLUGMC_FN int walk_parts(const plugmc_trial *trial, const walk_around *a, walk_part part[2])
+PLUGMC_FN int walk_parts(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
+                         walk_part part[2])
 {
     const int64_t i = trial->particle, j = trial->other;
     part[0].skip[0] = part[0].skip[1] = -1;
@@ -180,14 +285,17 @@ PLUGMC_FN int walk_parts(const plugmc_trial *trial, const walk_around *a, walk_p
     for (int d = 0; d < 3; d++) part[0].from[d] = part[0].to[d] = trial->position[d];
     if (trial->kind == PLUGMC_INSERTED) {
         part[0].comes = trial->species;
+        walk_look_around(t, a, &part[0]);
         return 1;
     }
     part[0].from[0] = a->x[i], part[0].from[1] = a->y[i], part[0].from[2] = a->z[i];
-    part[0].was = a->species[i];
+    part[0].was = PLUGMC_SPECIES == 1 ? 0 : a->species[i];
     part[0].skip[0] = i;
     if (trial->kind == PLUGMC_DISPLACED) part[0].comes = part[0].was;
+    else
+        for (int d = 0; d < 3; d++) part[0].to[d] = part[0].from[d];
+    walk_look_around(t, a, &part[0]);
     if (trial->kind == PLUGMC_DISPLACED || trial->kind == PLUGMC_REMOVED) return 1;
-    for (int d = 0; d < 3; d++) part[0].to[d] = part[0].from[d];
     part[0].comes = trial->kind == PLUGMC_SWAPPED ? a->species[j] : trial->species;
     if (trial->kind == PLUGMC_IDENTITY) return 1;
     part[0].skip[1] = j;
@@ -196,18 +304,19 @@ PLUGMC_FN int walk_parts(const plugmc_trial *trial, const walk_around *a, walk_p
     part[1].from[0] = part[1].to[0] = a->x[j];
     part[1].from[1] = part[1].to[1] = a->y[j];
     part[1].from[2] = part[1].to[2] = a->z[j];
+    walk_look_around(t, a, &part[1]);
     return 2;
 }
 
 PLUGMC_FN void walk_put(const walk_around *a, int64_t k, const double r[3])
 {
     a->x[k] = r[0], a->y[k] = r[1], a->z[k] = r[2];
-    a->rounded[k] = make_float4((float)r[0], (float)r[1], (float)r[2], 0);
+    if (a->picks) walk_coarse_places()[k] = walk_coarse(a, r);
 }
 
 PLUGMC_FN void walk_remove(const walk_around *a, int64_t i)
 {
-    const int32_t species = a->species[i];
+    const int32_t species = PLUGMC_SPECIES == 1 ? 0 : a->species[i];
     const int64_t last = a->first[species] + --a->count[species];
     const double at[3] = {a->x[last], a->y[last], a->z[last]}, nan = __longlong_as_double(~0ull);
     const double nowhere[3] = {nan, nan, nan};

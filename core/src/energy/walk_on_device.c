@@ -9,7 +9,7 @@
 #include "energy/walk_task.h"
 
 enum {
-    LEAST_WALKERS = 32, /* each is one block: fewer leave most of a GPU idle */
+    LEAST_WALKERS = 8, /* each is one block: fewer leave most of a GPU idle */
     MOST_MET = 8192,    /* each trial meets all particles, where the host meets those nearby */
     PAIRS_AT_A_TIME = 10000000, /* that a walker meets in a launch, 0.1 s or so */
     WARPS_ON_EACH = 16          /* multiprocessor: as many as registers allow */
@@ -41,7 +41,7 @@ bool on_device_walks(const hamiltonian *h, const plugmc_mover *mover, const plug
 }
 
 /* What the conditions above come to before there are energies. Constants: serial on one H200, 500 and 4,000 particles of a
- * Lennard-Jones liquid in 128 to 4,096 walkers (bench/results/2026-11-29-small-systems-h200.md). */
+ * Lennard-Jones liquid in 128 to 4,096 walkers (bench/results/2026-11-29-many-walkers-h200.md). */
 double on_device_walk_seconds(const plugmc_system *system)
 {
     const double n = (double)system->particles;
@@ -56,7 +56,7 @@ double on_device_walk_seconds(const plugmc_system *system)
     }
     if (system->walkers < LEAST_WALKERS || (isfinite(system->range) && n > MOST_MET))
         return INFINITY;
-    const double of_one = 3e-6 + 1.7e-9 * n, of_all = fmax(8e-9, 1.15e-11 * n);
+    const double of_one = 1.2e-6 + 1.5e-10 * n, of_all = fmax(2e-9, 1.2e-12 * n);
     return fmax(of_one / system->walkers, of_all);
 }
 
@@ -106,11 +106,10 @@ static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **ou
     if (m) m->host_counts = calloc(walkers * species, sizeof *m->host_counts);
     if (!m || !m->host_step || !m->outcomes || !m->host_counts)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
-    plugmc_device_pointer places[3] = {0}, rounded = 0, first = 0, molecule = 0, grouped = 0;
+    plugmc_device_pointer places[3] = {0}, first = 0, molecule = 0, grouped = 0;
     int code = PLUGMC_OK;
     for (int k = 0; k < 3 && !code; k++)
         code = host->gpu->allocate(host->context, all * sizeof(double), &places[k]);
-    if (!code) code = host->gpu->allocate(host->context, all * sizeof(float4), &rounded);
     if (!code) code = host->gpu->allocate(host->context, (species + 1) * sizeof(int64_t), &first);
     if (!code)
         code = host->gpu->allocate(host->context, walkers * species * sizeof(int64_t), &m->counts);
@@ -129,7 +128,6 @@ static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **ou
                           .x = at_device(places[0]),
                           .y = at_device(places[1]),
                           .z = at_device(places[2]),
-                          .rounded = at_device(rounded),
                           .reach = h->has_far ? INFINITY : (float)h->reach,
                           .first = at_device(first),
                           .counts = at_device(m->counts),
@@ -181,14 +179,22 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
                                    (void *[]){&m->task, (void *)&view.positions});
 }
 
-/* Threads of a block. Each warp proposes anew, so there are several only where walkers are too few to fill the
- * multiprocessors, and each has some particles to look at. Constants: 108 to 4,000 Lennard-Jones particles in 128 to
- * 4,096 walkers on an H200 (bench/results/2026-11-29-small-systems-h200.md). */
-static uint32_t threads_for(const plugmc_system *system, const plugmc_gpu *gpu)
+/* Warps of a block: each evaluates another trial, as if those before it were rejected. So there are several where walkers
+ * are too few to fill the multiprocessors, and fewer where particles are few, as most trials then disturb each other.
+ * Constants: 108 to 4,000 Lennard-Jones particles in 32 to 4,096 walkers on an H200
+ * (bench/results/2026-11-29-many-walkers-h200.md). */
+static uint32_t warps_for(const plugmc_system *system, const plugmc_gpu *gpu)
 {
-    const int64_t warps = (int64_t)WARPS_ON_EACH * gpu->multiprocessors / system->walkers,
-                  useful = system->particles / 128, n = warps < useful ? warps : useful;
-    return 32 * (uint32_t)(n < 1 ? 1 : n > WALK_THREADS / 32 ? WALK_THREADS / 32 : n);
+    const int64_t room = (int64_t)WARPS_ON_EACH * gpu->multiprocessors / system->walkers,
+                  useful = system->particles / 27, n = room < useful ? room : useful;
+    return (uint32_t)(n < 1 ? 1 : n > WALK_THREADS / 32 ? WALK_THREADS / 32 : n);
+}
+
+/* The batch of trials, the lists of warps, and a coarse place for each particle. */
+static uint32_t shared_bytes(const walk_memory *m, uint32_t threads)
+{
+    const uint32_t places = isfinite(m->task.reach) ? (m->task.particles + 3) / 4 * 16 : 0;
+    return WALK_BATCH_BYTES + threads / 32 * WALK_LISTED * (uint32_t)sizeof(uint16_t) + places;
 }
 
 static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m,
@@ -196,13 +202,15 @@ static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, 
 {
     const size_t walkers = (size_t)h->system->walkers;
     const uint64_t met = h->system->particles < 500 ? 500 : (uint64_t)h->system->particles;
+    const uint32_t warps = warps_for(h->system, host->gpu), threads = 32 * warps;
     const uint64_t some = met < PAIRS_AT_A_TIME ? PAIRS_AT_A_TIME / met : 1;
+    call->evaluated = warps == 1 ? 2 : warps; /* two by one warp, as decisions take long */
     for (uint64_t done = 0; done < n; done += some) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         call->end = n - done < some ? n : done + some;
-        const int code =
-            on_device_launch(host, k->make, walkers, threads_for(h->system, host->gpu),
-                             (void *[]){&m->task, call, bias, (void *)&k->parameters, &m->results});
+        const int code = on_device_launch_with(
+            host, k->make, walkers, threads, shared_bytes(m, threads),
+            (void *[]){&m->task, call, bias, (void *)&k->parameters, &m->results});
         if (code) return code;
     }
     return host->gpu->download(host->context, m->outcomes, m->results,

@@ -6,6 +6,9 @@
 
 /* Largest number of threads of a block, and of kinds of moves of a mover. */
 enum { WALK_THREADS = 256, WALK_MOVES = 4 };
+/* Trials that are proposed at once, and their bytes of shared memory; groups of four particles that a thread compares before
+ * its warp lists who is near, and the length of that list. */
+enum { WALK_AT_ONCE = 32, WALK_BATCH_BYTES = 104 * WALK_AT_ONCE, WALK_ROWS = 4, WALK_LISTED = 512 };
 /* Counts of a bin, as in bias.h. */
 enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_TRANSITIONS };
 /* Why a walker stopped. The change of -ln p was not a number; or the trial was of an unknown kind, of a particle
@@ -13,19 +16,12 @@ enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_TRANSITIONS };
  * GPU source. */
 enum { WALK_LOST = 1, WALK_UNKNOWN, WALK_NOBODY, WALK_NOWHERE, WALK_TWICE, WALK_CROWDED };
 
-#if !defined(__CUDACC_RTC__)
-typedef struct float4 {
-    float x, y, z, w;
-} float4;
-#endif
-
 /* All walkers. */
 typedef struct walk_task {
     /* `particles` is the capacity of a walker. */
     uint32_t walkers, particles;
     int32_t no_pairs;        /* 1: only fields */
     double *x, *y, *z;       /* [walkers][particles] */
-    float4 *rounded;         /* the same in single precision */
     float reach;             /* beyond which pairs have no energy; INFINITY: without bound */
     const int32_t *species;  /* [walkers][particles] */
     const int64_t *first;    /* [species + 1] */
@@ -54,6 +50,8 @@ typedef struct walk_call {
     int32_t last_kind;
     /* Capacity of groups: plugmc_proposal.together. */
     int32_t together;
+    /* Trials that are evaluated before they are decided, as if none of them were accepted. */
+    uint32_t evaluated;
     int32_t width;             /* length of a row of multipliers */
     const double *multipliers; /* [walkers][width] */
     const double *step;        /* [walkers] */
@@ -90,12 +88,13 @@ typedef struct walk_result {
 /* One walker. */
 typedef struct walk_around {
     double *x, *y, *z;
-    float4 *rounded;
     const int32_t *species;
     const int64_t *first;
     int64_t *count;
     plugmc_images images;
     uint32_t *grouped;
+    int32_t picks;            /* 1: neighbours are picked by walk_coarse_places */
+    uint32_t thread, threads; /* that share the neighbours: of a warp, or of the block */
 } walk_around;
 #endif
 
