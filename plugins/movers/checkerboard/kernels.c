@@ -140,9 +140,7 @@ static patch choose_patch(const checkerboard *me, int multiprocessors)
 static int near_bytes(const checkerboard *me)
 {
     const int parts = !CB_BODIES ? 0 : me->cells.dimension == 2 ? 1 : 4; /* of an orientation */
-    const int listed = CB_BODIES        ? 2  /* once more, where it is in reach */
-                       : me->cells.wide ? 4  /* coarse: see wide.cu */
-                                        : 0;
+    const int listed = CB_BODIES ? 2 : 0; /* once more, where it is in reach */
     return 4 * (me->cells.dimension + parts) + listed + (me->cells.species > 1);
 }
 
@@ -160,7 +158,7 @@ static int list_bytes(const checkerboard *me)
  * NARROW slots a cell fits always. */
 int most_near(const checkerboard *me)
 {
-    const int all = 27 * most_slots(me) + 1, room = SHARED / near_bytes(me) - rounds(MOST) - 4 * WARP;
+    const int all = 27 * most_slots(me) + 1, room = SHARED / near_bytes(me) - rounds(MOST);
     return me->cells.wide && room / WARP * WARP < all ? room / WARP * WARP : all;
 }
 

@@ -15,11 +15,7 @@
 #define CB_ROOM (CB_ROUNDED(CB_CAP) + CB_ROUNDED(CB_NEAR))
 #define CB_TURNS (CB_ROUNDED(CB_CAP) / 32) /* own particles a lane */
 
-/* Rounds of the list that are looked at before those who are near are met: a multiple of 4, at most 32. */
-#define CB_AHEAD 12
-
-/* The list of a warp. Coordinates are relative to the centre of its cell; `coarse` has them in bytes, see cb_coarse, entry
- * k of round r in word 128 (r / 4) + 4 k + r % 4. */
+/* The list of a warp. Coordinates are relative to the centre of its cell. */
 typedef struct cb_list {
     float x[CB_ROOM], y[CB_ROOM];
 #if DIM == 3
@@ -28,7 +24,6 @@ typedef struct cb_list {
 #if PLUGMC_SPECIES > 1
     uint8_t species[CB_ROOM];
 #endif
-    uint4 coarse[(CB_ROOM + 127) / 128 * 32];
 } cb_list;
 
 /* values[k / 32], without an index that the compiler does not know. */
@@ -67,32 +62,13 @@ PLUGMC_FN int cb_list_species(const cb_list *list, int e)
 #endif
 }
 
-/* A position in bytes, and the unit: differences of two of them are right up to one unit along each axis, or too small. What is
- * in reach of the cell spans 254 units or less. */
-PLUGMC_FN float cb_units(cb_walls walls)
+PLUGMC_FN void cb_place(cb_list *list, int e, float x, float y, float z)
 {
-    return 254 / (fmaxf(1.0f, fmaxf(walls.ratio_y, DIM == 3 ? walls.ratio_z : 1.0f)) +
-                  2 * sqrtf(walls.reach));
-}
-
-PLUGMC_FN uint32_t cb_coarse(cb_walls walls, float units, float x, float y, float z)
-{
-    const uint32_t bytes = (uint32_t)(__float2int_rd(units * x) & 255) |
-                           (uint32_t)(__float2int_rd(units * walls.ratio_y * y) & 255) << 8;
-    return DIM == 3 ? bytes | (uint32_t)(__float2int_rd(units * walls.ratio_z * z) & 255) << 16
-                    : bytes;
-}
-
-PLUGMC_FN void cb_place(cb_list *list, cb_walls walls, float units, int e, float x, float y,
-                        float z)
-{
-    uint32_t *coarse = (uint32_t *)list->coarse;
     list->x[e] = x;
     list->y[e] = y;
 #if DIM == 3
     list->z[e] = z;
 #endif
-    coarse[e / 128 * 128 + e % 32 * 4 + e / 32 % 4] = cb_coarse(walls, units, x, y, z);
 }
 
 /* v: what slot `slot` holds. */
@@ -104,10 +80,10 @@ PLUGMC_FN void cb_set_species(cb_list *list, int e, cb_vector v, const uint32_t 
 }
 
 /* Entries n and on, up to a whole round. */
-PLUGMC_FN void cb_fill_up(cb_list *list, cb_walls walls, float units, int lane, int n)
+PLUGMC_FN void cb_fill_up(cb_list *list, int lane, int n)
 {
     if (n + lane >= CB_ROUNDED(n)) return;
-    cb_place(list, walls, units, n + lane, PLUGMC_NOWHERE, 0.0f, 0.0f);
+    cb_place(list, n + lane, PLUGMC_NOWHERE, 0.0f, 0.0f);
 #if PLUGMC_SPECIES > 1
     list->species[n + lane] = 0;
 #endif
@@ -118,7 +94,7 @@ PLUGMC_FN void cb_fill_up(cb_list *list, cb_walls walls, float units, int lane, 
  * particles than there is room for are left out, and *overflow is set. */
 PLUGMC_FN int cb_gather(cb_list *list, int lane, cb_task task, const cb_vector *at,
                         const uint32_t *ids, const uint8_t *n_of, int n, cb_walls walls,
-                        float units, int *overflow)
+                        int *overflow)
 {
     enum { SHARE = 32 / NEIGHBOURS, AHEAD = 4 };
     const int c = lane % NEIGHBOURS, k0 = lane / NEIGHBOURS;
@@ -130,10 +106,10 @@ PLUGMC_FN int cb_gather(cb_list *list, int lane, cb_task task, const cb_vector *
     for (int k = lane; k < n; k += 32) {
         const int mine = first + CB_PITCH * k;
         const cb_vector v = at[mine];
-        cb_place(list, walls, units, k, v.x, v.y, cb_z(v));
+        cb_place(list, k, v.x, v.y, cb_z(v));
         cb_set_species(list, k, v, ids, mine);
     }
-    cb_fill_up(list, walls, units, lane, n);
+    cb_fill_up(list, lane, n);
 
     const int begin = CB_ROUNDED(n);
     int m = begin;
@@ -154,7 +130,7 @@ PLUGMC_FN int cb_gather(cb_list *list, int lane, cb_task task, const cb_vector *
             const int e = m + __popc(found & ((1u << lane) - 1));
             m += __popc(found);
             if (!near || e >= begin + CB_NEAR) continue;
-            cb_place(list, walls, units, e, jx, jy, jz);
+            cb_place(list, e, jx, jy, jz);
             cb_set_species(list, e, v[h], ids, slot + CB_PITCH * k);
         }
     }
@@ -162,7 +138,7 @@ PLUGMC_FN int cb_gather(cb_list *list, int lane, cb_task task, const cb_vector *
         if (lane == 0) *overflow = 2;
         m = begin + CB_NEAR;
     }
-    cb_fill_up(list, walls, units, lane, m);
+    cb_fill_up(list, lane, m);
     __syncwarp();
     return CB_ROUNDED(m);
 }
@@ -216,55 +192,38 @@ PLUGMC_FN cb_draw cb_draw_trial(plugmc_seed seed, uint64_t sweep, int walker, ui
     return d;
 }
 
-/* The largest square of a difference in bytes of who may be in reach of the trial's old or new position. */
-PLUGMC_FN int cb_within(const cb_trial *trial, cb_walls walls, float units)
+PLUGMC_FN float cb_square(cb_walls walls, float x, float y, float z)
 {
-    const float dx = trial->new_x - trial->old_x, dy = (trial->new_y - trial->old_y) * walls.ratio_y,
-                dz = DIM == 3 ? (trial->new_z - trial->old_z) * walls.ratio_z : 0.0f,
-                way = PLUGMC_ENERGY_TERMS > 0 ? sqrtf(fmaf(dz, dz, fmaf(dy, dy, dx * dx))) : 0.0f,
-                reach = 1.0001f * units * (sqrtf(walls.reach) + way) + 1.74f; /* sqrt(3) */
-    return (int)(reach * reach);
+    y *= walls.ratio_y;
+    z *= walls.ratio_z;
+    const float square = fmaf(y, y, x * x);
+    return DIM == 3 ? fmaf(z, z, square) : square;
 }
 
-PLUGMC_FN bool cb_may_meet(uint32_t entry, uint32_t centre, int within)
+/* Meets the lane's entries but the particle itself, which is entry i. Most are out of range before and
+ * after the move, add exactly nothing, and are passed over: the lane first notes who is not, in the
+ * bits of a word, a bit a round. */
+PLUGMC_FN void cb_meet_all(cb_trial *trial, cb_walls walls, const cb_list *list, int lane,
+                           int length, int i)
 {
-    const int apart = (int)__vabsdiffu4(entry, centre); /* as signed bytes: 255 is -1 */
-    return __dp4a(apart, apart, 0) <= within;
-}
-
-/* Bit r: whether the lane's entry of round begin + r may be in reach. */
-PLUGMC_FN uint32_t cb_who_is_near(const cb_list *list, int lane, int begin, int rounds,
-                                  uint32_t centre, int within)
-{
-    uint32_t met = 0;
-#pragma unroll
-    for (int r = 0; r < CB_AHEAD; r += 4) {
-        if (begin + r >= rounds) break;
-        const uint4 four = list->coarse[(begin + r) / 4 * 32 + lane];
-        met |= (cb_may_meet(four.x, centre, within) ? 1u : 0u) << r;
-        met |= (cb_may_meet(four.y, centre, within) ? 2u : 0u) << r;
-        met |= (cb_may_meet(four.z, centre, within) ? 4u : 0u) << r;
-        met |= (cb_may_meet(four.w, centre, within) ? 8u : 0u) << r;
-    }
-    return begin + CB_AHEAD > rounds ? met & ((1u << (rounds - begin)) - 1) : met;
-}
-
-/* Meets the lane's entries but the particle itself, which is entry i. Most are out of range before and after the move, add
- * exactly nothing, and are passed over: the lane first finds who may not be, a bit a round. */
-PLUGMC_FN void cb_meet_all(cb_trial *trial, cb_walls walls, float units, const cb_list *list,
-                           int lane, int length, int i)
-{
-    const int rounds = length / 32, within = cb_within(trial, walls, units);
-    const uint32_t centre = PLUGMC_ENERGY_TERMS > 0
-                                ? cb_coarse(walls, units, trial->old_x, trial->old_y, trial->old_z)
-                                : cb_coarse(walls, units, trial->new_x, trial->new_y, trial->new_z);
-    for (int begin = 0; begin < rounds; begin += CB_AHEAD) {
-        uint32_t met = cb_who_is_near(list, lane, begin, rounds, centre, within);
+    for (int begin = lane; begin < length; begin += 32 * 32) {
+        const int rounds = (length - begin + 31) / 32;
+        uint32_t met = 0;
+#pragma unroll 4
+        for (int r = 0; r < (rounds < 32 ? rounds : 32); r++) {
+            const int e = begin + 32 * r;
+            const float jx = list->x[e], jy = list->y[e], jz = cb_list_z(list, e);
+            bool meets = cb_square(walls, trial->new_x - jx, trial->new_y - jy, trial->new_z - jz) <
+                         walls.reach;
+            if (PLUGMC_ENERGY_TERMS > 0)
+                meets |= cb_square(walls, trial->old_x - jx, trial->old_y - jy, trial->old_z - jz) <
+                         walls.reach;
+            met |= (uint32_t)(meets && e != i) << r;
+        }
         for (; met; met &= met - 1) {
-            const int e = lane + 32 * (begin + __ffs((int)met) - 1);
-            if (e != i)
-                cb_meet(trial, walls, list->x[e], list->y[e], cb_list_z(list, e),
-                        cb_list_species(list, e));
+            const int e = begin + 32 * (__ffs((int)met) - 1);
+            cb_meet(trial, walls, list->x[e], list->y[e], cb_list_z(list, e),
+                    cb_list_species(list, e));
         }
     }
     __syncwarp();
@@ -318,10 +277,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
         cb_vector *at = coordinate + (size_t)walker * SLOTS;
         const uint64_t sweep = *base + index;
         const uint32_t cell = (uint32_t)((task.z * CB_MY + task.y) * CB_MX + task.x);
-        const float units = cb_units(walls);
-        const int length =
-            cb_gather(list, lane, task, at, id + (size_t)walker * SLOTS,
-                      count + (size_t)walker * CELLS, n, walls, units, &trouble->overflow);
+        const int length = cb_gather(list, lane, task, at, id + (size_t)walker * SLOTS,
+                                     count + (size_t)walker * CELLS, n, walls, &trouble->overflow);
         int order[CB_TURNS], turn = 0;
         cb_order_of_lanes(seed, sweep, walker, cell, lane, n, order);
         cb_draw drawn;      /* for trial move number lane, lane + 32, ... */
@@ -338,11 +295,10 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
                 cb_list_species(list, i));
             const float uniform = __shfl_sync(CB_ALL, drawn.uniform, t & 31);
             if (!cb_stays(&trial)) continue;
-            cb_meet_all(&trial, walls, units, list, lane, length, i);
+            cb_meet_all(&trial, walls, list, lane, length, i);
             bool lost;
             if (!cb_accepts(&trial, walls, walkers, walker, uniform, &lost)) continue;
-            if (lane == 0)
-                cb_place(list, walls, units, i, trial.new_x, trial.new_y, trial.new_z);
+            if (lane == 0) cb_place(list, i, trial.new_x, trial.new_y, trial.new_z);
             __syncwarp();
             if ((i & 31) == lane) moved |= 1u << (i >> 5);
             accepted++;
