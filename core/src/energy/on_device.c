@@ -14,8 +14,7 @@ PLUGMC_EMBED(text_of_trials, PLUGMC_INCLUDE_PATH "/../../src/energy/trials.cu");
 PLUGMC_EMBED(text_of_walk_task, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_task.h");
 PLUGMC_EMBED(text_of_walk_meet, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_meet.cu");
 PLUGMC_EMBED(text_of_walk_groups, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_groups.cu");
-PLUGMC_EMBED(text_of_walk_proposals,
-             PLUGMC_INCLUDE_PATH "/../../src/energy/walk_proposals.cu");
+PLUGMC_EMBED(text_of_walk_proposals, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_proposals.cu");
 PLUGMC_EMBED(text_of_walk, PLUGMC_INCLUDE_PATH "/../../src/energy/walk.cu");
 
 /* ---- Opening ------------------------------------------------------------------------------------- */

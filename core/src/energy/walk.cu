@@ -234,8 +234,7 @@ PLUGMC_FN bool walk_is_lost(double delta) { return !(delta > -PLUGMC_NO_RANGE); 
 PLUGMC_FN bool walk_accepts(const walk_step *step, double delta, double u)
 {
     const double weighted = delta + step->delta;
-    return walk_is_lost(delta) ||
-           (!step->leads_out && (weighted <= 0 || u < exp(-weighted)));
+    return walk_is_lost(delta) || (!step->leads_out && (weighted <= 0 || u < exp(-weighted)));
 }
 
 /* A warp finds what a trial changes, as if none before it were accepted. */
@@ -253,10 +252,9 @@ static __device__ __forceinline__ void walk_evaluate(const walk_task &t, const w
     walk_read(one, &trial, &part[0]);
     const int parts = trial.kind == PLUGMC_SWAPPED ? walk_parts(&t, &trial, a, part) : 1;
     const bool several = SEVERAL && trial.trial_positions > 1;
-    double delta =
-        several && trial.kind == PLUGMC_INSERTED
-            ? walk_come(&t, &trial, a, part, multipliers, 0, &forbidden)
-            : walk_delta(&t, &trial, a, part, parts, multipliers, 0, &forbidden);
+    double delta = several && trial.kind == PLUGMC_INSERTED
+                       ? walk_come(&t, &trial, a, part, multipliers, 0, &forbidden)
+                       : walk_delta(&t, &trial, a, part, parts, multipliers, 0, &forbidden);
     if (several && trial.kind == PLUGMC_REMOVED && !forbidden)
         delta += walk_leave(&t, &trial, a, multipliers, 0);
     __syncwarp();
@@ -303,8 +301,7 @@ static __device__ __forceinline__ void walk_decide(const walk_task &t, const wal
     }
     for (uint32_t k = j; k < end && bias.counted; k++) {
         if (lane == k && own && !mine->stopped)
-            walk_note(&bias, blockIdx.x, &step, possible ? fmin(1.0, exp(-mine->delta)) : 0,
-                      taken);
+            walk_note(&bias, blockIdx.x, &step, possible ? fmin(1.0, exp(-mine->delta)) : 0, taken);
         __syncwarp();
     }
     if (lane >= j && lane < end && own) {
@@ -348,8 +345,7 @@ static __device__ __forceinline__ void walk_through(const walk_task &t, const wa
 template <bool SEVERAL>
 static __device__ __forceinline__ void walk_singles(const walk_task &t, const walk_call &call,
                                                     const walk_bias &bias,
-                                                    const uint8_t *parameters,
-                                                    walk_result *results)
+                                                    const uint8_t *parameters, walk_result *results)
 {
     const walk_around a = walk_around_of(t, 0, 32);
     const uint64_t a_sweep = walk_sweep_length(call, &a), all = call.sweeps * a_sweep,
@@ -360,9 +356,7 @@ static __device__ __forceinline__ void walk_singles(const walk_task &t, const wa
     __syncthreads();
     while (result.next < end && !result.stopped) {
         const uint64_t left = end - result.next;
-        const uint32_t n = WALK_TOGETHER         ? 1
-                           : left < WALK_AT_ONCE ? (uint32_t)left
-                                                 : WALK_AT_ONCE;
+        const uint32_t n = WALK_TOGETHER ? 1 : left < WALK_AT_ONCE ? (uint32_t)left : WALK_AT_ONCE;
         walk_through<SEVERAL>(t, call, bias, &a, a_sweep, parameters, result.next, n, &progress);
         walk_count(&progress, n, &result);
         __syncthreads(); /* all have read it */

@@ -26,8 +26,8 @@ PLUGMC_FN void walk_meet_one(const walk_around *a, const walk_part *p, plugmc_si
     const double x = a->x[k], y = a->y[k], z = a->z[k];
     const int s = PLUGMC_SPECIES == 1 ? 0 : a->species[k];
     const plugmc_site site = plugmc_site_of_species(s);
-    const plugmc_separation from = plugmc_separated(p->from[0] - x, p->from[1] - y,
-                                                    p->from[2] - z, a->images),
+    const plugmc_separation from = plugmc_separated(p->from[0] - x, p->from[1] - y, p->from[2] - z,
+                                                    a->images),
                             to = plugmc_separated(p->to[0] - x, p->to[1] - y, p->to[2] - z,
                                                   a->images);
     if (BOTH || p->was >= 0)
@@ -49,7 +49,10 @@ PLUGMC_FN struct walk_single *walk_batch(void)
 }
 
 /* [warps][WALK_LISTED]: who is near. */
-PLUGMC_FN uint16_t *walk_listed(void) { return (uint16_t *)((char *)walk_batch() + WALK_BATCH_BYTES); }
+PLUGMC_FN uint16_t *walk_listed(void)
+{
+    return (uint16_t *)((char *)walk_batch() + WALK_BATCH_BYTES);
+}
 
 /* [particles]: see walk_coarse. */
 PLUGMC_FN uint32_t *walk_coarse_places(void)
@@ -67,10 +70,10 @@ PLUGMC_FN uint32_t walk_coarse(const walk_around *a, const double r[3])
     uint32_t bytes = 0;
     for (int d = 0; d < PLUGMC_DIMENSION; d++) {
         const double f = !PLUGMC_PERIODIC ? r[d] * (0.25 / plugmc_radius)
-                         : PLUGMC_OBLIQUE ? r[0] * a->images.inverse[0][d] +
-                                                r[1] * a->images.inverse[1][d] +
-                                                r[2] * a->images.inverse[2][d]
-                                          : r[d] * a->images.inverse_length[d];
+                         : PLUGMC_OBLIQUE
+                             ? r[0] * a->images.inverse[0][d] + r[1] * a->images.inverse[1][d] +
+                                   r[2] * a->images.inverse[2][d]
+                             : r[d] * a->images.inverse_length[d];
         bytes |= ((uint32_t)__float2int_rd(256 * (float)f) & 255) << (8 * d);
     }
     return bytes;
@@ -170,8 +173,7 @@ PLUGMC_FN void walk_meet_all(const walk_around *a, const walk_part *p, plugmc_si
     for (int s = 0; s < PLUGMC_SPECIES; s++) {
         const uint32_t end = (uint32_t)(a->first[s] + a->count[s]);
         for (uint32_t i = (uint32_t)a->first[s] + a->thread; i < end; i += a->threads)
-            if (i != (uint32_t)p->skip[0] && i != (uint32_t)p->skip[1] &&
-                !(ALONE && a->grouped[i]))
+            if (i != (uint32_t)p->skip[0] && i != (uint32_t)p->skip[1] && !(ALONE && a->grouped[i]))
                 walk_meet_one<BOTH>(a, p, was, comes, i, sums);
     }
 }
@@ -291,7 +293,8 @@ PLUGMC_FN int walk_parts(const walk_task *t, const plugmc_trial *trial, const wa
     part[0].from[0] = a->x[i], part[0].from[1] = a->y[i], part[0].from[2] = a->z[i];
     part[0].was = PLUGMC_SPECIES == 1 ? 0 : a->species[i];
     part[0].skip[0] = i;
-    if (trial->kind == PLUGMC_DISPLACED) part[0].comes = part[0].was;
+    if (trial->kind == PLUGMC_DISPLACED)
+        part[0].comes = part[0].was;
     else
         for (int d = 0; d < 3; d++) part[0].to[d] = part[0].from[d];
     walk_look_around(t, a, &part[0]);

@@ -10,7 +10,7 @@
 
 enum {
     LEAST_WALKERS = 8, /* each is one block: fewer leave most of a GPU idle */
-    MOST_MET = 8192,    /* each trial meets all particles, where the host meets those nearby */
+    MOST_MET = 8192,   /* each trial meets all particles, where the host meets those nearby */
     PAIRS_AT_A_TIME = 10000000, /* that a walker meets in a launch, 0.1 s or so */
     WARPS_ON_EACH = 16          /* multiprocessor: as many as registers allow */
 };

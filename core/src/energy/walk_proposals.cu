@@ -100,8 +100,8 @@ PLUGMC_FN void walk_begin_trial(const walk_task &t, const walk_call &call, const
 /* For the decision. */
 PLUGMC_FN double walk_random(const walk_call *call, const plugmc_trial *trial)
 {
-    const plugmc_random random = plugmc_draw(call->seed, trial->sweep, trial->walker,
-                                             trial->number, PLUGMC_PURPOSE_ACCEPT, 0);
+    const plugmc_random random = plugmc_draw(call->seed, trial->sweep, trial->walker, trial->number,
+                                             PLUGMC_PURPOSE_ACCEPT, 0);
     return plugmc_uniform_double(random.word[0], random.word[1]);
 }
 
@@ -111,9 +111,8 @@ PLUGMC_FN int walk_move_of(const walk_call *call, int32_t move)
 }
 
 /* A trial of its own for each thread. */
-PLUGMC_FN walk_single walk_proposed(const walk_task &t, const walk_call &call,
-                                    const walk_around *a, uint64_t a_sweep,
-                                    const uint8_t *parameters, uint64_t number)
+PLUGMC_FN walk_single walk_proposed(const walk_task &t, const walk_call &call, const walk_around *a,
+                                    uint64_t a_sweep, const uint8_t *parameters, uint64_t number)
 {
     walk_single one = {};
     walk_result verdict = {};
