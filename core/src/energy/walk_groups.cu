@@ -129,7 +129,8 @@ PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, 
     return overlap;
 }
 
-/* Whether who comes overlaps with anybody outside of the group, or a thread knows so already. Distances alone cost little beside energies,
+/* Whether who comes overlaps with anybody outside of the group, or a thread knows so already. Distances alone cost little beside
+ * energies,
  * and where particles are hard most trials end here. */
 PLUGMC_FN int walk_group_overlaps(const plugmc_trial *trial, const walk_around *a, int overlap)
 {
