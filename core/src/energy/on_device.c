@@ -9,6 +9,7 @@
 
 PLUGMC_EMBED(text_of_energies_task, PLUGMC_INCLUDE_PATH "/../../src/energy/energies_task.h");
 PLUGMC_EMBED(text_of_energies, PLUGMC_INCLUDE_PATH "/../../src/energy/energies.cu");
+PLUGMC_EMBED(text_of_energies_whole, PLUGMC_INCLUDE_PATH "/../../src/energy/energies_whole.cu");
 PLUGMC_EMBED(text_of_trials_task, PLUGMC_INCLUDE_PATH "/../../src/energy/trials_task.h");
 PLUGMC_EMBED(text_of_trials, PLUGMC_INCLUDE_PATH "/../../src/energy/trials.cu");
 PLUGMC_EMBED(text_of_walk_task, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_task.h");
@@ -37,7 +38,8 @@ int on_device_text(const plugmc_plugin *mover, plugmc_gpu_source *out, char **jo
             (int)(mover->source_end - mover->source), mover->source, text_of_trials,
             text_of_walk_meet, text_of_walk_groups, text_of_walk_proposals, text_of_walk);
     else
-        length = asprintf(joined, "%s%s", text_of_energies_task, text_of_energies);
+        length = asprintf(joined, "%s%s\n#line 1 \"energies_whole.cu\"\n%s", text_of_energies_task,
+                          text_of_energies, text_of_energies_whole);
     if (length < 0) *joined = NULL;
     out->source = *joined;
     return length < 0 ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
