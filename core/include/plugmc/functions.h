@@ -1,7 +1,8 @@
-/* plugmc/functions.h: exp, log and erfc for potentials, the same on the CPU and on a GPU. Include it after
- * plugmc/potential.h. */
+/* plugmc/functions.h: exp, log and erfc for potentials, the same on the CPU and on a GPU. */
 #ifndef PLUGMC_FUNCTIONS_H
 #define PLUGMC_FUNCTIONS_H
+
+#include "plugmc/potential.h"
 
 /* exp(-y) for y >= 0: 2^n exp(f) with |f| <= ln(2) / 2, by its power series. */
 PLUGMC_FN real plugmc_exp_of_negative(real y)
