@@ -50,6 +50,7 @@ static setting setting_of_positions(subject *s, bool ideal)
         setting_species(s, &of, 4, 4, ideal ? 0.001 : 1);
         /* a random start has energies that nobody samples, up to 10^17 kT */
         if (!ideal) snprintf(of.initial, sizeof of.initial, "state = lattice\n");
+        if (!ideal) of.least_reach = REACH;
         setting_add(of.potentials, "%s", ideal && k == 0 ? no_potential : potentials[k]);
         if (subject_can_open(s, &of)) break;
     }
@@ -117,6 +118,21 @@ typedef struct group {
     apart_work *work;
 } group;
 
+/* Edges of the systems are between 2 and 6.5. */
+static void tell_lengths(const subject *s, findings *f)
+{
+    const char *key = NULL;
+    const double longest = subject_length(s, &key);
+    char check[96];
+    snprintf(check, sizeof check, "%.60s = %g", key ? key : "", longest);
+    if (longest > 0 && (longest < LEAST_REACH * 6.5 || longest > MOST_REACH * 2))
+        check_not_covered(
+            f, check,
+            "in systems with edges of which it is less than %g or more than %g, and so reaches "
+            "nobody or everybody, lengths of keys are scaled to %g of the edge",
+            LEAST_REACH, MOST_REACH, REACH);
+}
+
 static int make_groups(const target *t, findings *f, subject *s)
 {
     const group groups[] = {{"laws", laws_of(s->family)},
@@ -125,6 +141,7 @@ static int make_groups(const target *t, findings *f, subject *s)
                             {"chains", checks_of_chains},
                             {"resuming", checks_of_resuming}};
     const int failed = findings_failed(f);
+    tell_lengths(s, f);
     apart(t, f, "configurations", apart_patience(t), checks_of_configurations, s);
     for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
         s->systems = 100 * (int)(k + 1);

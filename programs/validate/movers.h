@@ -48,6 +48,8 @@ typedef struct setting {
     double target;
     /* Instead of a periodic box with this edge. */
     const char *box;
+    /* The least part of the edge that lengths of keys may be; 0: LEAST_REACH. */
+    double least_reach;
     /* Lines of [run], and whole sections. */
     char run[200], species[500], potentials[900], before[400], after[600];
     /* Keys of the mover that take precedence over those of FILE.ini; keys of [initial]. */
@@ -85,6 +87,13 @@ bool subject_is_slow(const subject *, int dimension);
 bool subject_is_tuned(const subject *);
 /* Whether the mover has a key. */
 const plugmc_parameter *subject_key(const subject *, const char *key);
+/* Of keys that are lengths and no steps, such as a radius: the longest, and its key. 0: there is none. In systems of edges of
+ * which it is less than LEAST_REACH or more than MOST_REACH it is taken as REACH of the edge; on the lattices of this program,
+ * of eight particles in two dimensions, whatever is less than REACH reaches nobody. */
+#define LEAST_REACH 0.15
+#define MOST_REACH 0.5
+#define REACH 0.4
+double subject_length(const subject *, const char **key);
 /* Whether a driver may be given a facet; movers without one get their energies from the core. */
 bool subject_uses(const subject *, uint32_t facet);
 bool subject_changes(const subject *, uint32_t what);
