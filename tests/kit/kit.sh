@@ -36,10 +36,17 @@ refused() {
 
 # new_plugin KIND NAME: written, built and tested
 new_plugin() {
-    plugmc new "$1" "$2" | grep -Fx "    sh test.sh" || fail "the next steps are not told"
+    local validate
+    plugmc new "$1" "$2" >steps
+    grep -Fx "    sh test.sh" steps || fail "the next steps are not told"
+    validate=$(sed -n 's/^    \(plugmc validate .*\)/\1/p' steps)
     cd "$2"
     ! grep -r PLUGIN_ . || fail "a word of the templates is left"
-    plugmc build "$2.c" --draft
+    plugmc build "$2.c" --draft >log 2>&1 || { cat log; fail "it is not built"; }
+    cat log
+    ! grep "refuses its default parameters" log || fail "it is tried in a box that it is not for"
+    grep -Fq "    $validate" README.md || fail "README.md says something else than '$validate'"
+    [ "$1" = mover ] || PLUGMC_NVRTC=/none $validate --device cpu >log 2>&1 || { cat log; fail "$validate"; } # movers: tests/validate
     plugmc info "./$2.so" | grep -q "^$2 (" || fail "plugmc info does not know it"
     sh test.sh
     cd ..
