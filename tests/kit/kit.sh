@@ -7,7 +7,7 @@
 #   faults                     the tests of new plugins fail if their C file is wrong
 #   names                      refused: names that are no identifiers, are taken, or have a folder
 #   errors                     what the C compiler, the loader and NVRTC say of a wrong file
-#   flags                      the headers refuse C++ and -ffast-math
+#   flags                      the headers refuse C++ and -ffast-math, and functions of potentials in a mover
 #   libraries                  libraries in C, C++ and Fortran
 set -eu -o pipefail
 unset CMAKE_C_COMPILER_LAUNCHER PLUGMC_PLUGIN_PATH CC # whoever builds plugmc through a cache: an author has none
@@ -210,6 +210,9 @@ step_flags() {
         refused 4 "compile without -ffast-math" plugmc build $file --draft --compiler "cc -ffast-math"
         refused 4 'a plugin is C17: name its file .c' plugmc build $file --draft --compiler "cc -x c++"
     done
+    plugmc new mover jumps >/dev/null
+    sed -i 's|^#include <plugmc/proposal.h>|&\n#include <plugmc/functions.h>|' jumps/jumps.c
+    refused 4 'functions.h is for potentials: in propose of a mover write exp, log and sqrt' plugmc build jumps/jumps.c --draft
 }
 
 # ---- Libraries ---------------------------------------------------------------------------------------

@@ -2,6 +2,10 @@
 #ifndef PLUGMC_FUNCTIONS_H
 #define PLUGMC_FUNCTIONS_H
 
+#if defined(PLUGMC_PROPOSAL_H) && !defined(__CUDACC_RTC__)
+#error                                                                                             \
+    "plugmc/functions.h is for potentials: in propose of a mover write exp, log and sqrt, which are there on the CPU and on a GPU"
+#endif
 #include "plugmc/potential.h"
 
 /* exp(-y) for y >= 0: 2^n exp(f) with |f| <= ln(2) / 2, by its power series. */
