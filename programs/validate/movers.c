@@ -36,23 +36,35 @@ static apart_work *laws_of(enum family family)
 
 /* ---- A system for it ---------------------------------------------------------------------------- */
 
-/* Of soft, hard and free particles the first that the mover takes. */
-static setting setting_of_positions(subject *s, bool ideal)
+/* Of soft, hard and free particles the one with this number. */
+static setting setting_with(subject *s, bool ideal, int number)
 {
     static const char *const potentials[] = {
         "[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.6\n",
         "[potential hard_sphere]\n"};
     static const char no_potential[] = "[potential expression]\nenergy = 0*r\ncutoff = 1.6\n";
-    setting of;
-    for (int k = 0; k < 2; k++) {
-        of = setting_new(s, 2, 6.5, 0.8);
-        of.step = 1.2;
-        setting_species(s, &of, 4, 4, ideal ? 0.001 : 1);
-        /* a random start has energies that nobody samples, up to 10^17 kT */
-        if (!ideal) snprintf(of.initial, sizeof of.initial, "state = lattice\n");
-        if (!ideal) of.least_reach = REACH;
-        setting_add(of.potentials, "%s", ideal && k == 0 ? no_potential : potentials[k]);
-        if (subject_can_open(s, &of)) break;
+    setting of = setting_new(s, 2, 6.5, 0.8);
+    of.step = 1.2;
+    setting_species(s, &of, 4, 4, ideal ? 0.001 : 1);
+    /* a random start has energies that nobody samples, up to 10^17 kT */
+    if (!ideal) snprintf(of.initial, sizeof of.initial, "state = lattice\n");
+    if (!ideal) of.least_reach = REACH;
+    setting_add(of.potentials, "%s", ideal && number == 0 ? no_potential : potentials[number]);
+    return of;
+}
+
+/* The first that the mover takes. */
+static setting setting_of_positions(subject *s, bool ideal)
+{
+    int *number = &s->known->potential[ideal];
+    if (*number > 1)
+        s->systems++; /* seeds are those of systems that are tried one after the other */
+    if (*number) return setting_with(s, ideal, *number - 1);
+    setting of = setting_with(s, ideal, 0);
+    *number = 1;
+    if (!subject_can_open(s, &of)) {
+        of = setting_with(s, ideal, 1);
+        *number = 2;
     }
     return of;
 }
@@ -158,6 +170,7 @@ static int make_groups(const target *t, findings *f, subject *s)
 static void make_all(const target *t, findings *f, subject *s)
 {
     const uint32_t needs = s->mover->needs;
+    *s->known = (known){0};
     if (needs & PLUGMC_RUNS_ON_CPU && t->device != DEVICE_GPU) {
         s->device = "cpu";
         make_groups(t, f, s);
@@ -166,6 +179,7 @@ static void make_all(const target *t, findings *f, subject *s)
     }
     if (needs & PLUGMC_RUNS_ON_GPU && !*t->why_no_gpu) {
         s->device = "gpu";
+        *s->known = (known){0};
         make_groups(t, f, s);
     } else {
         check_not_covered(f, "on a GPU", "%s",
@@ -177,6 +191,7 @@ static void make_all(const target *t, findings *f, subject *s)
 int validate_mover(const target *t, findings *f)
 {
     subject s = {.target = t,
+                 .known = shared_new(sizeof(known)),
                  .findings = f,
                  .plugin = t->loaded.plugin,
                  .mover = t->loaded.plugin->mover,

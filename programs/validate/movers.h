@@ -18,8 +18,17 @@ enum family {
     FAMILY_DIFFUSION
 };
 
+/* What runs have shown, in memory that child processes share. */
+typedef struct known {
+    /* Of systems without and with an ideal gas: the potential that the mover takes, plus 1; 0: not tried. */
+    int potential[2];
+    /* 1 + whether it exchanges positions alone; 0: not tried. */
+    int exchanges;
+} known;
+
 typedef struct subject {
     const target *target;
+    known *known;
     findings *findings;
     const plugmc_plugin *plugin;
     const plugmc_mover *mover;
@@ -72,7 +81,7 @@ void setting_field(setting *, double strength);
 char *setting_text(const subject *, const setting *);
 /* Positions [walkers][capacity][3] of this system after 300 sweeps of single displacements, so that each walker has the
  * law of the system whether or not the mover reaches all states. malloc'ed; NULL: there are none. */
-double *setting_settled(const subject *, const setting *);
+double *setting_settled(const setting *);
 
 /* Opens the system for a running check, with a shorter step if it is refused with the step that there is. Where the
  * mover or the core refuses it in any case, the check is left with the reason. false: it is not open. */
