@@ -5,6 +5,7 @@
 #include "engine/moves.h"
 #include "other_movers.h"
 #include "parallel/team.h"
+#include "walls.h"
 
 typedef struct place {
     const char *file;
@@ -97,6 +98,7 @@ void advise(const session *session)
 {
     const engine *engine = &session->engine;
     if (team_leads()) advise_other_movers(engine);
+    if (team_leads()) advise_walls(engine);
     advise_pressure(engine);
     advise_every(engine);
     advise_initial(engine);

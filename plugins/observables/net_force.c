@@ -135,7 +135,8 @@ static const plugmc_listing listing[] = {
 
 PLUGMC_PLUGIN(.name = "net_force", .summary = "sum of the forces of a mesh: a measure of its error",
               .reference = "", .instance_size = sizeof(net_force),
-              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
-                                     .listing = listing, .listing_count = PLUGMC_COUNT(listing),
+              PLUGMC_OBSERVABLE_WITH(.on_device = 1, .of_totals = PLUGMC_TOTAL_FORCES,
+                                     .quantity = quantity, .measure = measure, .listing = listing,
+                                     .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_BOX),
               .prepare = prepare)

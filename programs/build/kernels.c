@@ -108,14 +108,14 @@ static bool make_instances(example *t)
     return t->data && (t->data_single || !plugin->single);
 }
 
-/* Two charged species in a cube. */
-static bool make_system(example *t)
+/* Two charged species in a cube or a square. */
+static bool make_system(example *t, int dimension)
 {
     species_section species[] = {{.count = 2, .diameter = 1, .charge = 1, .mass = 1},
                                  {.count = 2, .diameter = 1, .charge = -1, .mass = 1}};
     const char *names[] = {"a", "b"};
     config config = {.run = {.sweeps = 1, .seed = 1, .walkers = 1, .threads = 1},
-                     .box = {.dimension = 3, .lx = 20},
+                     .box = {.dimension = dimension, .lx = 20},
                      .species_count = 2,
                      .species = species,
                      .species_names = names};
@@ -253,7 +253,8 @@ static void tell(const example *t)
     puts("");
 }
 
-static void release(example *t)
+/* Before another box, and at the end. */
+static void release_example(example *t)
 {
     const plugmc_plugin *plugin = t->loaded->plugin;
     if (t->data && plugin->release) plugin->release(t->data);
@@ -262,7 +263,22 @@ static void release(example *t)
     system_free(&t->system);
     free(t->data);
     free(t->data_single);
-    if (t->nvrtc) nvrtc_close(t->nvrtc);
+    t->data = t->data_single = NULL;
+}
+
+/* Some plugins are for two dimensions. *why [512]: what the plugin says in three. */
+static bool make_example(example *t, char *why)
+{
+    *why = 0;
+    for (int dimension = 3; dimension >= 2; dimension--) {
+        t->why[0] = 0;
+        t->quiet.errors = 0;
+        if (make_system(t, dimension) && make_instances(t)) return true;
+        if (!*why) snprintf(why, sizeof t->why, "%s", t->why);
+        if (dimension > 2) release_example(t);
+    }
+    memcpy(t->why, why, sizeof t->why);
+    return false;
 }
 
 int kernels_compile(const loaded *plugin, int count, report *r)
@@ -275,13 +291,14 @@ int kernels_compile(const loaded *plugin, int count, report *r)
     int code = 0;
     if (!t.nvrtc) {
         report_note(r, "its GPU source is not compiled here: %s", why);
-    } else if (!make_system(&t) || !make_instances(&t)) {
+    } else if (!make_example(&t, why)) {
         tell_refusal(&t);
     } else {
         add_term(&t);
         code = compile_everything(&t);
         if (!code) tell(&t);
     }
-    release(&t);
+    release_example(&t);
+    if (t.nvrtc) nvrtc_close(t.nvrtc);
     return code;
 }

@@ -246,9 +246,10 @@ static void print_steps(const made *m)
     printf("%s: a plugin that works as it is; change %s.c into your own\n\n"
            "    cd %s\n"
            "    plugmc build %s.c\n"
+           "    plugmc validate ./%s.so %s.ini --quick\n"
            "    plugmc run %s.ini\n"
            "    sh test.sh\n",
-           m->name, m->name, m->name, m->name, m->name);
+           m->name, m->name, m->name, m->name, m->name, m->name, m->name);
 }
 
 static int command(int argc, char **argv)

@@ -35,6 +35,20 @@ finding *check_running(findings *f)
     return last && last->verdict == CHECK_RUNS ? last : NULL;
 }
 
+#define TELL 10 /* seconds without a word of progress */
+static int progress = -1;
+
+void findings_tell(int file) { progress = file; }
+
+static void tell_progress(findings *f, const finding *next)
+{
+    if (f->begun == 0) f->begun = f->told = next->begin;
+    if (progress < 0 || next->begin - f->told < TELL) return;
+    f->told = next->begin;
+    dprintf(progress, "plugmc validate: %.0f s, %d checks, %d failed; next: %s\n",
+            next->begin - f->begun, f->count - 1, findings_failed(f), next->check);
+}
+
 /* The last entry is used again once the list is full, so that a failure is not lost. */
 static finding *add(findings *f, const char *check)
 {
@@ -42,6 +56,7 @@ static finding *add(findings *f, const char *check)
     finding *now = &f->list[f->count - 1];
     *now = (finding){.worst = NAN, .limit = NAN, .begin = stop_clock()};
     snprintf(now->check, sizeof now->check, "%s%s", check, f->where);
+    tell_progress(f, now);
     return now;
 }
 

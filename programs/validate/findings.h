@@ -29,12 +29,16 @@ typedef struct findings {
     char where[48];
     /* Which of our boxes was taken. "": that of FILE.ini. */
     char box[96];
+    /* Seconds by stop_clock: when the first check began, and when progress was told last. */
+    double begun, told;
 } findings;
 
 /* NULL: no memory. */
 findings *findings_new(void);
 void findings_free(findings *);
 int findings_failed(const findings *);
+/* From now on a line is written there as a check begins, if none has been for ten seconds. */
+void findings_tell(int file);
 
 /* One check begins; check_end ends it. `compared` is what is compared with what. */
 void check_begin(findings *, const char *check, double limit, const char *compared, ...)

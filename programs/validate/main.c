@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "apart.h"
 #include "base/json_values.h"
@@ -247,6 +248,8 @@ static int command_validate(int argc, char **argv)
                 .quick = a.quick,
                 .device = a.device,
                 .seed = a.seed};
+    /* a file of its own, as words of child processes on stderr are read */
+    if (!a.json || strcmp(a.json, "-")) findings_tell(dup(STDERR_FILENO));
     code = plugin_load(t.name, 0, NULL, 0, &t.loaded, &r);
     if (!code) code = find_label(&t, &r);
     if (!code) code = find_gpu(&t, f, &r);

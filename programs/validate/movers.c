@@ -36,22 +36,35 @@ static apart_work *laws_of(enum family family)
 
 /* ---- A system for it ---------------------------------------------------------------------------- */
 
-/* Of soft, hard and free particles the first that the mover takes. */
-static setting setting_of_positions(subject *s, bool ideal)
+/* Of soft, hard and free particles the one with this number. */
+static setting setting_with(subject *s, bool ideal, int number)
 {
     static const char *const potentials[] = {
         "[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.6\n",
         "[potential hard_sphere]\n"};
     static const char no_potential[] = "[potential expression]\nenergy = 0*r\ncutoff = 1.6\n";
-    setting of;
-    for (int k = 0; k < 2; k++) {
-        of = setting_new(s, 2, 6.5, 0.8);
-        of.step = 1.2;
-        setting_species(s, &of, 4, 4, ideal ? 0.001 : 1);
-        /* a random start has energies that nobody samples, up to 10^17 kT */
-        if (!ideal) snprintf(of.initial, sizeof of.initial, "state = lattice\n");
-        setting_add(of.potentials, "%s", ideal && k == 0 ? no_potential : potentials[k]);
-        if (subject_can_open(s, &of)) break;
+    setting of = setting_new(s, 2, 6.5, 0.8);
+    of.step = 1.2;
+    setting_species(s, &of, 4, 4, ideal ? 0.001 : 1);
+    /* a random start has energies that nobody samples, up to 10^17 kT */
+    if (!ideal) snprintf(of.initial, sizeof of.initial, "state = lattice\n");
+    if (!ideal) of.least_reach = REACH;
+    setting_add(of.potentials, "%s", ideal && number == 0 ? no_potential : potentials[number]);
+    return of;
+}
+
+/* The first that the mover takes. */
+static setting setting_of_positions(subject *s, bool ideal)
+{
+    int *number = &s->known->potential[ideal];
+    if (*number > 1)
+        s->systems++; /* seeds are those of systems that are tried one after the other */
+    if (*number) return setting_with(s, ideal, *number - 1);
+    setting of = setting_with(s, ideal, 0);
+    *number = 1;
+    if (!subject_can_open(s, &of)) {
+        of = setting_with(s, ideal, 1);
+        *number = 2;
     }
     return of;
 }
@@ -117,6 +130,21 @@ typedef struct group {
     apart_work *work;
 } group;
 
+/* Edges of the systems are between 2 and 6.5. */
+static void tell_lengths(const subject *s, findings *f)
+{
+    const char *key = NULL;
+    const double longest = subject_length(s, &key);
+    char check[96];
+    snprintf(check, sizeof check, "%.60s = %g", key ? key : "", longest);
+    if (longest > 0 && (longest < LEAST_REACH * 6.5 || longest > MOST_REACH * 2))
+        check_not_covered(
+            f, check,
+            "in systems with edges of which it is less than %g or more than %g, and so reaches "
+            "nobody or everybody, lengths of keys are scaled to %g of the edge",
+            LEAST_REACH, MOST_REACH, REACH);
+}
+
 static int make_groups(const target *t, findings *f, subject *s)
 {
     const group groups[] = {{"laws", laws_of(s->family)},
@@ -125,6 +153,7 @@ static int make_groups(const target *t, findings *f, subject *s)
                             {"chains", checks_of_chains},
                             {"resuming", checks_of_resuming}};
     const int failed = findings_failed(f);
+    tell_lengths(s, f);
     apart(t, f, "configurations", apart_patience(t), checks_of_configurations, s);
     for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
         s->systems = 100 * (int)(k + 1);
@@ -141,6 +170,7 @@ static int make_groups(const target *t, findings *f, subject *s)
 static void make_all(const target *t, findings *f, subject *s)
 {
     const uint32_t needs = s->mover->needs;
+    *s->known = (known){0};
     if (needs & PLUGMC_RUNS_ON_CPU && t->device != DEVICE_GPU) {
         s->device = "cpu";
         make_groups(t, f, s);
@@ -149,6 +179,7 @@ static void make_all(const target *t, findings *f, subject *s)
     }
     if (needs & PLUGMC_RUNS_ON_GPU && !*t->why_no_gpu) {
         s->device = "gpu";
+        *s->known = (known){0};
         make_groups(t, f, s);
     } else {
         check_not_covered(f, "on a GPU", "%s",
@@ -160,6 +191,7 @@ static void make_all(const target *t, findings *f, subject *s)
 int validate_mover(const target *t, findings *f)
 {
     subject s = {.target = t,
+                 .known = shared_new(sizeof(known)),
                  .findings = f,
                  .plugin = t->loaded.plugin,
                  .mover = t->loaded.plugin->mover,

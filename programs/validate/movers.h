@@ -18,8 +18,17 @@ enum family {
     FAMILY_DIFFUSION
 };
 
+/* What runs have shown, in memory that child processes share. */
+typedef struct known {
+    /* Of systems without and with an ideal gas: the potential that the mover takes, plus 1; 0: not tried. */
+    int potential[2];
+    /* 1 + whether it exchanges positions alone; 0: not tried. */
+    int exchanges;
+} known;
+
 typedef struct subject {
     const target *target;
+    known *known;
     findings *findings;
     const plugmc_plugin *plugin;
     const plugmc_mover *mover;
@@ -48,6 +57,8 @@ typedef struct setting {
     double target;
     /* Instead of a periodic box with this edge. */
     const char *box;
+    /* The least part of the edge that lengths of keys may be; 0: LEAST_REACH. */
+    double least_reach;
     /* Lines of [run], and whole sections. */
     char run[200], species[500], potentials[900], before[400], after[600];
     /* Keys of the mover that take precedence over those of FILE.ini; keys of [initial]. */
@@ -70,7 +81,7 @@ void setting_field(setting *, double strength);
 char *setting_text(const subject *, const setting *);
 /* Positions [walkers][capacity][3] of this system after 300 sweeps of single displacements, so that each walker has the
  * law of the system whether or not the mover reaches all states. malloc'ed; NULL: there are none. */
-double *setting_settled(const subject *, const setting *);
+double *setting_settled(const setting *);
 
 /* Opens the system for a running check, with a shorter step if it is refused with the step that there is. Where the
  * mover or the core refuses it in any case, the check is left with the reason. false: it is not open. */
@@ -85,6 +96,13 @@ bool subject_is_slow(const subject *, int dimension);
 bool subject_is_tuned(const subject *);
 /* Whether the mover has a key. */
 const plugmc_parameter *subject_key(const subject *, const char *key);
+/* Of keys that are lengths and no steps, such as a radius: the longest, and its key. 0: there is none. In systems of edges of
+ * which it is less than LEAST_REACH or more than MOST_REACH it is taken as REACH of the edge; on the lattices of this program,
+ * of eight particles in two dimensions, whatever is less than REACH reaches nobody. */
+#define LEAST_REACH 0.15
+#define MOST_REACH 0.5
+#define REACH 0.4
+double subject_length(const subject *, const char **key);
 /* Whether a driver may be given a facet; movers without one get their energies from the core. */
 bool subject_uses(const subject *, uint32_t facet);
 bool subject_changes(const subject *, uint32_t what);

@@ -10,6 +10,9 @@
 /* A law is not covered if means of walkers vary by more than this part of what single samples do: with fewer than two
  * independent samples of each walker it is the law of where the run began. */
 #define FROZEN 0.5
+/* Nor is it if there is a bin that walkers neither enter nor leave: errors of other bins, which the rest of the walkers
+ * visits, say nothing about how many of them began there. */
+#define CLOSED 0.9
 
 /* ---- Exact laws -------------------------------------------------------------------------------- */
 
@@ -119,6 +122,12 @@ static void judge(subject *s, const law_test *t, const sums *sums)
             "the mover hardly changes it: only %.2g independent samples of each walker in %d sweeps, "
             "and so nothing but the law of the states in which the run begins",
             1 / c.frozen, t->samples * (t->interval > 0 ? t->interval : 1));
+    if (c.most_frozen > CLOSED && sums->shares && c.minus_log_p > LIMIT_LOG_P)
+        return check_leave(
+            s->findings,
+            "the mover hardly changes it in some of the states: walkers that are there "
+            "never leave them in %d sweeps, and others do not get there",
+            t->samples * (t->interval > 0 ? t->interval : 1));
     char all[80] = "which cannot be";
     if (isfinite(c.minus_log_p))
         snprintf(all, sizeof all, "all together have p = 10^-%.1f, where 10^-%d is allowed",
@@ -132,7 +141,7 @@ static void judge(subject *s, const law_test *t, const sums *sums)
 static bool measure_run(subject *s, law_test *t, sums *sums, int number)
 {
     run r;
-    double *start = t->settled ? setting_settled(s, &t->setting) : NULL;
+    double *start = t->settled ? setting_settled(&t->setting) : NULL;
     if (!subject_open(s, &t->setting, &r)) {
         free(start);
         return false;

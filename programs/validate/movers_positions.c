@@ -325,7 +325,7 @@ static bool sorted_positions(run *r, double *out)
 }
 
 /* Whether particles have been where others were, and nowhere else, in 20 sweeps. */
-static bool exchanges_positions(subject *s)
+static bool try_exchanges(subject *s)
 {
     enum { PARTICLES = 6 };
     double before[PARTICLES], after[PARTICLES];
@@ -343,6 +343,15 @@ static bool exchanges_positions(subject *s)
     same = m && s->mover->move_count > 0 && run_counts(&r, m, 0).accepted > 0;
     run_close(&r);
     return same;
+}
+
+static bool exchanges_positions(subject *s)
+{
+    if (s->known->exchanges)
+        s->systems++; /* as if it were tried again: seeds of later systems stay what they are */
+    else
+        s->known->exchanges = 1 + try_exchanges(s);
+    return s->known->exchanges > 1;
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------ */

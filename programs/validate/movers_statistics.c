@@ -131,15 +131,17 @@ static double square_of(int d, double *mean, double *covariance, int *independen
     return square;
 }
 
-/* Variance of means of units over that of single looks: the mean of all numbers that are not always the same. */
-static double frozen_part(const sums *s, const double *covariance, int n)
+/* Variance of means of units over that of single looks: the mean of all numbers that are not always the same, and *most. */
+static double frozen_part(const sums *s, const double *covariance, int n, double *most)
 {
     double sum = 0;
     int numbers = 0;
     for (int i = 0; i < s->dims && s->looks > 0; i++) {
         const double mean = s->once[i] / s->looks, variance = s->square[i] / s->looks - mean * mean;
         if (!(variance > 1e-9 * (s->square[i] / s->looks))) continue;
-        sum += n * covariance[i * s->dims + i] / variance;
+        const double part = n * covariance[i * s->dims + i] / variance;
+        *most = fmax(*most, part);
+        sum += part;
         numbers++;
     }
     return numbers ? sum / numbers : 0;
@@ -204,7 +206,7 @@ comparison sums_compare(const sums *s, const double *expected)
     comparison c = {.z = 0};
     int independent;
     const int n = find_moments(s, expected, mean, covariance);
-    c.frozen = frozen_part(s, covariance, n);
+    c.frozen = frozen_part(s, covariance, n, &c.most_frozen);
     double all = log_tail_of_all(s->dims, n, mean, covariance, &independent);
     expect_shares(s, expected, mean, covariance, samples);
     for (int i = 0; i < s->dims; i++) {

@@ -37,6 +37,8 @@ typedef struct comparison {
     /* Variance of the means of units over that of single looks, the mean of all numbers: 1 if no unit has changed, 0
      * without looks (sums_add). Its inverse is how many independent looks at a unit there were. */
     double frozen;
+    /* The same of the number for which it is largest: 1 if there are states that no unit leaves. */
+    double most_frozen;
 } comparison;
 
 /* The means of all units against `expected` [dims]: by Hotelling's T^2 of all numbers, and by the number that deviates

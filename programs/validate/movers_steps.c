@@ -184,15 +184,16 @@ static void check_claims(subject *s, const tally *t)
         check_fail(s->findings, "%s have changed, and '.changes' does not say so: add it", what);
 }
 
-static void judge_counts(subject *s, const tally *t)
+static void judge_counts(subject *s, const tally *t, double edge)
 {
     if (t->trials == 0 && s->mover->move_count > 0)
         check_fail(s->findings, "no trial moves are counted in 50 sweeps: fill in 'counts'");
     else if (t->changed == 0)
         check_fail(
             s->findings,
-            "nothing has changed in 50 sweeps of 64 walkers: the mover does nothing, or does not "
-            "write what it does");
+            "nothing has changed in 50 sweeps of 64 walkers, in a box with edges of %g: the mover does nothing, "
+            "or does not write what it does, or its keys leave it nothing to do there",
+            edge);
     else if (s->family == FAMILY_POSITIONS && t->changed != (int64_t)t->accepted &&
              t->changed < 50 * 64 && /* without rejections a walker may make many moves */
              (int64_t)(t->trials - t->accepted) + t->changed == 50 * 64)
@@ -228,7 +229,7 @@ static void compare_counts(subject *s, const char *check, setting of, bool alone
         if (good && alone && t.changed == 0 && t.accepted == 0)
             check_leave(s->findings, "the mover does not move a particle that is alone");
         else if (good)
-            judge_counts(s, &t);
+            judge_counts(s, &t, of.edge);
         check_claims(s, &t);
         run_close(&r);
     }

@@ -132,6 +132,69 @@ static void add_steps(const subject *s, const setting *of, char *keys, size_t si
     }
 }
 
+/* ---- Lengths of keys ---------------------------------------------------------------------------- */
+
+static bool is_step(const plugmc_mover *m, const char *key)
+{
+    for (int32_t k = 0; k < m->move_count; k++)
+        if (m->moves[k].step_key && !strcmp(m->moves[k].step_key, key)) return true;
+    return false;
+}
+
+/* What FILE.ini or the default says of a key that is a length and no step, such as a radius; 0: it is none. */
+static double length_of_key(const subject *s, const plugmc_parameter *p)
+{
+    const ini_entry *given = s->section ? ini_get(s->section, p->name) : NULL;
+    const char *text = given ? given->value : p->fallback;
+    char *end;
+    if (p->derived || p->type != PLUGMC_TYPE_REAL || strcmp(p->unit, "length") ||
+        is_step(s->mover, p->name))
+        return 0;
+    const double value = text ? strtod(text, &end) : 0;
+    return text && !*end && value > 0 && isfinite(value) ? value : 0;
+}
+
+double subject_length(const subject *s, const char **key)
+{
+    double longest = 0;
+    for (int32_t k = 0; k < s->plugin->parameter_count; k++) {
+        const plugmc_parameter *p = plugmc_parameter_at(s->plugin, k);
+        const double value = length_of_key(s, p);
+        if (value > longest) longest = value, *key = p->name;
+    }
+    return longest;
+}
+
+/* A radius that reaches nobody, or everybody, tells nothing about what depends on who is near. It is then another part of
+ * the edge, and other lengths of keys with it. 1: it stays, or it cannot be another one. */
+static double factor_of_lengths(const subject *s, const setting *of)
+{
+    const char *key;
+    const double longest = subject_length(s, &key),
+                 least = of->least_reach > 0 ? of->least_reach : LEAST_REACH;
+    if (!(longest > 0) || of->box ||
+        (longest >= least * of->edge && longest <= MOST_REACH * of->edge))
+        return 1;
+    const double factor = REACH * of->edge / longest;
+    for (int32_t k = 0; k < s->plugin->parameter_count; k++) {
+        const plugmc_parameter *p = plugmc_parameter_at(s->plugin, k);
+        const double value = factor * length_of_key(s, p);
+        if (value > 0 && (value < p->minimum || value > p->maximum)) return 1;
+    }
+    return factor;
+}
+
+static void add_lengths(const subject *s, const setting *of, char *keys, size_t size)
+{
+    const double factor = factor_of_lengths(s, of);
+    for (int32_t k = 0; k < s->plugin->parameter_count && factor != 1; k++) {
+        const plugmc_parameter *p = plugmc_parameter_at(s->plugin, k);
+        const double value = factor * length_of_key(s, p);
+        if (value > 0 && !is_key_of(keys, p->name))
+            setting_append(keys, size, "%s = %.9g\n", p->name, value);
+    }
+}
+
 static void add_file_keys(const subject *s, char *keys, size_t size)
 {
     for (int k = 0; s->section && k < s->section->count; k++) {
@@ -160,20 +223,21 @@ static void put_movers(FILE *out, const subject *s, const setting *of)
     char keys[2000] = "";
     setting_append(keys, sizeof keys, "%s", of->keys);
     add_steps(s, of, keys, sizeof keys);
+    add_lengths(s, of, keys, sizeof keys);
     add_file_keys(s, keys, sizeof keys);
     add_required(s, keys, sizeof keys);
     fprintf(out, "%s[mover %s]\nplugin = %s\n%s%s", of->before, candidate, s->target->loaded.path,
             keys, of->after);
 }
 
-static void put_system(FILE *out, const subject *s, const setting *of)
+static void put_system(FILE *out, const char *device, const setting *of)
 {
     fprintf(
         out,
         "[run]\ntemperature = %.9g\nsweeps = 100000\nequilibrate = %lld\nseed = %lld\nwalkers = %d\n"
         "threads = %lld\nfirst_walker = %lld\ndevice = %s\n%s",
         of->temperature, (long long)of->equilibrate, (long long)of->seed, of->walkers,
-        (long long)of->threads, (long long)of->first_walker, s->device, of->run);
+        (long long)of->threads, (long long)of->first_walker, device, of->run);
     if (of->pressure > 0) fprintf(out, "pressure = %.9g\n", of->pressure);
     if (of->box)
         fprintf(out, "[box]\n%s", of->box);
@@ -188,13 +252,13 @@ char *setting_text(const subject *s, const setting *of)
     char *text = NULL;
     size_t length = 0;
     FILE *out = checked(open_memstream(&text, &length));
-    put_system(out, s, of);
+    put_system(out, s->device, of);
     put_movers(out, s, of);
     if (fclose(out)) checked(NULL);
     return text;
 }
 
-double *setting_settled(const subject *s, const setting *of)
+double *setting_settled(const setting *of)
 {
     char *text = NULL;
     size_t length = 0;
@@ -202,7 +266,7 @@ double *setting_settled(const subject *s, const setting *of)
     run r;
     snapshot_of_run now;
     FILE *out = checked(open_memstream(&text, &length));
-    put_system(out, s, of);
+    put_system(out, "cpu", of); /* as fast there, and no kernels are compiled */
     fprintf(out, "[mover serial]\nstep = %.9g\n", of->step);
     if (fclose(out)) checked(NULL);
     if (!run_open(&r, text) && !run_sweep(&r, 300) && !run_look(&r, &now)) {

@@ -1,5 +1,5 @@
-/* PDB, GRO and data files of LAMMPS: the initial state of three particles of two species in a box. FUZZ_ENDING is that of
- * the name. A first byte of '2' stands for a run in the plane. */
+/* GSD, extended XYZ, PDB, GRO and data files of LAMMPS: the initial state of three particles of two species in a box.
+ * FUZZ_ENDING is that of the name. A first byte of '2' stands for a run in the plane. */
 #include "fuzz.h"
 
 #include <math.h>
@@ -8,6 +8,8 @@
 
 static int read_file(const char *path, int64_t which, file_frame *frame, report *r)
 {
+    if (!strcmp(FUZZ_ENDING, ".gsd")) return gsd_read(path, which, frame, r);
+    if (!strcmp(FUZZ_ENDING, ".xyz")) return xyz_read(path, which, frame, r);
     if (!strcmp(FUZZ_ENDING, ".pdb")) return pdb_read(path, which, frame, r);
     if (!strcmp(FUZZ_ENDING, ".gro")) return gro_read(path, which, frame, r);
     return lammps_read(path, which, LAMMPS_UNKNOWN, frame, r);
@@ -43,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int64_t which = -2; which < 2; which++) {
         const int errors = r.errors, code = read_file(path, which, &frame, &r);
         require((code != 0) == (r.errors > errors));
-        require(code || (uint64_t)frame.count <= size); /* each has a line of its own */
+        require(code || (uint64_t)frame.count <= size); /* each has bytes of its own */
         for (int64_t i = 0; i < frame.count && !code; i++) {
             require(frame.species[i] >= 0 &&
                     frame.species[i] < (frame.types ? frame.types : frame.names));

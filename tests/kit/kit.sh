@@ -7,7 +7,7 @@
 #   faults                     the tests of new plugins fail if their C file is wrong
 #   names                      refused: names that are no identifiers, are taken, or have a folder
 #   errors                     what the C compiler, the loader and NVRTC say of a wrong file
-#   flags                      the headers refuse C++ and -ffast-math
+#   flags                      the headers refuse C++ and -ffast-math, and functions of potentials in a mover
 #   libraries                  libraries in C, C++ and Fortran
 set -eu -o pipefail
 unset CMAKE_C_COMPILER_LAUNCHER PLUGMC_PLUGIN_PATH CC # whoever builds plugmc through a cache: an author has none
@@ -36,10 +36,17 @@ refused() {
 
 # new_plugin KIND NAME: written, built and tested
 new_plugin() {
-    plugmc new "$1" "$2" | grep -Fx "    sh test.sh" || fail "the next steps are not told"
+    local validate
+    plugmc new "$1" "$2" >steps
+    grep -Fx "    sh test.sh" steps || fail "the next steps are not told"
+    validate=$(sed -n 's/^    \(plugmc validate .*\)/\1/p' steps)
     cd "$2"
     ! grep -r PLUGIN_ . || fail "a word of the templates is left"
-    plugmc build "$2.c" --draft
+    plugmc build "$2.c" --draft >log 2>&1 || { cat log; fail "it is not built"; }
+    cat log
+    ! grep "refuses its default parameters" log || fail "it is tried in a box that it is not for"
+    grep -Fq "    $validate" README.md || fail "README.md says something else than '$validate'"
+    [ "$1" = mover ] || PLUGMC_NVRTC=/none $validate --device cpu >log 2>&1 || { cat log; fail "$validate"; } # movers: tests/validate
     plugmc info "./$2.so" | grep -q "^$2 (" || fail "plugmc info does not know it"
     sh test.sh
     cd ..
@@ -203,6 +210,9 @@ step_flags() {
         refused 4 "compile without -ffast-math" plugmc build $file --draft --compiler "cc -ffast-math"
         refused 4 'a plugin is C17: name its file .c' plugmc build $file --draft --compiler "cc -x c++"
     done
+    plugmc new mover jumps >/dev/null
+    sed -i 's|^#include <plugmc/proposal.h>|&\n#include <plugmc/functions.h>|' jumps/jumps.c
+    refused 4 'functions.h is for potentials: in propose of a mover write exp, log and sqrt' plugmc build jumps/jumps.c --draft
 }
 
 # ---- Libraries ---------------------------------------------------------------------------------------

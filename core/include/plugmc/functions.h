@@ -1,7 +1,12 @@
-/* plugmc/functions.h: exp, log and erfc for potentials, the same on the CPU and on a GPU. Include it after
- * plugmc/potential.h. */
+/* plugmc/functions.h: exp, log and erfc for potentials, the same on the CPU and on a GPU. */
 #ifndef PLUGMC_FUNCTIONS_H
 #define PLUGMC_FUNCTIONS_H
+
+#if defined(PLUGMC_PROPOSAL_H) && !defined(__CUDACC_RTC__)
+#error                                                                                             \
+    "plugmc/functions.h is for potentials: in propose of a mover write exp, log and sqrt, which are there on the CPU and on a GPU"
+#endif
+#include "plugmc/potential.h"
 
 /* exp(-y) for y >= 0: 2^n exp(f) with |f| <= ln(2) / 2, by its power series. */
 PLUGMC_FN real plugmc_exp_of_negative(real y)

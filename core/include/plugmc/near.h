@@ -1,11 +1,22 @@
-/* plugmc/near.h: neighbours of a position, for movers that propose by neighbourhood. Include it after
- * plugmc/proposal.h. */
+/* plugmc/near.h: neighbours of a position, for movers that propose by neighbourhood, in boxes of all kinds. In a periodic
+ * box the nearest image of each particle counts. */
 #ifndef PLUGMC_NEAR_H
 #define PLUGMC_NEAR_H
 
-/* Whether particle i is within `radius` (length) of `place` in a periodic rectangular box. */
+#include "plugmc/proposal.h"
+
+/* Whether particle i is within `radius` (length) of `place`. */
 PLUGMC_FN int plugmc_is_near(const plugmc_trial *t, int64_t i, const double place[3], double radius)
 {
+    if (t->box->oblique || t->box->domain != PLUGMC_DOMAIN_PERIODIC) {
+        plugmc_images images;
+        const int mode =
+            plugmc_images_of(t->box, t->box->domain == PLUGMC_DOMAIN_PERIODIC, &images);
+        const plugmc_separation s =
+            plugmc_separate((real)(t->x[i] - place[0]), (real)(t->y[i] - place[1]),
+                            (real)(t->dimension == 3 ? t->z[i] - place[2] : 0), &images, mode);
+        return s.r2 <= radius * radius;
+    }
     const double *length = t->box->length;
     const double x = plugmc_nearest_image(t->x[i] - place[0], length[0]),
                  y = plugmc_nearest_image(t->y[i] - place[1], length[1]),
@@ -13,10 +24,9 @@ PLUGMC_FN int plugmc_is_near(const plugmc_trial *t, int64_t i, const double plac
     return x * x + y * y + z * z <= radius * radius;
 }
 
-/* Returns the number of particles of a species within `radius` (length) of `place` in a periodic rectangular box,
- * without those in skip [skips]. If there are more than `wanted`, *who becomes the one with index `wanted` among
- * them, counted from 0 in the order of particle numbers. On a GPU the threads of a warp share the work, so all of
- * them have to make the same call. */
+/* Returns the number of particles of a species within `radius` (length) of `place`, without those in skip [skips]. If
+ * there are more than `wanted`, *who becomes the one with index `wanted` among them, counted from 0 in the order of
+ * particle numbers. On a GPU the threads of a warp share the work, so all of them have to make the same call. */
 PLUGMC_FN int64_t plugmc_count_near(const plugmc_trial *t, int32_t species, const double place[3],
                                     double radius, const int32_t *skip, int32_t skips,
                                     int64_t wanted, int32_t *who)
@@ -51,8 +61,7 @@ PLUGMC_FN int64_t plugmc_count_near(const plugmc_trial *t, int32_t species, cons
     return met;
 }
 
-/* Writes the numbers of all particles, of any species, that are within `radius` (length) of `place` in a periodic
- * rectangular box into `out`, in ascending order, and returns how many there are. If there are more than `capacity`,
+/* Writes the numbers of all particles, of any species, that are within `radius` (length) of `place` into `out`, in ascending order, and returns how many there are. If there are more than `capacity`,
  * only the first ones are written. On a GPU the threads of a warp share the work, so all of them have to make the same
  * call; each writes the whole list, to memory of its own or to the same. */
 PLUGMC_FN int64_t plugmc_list_near(const plugmc_trial *t, int32_t species_count,

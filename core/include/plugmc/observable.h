@@ -67,6 +67,9 @@ enum {
     PLUGMC_ON_HISTORY = 2        /* on the history of walkers, e.g. their previous rungs */
 };
 
+/* What an observable may ask many-body terms for, besides energies (plugmc_total_request). */
+enum { PLUGMC_TOTAL_FORCES = 1, PLUGMC_TOTAL_VIRIAL = 2 };
+
 /* A mover may also have this facet. It is then measured under its own section, with the key `period`, and once when
  * production begins. The core discards that first measurement, so `measure` may report what happened since the
  * previous one. */
@@ -98,6 +101,9 @@ typedef struct plugmc_observable {
     const plugmc_listing *listing;
     int32_t listing_count;
     uint32_t listing_size; /* sizeof(plugmc_listing): stride of the table */
+    /* Since 2.1. PLUGMC_TOTAL_*: what it asks the many-body terms of the run for. At the start of a run the core refuses
+     * a term whose energy depends on positions and that does not give it. */
+    uint32_t of_totals;
 } plugmc_observable;
 
 /* For the descriptor: an observable. */

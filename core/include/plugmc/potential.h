@@ -23,7 +23,7 @@
  * sqrtf, no compound literals, no uint32_t *restrict.
  *
  * CMake's plugmc_add_potential does all this; docs/plugin-guide.md gives the plain compiler commands. */
-#if !defined(__CUDACC_RTC__)
+#if !defined(__CUDACC_RTC__) && !defined(PLUGMC_POTENTIAL_H)
 #ifndef PLUGMC_SOURCE
 #error                                                                                             \
     "compile a potential through plugmc_add_potential, or as docs/plugin-guide.md says: the file travels in the shared object, and PLUGMC_SOURCE must name it"

@@ -13,6 +13,8 @@ typedef struct plugmc_total_request {
     uint32_t size;
     const plugmc_view *view;
     double *energy; /* [walkers], energy */
+    /* Whoever asks for these is refused, at the start of a run, beside a term whose energy depends on positions and
+     * that adds nothing. Where a term knows none it fails with a sentence. */
     double *forces; /* [walkers][particles][3], energy/length */
     double *virial; /* [walkers][3], energy: sum over particles of r_d f_d, over periodic images */
 } plugmc_total_request;

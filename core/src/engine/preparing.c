@@ -56,13 +56,15 @@ static int prepare_kind(engine *engine, int kind, bool orbitals)
         instance->host.seed = seed_of(engine, instance);
         instance->host.state = &engine->current.state.face;
         if (kind == PLUGMC_MOVER) instance->host.every = instance->section->every;
+        struct answers *before = engine->tests_plugin ? NULL : before_prepare(engine, instance);
         context_calling(&instance->context, "prepare");
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
         if (!code && plugin->kind == PLUGMC_MOVER && !plugin->mover->driver)
             code = hamiltonian_open(&engine->current.hamiltonian, &instance->host);
         code = context_exit_code(&instance->context, code, "preparing");
+        if (code) free(before);
         if (code) return code;
-        code = check_prepared(engine, instance);
+        code = check_prepared(engine, instance, before);
         if (code) return code;
     }
     return 0;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/crash.h"
 #include "engine/floors.h"
@@ -103,17 +104,31 @@ int check_floors(engine *engine)
                : ": add a potential with a core, such as hard_sphere with diameters above 0");
 }
 
-int check_prepared(engine *engine, instance *instance)
+struct answers *before_prepare(engine *engine, instance *instance)
+{
+    struct answers *before = NULL;
+    context_calling(&instance->context, "energy");
+    for (int t = 0; t < engine->system.term_count && !before; t++)
+        if (engine->terms[t].instance == instance->data)
+            before = answers_before_prepare(&engine->system, &engine->terms[t]);
+    crash_called();
+    return before;
+}
+
+int check_prepared(engine *engine, instance *instance, struct answers *before)
 {
     char why[WHY];
     sentence room = {why, sizeof why};
     bool good = true;
     context_calling(&instance->context, "count"); /* and others: answers.c says which */
-    for (int t = 0; t < engine->system.term_count; t++)
+    for (int t = 0; t < engine->system.term_count && good; t++)
         if (engine->terms[t].instance == instance->data)
-            good = check_potential_answers(&engine->system, &engine->terms[t], room);
+            good =
+                check_potential_answers(&engine->system, &engine->terms[t], room) &&
+                (!before || check_prepare_keeps(&engine->system, &engine->terms[t], before, room));
     if (instance->plugin->kind == PLUGMC_MOVER)
         good = check_mover_answers(instance->plugin, instance->data, room);
     crash_called();
+    free(before);
     return good ? 0 : refuse_answer(instance, EXIT_PLUGIN, why);
 }

@@ -14,6 +14,8 @@ int check_pairs(engine *);
 /* Checks that the energies of all pairs have a lower bound on each rung (engine/floors.h). Call it once potentials are
  * prepared. */
 int check_floors(engine *);
-/* Checks the answers of an instance after prepare. */
-int check_prepared(engine *, instance *);
+/* What check_prepared compares with: call it before prepare. NULL: nothing. */
+struct answers *before_prepare(engine *, instance *);
+/* Checks the answers of an instance after prepare, and that its energies are those of before, which are freed. */
+int check_prepared(engine *, instance *, struct answers *before);
 #endif

@@ -1,4 +1,4 @@
-/* Two mistakes that a plugin's numbers do not show:
+/* Three mistakes that a plugin's numbers do not show:
  *
  *   a list is read behind its end     as where a key has one number and there are two species. Other
  *                                     numbers are put there: no energy may change by that.
@@ -6,7 +6,10 @@
  *                                     GPU, which has what tables declare. It is made 0 here, too.
  *
  * Pointers are left as they are: what they point to is for the CPU alone, which the source for a GPU leaves
- * out (`#if PLUGMC_HOST`). */
+ * out (`#if PLUGMC_HOST`).
+ *
+ *   a parameter that `prepare` sets   is what `configure` has made it in float and on a GPU, since `prepare` gets the
+ *                                     struct in double alone. Energies are asked before and after it. */
 #include "plugin/hidden_inputs.h"
 
 #include <math.h>
@@ -243,4 +246,35 @@ bool check_hidden_inputs(const plugmc_system *system, const plugmc_term *term, s
     }
     free(room);
     return good;
+}
+
+/* ---- Parameters that `prepare` changes --------------------------------------------------------- */
+
+static bool has_energies(const plugmc_plugin *plugin)
+{
+    return plugin->potential && (plugin->potential->pair || plugin->potential->field);
+}
+
+struct answers *answers_before_prepare(const plugmc_system *system, const plugmc_term *term)
+{
+    const subject s = {system, term->plugin, term->instance};
+    if (!term->plugin->prepare || !has_energies(term->plugin)) return NULL;
+    answers *out = checked(calloc(1, sizeof *out));
+    ask(&s, out);
+    return out;
+}
+
+bool check_prepare_keeps(const plugmc_system *system, const plugmc_term *term,
+                         const answers *before, sentence why)
+{
+    const subject s = {system, term->plugin, term->instance};
+    answers *after = checked(calloc(1, sizeof *after));
+    ask(&s, after);
+    const bool good = are_equal(before, after);
+    free(after);
+    return good || why_not(why,
+                           "`prepare` changes what energies of %s depend on, of which float and a "
+                           "GPU have no part: they would go on with what `configure` has set; "
+                           "compute there what follows from the parameters",
+                           term->plugin->potential->pair ? "pairs" : "single particles");
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # bash fault.sh NAME: the mover with this fault, a line of faults.txt, does not pass plugmc validate, and the sentence says
-# what to do. NAME = none: own_decision.c without a fault passes; right_MOVE: so does that move of right_moves.c. CMake sets
+# what to do. NAME = none: own_decision.c without a fault passes; right_MOVE: so does that move of right_moves.c;
+# right_PARTNER: so does partner.c whose radius reaches nobody. CMake sets
 #
 #   PLUGMC        the program
 #   SOURCE, CC    the source tree, and a compiler
@@ -23,8 +24,8 @@ fail()
 # build MOVER CHANGE: MOVER.so
 build()
 {
-    if [ "$1" = own_decision ] || [ "$1" = drift ]; then
-        "$CC" "${flags[@]}" -include string.h "-DFAULT=$2" "-DPLUGMC_SOURCE=\"$here/$1.c\"" -o "$1.so" "$here/$1.c" -lm
+    if [ "$1" = own_decision ] || [ "$1" = drift ] || [ "$1" = partner ]; then
+        "$CC" "${flags[@]}" -include string.h "-DFAULT=$2" "-DRADIUS=\"${radius:-30}\"" "-DPLUGMC_SOURCE=\"$here/$1.c\"" -o "$1.so" "$here/$1.c" -lm
     else
         sed "$2" "$SOURCE/plugins/movers/$1.c" >"$1.c"
         cmp -s "$1.c" "$SOURCE/plugins/movers/$1.c" && fail "the fault '$2' is not planted: $1 has another text"
@@ -37,6 +38,15 @@ if [ "$1" = right_DRIFT ]; then
     build drift NONE
     "$PLUGMC" validate ./drift.so --quick --device cpu >found 2>&1 || fail "a right mover has not passed"
     grep -q '^passed  *tuned step' found || fail "a tuned step is not compared"
+    cat found
+    exit 0
+fi
+# A radius that reaches nobody in our systems; one that reaches everybody is that of the fault partner_factor.
+if [ "$1" = right_PARTNER ]; then
+    radius=0.01 build partner NONE
+    "$PLUGMC" validate ./partner.so --quick --device cpu >found 2>&1 || fail "a right mover has not passed"
+    grep -q '^not covered  radius = 0.01' found || fail "nothing says that the radius is another one"
+    grep -q '^passed  *law: field, 2 dimensions' found || fail "the law in a field is not compared"
     cat found
     exit 0
 fi
