@@ -73,6 +73,15 @@ static int64_t size_of(hid_t set)
     return n;
 }
 
+/* As which integers are read: their bits may stand in unsigned ones, of which HDF5 would make no negative ones. */
+static hid_t integers_of(hid_t set)
+{
+    const hid_t type = H5Dget_type(set);
+    const bool has_sign = type < 0 || H5Tget_sign(type) != H5T_SGN_NONE;
+    if (type >= 0) H5Tclose(type);
+    return has_sign ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64;
+}
+
 /* `count` numbers of a data set that has just as many; 64-bit integers or doubles. */
 static int read_set(const reader *r, const char *name, bool reals, int64_t count, void *out)
 {
@@ -92,7 +101,7 @@ static int read_set(const reader *r, const char *name, bool reals, int64_t count
         snprintf(why, sizeof why, "it has %lld numbers instead of %lld", (long long)size_of(set),
                  (long long)count);
         code = fault(r, name, why);
-    } else if (H5Dread(set, reals ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, H5S_ALL, H5S_ALL,
+    } else if (H5Dread(set, reals ? H5T_NATIVE_DOUBLE : integers_of(set), H5S_ALL, H5S_ALL,
                        H5P_DEFAULT, out) < 0) {
         code = fault(r, name, "it cannot be read");
     }
@@ -100,10 +109,29 @@ static int read_set(const reader *r, const char *name, bool reals, int64_t count
     return code;
 }
 
+/* Some files have counts as reals. */
+static bool is_real(const reader *r, const char *name)
+{
+    char path[LONGEST_PATH];
+    if (!exists(r, name)) return false;
+    snprintf(path, sizeof path, "/MultiDet/%s", name);
+    const hid_t set = H5Oopen(r->file, path, H5P_DEFAULT);
+    const bool real = set >= 0 && H5Iget_type(set) == H5I_DATASET && has_class(set, H5T_FLOAT);
+    if (set >= 0) H5Oclose(set);
+    return real;
+}
+
 static int read_count(const reader *r, const char *name, int64_t most, int64_t *out)
 {
     char why[128];
-    const int code = read_set(r, name, false, 1, out);
+    double real = 0;
+    const int as_real = is_real(r, name);
+    const int code = as_real ? read_set(r, name, true, 1, &real) : read_set(r, name, false, 1, out);
+    if (!code && as_real && !(real == floor(real) && fabs(real) < 1e15)) {
+        snprintf(why, sizeof why, "it is %g, which is not whole", real);
+        return fault(r, name, why);
+    }
+    if (as_real) *out = (int64_t)real;
     if (code || (*out >= 1 && *out <= most)) return code;
     snprintf(why, sizeof why, "it is %lld, where 1 to %lld should be", (long long)*out,
              (long long)most);
