@@ -196,6 +196,7 @@ lists()
 	write("none.h5", NbDet=0)
 	write("words.h5", Nbits=100)
 	write("reals.h5", NbDet=5.0)
+	write("phase.h5", Coeff=numpy.array([0.6 * t[2] for t in terms]), Coeff_imag=numpy.array([0.8 * t[2] for t in terms]))
 	write("half.h5", NbDet=4.5)
 	write("unsigned.h5", nstate=64, CI_0=numpy.array([[3], [1 << 63 | 1], [5], [3], [9]], dtype=numpy.uint64))
 	def string(bits): return "".join(str(bits >> i & 1) for i in range(5))
@@ -233,7 +234,7 @@ test_lists_of_qmcpack_are_read()
     beryllium quasi_simultaneous "step = 0.4"
     must run sim.ini --set run.output=words.h5
     local file
-    for file in be.h5 old.h5 reals.h5 be.xml functions.xml; do
+    for file in be.h5 old.h5 reals.h5 phase.h5 be.xml functions.xml; do
         rm -f sim.h5
         from $file "cutoff = 1e-6"
         must run sim.ini
@@ -273,7 +274,9 @@ test_damaged_lists_are_refused()
     bad bits.h5 "bits.h5: /MultiDet/CI_0: term 4 does not occupy 2 of 5 orbitals"
     bad many.h5 "many.h5: /MultiDet/CI_0: term 2 does not occupy 2 of 5 orbitals"
     bad twice.h5 "twice.h5: terms"
-    bad complex.h5 "complex.h5: /MultiDet/Coeff_imag: complex coefficients are not supported"
+    bad complex.h5 "complex.h5 has complex coefficients, but the orbitals of potential 'slater_orbitals' are real"
+    sed 's/coeff="-0.38"/& coeff_imag="0.1"/' be.xml >complex.xml
+    bad complex.xml "complex.xml has complex coefficients, but the orbitals of potential 'slater_orbitals' are real"
     bad nan.h5 "nan.h5: /MultiDet/Coeff: a coefficient is no number"
     bad texts.h5 "texts.h5: /MultiDet/Coeff: it does not hold reals"
     bad none.h5 "none.h5: /MultiDet/NbDet: it is 0, where 1 to 1000000 should be"

@@ -12,7 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < 9 || *data != '<' || !memmem(data, size, "<basisset", strlen("<basisset"))) return -1;
+    if (size < 9 || *data != '<' || !memmem(data, size, "<basisset", strlen("<basisset")))
+        return -1;
     recorder *r = calloc(1, sizeof *r);
     if (!r) abort();
     const plugmc_host host = {.size = sizeof host,

@@ -17,17 +17,33 @@ COMPARED = {"totenergy": "energy", "LocalEnergy": "energy", "kinetic": "kinetic"
             "localecp": "local", "nonlocalecp": "nonlocal"}
 
 
+def density_of(test):
+    """What check_stats.py is given of a test that looks at densities of electrons: {option: value}."""
+    if "check_stats" not in test.script or test.name.startswith("deterministic"):
+        return None
+    words = test.script.split()
+    options = dict(zip(words[1::2], words[2::2]))
+    return options if options.get("-q") in ("density", "spindensity") else None
+
+
+def only_ions(test):
+    """The energy of the ions does not depend on random numbers."""
+    return test.checks and all(set(c.scalars) == {"ionion"} for c in test.checks)
+
+
 def reason_without_translation(test):
     if not test.succeeds:
         return "an input that has to be refused"
     if test.kind == "SIMPLE":
         if "grad_lap" in test.script or "deriv" in test.script:
             return "QMCPACK's check of its own derivatives"
+        if density_of(test):
+            return ""
         if "check_stats" in test.script:
             quantity = test.script.split("-q ")[1].split()[0].strip("'")
             return "an estimator that is not here: " + quantity
         return "QMCPACK's own files: " + test.script.split()[0]
-    if test.name.startswith("deterministic"):
+    if test.name.startswith("deterministic") and not only_ions(test):
         return "a few steps of QMCPACK's own random numbers"
     return ""
 
@@ -42,14 +58,16 @@ def rows_of(clone, tests):
     for name in sorted(tests, key=lambda n: (tests[n].folder, not n.startswith("short"), n)):
         test = tests[name]
         why = reason_without_translation(test)
-        checks = [c for c in test.checks if numbers_of(test, c)]
+        density = density_of(test)
+        checks = [c for c in test.checks if numbers_of(test, c)] or ([density] if density else [])
         if why or not checks:
             yield [name, test.folder, test.input, "", "", why or "no energy is looked at", ""]
             continue
         for check in checks:
-            row = [name, test.folder, test.input, check.series]
+            series = int(density["-s"]) if density else check.series
+            row = [name, test.folder, test.input, series]
             try:
-                ini, identity, method = translate(clone, test, check.series)
+                ini, identity, method = translate(clone, test, series, density)
                 if identity not in known:
                     known[identity] = file_name(test, method, files)
                     files[known[identity]] = ini
@@ -59,7 +77,10 @@ def rows_of(clone, tests):
                 why = ""
                 if data and not os.path.exists(f"{clone}/tests/{test.folder}/{data}"):
                     why = "the data are not in QMCPACK's repository: " + data
-                references = " ".join("%s=%.12g(%g)" % (k, *v) for k, v in numbers_of(test, check).items())
+                if density:
+                    references = "%s@%s" % (density["-q"], density["-r"])
+                else:
+                    references = " ".join("%s=%.12g(%g)" % (k, *v) for k, v in numbers_of(test, check).items())
                 yield row + [file + ".ini", why, references]
             except Unsupported as e:
                 yield row + ["", str(e), ""]

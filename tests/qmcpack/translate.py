@@ -9,7 +9,7 @@ import os
 from listing import numbers, parameter, read_input
 
 # Coefficients of these stand in the INI file itself, so that it needs no file beside the orbitals.
-INLINE = ("heg/heg_14_gamma", "solids/diamondC_1x1x1_pp", "molecules/Li2_STO_ae", "molecules/He_param")
+INLINE = ("heg/heg_14_gamma", "heg/heg_14_gamma/batch", "solids/diamondC_1x1x1_pp", "molecules/Li2_STO_ae", "molecules/He_param")
 
 
 class Unsupported(Exception):
@@ -75,6 +75,8 @@ def sets_of_orbitals(wave):
     """{name: element} of all <sposet>s, and the element that has the file or the basis."""
     builders = [e for tag in ("sposet_collection", "sposet_builder", "determinantset") for e in wave.iter(tag)
                 if e.get("type") or e.get("href")]
+    if len(builders) == 2 and builders[1].tag == "determinantset" and not builders[1].get("href"):
+        builders.pop()
     if len(builders) != 1:
         raise Unsupported("%d sets of orbitals" % len(builders))
     return builders[0], {s.get("name"): s for s in wave.iter("sposet")}
@@ -188,7 +190,7 @@ def valence(root, path):
 
 
 def slaters(builder, sets, wave, root, ini):
-    ions = next(p for p in root.iter("particleset") if p.get("name") in ("ion0", "i"))
+    ions = next(p for p in root.iter("particleset") if p.get("name") in ("ion0", "i") or "ion" in (p.get("name") or ""))
     places, charges, names = [], [], []
     order = next((a for a in ions.iter("attrib") if a.get("name") == "ionid"), None)
     groups = {g.get("name"): g for g in ions.iter("group")}
@@ -369,11 +371,6 @@ def check_optimised(root, section):
         raise Unsupported("optimisation of a part of the parameters")
 
 
-def walkers_of(section):
-    wanted = parameter(section, "targetwalkers", "walkers", "total_walkers", "walkers_per_rank", "samples")
-    return max(64, min(256, int(float(wanted or 128))))
-
-
 def diffusion(section, ini):
     tau = float(parameter(section, "timestep", "tau"))
     moves = (parameter(section, "nonlocalmoves") or "no").lower()
@@ -385,7 +382,7 @@ def diffusion(section, ini):
             "nonlocal = t_moves" if moves == "v1" else "")
 
 
-def translate(clone, test, series):
+def translate(clone, test, series, density=None):
     """(INI file, what it is of without lengths of runs, method) of a <qmc> section, from 0 in the order of the input."""
     folder = f"{clone}/tests/{test.folder}"
     root = read_input(f"{folder}/{test.input}")
@@ -409,7 +406,7 @@ def translate(clone, test, series):
     method = "opt" if optimised else method[:3]
     ini = Ini()
     ini.add("run", "sweeps = 1000", "equilibrate = 600", "seed = 1",
-            "walkers = %d" % (walkers_of(section) if method == "dmc" else 64), "threads = 1", "device = cpu")
+            "walkers = 64", "threads = 1", "device = cpu")
     periodic = box(root, ini)
     up, down = electrons(root)
     for name, count in (("up", up), ("down", down)):
@@ -426,6 +423,11 @@ def translate(clone, test, series):
     else:
         diffusion(section, ini)
     measured(root, ini)
+    if density:
+        if method != "vmc":
+            raise Unsupported("densities of diffusion Monte Carlo")
+        ini.add("observable trajectory", "period = 10", "format = h5md")
+        method = "density"
     if any(t.tag == "estimator" and (t.get("type") or "") == "none" for t in root.iter()):
         raise Unsupported("no estimator")
     return ini, identity(ini, wave), method

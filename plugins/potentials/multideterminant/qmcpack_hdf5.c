@@ -4,7 +4,7 @@
  *     /MultiDet/CI_0, CI_1               [NbDet][Nbits] 64-bit integers: bit b of word w is orbital 64 w + b of spin up,
  *                                        down; before 2020 CI_Alpha, CI_Beta
  *     /MultiDet/Coeff, Coeff_1, ...      [NbDet] coefficients of the ground state, of excited states
- *     /MultiDet/Coeff_imag, ...          their imaginary parts, which have to be 0 here
+ *     /MultiDet/Coeff_imag, ...          their imaginary parts, 
  *
  * The HDF5 library may crash on damaged files, so a child process reads each file first. */
 #include <hdf5.h>
@@ -138,23 +138,25 @@ static int read_count(const reader *r, const char *name, int64_t most, int64_t *
     return fault(r, name, why);
 }
 
-/* Coefficients [terms] of a state, real ones. */
+static int check_numbers(const reader *r, const char *name, int64_t terms, const double *values)
+{
+    for (int64_t k = 0; k < terms; k++)
+        if (!(fabs(values[k]) <= 1e100)) return fault(r, name, "a coefficient is no number");
+    return PLUGMC_OK;
+}
+
+/* Coefficients of a state: real parts [terms], then imaginary parts, zeros where there are none. */
 static int read_coefficients(const reader *r, int64_t state, int64_t terms, double *out)
 {
     char name[32] = "Coeff", imaginary[48];
     if (state > 0) snprintf(name, sizeof name, "Coeff_%lld", (long long)state);
     snprintf(imaginary, sizeof imaginary, "%s_imag", name);
-    if (exists(r, imaginary)) {
-        int code = read_set(r, imaginary, true, terms, out);
-        for (int64_t k = 0; k < terms && !code; k++)
-            if (!(out[k] == 0))
-                code = fault(r, imaginary, "complex coefficients are not supported");
-        if (code) return code;
-    }
+    memset(out + terms, 0, (size_t)terms * sizeof *out);
     int code = read_set(r, name, true, terms, out);
-    for (int64_t k = 0; k < terms && !code; k++)
-        if (!(fabs(out[k]) <= 1e100)) code = fault(r, name, "a coefficient is no number");
-    return code;
+    if (!code) code = check_numbers(r, name, terms, out);
+    if (code || !exists(r, imaginary)) return code;
+    code = read_set(r, imaginary, true, terms, out + terms);
+    return code ? code : check_numbers(r, imaginary, terms, out + terms);
 }
 
 static int read_state_if_there(const reader *r, int64_t state, int64_t terms, double *out)
@@ -189,24 +191,26 @@ static int bad_term(const reader *r, const char *name, int64_t term, int64_t ele
     return fault(r, name, why);
 }
 
-/* Terms that are kept, of `bits` [terms][words] of each spin; electrons NULL: only looks whether they can be read. */
+/* Terms that are kept, with coefficients [2][terms], of `bits` [terms][words] of each spin; electrons NULL: only looks whether they can be read. */
 static int take_terms(const reader *r, term_list *list, int64_t terms, int64_t words,
                       int64_t orbitals, double cutoff, const double *coefficients,
                       int64_t *const bits[2], const int64_t electrons[2],
                       const char *const names[2])
 {
     int64_t kept = 0;
-    for (int64_t k = 0; k < terms; k++) kept += fabs(coefficients[k]) >= cutoff;
+    for (int64_t k = 0; k < terms; k++)
+        kept += hypot(coefficients[k], coefficients[terms + k]) >= cutoff;
     int code = term_list_make(list, r->host, kept, electrons);
     kept = 0;
     for (int64_t k = 0; k < terms && !code; k++) {
-        if (!(fabs(coefficients[k]) >= cutoff)) continue;
+        if (!(hypot(coefficients[k], coefficients[terms + k]) >= cutoff)) continue;
         for (int spin = 0; spin < 2 && !code; spin++) {
             const int64_t n = electrons[spin];
             if (list_bits(bits[spin] + k * words, words, orbitals, n,
                           list->occupied[spin] + kept * n))
                 code = bad_term(r, names[spin], k, n, orbitals);
         }
+        list->imaginary[kept] = coefficients[terms + k];
         list->coefficients[kept++] = coefficients[k];
     }
     return code;
@@ -229,7 +233,7 @@ static int read_all(const reader *r, term_list *list, int64_t state, double cuto
     if (!code && words * BITS < orbitals)
         code = fault(r, "Nbits", "so few words of 64 bits do not have a bit for each orbital");
     if (code) return code;
-    double *coefficients = malloc((size_t)terms * sizeof *coefficients);
+    double *coefficients = malloc(2 * (size_t)terms * sizeof *coefficients);
     int64_t *bits[2];
     for (int spin = 0; spin < 2; spin++)
         bits[spin] = malloc((size_t)(terms * words) * sizeof(int64_t));

@@ -14,6 +14,7 @@
  *
  * A term is a determinant, its coefficient the product of both; `size` counts the functions. */
 #define _GNU_SOURCE /* strtod_l */
+#include <complex.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
@@ -111,16 +112,15 @@ static int read_string(const reader *r, const element *e, int spin, int64_t core
                               (long long)found, name, (long long)n);
 }
 
-static int read_coefficient(const reader *r, const element *e, double *out)
+static int read_coefficient(const reader *r, const element *e, double complex *out)
 {
     const char *which, *text = attribute_of(e, "coeff", "coeff_real", &which);
-    double imaginary;
+    double real, imaginary;
     int code = text ? PLUGMC_OK : fault(r, e, "has no attribute coeff");
-    if (!code) code = number_of(r, e, which, text, 0, 1e100, out);
+    if (!code) code = number_of(r, e, which, text, 0, 1e100, &real);
     if (!code)
         code = number_of(r, e, "coeff_imag", find_attribute(e, "coeff_imag"), 0, 1e100, &imaginary);
-    if (!code && imaginary != 0)
-        code = fault(r, e, "has a complex coefficient, which is not supported");
+    *out = code ? 0 : CMPLX(real, imaginary);
     return code;
 }
 
@@ -173,17 +173,19 @@ static int read_header(const reader *r, const element *list, double cutoff, head
 }
 
 /* One term behind `kept` others; `factor`: the coefficient of its configuration state function, or 1. */
-static int read_term(const reader *r, const header *h, const element *e, double factor,
+static int read_term(const reader *r, const header *h, const element *e, double complex factor,
                      const int64_t electrons[2], int64_t *kept, term_list *out)
 {
-    double coefficient;
+    double complex coefficient;
     int code = read_coefficient(r, e, &coefficient);
     for (int spin = 0; spin < 2 && !code; spin++)
         code = read_string(r, e, spin, h->core[spin], h->states, electrons[spin],
                            out->occupied[spin] + *kept * electrons[spin]);
     /* the cutoff is that of functions where there are such */
-    if (!code && fabs(h->functions ? factor : coefficient) >= h->cutoff)
-        out->coefficients[(*kept)++] = factor * coefficient;
+    if (!code && cabs(h->functions ? factor : coefficient) >= h->cutoff) {
+        out->imaginary[*kept] = cimag(factor * coefficient);
+        out->coefficients[(*kept)++] = creal(factor * coefficient);
+    }
     return code;
 }
 
@@ -192,7 +194,7 @@ static int read_list(const reader *r, const element *list, double cutoff,
 {
     header h = {.size = -1};
     int64_t terms = 0, counted = 0, kept = 0;
-    double factor = 1;
+    double complex factor = 1;
     int code = read_header(r, list, cutoff, &h);
     if (code) return code;
     for (const element *e = list->next; e && e->depth > list->depth; e = e->next) {
