@@ -367,8 +367,10 @@ def check_optimised(root, section):
     kind = (parameter(section, "minmethod") or "").lower()
     if kind not in ("quartic", "linemin", "rescale", "oneshiftonly", "adaptive"):
         raise Unsupported("optimisation by the method " + kind)
-    if parameter(section, "variational_subset"):
-        raise Unsupported("optimisation of a part of the parameters")
+    subset = (parameter(section, "variational_subset") or "").split()
+    if subset and sum(1 for _ in root.iter("qmc")) > 1:
+        raise Unsupported("optimisation of one part of the parameters after the other")
+    return "" if not subset else "multideterminant" if subset == ["CI"] else "jastrow"
 
 
 def diffusion(section, ini):
@@ -397,9 +399,9 @@ def translate(clone, test, series, density=None):
     base = next((p.get("series") for p in root.iter("project")), None)
     section = sections[min(series - int(base or 0), len(sections) - 1)]
     method = (section.get("method") or "").lower()
-    optimised = method in ("linear", "linear_batch")
+    only, optimised = "", method in ("linear", "linear_batch")
     if optimised:
-        check_optimised(root, section)
+        only = check_optimised(root, section)
         method = "vmc"
     if method not in ("vmc", "dmc", "vmc_batch", "dmc_batch"):
         raise Unsupported("the method " + method)
@@ -422,6 +424,8 @@ def translate(clone, test, series, density=None):
         ini.add("mover particle_by_particle", "step = 0.5", "target_acceptance = 0.6")
     else:
         diffusion(section, ini)
+    if only:
+        ini.sections[0][1].insert(0, "; plugmc optimise --only " + only)
     measured(root, ini)
     if density:
         if method != "vmc":
@@ -430,7 +434,7 @@ def translate(clone, test, series, density=None):
         method = "density"
     if any(t.tag == "estimator" and (t.get("type") or "") == "none" for t in root.iter()):
         raise Unsupported("no estimator")
-    return ini, identity(ini, wave), method
+    return ini, method + identity(ini, wave), method
 
 
 def identity(ini, wave):
@@ -441,7 +445,7 @@ def identity(ini, wave):
         if title in ("potential jastrow", "potential polynomial_jastrow") and lines and lines[0].startswith("file"):
             lines = []
         if title == "run":
-            lines = []
+            lines = [line for line in lines if line.startswith(";")]
         if title == "potential gaussian_orbitals" and lines[0].endswith(".xml"):
             lines = lines[1:]
         parts.append((title, tuple(lines)))
