@@ -47,7 +47,34 @@ static int open_device(engine *engine, variational_parameters *out)
         "preparing derivatives on the GPU");
 }
 
-int variational_find(engine *engine, variational_parameters *out)
+/* Whether a list of words with commas has a word; NULL has all. */
+static bool lists(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strcspn(at, ",") == length && !strncmp(at, word, length)) return true;
+    return !words;
+}
+
+/* Each word of the list has to be a potential with parameters. */
+static int check_words(engine *engine, const char *only, const variational_parameters *f)
+{
+    for (const char *at = only; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        const size_t length = strcspn(at, ",");
+        bool found = false;
+        for (int k = 0; k < f->parts; k++) {
+            const char *label = f->part[k].owner->section->section->label;
+            found |= strlen(label) == length && !strncmp(at, label, length);
+        }
+        if (!found)
+            return report_error(engine->report, EXIT_INPUT, engine->config.ini.path, 0,
+                                "--only %s: no sampled potential '%.*s' has variational parameters",
+                                only, (int)length, at);
+    }
+    return 0;
+}
+
+int variational_find(engine *engine, const char *only, variational_parameters *out)
 {
     int code = 0;
     *out = (variational_parameters){
@@ -57,6 +84,7 @@ int variational_find(engine *engine, variational_parameters *out)
         const plugmc_variational *facet =
             one->plugin->kind == PLUGMC_POTENTIAL ? plugmc_variational_of(one->plugin) : NULL;
         if (!facet || !is_sampled(engine, one)) continue;
+        if (!lists(only, one->section->section->label)) continue;
         variational_part *part = &out->part[out->parts];
         *part = (variational_part){one, facet, out->count, facet->count(one->data)};
         if (!part->count) continue;
@@ -70,6 +98,7 @@ int variational_find(engine *engine, variational_parameters *out)
         out->count += part->count;
         code = check_keys(engine, part);
     }
+    if (!code) code = check_words(engine, only, out);
     if (!code && out->count && engine->device.gpu) code = open_device(engine, out);
     if (code || out->count) return code;
     return report_error(engine->report, EXIT_INPUT, engine->config.ini.path, 0,

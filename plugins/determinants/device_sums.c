@@ -122,13 +122,21 @@ static int prepare_spin(device_sums *s, const plugmc_host *host, int spin, int64
                     .determinants = set->determinants,
                     .stride = set->degree > 0 ? set->degree : 1,
                     .pitch = pitch,
-                    .coefficients = AT(s->coefficients, const double)};
+                    .coefficients = AT(s->coefficients, const double),
+                    .imaginary = AT(s->imaginary, const double)};
     const size_t occupied = (size_t)set->determinants * (size_t)set->electrons;
     int code = put(host, set->column, (size_t)set->orbitals * sizeof(int32_t), &t->column);
     if (!code) code = put(host, set->occupied, occupied * sizeof(int32_t), &t->occupied);
     if (!code) code = sort_terms(s->sum, spin, host, t);
     if (!code) code = take_arrays(s, host, t);
     return code || t->n > 0 ? code : fill_empty(s, host, t);
+}
+
+static int put_imaginary(device_sums *s, const plugmc_host *host)
+{
+    const size_t bytes = (size_t)s->sum->terms * sizeof(double);
+    const int code = host->gpu->allocate(host->context, bytes, &s->imaginary);
+    return code ? code : host->gpu->upload(host->context, s->imaginary, s->sum->imaginary, bytes);
 }
 
 int device_sums_prepare(device_sums *s, const plugmc_host *host, const expansion *sum,
@@ -139,6 +147,7 @@ int device_sums_prepare(device_sums *s, const plugmc_host *host, const expansion
     if (!s->host_numbers) return no_memory(host);
     int code =
         host->gpu->allocate(host->context, (size_t)sum->terms * sizeof(double), &s->coefficients);
+    if (sum->imaginary && !code) code = put_imaginary(s, host);
     for (int spin = 0; spin < 2 && !code; spin++) code = prepare_spin(s, host, spin, pitch);
     return code;
 }

@@ -10,6 +10,7 @@ typedef struct device_sums {
     const expansion *sum;
     sum_task task[2];            /* of both spins */
     device_pointer coefficients; /* [terms] */
+    device_pointer imaginary;    /* [terms] or 0 */
     double *host_numbers;        /* [4][walkers] */
     int32_t walkers;
     int is_complex;

@@ -24,6 +24,7 @@ typedef struct expansion_spin {
 typedef struct expansion {
     int64_t terms;
     const double *coefficients; /* [terms] c_k, which an optimiser may change between sweeps */
+    const double *imaginary;    /* [terms] imaginary parts of c_k, which stay; NULL: they are 0 */
     const int32_t *of[2];       /* [terms] determinant of each spin; term 0 has determinants 0 */
     expansion_spin spin[2];
 } expansion;

@@ -329,10 +329,14 @@ static void find_weights(spin_table *t)
     const int32_t *own = e->of[t->spin], *others = e->of[1 - t->spin];
     memset(t->weights, 0, numbers(t, t->set->determinants) * sizeof *t->weights);
     for (int64_t k = 0; k < e->terms; k++) {
-        if (t->is_complex)
-            Z(t->weights)[own[k]] += e->coefficients[k] * CZ(other->minors)[others[k]];
-        else
+        if (!t->is_complex) {
             t->weights[own[k]] += e->coefficients[k] * other->minors[others[k]];
+            continue;
+        }
+        const double complex minor = CZ(other->minors)[others[k]];
+        double complex *weight = &Z(t->weights)[own[k]];
+        *weight += e->imaginary ? CMPLX(e->coefficients[k], e->imaginary[k]) * minor
+                                : e->coefficients[k] * minor;
     }
     t->seen = other->version;
 }

@@ -141,7 +141,9 @@ template <class T> PLUGMC_FN void find_weights(const sum_walker<T> &s, const T *
     {
         T sum = of(0, 0, T());
         for (int32_t k = t->begin[u]; k < t->begin[u + 1]; k++)
-            sum = sum + of(t->coefficients[t->term[k]], 0, T()) * others[t->partner[k]];
+            sum = sum + of(t->coefficients[t->term[k]],
+                           t->imaginary ? t->imaginary[t->term[k]] : 0.0, T()) *
+                            others[t->partner[k]];
         s.weights[u] = sum;
     }
     __syncthreads();

@@ -21,6 +21,7 @@ typedef struct sum_task {
      * other spin's determinants [terms]. */
     const int32_t *begin, *term, *partner;
     const double *coefficients; /* [terms] c_k in the order of the expansion */
+    const double *imaginary;    /* [terms] imaginary parts; or NULL */
 
     int32_t *chosen, *order;         /* [walkers], [walkers][2][n + m] */
     int32_t *degree, *sign, *places; /* [walkers][determinants], .. [2][stride] */

@@ -26,6 +26,7 @@ static const char help[] =
     "  --loops N               largest number of loops, 12; fewer if no step improves the cost\n"
     "  --samples N             samples in a loop, 10000; a quarter of them in the first and half in the\n"
     "                          second loop; four times as many for the result\n"
+    "  --only NAMES            only the parameters of these potentials, with commas between them\n"
     "  --method M              linear (the default) or reconfiguration\n"
     "  --variance-weight W     weight of the variance in the cost, 0.05\n"
     "  --least-effective F     rejects a step if the effective fraction of reweighted samples is below\n"
@@ -51,6 +52,7 @@ typedef struct arguments {
     const char *sets[MOST_SETS];
     int set_count;
     bool resume;
+    const char *only; /* potentials; NULL: all */
     choices choices;
 } arguments;
 
@@ -118,10 +120,10 @@ static int parse(int argc, char **argv, arguments *a)
             i += taken - 1;
         } else if (!strcmp(word, "--resume")) {
             a->resume = true;
-        } else if (!strcmp(word, "--set") || !strcmp(word, "--output")) {
+        } else if (!strcmp(word, "--set") || !strcmp(word, "--output") || !strcmp(word, "--only")) {
             if (!argv[i + 1]) return usage_error("a value must follow", word);
-            if (!strcmp(word, "--output"))
-                a->output = argv[++i];
+            if (word[2] == 'o')
+                *(word[3] == 'n' ? &a->only : &a->output) = argv[++i];
             else if (a->set_count == MOST_SETS)
                 return usage_error("too many", word);
             else
@@ -508,14 +510,14 @@ static void say_spent(const optimisation *o)
                 t->sweeps, t->energies, t->derivatives, t->again);
 }
 
-static int optimise(optimisation *o, bool resume)
+static int optimise(optimisation *o, const char *only, bool resume)
 {
     session *session = o->session;
     const double limit = session->engine.config.run.time_limit, begin = stop_clock();
     int code = check_movers(session);
     if (!code) code = check_output(o);
     if (!code) code = take_locks(o);
-    if (!code) code = variational_find(&session->engine, &o->f);
+    if (!code) code = variational_find(&session->engine, only, &o->f);
     if (!code) code = ask_for_energies(session);
     if (code) return code;
     warn_of_few_samples(o);
@@ -559,7 +561,7 @@ static int begin(session *session, const arguments *a)
     checked(made < 0 ? NULL : o.output);
     checked(asprintf(&o.table, "%s.loops", o.output) < 0 ? NULL : o.table);
     int code = open_run(session, a);
-    if (!code) code = optimise(&o, a->resume);
+    if (!code) code = optimise(&o, a->only, a->resume);
     for (int k = 0; k < 2; k++) output_lock_release(&o.locks[k]);
     loops_free(&o.history);
     variational_free(&o.f);

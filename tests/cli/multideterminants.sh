@@ -195,6 +195,10 @@ lists()
 	write("texts.h5", Coeff="abc")
 	write("none.h5", NbDet=0)
 	write("words.h5", Nbits=100)
+	write("reals.h5", NbDet=5.0)
+	write("phase.h5", Coeff=numpy.array([0.6 * t[2] for t in terms]), Coeff_imag=numpy.array([0.8 * t[2] for t in terms]))
+	write("half.h5", NbDet=4.5)
+	write("unsigned.h5", nstate=64, CI_0=numpy.array([[3], [1 << 63 | 1], [5], [3], [9]], dtype=numpy.uint64))
 	def string(bits): return "".join(str(bits >> i & 1) for i in range(5))
 	with open("be.xml", "w") as f:
 	    f.write('<?xml version="1.0"?>\n<wavefunction>\n<determinantset>\n<multideterminant optimize="yes">\n')
@@ -202,6 +206,14 @@ lists()
 	    for k, t in enumerate(terms):
 	        f.write('<ci id="CIcoeff_%d" coeff="%r" alpha="%s" beta="%s"/>\n' % (k, t[2], string(t[0]), string(t[1])))
 	    f.write('</detlist>\n</multideterminant>\n</determinantset>\n</wavefunction>\n')
+	with open("functions.xml", "w") as f:
+	    f.write('<detlist size="3" type="CSF" nca="0" ncb="0" nea="2" neb="2" nstates="5" cutoff="1e-8">\n')
+	    for coefficient, members in ((-0.19, terms[:3]), (4.0, terms[3:4]), (1e-12, terms[4:])):
+	        f.write('<csf coeff="%r" occ="22000">\n' % coefficient)
+	        for t in members:
+	            f.write('<det coeff="%r" alpha="%s" beta="%s"/>\n' % (t[2] / coefficient, string(t[0]), string(t[1])))
+	        f.write('</csf>\n')
+	    f.write('</detlist>\n')
 	END
     head -c 3000 be.h5 >cut.h5
 }
@@ -222,7 +234,7 @@ test_lists_of_qmcpack_are_read()
     beryllium quasi_simultaneous "step = 0.4"
     must run sim.ini --set run.output=words.h5
     local file
-    for file in be.h5 old.h5 be.xml; do
+    for file in be.h5 old.h5 reals.h5 phase.h5 be.xml functions.xml; do
         rm -f sim.h5
         from $file "cutoff = 1e-6"
         must run sim.ini
@@ -262,14 +274,26 @@ test_damaged_lists_are_refused()
     bad bits.h5 "bits.h5: /MultiDet/CI_0: term 4 does not occupy 2 of 5 orbitals"
     bad many.h5 "many.h5: /MultiDet/CI_0: term 2 does not occupy 2 of 5 orbitals"
     bad twice.h5 "twice.h5: terms"
-    bad complex.h5 "complex.h5: /MultiDet/Coeff_imag: complex coefficients are not supported"
+    bad complex.h5 "complex.h5 has complex coefficients, but the orbitals of potential 'slater_orbitals' are real"
+    sed 's/coeff="-0.38"/& coeff_imag="0.1"/' be.xml >complex.xml
+    bad complex.xml "complex.xml has complex coefficients, but the orbitals of potential 'slater_orbitals' are real"
     bad nan.h5 "nan.h5: /MultiDet/Coeff: a coefficient is no number"
     bad texts.h5 "texts.h5: /MultiDet/Coeff: it does not hold reals"
     bad none.h5 "none.h5: /MultiDet/NbDet: it is 0, where 1 to 1000000 should be"
     bad words.h5 "words.h5: /MultiDet/Nbits: it is 100, where 1 to 64 should be"
     bad cut.h5 "cut.h5: it cannot be opened as an HDF5 file"
+    bad half.h5 "half.h5: /MultiDet/NbDet: it is 4.5, which is not whole"
+    bad unsigned.h5 "a term occupies orbital 64 of species 'up'"
     sed 's/type="DETS"/type="CSF"/' be.xml >csf.xml
-    bad csf.xml "file 'csf.xml', line 5: <detlist> is of type 'CSF', but only determinants (DETS) are supported"
+    bad csf.xml "file 'csf.xml', line 5: <detlist> has no terms"
+    sed 's/type="CSF"/type="PAIRS"/' functions.xml >pairs.xml
+    bad pairs.xml "file 'pairs.xml', line 1: <detlist> is of type 'PAIRS', but determinants (DETS) and configuration"
+    sed 's/type="CSF"/type="DETS"/' functions.xml >dets.xml
+    bad dets.xml "file 'dets.xml', line 2: <csf> stands in a list that is not of type CSF"
+    sed 's/size="3"/size="5"/' functions.xml >counted.xml
+    bad counted.xml "file 'counted.xml', line 1: <detlist> has size = 5, but there are 3 functions"
+    sed '2s/coeff="-0.19"/coeff=""/' functions.xml >nothing.xml
+    bad nothing.xml "file 'nothing.xml', line 2: <csf> has coeff = '', where a number should be"
     sed 's/type="DETS"/& href="be.h5"/' be.xml >href.xml
     bad href.xml "file 'href.xml', line 5: <detlist> has its terms in the file 'be.h5': name that file instead"
     sed 's/alpha="10100"/alpha="1010"/' be.xml >short.xml

@@ -263,6 +263,23 @@ test_coefficients_of_a_file_are_optimised()
     return 0
 }
 
+# The others stay as they are, and are not in the table.
+test_parameters_of_one_potential_are_optimised()
+{
+    gas
+    sed -i 's/^\[mover .*/[potential polynomial_jastrow]\nu_like = 0 0.1 0\nu_unlike = 0 0.1 0\n&/' gas.ini
+    must optimise gas.ini --samples 1000 --loops 1 --only jastrow
+    grep -Eq '^u_like *= *0 0.1 0' gas.optimised.ini || fail "u_like has changed"
+    grep -Eq '^like *= *0 0 0 0 0' gas.optimised.ini && fail "like has not changed"
+    grep -q 'u_like' gas.optimised.ini.loops && fail "u_like is in the table"
+    must optimise gas.ini --samples 1000 --loops 1 --only polynomial_jastrow,jastrow
+    grep -q 'u_like' gas.optimised.ini.loops || fail "u_like is not in the table"
+    plugmc optimise gas.ini --only jastrow,plane_waves
+    expect_exit 3
+    grep -q "gas.ini: --only jastrow,plane_waves: no sampled potential 'plane_waves' has variational parameters" "$err" ||
+        fail "no such sentence"
+}
+
 test_nothing_to_optimise()
 {
     gas

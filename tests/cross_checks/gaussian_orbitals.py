@@ -198,6 +198,53 @@ def derive(path, out, expansion=None, writer=None, normalized=False):
                         p['contraction'][...] *= radial_norm(int(basis[f'basisGroup{g}/l'][0]), p['exponent'][0])
 
 
+def markup(path, folder):
+    """The same orbitals as an input of QMCPACK, whose particles and wave function are in files that it includes."""
+    def text(x):
+        return x[()][0].decode()
+
+    def attributes(**names):
+        return ''.join(f' {k}="{v}"' for k, v in names.items())
+
+    with h5py.File(path) as f:
+        c = f['Super_Twist/eigenset_0'][()]
+        species = [f'atoms/species_{i}' for i in range(f['atoms/number_of_species'][0])]
+        names = [text(f[s + '/name']) for s in species]
+        ids = f['atoms/species_ids'][()]
+        with open(f'{folder}/particles.xml', 'w') as out:
+            out.write(f'<qmcsystem>\n<particleset name="ion0" size="{len(ids)}">\n')
+            for s, name in zip(species, names):
+                out.write(f'<group name="{name}"><parameter name="charge">{f[s + "/charge"][0]}</parameter></group>\n')
+            out.write('<attrib name="position" datatype="posArray">\n')
+            for r in f['atoms/positions'][()]:
+                out.write(' '.join(f'{x:.17g}' for x in r) + '\n')
+            out.write('</attrib>\n<attrib name="ionid" datatype="stringArray">' + ' '.join(names[i] for i in ids))
+            out.write('</attrib>\n</particleset>\n</qmcsystem>\n')
+        with open(f'{folder}/wave.xml', 'w') as out:
+            out.write('<wavefunction name="psi0">\n<sposet_collection type="MolecularOrbital" source="ion0"><basisset>\n')
+            for i in range(f['basisset/NbElements'][0]):
+                basis = f[f'basisset/atomicBasisSet{i}']
+                keys = ('elementType', 'angular', 'expandYlm', 'normalized')
+                out.write('<atomicBasisSet' + attributes(**{k: text(basis[k]) for k in keys}) + '>\n')
+                for g in range(basis['NbBasisGroups'][0]):
+                    group = basis[f'basisGroup{g}']
+                    out.write(f'<basisGroup l="{group["l"][0]}" type="{text(group["type"])}">\n')
+                    for k in range(group['NbRadFunc'][0]):
+                        p = group[f'radfunctions/DataRad{k}']
+                        out.write(f'<radfunc exponent="{p["exponent"][0]:.17g}" contraction="{p["contraction"][0]:.17g}"/>\n')
+                    out.write('</basisGroup>\n')
+                out.write('</atomicBasisSet>\n')
+            out.write(f'</basisset>\n<sposet name="both"><coefficient size="{len(c)}">\n')
+            out.write('\n'.join(' '.join(f'{x:.17g}' for x in row) for row in c))
+            out.write('</coefficient></sposet></sposet_collection>\n<determinantset><slaterdeterminant>'
+                      '<determinant sposet="both"/><determinant sposet="both"/></slaterdeterminant></determinantset>\n'
+                      '</wavefunction>\n')
+    with open(f'{folder}/input.xml', 'w') as out:
+        out.write('<?xml version="1.0"?>\n<simulation>\n<include href="particles.xml"/>\n<include href="wave.xml"/>\n'
+                  '</simulation>\n')
+    return f'{folder}/input.xml'
+
+
 program, folder = sys.argv[1:3]
 cases = [('shells.h5', 64, 60), ('shells.trexio.h5', 64, 60), ('cartesian.h5', 98, 60),
          ('cartesian.trexio.h5', 98, 60), ('water.h5', 43, 60),
@@ -226,5 +273,7 @@ for name, orbitals, convention in [('shells.h5', 64, dict(expansion='natural')),
     path = f'{scratch}/{name}'
     derive(f'{folder}/{name}', path, **convention)
     failed |= not check(f'{name} {convention}', path, f'{folder}/{name}', orbitals, 30)
+    if 'natural' not in convention.values():
+        failed |= not check(f'{name} {convention}, XML', markup(path, scratch), f'{folder}/{name}', orbitals, 30)
 shutil.rmtree(scratch)
 sys.exit(failed)

@@ -15,7 +15,7 @@ enum { UP = 5, DOWN = 4, ORBITALS = 12, PITCH = 16, NUMBERS = 2 * PITCH, TERMS =
 typedef struct subject {
     expansion e;
     int is_complex;
-    double coefficients[TERMS];
+    double coefficients[TERMS], imaginary[TERMS];
     int32_t of[2][TERMS], column[2][ORBITALS], occupied[2][TERMS][MOST];
     double values[2][MOST * NUMBERS]; /* orbitals at the electrons */
     slater spin[2], copy[2];
@@ -83,6 +83,8 @@ static void begin(subject *s, int is_complex, int64_t block, uint64_t *state)
     for (int k = 0; k < TERMS; k++) s->coefficients[k] = k ? uniform(state) : 1;
     s->e.terms = TERMS;
     s->e.coefficients = s->coefficients;
+    for (int k = 1; k < TERMS && is_complex; k++) s->imaginary[k] = uniform(state);
+    s->e.imaginary = is_complex ? s->imaginary : NULL;
     for (int k = 0; k < 2; k++) {
         s->memory[k] = aligned_alloc(64, spin_tables_bytes(&s->e, PITCH, is_complex, block));
         spin_tables_prepare(k ? s->copy : s->spin, s->memory[k], &s->e, PITCH, is_complex, block);
@@ -140,7 +142,8 @@ static double complex psi(const subject *s, int spin, int e, const double *inste
 {
     double complex sum = 0;
     for (int k = 0; k < TERMS; k++)
-        sum += s->coefficients[k] * determinant(s, 0, s->of[0][k], spin == 0 ? e : -1, instead) *
+        sum += (s->coefficients[k] + I * s->imaginary[k]) *
+               determinant(s, 0, s->of[0][k], spin == 0 ? e : -1, instead) *
                determinant(s, 1, s->of[1][k], spin == 1 ? e : -1, instead);
     return sum;
 }
@@ -210,7 +213,7 @@ static void ratios_are_those_of_dense_determinants(void **state)
             is_psi(&s, s.spin);
             for (int k = 0; k < 60; k++) accepted += sweep(&s, block, &random);
             is_psi(&s, s.spin);
-            assert_in_range(accepted, 200, 520);
+            assert_in_range(accepted, 200, 540);
             exchanges += s.spin[0].sum->exchanges + s.spin[1].sum->exchanges;
             end(&s);
         }

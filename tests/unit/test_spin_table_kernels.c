@@ -158,7 +158,7 @@ static int remove_kernels(void **state)
 typedef struct subject {
     expansion e;
     int is_complex;
-    double coefficients[TERMS];
+    double coefficients[TERMS], imaginary[TERMS];
     int32_t of[2][TERMS], column[ORBITALS], occupied[2][TERMS][UP];
     double values[2][UP * NUMBERS];
     slater spin[2];
@@ -222,6 +222,7 @@ static void make_task(subject *s, int spin)
                                .term = s->term[spin],
                                .partner = partner,
                                .coefficients = s->coefficients,
+                               .imaginary = s->e.imaginary,
                                .chosen = calloc(WALKERS, 4),
                                .order = calloc(WALKERS * 2 * ORBITALS, 4),
                                .degree = calloc(WALKERS * det, 4),
@@ -242,7 +243,10 @@ static void begin(subject *s, int is_complex, uint64_t *state)
     *s = (subject){.is_complex = is_complex};
     for (int o = 0; o < ORBITALS; o++) s->column[o] = o + (o > 6); /* one that does not occur */
     for (int k = 0; k < TERMS; k++) s->coefficients[k] = k ? uniform(state) : 1;
-    s->e = (expansion){.terms = TERMS, .coefficients = s->coefficients};
+    for (int k = 1; k < TERMS && is_complex; k++) s->imaginary[k] = uniform(state);
+    s->e = (expansion){.terms = TERMS,
+                       .coefficients = s->coefficients,
+                       .imaginary = is_complex ? s->imaginary : NULL};
     for (int spin = 0; spin < 2; spin++) {
         for (int u = 0; u < TERMS; u++) {
             occupy(s->occupied[spin][u], u, state);

@@ -23,12 +23,14 @@ static void say_basis(const gaussian_orbitals *g, char *out, size_t bytes)
 static void say_spin(const gaussian_orbitals *g, int s, char *out, size_t bytes)
 {
     const molecule_spin *spin = &g->source.spin[s];
-    const int32_t n = g->wanted[s];
-    char energies[80] = "";
+    const int32_t n = g->electrons[s];
+    char energies[80] = "", beyond[40] = "";
     if (spin->energy && n)
         snprintf(energies, sizeof energies, ", energies %.6g to %.6g Hartree",
                  spin->energy[g->occupied[s][0]], spin->energy[g->occupied[s][n - 1]]);
-    snprintf(out, bytes, "spin %s: %d of %d orbitals occupied%s", s ? "down" : "up", n,
+    if (g->keys.beyond)
+        snprintf(beyond, sizeof beyond, " and %lld more", (long long)g->keys.beyond);
+    snprintf(out, bytes, "spin %s: %d%s of %d orbitals occupied%s", s ? "down" : "up", n, beyond,
              spin->orbitals, energies);
 }
 

@@ -125,20 +125,49 @@ static int check_sphere(const gaussian_orbitals *g)
 
 static int check_charge(const gaussian_orbitals *g)
 {
-    double charge = -(double)(g->wanted[0] + g->wanted[1]);
+    double charge = -(double)(g->electrons[0] + g->electrons[1]);
     for (int32_t i = 0; i < g->source.nuclei; i++) charge += g->source.charge[i];
     if (!g->source.periodic || fabs(charge) < 1e-6) return PLUGMC_OK;
     return g->host->fail(g->host->context, PLUGMC_ERROR_INPUT,
                          "%s: the cell has charge %g, with %d electrons; a periodic box has to be "
                          "neutral",
-                         g->keys.file, charge, g->wanted[0] + g->wanted[1]);
+                         g->keys.file, charge, g->electrons[0] + g->electrons[1]);
+}
+
+/* The charges of `valence`, a number for each element in the order in which the file has them first. */
+static int set_valence(gaussian_orbitals *g)
+{
+    molecule *m = &g->source;
+    const plugmc_host *host = g->host;
+    int32_t elements = 0;
+    for (int32_t i = 0; i < m->nuclei && g->keys.valence.count; i++) {
+        int32_t first = 0;
+        while (m->atomic_number[first] != m->atomic_number[i]) first++;
+        if (first < i) {
+            m->charge[i] = m->charge[first];
+            continue;
+        }
+        if (elements < g->keys.valence.count)
+            m->charge[i] = (double)g->keys.valence.values[elements];
+        elements++;
+        if (!(m->charge[i] > 0 && m->charge[i] <= m->atomic_number[i]))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "valence: %g is no charge of a nucleus of atomic number %d",
+                              m->charge[i], m->atomic_number[i]);
+    }
+    if (elements == g->keys.valence.count) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "valence has %d numbers, but %s has %d elements", g->keys.valence.count,
+                      g->keys.file, elements);
 }
 
 static int configure(void *instance, const plugmc_host *host)
 {
     gaussian_orbitals *g = instance;
     g->host = host;
-    int code = molecule_read(&g->source, host, g->keys.file, false);
+    int code = molecule_read(&g->source, host, g->keys.file,
+                             g->keys.beyond ? ORDER_OF_LISTS : ORDER_OF_ENERGY);
+    if (!code) code = set_valence(g);
     if (!code) code = check_box(g);
     if (!code) code = check_sphere(g);
     if (!code) code = gaussian_occupy(g);
@@ -173,7 +202,8 @@ static int prepare(void *instance, const plugmc_host *host)
 
 static const plugmc_parameter table[] = {
     {"file", PLUGMC_TYPE_FILE, 0, offsetof(gaussian_orbitals, keys.file), NULL, 0, 0, "", NULL,
-     "orbitals as QMCPACK's converters (convert4qmc, PyscfToQmcpack.py) or TREXIO write them, HDF5",
+     "orbitals as QMCPACK's converters (convert4qmc, PyscfToQmcpack.py) or TREXIO write them, HDF5; or "
+     "an input of QMCPACK that has basis and coefficients itself, XML",
      1},
     {"occupied_up", PLUGMC_TYPE_TEXT, 0, offsetof(gaussian_orbitals, keys.occupied[0]), "", 0, 0,
      "", NULL,
@@ -182,6 +212,17 @@ static const plugmc_parameter table[] = {
      0},
     {"occupied_down", PLUGMC_TYPE_TEXT, 0, offsetof(gaussian_orbitals, keys.occupied[1]), "", 0, 0,
      "", NULL, "likewise, spin down", 0},
+    {"virtual", PLUGMC_TYPE_INTEGER, 0, offsetof(gaussian_orbitals, keys.beyond), "0", 0, 4096, "",
+     NULL,
+     "number of orbitals beyond those that are occupied, the next ones of the file, for expansions "
+     "in determinants; occupied_up and occupied_down then list these, too, and where QMCPACK's file "
+     "has an order of its own for lists of determinants it is that one",
+     0},
+    {"valence", PLUGMC_TYPE_LIST, 0, offsetof(gaussian_orbitals, keys.valence), "", 0, 118, "e",
+     NULL,
+     "charges of the nuclei that electrons see, one for each element in the order of the file; "
+     "they replace those of the file, as pseudopotentials need where the file has bare nuclei",
+     0},
     {"cusp", PLUGMC_TYPE_CHOICE, 0, offsetof(gaussian_orbitals, keys.cusp), "auto", 0, 0, "",
      "auto|yes|no",
      "replace s functions near bare nuclei such that orbitals have the cusp of the nucleus; auto: "

@@ -13,6 +13,8 @@ enum { LARGEST_EXPONENT = 300 };
 typedef struct gaussian_keys {
     const char *file;
     const char *occupied[2];
+    int64_t beyond; /* orbitals of each spin that are not occupied */
+    plugmc_list valence;
     real tolerance;
     int32_t cusp;
 } gaussian_keys;
@@ -28,8 +30,8 @@ typedef struct gaussian_orbitals {
     gaussian_keys keys;
     const plugmc_host *host;
     molecule source;
-    int32_t wanted[2];    /* electrons of each spin */
-    int32_t *occupied[2]; /* [wanted] orbitals of the file, from 0 */
+    int32_t electrons[2], wanted[2]; /* of each spin: electrons, orbitals */
+    int32_t *occupied[2]; /* [wanted] orbitals of the file, from 0: first those that are occupied */
     int32_t rows;         /* of coefficients */
     gaussian_tables tables;
     gaussian_spin spin[2];

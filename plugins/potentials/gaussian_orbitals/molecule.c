@@ -58,27 +58,35 @@ int molecule_count_functions(molecule *m)
     return m->function_of && m->factor_of ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
 }
 
-int molecule_coefficients(molecule *m, const char *path, int32_t orbitals, const int32_t *order,
-                          double **out)
+int molecule_arrange(molecule *m, const char *what, const double *raw, int32_t orbitals,
+                     const int32_t *order, double **out)
 {
-    const size_t n = (size_t)m->functions, count = (size_t)orbitals * n;
-    if (count > MOST_COEFFICIENTS)
-        return hdf5_damaged(&m->file, "%s: %d orbitals of %d functions are too many", path,
-                            orbitals, m->functions);
-    *out = molecule_take(m, count, sizeof **out);
+    const size_t n = (size_t)m->functions;
+    *out = molecule_take(m, (size_t)orbitals * n, sizeof **out);
     if (!*out) return PLUGMC_ERROR_MEMORY;
-    double *raw = malloc((count + 1) * sizeof *raw);
-    int code = raw ? PLUGMC_OK : molecule_no_memory(m, count * sizeof *raw);
-    if (!code) code = hdf5_reals(&m->file, path, (int64_t)count, raw);
-    for (int32_t o = 0; o < orbitals && !code; o++)
-        for (size_t i = 0; i < n && !code; i++) {
+    for (int32_t o = 0; o < orbitals; o++)
+        for (size_t i = 0; i < n; i++) {
             const double c = raw[(size_t)(order ? order[o] : o) * n + i];
             (*out)[(size_t)o * n + (size_t)m->function_of[i]] = c * m->factor_of[i];
             if (!(fabs(c) <= 1e6))
-                code =
-                    hdf5_damaged(&m->file, "%s: function %zu of orbital %d has the coefficient %g",
-                                 path, i + 1, (order ? order[o] : o) + 1, c);
+                return hdf5_damaged(&m->file,
+                                    "%s: function %zu of orbital %d has the coefficient %g", what,
+                                    i + 1, (order ? order[o] : o) + 1, c);
         }
+    return PLUGMC_OK;
+}
+
+int molecule_coefficients(molecule *m, const char *path, int32_t orbitals, const int32_t *order,
+                          double **out)
+{
+    const size_t count = (size_t)orbitals * (size_t)m->functions;
+    if (count > MOST_COEFFICIENTS)
+        return hdf5_damaged(&m->file, "%s: %d orbitals of %d functions are too many", path,
+                            orbitals, m->functions);
+    double *raw = malloc((count + 1) * sizeof *raw);
+    int code = raw ? PLUGMC_OK : molecule_no_memory(m, count * sizeof *raw);
+    if (!code) code = hdf5_reals(&m->file, path, (int64_t)count, raw);
+    if (!code) code = molecule_arrange(m, path, raw, orbitals, order, out);
     free(raw);
     return code;
 }
@@ -169,8 +177,15 @@ static int check_orbitals(const molecule *m)
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
+static bool is_markup(const unsigned char head[8])
+{
+    int at = memcmp(head, "\xef\xbb\xbf", 3) ? 0 : 3;
+    while (at < 8 && head[at] && strchr(" \t\r\n", head[at])) at++;
+    return at < 8 && head[at] == '<';
+}
+
 /* Waits for no pipe and reads no device. */
-static int check_kind(const molecule *m)
+static int check_kind(const molecule *m, bool *markup)
 {
     static const unsigned char signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     unsigned char head[8] = {0};
@@ -185,11 +200,20 @@ static int check_kind(const molecule *m)
     else if (!S_ISREG(info.st_mode))
         code = hdf5_damaged(&m->file, "this is not a regular file");
     else if (read(fd, head, sizeof head) != (ssize_t)sizeof head ||
-             memcmp(head, signature, sizeof head))
+             (memcmp(head, signature, sizeof head) && !is_markup(head)))
         code = hdf5_damaged(&m->file, "this is no HDF5 file, as QMCPACK's converters and TREXIO "
-                                      "write them");
+                                      "write them, and no XML");
     if (fd >= 0) close(fd);
+    *markup = !code && is_markup(head);
     return code;
+}
+
+static int check_molecule(const molecule *m)
+{
+    int code = check_nuclei(m);
+    if (!code) code = check_shells(m);
+    if (!code) code = check_lattice(m);
+    return code ? code : check_orbitals(m);
 }
 
 static int read_whole(molecule *m)
@@ -205,20 +229,23 @@ static int read_whole(molecule *m)
     else
         code = hdf5_damaged(&m->file, "it has neither /basisset, as QMCPACK's files of Gaussian "
                                       "orbitals, nor /ao, as TREXIO's");
-    if (!code) code = check_nuclei(m);
-    if (!code) code = check_shells(m);
-    if (!code) code = check_lattice(m);
-    if (!code) code = check_orbitals(m);
+    if (!code) code = check_molecule(m);
     if (m->file.id >= 0) H5Fclose(m->file.id);
     m->file.id = -1;
     return code;
 }
 
-int molecule_read(molecule *m, const plugmc_host *host, const char *path, bool in_child)
+int molecule_read(molecule *m, const plugmc_host *host, const char *path, int32_t order)
 {
-    *m = (molecule){.file = {.host = host, .path = path, .id = -1}, .electrons = {-1, -1}};
-    int code = check_kind(m);
-    if (!code && !in_child) code = host->rehearse(host->context, path);
+    *m = (molecule){
+        .file = {.host = host, .path = path, .id = -1}, .electrons = {-1, -1}, .order = order};
+    bool markup;
+    int code = check_kind(m, &markup);
+    if (!code && markup) {
+        code = read_markup(m);
+        return code ? code : check_molecule(m);
+    }
+    if (!code && order != ORDER_BOTH) code = host->rehearse(host->context, path);
     if (code) return code;
     const hdf5_silence quiet = hdf5_silence_begin();
     code = read_whole(m);
@@ -229,5 +256,5 @@ int molecule_read(molecule *m, const plugmc_host *host, const char *path, bool i
 int molecule_rehearse(const plugmc_host *host, const char *path)
 {
     molecule m;
-    return molecule_read(&m, host, path, true);
+    return molecule_read(&m, host, path, ORDER_BOTH);
 }

@@ -39,6 +39,9 @@ typedef struct molecule_spin {
     double *energy;           /* [orbitals] Hartree; or NULL */
 } molecule_spin;
 
+/* Of the orbitals of a file that has them in both. */
+enum { ORDER_OF_ENERGY, ORDER_OF_LISTS, ORDER_BOTH /* is looked at */ };
+
 typedef struct molecule {
     hdf5_file file;
     const char *format;
@@ -56,14 +59,15 @@ typedef struct molecule {
     bool unrestricted; /* both spins have orbitals of their own; otherwise spin[1] is spin[0] */
     molecule_spin spin[2];
     int32_t electrons[2]; /* of each spin; -1: the file does not say */
+    int32_t order;
     /* For readers: where function i of the file is, and the factor of its coefficients. */
     int32_t *function_of;
     double *factor_of;
 } molecule;
 
-/* Reads a file of any format. The file is closed in any case. `in_child`: the caller is the child process that goes
+/* Reads a file of any format. The file is closed in any case. With ORDER_BOTH the caller is the child process that goes
  * first; otherwise it is started. Memory is that of the host. */
-int molecule_read(molecule *, const plugmc_host *, const char *path, bool in_child);
+int molecule_read(molecule *, const plugmc_host *, const char *path, int32_t order);
 /* plugmc_plugin.rehearse. */
 int molecule_rehearse(const plugmc_host *, const char *path);
 
@@ -71,6 +75,8 @@ int molecule_rehearse(const plugmc_host *, const char *path);
 
 int read_qmcpack(molecule *);
 int read_trexio(molecule *);
+/* An input of QMCPACK, XML. */
+int read_markup(molecule *);
 
 /* Zeroed memory of the host; NULL is reported. */
 void *molecule_take(const molecule *, size_t count, size_t size);
@@ -90,6 +96,10 @@ double racah_factor(int32_t l, int32_t m);
 double radial_norm(int32_t l, double exponent);
 /* Shells and primitives are known: functions are counted, and lists for them taken. */
 int molecule_count_functions(molecule *);
+/* Coefficients [orbitals][functions] as a file has them are put in order; `what` names them in messages. Rows of `order`;
+ * NULL: as they come. */
+int molecule_arrange(molecule *, const char *what, const double *raw, int32_t orbitals,
+                     const int32_t *order, double **out);
 /* A matrix of coefficients in the file, [orbitals][functions], is put in order. Rows of `order`; NULL: as they come. */
 int molecule_coefficients(molecule *, const char *path, int32_t orbitals, const int32_t *order,
                           double **out);

@@ -11,33 +11,15 @@
  *
  * PyscfToQmcpack.py writes coefficients of PySCF's cartesian functions as they are. These have no norm of their own: from
  * l = 2 on they are x^a y^b z^c times the radial function with a norm, which is taken here if the file is by PySCF. */
-#include "molecule.h"
+#include "qmcpack_basis.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 32 };
-
-/* Of the atoms of one element. */
-typedef struct element {
-    char name[NAME];
-    int32_t atomic_number;
-    double charge;
-    int32_t first, shells; /* in `list` below; shells 0: not yet read */
-    int32_t cartesian, has_norm;
-    char expansion[NAME];
-} element;
-
-typedef struct element_shells {
-    int32_t count, room, primitives, primitive_room;
-    gaussian_shell *shell;
-    double (*primitive)[2];
-} element_shells;
-
 /* ---- Atoms ---------------------------------------------------------------------------------- */
 
-static int read_element(const molecule *m, int32_t i, element *e)
+static int read_element(const molecule *m, int32_t i, basis_element *e)
 {
     const hdf5_file *f = &m->file;
     char path[LONGEST_HDF5_PATH];
@@ -49,7 +31,7 @@ static int read_element(const molecule *m, int32_t i, element *e)
     return code ? code : hdf5_number(f, path, &e->charge);
 }
 
-static int read_atoms(molecule *m, element **elements, int32_t *count, int32_t **element_of)
+static int read_atoms(molecule *m, basis_element **elements, int32_t *count, int32_t **element_of)
 {
     const hdf5_file *f = &m->file;
     int code = hdf5_count(f, "/atoms/number_of_atoms", 1, MOST_NUCLEI, &m->nuclei);
@@ -79,36 +61,14 @@ static int read_atoms(molecule *m, element **elements, int32_t *count, int32_t *
 
 /* ---- Shells --------------------------------------------------------------------------------- */
 
-static int grow(const molecule *m, element_shells *list)
-{
-    const int shells = list->count == list->room,
-              primitives = list->primitives == list->primitive_room;
-    if (list->count >= MOST_SHELLS || list->primitives >= MOST_PRIMITIVES)
-        return hdf5_damaged(&m->file, "/basisset: there are too many shells");
-    if (shells) {
-        gaussian_shell *more =
-            realloc(list->shell, (size_t)(list->room = 2 * list->room + 64) * sizeof *more);
-        if (more) list->shell = more;
-        if (!more) return molecule_no_memory(m, (size_t)list->room * sizeof *more);
-    }
-    if (primitives) {
-        double(*more)[2] =
-            realloc(list->primitive,
-                    (size_t)(list->primitive_room = 2 * list->primitive_room + 256) * sizeof *more);
-        if (more) list->primitive = more;
-        if (!more) return molecule_no_memory(m, (size_t)list->primitive_room * sizeof *more);
-    }
-    return PLUGMC_OK;
-}
-
 /* Shell number s of the basis number i. */
-static int read_shell(const molecule *m, const element *e, int32_t i, int32_t s,
-                      element_shells *list)
+static int read_shell(const molecule *m, const basis_element *e, int32_t i, int32_t s,
+                      basis_shells *list)
 {
     const hdf5_file *f = &m->file;
-    char group[72], path[LONGEST_HDF5_PATH], type[NAME];
+    char group[72], path[LONGEST_HDF5_PATH], type[BASIS_NAME];
     int32_t l = 0, primitives = 0;
-    int code = grow(m, list);
+    int code = basis_grow(m, list);
     if (code) return code;
     gaussian_shell *shell = &list->shell[list->count];
     snprintf(group, sizeof group, "/basisset/atomicBasisSet%d/basisGroup%d", i, s);
@@ -122,7 +82,7 @@ static int read_shell(const molecule *m, const element *e, int32_t i, int32_t s,
     if (!code) code = hdf5_count(f, path, 1, 1000, &primitives);
     *shell = (gaussian_shell){0, l, e->cartesian, list->primitives, primitives, 0};
     for (int32_t k = 0; k < primitives && !code; k++) {
-        code = grow(m, list);
+        code = basis_grow(m, list);
         if (code) return code;
         double *p = list->primitive[list->primitives++];
         snprintf(path, sizeof path, "%s/radfunctions/DataRad%d/exponent", group, k);
@@ -135,28 +95,13 @@ static int read_shell(const molecule *m, const element *e, int32_t i, int32_t s,
     return code;
 }
 
-static int check_expansion(const molecule *m, const char *group, const char *angular, element *e)
-{
-    static const char *const spherical[] = {"pyscf", "gaussian", "natural", "Gaussian"};
-    if (!strcmp(e->expansion, "Dirac") || hdf5_exists(&m->file, "/Super_Twist/spinor_0"))
-        return hdf5_damaged(&m->file,
-                            "%s: its orbitals are spinors of a relativistic calculation, "
-                            "which are not supported",
-                            group);
-    e->cartesian = !strcmp(angular, "cartesian") || !strcmp(e->expansion, "Gamess");
-    if (e->cartesian) return PLUGMC_OK;
-    for (int i = 0; i < PLUGMC_COUNT(spherical) && !strcmp(angular, "spherical"); i++)
-        if (!strcmp(e->expansion, spherical[i])) return PLUGMC_OK;
-    return hdf5_damaged(&m->file, "%s: angular = %.20s with expandYlm = %.20s is not known", group,
-                        angular, e->expansion);
-}
-
 /* The shells of group number i, for the element that it names. */
-static int read_basis(const molecule *m, int32_t i, element *elements, int32_t count,
-                      element_shells *list)
+static int read_basis(const molecule *m, int32_t i, basis_element *elements, int32_t count,
+                      basis_shells *list)
 {
     const hdf5_file *f = &m->file;
-    char group[64], path[LONGEST_HDF5_PATH], name[NAME], angular[NAME] = "", norm[NAME] = "";
+    char group[64], path[LONGEST_HDF5_PATH], name[BASIS_NAME], angular[BASIS_NAME] = "",
+                                                               norm[BASIS_NAME] = "";
     int32_t shells = 0, which = 0;
     snprintf(group, sizeof group, "/basisset/atomicBasisSet%d", i);
     snprintf(path, sizeof path, "%s/elementType", group);
@@ -166,14 +111,16 @@ static int read_basis(const molecule *m, int32_t i, element *elements, int32_t c
         return hdf5_damaged(f, "%s: %s '%.20s'", path,
                             which == count ? "no atom is named" : "there is already a basis of",
                             name);
-    element *e = &elements[which];
+    basis_element *e = &elements[which];
     snprintf(path, sizeof path, "%s/angular", group);
     if (!code) code = hdf5_text(f, path, angular, sizeof angular);
     snprintf(path, sizeof path, "%s/expandYlm", group);
     if (!code) code = hdf5_text(f, path, e->expansion, sizeof e->expansion);
     snprintf(path, sizeof path, "%s/normalized", group);
     if (!code) code = hdf5_text(f, path, norm, sizeof norm);
-    if (!code) code = check_expansion(m, group, angular, e);
+    if (!code && hdf5_exists(f, "/Super_Twist/spinor_0"))
+        snprintf(e->expansion, sizeof e->expansion, "Dirac");
+    if (!code) code = basis_check_expansion(m, group, angular, e);
     snprintf(path, sizeof path, "%s/NbBasisGroups", group);
     if (!code) code = hdf5_count(f, path, 1, 10000, &shells);
     if (code) return code;
@@ -184,94 +131,11 @@ static int read_basis(const molecule *m, int32_t i, element *elements, int32_t c
     return code;
 }
 
-/* ---- Functions ------------------------------------------------------------------------------ */
-
-/* Exponents of x, y, z of function k of a cartesian shell in the order of GAMESS: those of one letter first, then by the
- * letters that occur most. */
-static void gamess_powers(int32_t l, int32_t k, int32_t powers[3])
-{
-    static const char *const orders[MOST_L + 1] = {
-        "",
-        "x y z ",
-        "xx yy zz xy xz yz ",
-        "xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz ",
-        "xxxx yyyy zzzz xxxy xxxz yyyx yyyz zzzx zzzy xxyy xxzz yyzz xxyz yyxz zzxy ",
-        "xxxxx yyyyy zzzzz xxxxy xxxxz yyyyx yyyyz zzzzx zzzzy xxxyy xxxzz yyyxx yyyzz zzzxx zzzyy "
-        "xxxyz yyyxz zzzxy xxyyz xxzzy yyzzx "};
-    powers[0] = powers[1] = powers[2] = 0;
-    for (int32_t i = 0; i < l; i++) powers[orders[l][k * (l + 1) + i] - 'x']++;
-}
-
-static double odd_factorial(int32_t n) { return n < 2 ? 1 : n * odd_factorial(n - 2); }
-
-/* What makes x^a y^b z^c with the radial function a function with a norm. */
-static double cartesian_factor(int32_t l, const int32_t powers[3])
-{
-    double square = pow(2 / M_PI, 1.5) * pow(4, l);
-    for (int d = 0; d < 3; d++) square /= odd_factorial(2 * powers[d] - 1);
-    return sqrt(square) / radial_norm(l, 1);
-}
-
-static int32_t order_of(const element *e, int32_t l, int32_t k)
-{
-    if (l == 1 && strcmp(e->expansion, "natural")) return k == 0 ? 1 : k == 1 ? -1 : 0;
-    if (strcasecmp(e->expansion, "gaussian")) return k - l;
-    return k % 2 ? (k + 1) / 2 : -k / 2;
-}
-
-static void place_function(const molecule *m, const element *e, const gaussian_shell *s, int32_t k)
-{
-    const int32_t l = s->l, at = s->function + k;
-    if (s->cartesian) {
-        int32_t powers[3];
-        gamess_powers(l, k, powers);
-        m->function_of[at] = s->function + place_of_powers(l, powers[0], powers[1]);
-        m->factor_of[at] = strcmp(m->writer, "PySCF") ? cartesian_factor(l, powers)
-                           : l < 2                    ? sqrt((2 * l + 1) / (4 * M_PI))
-                                                      : 1;
-    } else {
-        const int32_t order = order_of(e, l, k);
-        m->function_of[at] = s->function + place_of_m(l, order);
-        m->factor_of[at] = sqrt((2 * l + 1) / (4 * M_PI)) * racah_factor(l, order);
-    }
-}
-
-/* The shells of all atoms. */
-static int copy_shells(molecule *m, const element *elements, const int32_t *element_of,
-                       const element_shells *list)
-{
-    int64_t shells = 0;
-    for (int32_t i = 0; i < m->nuclei; i++) shells += elements[element_of[i]].shells;
-    if (shells > MOST_SHELLS)
-        return hdf5_damaged(&m->file, "the atoms have more than %d shells", MOST_SHELLS);
-    m->shells = (int32_t)shells;
-    m->primitives = list->primitives;
-    m->shell = molecule_take(m, (size_t)shells, sizeof *m->shell);
-    m->primitive = molecule_take(m, (size_t)list->primitives, sizeof *m->primitive);
-    if (!m->shell || !m->primitive) return PLUGMC_ERROR_MEMORY;
-    memcpy(m->primitive, list->primitive, (size_t)list->primitives * sizeof *m->primitive);
-    gaussian_shell *out = m->shell;
-    for (int32_t i = 0; i < m->nuclei; i++) {
-        const element *e = &elements[element_of[i]];
-        for (int32_t s = 0; s < e->shells; s++, out++) {
-            *out = list->shell[e->first + s];
-            out->nucleus = i;
-        }
-    }
-    int code = molecule_count_functions(m);
-    for (int32_t s = 0; s < m->shells && !code; s++) {
-        const gaussian_shell *shell = &m->shell[s];
-        for (int32_t k = 0; k < functions_of_shell(shell->l, shell->cartesian); k++)
-            place_function(m, &elements[element_of[shell->nucleus]], shell, k);
-    }
-    return code;
-}
-
 static int read_shells(molecule *m)
 {
-    element *elements = NULL;
+    basis_element *elements = NULL;
     int32_t count = 0, groups = 0, *element_of = NULL;
-    element_shells list = {0};
+    basis_shells list = {0};
     int code = read_atoms(m, &elements, &count, &element_of);
     if (!code) code = hdf5_count(&m->file, "/basisset/NbElements", 1, count, &groups);
     for (int32_t i = 0; i < groups && !code; i++) code = read_basis(m, i, elements, count, &list);
@@ -279,7 +143,7 @@ static int read_shells(molecule *m)
         if (!elements[i].shells)
             code =
                 hdf5_damaged(&m->file, "/basisset: there is no basis of '%.20s'", elements[i].name);
-    if (!code) code = copy_shells(m, elements, element_of, &list);
+    if (!code) code = basis_copy_shells(m, elements, element_of, &list);
     free(list.shell);
     free(list.primitive);
     return code;
@@ -293,14 +157,15 @@ static const char *group_of_orbitals(const molecule *m)
     return hdf5_exists(&m->file, "/Super_Twist/eigenset_0") ? "/Super_Twist" : "/KPTS_0";
 }
 
-static int read_spin(molecule *m, int s, bool is_complex)
+/* `name`: eigenset, or eigenset_unsorted. */
+static int read_spin(molecule *m, const char *name, int s, bool is_complex)
 {
     const hdf5_file *f = &m->file;
     const char *group = group_of_orbitals(m);
     molecule_spin *spin = &m->spin[s];
     char path[LONGEST_HDF5_PATH];
     int64_t extents[2];
-    snprintf(path, sizeof path, "%s/eigenset_%d", group, s);
+    snprintf(path, sizeof path, "%s/%s_%d", group, name, s);
     int code = hdf5_extents(f, path, extents);
     if (!code && (extents[1] != m->functions || extents[0] < 1 || extents[0] > 2 * extents[1]))
         code =
@@ -309,7 +174,7 @@ static int read_spin(molecule *m, int s, bool is_complex)
     if (code) return code;
     spin->orbitals = (int32_t)extents[0];
     code = molecule_coefficients(m, path, spin->orbitals, NULL, &spin->real);
-    snprintf(path, sizeof path, "%s/eigenset_%d_imag", group, s);
+    snprintf(path, sizeof path, "%s/%s_%d_imag", group, name, s);
     if (!code && is_complex)
         code = molecule_coefficients(m, path, spin->orbitals, NULL, &spin->imaginary);
     snprintf(path, sizeof path, "%s/eigenval_%d", group, s);
@@ -318,6 +183,18 @@ static int read_spin(molecule *m, int s, bool is_complex)
     return spin->energy ? hdf5_reals(f, path, spin->orbitals, spin->energy) : PLUGMC_ERROR_MEMORY;
 }
 
+static int read_spins(molecule *m, const char *name, bool is_complex)
+{
+    char path[LONGEST_HDF5_PATH];
+    int code = read_spin(m, name, 0, is_complex);
+    snprintf(path, sizeof path, "%s/%s_1", group_of_orbitals(m), name);
+    m->unrestricted = hdf5_exists(&m->file, path);
+    if (!code && m->unrestricted) return read_spin(m, name, 1, is_complex);
+    m->spin[1] = m->spin[0];
+    return code;
+}
+
+/* Solids may have orbitals in two orders, by eigenvalue and as lists of determinants count them. */
 static int read_orbitals(molecule *m)
 {
     char path[LONGEST_HDF5_PATH];
@@ -325,12 +202,12 @@ static int read_orbitals(molecule *m)
     int code = PLUGMC_OK;
     if (hdf5_exists(&m->file, "/parameters/IsComplex"))
         code = hdf5_flag(&m->file, "/parameters/IsComplex", &is_complex);
-    if (!code) code = read_spin(m, 0, is_complex);
-    snprintf(path, sizeof path, "%s/eigenset_1", group_of_orbitals(m));
-    m->unrestricted = hdf5_exists(&m->file, path);
-    if (!code && m->unrestricted) return read_spin(m, 1, is_complex);
-    m->spin[1] = m->spin[0];
-    return code;
+    snprintf(path, sizeof path, "%s/eigenset_unsorted_0", group_of_orbitals(m));
+    const bool both = hdf5_exists(&m->file, path);
+    if (both && m->order != ORDER_OF_ENERGY && !code)
+        code = read_spins(m, "eigenset_unsorted", is_complex);
+    if (both && m->order == ORDER_OF_LISTS) return code;
+    return code ? code : read_spins(m, "eigenset", is_complex);
 }
 
 static int read_cell(molecule *m)

@@ -43,16 +43,16 @@ static int read_occupied(gaussian_orbitals *g, int s)
     }
     if (found == g->wanted[s]) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "occupied_%s has %d orbitals for %d electrons", spin_name[s], found,
-                      g->wanted[s]);
+                      "occupied_%s has %d orbitals for %d electrons and virtual = %lld",
+                      spin_name[s], found, g->electrons[s], (long long)g->keys.beyond);
 }
 
 /* A shell of equal energies that is not full: which of its orbitals are taken is the file's choice. */
 static void warn_of_shell(const gaussian_orbitals *g, int s)
 {
     const molecule_spin *spin = &g->source.spin[s];
-    const int32_t n = g->wanted[s];
-    if (!spin->energy || n == 0 || n >= spin->orbitals) return;
+    const int32_t n = g->electrons[s];
+    if (g->keys.beyond || !spin->energy || n == 0 || n >= spin->orbitals) return;
     if (fabs(spin->energy[n] - spin->energy[n - 1]) > 1e-6) return;
     g->host->warn(g->host->context,
                   "orbitals %d and %d of spin %s have the same energy, %.8g Hartree, and only the "
@@ -66,13 +66,16 @@ int gaussian_occupy(gaussian_orbitals *g)
     const plugmc_system *system = host->system;
     const molecule *m = &g->source;
     int code = PLUGMC_OK;
-    for (int s = 0; s < system->species_count && s < 2; s++)
-        g->wanted[s] = (int32_t)plugmc_species_at(system, s)->count;
+    for (int s = 0; s < system->species_count && s < 2; s++) {
+        g->electrons[s] = (int32_t)plugmc_species_at(system, s)->count;
+        g->wanted[s] = g->electrons[s] ? g->electrons[s] + (int32_t)g->keys.beyond : 0;
+    }
     if (m->electrons[0] >= 0 &&
-        (m->electrons[0] != g->wanted[0] || m->electrons[1] != g->wanted[1]))
+        (m->electrons[0] != g->electrons[0] || m->electrons[1] != g->electrons[1]))
         host->warn(host->context,
                    "%s is of %d electrons of spin up and %d of spin down, the run has %d and %d",
-                   g->keys.file, m->electrons[0], m->electrons[1], g->wanted[0], g->wanted[1]);
+                   g->keys.file, m->electrons[0], m->electrons[1], g->electrons[0],
+                   g->electrons[1]);
     for (int s = 0; s < 2 && !code; s++) {
         g->occupied[s] =
             host->allocate(host->context, ((size_t)g->wanted[s] + 1) * sizeof *g->occupied[s]);
@@ -85,8 +88,9 @@ int gaussian_occupy(gaussian_orbitals *g)
         }
         if (g->wanted[s] > m->spin[s].orbitals)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "%s has %d orbitals of spin %s for %d electrons", g->keys.file,
-                              m->spin[s].orbitals, spin_name[s], g->wanted[s]);
+                              "%s has %d orbitals of spin %s for %d electrons and virtual = %lld",
+                              g->keys.file, m->spin[s].orbitals, spin_name[s], g->electrons[s],
+                              (long long)g->keys.beyond);
         for (int32_t i = 0; i < g->wanted[s]; i++) g->occupied[s][i] = i;
         warn_of_shell(g, s);
     }

@@ -35,10 +35,11 @@ static int32_t describe(const void *instance, int32_t index, char *out, size_t b
     const multideterminant *m = instance;
     const expansion *e = &m->expansion;
     if (index > 0) return 0;
-    snprintf(out, bytes,
-             "%lld terms of %d determinants of %d orbitals for spin up and %d of %d for spin down",
-             (long long)e->terms, e->spin[0].determinants, e->spin[0].orbitals,
-             e->spin[1].determinants, e->spin[1].orbitals);
+    snprintf(
+        out, bytes,
+        "%lld terms of %d determinants of %d orbitals for spin up and %d of %d for spin down%s",
+        (long long)e->terms, e->spin[0].determinants, e->spin[0].orbitals, e->spin[1].determinants,
+        e->spin[1].orbitals, e->imaginary ? ", complex coefficients" : "");
     return 1;
 }
 
@@ -121,6 +122,11 @@ static int prepare(void *instance, const plugmc_host *host)
     const plugmc_orbitals *orbitals = plugmc_orbitals_of(m->orbitals->plugin);
     int64_t most = 0;
     m->is_complex = orbitals->complex_valued(m->orbitals->instance) != 0;
+    if (m->list.is_complex && !m->is_complex)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "%s has complex coefficients, but the orbitals of potential '%s' are real", m->file,
+            m->orbitals->label);
     for (int32_t s = 0; s < host->system->species_count; s++) {
         const expansion_spin *set = &m->expansion.spin[s];
         const plugmc_species *species = plugmc_species_at(host->system, s);

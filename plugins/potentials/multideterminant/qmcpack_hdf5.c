@@ -4,7 +4,7 @@
  *     /MultiDet/CI_0, CI_1               [NbDet][Nbits] 64-bit integers: bit b of word w is orbital 64 w + b of spin up,
  *                                        down; before 2020 CI_Alpha, CI_Beta
  *     /MultiDet/Coeff, Coeff_1, ...      [NbDet] coefficients of the ground state, of excited states
- *     /MultiDet/Coeff_imag, ...          their imaginary parts, which have to be 0 here
+ *     /MultiDet/Coeff_imag, ...          their imaginary parts, 
  *
  * The HDF5 library may crash on damaged files, so a child process reads each file first. */
 #include <hdf5.h>
@@ -73,6 +73,15 @@ static int64_t size_of(hid_t set)
     return n;
 }
 
+/* As which integers are read: their bits may stand in unsigned ones, of which HDF5 would make no negative ones. */
+static hid_t integers_of(hid_t set)
+{
+    const hid_t type = H5Dget_type(set);
+    const bool has_sign = type < 0 || H5Tget_sign(type) != H5T_SGN_NONE;
+    if (type >= 0) H5Tclose(type);
+    return has_sign ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64;
+}
+
 /* `count` numbers of a data set that has just as many; 64-bit integers or doubles. */
 static int read_set(const reader *r, const char *name, bool reals, int64_t count, void *out)
 {
@@ -92,7 +101,7 @@ static int read_set(const reader *r, const char *name, bool reals, int64_t count
         snprintf(why, sizeof why, "it has %lld numbers instead of %lld", (long long)size_of(set),
                  (long long)count);
         code = fault(r, name, why);
-    } else if (H5Dread(set, reals ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, H5S_ALL, H5S_ALL,
+    } else if (H5Dread(set, reals ? H5T_NATIVE_DOUBLE : integers_of(set), H5S_ALL, H5S_ALL,
                        H5P_DEFAULT, out) < 0) {
         code = fault(r, name, "it cannot be read");
     }
@@ -100,33 +109,54 @@ static int read_set(const reader *r, const char *name, bool reals, int64_t count
     return code;
 }
 
+/* Some files have counts as reals. */
+static bool is_real(const reader *r, const char *name)
+{
+    char path[LONGEST_PATH];
+    if (!exists(r, name)) return false;
+    snprintf(path, sizeof path, "/MultiDet/%s", name);
+    const hid_t set = H5Oopen(r->file, path, H5P_DEFAULT);
+    const bool real = set >= 0 && H5Iget_type(set) == H5I_DATASET && has_class(set, H5T_FLOAT);
+    if (set >= 0) H5Oclose(set);
+    return real;
+}
+
 static int read_count(const reader *r, const char *name, int64_t most, int64_t *out)
 {
     char why[128];
-    const int code = read_set(r, name, false, 1, out);
+    double real = 0;
+    const int as_real = is_real(r, name);
+    const int code = as_real ? read_set(r, name, true, 1, &real) : read_set(r, name, false, 1, out);
+    if (!code && as_real && !(real == floor(real) && fabs(real) < 1e15)) {
+        snprintf(why, sizeof why, "it is %g, which is not whole", real);
+        return fault(r, name, why);
+    }
+    if (as_real) *out = (int64_t)real;
     if (code || (*out >= 1 && *out <= most)) return code;
     snprintf(why, sizeof why, "it is %lld, where 1 to %lld should be", (long long)*out,
              (long long)most);
     return fault(r, name, why);
 }
 
-/* Coefficients [terms] of a state, real ones. */
+static int check_numbers(const reader *r, const char *name, int64_t terms, const double *values)
+{
+    for (int64_t k = 0; k < terms; k++)
+        if (!(fabs(values[k]) <= 1e100)) return fault(r, name, "a coefficient is no number");
+    return PLUGMC_OK;
+}
+
+/* Coefficients of a state: real parts [terms], then imaginary parts, zeros where there are none. */
 static int read_coefficients(const reader *r, int64_t state, int64_t terms, double *out)
 {
     char name[32] = "Coeff", imaginary[48];
     if (state > 0) snprintf(name, sizeof name, "Coeff_%lld", (long long)state);
     snprintf(imaginary, sizeof imaginary, "%s_imag", name);
-    if (exists(r, imaginary)) {
-        int code = read_set(r, imaginary, true, terms, out);
-        for (int64_t k = 0; k < terms && !code; k++)
-            if (!(out[k] == 0))
-                code = fault(r, imaginary, "complex coefficients are not supported");
-        if (code) return code;
-    }
+    memset(out + terms, 0, (size_t)terms * sizeof *out);
     int code = read_set(r, name, true, terms, out);
-    for (int64_t k = 0; k < terms && !code; k++)
-        if (!(fabs(out[k]) <= 1e100)) code = fault(r, name, "a coefficient is no number");
-    return code;
+    if (!code) code = check_numbers(r, name, terms, out);
+    if (code || !exists(r, imaginary)) return code;
+    code = read_set(r, imaginary, true, terms, out + terms);
+    return code ? code : check_numbers(r, imaginary, terms, out + terms);
 }
 
 static int read_state_if_there(const reader *r, int64_t state, int64_t terms, double *out)
@@ -161,24 +191,26 @@ static int bad_term(const reader *r, const char *name, int64_t term, int64_t ele
     return fault(r, name, why);
 }
 
-/* Terms that are kept, of `bits` [terms][words] of each spin; electrons NULL: only looks whether they can be read. */
+/* Terms that are kept, with coefficients [2][terms], of `bits` [terms][words] of each spin; electrons NULL: only looks whether they can be read. */
 static int take_terms(const reader *r, term_list *list, int64_t terms, int64_t words,
                       int64_t orbitals, double cutoff, const double *coefficients,
                       int64_t *const bits[2], const int64_t electrons[2],
                       const char *const names[2])
 {
     int64_t kept = 0;
-    for (int64_t k = 0; k < terms; k++) kept += fabs(coefficients[k]) >= cutoff;
+    for (int64_t k = 0; k < terms; k++)
+        kept += hypot(coefficients[k], coefficients[terms + k]) >= cutoff;
     int code = term_list_make(list, r->host, kept, electrons);
     kept = 0;
     for (int64_t k = 0; k < terms && !code; k++) {
-        if (!(fabs(coefficients[k]) >= cutoff)) continue;
+        if (!(hypot(coefficients[k], coefficients[terms + k]) >= cutoff)) continue;
         for (int spin = 0; spin < 2 && !code; spin++) {
             const int64_t n = electrons[spin];
             if (list_bits(bits[spin] + k * words, words, orbitals, n,
                           list->occupied[spin] + kept * n))
                 code = bad_term(r, names[spin], k, n, orbitals);
         }
+        list->imaginary[kept] = coefficients[terms + k];
         list->coefficients[kept++] = coefficients[k];
     }
     return code;
@@ -201,7 +233,7 @@ static int read_all(const reader *r, term_list *list, int64_t state, double cuto
     if (!code && words * BITS < orbitals)
         code = fault(r, "Nbits", "so few words of 64 bits do not have a bit for each orbital");
     if (code) return code;
-    double *coefficients = malloc((size_t)terms * sizeof *coefficients);
+    double *coefficients = malloc(2 * (size_t)terms * sizeof *coefficients);
     int64_t *bits[2];
     for (int spin = 0; spin < 2; spin++)
         bits[spin] = malloc((size_t)(terms * words) * sizeof(int64_t));

@@ -5,8 +5,16 @@
  *       ...
  *
  * nca (nc0), ncb (nc1): orbitals below those of the strings that every term occupies; occ0 and occ1 are newer names of
- * alpha and beta, <configuration> is an older one of <ci>. */
+ * alpha and beta, <configuration> is an older one of <ci>. Of type CSF a list has configuration state functions, each a sum
+ * of determinants with coefficients that the symmetry fixes:
+ *
+ *       <csf id="CSFcoeff_0" coeff="0.8">
+ *         <det id="csf_0-0" coeff="0.7071" alpha="1100" beta="1010"/>
+ *         ...
+ *
+ * A term is a determinant, its coefficient the product of both; `size` counts the functions. */
 #define _GNU_SOURCE /* strtod_l */
+#include <complex.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
@@ -104,43 +112,52 @@ static int read_string(const reader *r, const element *e, int spin, int64_t core
                               (long long)found, name, (long long)n);
 }
 
-static int read_coefficient(const reader *r, const element *e, double *out)
+static int read_coefficient(const reader *r, const element *e, double complex *out)
 {
     const char *which, *text = attribute_of(e, "coeff", "coeff_real", &which);
-    double imaginary;
+    double real, imaginary;
     int code = text ? PLUGMC_OK : fault(r, e, "has no attribute coeff");
-    if (!code) code = number_of(r, e, which, text, 0, 1e100, out);
+    if (!code) code = number_of(r, e, which, text, 0, 1e100, &real);
     if (!code)
         code = number_of(r, e, "coeff_imag", find_attribute(e, "coeff_imag"), 0, 1e100, &imaginary);
-    if (!code && imaginary != 0)
-        code = fault(r, e, "has a complex coefficient, which is not supported");
+    *out = code ? 0 : CMPLX(real, imaginary);
     return code;
 }
-
-static int is_term(const element *e)
-{
-    return !strcmp(e->name, "ci") || !strcmp(e->name, "configuration");
-}
-
-/* ---- The list ------------------------------------------------------------------------------------ */
 
 typedef struct header {
     int64_t core[2], states, size;
     double cutoff;
+    int functions; /* 1: terms are determinants of configuration state functions */
 } header;
+
+static int is_term(const header *h, const element *e)
+{
+    if (h->functions) return !strcmp(e->name, "det");
+    return !strcmp(e->name, "ci") || !strcmp(e->name, "configuration");
+}
+
+/* What `size` counts. */
+static int is_counted(const header *h, const element *e)
+{
+    return h->functions ? !strcmp(e->name, "csf") : is_term(h, e);
+}
+
+/* ---- The list ------------------------------------------------------------------------------------ */
 
 static int read_header(const reader *r, const element *list, double cutoff, header *h)
 {
     const char *type = find_attribute(list, "type"), *href = find_attribute(list, "href");
     if (href)
         return fault(r, list, "has its terms in the file '%.200s': name that file instead", href);
-    if (type && strcmp(type, "DETS") != 0 && strcmp(type, "Determinants") != 0)
+    h->functions = type && !strcmp(type, "CSF");
+    if (type && !h->functions && strcmp(type, "DETS") != 0 && strcmp(type, "Determinants") != 0)
         return fault(r, list,
-                     "is of type '%.40s', but only determinants (DETS) are supported: expand "
-                     "configuration state functions when the file is made",
+                     "is of type '%.40s', but determinants (DETS) and configuration state "
+                     "functions (CSF) are what is supported",
                      type);
-    if (find_element(list, NULL, "csf"))
-        return fault(r, list, "has configuration state functions, which are not supported");
+    if (!h->functions && find_element(list, NULL, "csf"))
+        return fault(r, find_element(list, NULL, "csf"),
+                     "stands in a list that is not of type CSF");
     int code = whole_of(r, list, "nc0", "nca", 0, &h->core[0]);
     if (!code) code = whole_of(r, list, "nc1", "ncb", 0, &h->core[1]);
     if (!code) code = whole_of(r, list, "nstates", "nstates", 0, &h->states);
@@ -155,28 +172,43 @@ static int read_header(const reader *r, const element *list, double cutoff, head
     return code;
 }
 
+/* One term behind `kept` others; `factor`: the coefficient of its configuration state function, or 1. */
+static int read_term(const reader *r, const header *h, const element *e, double complex factor,
+                     const int64_t electrons[2], int64_t *kept, term_list *out)
+{
+    double complex coefficient;
+    int code = read_coefficient(r, e, &coefficient);
+    for (int spin = 0; spin < 2 && !code; spin++)
+        code = read_string(r, e, spin, h->core[spin], h->states, electrons[spin],
+                           out->occupied[spin] + *kept * electrons[spin]);
+    /* the cutoff is that of functions where there are such */
+    if (!code && cabs(h->functions ? factor : coefficient) >= h->cutoff) {
+        out->imaginary[*kept] = cimag(factor * coefficient);
+        out->coefficients[(*kept)++] = creal(factor * coefficient);
+    }
+    return code;
+}
+
 static int read_list(const reader *r, const element *list, double cutoff,
                      const int64_t electrons[2], term_list *out)
 {
     header h = {.size = -1};
-    int64_t terms = 0, kept = 0;
+    int64_t terms = 0, counted = 0, kept = 0;
+    double complex factor = 1;
     int code = read_header(r, list, cutoff, &h);
     if (code) return code;
-    for (const element *e = list->next; e && e->depth > list->depth; e = e->next)
-        terms += is_term(e);
+    for (const element *e = list->next; e && e->depth > list->depth; e = e->next) {
+        terms += is_term(&h, e);
+        counted += is_counted(&h, e);
+    }
     if (terms == 0) return fault(r, list, "has no terms");
-    if (terms != h.size)
-        return fault(r, list, "has size = %lld, but there are %lld terms", (long long)h.size,
-                     (long long)terms);
+    if (counted != h.size)
+        return fault(r, list, "has size = %lld, but there are %lld %s", (long long)h.size,
+                     (long long)counted, h.functions ? "functions" : "terms");
     code = term_list_make(out, r->host, terms, electrons);
     for (const element *e = list->next; e && e->depth > list->depth && !code; e = e->next) {
-        if (!is_term(e)) continue;
-        double coefficient;
-        code = read_coefficient(r, e, &coefficient);
-        for (int spin = 0; spin < 2 && !code; spin++)
-            code = read_string(r, e, spin, h.core[spin], h.states, electrons[spin],
-                               out->occupied[spin] + kept * electrons[spin]);
-        if (!code && fabs(coefficient) >= h.cutoff) out->coefficients[kept++] = coefficient;
+        if (h.functions && is_counted(&h, e)) code = read_coefficient(r, e, &factor);
+        if (!code && is_term(&h, e)) code = read_term(r, &h, e, factor, electrons, &kept, out);
     }
     out->terms = kept;
     return code;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "terms.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,9 @@ int term_list_make(term_list *list, const plugmc_host *host, int64_t terms,
 {
     *list = (term_list){.terms = terms, .electrons = {electrons[0], electrons[1]}};
     const size_t n = (size_t)terms;
-    list->coefficients = host->allocate(host->context, 2 * n * sizeof *list->coefficients);
+    list->coefficients = host->allocate(host->context, 3 * n * sizeof *list->coefficients);
     list->sign = list->coefficients + n;
+    list->imaginary = list->sign + n;
     int good = list->coefficients != NULL;
     for (int spin = 0; spin < 2; spin++) {
         const size_t count = n * (size_t)electrons[spin] + 1;
@@ -38,16 +40,39 @@ static void swap_bytes(void *a, void *b, size_t bytes)
     }
 }
 
+static double magnitude(const term_list *list, int64_t k)
+{
+    return hypot(list->coefficients[k], list->imaginary[k]);
+}
+
+/* A phase that all coefficients have is lost. */
+static void divide_by_first(term_list *list)
+{
+    const double complex first = CMPLX(list->coefficients[0], list->imaginary[0]);
+    for (int64_t k = list->terms - 1; k >= 0; k--) {
+        if (cimag(first) == 0 && list->imaginary[k] == 0) {
+            list->coefficients[k] /= creal(first);
+            continue;
+        }
+        const double complex c = CMPLX(list->coefficients[k], list->imaginary[k]) / first;
+        list->coefficients[k] = creal(c);
+        list->imaginary[k] = k ? cimag(c) : 0;
+        list->is_complex |= fabs(list->imaginary[k]) > 1e-12;
+    }
+    if (!list->is_complex) memset(list->imaginary, 0, (size_t)list->terms * sizeof(double));
+}
+
 int term_list_put_largest_first(term_list *list, const plugmc_host *host, const char *what)
 {
     int64_t largest = 0;
     for (int64_t k = 1; k < list->terms; k++)
-        if (fabs(list->coefficients[k]) > fabs(list->coefficients[largest])) largest = k;
-    if (list->terms == 0 || list->coefficients[largest] == 0)
+        if (magnitude(list, k) > magnitude(list, largest)) largest = k;
+    if (list->terms == 0 || magnitude(list, largest) == 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%s: there is no term with a coefficient other than 0", what);
     for (int64_t k = largest; k > 0; k--) {
         swap_bytes(&list->coefficients[k], &list->coefficients[k - 1], sizeof(double));
+        swap_bytes(&list->imaginary[k], &list->imaginary[k - 1], sizeof(double));
         swap_bytes(&list->sign[k], &list->sign[k - 1], sizeof(double));
         for (int spin = 0; spin < 2; spin++) {
             const int64_t n = list->electrons[spin];
@@ -55,7 +80,7 @@ int term_list_put_largest_first(term_list *list, const plugmc_host *host, const 
                        (size_t)n * sizeof(int32_t));
         }
     }
-    for (int64_t k = list->terms - 1; k >= 0; k--) list->coefficients[k] /= list->coefficients[0];
+    divide_by_first(list);
     return PLUGMC_OK;
 }
 
@@ -198,7 +223,9 @@ int terms_to_expansion(const term_list *list, const plugmc_host *host, const cha
 {
     int64_t *first = malloc(2 * (size_t)list->terms * sizeof *first), *order = first + list->terms;
     int code = first ? PLUGMC_OK : no_memory(host);
-    *out = (expansion){.terms = list->terms, .coefficients = coefficients};
+    *out = (expansion){.terms = list->terms,
+                       .coefficients = coefficients,
+                       .imaginary = list->is_complex ? list->imaginary : NULL};
     for (int spin = 0; spin < 2 && !code; spin++)
         code = make_spin(list, host, what, spin, first, order, out);
     if (!code) code = check_pairs(list, host, what, out, first, order);

@@ -11,7 +11,9 @@ typedef struct term_list {
     int64_t terms;
     int64_t electrons[2];
     int32_t *occupied[2]; /* [terms][electrons] numbers from 0, ascending */
-    double *coefficients; /* [terms] as they are given */
+    double *coefficients; /* [terms] as they are given: real parts */
+    double *imaginary;    /* [terms] imaginary parts */
+    int is_complex;       /* any of them is not 0 */
     double *
         sign; /* [terms] 1, or -1 where columns in the given order have another sign than in ascending one */
 } term_list;
@@ -19,7 +21,8 @@ typedef struct term_list {
 /* Room for `terms` terms; PLUGMC_ERROR_MEMORY, reported. */
 int term_list_make(term_list *, const plugmc_host *, int64_t terms, const int64_t electrons[2]);
 
-/* The term with the largest coefficient comes first, the others keep their order; all are divided by it. An error,
+/* The term with the largest coefficient comes first, the others keep their order; all are divided by it, after which
+ * is_complex is known. An error,
  * reported, if all are 0. `what` names the list. */
 int term_list_put_largest_first(term_list *, const plugmc_host *, const char *what);
 

@@ -137,8 +137,8 @@ static double complex mean_of(const wave *w, const double *up, const double *dow
     const expansion *e = &w->m->expansion;
     double complex sum = 0;
     for (int64_t k = 0; k < e->terms; k++)
-        sum += e->coefficients[k] * number_at(w->m, up, e->of[0][k]) *
-               number_at(w->m, down, e->of[1][k]);
+        sum += CMPLX(e->coefficients[k], e->imaginary ? e->imaginary[k] : 0) *
+               number_at(w->m, up, e->of[0][k]) * number_at(w->m, down, e->of[1][k]);
     return sum * w->over;
 }
 

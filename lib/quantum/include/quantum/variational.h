@@ -5,8 +5,9 @@
 
 #include "quantum/variational_parts.h"
 
-/* After prepare. An exit code, and a sentence, if there are none, or one that the INI file does not name. */
-int variational_find(engine *, variational_parameters *out);
+/* After prepare. `only`: names of the potentials whose parameters vary, separated by commas; NULL: all. An exit code, and a
+ * sentence, if there are none, or one that the INI file does not name. */
+int variational_find(engine *, const char *only, variational_parameters *out);
 void variational_free(variational_parameters *);
 
 /* values [count]; set: in both precisions. Then the movers must take the configuration anew. */

@@ -1,0 +1,120 @@
+"""The table of QMCPACK's tests: which INI file of this folder expresses each, or why none does.
+
+    coverage.py CLONE             writes coverage.csv and the INI files that are not there
+    coverage.py CLONE --force     writes all INI files anew
+
+CLONE is a clone of https://github.com/QMCPACK/qmcpack. Sweeps come from lengths.csv.
+"""
+import csv
+import os
+import sys
+
+from listing import HERE, tests_of
+from translate import Unsupported, file_name, translate
+
+COMPARED = {"totenergy": "energy", "LocalEnergy": "energy", "kinetic": "kinetic", "Kinetic": "kinetic", "variance": "variance",
+            "potential": "potential", "LocalPotential": "potential", "eeenergy": "electron_electron", "ionion": "ion_ion",
+            "localecp": "local", "nonlocalecp": "nonlocal"}
+
+
+def density_of(test):
+    """What check_stats.py is given of a test that looks at densities of electrons: {option: value}."""
+    if "check_stats" not in test.script or test.name.startswith("deterministic"):
+        return None
+    words = test.script.split()
+    options = dict(zip(words[1::2], words[2::2]))
+    return options if options.get("-q") in ("density", "spindensity") else None
+
+
+def only_ions(test):
+    """The energy of the ions does not depend on random numbers."""
+    return test.checks and all(set(c.scalars) == {"ionion"} for c in test.checks)
+
+
+def reason_without_translation(test):
+    if not test.succeeds:
+        return "an input that has to be refused"
+    if test.kind == "SIMPLE":
+        if "grad_lap" in test.script or "deriv" in test.script:
+            return "QMCPACK's check of its own derivatives"
+        if density_of(test):
+            return ""
+        if "check_stats" in test.script:
+            quantity = test.script.split("-q ")[1].split()[0].strip("'")
+            return "an estimator that is not here: " + quantity
+        return "QMCPACK's own files: " + test.script.split()[0]
+    if test.name.startswith("deterministic") and not only_ions(test):
+        return "a few steps of QMCPACK's own random numbers"
+    return ""
+
+
+def numbers_of(test, check):
+    return {COMPARED[k]: v for k, v in check.scalars.items() if k in COMPARED}
+
+
+def rows_of(clone, tests):
+    """A row a test and series: name, series, INI file, reason, references."""
+    known, files = {}, {}
+    for name in sorted(tests, key=lambda n: (tests[n].folder, not n.startswith("short"), n)):
+        test = tests[name]
+        why = reason_without_translation(test)
+        density = density_of(test)
+        checks = [c for c in test.checks if numbers_of(test, c)] or ([density] if density else [])
+        if why or not checks:
+            yield [name, test.folder, test.input, "", "", why or "no energy is looked at", ""]
+            continue
+        for check in checks:
+            series = int(density["-s"]) if density else check.series
+            row = [name, test.folder, test.input, series]
+            try:
+                ini, identity, method = translate(clone, test, series, density)
+                if identity not in known:
+                    known[identity] = file_name(test, method, files)
+                    files[known[identity]] = ini
+                file = known[identity]
+                data = next((line.split(" = ")[1] for title, lines in ini.sections for line in lines
+                             if title.endswith("_orbitals") and line.startswith("file")), "")
+                why = ""
+                if data and not os.path.exists(f"{clone}/tests/{test.folder}/{data}"):
+                    why = "the data are not in QMCPACK's repository: " + data
+                if density:
+                    references = "%s@%s" % (density["-q"], density["-r"])
+                else:
+                    references = " ".join("%s=%.12g(%g)" % (k, *v) for k, v in numbers_of(test, check).items())
+                yield row + [file + ".ini", why, references]
+            except Unsupported as e:
+                yield row + ["", str(e), ""]
+    yield files
+
+
+def lengths():
+    path = f"{HERE}/lengths.csv"
+    return {r["ini"]: r for r in csv.DictReader(open(path))} if os.path.exists(path) else {}
+
+
+def main():
+    clone, force = sys.argv[1], "--force" in sys.argv
+    rows = list(rows_of(clone, tests_of(clone)))
+    files = rows.pop()
+    with open(f"{HERE}/coverage.csv", "w", newline="") as f:
+        out = csv.writer(f)
+        out.writerow(["test", "folder", "input", "series", "ini", "reason", "references"])
+        out.writerows(rows)
+    wanted = lengths()
+    for name, ini in files.items():
+        path = f"{HERE}/inis/{name}.ini"
+        if os.path.exists(path) and not force:
+            continue
+        run = ini.sections[0][1]
+        for key in ("sweeps", "equilibrate"):
+            if name in wanted:
+                run[:] = [f"{key} = {wanted[name][key]}" if line.startswith(key) else line for line in run]
+        with open(path, "w") as f:
+            f.write(ini.text())
+    tests = {r[0] for r in rows}
+    expressed = {r[0] for r in rows if r[4] and not r[5]} - {r[0] for r in rows if r[5]}
+    print(f"{len(tests)} tests, {len(expressed)} expressed by {len(files)} INI files")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,475 @@
+"""From an input of QMCPACK and one of its <qmc> sections to an INI file of plugmc, or the reason why there is none.
+
+The distribution that is sampled and the operators that are measured are those of the input. Its numbers of blocks and steps
+are not, nor are time steps of variational runs, drift, or how electrons are moved there: averages do not depend on them.
+"""
+import math
+import os
+
+from listing import numbers, parameter, read_input
+
+# Coefficients of these stand in the INI file itself, so that it needs no file beside the orbitals.
+INLINE = ("heg/heg_14_gamma", "heg/heg_14_gamma/batch", "solids/diamondC_1x1x1_pp", "molecules/Li2_STO_ae", "molecules/He_param")
+
+
+class Unsupported(Exception):
+    pass
+
+
+class Ini:
+    def __init__(self):
+        self.sections = []
+
+    def add(self, title, *lines):
+        self.sections.append((title, [line for line in lines if line]))
+
+    def text(self):
+        return "\n".join("[%s]\n%s" % (title, "".join(line + "\n" for line in lines)) for title, lines in self.sections)
+
+
+def words(values):
+    return " ".join("%.12g" % (v + 0.0) for v in values)
+
+
+# ---- System -----------------------------------------------------------------------------------------------------------
+
+
+def electrons(root):
+    """Numbers of electrons of spin up and down."""
+    for p in root.iter("particleset"):
+        groups = {g.get("name"): int(g.get("size", 0)) for g in p.iter("group")}
+        if set(groups) <= {"u", "d"} and groups:
+            return groups.get("u", 0), groups.get("d", 0)
+        if p.get("name") == "e":
+            raise Unsupported("particles beside electrons: %s" % ", ".join(sorted(set(groups) - {"u", "d"})))
+    raise Unsupported("no electrons")
+
+
+def box(root, ini):
+    cell = next(root.iter("simulationcell"), None)
+    if cell is None or "n" in (parameter(cell, "bconds") or "n").split():
+        if cell is not None and "p" in (parameter(cell, "bconds") or "").split():
+            raise Unsupported("a cell that is periodic in two directions")
+        ini.add("box", "dimension = 3", "shape = sphere", "radius = 25")
+        return False
+    rs = parameter(cell, "rs")
+    if rs:
+        p = next(p for p in cell.iter("parameter") if p.get("name") == "rs")
+        count = float(p.get("condition") or parameter(cell, "nparticles"))
+        edge = float(rs) * (4 * math.pi * count / 3) ** (1 / 3)
+        ini.add("box", "dimension = 3", "lx = %.12g" % edge)
+        return True
+    lattice = next((p for p in cell.iter("parameter") if p.get("name") == "lattice"), None)
+    if lattice is None or lattice.get("units", "bohr") != "bohr":
+        raise Unsupported("a cell in units other than bohr")
+    a = numbers(lattice.text)
+    ini.add("box", "dimension = 3", "shape = oblique", *("%s = %s" % (n, words(a[3 * i:3 * i + 3])) for i, n in
+                                                         enumerate("abc")))
+    return True
+
+
+# ---- Orbitals ---------------------------------------------------------------------------------------------------------
+
+
+def sets_of_orbitals(wave):
+    """{name: element} of all <sposet>s, and the element that has the file or the basis."""
+    builders = [e for tag in ("sposet_collection", "sposet_builder", "determinantset") for e in wave.iter(tag)
+                if e.get("type") or e.get("href")]
+    if len(builders) == 2 and builders[1].tag == "determinantset" and not builders[1].get("href"):
+        builders.pop()
+    if len(builders) != 1:
+        raise Unsupported("%d sets of orbitals" % len(builders))
+    return builders[0], {s.get("name"): s for s in wave.iter("sposet")}
+
+
+def promotions(sets, wave, path):
+    """Keys for <occupation mode="excited">: pairs -i j of orbitals counted by energy, those of all k points together."""
+    keys = []
+    used = [d.get("sposet") or d.get("id") for d in wave.iter("determinant")]
+    for spin, name in zip(("up", "down"), used):
+        occupation = sets[name].find("occupation") if name in sets else None
+        if occupation is None or occupation.get("mode", "ground") == "ground":
+            continue
+        if occupation.get("mode") != "excited" or occupation.get("format", "energy") != "energy":
+            raise Unsupported("occupation by bands")
+        pair = [int(w) for w in occupation.text.split()]
+        if len(pair) != 2 or pair[0] > 0:
+            raise Unsupported("several promotions")
+        order = bands_by_energy(path)
+        keys.append("promote_%s = %d:%d>%d:%d" % ((spin,) + order[-pair[0] - 1] + order[pair[1] - 1]))
+    return keys
+
+
+def bands_by_energy(path):
+    """(k point, band), from 1, of spin up by rising eigenvalue; of files whose k points are all their own opposites."""
+    import h5py
+    found = []
+    with h5py.File(path, "r") as f:
+        for k in range(int(f["electrons/number_of_kpoints"][()].flat[0])):
+            reduced = f[f"electrons/kpoint_{k}/reduced_k"][()]
+            if any(abs(2 * x - round(2 * x)) > 1e-6 for x in reduced):
+                raise Unsupported("a promotion among k points with opposites")
+            values = f[f"electrons/kpoint_{k}/spin_0/eigenvalues"][()]
+            found += [(round(float(v), 6), k + 1, n + 1) for n, v in enumerate(values)]
+    return [(k, n) for _, k, n in sorted(found)]
+
+
+def splines(builder, sets, wave, ini, folder):
+    tile = (builder.get("tilematrix") or "1 0 0 0 1 0 0 0 1").split()
+    lines = ["file = " + builder.get("href")]
+    lines.append("tile = " + " ".join(tile))
+    if builder.get("type") == "pw":
+        lines.append("multiplicity = 4")
+    ini.add("potential bspline_orbitals", *lines, *promotions(sets, wave, f"{folder}/{builder.get('href')}"))
+
+
+def gaussians(builder, sets, wave, root, ini, folder, source):
+    for s in sets.values():
+        occupation = s.find("occupation")
+        if occupation is not None and occupation.get("mode", "ground") != "ground":
+            raise Unsupported("other orbitals than the first ones of a basis of Gaussian functions")
+    file = builder.get("href")
+    if not file and next(wave.iter("basisset"), None) is None:
+        raise Unsupported("orbitals without a file or a basis")
+    file = os.path.basename(file) if file else source
+    lines = ["file = " + file, "cusp = " + ("yes" if builder.get("cuspCorrection", "no") == "yes" else "no")]
+    beyond = most_orbital(wave, folder) - min(electrons(root))
+    if beyond > 0:
+        lines.append("virtual = %d" % beyond)
+    if file.endswith(".h5") and os.path.exists(f"{folder}/{file}"):
+        lines += valence(root, f"{folder}/{file}")
+        if any("shape = oblique" in section[1] for section in ini.sections):
+            lines.append("tolerance = 1e-8")
+    ini.add("potential gaussian_orbitals", *lines)
+
+
+def most_orbital(wave, folder):
+    """The number of orbitals that a list of determinants needs; 0: there is none."""
+    lists = list(wave.iter("detlist"))
+    if not lists:
+        return 0
+    href = lists[0].get("href")
+    if not href:
+        found = [t for c in lists[0] for t in [c] + list(c) if t.get("alpha") or t.get("occ0")]
+        return max(len((t.get(k) or "").rstrip("0")) for t in found for k in ("alpha", "beta", "occ0", "occ1"))
+    import h5py
+    import numpy as np
+    most = 0
+    with h5py.File(f"{folder}/{href}", "r") as f:
+        for name in ("CI_Alpha", "CI_Beta", "CI_0", "CI_1"):
+            if name in f["MultiDet"]:
+                bits = f["MultiDet"][name][()].astype(np.uint64)
+                for word in range(bits.shape[1]):
+                    whole = int(np.bitwise_or.reduce(bits[:, word]))
+                    most = max(most, 64 * word + whole.bit_length()) if whole else most
+    return most
+
+
+def valence(root, path):
+    """The key for charges of nuclei that the file has otherwise than the input, which pseudopotentials replace."""
+    import h5py
+    wanted = {}
+    for p in root.iter("particleset"):
+        for g in p.iter("group"):
+            charge = parameter(g, "charge")
+            if charge and float(charge) > 0:
+                wanted[g.get("name")] = float(charge)
+    with h5py.File(path, "r") as f:
+        order, lines, differ = [], [], False
+        for i in f["atoms/species_ids"][()]:
+            if int(i) not in order:
+                order.append(int(i))
+        for i in order:
+            group = f[f"atoms/species_{i}"]
+            name = group["name"][()].flat[0] if hasattr(group["name"][()], "flat") else group["name"][()]
+            name = name.decode() if isinstance(name, bytes) else str(name)
+            charge = float(group["charge"][()].flat[0])
+            lines.append(wanted.get(name, charge))
+            differ = differ or lines[-1] != charge
+    return ["valence = " + words(lines)] if differ else []
+
+
+def slaters(builder, sets, wave, root, ini):
+    ions = next(p for p in root.iter("particleset") if p.get("name") in ("ion0", "i") or "ion" in (p.get("name") or ""))
+    places, charges, names = [], [], []
+    order = next((a for a in ions.iter("attrib") if a.get("name") == "ionid"), None)
+    groups = {g.get("name"): g for g in ions.iter("group")}
+    positions = numbers(next(a for a in ions.iter("attrib") if a.get("name") == "position").text)
+    for i in range(len(positions) // 3):
+        name = order.text.split()[i] if order is not None else list(groups)[0]
+        names.append(name)
+        places.append(positions[3 * i:3 * i + 3])
+        charges.append(float(parameter(groups[name], "charge")))
+    zeta, n, l, on, pick = [], [], [], [], []
+    for i, name in enumerate(names):
+        basis = next(b for b in wave.iter("atomicBasisSet") if b.get("elementType") == name)
+        if basis.get("normalized", "yes") == "yes":
+            raise Unsupported("Slater functions without a norm")
+        for group in basis.iter("basisGroup"):
+            functions = list(group.iter("radfunc"))
+            if len(functions) != 1 or group.get("type") != "Slater" or int(group.get("m", 0)) != 0:
+                raise Unsupported("contracted Slater functions")
+            zeta.append(float(functions[0].get("exponent")))
+            n.append(int(functions[0].get("node") or functions[0].get("n") or group.get("n")))
+            l.append(int(group.get("l")))
+            on.append(i + 1)
+            # the function of m = 0: s, z of x y z, 3 z^2 - r^2 of five
+            pick.append([[1], [0, 0, 1], [0, 0, 0, 0, 1]][l[-1]])
+    rows = []
+    used = [d.get("sposet") or d.get("id") for d in wave.iter("determinant")]
+    texts = [sets[u].find("coefficient").text if u in sets else None for u in used]
+    if len(set(" ".join(t.split()) for t in texts)) != 1:
+        raise Unsupported("Slater functions with orbitals of their own for each spin")
+    values = numbers(texts[0])
+    for o in range(max(electrons(root))):
+        row = []
+        for c, p in zip(values[o * len(zeta):(o + 1) * len(zeta)], pick):
+            row += [c * x for x in p]
+        rows.append(words(row))
+    ini.add("potential slater_orbitals", "nuclei = " + "  ".join(words(p + [z]) for p, z in zip(places, charges)),
+            "zeta = " + words(zeta), "n = " + words(n), "l = " + words(l), "on = " + words(on),
+            "coefficients = " + "  ".join(rows))
+
+
+def orbitals(root, wave, ini, folder, source):
+    builder, sets = sets_of_orbitals(wave)
+    kind = (builder.get("type") or "").lower()
+    if kind in ("free", "heg"):
+        ini.add("potential plane_waves")
+    elif kind in ("bspline", "einspline", "pw"):
+        splines(builder, sets, wave, ini, folder)
+    elif kind in ("mo", "molecularorbital"):
+        slater = any(g.get("type") == "Slater" for g in wave.iter("basisGroup"))
+        if slater:
+            slaters(builder, sets, wave, root, ini)
+        else:
+            gaussians(builder, sets, wave, root, ini, folder, source)
+    elif kind.startswith("spinor"):
+        raise Unsupported("spinors, spin-orbit coupling")
+    else:
+        raise Unsupported("orbitals of type " + kind)
+
+
+# ---- Factors ----------------------------------------------------------------------------------------------------------
+
+
+def expansion(wave, ini):
+    lists = list(wave.iter("detlist"))
+    if len(lists) > 1:
+        raise Unsupported("several lists of determinants")
+    if not lists:
+        return
+    if lists[0].get("opt_coeffs"):
+        raise Unsupported("coefficients of a list of determinants in a file of their own")
+    ini.add("potential multideterminant", "file = " + (lists[0].get("href") or lists[0].get("_file")),
+            "cutoff = " + lists[0].get("cutoff") if float(lists[0].get("cutoff", 0)) else "",
+            "state = " + lists[0].get("ext_level") if int(lists[0].get("ext_level", 0)) else "")
+
+
+def inline_splines(ini, terms):
+    lines = []
+    for j in terms:
+        for c in j.iter("correlation"):
+            values = " ".join(c.find("coefficients").text.split())
+            one = (j.get("type") or "").lower() == "one-body"
+            name = "chi" if one else "like" if c.get("speciesA") == c.get("speciesB") else "unlike"
+            lines.append("%s = %s" % (name, values))
+            if one:
+                lines.append("elements = " + c.get("elementType"))
+            if one and float(c.get("cusp", 0)):
+                lines.append("chi_cusp = %g" % float(c.get("cusp")))
+            if c.get("rcut"):
+                lines.append("%s_cutoff = %g" % ("chi" if one else "u", float(c.get("rcut"))))
+    ini.add("potential jastrow", *lines)
+
+
+def pade(ini, jastrow):
+    """u = A r / (1 + B r); the energy is twice that."""
+    found = {}
+    for c in jastrow.iter("correlation"):
+        like = c.get("speciesA") == c.get("speciesB")
+        values = {v.get("name"): float(v.text) for v in c.iter("var")}
+        found[like] = values.get("A", -0.25 if like else -0.5), values["B"]
+    if (jastrow.get("type") or "").lower() != "two-body" or False not in found:
+        raise Unsupported("a Pade function of this kind")
+    order = [found.get(True, (0, 1)), found[False], found.get(True, (0, 1))]
+    ini.add("potential expression", "energy = 2 * a * r / (1 + b * r)", "a = " + words(a for a, _ in order),
+            "b = " + words(b for _, b in order), "cutoff = 0")
+
+
+def jastrows(wave, ini, inline):
+    if next(wave.iter("backflow"), None) is not None:
+        raise Unsupported("backflow")
+    terms = {"spline": [], "pade": [], "eei": []}
+    for j in wave.iter("jastrow"):
+        kind, function = (j.get("type") or "").lower(), (j.get("function") or "").lower()
+        if kind == "eei":
+            terms["eei"].append(j)
+        elif kind in ("one-body", "two-body") and function in ("bspline", "pade"):
+            terms["spline" if function == "bspline" else "pade"].append(j)
+        elif kind == "kspace":
+            raise Unsupported("a Jastrow factor in reciprocal space")
+        else:
+            raise Unsupported("a Jastrow factor of type %s, function %s" % (kind, function))
+    if terms["spline"] and inline:
+        inline_splines(ini, terms["spline"])
+    elif terms["spline"]:
+        ini.add("potential jastrow", "file = " + terms["spline"][0].get("_file"))
+    for j in terms["pade"]:
+        pade(ini, j)
+    if terms["eei"]:
+        ini.add("potential polynomial_jastrow", "file = " + terms["eei"][0].get("_file"))
+
+
+# ---- Hamiltonian, method ----------------------------------------------------------------------------------------------
+
+
+def measured(root, ini):
+    lines, pairs = ["period = 4"], {"ee": False, "ei": False, "ii": False}
+    files = []
+    for h in root.iter("hamiltonian"):
+        for e in list(h):
+            kind, name = (e.get("type") or "").lower(), (e.get("name") or "").lower()
+            if e.tag == "extpot":
+                raise Unsupported("an external potential")
+            if kind == "pseudo":
+                pairs["ei"] = True
+                for p in e.iter("pseudo"):
+                    if (p.get("href") or "") not in files:
+                        files.append(p.get("href"))
+                    if p.get("DLA") == "yes" or e.get("DLA") == "yes":
+                        raise Unsupported("determinant localisation approximation")
+            elif kind == "coulomb":
+                both = (e.get("source"), e.get("target"))
+                if both == ("e", "e"):
+                    pairs["ee"] = True
+                elif "e" in both:
+                    pairs["ei"] = True
+                elif both[0] in ("ion0", "i") and both[1] in ("ion0", "i"):
+                    pairs["ii"] = True
+                else:
+                    pairs["ee"] = True
+    if files:
+        lines.append("pseudopotentials = " + " ".join(files))
+    for key, name in (("ee", "electron_electron"), ("ei", "electron_ion"), ("ii", "ion_ion")):
+        if not pairs[key] and (key == "ee" or next(root.iter("basisset"), None) is None):
+            lines.append(name + " = no")
+    ini.add("observable local_energy", *lines)
+
+
+def check_optimised(root, section):
+    """Optimisations to the lowest energy of all that can vary, by whatever linear method."""
+    if any(e.tag == "rotated_sposet" or (e.tag in ("sposet", "determinant") and e.get("optimize") == "yes")
+           for e in root.iter()):
+        raise Unsupported("optimisation of orbitals")
+    if parameter(section, "output_vp_override") or (parameter(section, "options_lmyengine") or "no") == "yes":
+        raise Unsupported("optimisation: QMCPACK's options")
+    kind = (parameter(section, "minmethod") or "").lower()
+    if kind not in ("quartic", "linemin", "rescale", "oneshiftonly", "adaptive"):
+        raise Unsupported("optimisation by the method " + kind)
+    subset = (parameter(section, "variational_subset") or "").split()
+    if subset and sum(1 for _ in root.iter("qmc")) > 1:
+        raise Unsupported("optimisation of one part of the parameters after the other")
+    return "" if not subset else "multideterminant" if subset == ["CI"] else "jastrow"
+
+
+def diffusion(section, ini):
+    tau = float(parameter(section, "timestep", "tau"))
+    moves = (parameter(section, "nonlocalmoves") or "no").lower()
+    if moves in ("v0", "yes"):
+        raise Unsupported("T-moves of all electrons of a walker by one heat bath (v0)")
+    if moves == "v3":
+        raise Unsupported("T-moves v3")
+    ini.add("mover diffusion", "tau = %g" % tau, "drift_limit = 1", "variational_tau = %g" % min(0.3, 4 * tau + 0.05),
+            "nonlocal = t_moves" if moves == "v1" else "")
+
+
+def translate(clone, test, series, density=None):
+    """(INI file, what it is of without lengths of runs, method) of a <qmc> section, from 0 in the order of the input."""
+    folder = f"{clone}/tests/{test.folder}"
+    root = read_input(f"{folder}/{test.input}")
+    waves = list(root.iter("wavefunction"))
+    sections = list(root.iter("qmc"))
+    for loop in root.iter("loop"):
+        sections = [q for q in sections if q not in list(loop.iter("qmc"))] + list(loop.iter("qmc"))
+    if not sections:
+        raise Unsupported("auxiliary-field Monte Carlo" if "afqmc" in test.folder.lower() else "no <qmc> section")
+    if len(waves) != 1:
+        raise Unsupported("correlated sampling of several wave functions" if len(waves) > 1 else "no wave function here")
+    base = next((p.get("series") for p in root.iter("project")), None)
+    section = sections[min(series - int(base or 0), len(sections) - 1)]
+    method = (section.get("method") or "").lower()
+    only, optimised = "", method in ("linear", "linear_batch")
+    if optimised:
+        only = check_optimised(root, section)
+        method = "vmc"
+    if method not in ("vmc", "dmc", "vmc_batch", "dmc_batch"):
+        raise Unsupported("the method " + method)
+    method = "opt" if optimised else method[:3]
+    ini = Ini()
+    ini.add("run", "sweeps = 1000", "equilibrate = 600", "seed = 1",
+            "walkers = 64", "threads = 1", "device = cpu")
+    periodic = box(root, ini)
+    up, down = electrons(root)
+    for name, count in (("up", up), ("down", down)):
+        ini.add("species " + name, "count = %d" % count, "charge = -1")
+    wave = waves[0]
+    ions = wave.find(".//sposet_collection[@type='free']") is None and wave.find(
+        ".//sposet_collection[@type='heg']") is None
+    ini.add("initial", "state = near_ions" if ions else "state = random")
+    orbitals(root, wave, ini, folder, test.input)
+    expansion(wave, ini)
+    jastrows(wave, ini, test.folder in INLINE)
+    if method != "dmc":
+        ini.add("mover particle_by_particle", "step = 0.5", "target_acceptance = 0.6")
+    else:
+        diffusion(section, ini)
+    if only:
+        ini.sections[0][1].insert(0, "; plugmc optimise --only " + only)
+    measured(root, ini)
+    if density:
+        if method != "vmc":
+            raise Unsupported("densities of diffusion Monte Carlo")
+        ini.add("observable trajectory", "period = 10", "format = h5md")
+        method = "density"
+    if any(t.tag == "estimator" and (t.get("type") or "") == "none" for t in root.iter()):
+        raise Unsupported("no estimator")
+    return ini, method + identity(ini, wave), method
+
+
+def identity(ini, wave):
+    """What two inputs have in common that describe the same run: all but names of files of Jastrow factors, whose content
+    is compared instead."""
+    parts = []
+    for title, lines in ini.sections:
+        if title in ("potential jastrow", "potential polynomial_jastrow") and lines and lines[0].startswith("file"):
+            lines = []
+        if title == "run":
+            lines = [line for line in lines if line.startswith(";")]
+        if title == "potential gaussian_orbitals" and lines[0].endswith(".xml"):
+            lines = lines[1:]
+        parts.append((title, tuple(lines)))
+    content = []
+    for j in wave.iter("jastrow"):
+        for c in list(j.iter("coefficients")) + list(j.iter("var")):
+            content.append(" ".join("%.10g" % v for v in numbers(c.text)))
+        for c in j.iter("correlation"):
+            content.append(str(sorted((k, v) for k, v in c.items() if k not in ("_file",))))
+    for tag in ("radfunc", "basisGroup"):
+        content += [str(sorted(e.items())) for e in wave.iter(tag)]
+    for e in wave.iter("coefficient"):
+        content.append(" ".join((e.text or "").split()))
+    for d in wave.iter("detlist"):
+        content.append(str(d.get("size")) + str(d.get("href")) + str(d.get("cutoff")))
+    return repr(parts) + repr(content)
+
+
+def file_name(test, method, taken):
+    """A name for the INI file: folder of the test, input without what is common to all."""
+    stem = os.path.basename(test.input)
+    for end in (".xml", ".in", ".txt"):
+        stem = stem[:-len(end)] if stem.endswith(end) else stem
+    name = "%s.%s.%s" % (os.path.basename(test.folder), stem, method)
+    while name in taken:
+        name += "_"
+    return name
