@@ -67,10 +67,19 @@ PLUGMC_FN real body_energy(const parameters *p, plugmc_separation s, const plugm
                : 0;
 }
 
-#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_ENERGY)
+#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_ENERGY | PLUGMC_BODY_SHAPE)
 #include <plugmc/body.h>
 
 #if PLUGMC_HOST
+#include <stdio.h>
+
+/* Patches have no shape in GSD's schema. */
+static int body_shape(const void *instance, const plugmc_particle *a, char *json, size_t size)
+{
+    (void)instance;
+    return snprintf(json, size, "{\"type\": \"Sphere\", \"diameter\": %.9g}", a->diameter);
+}
+
 static int configure(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
