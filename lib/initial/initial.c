@@ -144,8 +144,7 @@ static double packing_fraction(const plugmc_system *system)
 {
     double volume = 0;
     for (int32_t s = 0; s < system->species_count; s++)
-        volume += (double)plugmc_species_at(system, s)->count *
-                  particle_volume(system, s);
+        volume += (double)plugmc_species_at(system, s)->count * particle_volume(system, s);
     return volume / system->box.volume;
 }
 

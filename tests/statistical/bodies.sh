@@ -191,4 +191,43 @@ case_order()
     is body_order.psi_real 0 0.004
 }
 
+# Two spheres with a patch on one half of each, epsilon = 1 kT: while they are in the well, the sign of the cosines with the way
+# from one to the other decides, and <u_i . u_j> = -(e - 1)/16 / (1 + (e - 1)/4); outside it is 0.
+case_correlations()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 60000
+	equilibrate = 100
+	seed = 9
+	walkers = 8
+	[box]
+	dimension = 3
+	lx = 3
+	[species ball]
+	count = 2
+	[initial]
+	state = random
+	[potential kern_frenkel]
+	half_angle = 1.5707963267948966
+	[mover serial]
+	step = 2
+	[mover rotate]
+	step = 3.141592653589793
+	[observable body_correlations]
+	period = 2
+	axis = x
+	bins = 6
+	END
+    "$PLUGMC" run sim.ini >results || exit 1
+    "$PLUGMC" analyse sim.h5 --print body_correlations.P1 >polar || exit 1
+    awk '!/^#/ && $1 > 1 {
+        bins++
+        z = ($2 + ($1 < 1.5 ? (exp(1) - 1) / 16 / (1 + (exp(1) - 1) / 4) : 0)) / $3
+        print "P1(" $1 ") = " $2 " +- " $3 ": z = " z
+        if (!(z < 4 && z > -4 && $3 < 0.01)) bad = 1
+    }
+    END { exit bad || bins != 2 }' polar || { echo "FAILED: too far from the exact value"; exit 1; }
+}
+
 "case_$1"

@@ -57,8 +57,8 @@ int check_packing(engine *engine)
     for (int32_t s = 0; s < system->species_count; s++) {
         const plugmc_species *species = plugmc_species_at(system, s);
         particles += (double)species->count;
-        by_diameters += (double)species->count *
-                        ball_volume(system->box.dimension, species->diameter);
+        by_diameters +=
+            (double)species->count * ball_volume(system->box.dimension, species->diameter);
         volume += (double)species->count * particle_volume(system, s);
     }
     if (fabs(volume - by_diameters) <= 1e-6 * by_diameters) return 0;
