@@ -124,7 +124,7 @@ case_dumbbells()
 }
 
 # Squares and rounded bars.
-case_constant_pressure()
+squares_and_bars()
 {
     cat >sim.ini <<-END
 	[run]
@@ -156,6 +156,11 @@ case_constant_pressure()
 	[observable box_size]
 	period = 5
 	END
+}
+
+case_constant_pressure()
+{
+    squares_and_bars
     "$PLUGMC" run sim.ini | tee results
     is body_pressure.pressure 1.5 0.03
 }
@@ -189,6 +194,42 @@ case_order()
     "$PLUGMC" run sim.ini | tee results
     is body_order.psi_squared 0.05 0.001
     is body_order.psi_real 0 0.004
+}
+
+# Two that are moved by half-turns of clusters alone.
+clusters()
+{
+    "$PLUGMC" run sim.ini | tee results
+}
+
+case_clusters_of_cubes()
+{
+    PLUGMC=true dimension=3 two 4 '[species cube]' 'count = 2' '[potential hard_polyhedron]' 'shape = cube' '[mover cluster_bodies]' 'clusters = 3'
+    sed -i '/^\[mover serial/,/^step = 1.4/d' sim.ini
+    clusters
+    is body_pressure.compressibility_factor 1.1037736 0.001
+}
+
+# One patch on a half of each of two spheres: they are in the well with the probability p e / (1 - p + p e), where p, a
+# quarter of the shell over the volume that spheres leave, is that without attraction.
+case_clusters_of_patches()
+{
+    PLUGMC=true dimension=3 two 4 '[species ball]' 'count = 2' '[potential kern_frenkel]' 'half_angle = 1.5707963267948966' 'epsilon = 2' \
+        '[mover cluster_bodies]' 'clusters = 3'
+    sed -i -e '/^\[mover serial/,/^step = 1.4/d' -e 's/^\[observable body_pressure/[observable energy/' sim.ini
+    clusters
+    is energy.energy "$(awk 'BEGIN { s = 4 * atan2(0, -1) / 3; p = s * 2.375 / 4 / (64 - s)
+        printf "%.6f", -p * exp(2) / (1 - p + p * exp(2)) }')" 0.004
+}
+
+# Triangles and bars, which are not their own images, in clusters of many.
+case_clusters_at_constant_pressure()
+{
+    squares_and_bars
+    sed -i -e 's/^\[mover serial\]/[mover cluster_bodies]\nclusters = 12/' -e '/^step = 0.6/d' \
+        -e 's/^square = .*/square = -0.5 -0.3 0.5 -0.3 0 0.7/' sim.ini
+    clusters
+    is body_pressure.pressure 1.5 0.03
 }
 
 # Two spheres with a patch on one half of each, epsilon = 1 kT: while they are in the well, the sign of the cosines with the way
