@@ -116,6 +116,24 @@ case_ellipsoids()
     is body_pressure.compressibility_factor 1.0408236 0.001
 }
 
+# Concave: two bricks in the shape of an L, which interlock. B is that of tests/hard_bodies.h.
+ell='4 -0.5 -0.5 1 -0.5 1 0.5 -0.5 0.5  4 -0.5 0.5 0.5 0.5 0.5 1.5 -0.5 1.5'
+case_ells()
+{
+    two 6.5 '[species ell]' 'count = 2' '[potential union_of_polyhedra]' "ell = $ell"
+    is body_pressure.compressibility_factor 1.2022861 0.002
+}
+
+# ... among many, whose pressure is that which is applied.
+case_ells_at_constant_pressure()
+{
+    squares_and_bars
+    sed -i -e 's/^pressure = .*/pressure = 0.6/' -e 's/^density = .*/density = 0.15/' -e '/^bar = /d; /^radius/d' -e "s/^square = .*/square = $ell/" \
+        -e 's/hard_polygon/union_of_polyhedra/' -e '/^\[species bar/,/^count/d' sim.ini
+    clusters
+    is body_pressure.pressure 0.6 0.012
+}
+
 # Concave: dumbbells whose free paths go through each other's waists.
 case_dumbbells()
 {
