@@ -214,6 +214,43 @@ case_order()
     is body_order.psi_real 0 0.004
 }
 
+# Steps of energy: two patchy spheres, or disks, whose B is that of hard ones times 1 - chi^2 (lambda^d - 1) (e - 1), with chi
+# the share that patches cover and e = exp(epsilon / kT).
+# patchy BALLS CHI DIMENSION EPSILON EDGE
+patchy()
+{
+    awk -v balls="$1" -v chi="$2" -v d="$3" -v u="$4" -v l="$5" 'BEGIN {
+        b = balls * (1 - chi * chi * (1.5 ^ d - 1) * (exp(u) - 1)); printf "%.6f", 1 + b / (l ^ d - 2 * b) }'
+}
+
+case_half_spheres()
+{
+    dimension=3 two 4 '[species ball]' 'count = 2' '[potential kern_frenkel]' 'half_angle = 1.5707963267948966' 'epsilon = 2'
+    is body_pressure.compressibility_factor "$(patchy 2.0943951 0.5 3 2 4)" 0.002
+}
+
+case_two_patches()
+{
+    dimension=3 two 4 '[species ball]' 'count = 2' '[potential kern_frenkel]' 'directions = 1 0 0 -1 0 0' 'half_angle = 1.1' 'epsilon = 2'
+    is body_pressure.compressibility_factor "$(patchy 2.0943951 0.5464039 3 2 4)" 0.002
+}
+
+case_patchy_disks()
+{
+    two 3.5 '[species disk]' 'count = 2' '[potential kern_frenkel]' 'half_angle = 1' 'epsilon = 1.5'
+    is body_pressure.compressibility_factor "$(patchy 1.5707963 0.3183099 2 1.5 3.5)" 0.003
+}
+
+# ... among many, and at a temperature that is not 1.
+case_patches_at_constant_pressure()
+{
+    squares_and_bars
+    sed -i -e 's/^pressure = .*/pressure = 0.4\ntemperature = 0.8/' -e 's/^density = .*/density = 0.3/' -e 's/dimension = 2/dimension = 3/' \
+        -e '/^bar = /d; /^radius/d; /^square = /d' -e 's/hard_polygon\]/kern_frenkel]\nhalf_angle = 1.2\ndirections = 1 0 0 -0.5 0.8 0/' sim.ini
+    clusters
+    is body_pressure.pressure 0.5 0.02
+}
+
 # Two that are moved by half-turns of clusters alone.
 clusters()
 {
