@@ -15,7 +15,8 @@ typedef struct shape {
 
 /* Volumes V, surfaces S and mean radii R give the virial coefficients: (V1 + V2 + R1 S2 + R2 S1) / 2, and in two dimensions
  * (A1 + A2 + P1 P2 / (2 pi)) / 2 (A. Isihara, J. Chem. Phys. 18, 1446 (1950)). R and S of polyhedra are from the hulls of
- * Python's scipy. Those of dumbbells are integrals over the angle between two of them. */
+ * Python's scipy. Those of dumbbells are integrals over the angle between two of them; that of two ells is half the mean area,
+ * over angles, in which the centre of one must not be, a union of convex polygons. */
 static const shape shapes[] = {
     {"discorectangle", "spherocylinder", "length = 4\n", 2, 0, 4.78539816, 14.66375451, 0},
     {"rods_and_disks", "spherocylinder", "length = 3 0\ndiameter = 1 1.5\n", 2, 1, 3.78539816,
@@ -55,6 +56,17 @@ static const shape shapes[] = {
      2e-4},
     {"short_dumbbell", "union_of_spheres", "A = 0 0 -0.3 0.5  0 0 0.3 0.5\n", 3, 0, 0.93828901,
      4.1982, 1e-4},
+    {"square_of_parts", "union_of_polyhedra",
+     "A = 4 -0.5 -0.5 0 -0.5 0 0.5 -0.5 0.5  4 0 -0.5 0.5 -0.5 0.5 0.5 0 0.5\n", 2, 0, 1,
+     2.27323954, 0},
+    {"ell", "union_of_polyhedra",
+     "A = 4 -0.5 -0.5 1 -0.5 1 0.5 -0.5 0.5  4 -0.5 0.5 0.5 0.5 0.5 1.5 -0.5 1.5\n", 2, 0, 2.5,
+     6.08483, 1e-5},
+    {"cube_of_parts", "union_of_polyhedra",
+     "A = 8 0 0.5 0.5 0 0.5 -0.5 0 -0.5 0.5 0 -0.5 -0.5 0.5 0.5 0.5 0.5 0.5 -0.5 0.5 -0.5 0.5 "
+     "0.5 -0.5 -0.5  8 0 0.5 0.5 0 0.5 -0.5 0 -0.5 0.5 0 -0.5 -0.5 -0.5 0.5 0.5 -0.5 0.5 -0.5 "
+     "-0.5 -0.5 0.5 -0.5 -0.5 -0.5\n",
+     3, 0, 1, 5.5, 0},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 

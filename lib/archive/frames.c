@@ -119,6 +119,19 @@ static void load_who(run_frames *f, int walker, hsize_t first, hsize_t rows)
             store_fail(s, "a particle of its trajectory is of species %d", f->h5md.kinds[i]);
 }
 
+static void load_orientations(run_frames *f, int walker, hsize_t first, hsize_t rows)
+{
+    store *s = &f->h5md.store;
+    hsize_t shape[3] = {0};
+    free(f->h5md.orientations);
+    f->h5md.orientations = NULL;
+    if (s->failed || !store_has(s, s->file, "particles/trajectory/orientation")) return;
+    f->h5md.orientations =
+        get_rows(f, walker, "orientation/value", STORE_DOUBLE, 3, first, rows, shape);
+    if (!s->failed && (shape[1] != (hsize_t)f->h5md.particles || shape[2] != 4))
+        store_fail(s, "its orientations are not four numbers a particle");
+}
+
 /* Frame k and as many behind it as there is room for; ids and species are a third as much. */
 static int64_t rows_at_once(const run_frames *f, int64_t k, int64_t every)
 {
@@ -146,6 +159,7 @@ static void load(run_frames *f, int walker, int64_t k, int64_t rows)
                    (unsigned long long)shape[1], (long long)n);
     f->h5md.particles = (int64_t)shape[1];
     if (varies) load_who(f, walker, (hsize_t)k, (hsize_t)rows);
+    load_orientations(f, walker, (hsize_t)k, (hsize_t)rows);
     if (!s->failed)
         f->h5md.edges = get_rows(f, walker, "box/edges/value", STORE_DOUBLE, oblique ? 3 : 2,
                                  (hsize_t)k, (hsize_t)rows, edges);
@@ -200,6 +214,20 @@ static void take_edges(run_frames *f, int64_t row)
     take_lengths(box);
 }
 
+/* From quaternions [count][4], NULL if there are none. False, and why: one is no rotation. */
+static bool take_orientations(run_frames *f, const double *quaternions, int64_t count)
+{
+    f->now.turned = quaternions != NULL;
+    for (int64_t i = 0; i < count && quaternions; i++) {
+        const char *wrong = orientation_of_quaternion(&quaternions[4 * i], f->system->box.dimension,
+                                                      &f->now.orientations[i]);
+        if (!wrong) continue;
+        snprintf(f->why, sizeof f->why, "the orientation of particle %lld %s", (long long)i, wrong);
+        return false;
+    }
+    return true;
+}
+
 /* From a row in which those that are there have an id and a species. */
 static void take_row(run_frames *f, const double *places, const int32_t *ids, const int32_t *kinds)
 {
@@ -224,6 +252,9 @@ static int read_from_hdf5(run_frames *f, int walker, int64_t k, int64_t every, b
                  f->h5md.kinds + f->h5md.particles * row);
     else
         read_frame_take(&f->now, f->system, places, NULL);
+    *lost = !take_orientations(
+        f, f->h5md.orientations ? f->h5md.orientations + 4 * f->h5md.particles * row : NULL,
+        f->now.count);
     f->now.sweep = (uint64_t)f->sweeps[k];
     return EXIT_DONE;
 }
@@ -296,20 +327,6 @@ static void take_box(run_frames *f, const file_frame *g)
     take_lengths(box);
 }
 
-/* False, and why: one is none. */
-static bool take_orientations(run_frames *f, const file_frame *g)
-{
-    f->now.turned = g->orientations != NULL;
-    for (int64_t i = 0; i < g->count && g->orientations; i++) {
-        const char *wrong = orientation_of_quaternion(
-            &g->orientations[4 * i], f->system->box.dimension, &f->now.orientations[i]);
-        if (!wrong) continue;
-        snprintf(f->why, sizeof f->why, "the orientation of particle %lld %s", (long long)i, wrong);
-        return false;
-    }
-    return true;
-}
-
 static bool fits(const run_frames *f, const file_frame *g)
 {
     bool good =
@@ -339,7 +356,7 @@ static int read_from_gsd(run_frames *f, int walker, int64_t k, bool *lost, repor
         *lost = true;
         return EXIT_DONE;
     }
-    if (!take_orientations(f, &g)) {
+    if (!take_orientations(f, g.orientations, g.count)) {
         frame_free(&g);
         *lost = true;
         return EXIT_DONE;
@@ -406,8 +423,8 @@ void frames_close(run_frames *f)
 {
     close_store(f);
     close_gsd(f);
-    free(f->sweeps), free(f->h5md.places), free(f->h5md.edges), free(f->h5md.ids),
-        free(f->h5md.kinds);
+    free(f->sweeps), free(f->h5md.places), free(f->h5md.edges), free(f->h5md.orientations),
+        free(f->h5md.ids), free(f->h5md.kinds);
     read_frame_free(&f->now);
     *f = (run_frames){.walker = -1};
 }

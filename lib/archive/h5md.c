@@ -7,12 +7,16 @@
  *
  * Where numbers of particles change, rows are as long as the largest number that there may be, and grow with it. In
  * each frame those that are there stand first, in the order of their numbers; behind them id and species are -1, the
- * fill value of H5MD, and places 0. `count` says how many there are. */
+ * fill value of H5MD, and places 0. `count` says how many there are.
+ *
+ * H5MD has no element for orientations of bodies. Theirs is `orientation`, quaternions as formats/orientations.h makes them;
+ * its attribute `components` says what the four numbers are. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "archive/parts.h"
+#include "formats/orientations.h"
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
@@ -250,8 +254,39 @@ static void write_varying(const appended *a, int walker)
              a->data->trajectory.frames[f].positions + 3 * system->particles * walker);
 }
 
+/* Whether particles have shapes. Molecules, which have orientations too, are all there in their sites. */
+static bool has_bodies(const plugmc_system *system)
+{
+    for (int32_t t = 0; t < system->term_count; t++)
+        if (plugmc_body_of(plugmc_term_at(system, t)->plugin)) return true;
+    return false;
+}
+
+/* In the order of the positions. */
+static void write_orientations(const appended *a, int walker)
+{
+    draft *d = a->draft;
+    const int64_t n = a->data->system->particles;
+    draft_enter(d, "orientation");
+    if (!a->before) draft_label(d, "components", ORIENTATION_COMPONENTS);
+    double *out =
+        draft_new_rows(d, "value", STORE_DOUBLE, 3, all_frames(a, n, 4).of, (hsize_t)a->before);
+    for (int f = 0; f < count_of(a) && !d->memory_short; f++) {
+        const frame *frame = &a->data->trajectory.frames[f];
+        const double *places = frame->positions + 3 * n * walker;
+        int64_t count = 0;
+        for (int64_t i = 0; i < n; i++)
+            if (!isnan(places[3 * i]))
+                quaternion_of(&frame->orientations[n * walker + i], &out[4 * (n * f + count++)]);
+        memset(&out[4 * (n * f + count)], 0, 4 * sizeof *out * (size_t)(n - count));
+    }
+    link_steps(a);
+    draft_leave(d);
+}
+
 static void write_places(const appended *a, int walker)
 {
+    if (has_bodies(a->data->system)) write_orientations(a, walker);
     if (numbers_change(a->data)) {
         write_varying(a, walker);
         return;

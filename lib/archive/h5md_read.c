@@ -144,6 +144,26 @@ static void take_absent_away(store *s, hid_t group, moment *m, int64_t count, do
     free(id);
 }
 
+/* Quaternions, of files that say what their components are; NULL: there are none. */
+static double *read_orientations(store *s, hid_t group, moment *m, int64_t count)
+{
+    if (s->failed || !store_has(s, group, "orientation") ||
+        !store_is_group(s, group, "orientation"))
+        return NULL;
+    hid_t element = store_enter(s, group, "orientation");
+    char *components = s->failed ? NULL : store_get_label(s, element, "components");
+    const bool known = components && !strcmp(components, ORIENTATION_COMPONENTS);
+    int rank;
+    hsize_t shape[2];
+    free(components);
+    store_leave(s, element);
+    if (s->failed || !known) return NULL;
+    double *found = read_element(s, group, "orientation", STORE_DOUBLE, m, &rank, shape);
+    if (!s->failed && (rank != 2 || shape[0] != (hsize_t)count || shape[1] != 4))
+        store_fail(s, "its 'orientation' is not four numbers a particle");
+    return found;
+}
+
 /* ---- Species --------------------------------------------------------------------------------- */
 
 static const char *const elements[FRAME_PROPERTIES] = {
@@ -224,13 +244,13 @@ static double *by_species(store *s, hid_t species, const char *name, const int32
 
 /* What is read of one walker; NULL: the file does not have it. */
 typedef struct one_walker {
-    double *positions, *property[FRAME_PROPERTIES];
+    double *positions, *orientations, *property[FRAME_PROPERTIES];
     int32_t *species;
 } one_walker;
 
 static void free_walker(one_walker *w)
 {
-    free(w->positions), free(w->species);
+    free(w->positions), free(w->orientations), free(w->species);
     for (int k = 0; k < FRAME_PROPERTIES; k++) free(w->property[k]);
 }
 
@@ -252,6 +272,7 @@ static void read_walker(store *s, hid_t group, moment *m, int64_t *count, one_wa
                         file_frame *out)
 {
     w->positions = read_positions(s, group, m, count);
+    w->orientations = read_orientations(s, group, m, *count);
     read_species(s, group, m, *count, w, out);
     for (int k = 0; k < FRAME_PROPERTIES && !s->failed; k++)
         if (!w->property[k] && store_has(s, group, elements[k]))
@@ -283,6 +304,7 @@ static void add_walker(store *s, hid_t group, moment *m, file_frame *out)
         store_fail(s, "its walkers have different numbers of particles");
     const size_t n = (size_t)count;
     append(s, (void **)&out->positions, w.positions, 3 * n * sizeof(double), out->walkers);
+    append(s, (void **)&out->orientations, w.orientations, 4 * n * sizeof(double), out->walkers);
     append(s, (void **)&out->species, w.species, n * sizeof(int32_t), out->walkers);
     for (int k = 0; k < FRAME_PROPERTIES; k++)
         append(s, (void **)&out->property[k], w.property[k], n * sizeof(double), out->walkers);

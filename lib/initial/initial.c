@@ -139,13 +139,12 @@ static int refuse(const source *s, const char *key, const char *sentence)
 
 /* ---- Lattice ---- */
 
-/* Packing fraction with the diameters of the species. */
+/* Packing fraction, by the volumes of bodies and the diameters of other particles. */
 static double packing_fraction(const plugmc_system *system)
 {
     double volume = 0;
     for (int32_t s = 0; s < system->species_count; s++)
-        volume += (double)plugmc_species_at(system, s)->count *
-                  ball_volume(system->box.dimension, plugmc_species_at(system, s)->diameter);
+        volume += (double)plugmc_species_at(system, s)->count * particle_volume(system, s);
     return volume / system->box.volume;
 }
 

@@ -5,7 +5,6 @@
 #include "session/history.h"
 #include "session/saving.h"
 #include "snapshot.h"
-#include "system/system.h"
 
 int session_open(session *session)
 {
@@ -34,11 +33,6 @@ static int describe_trajectory(session *session)
         t->single = instance->trajectory.precision == TRAJECTORY_SINGLE;
         t->base = checked(trajectory_base(session->output_path));
         identity_make(t->run); /* that of a run that is resumed comes from its file */
-        if (any_bodies(&engine->system) && t->format == TRAJECTORY_OF_H5MD)
-            return report_error(engine->report, EXIT_INPUT, instance->context.file,
-                                instance->context.line,
-                                "[%s] format = h5md has no place for orientations: use gsd",
-                                instance->context.section);
     }
     return 0;
 }

@@ -11,18 +11,30 @@
  * that demix; where particles are dense nearly all of them go together, which changes nothing. A reflection at a
  * point maps each periodic box to itself, so boxes may have any shape.
  *
+ * The same file, compiled with CLUSTER_BODIES, is the mover cluster_bodies, for particles with orientations: they make
+ * half-turns, in two dimensions about c, which turns each of them by half a turn; in three about an axis through c that is
+ * parallel to x, y or z, each as probable as the others, and either way round. On quaternions these permute the four integers
+ * and change signs (plugmc/orientation.h), so nothing is rounded. They map rectangular boxes to themselves.
+ *
  * Whether two are tied is the same seen from either, and is decided by a number that belongs to the two. So a cluster
  * does not depend on the order in which it is found, nor on how particles are sorted.
  *
  * Cluster k of sweep s in walker w draws with D(index, purpose, draw) = plugmc_draw(seed, s clusters + k, w, index,
  * purpose, draw): the particle, species by species, by word 0 of D(0, ORDER, 0); the place by
  * fractional coordinates as plugmc_draw_position. The number of i < j is that of words 0 and 1 of
- * plugmc_draw(own, s clusters + k, w, j, ACCEPT, 0), own = words 0 and 1 of D(i, ACCEPT, 0).
+ * plugmc_draw(own, s clusters + k, w, j, ACCEPT, 0), own = words 0 and 1 of D(i, ACCEPT, 0). The axis of half-turns is by
+ * word 1 of D(0, ORDER, 0), their sense by the lowest bit of word 2.
  */
 #include <math.h>
 #include <plugmc/everything.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "half_turns.h"
+
+#ifndef CLUSTER_BODIES
+#define CLUSTER_BODIES 0
+#endif
 
 enum { MOST_AROUND = 27 };
 
@@ -40,12 +52,13 @@ typedef struct flock {
     int32_t *near;            /* [capacity]: of one particle, here and there */
     double *near_x[5];        /* [capacity]: x, y, z, charge, diameter of these */
     int32_t *near_species;
-    double *change, *sum;      /* [capacity]: of a term, of all */
-    const double *multiplier;  /* [terms] */
-    int64_t clusters;          /* of this call */
-    int64_t measured_clusters; /* since the last measurement */
-    double reflected;          /* likewise: sum of the shares of particles that went along */
-    int32_t lost;              /* 1: an energy was not a number */
+    plugmc_orientation *orientation; /* [capacity], of bodies */
+    double *change, *sum;            /* [capacity]: of a term, of all */
+    const double *multiplier;        /* [terms] */
+    int64_t clusters;                /* of this call */
+    int64_t measured_clusters;       /* since the last measurement */
+    double reflected;                /* likewise: sum of the shares of particles that went along */
+    int32_t lost;                    /* 1: an energy was not a number */
     uint64_t lost_sweep;
     int32_t lost_particle;
 } flock;
@@ -151,8 +164,40 @@ static int64_t gather(const cluster *c, flock *f, int64_t i, int64_t n)
 
 /* ---- A cluster ------------------------------------------------------------------------------------- */
 
-/* f->sum [n]: by how much -ln p grows between i and each of those near, when i alone goes to `to`. */
-static void find_changes(const cluster *c, flock *f, int32_t i, const double to[3], int64_t n)
+/* Adds to f->sum [n] what a term of bodies does: INFINITY where i would overlap. Two that overlap as they are, nearer to each
+ * other than rounding could tell, are not tied. */
+static void add_changes_of_bodies(flock *f, const plugmc_term *term, double multiplier,
+                                  const plugmc_particle *from, const plugmc_orientation turned[2],
+                                  const double to[3], int64_t n)
+{
+    const plugmc_body *body = plugmc_body_of(term->plugin);
+    plugmc_particle there = *from;
+    there.x = to[0], there.y = to[1], there.z = to[2];
+    for (int64_t k = 0; k < n; k++) {
+        const plugmc_particles one = {1,
+                                      f->near_x[0] + k,
+                                      f->near_x[1] + k,
+                                      f->near_x[2] + k,
+                                      f->near_x[3] + k,
+                                      f->near_x[4] + k,
+                                      f->near_species + k};
+        const plugmc_orientation *own = &f->orientation[f->near[k]];
+        double before = 0, after = 0;
+        const int64_t overlapped = body->energy(term->instance, &f->box, 1, from, &turned[0], &one,
+                                                own, &before),
+                      overlaps = body->energy(term->instance, &f->box, 1, &there, &turned[1], &one,
+                                              own, &after);
+        if (overlaps)
+            f->sum[k] = overlapped ? f->sum[k] : INFINITY;
+        else if (!overlapped)
+            f->sum[k] += multiplier * (after - before);
+    }
+}
+
+/* f->sum [n]: by how much -ln p grows between i and each of those near, when i alone goes to `to` (and, a body, turns from
+ * the first to the second of `turned`). */
+static void find_changes(const cluster *c, flock *f, int32_t i, const double to[3],
+                         const plugmc_orientation turned[2], int64_t n)
 {
     const plugmc_particle probe = {f->x[i],      f->y[i],        f->z[i],
                                    c->charge[i], c->diameter[i], c->species[i]};
@@ -162,6 +207,8 @@ static void find_changes(const cluster *c, flock *f, int32_t i, const double to[
     for (int32_t t = 0; t < c->system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(c->system, t);
         const plugmc_pair *pair = term->plugin->potential->pair;
+        if (term->sampled && CLUSTER_BODIES && plugmc_body_of(term->plugin))
+            add_changes_of_bodies(f, term, f->multiplier[t], &probe, turned, to, n);
         if (!term->sampled || !pair) continue;
         pair->changes(term->instance, &f->box, 1, &probe, to, &near, f->change);
         for (int64_t k = 0; k < n; k++)
@@ -180,20 +227,25 @@ static double number_of_pair(const plugmc_host *host, uint64_t s, uint32_t w, ui
     return plugmc_uniform_double(second.word[0], second.word[1]);
 }
 
-/* Reflects particle i, and has those that it takes with it wait. Returns how many wait. */
+/* Reflects or turns particle i, and has those that it takes with it wait. Returns how many wait. */
 static int64_t reflect(const cluster *c, const plugmc_host *host, flock *f, uint64_t s, uint32_t w,
-                       const double center[3], int32_t i, int64_t waiting)
+                       const symmetry *how, int32_t i, int64_t waiting)
 {
-    double to[3] = {2 * center[0] - f->x[i], 2 * center[1] - f->y[i], 2 * center[2] - f->z[i]};
-    if (f->box.dimension == 2) to[2] = f->z[i];
-    plugmc_wrap(&f->box, to);
     const double from[3] = {f->x[i], f->y[i], f->z[i]};
+    double to[3];
+    plugmc_orientation turned[2] = {{{0}}, {{0}}};
+    map_place(&f->box, how, from, to);
+    if (CLUSTER_BODIES) {
+        turned[0] = turned[1] = f->orientation[i];
+        turn_half(how, &turned[1]);
+    }
     pick(f, i);
     int64_t n = gather(c, f, i, 0);
     f->x[i] = to[0], f->y[i] = to[1], f->z[i] = to[2];
     n = gather(c, f, i, n);
     f->x[i] = from[0], f->y[i] = from[1], f->z[i] = from[2];
-    find_changes(c, f, i, to, n);
+    find_changes(c, f, i, to, turned, n);
+    if (CLUSTER_BODIES) f->orientation[i] = turned[1];
     f->x[i] = to[0], f->y[i] = to[1], f->z[i] = to[2];
     put(f, i);
     for (int64_t k = 0; k < n; k++) {
@@ -220,15 +272,19 @@ static void move_cluster(const cluster *c, const plugmc_host *host, flock *f, ui
                                 .dimension = f->box.dimension,
                                 .box = &f->box};
     const plugmc_random random = plugmc_draw(host->seed, s, w, 0, PLUGMC_PURPOSE_ORDER, 0);
-    double center[3];
-    plugmc_draw_position(&draws, center);
+    symmetry how = {.axis = 3};
+    plugmc_draw_position(&draws, how.center);
+    if (CLUSTER_BODIES && f->box.dimension == 3) {
+        how.axis = (int32_t)plugmc_below(random.word[1], 3);
+        how.backward = random.word[2] & 1;
+    }
     f->measured_clusters++;
     if (!f->count) return;
     f->waiting[0] = f->number[plugmc_below(random.word[0], (uint32_t)f->count)];
     f->moved[f->waiting[0]] = 1;
     int64_t reflected = 0;
     for (int64_t waiting = 1; waiting > 0 && !f->lost; reflected++)
-        waiting = reflect(c, host, f, s, w, center, f->waiting[waiting - 1], waiting - 1);
+        waiting = reflect(c, host, f, s, w, &how, f->waiting[waiting - 1], waiting - 1);
     for (int64_t k = 0; k < f->count; k++) f->moved[f->number[k]] = 0;
     f->reflected += (double)reflected / (double)f->count;
     f->clusters++;
@@ -287,13 +343,13 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
                 uint32_t changed)
 {
     cluster *c = instance;
-    const int kinds[] = {PLUGMC_STATE_BOX, PLUGMC_STATE_COUNT, PLUGMC_STATE_POSITION,
-                         PLUGMC_STATE_MULTIPLIER, PLUGMC_STATE_RUNG};
-    void *arrays[5];
-    size_t row[5];
+    const int kinds[] = {PLUGMC_STATE_BOX,        PLUGMC_STATE_COUNT, PLUGMC_STATE_POSITION,
+                         PLUGMC_STATE_MULTIPLIER, PLUGMC_STATE_RUNG,  PLUGMC_STATE_ORIENTATION};
+    void *arrays[6];
+    size_t row[6];
     int code = PLUGMC_OK;
     (void)changed;
-    for (int k = 0; k < 5 && !code; k++)
+    for (int k = 0; k < 5 + CLUSTER_BODIES && !code; k++)
         code = state->array(state, kinds[k], PLUGMC_ON_HOST, PLUGMC_READ, &arrays[k], &row[k]);
     for (int32_t w = 0; w < c->system->walkers && !code; w++) {
         flock *f = &c->flocks[w];
@@ -310,6 +366,9 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
                (size_t)c->system->multipliers * sizeof(double));
         f->multiplier = c->multipliers + w * c->system->multipliers;
         c->rung[w] = ((const int32_t *)arrays[4])[w];
+        if (CLUSTER_BODIES)
+            memcpy(f->orientation, (char *)arrays[5] + (size_t)w * row[5],
+                   (size_t)c->system->particles * sizeof *f->orientation);
         fill(c, f, (const int64_t *)((char *)arrays[1] + (size_t)w * row[1]),
              (const double *)((char *)arrays[2] + (size_t)w * row[2]));
     }
@@ -320,8 +379,13 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
 {
     cluster *c = instance;
     double *positions;
-    const int code =
+    void *orientations = NULL;
+    size_t row = 0;
+    int code =
         plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, &positions);
+    if (!code && CLUSTER_BODIES)
+        code = state->array(state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_HOST,
+                            PLUGMC_READ | PLUGMC_WRITE, &orientations, &row);
     (void)host;
     for (int32_t w = 0; w < c->system->walkers && !code; w++) {
         const flock *f = &c->flocks[w];
@@ -330,6 +394,9 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
             double *to = positions + 3 * (w * c->system->particles + i);
             to[0] = f->x[i], to[1] = f->y[i], to[2] = f->z[i];
         }
+        if (CLUSTER_BODIES)
+            memcpy((char *)orientations + (size_t)w * row, f->orientation,
+                   (size_t)c->system->particles * sizeof *f->orientation);
     }
     return code;
 }
@@ -369,7 +436,8 @@ static int make_flock(const cluster *c, const plugmc_host *host, flock *f)
                   {(void **)&f->near_x[4], n * sizeof(double)},
                   {(void **)&f->near_species, n * sizeof(int32_t)},
                   {(void **)&f->change, n * sizeof(double)},
-                  {(void **)&f->sum, n * sizeof(double)}};
+                  {(void **)&f->sum, n * sizeof(double)},
+                  {(void **)&f->orientation, n * sizeof(plugmc_orientation)}};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         if (!(*arrays[k].at = host->allocate(host->context, arrays[k].bytes)))
             return PLUGMC_ERROR_MEMORY;
@@ -382,6 +450,14 @@ static int prepare(void *instance, const plugmc_host *host)
     const plugmc_system *system = c->system = host->system;
     const size_t n = (size_t)system->particles, walkers = (size_t)system->walkers;
     int32_t *species = host->allocate(host->context, n * sizeof *species);
+    if (CLUSTER_BODIES && !system->bodies)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "no potential of the run is of bodies: for particles without orientations "
+            "there is 'cluster'");
+    if (CLUSTER_BODIES && system->box.oblique)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "half-turns need a rectangular box");
+    c->range = CLUSTER_BODIES ? system->range : 0;
     c->reach = system->range > 0 ? system->range : 1e300; /* nobody meets anybody */
     c->rooms = system->particles > 64 ? system->particles : 64;
     c->species = species;
@@ -451,6 +527,17 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     return code;
 }
 
+#if CLUSTER_BODIES
+#define NAME "cluster_bodies"
+#define SUMMARY "clusters of bodies make half-turns, without rejection"
+#define TURNS PLUGMC_CHANGED_ORIENTATION
+#define USES (PLUGMC_USES_PAIR | PLUGMC_USES_BODY)
+#else
+#define NAME "cluster"
+#define SUMMARY "clusters of particles are reflected at a point, without rejection"
+#define TURNS 0
+#define USES PLUGMC_USES_PAIR
+#endif
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
@@ -459,7 +546,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof(plugmc_listing),
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WEIGHT,
+    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WEIGHT | TURNS,
     .depends_on = PLUGMC_ON_HISTORY,
     /* clusters of the sweeps before, by the energies of the run */};
 
@@ -468,24 +555,24 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_move moves[] = {
-    {.name = "cluster", .doc = "reflects particles at a point, without rejection"}};
+    {.name = "cluster",
+     .doc = CLUSTER_BODIES ? "turns bodies by half a turn, without rejection"
+                           : "reflects particles at a point, without rejection"}};
 
 static const plugmc_driver driver = {.size = sizeof driver, .load = take, .store = give};
 
-PLUGMC_PLUGIN(.name = "cluster",
-              .summary = "clusters of particles are reflected at a point, without rejection",
-              .reference = "Liu, Luijten, Phys. Rev. Lett. 92, 035504 (2004)",
-              PLUGMC_KEYS(cluster, table),
-              PLUGMC_MOVER_WITH(
-                  moves,
-                  .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
-                           PLUGMC_RUNS_ON_CPU,
-                  .changes = PLUGMC_CHANGED_POSITION,
-                  .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-                             PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
-                  .sweep = sweep, .counts = counts,
-                  .good_for =
-                      "particles of very different size, dilute sticky particles, demixing; not "
-                      "for dense systems, where a cluster contains all particles",
-                  .driver = &driver),
-              .observable = &observable, .prepare = prepare, .archive = archive)
+PLUGMC_PLUGIN(
+        .name = NAME, .summary = SUMMARY,
+        .reference = "Liu, Luijten, Phys. Rev. Lett. 92, 035504 (2004)",
+        PLUGMC_KEYS(cluster, table),
+        PLUGMC_MOVER_WITH(
+            moves,
+            .needs = USES | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC | PLUGMC_RUNS_ON_CPU,
+            .changes = PLUGMC_CHANGED_POSITION | TURNS,
+            .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                       PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG | TURNS,
+            .sweep = sweep, .counts = counts,
+            .good_for = "particles of very different size, dilute sticky particles, demixing; not "
+                        "for dense systems, where a cluster contains all particles",
+            .driver = &driver),
+        .observable = &observable, .prepare = prepare, .archive = archive)

@@ -22,6 +22,8 @@
 
 #include <plugmc/everything.h>
 
+#include "is_body.h"
+
 typedef struct body_order {
     /* parameters */
     int64_t fold;
@@ -157,20 +159,6 @@ static int derive(void *instance, const double *means, double *out)
 }
 
 /* ---- Preparation ---------------------------------------------------------------------------- */
-
-/* Whether a species has a shape. */
-static int is_body(const plugmc_system *system, int32_t s)
-{
-    const plugmc_species *species = plugmc_species_at(system, s);
-    const plugmc_particle one = {
-        .charge = species->charge, .diameter = species->diameter, .species = s};
-    for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = plugmc_term_at(system, t);
-        const plugmc_body *body = plugmc_body_of(term->plugin);
-        if (body && body->reach(term->instance, &one) > 0) return 1;
-    }
-    return 0;
-}
 
 static int prepare(void *instance, const plugmc_host *host)
 {

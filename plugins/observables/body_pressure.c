@@ -12,6 +12,12 @@
  * together. It is exact for any N, bodies of any shape and any mixture, also with hard disks or spheres; a body with nothing
  * in its way along the whole box adds nothing. What to know of the error bar is said in hard_pressure, too.
  *
+ * Where the energy of bodies has steps, as that of patches, the density along the path goes as w = exp(-u / kT), and each step
+ * is a wall that is not high: with I the integral of w along the path and x the component of the separation to i from the body
+ * at whose step it is,
+ *
+ *     beta P_a V = N + 1/2 < sum_i (w_up d_up + w_down d_down + sum over steps (change of w) x) / I >.
+ *
  * Free paths are those of the potentials (body_path in plugmc/body.h). A body goes down until it meets another one as far
  * as that one goes up until it meets the body.
  */
@@ -19,12 +25,14 @@
 
 #include <plugmc/everything.h>
 
+#include "energy_line.h"
 #include "walker_boxes.h"
 
 typedef struct body_pressure {
     const plugmc_system *system;
     int32_t dimension, scalars;
-    double range;    /* largest distance of two centres at contact, length */
+    double range;    /* largest distance of two centres at contact, or with an energy, length */
+    double energies; /* largest distance of two centres with an energy; 0: there is none */
     double *reach;   /* [species] of bodies; 0: not a body */
     double *contact; /* [species][species] of hard cores, length */
     double *near; /* [species][species] no contact beyond this distance, length; 0: none at all */
@@ -174,6 +182,114 @@ static stop find_stop(const task *t, uint32_t k, int axis, int up)
     return first;
 }
 
+/* ---- Steps of the energy ---------------------------------------------------------------------- */
+
+/* What exp(-u) has of a term. */
+static double multiplier_of(const plugmc_system *system, int32_t term)
+{
+    return system->weighted ? system->of_rungs[term] : 1 / system->temperature;
+}
+
+/* The steps of a term between the body at entry k and another one, at r from it, on the line from `from` to `to`. */
+static void add_steps_of_term(const task *t, uint32_t i, uint32_t j, const double r[3], int axis,
+                              int32_t number, double from, double to, energy_line *line)
+{
+    const plugmc_system *system = t->p->system;
+    const plugmc_term *term = plugmc_term_at(system, number);
+    const plugmc_body *body = plugmc_body_of(term->plugin);
+    const plugmc_particle *own = &t->p->kinds[kind_of(system, i)],
+                          *other = &t->p->kinds[kind_of(system, j)];
+    const double apart[3] = {-r[0], -r[1], -r[2]};
+    double steps[PLUGMC_MOST_STEPS], before = NAN;
+    energy_line own_steps = {.steps = NULL};
+    const int32_t n = body->steps(term->instance, t->p->dimension, axis, apart, own,
+                                  &t->orientations[i], other, &t->orientations[j], steps);
+    energy_line_add(&own_steps, (energy_step){.at = from});
+    for (int32_t k = 0; k < n; k++)
+        if (steps[k] > from && steps[k] < to)
+            energy_line_add(&own_steps, (energy_step){.at = steps[k]});
+    line->lost |= own_steps.lost;
+    if (!own_steps.lost)
+        qsort(own_steps.steps, (size_t)own_steps.count, sizeof *own_steps.steps,
+              energy_line_compare);
+    for (int64_t k = 0; k < own_steps.count && !line->lost; k++) {
+        const double at = own_steps.steps[k].at,
+                     next = k + 1 < own_steps.count ? own_steps.steps[k + 1].at : to,
+                     middle = (at + next) / 2;
+        double x[3] = {r[0], r[1], r[2]}, energy = 0;
+        x[axis] -= middle;
+        const plugmc_particles one = {
+            1, &x[0], &x[1], &x[2], &other->charge, &other->diameter, &other->species};
+        const int64_t overlaps = body->energy(term->instance, t->box, 0, own, &t->orientations[i],
+                                              &one, &t->orientations[j], &energy);
+        if (overlaps) energy = isnan(before) ? 0 : before; /* an interval as long as rounding */
+        energy *= overlaps ? 1 : multiplier_of(system, number);
+        if (k && energy != before)
+            energy_line_add(line, (energy_step){at, energy - before, at - r[axis]});
+        before = energy;
+    }
+    free(own_steps.steps);
+}
+
+/* The steps between the body at entry k and those of one cell, with all their images. */
+static void add_steps_of_cell(const task *t, uint32_t k, int axis, uint32_t cell, double from,
+                              double to, energy_line *line)
+{
+    const body_pressure *p = t->p;
+    const double *at = t->positions + 3 * (size_t)k, length = t->box->length[axis];
+    for (uint32_t m = t->start[cell]; m < t->start[cell + 1]; m++) {
+        double r[3] = {0, 0, 0}, aside = 0;
+        if (m == k) continue;
+        for (int d = 0; d < p->dimension; d++) {
+            r[d] = t->positions[3 * (size_t)m + d] - at[d];
+            if (d == axis) continue;
+            r[d] = plugmc_nearest_image(r[d], t->box->length[d]);
+            aside += r[d] * r[d];
+        }
+        if (aside >= p->energies * p->energies) continue;
+        const double first = r[axis];
+        for (int image = (int)ceil((from - p->energies - first) / length);
+             first + image * length < to + p->energies; image++) {
+            r[axis] = first + image * length;
+            for (int32_t term = 0; term < p->system->term_count; term++) {
+                const plugmc_term *one = plugmc_term_at(p->system, term);
+                const plugmc_body *body = one->sampled ? plugmc_body_of(one->plugin) : NULL;
+                if (body && body->functions & PLUGMC_BODY_ENERGY)
+                    add_steps_of_term(t, t->order[k], t->order[m], r, axis, term, from, to, line);
+            }
+        }
+    }
+}
+
+/* The share of the body at entry k, stopped like this; NAN without memory. */
+static double share_with_energies(const task *t, uint32_t k, int axis, stop down, stop up,
+                                  energy_line *line)
+{
+    const body_pressure *p = t->p;
+    const double *at = t->positions + 3 * (size_t)k;
+    const int closed = !isfinite(up.path + down.path);
+    const double from = closed ? 0 : -down.path, to = closed ? t->box->length[axis] : up.path;
+    int32_t columns[3][3], number[3];
+    line->count = 0;
+    for (int d = 0; d < 3; d++) {
+        const double length = d < p->dimension ? t->box->length[d] : 1;
+        const int32_t own = plugmc_cell_along(at[d], length / t->count[d], t->count[d]);
+        number[d] = d == axis ? t->count[d] : beside(own, t->count[d], columns[d]);
+    }
+    for (int32_t x = 0; x < number[0]; x++)
+        for (int32_t y = 0; y < number[1]; y++)
+            for (int32_t z = 0; z < number[2]; z++) {
+                const int32_t cx = axis == 0 ? x : columns[0][x],
+                              cy = axis == 1 ? y : columns[1][y],
+                              cz = axis == 2 ? z : columns[2][z];
+                const int32_t cell = (cz * t->count[1] + cy) * t->count[0] + cx;
+                add_steps_of_cell(t, k, axis, (uint32_t)cell, from, to, line);
+            }
+    if (line->lost) return NAN;
+    return energy_line_share(line, from, to, closed ? 0 : down.separation,
+                             closed ? 0 : up.separation);
+}
+
 /* ---- All of them ---------------------------------------------------------------------------- */
 
 /* The sum of (d_up + d_down) / l over a walker, along each axis. Returns how many bodies cannot go anywhere. */
@@ -182,14 +298,22 @@ static int64_t sum_shares(const task *t, int32_t threads, double sum[3])
     const body_pressure *p = t->p;
     const uint32_t n = t->start[(int64_t)t->count[0] * t->count[1] * t->count[2]];
     int64_t stuck = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 16) reduction(+ : stuck)
-    for (uint32_t k = 0; k < n; k++)
-        for (int a = 0; a < p->dimension; a++) {
-            const stop up = find_stop(t, k, a, 1), down = find_stop(t, k, a, -1);
-            const double path = up.path + down.path;
-            p->share[k][a] = isfinite(path) ? (up.separation + down.separation) / path : 0;
-            stuck += !(path > 0);
-        }
+#pragma omp parallel num_threads(threads) reduction(+ : stuck)
+    {
+        energy_line line = {.steps = NULL};
+#pragma omp for schedule(dynamic, 16)
+        for (uint32_t k = 0; k < n; k++)
+            for (int a = 0; a < p->dimension; a++) {
+                const stop up = find_stop(t, k, a, 1), down = find_stop(t, k, a, -1);
+                const double path = up.path + down.path;
+                if (p->energies > 0 && path > 0)
+                    p->share[k][a] = share_with_energies(t, k, a, down, up, &line);
+                else
+                    p->share[k][a] = isfinite(path) ? (up.separation + down.separation) / path : 0;
+                stuck += !(path > 0);
+            }
+        free(line.steps);
+    }
     sum[0] = sum[1] = sum[2] = 0;
     for (uint32_t k = 0; k < n; k++)
         for (int a = 0; a < p->dimension; a++) sum[a] += p->share[k][a];
@@ -218,6 +342,9 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
             return host->fail(host->context, PLUGMC_ERROR_STATE,
                               "bodies overlap in the configuration after sweep %llu",
                               (unsigned long long)view->sweep);
+        if (isnan(sum[0] + sum[1] + sum[2]))
+            return host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                              "no memory for the steps of energies");
         out[0] = 0;
         for (int a = 0; a < p->dimension; a++) {
             out[1 + a] = (n + 0.5 * sum[a]) / view->box[w].volume;
@@ -254,10 +381,18 @@ static int check_terms(const plugmc_host *host)
         if (!term->sampled) continue;
         if (p->field || p->total || plugmc_orbitals_of(term->plugin) ||
             (p->pair && p->pair->functions & PLUGMC_PAIR_ENERGY) ||
-            (body && body->functions & PLUGMC_BODY_ENERGY))
+            (body && body->functions & PLUGMC_BODY_ENERGY &&
+             !(PLUGMC_HAS(body, steps) && body->steps)))
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "body_pressure is for hard bodies, and for energies of bodies that are "
+                "constant but for steps (body_steps), but potential '%s' is sampled "
+                "too",
+                term->label);
+        if (body && body->functions & PLUGMC_BODY_ENERGY && system->rungs > 1)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "body_pressure is for hard bodies without other forces, but "
-                              "potential '%s' is sampled too",
+                              "body_pressure knows no ladders where potential '%s' has energies: "
+                              "walkers differ in their weights",
                               term->label);
         if (body && !body->paths)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -293,7 +428,9 @@ static void find_distances(body_pressure *p)
             p->reach[ij / n] = fmax(p->reach[ij / n], one);
             if (one > 0 && other > 0) p->near[ij] = fmax(p->near[ij], one + other);
             p->near[ij] = fmax(p->near[ij], p->contact[ij]);
-            p->range = fmax(p->range, p->near[ij]);
+            if (body && term->sampled && one > 0 && other > 0)
+                p->energies = fmax(p->energies, body->range(term->instance));
+            p->range = fmax(p->range, fmax(p->energies, p->near[ij]));
         }
     }
 }
@@ -335,7 +472,9 @@ static const plugmc_listing listing[] = {
     {"compressibility_factor", "", "P V / (N kT)", 0, 0},
 };
 
-PLUGMC_PLUGIN(.name = "body_pressure", .summary = "pressure of hard bodies, from their free paths",
+PLUGMC_PLUGIN(.name = "body_pressure",
+              .summary =
+                  "pressure of hard bodies, also with steps of energy, from their free paths",
               .reference = "Li et al., J. Chem. Phys. 157, 234111 (2022)",
               .instance_size = sizeof(body_pressure),
               PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure, .listing = listing,

@@ -67,10 +67,66 @@ PLUGMC_FN real body_energy(const parameters *p, plugmc_separation s, const plugm
                : 0;
 }
 
-#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_ENERGY)
+PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_pose *A,
+                         const plugmc_pose *B, plugmc_site a, plugmc_site b, int32_t axis)
+{
+    const real contact = (a.diameter + b.diameter) / 2,
+               ahead = -(axis == 0 ? s.x : (axis == 1 ? s.y : s.z)),
+               square = contact * contact - (s.r2 - ahead * ahead);
+    (void)p, (void)A, (void)B;
+    if (!(square > 0)) return PLUGMC_NO_RANGE;
+    const real half = plugmc_sqrt(square);
+    if (!(ahead + half > 0)) return PLUGMC_NO_RANGE;
+    return ahead > half ? ahead - half : 0;
+}
+
+/* Adds the roots of a x^2 + 2 b x + c. */
+PLUGMC_FN int32_t add_roots(real a, real b, real c, real *out, int32_t n)
+{
+    const real square = b * b - a * c;
+    if (!(square >= 0)) return n;
+    const real q = -(b + (b < 0 ? -plugmc_sqrt(square) : plugmc_sqrt(square)));
+    if (a != 0) out[n++] = q / a;
+    if (q != 0) out[n++] = c / q;
+    return n;
+}
+
+/* At the ends of the range, and where the direction of a patch is at half_angle, or pi less that, from the line of centres. */
+PLUGMC_FN int32_t body_steps(const parameters *p, plugmc_separation s, const plugmc_pose *A,
+                             const plugmc_pose *B, plugmc_site a, plugmc_site b, int32_t axis,
+                             real *out)
+{
+    const real range = p->lambda * (a.diameter + b.diameter) / 2, r[3] = {s.x, s.y, s.z},
+               cosines = p->cosine * p->cosine;
+    int32_t n = add_roots(1, r[axis], s.r2 - range * range, out, 0);
+    for (int32_t k = 0; 3 * k < p->patches.count; k++)
+        for (int which = 0; which < 2; which++) {
+            const plugmc_pose *P = which ? B : A;
+            const real *u = p->patches.values + 3 * k;
+            const real e = u[0] * P->x[axis] + u[1] * P->y[axis] + u[2] * P->z[axis],
+                       along = u[0] * plugmc_dot(P->x, r) + u[1] * plugmc_dot(P->y, r) +
+                               u[2] * plugmc_dot(P->z, r);
+            n = add_roots(e * e - cosines, along * e - cosines * r[axis],
+                          along * along - cosines * s.r2, out, n);
+        }
+    return n;
+}
+
+#define PLUGMC_BODY                                                                                \
+    (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_ENERGY | PLUGMC_BODY_PATH | PLUGMC_BODY_STEPS |             \
+     PLUGMC_BODY_SHAPE)
 #include <plugmc/body.h>
 
 #if PLUGMC_HOST
+#include <stdio.h>
+
+/* Patches have no shape in GSD's schema. */
+static int body_shape(const void *instance, const plugmc_particle *a, char *json, size_t size)
+{
+    (void)instance;
+    return snprintf(json, size, "{\"type\": \"Sphere\", \"diameter\": %.9g}", a->diameter);
+}
+
 static int configure(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
@@ -78,6 +134,10 @@ static int configure(void *instance, const plugmc_host *host)
     if (n < 3 || n % 3)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "directions has %d numbers: give x, y and z of each patch", n);
+    if (2 + 4 * (n / 3) > PLUGMC_MOST_STEPS)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "directions has %d patches: %d are possible", n / 3,
+                          (PLUGMC_MOST_STEPS - 2) / 4);
     real *patches = host->allocate(host->context, (size_t)n * sizeof *patches);
     if (!patches) return PLUGMC_ERROR_MEMORY;
     for (int32_t k = 0; k < n; k += 3) {

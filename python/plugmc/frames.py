@@ -92,12 +92,24 @@ def _h5md_frame(file: h5py.File, walker: int, k: int) -> Frame:
     group = file["particles/trajectory" + (f"_{walker}" if walker else "")]
     positions, edges = group["position/value"][k], group["box/edges/value"][k]
     number, species = group["id"], group["species"]
+    turned = group["orientation/value"][k] if "orientation" in group else None
     if "count" in group:  # numbers change: those that are there come first
         n = int(group["count/value"][k])
         positions, number, species = positions[:n], number["value"][k][:n], species["value"][k][:n]
+        turned = None if turned is None else turned[:n]
+    if turned is not None:
+        turned = _integers(turned, "two_dimensional" in file["particles/trajectory"].attrs)
     names = np.array([as_text(name) for name in group["species"].attrs["names"]])
     box = (np.diag(edges) if edges.ndim == 1 else edges) if b"periodic" in group["box"].attrs["boundary"][0] else None
-    return Frame(int(group["position/step"][k]), walker, positions, box, names[species[:]], number[:])
+    return Frame(int(group["position/step"][k]), walker, positions, box, names[species[:]], number[:], orientation=turned)
+
+
+def _integers(quaternions: np.ndarray, flat: bool) -> np.ndarray:
+    """Orientations as the run has them, from quaternions w, x, y, z."""
+    if not flat:
+        return np.rint(quaternions * 2**30).astype(np.int32)
+    angle = np.rint(np.arctan2(quaternions[:, 3], quaternions[:, 0]) * (2**24 / np.pi)).astype(np.int64) % 2**24
+    return np.stack([angle, 0 * angle, 0 * angle, 0 * angle], axis=1).astype(np.int32)
 
 
 def as_text(value: Any) -> str:

@@ -57,6 +57,22 @@ test_bodies_are_the_same_however_a_run_is_cut()
     same_chain one.h5 parts.h5
 }
 
+test_clusters_of_bodies_are_the_same_however_a_run_is_cut()
+{
+    squares
+    sed -i 's/^\[mover serial\]/[mover cluster_bodies]\nclusters = 5\nperiod = 10\n&/' sim.ini
+    must run sim.ini
+    expect_output "of cluster_bodies.cluster"
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=3 --set run.output=three.h5
+    same_chain one.h5 three.h5
+    must run sim.ini --set run.sweeps=110 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=300
+    same_chain one.h5 parts.h5
+    sed -i -e '/^\[potential/,/^hexagon = /d' -e 's/^\[mover serial\]/[potential hard_disk]\n&/' sim.ini
+    no "'cluster'"
+}
+
 # P(2) P(0) / P(1)^2 = (1 - 2 B2 / V) / 2 of at most two bodies that come and go, B2 = A + P^2 / (4 pi) of the area and the
 # perimeter (A. Isihara, J. Chem. Phys. 18, 1446 (1950)). Blocks of 64 x 1,000 sweeps; beyond 4.5 with a probability of
 # 1e-5, in each of three cases.

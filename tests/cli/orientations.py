@@ -4,6 +4,8 @@
     orientations.py quaternions FILE.gsd           of three dimensions
     orientations.py shapes FILE.gsd                      what orientations.sh calls `squares`
     orientations.py same FILE.gsd OTHER.gsd
+    orientations.py h5md FILE.h5md FILE.gsd WALKER       the same frames
+    orientations.py spheres FILE.gsd                     both species are drawn as spheres of diameter 1
     orientations.py foreign|zero|nan|turned FROM.gsd TO.gsd    the last frame as HOOMD would write it; with particle 5 changed
 """
 import sys
@@ -63,6 +65,29 @@ def same(one, other):
         np.testing.assert_array_equal(a.particles.orientation, b.particles.orientation)
 
 
+def h5md(path, other, walker):
+    frames = open_gsd(other, "r")
+    with h5py.File(path) as file:
+        group = file["particles/trajectory" + (f"_{walker}" if int(walker) else "")]
+        assert group["orientation"].attrs["components"] in (b"w x y z", "w x y z")
+        assert len(frames) == len(group["orientation/step"]) == len(group["orientation/value"])
+        for k, frame in enumerate(frames):
+            n = frame.particles.N
+            q, rest = group["orientation/value"][k][:n], group["orientation/value"][k][n:]
+            exact = frame.log[OURS]
+            if exact[:, 1:].any():
+                np.testing.assert_array_equal(q * 2**30, exact)
+            else:
+                angle = np.rint(np.arctan2(q[:, 3], q[:, 0]) * 2**24 / np.pi).astype(int) % 2**24
+                np.testing.assert_array_equal(angle, exact[:, 0])
+            np.testing.assert_array_equal(group["position/value"][k][:n], frame.log["particles/plugmc/position"])
+            assert not rest.any() and group["orientation/step"][k] == frame.configuration.step
+
+
+def spheres(path):
+    assert open_gsd(path, "r")[-1].particles.type_shapes == [{"type": "Sphere", "diameter": 1}] * 2
+
+
 def changed(how, source, target):
     frame = open_gsd(source, "r")[-1]
     orientation = frame.particles.orientation.copy()
@@ -83,7 +108,7 @@ def changed(how, source, target):
         file.append(frame)
 
 
-if sys.argv[1] in ("trajectory", "shapes", "quaternions", "same"):
+if sys.argv[1] in ("trajectory", "shapes", "quaternions", "same", "h5md", "spheres"):
     globals()[sys.argv[1]](*sys.argv[2:])
 else:
     changed(*sys.argv[1:])

@@ -88,19 +88,70 @@ test_orientations_come_back_from_every_file_exactly()
     for file in last.xyz last.gsd frames.gsd sim.h5 sim_0.gsd; do begins_with $file; done
 }
 
-# Quaternions whose length has changed, in a box that does.
-test_orientations_in_space_come_back_exactly()
+in_space()
 {
-    squares
     sed -i -e 's/dimension = 2/dimension = 3/' -e 's/^ly = 9/&\nlz = 7/' -e 's/hard_polygon/kern_frenkel/' \
         -e 's/^sides = 4/half_angle = 1\nepsilon = 1/' -e '/^radius/d' -e '/^bar =/d' -e '/^fold/d' \
         -e 's/sweeps = 40/sweeps = 400/' -e 's/period = 10/period = 100/' sim.ini
+}
+
+# Quaternions whose length has changed.
+test_orientations_in_space_come_back_exactly()
+{
+    squares
+    in_space
     must run sim.ini
     bodies quaternions sim_0.gsd
+    bodies spheres sim_0.gsd
     must export sim.h5 --to last.xyz --last
     must export sim.h5 --to last.gsd --last
     must export sim.h5 --to frames.gsd
     for file in last.xyz last.gsd frames.gsd sim.h5 sim_0.gsd; do begins_with $file; done
+}
+
+# in_h5md SWEEPS: the same run writes the same frames in both formats, also if it is interrupted after SWEEPS; an export of
+# those in H5MD, in GSD again, is the trajectory in GSD, and both files bring orientations back.
+in_h5md()
+{
+    must run sim.ini
+    for walker in 0 1; do mv sim_$walker.gsd whole_$walker.gsd; done
+    printf 'format = h5md\n' >format
+    sed -i '/^\[observable trajectory/r format' sim.ini
+    must run sim.ini
+    for walker in 0 1; do bodies h5md sim.h5md whole_$walker.gsd $walker; done
+    for walker in 0 1; do
+        must export sim.h5 --to again.gsd --walker $walker
+        bodies same whole_$walker.gsd again.gsd
+        rm again.gsd
+    done
+    cp sim.h5md whole.h5md
+    must run sim.ini --set run.sweeps="$1"
+    must run --resume sim.h5 --set run.sweeps="$2"
+    h5diff whole.h5md sim.h5md /particles || fail "the resumed run writes other frames"
+}
+
+test_orientations_in_h5md()
+{
+    squares
+    in_h5md 20 40
+    begins_with sim.h5md
+}
+
+test_orientations_in_space_in_h5md()
+{
+    squares
+    in_space
+    in_h5md 200 400
+    begins_with sim.h5md
+}
+
+# Numbers that change: those that are there stand first, and have orientations.
+test_orientations_in_h5md_where_numbers_change()
+{
+    squares
+    sed -i -e 's/^count = 8/count = 8\nmax_count = 12\nactivity = 0.3/' \
+        -e 's/^\[observable trajectory/[mover insert]\nspecies = bar\ntrials = 6\n&/' sim.ini
+    in_h5md 20 40
 }
 
 # The order that is measured in the frames is that of the orientations that are written.

@@ -12,6 +12,7 @@ orientations, the answers of plugmc in double and in float) and looks at each
                            roots if they are apart (W. Wang, J. Wang, M. S. Kim, Comput. Aided Geom. Des. 18, 531 (2001))
     rods                   the smallest distance of two segments
     unions of spheres      the distances of all spheres
+    unions of polyhedra    edges that pierce faces, of all parts
 
 A pair is compared if the answer here is the same for bodies a little closer and a little farther apart (5e-5 of their
 distance), which all but some in a hundred are. The status is 1 if one differs or if too few are compared, 77 without numpy.
@@ -186,6 +187,21 @@ class Union:
         return (distance < a.radii[:, None] + b.radii).any((1, 2))
 
 
+class Parts:
+    def __init__(self, *parts):
+        self.parts = parts
+
+    @staticmethod
+    def overlap(a, b, place, A, B):
+        return np.any([Polytope.overlap(p, q, place, A, B) for p in a.parts for q in b.parts], axis=0)
+
+
+def brick(*ends):
+    """From the smallest and the largest x, y and perhaps z."""
+    pairs = [ends[k:k + 2] for k in range(0, len(ends), 2)]
+    return Polytope(list(itertools.product(*pairs, *[(0,)] * (3 - len(pairs)))), flat=len(pairs) == 2)
+
+
 def regular_polygon(n, radius=0):
     angle = (2 * np.arange(n) + 1) * np.pi / n
     points = np.stack([np.cos(angle), np.sin(angle), 0 * angle], 1) / (2 * np.sin(np.pi / n))
@@ -229,6 +245,9 @@ SHAPES = {
     'rounded_tetrahedron': (0, Polytope(TETRAHEDRON, 0.1)),
     'polyhedra': (0, Polytope(IRREGULAR), Polytope(CUBE)),
     'dumbbell': (0, Union((-0.5, 0, 0, 0.5), (0.5, 0, 0, 0.5))),
+    'square_of_parts': (1, Parts(brick(-0.5, 0, -0.5, 0.5), brick(0, 0.5, -0.5, 0.5))),
+    'ell': (1, Parts(brick(-0.5, 1, -0.5, 0.5), brick(-0.5, 0.5, 0.5, 1.5))),
+    'cube_of_parts': (0, Parts(*[brick(x, x + 0.5, -0.5, 0.5, -0.5, 0.5) for x in (0, -0.5)])),
     'short_dumbbell': (0, Union((0, 0, -0.3, 0.5), (0, 0, 0.3, 0.5))),
 }
 

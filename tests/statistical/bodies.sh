@@ -116,6 +116,24 @@ case_ellipsoids()
     is body_pressure.compressibility_factor 1.0408236 0.001
 }
 
+# Concave: two bricks in the shape of an L, which interlock. B is that of tests/hard_bodies.h.
+ell='4 -0.5 -0.5 1 -0.5 1 0.5 -0.5 0.5  4 -0.5 0.5 0.5 0.5 0.5 1.5 -0.5 1.5'
+case_ells()
+{
+    two 6.5 '[species ell]' 'count = 2' '[potential union_of_polyhedra]' "ell = $ell"
+    is body_pressure.compressibility_factor 1.2022861 0.002
+}
+
+# ... among many, whose pressure is that which is applied.
+case_ells_at_constant_pressure()
+{
+    squares_and_bars
+    sed -i -e 's/^pressure = .*/pressure = 0.6/' -e 's/^density = .*/density = 0.15/' -e '/^bar = /d; /^radius/d' -e "s/^square = .*/square = $ell/" \
+        -e 's/hard_polygon/union_of_polyhedra/' -e '/^\[species bar/,/^count/d' sim.ini
+    clusters
+    is body_pressure.pressure 0.6 0.012
+}
+
 # Concave: dumbbells whose free paths go through each other's waists.
 case_dumbbells()
 {
@@ -124,7 +142,7 @@ case_dumbbells()
 }
 
 # Squares and rounded bars.
-case_constant_pressure()
+squares_and_bars()
 {
     cat >sim.ini <<-END
 	[run]
@@ -156,6 +174,11 @@ case_constant_pressure()
 	[observable box_size]
 	period = 5
 	END
+}
+
+case_constant_pressure()
+{
+    squares_and_bars
     "$PLUGMC" run sim.ini | tee results
     is body_pressure.pressure 1.5 0.03
 }
@@ -189,6 +212,118 @@ case_order()
     "$PLUGMC" run sim.ini | tee results
     is body_order.psi_squared 0.05 0.001
     is body_order.psi_real 0 0.004
+}
+
+# Steps of energy: two patchy spheres, or disks, whose B is that of hard ones times 1 - chi^2 (lambda^d - 1) (e - 1), with chi
+# the share that patches cover and e = exp(epsilon / kT).
+# patchy BALLS CHI DIMENSION EPSILON EDGE
+patchy()
+{
+    awk -v balls="$1" -v chi="$2" -v d="$3" -v u="$4" -v l="$5" 'BEGIN {
+        b = balls * (1 - chi * chi * (1.5 ^ d - 1) * (exp(u) - 1)); printf "%.6f", 1 + b / (l ^ d - 2 * b) }'
+}
+
+case_half_spheres()
+{
+    dimension=3 two 4 '[species ball]' 'count = 2' '[potential kern_frenkel]' 'half_angle = 1.5707963267948966' 'epsilon = 2'
+    is body_pressure.compressibility_factor "$(patchy 2.0943951 0.5 3 2 4)" 0.002
+}
+
+case_two_patches()
+{
+    dimension=3 two 4 '[species ball]' 'count = 2' '[potential kern_frenkel]' 'directions = 1 0 0 -1 0 0' 'half_angle = 1.1' 'epsilon = 2'
+    is body_pressure.compressibility_factor "$(patchy 2.0943951 0.5464039 3 2 4)" 0.002
+}
+
+case_patchy_disks()
+{
+    two 3.5 '[species disk]' 'count = 2' '[potential kern_frenkel]' 'half_angle = 1' 'epsilon = 1.5'
+    is body_pressure.compressibility_factor "$(patchy 1.5707963 0.3183099 2 1.5 3.5)" 0.003
+}
+
+# ... among many, and at a temperature that is not 1.
+case_patches_at_constant_pressure()
+{
+    squares_and_bars
+    sed -i -e 's/^pressure = .*/pressure = 0.4\ntemperature = 0.8/' -e 's/^density = .*/density = 0.3/' -e 's/dimension = 2/dimension = 3/' \
+        -e '/^bar = /d; /^radius/d; /^square = /d' -e 's/hard_polygon\]/kern_frenkel]\nhalf_angle = 1.2\ndirections = 1 0 0 -0.5 0.8 0/' sim.ini
+    clusters
+    is body_pressure.pressure 0.5 0.02
+}
+
+# Two that are moved by half-turns of clusters alone.
+clusters()
+{
+    "$PLUGMC" run sim.ini | tee results
+}
+
+case_clusters_of_cubes()
+{
+    PLUGMC=true dimension=3 two 4 '[species cube]' 'count = 2' '[potential hard_polyhedron]' 'shape = cube' '[mover cluster_bodies]' 'clusters = 3'
+    sed -i '/^\[mover serial/,/^step = 1.4/d' sim.ini
+    clusters
+    is body_pressure.compressibility_factor 1.1037736 0.001
+}
+
+# One patch on a half of each of two spheres: they are in the well with the probability p e / (1 - p + p e), where p, a
+# quarter of the shell over the volume that spheres leave, is that without attraction.
+case_clusters_of_patches()
+{
+    PLUGMC=true dimension=3 two 4 '[species ball]' 'count = 2' '[potential kern_frenkel]' 'half_angle = 1.5707963267948966' 'epsilon = 2' \
+        '[mover cluster_bodies]' 'clusters = 3'
+    sed -i -e '/^\[mover serial/,/^step = 1.4/d' -e 's/^\[observable body_pressure/[observable energy/' sim.ini
+    clusters
+    is energy.energy "$(awk 'BEGIN { s = 4 * atan2(0, -1) / 3; p = s * 2.375 / 4 / (64 - s)
+        printf "%.6f", -p * exp(2) / (1 - p + p * exp(2)) }')" 0.004
+}
+
+# Triangles and bars, which are not their own images, in clusters of many.
+case_clusters_at_constant_pressure()
+{
+    squares_and_bars
+    sed -i -e 's/^\[mover serial\]/[mover cluster_bodies]\nclusters = 12/' -e '/^step = 0.6/d' \
+        -e 's/^square = .*/square = -0.5 -0.3 0.5 -0.3 0 0.7/' sim.ini
+    clusters
+    is body_pressure.pressure 1.5 0.03
+}
+
+# Two spheres with a patch on one half of each, epsilon = 1 kT: while they are in the well, the sign of the cosines with the way
+# from one to the other decides, and <u_i . u_j> = -(e - 1)/16 / (1 + (e - 1)/4); outside it is 0.
+case_correlations()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 60000
+	equilibrate = 100
+	seed = 9
+	walkers = 8
+	[box]
+	dimension = 3
+	lx = 3
+	[species ball]
+	count = 2
+	[initial]
+	state = random
+	[potential kern_frenkel]
+	half_angle = 1.5707963267948966
+	[mover serial]
+	step = 2
+	[mover rotate]
+	step = 3.141592653589793
+	[observable body_correlations]
+	period = 2
+	axis = x
+	bins = 6
+	END
+    "$PLUGMC" run sim.ini >results || exit 1
+    "$PLUGMC" analyse sim.h5 --print body_correlations.P1 >polar || exit 1
+    awk '!/^#/ && $1 > 1 {
+        bins++
+        z = ($2 + ($1 < 1.5 ? (exp(1) - 1) / 16 / (1 + (exp(1) - 1) / 4) : 0)) / $3
+        print "P1(" $1 ") = " $2 " +- " $3 ": z = " z
+        if (!(z < 4 && z > -4 && $3 < 0.01)) bad = 1
+    }
+    END { exit bad || bins != 2 }' polar || { echo "FAILED: too far from the exact value"; exit 1; }
 }
 
 "case_$1"

@@ -51,4 +51,8 @@ case_cubes() { compare 0.414063 3 4 hard_polyhedron 'shape = cube'; }
 case_rods() { compare 0.451829 3 5 spherocylinder 'length = 1'; }
 case_ellipsoids() { compare 0.468806 3 6.5 hard_ellipsoid 'a = 1.5' 'b = 0.5' 'c = 0.5'; }
 case_dumbbells() { compare 0.454394 3 5 union_of_spheres 'body = -0.5 0 0 0.5 0.5 0 0 0.5'; }
+case_ells()
+{
+    compare 0.355980 2 6.5 union_of_polyhedra 'body = 4 -0.5 -0.5 1 -0.5 1 0.5 -0.5 0.5  4 -0.5 0.5 0.5 0.5 0.5 1.5 -0.5 1.5'
+}
 "case_$1"

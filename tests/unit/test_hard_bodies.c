@@ -38,7 +38,7 @@ static int64_t overlaps_of_many(hard_body *h, int64_t groups)
     return overlaps;
 }
 
-/* Standard error 1e-3. A right program fails one time in a thousand: 26 shapes at 4 errors. */
+/* Standard error 1e-3. A right program fails one time in a thousand: 29 shapes at 4 errors. */
 static void second_virial_coefficients_are_those_of_the_shapes(void **state)
 {
     (void)state;
@@ -341,6 +341,19 @@ static const struct {
      "others' hull, on a face or on an edge"},
     {"hard_polyhedron", "shape = cube\nraduis = 0.1\n", 3,
      "raduis is neither a key nor the name of a species"},
+    {"union_of_polyhedra", "", 3, "no species has a body: give the parts of one under its name"},
+    {"union_of_polyhedra", "A = 3 0 0 1 0\n", 2,
+     "part 1 of the body of species 'A' has fewer coordinates than its vertices need"},
+    {"union_of_polyhedra", "A = 3 0 0 0 1 1 0\n", 2,
+     "part 1 of the body of species 'A' is not convex, or its corners do not run counter-clockwise"},
+    {"union_of_polyhedra", "A = 3 0 0 1 0 0 1 2 0 0 1 0\n", 2,
+     "part 2 of the body of species 'A' must begin with the number of its corners, 3 to 64"},
+    {"union_of_polyhedra", "A = 3 0 0 1 0 0 1 3 0.1 0.1 1.1 0.1 0.1 1.1\n", 2,
+     "parts 1 and 2 of the body of species 'A' overlap: they may only touch"},
+    {"union_of_polyhedra", "A = 4 0 0 0 1 0 0 0 1 0 1 1 0\n", 3,
+     "part 1 of the body of species 'A' lies in a plane"},
+    {"union_of_polyhedra", "A = 5 0 0 0 1 0 0 0 1 0 0 0 1 0.1 0.1 0.1\n", 3,
+     "part 1 of the body of species 'A' has a vertex inside of the others' hull"},
     {"union_of_spheres", "", 3, "no species has a body: give the spheres of one under its name"},
     {"union_of_spheres", "A = 0 0 1\n", 3,
      "the body of species 'A' has numbers that are no multiple of four: give x, y, z and the "
@@ -408,6 +421,10 @@ static void shapes_are_told_as_gsd_has_them(void **state)
          "{\"type\": \"ConvexPolyhedron\", \"rounding_radius\": 0, \"vertices\": [[1, 0.1, 0], "
          "[-0.7, 0.8, 0.1], [-0.6, -0.9, -0.2], [0.1, 0.2, 1.3], [0.2, -0.1, -0.6], "
          "[0.6, -0.7, 0.5]]}"},
+        {"square_of_parts",
+         "{\"type\": \"Mesh\", \"vertices\": [[-0.5, -0.5, 0], [0, -0.5, 0], [0, 0.5, 0], [-0.5, 0.5, "
+         "0], [0, -0.5, 0], [0.5, -0.5, 0], [0.5, 0.5, 0], [0, 0.5, 0]], \"indices\": [[0, 1, 2], [0, "
+         "2, 3], [4, 5, 6], [4, 6, 7]]}"},
         {"dumbbell",
          "{\"type\": \"SphereUnion\", \"centers\": [[-0.5, 0, 0], [0.5, 0, 0]], \"diameters\": "
          "[1, 1]}"},

@@ -19,6 +19,12 @@
  *                                            plugmc_site a, plugmc_site b, int32_t axis)
  *                                 how far a can go along +axis (0, 1, 2) before it touches b; PLUGMC_NO_RANGE: it does
  *                                 not meet it. For the pressure
+ *     PLUGMC_BODY_STEPS       int32_t body_steps(const parameters *p, plugmc_separation s,
+ *                                                const plugmc_pose *A, const plugmc_pose *B,
+ *                                                plugmc_site a, plugmc_site b, int32_t axis, real *out)
+ *                                 for energies that are constant but for steps: where along +axis, before a or behind it, the
+ *                                 energy can change as a goes there; in any order, and more places than needed do no harm.
+ *                                 Returns how many, at most PLUGMC_MOST_STEPS. For the pressure
  *     PLUGMC_BODY_GAP         real body_gap(const parameters *p, plugmc_separation s,
  *                                           const plugmc_pose *A, const plugmc_pose *B,
  *                                           plugmc_site a, plugmc_site b, real enough, real axis[3])
@@ -275,6 +281,26 @@ static void plugmc_body_paths(const void *instance, int32_t dimension, int32_t a
 #define plugmc_body_paths NULL
 #endif
 
+#if PLUGMC_BODY & PLUGMC_BODY_STEPS
+static int32_t plugmc_body_steps(const void *instance, int32_t dimension, int32_t axis,
+                                 const double *apart, const plugmc_particle *a,
+                                 const plugmc_orientation *turned_a, const plugmc_particle *b,
+                                 const plugmc_orientation *turned_b, double *out)
+{
+    const real x = (real)apart[0], y = (real)apart[1], z = (real)apart[2];
+    const plugmc_separation s = {x, y, z, x * x + y * y + z * z};
+    const plugmc_pose A = plugmc_pose_of(turned_a, dimension),
+                      B = plugmc_pose_of(turned_b, dimension);
+    real steps[PLUGMC_MOST_STEPS];
+    const int32_t n = body_steps((const parameters *)instance, s, &A, &B, plugmc_site_of_body(a),
+                                 plugmc_site_of_body(b), axis, steps);
+    for (int32_t k = 0; k < n; k++) out[k] = (double)steps[k];
+    return n;
+}
+#else
+#define plugmc_body_steps NULL
+#endif
+
 #if PLUGMC_BODY & PLUGMC_BODY_SHAPE
 static int body_shape(const void *instance, const plugmc_particle *, char *json, size_t size);
 #else
@@ -291,7 +317,8 @@ static const plugmc_body plugmc_body_facet = {.size = sizeof(plugmc_body),
                                               .meet = plugmc_body_meet,
                                               .overlap = plugmc_body_overlap,
                                               .paths = plugmc_body_paths,
-                                              .shape = body_shape};
+                                              .shape = body_shape,
+                                              .steps = plugmc_body_steps};
 /* For the descriptor of a potential that has bodies alone. */
 #define PLUGMC_BODIES_ALONE                                                                        \
     .kind = PLUGMC_POTENTIAL,                                                                      \

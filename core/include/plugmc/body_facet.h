@@ -8,6 +8,7 @@
  * offers. In a run with such a potential every particle has an orientation. A particle whose reach is 0 does not belong to
  * the potential. */
 #define PLUGMC_BODY_FACET "plugmc.body/1"
+enum { PLUGMC_MOST_STEPS = 256 }; /* of two bodies along a line */
 typedef struct plugmc_body {
     uint32_t size;
     int32_t functions; /* PLUGMC_BODY_*: functions that the author wrote */
@@ -47,6 +48,12 @@ typedef struct plugmc_body {
     int (*overlap)(const void *instance, int32_t dimension, const double *apart,
                    const plugmc_particle *a, const plugmc_orientation *turned_a,
                    const plugmc_particle *b, const plugmc_orientation *turned_b);
+    /* Since 2.1. Where the energy of a and b can change while a goes along +axis (0, 1, 2), where it may be from the
+     * beginning, out [PLUGMC_MOST_STEPS], length, negative ones behind it. apart [3]: a - b, length. Returns how many. NULL
+     * without PLUGMC_BODY_STEPS. */
+    int32_t (*steps)(const void *instance, int32_t dimension, int32_t axis, const double *apart,
+                     const plugmc_particle *a, const plugmc_orientation *turned_a,
+                     const plugmc_particle *b, const plugmc_orientation *turned_b, double *out);
 } plugmc_body;
 
 /* The body facet that a potential offers; NULL: none. */

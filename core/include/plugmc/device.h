@@ -97,6 +97,7 @@ typedef struct plugmc_position {
 #define PLUGMC_BODY_ENERGY 2  /* body_energy */
 #define PLUGMC_BODY_PATH 4    /* body_path */
 #define PLUGMC_BODY_SHAPE 8   /* body_shape: in host code alone */
+#define PLUGMC_BODY_STEPS 32  /* body_steps: in host code alone */
 #define PLUGMC_BODY_GAP 21    /* body_gap of convex bodies, from which overlap and path follow */
 /* Functions of variational parameters: see plugmc/variational.h. */
 #define PLUGMC_VARIATIONAL_PAIR 1  /* pair_variational */

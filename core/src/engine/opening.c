@@ -59,6 +59,7 @@ int engine_open(engine *engine)
                             &engine->system, engine->report);
     if (!code) code = choice_is_made(engine);
     if (!code) share_system(engine);
+    if (!code) code = check_packing(engine);
     if (!code && !engine->pairs_known) code = check_pairs(engine);
     if (!code) code = match(engine);
     return code;

@@ -12,6 +12,7 @@
 #include "plugin/probe.h"
 #include "plugin/probe_bodies.h"
 #include "plugin/probe_vectors.h"
+#include "system/geometry.h"
 #include "system/system.h"
 
 enum { WHY = 768 };
@@ -45,6 +46,29 @@ static bool bodies_fit(const engine *engine, const plugmc_term *term, sentence w
                "its bodies reach each other at a distance of %.6g, which is more than half of the box "
                "(%.6g)",
                reach, shortest / 2);
+}
+
+/* The box is made by the diameters of species, before potentials are there. */
+int check_packing(engine *engine)
+{
+    const plugmc_system *system = &engine->system;
+    const double wanted = engine->config.box.packing_fraction;
+    double particles = 0, by_diameters = 0, volume = 0;
+    if (!(wanted > 0) || !any_bodies(system)) return 0;
+    for (int32_t s = 0; s < system->species_count; s++) {
+        const plugmc_species *species = plugmc_species_at(system, s);
+        particles += (double)species->count;
+        by_diameters +=
+            (double)species->count * ball_volume(system->box.dimension, species->diameter);
+        volume += (double)species->count * particle_volume(system, s);
+    }
+    if (fabs(volume - by_diameters) <= 1e-6 * by_diameters) return 0;
+    return report_error(engine->report, EXIT_INPUT, engine->config.ini.path,
+                        config_line(&engine->config, "box", "packing_fraction"),
+                        "[box] packing_fraction = %.9g is that of the species' diameters, but "
+                        "bodies have shapes of their own: their packing fraction is %.9g at "
+                        "density = %.9g",
+                        wanted, wanted, wanted * particles / volume);
 }
 
 int check_pairs(engine *engine)

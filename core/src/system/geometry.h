@@ -25,6 +25,8 @@ int far_away(const plugmc_box *, const double position[3]);
 int32_t species_of(const plugmc_system *, int64_t i);
 /* Volume (area in two dimensions) of a sphere (disk). */
 double ball_volume(int dimension, double diameter);
+/* Volume of a particle of a species: of the body that a sampled potential gives it, else of a sphere of its diameter. */
+double particle_volume(const plugmc_system *, int32_t species);
 /* Largest packing fraction of equal particles: pi/(2 sqrt 3) or pi/(3 sqrt 2). */
 double close_packing(int dimension);
 

@@ -51,6 +51,22 @@ static double reach_of_bodies(const plugmc_system *system, const plugmc_term *te
     return reach;
 }
 
+double particle_volume(const plugmc_system *system, int32_t species)
+{
+    const plugmc_particle one = particle_of(system, species);
+    double volume = 0;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_body *body = sampled(term) ? plugmc_body_of(term->plugin) : NULL;
+        if (!body) continue;
+        const crash_record outer = crash_calling_potential(term->label, "volume");
+        if (body->reach(term->instance, &one) > 0)
+            volume = fmax(volume, body->volume(term->instance, &one));
+        crash_called_within(outer);
+    }
+    return volume > 0 ? volume : ball_volume(system->box.dimension, one.diameter);
+}
+
 double reach_of_term(const plugmc_system *system, const plugmc_term *term)
 {
     const plugmc_pair *pair = term->plugin->potential->pair;

@@ -35,6 +35,7 @@ typedef struct h5md_rows {
     bool reading;
     int64_t first, rows, particles; /* particles: of a row */
     double *places, *edges;
+    double *orientations; /* [rows][particles][4] quaternions; NULL: there are none */
     int32_t *ids, *kinds; /* [rows][particles] where numbers change; else NULL */
     int64_t one_by_one;   /* frames before this one are read alone, as some of them are damaged */
 } h5md_rows;

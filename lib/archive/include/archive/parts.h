@@ -6,6 +6,7 @@
 #include "archive/output.h"
 
 /* /h5md and /particles of a trajectory: the layout of H5MD 1.1. `before`: frames that the file has already. */
+#define ORIENTATION_COMPONENTS "w x y z" /* of quaternions */
 void h5md_write_header(draft *, const output_data *);
 void h5md_write_frames(draft *, const output_data *, int64_t before);
 /* Below particles/. */
