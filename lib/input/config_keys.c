@@ -78,40 +78,40 @@ const plugmc_parameter box_table[] = {
 };
 
 /* Keys of a reservoir, in [species NAME] and [molecule NAME]. */
-#define RESERVOIR_KEYS(section)                                                                     \
-    PLUGMC_REAL_KEY(section, activity, "0", 0, 1e300, "length^-D",                                  \
-                    "activity z of the reservoir, which is given by this key or one of mu, "        \
-                    "chemical_potential, fugacity and pressure; 0: not given"),                     \
-    PLUGMC_LIST_KEY(                                                                                \
-        section, mu, 0, "", -1e300, 1e300, "energy",                                                \
-        "chemical potential of the reservoir without the de Broglie factor: mu = kT ln z"),         \
-    PLUGMC_LIST_KEY(                                                                                \
-        section, chemical_potential, 0, "", -1e300, 1e300, "energy",                                \
-        "chemical potential of the reservoir with the de Broglie factor, kT ln(z Lambda^D); "       \
-        "it needs thermal_wavelength"),                                                             \
-    PLUGMC_TEXT_KEY(                                                                                \
-        section, thermal_wavelength, "",                                                            \
-        "thermal de Broglie wavelength Lambda: a length, or mass: h / sqrt(2 pi m kT) with the "    \
-        "mass in u, which needs [units]"),                                                          \
-    PLUGMC_REAL_KEY(                                                                                \
-        section, fugacity, "0", 0, 1e300, "energy/length^D",                                        \
-        "fugacity f of the reservoir, z = f / kT; with [units] in their unit of pressure; 0: "      \
-        "not given"),                                                                               \
-    PLUGMC_REAL_KEY(                                                                                \
-        section, pressure, "0", 0, 1e300, "energy/length^D",                                        \
-        "pressure P of the reservoir, z = phi P / kT with the fugacity coefficient phi; with "      \
-        "[units] in their unit of pressure; 0: not given"),                                         \
-    PLUGMC_TEXT_KEY(                                                                                \
-        section, fugacity_coefficient, "",                                                          \
-        "phi for pressure: a number, or peng_robinson: by the equation of state of Peng and "       \
-        "Robinson from the three keys below; if empty, 1"),                                         \
-    PLUGMC_REAL_KEY(                                                                                \
-        section, critical_temperature, "0", 0, 1e300, "energy",                                     \
-        "of the fluid in the reservoir, in the unit of [run] temperature; 0: not given"),           \
-    PLUGMC_REAL_KEY(section, critical_pressure, "0", 0, 1e300, "energy/length^3",                   \
-                    "of the fluid in the reservoir, in the unit of pressure; 0: not given"),        \
-    PLUGMC_LIST_KEY(section, acentric_factor, 0, "", -1, 2, "",                                     \
-                    "of the fluid in the reservoir")
+#define RESERVOIR_KEYS(section)                                                                      \
+    PLUGMC_REAL_KEY(section, activity, "0", 0, 1e300, "length^-D",                                   \
+                    "activity z of the reservoir, which is given by this key or one of mu, "         \
+                    "chemical_potential, fugacity and pressure; 0: not given"),                      \
+        PLUGMC_LIST_KEY(                                                                             \
+            section, mu, 0, "", -1e300, 1e300, "energy",                                             \
+            "chemical potential of the reservoir without the de Broglie factor: mu = kT ln z"),      \
+        PLUGMC_LIST_KEY(                                                                             \
+            section, chemical_potential, 0, "", -1e300, 1e300, "energy",                             \
+            "chemical potential of the reservoir with the de Broglie factor, kT ln(z Lambda^D); "    \
+            "it needs thermal_wavelength"),                                                          \
+        PLUGMC_TEXT_KEY(                                                                             \
+            section, thermal_wavelength, "",                                                         \
+            "thermal de Broglie wavelength Lambda: a length, or mass: h / sqrt(2 pi m kT) with the " \
+            "mass in u, which needs [units]"),                                                       \
+        PLUGMC_REAL_KEY(                                                                             \
+            section, fugacity, "0", 0, 1e300, "energy/length^D",                                     \
+            "fugacity f of the reservoir, z = f / kT; with [units] in their unit of pressure; 0: "   \
+            "not given"),                                                                            \
+        PLUGMC_REAL_KEY(                                                                             \
+            section, pressure, "0", 0, 1e300, "energy/length^D",                                     \
+            "pressure P of the reservoir, z = phi P / kT with the fugacity coefficient phi; with "   \
+            "[units] in their unit of pressure; 0: not given"),                                      \
+        PLUGMC_TEXT_KEY(                                                                             \
+            section, fugacity_coefficient, "",                                                       \
+            "phi for pressure: a number, or peng_robinson: by the equation of state of Peng and "    \
+            "Robinson from the three keys below; if empty, 1"),                                      \
+        PLUGMC_REAL_KEY(                                                                             \
+            section, critical_temperature, "0", 0, 1e300, "energy",                                  \
+            "of the fluid in the reservoir, in the unit of [run] temperature; 0: not given"),        \
+        PLUGMC_REAL_KEY(section, critical_pressure, "0", 0, 1e300, "energy/length^3",                \
+                        "of the fluid in the reservoir, in the unit of pressure; 0: not given"),     \
+        PLUGMC_LIST_KEY(section, acentric_factor, 0, "", -1, 2, "",                                  \
+                        "of the fluid in the reservoir")
 
 const plugmc_parameter species_table[] = {
     PLUGMC_INTEGER_KEY(

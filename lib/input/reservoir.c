@@ -46,8 +46,7 @@ static int32_t next_site(const config *c, const char **text)
 
 static keys keys_of(const config *c, int32_t owner)
 {
-    if (owner < c->species_count)
-        return KEYS_OF(&c->species[owner], c->species[owner].mass);
+    if (owner < c->species_count) return KEYS_OF(&c->species[owner], c->species[owner].mass);
     const molecule_section *m = &c->molecules[owner - c->species_count];
     const char *text = m->sites;
     double mass = 0;
@@ -167,8 +166,8 @@ static int check_ways(const config *c, int32_t s, report *r)
     const char *const keys[] = {"mu", "chemical_potential", "acentric_factor"};
     for (int k = 0; k < 3; k++)
         if (lists[k]->count > 1)
-            return refuse(c, s, keys[k], "[%s] %s: %d numbers stand here, and it is one",
-                          name, keys[k], lists[k]->count);
+            return refuse(c, s, keys[k], "[%s] %s: %d numbers stand here, and it is one", name,
+                          keys[k], lists[k]->count);
     return 0;
 }
 
@@ -195,22 +194,20 @@ static int check_wavelength(const config *c, int32_t s, report *r)
                *text = own->thermal_wavelength;
     if (!is_set(text))
         return own->chemical_potential.count
-                   ? refuse(
-                         c, s, "chemical_potential",
-                         "[%s] chemical_potential contains the de Broglie factor, so it needs "
-                         "thermal_wavelength; without that factor it is mu = kT ln z",
-                         name)
+                   ? refuse(c, s, "chemical_potential",
+                            "[%s] chemical_potential contains the de Broglie factor, so it needs "
+                            "thermal_wavelength; without that factor it is mu = kT ln z",
+                            name)
                    : 0;
     if (!by_mass(own) && !positive(text))
-        return refuse(c, s, key, "[%s] %s = %s: is neither a length above 0 nor mass", name,
-                      key, text);
+        return refuse(c, s, key, "[%s] %s = %s: is neither a length above 0 nor mass", name, key,
+                      text);
     if (!by_mass(own)) return 0;
     if (!c->units.given)
-        return refuse(
-            c, s, key,
-            "[%s] %s = mass: Planck's constant is known with [units] only; give a "
-            "length instead",
-            name, key);
+        return refuse(c, s, key,
+                      "[%s] %s = mass: Planck's constant is known with [units] only; give a "
+                      "length instead",
+                      name, key);
     if (!mass_is_given(c, s))
         return refuse(c, s, key, "[%s] %s = mass: `mass` must be given%s, in u", name, key,
                       s < c->species_count ? "" : " of all sites");
@@ -232,16 +229,15 @@ static int check_equation(const config *c, int32_t s, report *r)
                                                       : NULL;
     if (is_set(phi) && !(own->pressure > 0))
         return refuse(c, s, "fugacity_coefficient",
-                      "[%s] fugacity_coefficient belongs to pressure, which is not given",
-                      name);
+                      "[%s] fugacity_coefficient belongs to pressure, which is not given", name);
     if (is_set(phi) && !by_equation(own) && !positive(phi))
         return refuse(c, s, "fugacity_coefficient",
                       "[%s] fugacity_coefficient = %s: is neither a number above 0 nor "
                       "peng_robinson",
                       name, phi);
     if (given && missing)
-        return refuse(c, s, given, "[%s] the equation of Peng and Robinson also needs %s",
-                      name, missing);
+        return refuse(c, s, given, "[%s] the equation of Peng and Robinson also needs %s", name,
+                      missing);
     if (given && c->box.dimension != 3)
         return refuse(c, s, given,
                       "[%s] the equation of Peng and Robinson is that of a fluid in three "
@@ -321,8 +317,7 @@ static double mu_of(const config *c, const keys *s, double kT, double wavelength
 
 /* Pressure and density of the fluid in the reservoir, from one or the other. `replaced`: a ladder's mu holds instead
  * of what the section says. */
-static void find_fluid(const config *c, const keys *s, double kT, bool replaced,
-                       reservoir *out)
+static void find_fluid(const config *c, const keys *s, double kT, bool replaced, reservoir *out)
 {
     const bool given = s->pressure > 0 && !replaced;
     if (given) {

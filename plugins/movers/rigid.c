@@ -45,9 +45,8 @@ PLUGMC_FN int propose(const rigid *r, plugmc_trial *t)
     double v[3];
     (void)r;
     if (!molecules) return 0;
-    const plugmc_molecule *kind =
-        plugmc_present_molecule(t->molecules, t->with_sites,
-                                plugmc_below(random.word[0], (uint32_t)molecules), &within);
+    const plugmc_molecule *kind = plugmc_present_molecule(
+        t->molecules, t->with_sites, plugmc_below(random.word[0], (uint32_t)molecules), &within);
     t->kind = PLUGMC_MOLECULE_DISPLACED;
     t->particle = (int32_t)plugmc_site_number(kind, within, 0);
     t->position[0] = t->x[t->particle];
@@ -93,7 +92,8 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
                                               .parameters = r,
                                               .propose = plugmc_propose,
                                               .parameters_size = sizeof *r};
-            if (half > 0 || as_many) code = host->trials(host->context, &proposal, sweeps->first + k, 1);
+            if (half > 0 || as_many)
+                code = host->trials(host->context, &proposal, sweeps->first + k, 1);
         }
     return code;
 }

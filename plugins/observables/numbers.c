@@ -7,7 +7,7 @@ typedef struct numbers {
     const plugmc_system *system;
     /* [species, then kinds of molecules]: of the number, the density, the distribution */
     char (*names)[3][80];
-    double *abscissa;     /* 0, 1, 2, ... */
+    double *abscissa; /* 0, 1, 2, ... */
 } numbers;
 
 enum { NUMBER, DENSITY, DISTRIBUTION };
@@ -93,8 +93,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     const plugmc_system *system = host->system;
     for (int32_t w = 0; w < system->walkers; w++)
         for (int32_t k = 0; k < counted(system); k++) {
-            const int64_t count =
-                              number_of(system, k, view->count + w * system->species_count),
+            const int64_t count = number_of(system, k, view->count + w * system->species_count),
                           most = capacity_of(system, k);
             *values++ = (double)count;
             *values++ = (double)count / view->box[w].volume;

@@ -155,9 +155,9 @@ static inline int prepare_ranks(sorted_ranks *r, const plugmc_host *host)
     if (!host->system->molecules) return PLUGMC_OK;
     r->rank = host->allocate(host->context, n * sizeof *r->rank);
     r->own = host->allocate(host->context, n * sizeof *r->own);
-    return r->rank && r->own ? PLUGMC_OK
-                             : host->fail(host->context, PLUGMC_ERROR_MEMORY,
-                                          "no memory for %zu particles", n);
+    return r->rank && r->own
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
 }
 
 /* After take_sorted with `order` of the walker, or with NULL after take_numbered. */

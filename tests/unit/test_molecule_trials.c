@@ -41,8 +41,8 @@ static void begin(bench *b)
     b->system.changes |= PLUGMC_CHANGED_COUNT;
     bench_expect(b, bench_configured(b, "lennard_jones", "epsilon=1,0.3 sigma=0.9 cutoff=2"));
     bench_expect(b, bench_configured(b, "tail_correction", ""));
-    bench_expect(b, bench_configured(b, "coulomb_ewald",
-                                     "bjerrum_length=2 cutoff=2.4 alpha=1.1 k_max=4"));
+    bench_expect(
+        b, bench_configured(b, "coulomb_ewald", "bjerrum_length=2 cutoff=2.4 alpha=1.1 k_max=4"));
     bench_expect(b, bench_prepare(b));
 }
 

@@ -304,8 +304,9 @@ static void begin_exchanges(bench *b, double **x, plugmc_orientation **o)
     bench_cube(b, 13);
     bench_molecules(b, species, 4, kinds, 2);
     b->system.changes |= PLUGMC_CHANGED_COUNT;
-    bench_expect(b, bench_configured(b, "lennard_jones",
-                                     "epsilon=78.19743111,0,36,0 sigma=3.16555789,1,3.31,1 cutoff=5"));
+    bench_expect(b,
+                 bench_configured(b, "lennard_jones",
+                                  "epsilon=78.19743111,0,36,0 sigma=3.16555789,1,3.31,1 cutoff=5"));
     bench_expect(b, bench_configured(b, "tail_correction", ""));
     bench_expect(b, bench_configured(b, "coulomb_ewald",
                                      "bjerrum_length=167100.9566 cutoff=5 alpha=0.5 k_max=6"));
@@ -392,10 +393,11 @@ static void exchanges_change_energies_by_what_they_say(void **state)
         largest = fmax(largest, fabs(molecules_energy(&b, h) - running));
     }
     const int64_t all = taken[0][0] + taken[0][1] + taken[1][0] + taken[1][1];
-    printf("%lld exchanges (%lld and %lld came, %lld at least were there): running energies differ from whole "
-           "ones by up to %.1e of the largest, %.1e\n",
-           (long long)all, (long long)taken[0][1], (long long)taken[1][1], (long long)least,
-           largest / farthest, farthest);
+    printf(
+        "%lld exchanges (%lld and %lld came, %lld at least were there): running energies differ from whole "
+        "ones by up to %.1e of the largest, %.1e\n",
+        (long long)all, (long long)taken[0][1], (long long)taken[1][1], (long long)least,
+        largest / farthest, farthest);
     assert_true(all > 10000 && taken[0][1] > 1000 && taken[1][1] > 1000 && least < 6);
     assert_true(largest < 1e-9 * farthest && largest > 0);
     free(x), free(o);

@@ -13,9 +13,9 @@ enum { PLUGMC_MOST_SITES = 64 };
 /* Molecules of one kind. */
 typedef struct plugmc_molecule {
     const char *name;
-    int64_t count;                      /* per walker when the run begins */
-    int64_t number;                     /* of the first one among those that there is room for, of all kinds */
-    int32_t sites;                      /* of each */
+    int64_t count;  /* per walker when the run begins */
+    int64_t number; /* of the first one among those that there is room for, of all kinds */
+    int32_t sites;  /* of each */
     int32_t species[PLUGMC_MOST_SITES]; /* [sites] */
     /* [sites] places at rest, seen from the first site, length. */
     double place[PLUGMC_MOST_SITES][3];

@@ -124,7 +124,7 @@ struct plugmc_trial; /* plugmc/trial.h */
  * Forbidden moves are rejected. */
 typedef struct plugmc_proposal {
     uint32_t size;
-    int32_t move;   /* index of the move in the mover's table: for counts and steps */
+    int32_t move; /* index of the move in the mover's table: for counts and steps */
     /* Per walker and sweep; 0: the number of particles when the sweep begins, in runs with rigid molecules of those that
      * are in none. */
     int64_t trials;

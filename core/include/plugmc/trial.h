@@ -63,8 +63,9 @@ typedef struct plugmc_trial {
     const int64_t *count; /* [species] */
     const struct plugmc_box *box;
     /* output; `move` is preset to plugmc_proposal.move */
-    int32_t species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY; of PLUGMC_MOLECULE_INSERTED the kind of molecule */
-    int32_t move;    /* index in the mover's table: which counts */
+    int32_t
+        species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY; of PLUGMC_MOLECULE_INSERTED the kind of molecule */
+    int32_t move; /* index in the mover's table: which counts */
     /* ln of the mover's own factor in the acceptance probability: the probability density of proposing the reverse
      * move over that of this one. */
     double log_factor;

@@ -186,7 +186,8 @@ int hamiltonian_settle(hamiltonian *, const plugmc_host *, const plugmc_changes 
 /* What is wrong with proposals of particles or molecules. NULL: nothing. */
 const char *changes_refused(const hamiltonian *, const plugmc_changes *);
 /* Change of -ln p by proposal p, for which the volume grows by `volume`: each change times what multiplies it in walker w. */
-void changes_weigh(const hamiltonian *, const plugmc_changes *, int32_t w, int64_t p, double volume);
+void changes_weigh(const hamiltonian *, const plugmc_changes *, int32_t w, int64_t p,
+                   double volume);
 int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_mover *,
                        const plugmc_proposal *, uint64_t first, uint64_t n);
 /* Answers for a change of boxes with fresh sums, in walker w, where running energies have answered before. */

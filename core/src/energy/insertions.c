@@ -36,8 +36,7 @@ int32_t together(const plugmc_changes *c) { return in_groups(c) ? c->group : 1; 
 static void molecule_comes(insertions *x, const walker_energy *e, const plugmc_changes *c,
                            int64_t p)
 {
-    const plugmc_molecule *kind =
-        plugmc_kind_of_molecule(e->now.system->molecules, c->species[p]);
+    const plugmc_molecule *kind = plugmc_kind_of_molecule(e->now.system->molecules, c->species[p]);
     place_kind(kind, &e->now.box, c->position[p], &c->orientation[p], x->position);
     for (int32_t a = 0; a < kind->sites; a++) {
         x->species[a] = kind->species[a];
@@ -115,8 +114,8 @@ const char *group_is_wrong(const hamiltonian *h, const walker_energy *e, const p
     return NULL;
 }
 
-const char *molecule_is_wrong(const hamiltonian *h, const walker_energy *e,
-                              const plugmc_changes *c, int64_t p)
+const char *molecule_is_wrong(const hamiltonian *h, const walker_energy *e, const plugmc_changes *c,
+                              int64_t p)
 {
     const plugmc_molecules *all = h->system->molecules;
     int64_t m;

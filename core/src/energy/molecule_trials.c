@@ -74,10 +74,10 @@ static void weigh_position(const hamiltonian *h, const plugmc_trial *t, choices 
         place_kind(c->kind, &e->now.box, position, &o, at);
         if (a == first) forbidden = sites_at(h, e, c->kind, 0, 1, (const double(*)[3])at, one);
         memcpy(all, one, bytes);
-        c->delta[k] = forbidden || sites_at(h, e, c->kind, 1, c->kind->sites,
-                                            (const double(*)[3])at, all)
-                          ? INFINITY
-                          : weigh(h, w, all);
+        c->delta[k] =
+            forbidden || sites_at(h, e, c->kind, 1, c->kind->sites, (const double(*)[3])at, all)
+                ? INFINITY
+                : weigh(h, w, all);
     }
 }
 
@@ -140,8 +140,8 @@ int molecule_comes_to_one(hamiltonian *h, const plugmc_trial *t, const plugmc_ch
     *orientation = trial_orientation(t, chosen);
     const int code = ask_all(h, c, &pairs);
     if (code || c->forbidden[0]) return code;
-    *delta = lost ? all.delta[chosen]
-                  : c->delta[0] - all.delta[chosen] + least - log(sum / (double)n);
+    *delta =
+        lost ? all.delta[chosen] : c->delta[0] - all.delta[chosen] + least - log(sum / (double)n);
     return PLUGMC_OK;
 }
 

@@ -244,8 +244,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     if (!proposed) return PLUGMC_OK;
     const bool whole_molecule = trial.kind == PLUGMC_MOLECULE_DISPLACED;
     if (whole_molecule) make_group_of_sites(e, &trial);
-    const bool many =
-        trial.kind >= PLUGMC_GROUP_INSERTED && trial.kind <= PLUGMC_GROUP_DISPLACED;
+    const bool many = trial.kind >= PLUGMC_GROUP_INSERTED && trial.kind <= PLUGMC_GROUP_DISPLACED;
     plugmc_orientation drawn[PLUGMC_MOST_TOGETHER];
     const plugmc_changes c = {.size = sizeof c,
                               .kind = trial.kind,

@@ -190,9 +190,8 @@ static int match_room(const engine *engine)
     if (who_changes(engine, PLUGMC_CHANGED_COUNT)) return 0;
     for (int32_t s = 0; s < engine->system.species_count; s++) {
         const plugmc_species *species = plugmc_species_at(&engine->system, s);
-        const char *key = config->species[s].max_count > species->count
-                              ? "max_count"
-                              : reservoir_key(config, s);
+        const char *key =
+            config->species[s].max_count > species->count ? "max_count" : reservoir_key(config, s);
         if (key)
             return report_error(engine->report, EXIT_INPUT, config->ini.path,
                                 config_line_of_species(config, s, key),

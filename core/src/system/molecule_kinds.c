@@ -93,9 +93,8 @@ static const char *others_behind(const config *config, const plugmc_molecules *a
 {
     const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
     for (int32_t a = 0; a < kind->sites; a++) {
-        const species_section *s = &config->species[*species = kind->species[a]];
-        if (s->count || s->max_count || reservoir_key(config, *species))
-            return "there are particles of it that are in no molecule";
+        const species_section *s = &config->species[ *species = kind->species[a]];
+        if (s->count) return "there are particles of it that are in no molecule";
         for (int32_t l = 0; l < all->kinds; l++) {
             const plugmc_molecule *other = plugmc_kind_of_molecule(all, l);
             if (l == k || !before(other, other->sites, *species)) continue;
@@ -104,6 +103,27 @@ static const char *others_behind(const config *config, const plugmc_molecules *a
         }
     }
     return NULL;
+}
+
+/* Particles of a species that molecules have sites of stay as many as they are. */
+static int check_free_particles(const config *config, const plugmc_molecule *kind, report *report)
+{
+    for (int32_t a = 0; a < kind->sites; a++) {
+        const int32_t s = kind->species[a];
+        const char *reservoir = reservoir_key(config, s),
+                   *key = reservoir                       ? reservoir
+                          : config->species[s].max_count  ? "max_count"
+                          : reservoir_is_given(config, s) ? "mu"
+                                                          : NULL;
+        if (key)
+            return report_error(
+                report, EXIT_INPUT, config->ini.path, reservoir_line(config, s, key),
+                "[species %s] %s: molecules have sites of this species, so the number of "
+                "its particles cannot change by itself; give the particles that are "
+                "in no molecule a species of their own",
+                config->species_names[s], key);
+    }
+    return EXIT_DONE;
 }
 
 /* Numbers that may change, and the room that they take. */
@@ -115,6 +135,8 @@ static int read_numbers(const config *config, plugmc_system *system, int64_t *ro
         const molecule_section *in = &config->molecules[k];
         const bool reservoir = reservoir_is_given(config, config->species_count + k);
         int32_t s = 0;
+        const int code = check_free_particles(config, kind, report);
+        if (code) return code;
         if (in->max_count && in->count > in->max_count)
             return report_error(report, EXIT_INPUT, config->ini.path,
                                 config_line_of_molecule(config, k, "count"),

@@ -67,10 +67,11 @@ struct ewald_sum {
     int32_t row_count;
     row *rows;
     int64_t waves;
-    int32_t (*wave)[3];     /* [waves] n */
-    spectrum common;        /* in the box of the start */
-    double self, net;       /* kT: constant energy of a walker; sum of its charges; at the start */
-    double *excluded; /* [kinds] 1/length: sum of q q' erf(alpha r) / r of the pairs within a molecule */
+    int32_t (*wave)[3]; /* [waves] n */
+    spectrum common;    /* in the box of the start */
+    double self, net;   /* kT: constant energy of a walker; sum of its charges; at the start */
+    double *
+        excluded; /* [kinds] 1/length: sum of q q' erf(alpha r) / r of the pairs within a molecule */
     double *charge;         /* [particles] */
     int numbers_change;     /* movers change how many there are */
     complex_table phase[3]; /* [most + 1][particles], of the walker at hand */

@@ -21,8 +21,9 @@ typedef struct reservoir {
 } reservoir;
 
 /* Whose reservoir it is: species number s, or s = species_count + k of the molecules number k. */
-const char *reservoir_name(const config *, int32_t owner);    /* NAME */
-const char *reservoir_section(const config *, int32_t owner); /* "species NAME" or "molecule NAME" */
+const char *reservoir_name(const config *, int32_t owner); /* NAME */
+const char *reservoir_section(const config *,
+                              int32_t owner); /* "species NAME" or "molecule NAME" */
 int reservoir_line(const config *, int32_t owner, const char *key);
 /* How many there may be. */
 int32_t reservoir_owners(const config *);
