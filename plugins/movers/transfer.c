@@ -25,7 +25,7 @@
 enum { TRANSFER, VOLUME }; /* in the table of moves */
 
 typedef struct transfer {
-    const char *species, *molecule; /* one of them */
+    const char *species; /* or kind of molecule */
     int64_t trials, volume_trials;
     real step, target_acceptance; /* of ln(V_a / V_b) */
     int32_t number;               /* of the species, or of the kind of molecule */
@@ -221,11 +221,15 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 static int find_who_goes(transfer *t, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
-    if (!*t->species == !*t->molecule)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "species or molecule has to say what is transferred, one of them");
-    if (*t->species) return plugmc_find_species(host, "species", t->species, &t->number);
-    const int code = find_molecules_that_change(host, "molecule", t->molecule, &t->number);
+    const int32_t k = molecule_named(system, t->species);
+    for (int32_t s = 0; s < system->species_count && k >= 0; s++)
+        if (!strcmp(plugmc_species_at(system, s)->name, t->species))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "species = %s: this is the name of a species and of a molecule: give "
+                              "one of them another name",
+                              t->species);
+    if (k < 0) return plugmc_find_species(host, "species", t->species, &t->number);
+    const int code = find_molecules_that_change(host, "species", t->species, &t->number);
     if (!code) t->kind = plugmc_kind_of_molecule(system->molecules, t->number);
     return code;
 }
@@ -310,10 +314,8 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT};
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(transfer, species, "", "species that is transferred between the boxes"),
-    PLUGMC_TEXT_KEY(
-        transfer, molecule, "",
-        "rigid molecules that are transferred: NAME of [molecule NAME], in place of species"),
+    PLUGMC_TEXT_KEY(transfer, species, NULL,
+                    "species that is transferred between the boxes, or NAME of [molecule NAME]"),
     PLUGMC_INTEGER_KEY(transfer, trials, "100", 1, 1e9, "",
                        "trial transfers per pair of boxes and sweep"),
     PLUGMC_INTEGER_KEY(transfer, volume_trials, "1", 0, 1e9, "",

@@ -564,7 +564,7 @@ boxes()
     reservoir 1 1
     change '/^\[mover insert_molecule/,/^\[observable/{/^\[observable/!d}
         /^activity/d; s/^count = 2$/count = 4/; s/^max_count = 30/max_count = 8/; /^\[species c\]/,/^\[molecule/{/^count\|^max/d}'
-    change 's/^\[species c\]/[species c]\ncount = 1/; s/^\[observable numbers\]/[mover transfer]\nmolecule = bent\ntrials = 8\nvolume_trials = 8\nstep = 1.5\ntarget_acceptance = 0\nperiod = 2\n&/'
+    change 's/^\[species c\]/[species c]\ncount = 1/; s/^\[observable numbers\]/[mover transfer]\nspecies = bent\ntrials = 8\nvolume_trials = 8\nstep = 1.5\ntarget_acceptance = 0\nperiod = 2\n&/'
     change 's/0\.3 0 0/0.03 0 0/; s/0 0\.4 0/0 0.04 0/; s/^sigma = 0.1/sigma = 0.01/; s/^cutoff = 0.2/cutoff = 0.02/' # boxes may be small
     [ -z "${1:-}" ] || change "s,^\[mover transfer\],&\nplugin = $1,"
 }
