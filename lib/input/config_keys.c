@@ -201,7 +201,7 @@ static const plugmc_parameter potential_table[] = {
 const plugmc_parameter ladder_table[] = {
     PLUGMC_TEXT_KEY(ladder_section, vary, NULL,
                     "key that varies along the ladder: run.temperature, run.pressure, "
-                    "SPECIES.mu or LABEL.coupling of a sampled potential"),
+                    "SPECIES.mu, MOLECULE.mu or LABEL.coupling of a sampled potential"),
     PLUGMC_LIST_KEY(ladder_section, values, 0, NULL, -1e300, 1e300, "",
                     "its values, one for each rung; all rungs have the same number of walkers"),
     PLUGMC_TEXT_KEY(ladder_section, vary_2, "",

@@ -95,13 +95,7 @@ static inline int macrostate_find_number(macrostate *m, const plugmc_host *host,
             host->context, PLUGMC_ERROR_INPUT,
             "variable = %s: there is no such species, and it is not 'volume' or 'energy'",
             m->variable);
-    if (k >= 0 && m->species >= 0)
-        return host->fail(
-            host->context, PLUGMC_ERROR_INPUT,
-            "variable = %s: this is the name of a species and of a molecule: give one "
-            "of them another name",
-            m->variable);
-    m->kind = k < 0 ? NULL : plugmc_kind_of_molecule(system->molecules, k);
+    m->kind = k < 0 || m->species >= 0 ? NULL : plugmc_kind_of_molecule(system->molecules, k);
     if (m->kind) m->species = m->kind->species[0];
     if (plugmc_species_at(system, m->species)->grows || (m->kind && !m->kind->changes))
         return host->fail(

@@ -8,8 +8,8 @@
  *     a particle from a to b    min(1, N_a V_b / ((N_b + 1) V_a) exp(-(dU_a + dU_b) / kT))
  *     a step in ln(V_a / V_b)   min(1, (V_a'/V_a)^(N_a + 1) (V_b'/V_b)^(N_b + 1) exp(-(dU_a + dU_b) / kT))
  *
- * (D. Frenkel, B. Smit, Understanding Molecular Simulation, ch. 8; N of all species in the second line, molecules counted as one). Moves
- * within the boxes are for other movers of the run.
+ * (D. Frenkel, B. Smit, Understanding Molecular Simulation, ch. 8; N of all species in the second line, molecules
+ * counted as one). Moves within the boxes are for other movers of the run.
  *
  * Trial t of sweep s in pair (a, b), a < b, draws with plugmc_draw(seed, s, a, t, purpose, 0). Transfers: ORDER,
  * the highest bit of word 3 for the direction, word 0 for the particle; a place in the other box as
@@ -220,17 +220,10 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 
 static int find_who_goes(transfer *t, const plugmc_host *host)
 {
-    const plugmc_system *system = host->system;
-    const int32_t k = molecule_named(system, t->species);
-    for (int32_t s = 0; s < system->species_count && k >= 0; s++)
-        if (!strcmp(plugmc_species_at(system, s)->name, t->species))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "species = %s: this is the name of a species and of a molecule: give "
-                              "one of them another name",
-                              t->species);
-    if (k < 0) return plugmc_find_species(host, "species", t->species, &t->number);
+    if (molecule_named(host->system, t->species) < 0)
+        return plugmc_find_species(host, "species", t->species, &t->number);
     const int code = find_molecules_that_change(host, "species", t->species, &t->number);
-    if (!code) t->kind = plugmc_kind_of_molecule(system->molecules, t->number);
+    if (!code) t->kind = plugmc_kind_of_molecule(host->system->molecules, t->number);
     return code;
 }
 

@@ -557,6 +557,17 @@ test_weights_of_numbers_of_molecules()
     done
 }
 
+# Rungs of chemical potentials, exchanged: each has the number of an ideal gas of its activity.
+test_molecules_on_a_ladder_of_chemical_potentials()
+{
+    reservoir 2 1
+    change '/^activity = 0.2/d; /^distribution/d'
+    printf '[ladder]\nvary = bent.mu\nvalues = -3 -1.6\n[mover exchange]\n' >>sim.ini
+    must run sim.ini
+    within "$(z sim.h5 "numbers.N_bent@-3" 1 1.3442490)"
+    within "$(z sim.h5 "numbers.N_bent@-1.6" 1 5.4512058)"
+}
+
 # boxes [PLUGIN]: eight ideal molecules in two boxes that share them and their volume, in each of which there are four more
 # things. With n of eight in one the integral over its volume is (n + 4)! (12 - n)! / (n! (8 - n)!).
 boxes()

@@ -26,7 +26,8 @@ typedef struct plugmc_reservoir {
 #define PLUGMC_RESERVOIRS "plugmc.reservoirs/1"
 typedef struct plugmc_reservoirs {
     uint32_t size;
-    /* The reservoir of a species on a rung, from 0; since 2.1 with plugmc_system.species_count + k that of molecules of kind k. The caller sets out->size. Returns 1; 0: it has none. */
+    /* The reservoir of a species on a rung, from 0; since 2.1 with species_count + k of molecules of kind k. The caller sets
+     * out->size. Returns 1; 0: it has none. */
     int (*of)(plugmc_context *, int32_t species, int32_t rung, plugmc_reservoir *out);
 } plugmc_reservoirs;
 

@@ -9,8 +9,8 @@ bool is_molecule_trial(const plugmc_trial *);
 int32_t molecule_choices(const plugmc_trial *);
 
 /* An insertion, as c says it for the trial's kind: selects a position and an orientation and puts them into `position` and
- * *orientation, which c->position and c->orientation point to. c->change and c->forbidden are filled in; *delta is the change of -ln p with which
- * the trial is accepted or rejected. Returns a code. */
+ * *orientation, which c->position and c->orientation point to. c->change and c->forbidden are filled in; *delta is the
+ * change of -ln p with which the trial is accepted or rejected. Returns a code. */
 int molecule_comes_to_one(hamiltonian *, const plugmc_trial *, const plugmc_changes *c,
                           double position[3], plugmc_orientation *orientation, double *delta);
 /* A removal, likewise. */

@@ -6,7 +6,12 @@
 #include <string.h>
 
 #include "input/reservoir.h"
-#include "system/system.h"
+
+int64_t room_for(int64_t count, int64_t capacity)
+{
+    const int64_t guess = count + count / 2 + 32;
+    return capacity > guess ? capacity : guess;
+}
 
 /* ---- Reading ----------------------------------------------------------------------------------- */
 
@@ -144,6 +149,12 @@ static int read_numbers(const config *config, plugmc_system *system, int64_t *ro
                                 kind->name, (long long)in->count, (long long)in->max_count);
         kind->mu = NAN;
         kind->changes = reservoir || in->max_count;
+        if (kind->changes && species_named(config, kind->name, strlen(kind->name)) >= 0)
+            return report_error(
+                report, EXIT_INPUT, config->ini.path, config_line_of_molecule(config, k, "sites"),
+                "[molecule %s] a species has this name, too: molecules whose number "
+                "may change need one of their own",
+                kind->name);
         kind->grows = reservoir && !in->max_count;
         const char *why = kind->changes ? others_behind(config, all, k, &s) : NULL;
         if (why)
@@ -283,6 +294,16 @@ int64_t sites_of_species(const plugmc_system *system, int32_t species)
     for (int32_t k = 0; system->molecules && k < system->molecules->kinds; k++) {
         const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, k);
         n += kind->count * before(kind, kind->sites, species);
+    }
+    return n;
+}
+
+int64_t room_of_sites(const plugmc_system *system, int32_t species)
+{
+    int64_t n = 0;
+    for (int32_t k = 0; system->molecules && k < system->molecules->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, k);
+        n += kind->capacity * before(kind, kind->sites, species);
     }
     return n;
 }

@@ -7,6 +7,10 @@
 #include "input/config.h"
 #include "plugmc/everything.h"
 
+/* Room for a number that nobody has limited, at first or, with a capacity above 0, as it has come to be
+ * (session/enlarging.h). */
+int64_t room_for(int64_t count, int64_t capacity);
+
 /* Reads [molecule NAME]. Species have to be counted without sites; sites of the molecules that a run begins with are added to
  * `sites` [species], those of the molecules that there is room for to `room` [species]. Sets system->molecules, or leaves it
  * NULL. Returns 0 or an exit code. */
@@ -47,6 +51,8 @@ int32_t place_sites(const plugmc_system *, const plugmc_box *, int64_t i, const 
                     const plugmc_orientation *, double (*at)[3], int64_t *number);
 /* How many sites of a species a run begins with; they come first in its block. */
 int64_t sites_of_species(const plugmc_system *, int32_t species);
+/* How many sites of a species there is room for. */
+int64_t room_of_sites(const plugmc_system *, int32_t species);
 /* Whether molecules have sites of a species. */
 bool has_sites(const plugmc_system *, int32_t species);
 #endif

@@ -87,12 +87,6 @@ void system_free(plugmc_system *system)
     *system = (plugmc_system){.size = sizeof *system};
 }
 
-int64_t room_for(int64_t count, int64_t capacity)
-{
-    const int64_t guess = count + count / 2 + 32;
-    return capacity > guess ? capacity : guess;
-}
-
 /* Whether there may be any number of them: they have a reservoir, and no largest number. */
 static bool is_unlimited(const config *config, int s)
 {

@@ -13,10 +13,6 @@
 int system_build(const config *, plugmc_system *, report *);
 void system_free(plugmc_system *);
 
-/* Room for a number that nobody has limited, at first or, with a capacity above 0, as it has come to be
- * (session/enlarging.h). */
-int64_t room_for(int64_t count, int64_t capacity);
-
 /* Completes a periodic box. If it is rectangular, the lattice vectors are computed from its edges. For any box the
  * inverse and the determinant are computed. */
 void box_finish(plugmc_box *);
