@@ -16,6 +16,7 @@ typedef struct kind_of_test {
     int64_t count;
     double places[12]; /* of up to four sites */
     int numbers;
+    int64_t max_count; /* 0: the number does not change */
 } kind_of_test;
 
 /* A species: its name, the particles of it that are in no molecule, its charge. */
@@ -32,11 +33,13 @@ static inline void bench_molecules(bench *b, const species_of_test *species, int
     static const char *const names[] = {"m0", "m1", "m2", "m3"};
     const char *species_names[BENCH_SPECIES];
     molecule_section sections[4];
-    int64_t sites[BENCH_SPECIES] = {0};
+    species_section of_species[BENCH_SPECIES] = {{0}};
+    int64_t sites[BENCH_SPECIES] = {0}, room[BENCH_SPECIES] = {0};
     report report = {0};
     config config = {.ini.path = "test.ini",
                      .species_count = count,
                      .species_names = species_names,
+                     .species = of_species,
                      .molecule_count = kind_count,
                      .molecules = sections,
                      .molecule_names = (const char **)names};
@@ -44,9 +47,10 @@ static inline void bench_molecules(bench *b, const species_of_test *species, int
     for (int k = 0; k < kind_count; k++)
         sections[k] = (molecule_section){.sites = kinds[k].sites,
                                          .places = {kinds[k].places, kinds[k].numbers},
-                                         .count = kinds[k].count};
+                                         .count = kinds[k].count,
+                                         .max_count = kinds[k].max_count};
     b->system.species_count = count;
-    assert_int_equal(molecule_kinds_read(&config, &b->system, sites, &report), 0);
+    assert_int_equal(molecule_kinds_read(&config, &b->system, sites, room, &report), 0);
     b->system.species_count = 0;
     for (int s = 0; s < count; s++)
         bench_species(b, species[s].name, species[s].free + sites[s], 0, species[s].charge);

@@ -6,6 +6,7 @@
 #include "system/geometry.h"
 #include "initial/initial.h"
 #include "initial/near_ions.h"
+#include "system/molecule_kinds.h"
 #include "system/system.h"
 
 typedef struct source {
@@ -71,11 +72,11 @@ int initial_state(const config *config, const plugmc_system *system, int32_t bef
                   double *positions, plugmc_orientation *orientations, plugmc_box *boxes,
                   report *report)
 {
-    int64_t first[system->species_count + 1];
+    int64_t first[system->species_count + 1], count[system->species_count + 1];
     plugmc_system packed = *system;
     first[0] = 0;
     for (int32_t s = 0; s < system->species_count; s++)
-        first[s + 1] = first[s] + plugmc_species_at(system, s)->count;
+        first[s + 1] = first[s] + (count[s] = plugmc_species_at(system, s)->count);
     packed.first = first;
     packed.particles = first[system->species_count];
     if (packed.particles == system->particles || from_frame(config, system))
@@ -84,11 +85,13 @@ int initial_state(const config *config, const plugmc_system *system, int32_t bef
     double *places = malloc(3 * all * sizeof *places + 1);
     plugmc_orientation *turned = orientations ? calloc(all + 1, sizeof *turned) : NULL;
     int code = places && (turned || !orientations) ? EXIT_DONE : EXIT_MEMORY;
+    if (molecule_kinds_pack(&packed, count)) code = EXIT_MEMORY;
     if (code) report_error(report, code, NULL, 0, "not enough memory for the initial state");
     if (!code && packed.particles)
         code = initial_places(config, &packed, before, places, turned, boxes, report);
     if (!code) spread(&packed, places, system, positions);
     if (!code && turned) spread_orientations(&packed, turned, system, orientations);
+    molecule_kinds_free(&packed);
     free(places), free(turned);
     return code;
 }
@@ -284,6 +287,34 @@ static int from_random(const source *s)
 
 /* ---- File ---- */
 
+/* Where numbers may change a file says how many there are: of each site as many as of the others. */
+static int check_numbers_of_file(const source *s, int32_t walker)
+{
+    const plugmc_system *system = s->system;
+    const double *at = walker_positions(s, walker);
+    int64_t count[system->species_count + 1], sites[system->species_count + 1];
+    if (!(system->changes & PLUGMC_CHANGED_COUNT)) return EXIT_DONE;
+    for (int32_t k = 0; k < system->species_count; k++) {
+        sites[k] = plugmc_species_at(system, k)->count - sites_of_species(system, k);
+        count[k] = 0;
+        for (int64_t i = system->first[k]; i < system->first[k + 1]; i++)
+            count[k] += !isnan(at[3 * i]);
+    }
+    for (int32_t k = 0; k < system->molecules->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, k);
+        for (int32_t a = 0; a < kind->sites; a++)
+            sites[kind->species[a]] += plugmc_molecules_of_kind(kind, count);
+    }
+    for (int32_t k = 0; k < system->species_count; k++)
+        if (has_sites(system, k) && sites[k] != count[k])
+            return report_error(
+                s->report, EXIT_INPUT, s->config->initial.file, 0,
+                "the file has %lld particles of species %s, which do not make whole molecules with "
+                "the others: they would be %lld",
+                (long long)count[k], plugmc_species_at(system, k)->name, (long long)sites[k]);
+    return EXIT_DONE;
+}
+
 static int from_file(const source *s)
 {
     int code = state_from_file(s->config, s->system, s->first, s->positions, s->orientations,
@@ -291,6 +322,8 @@ static int from_file(const source *s)
     for (int32_t w = 0; w < s->system->walkers && s->system->molecules && !code; w++) {
         double misfit;
         const plugmc_box *box = s->boxes ? &s->boxes[w] : &s->system->box;
+        code = check_numbers_of_file(s, w);
+        if (code) break;
         const int64_t m = fit_molecules(s->system, box, walker_positions(s, w),
                                         walker_orientations(s, w), &misfit);
         int64_t within = m;
@@ -348,7 +381,7 @@ static int find_overlap_of(const source *s, int32_t walker, overlap *out)
     if (s->boxes) own.box = s->boxes[walker];
     const double *from = walker_positions(s, walker);
     const plugmc_orientation *turned = walker_orientations(s, walker);
-    int64_t first[system->species_count + 1], n = 0;
+    int64_t first[system->species_count + 1], count[system->species_count + 1], n = 0;
     if (!(system->changes & PLUGMC_CHANGED_COUNT)) return overlap_of(system, from, turned, out);
     int64_t *who = malloc((size_t)(system->particles + 1) * sizeof *who);
     double *places = malloc((3 * (size_t)system->particles + 1) * sizeof *places);
@@ -363,12 +396,16 @@ static int find_overlap_of(const source *s, int32_t walker, overlap *out)
             if (turned) turns[n] = turned[i];
             who[n++] = i;
         }
+        count[k] = n - first[k];
     }
     first[system->species_count] = n;
     here.first = first;
     here.particles = n;
+    const bool packed = !found;
+    if (packed && molecule_kinds_pack(&here, count)) found = -1;
     if (!found && n) found = overlap_of(&here, places, turned ? turns : NULL, out);
     if (found == 1) out->i = who[out->i], out->j = out->j >= 0 ? who[out->j] : -1;
+    if (packed) molecule_kinds_free(&here);
     free(who), free(places), free(turns);
     return found;
 }

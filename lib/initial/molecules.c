@@ -146,10 +146,11 @@ static double largest_misfit(const plugmc_molecule *kind, const plugmc_orientati
 int64_t fit_molecules(const plugmc_system *system, const plugmc_box *box, double *positions,
                       plugmc_orientation *orientations, double *misfit)
 {
-    for (int64_t m = 0; m < system->molecules->count; m++) {
+    for (int64_t m = 0; m < system->molecules->capacity; m++) {
         int64_t within;
         const plugmc_molecule *kind = plugmc_molecule_at(system->molecules, m, &within);
         const int64_t i = plugmc_site_number(kind, within, 0);
+        if (isnan(positions[3 * i])) continue; /* it is not there */
         double offsets[PLUGMC_MOST_SITES][3], size;
         offsets_of(box, kind, within, positions, offsets);
         const plugmc_orientation o =

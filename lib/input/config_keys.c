@@ -77,6 +77,42 @@ const plugmc_parameter box_table[] = {
     PLUGMC_LIST_KEY(box_section, c, 0, "", -1e30, 1e30, "length", "third lattice vector"),
 };
 
+/* Keys of a reservoir, in [species NAME] and [molecule NAME]. */
+#define RESERVOIR_KEYS(section)                                                                      \
+    PLUGMC_REAL_KEY(section, activity, "0", 0, 1e300, "length^-D",                                   \
+                    "activity z of the reservoir, which is given by this key or one of mu, "         \
+                    "chemical_potential, fugacity and pressure; 0: not given"),                      \
+        PLUGMC_LIST_KEY(                                                                             \
+            section, mu, 0, "", -1e300, 1e300, "energy",                                             \
+            "chemical potential of the reservoir without the de Broglie factor: mu = kT ln z"),      \
+        PLUGMC_LIST_KEY(                                                                             \
+            section, chemical_potential, 0, "", -1e300, 1e300, "energy",                             \
+            "chemical potential of the reservoir with the de Broglie factor, kT ln(z Lambda^D); "    \
+            "it needs thermal_wavelength"),                                                          \
+        PLUGMC_TEXT_KEY(                                                                             \
+            section, thermal_wavelength, "",                                                         \
+            "thermal de Broglie wavelength Lambda: a length, or mass: h / sqrt(2 pi m kT) with the " \
+            "mass in u, which needs [units]"),                                                       \
+        PLUGMC_REAL_KEY(                                                                             \
+            section, fugacity, "0", 0, 1e300, "energy/length^D",                                     \
+            "fugacity f of the reservoir, z = f / kT; with [units] in their unit of pressure; 0: "   \
+            "not given"),                                                                            \
+        PLUGMC_REAL_KEY(                                                                             \
+            section, pressure, "0", 0, 1e300, "energy/length^D",                                     \
+            "pressure P of the reservoir, z = phi P / kT with the fugacity coefficient phi; with "   \
+            "[units] in their unit of pressure; 0: not given"),                                      \
+        PLUGMC_TEXT_KEY(                                                                             \
+            section, fugacity_coefficient, "",                                                       \
+            "phi for pressure: a number, or peng_robinson: by the equation of state of Peng and "    \
+            "Robinson from the three keys below; if empty, 1"),                                      \
+        PLUGMC_REAL_KEY(                                                                             \
+            section, critical_temperature, "0", 0, 1e300, "energy",                                  \
+            "of the fluid in the reservoir, in the unit of [run] temperature; 0: not given"),        \
+        PLUGMC_REAL_KEY(section, critical_pressure, "0", 0, 1e300, "energy/length^3",                \
+                        "of the fluid in the reservoir, in the unit of pressure; 0: not given"),     \
+        PLUGMC_LIST_KEY(section, acentric_factor, 0, "", -1, 2, "",                                  \
+                        "of the fluid in the reservoir")
+
 const plugmc_parameter species_table[] = {
     PLUGMC_INTEGER_KEY(
         species_section, count, "0", 0, 2e9, "",
@@ -93,39 +129,7 @@ const plugmc_parameter species_table[] = {
     PLUGMC_REAL_KEY(species_section, charge, "0", -1e6, 1e6, "e", "charge of a particle"),
     PLUGMC_REAL_KEY(species_section, mass, "1", 1e-30, 1e30, "",
                     "mass of a particle, for movers with momenta"),
-    PLUGMC_REAL_KEY(species_section, activity, "0", 0, 1e300, "length^-D",
-                    "activity z of the reservoir, which is given by this key or one of mu, "
-                    "chemical_potential, fugacity and pressure; 0: not given"),
-    PLUGMC_LIST_KEY(
-        species_section, mu, 0, "", -1e300, 1e300, "energy",
-        "chemical potential of the reservoir without the de Broglie factor: mu = kT ln z"),
-    PLUGMC_LIST_KEY(
-        species_section, chemical_potential, 0, "", -1e300, 1e300, "energy",
-        "chemical potential of the reservoir with the de Broglie factor, kT ln(z Lambda^D); "
-        "it needs thermal_wavelength"),
-    PLUGMC_TEXT_KEY(
-        species_section, thermal_wavelength, "",
-        "thermal de Broglie wavelength Lambda: a length, or mass: h / sqrt(2 pi m kT) with the "
-        "mass in u, which needs [units]"),
-    PLUGMC_REAL_KEY(
-        species_section, fugacity, "0", 0, 1e300, "energy/length^D",
-        "fugacity f of the reservoir, z = f / kT; with [units] in their unit of pressure; 0: "
-        "not given"),
-    PLUGMC_REAL_KEY(
-        species_section, pressure, "0", 0, 1e300, "energy/length^D",
-        "pressure P of the reservoir, z = phi P / kT with the fugacity coefficient phi; with "
-        "[units] in their unit of pressure; 0: not given"),
-    PLUGMC_TEXT_KEY(
-        species_section, fugacity_coefficient, "",
-        "phi for pressure: a number, or peng_robinson: by the equation of state of Peng and "
-        "Robinson from the three keys below; if empty, 1"),
-    PLUGMC_REAL_KEY(
-        species_section, critical_temperature, "0", 0, 1e300, "energy",
-        "of the fluid in the reservoir, in the unit of [run] temperature; 0: not given"),
-    PLUGMC_REAL_KEY(species_section, critical_pressure, "0", 0, 1e300, "energy/length^3",
-                    "of the fluid in the reservoir, in the unit of pressure; 0: not given"),
-    PLUGMC_LIST_KEY(species_section, acentric_factor, 0, "", -1, 2, "",
-                    "of the fluid in the reservoir"),
+    RESERVOIR_KEYS(species_section),
 };
 
 const plugmc_parameter molecule_table[] = {
@@ -135,11 +139,17 @@ const plugmc_parameter molecule_table[] = {
         molecule_section, places, 0, NULL, -1e30, 1e30, "length",
         "x y z of each site of the molecule at rest, about any origin. The first site is its "
         "reference point"),
-    PLUGMC_INTEGER_KEY(molecule_section, count, NULL, 1, 2e9, "",
-                       "number of molecules in each walker"),
+    PLUGMC_INTEGER_KEY(
+        molecule_section, count, NULL, 0, 2e9, "",
+        "number of molecules in each walker; the initial number, where a mover changes it"),
+    PLUGMC_INTEGER_KEY(
+        molecule_section, max_count, "0", 0, 2e9, "",
+        "largest number in a walker, where a mover changes the number; 0: no limit if the molecule "
+        "has a reservoir, else `count`"),
     PLUGMC_LIST_KEY(molecule_section, centre, 0, "", -1e30, 1e30, "length",
                     "x y z of the point about which trial rotations turn, in the coordinates of "
                     "`places`; not given: the first site"),
+    RESERVOIR_KEYS(molecule_section),
 };
 
 const plugmc_parameter initial_table[] = {
@@ -191,7 +201,7 @@ static const plugmc_parameter potential_table[] = {
 const plugmc_parameter ladder_table[] = {
     PLUGMC_TEXT_KEY(ladder_section, vary, NULL,
                     "key that varies along the ladder: run.temperature, run.pressure, "
-                    "SPECIES.mu or LABEL.coupling of a sampled potential"),
+                    "SPECIES.mu, MOLECULE.mu or LABEL.coupling of a sampled potential"),
     PLUGMC_LIST_KEY(ladder_section, values, 0, NULL, -1e300, 1e300, "",
                     "its values, one for each rung; all rungs have the same number of walkers"),
     PLUGMC_TEXT_KEY(ladder_section, vary_2, "",

@@ -115,14 +115,15 @@ static void put_reservoirs(const engine *engine)
 {
     bool any = false;
     fputs(", \"reservoirs\": [", stdout);
-    for (int32_t s = 0; s < engine->system.species_count; s++)
+    for (int32_t s = 0; s < reservoir_owners(&engine->config); s++)
         for (int32_t rung = 0; rung < engine->system.rungs; rung++) {
+            const char *key = s < engine->system.species_count ? "species" : "molecule";
             reservoir_word words[RESERVOIR_WORDS];
             if (!reservoir_is_given(&engine->config, s)) continue;
             const int n = reservoir_words(engine, s, rung, words);
-            fputs(any ? ", {\"species\": " : "{\"species\": ", stdout);
+            printf("%s{\"%s\": ", any ? ", " : "", key);
             any = true;
-            json_put(stdout, plugmc_species_at(&engine->system, s)->name);
+            json_put(stdout, reservoir_name(&engine->config, s));
             if (engine->system.rungs > 1) printf(", \"rung\": %d", rung);
             for (int k = 0; k < n; k++) {
                 put_name(stdout, words[k].name);

@@ -356,6 +356,17 @@ static void say_who_had_no_room(const session *session)
             full = session->engine.current.hamiltonian.walkers[w].full;
     if (!full || session->engine.weighing) return;
     const plugmc_species *species = plugmc_species_at(&session->engine.system, full - 1);
+    const plugmc_molecules *all = session->engine.system.molecules;
+    for (int32_t k = 0; all && k < all->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
+        if (!kind->changes || kind->species[0] != full - 1) continue;
+        report_warning(
+            session->engine.report, session->engine.config.ini.path,
+            config_line_of_molecule(&session->engine.config, k, "max_count"),
+            "[molecule %s] the number of %s reached max_count = %lld: the ensemble is cut off there",
+            kind->name, kind->name, (long long)kind->capacity);
+        return;
+    }
     report_warning(
         session->engine.report, session->engine.config.ini.path,
         config_line_of_species(&session->engine.config, full - 1, "max_count"),

@@ -22,6 +22,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "molecule_kind.h"
+
 enum { VOLUME_BINS = -1, ENERGY_BINS = -2 }; /* in place of a species */
 
 /* The first member of such a mover. */
@@ -31,7 +33,8 @@ typedef struct macrostate {
     int64_t bins, windows;
     int32_t coexistence;
     const plugmc_system *system;
-    int32_t species; /* or VOLUME_BINS or ENERGY_BINS */
+    int32_t species; /* or VOLUME_BINS or ENERGY_BINS; of molecules that of the first site */
+    const plugmc_molecule *kind; /* of rigid molecules whose number it is; NULL: none */
     int by_steps; /* 1: from steps to the next bin; 0: from visits. Numbers have it; set before prepare for
                      energies */
     plugmc_macrostates states; /* declared */
@@ -43,11 +46,11 @@ typedef struct macrostate {
 
 #define MACROSTATE_KEYS                                                                            \
     PLUGMC_TEXT_KEY(macrostate, variable, NULL,                                                    \
-                    "species whose number it is, or volume, or energy"),                           \
+                    "species or molecule whose number it is, or volume, or energy"),               \
         PLUGMC_REAL_KEY(macrostate, min, "0", -1e15, 1e15, "",                                     \
                         "smallest number, volume or energy"),                                      \
         PLUGMC_REAL_KEY(macrostate, max, "0", -1e15, 1e15, "",                                     \
-                        "largest one; 0: `max_count` of the species"),                             \
+                        "largest one; 0: `max_count` of the species or molecule"),                 \
         PLUGMC_INTEGER_KEY(macrostate, bins, "0", 0, 1e6, "",                                      \
                            "bins of the volume or the energy; particle numbers have one each"),    \
         PLUGMC_INTEGER_KEY(                                                                        \
@@ -80,6 +83,29 @@ static inline int macrostate_check_windows(const macrostate *m, const plugmc_hos
         (long long)m->windows, m->system->walkers);
 }
 
+/* The species or kind of molecule that is named, and how many there may be. */
+static inline int macrostate_find_number(macrostate *m, const plugmc_host *host, int64_t *capacity)
+{
+    const plugmc_system *system = m->system;
+    const int32_t k = molecule_named(system, m->variable);
+    for (int32_t s = 0; s < system->species_count; s++)
+        if (!strcmp(m->variable, plugmc_species_at(system, s)->name)) m->species = s;
+    if (k < 0 && m->species < 0)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "variable = %s: there is no such species, and it is not 'volume' or 'energy'",
+            m->variable);
+    m->kind = k < 0 || m->species >= 0 ? NULL : plugmc_kind_of_molecule(system->molecules, k);
+    if (m->kind) m->species = m->kind->species[0];
+    if (plugmc_species_at(system, m->species)->grows || (m->kind && !m->kind->changes))
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "variable = %s: [%s %s] needs max_count, the largest number that gets a weight",
+            m->variable, m->kind ? "molecule" : "species", m->variable);
+    *capacity = m->kind ? m->kind->capacity : plugmc_species_at(system, m->species)->capacity;
+    return PLUGMC_OK;
+}
+
 /* Whose number it is, and from where to where. */
 static inline int macrostate_find(macrostate *m, const plugmc_host *host)
 {
@@ -100,19 +126,10 @@ static inline int macrostate_find(macrostate *m, const plugmc_host *host)
                                      "transition_matrix");
         return macrostate_check_windows(m, host);
     }
-    for (int32_t s = 0; s < system->species_count; s++)
-        if (!strcmp(m->variable, plugmc_species_at(system, s)->name)) m->species = s;
-    if (m->species < 0)
-        return host->fail(
-            host->context, PLUGMC_ERROR_INPUT,
-            "variable = %s: there is no such species, and it is not 'volume' or 'energy'",
-            m->variable);
-    if (plugmc_species_at(system, m->species)->grows)
-        return host->fail(
-            host->context, PLUGMC_ERROR_INPUT,
-            "variable = %s: [species %s] needs max_count, the largest number that gets a weight",
-            m->variable, m->variable);
-    const double room = (double)plugmc_species_at(system, m->species)->capacity;
+    int64_t capacity = 0;
+    const int code = macrostate_find_number(m, host, &capacity);
+    if (code) return code;
+    const double room = (double)capacity;
     if (m->max == 0) m->max = (real)room;
     if (m->max > room || m->min > m->max - 1 || m->min != floor(m->min) || m->max != floor(m->max))
         return host->fail(
@@ -172,6 +189,10 @@ static inline int macrostate_prepare(macrostate *m, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu bins", bins);
     for (size_t b = 0; b < bins; b++) m->x[b] = m->states.low + ((double)b + 0.5) * width;
     if (number) of_count[m->species] = 1;
+    if (m->kind) { /* sites of the species of the first one */
+        of_count[m->species] = 1 / (double)m->kind->stride[0];
+        m->states.low += (double)m->kind->others / (double)m->kind->stride[0];
+    }
     macrostate_make_windows(m, window);
     return plugmc_weighing_of(host)->declare(host->context, &m->states);
 }
@@ -292,7 +313,7 @@ static inline void macrostate_coexistence(const macrostate *m, const double *ln_
     for (int k = 0; k < COEXISTENCE; k++) out[k] = NAN;
     while (bins < m->bins && !isnan(ln_p[bins])) bins++;
     if (bins < 3 || !macrostate_part(m, ln_p, bins, &shift, &cut)) return;
-    out[LN_Z] = plugmc_species_at(s, m->species)->mu / kT + shift;
+    out[LN_Z] = (m->kind ? m->kind->mu : plugmc_species_at(s, m->species)->mu) / kT + shift;
     const double phase = macrostate_sum(ln_p, m->x, shift, 0, cut, &out[VAPOUR]);
     macrostate_sum(ln_p, m->x, shift, cut, bins, &out[LIQUID]);
     out[VAPOUR] /= volume;

@@ -129,7 +129,7 @@ PLUGMC_PLUGIN(.name = "insert", .summary = "grand-canonical: insertion and remov
               .reference = "Norman, Filinov, High Temp. 7, 216 (1969)", PLUGMC_KEYS(insert, table),
               PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
               PLUGMC_MOVER_WITH(
-                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
                   .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
                   .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .speed = speed,
                   .good_for =

@@ -41,10 +41,12 @@ PLUGMC_FN int propose(const rigid *r, plugmc_trial *t)
     const plugmc_random random =
         plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ORDER, 0);
     int64_t within;
-    const plugmc_molecule *kind = plugmc_molecule_at(
-        t->molecules, plugmc_below(random.word[0], (uint32_t)t->molecules->count), &within);
+    const int64_t molecules = plugmc_molecules_present(t->molecules, t->with_sites, NULL);
     double v[3];
     (void)r;
+    if (!molecules) return 0;
+    const plugmc_molecule *kind = plugmc_present_molecule(
+        t->molecules, t->with_sites, plugmc_below(random.word[0], (uint32_t)molecules), &within);
     t->kind = PLUGMC_MOLECULE_DISPLACED;
     t->particle = (int32_t)plugmc_site_number(kind, within, 0);
     t->position[0] = t->x[t->particle];
@@ -59,23 +61,39 @@ PLUGMC_FN int propose(const rigid *r, plugmc_trial *t)
 PLUGMC_PROPOSES(rigid, propose)
 
 #if PLUGMC_HOST
+/* Where numbers change, turns have numbers that do not depend on how many molecules there are. */
+static const uint32_t numbers_of_turns = 1u << 31;
+
+static int numbers_change(const plugmc_molecules *all)
+{
+    int change = 0;
+    for (int32_t k = 0; k < all->kinds; k++) change |= plugmc_kind_of_molecule(all, k)->changes;
+    return change;
+}
+
 /* As many trial moves of each kind; an odd one is a displacement. */
 static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
     const rigid *r = instance;
-    const int64_t trials = r->trials ? r->trials : 2 * host->system->molecules->count;
+    const plugmc_molecules *all = host->system->molecules;
+    const int as_many = !r->trials && numbers_change(all); /* as there are molecules now */
+    const int64_t trials = r->trials ? r->trials : 2 * all->count;
     int code = PLUGMC_OK;
     for (uint64_t k = 0; k < sweeps->n && !code; k++)
         for (int32_t move = DISPLACEMENT; move <= TURN && !code; move++) {
             const int64_t half = (trials + 1 - move) / 2;
             const plugmc_proposal proposal = {.size = sizeof proposal,
                                               .move = move,
-                                              .trials = half,
-                                              .from = move == TURN ? (uint32_t)trials : 0,
+                                              .trials = as_many ? 0 : half,
+                                              .from = move != TURN ? 0
+                                                      : as_many    ? numbers_of_turns
+                                                                   : (uint32_t)trials,
+                                              .for_molecules = 1,
                                               .parameters = r,
                                               .propose = plugmc_propose,
                                               .parameters_size = sizeof *r};
-            if (half > 0) code = host->trials(host->context, &proposal, sweeps->first + k, 1);
+            if (half > 0 || as_many)
+                code = host->trials(host->context, &proposal, sweeps->first + k, 1);
         }
     return code;
 }

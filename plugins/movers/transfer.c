@@ -1,4 +1,4 @@
-/* transfer: two boxes that share their particles and their volume, the Gibbs ensemble.
+/* transfer: two boxes that share their particles, or rigid molecules, and their volume, the Gibbs ensemble.
  *
  * Walkers are boxes in pairs: 0 and 1, 2 and 3, ...; on a ladder the walkers of each rung in their order.
  * Particles go from one to the other, and one grows by what the other shrinks, so that both come to the same
@@ -8,28 +8,30 @@
  *     a particle from a to b    min(1, N_a V_b / ((N_b + 1) V_a) exp(-(dU_a + dU_b) / kT))
  *     a step in ln(V_a / V_b)   min(1, (V_a'/V_a)^(N_a + 1) (V_b'/V_b)^(N_b + 1) exp(-(dU_a + dU_b) / kT))
  *
- * (D. Frenkel, B. Smit, Understanding Molecular Simulation, ch. 8; N of all species in the second line). Moves
- * within the boxes are for other movers of the run.
+ * (D. Frenkel, B. Smit, Understanding Molecular Simulation, ch. 8; N of all species in the second line, molecules
+ * counted as one). Moves within the boxes are for other movers of the run.
  *
  * Trial t of sweep s in pair (a, b), a < b, draws with plugmc_draw(seed, s, a, t, purpose, 0). Transfers: ORDER,
  * the highest bit of word 3 for the direction, word 0 for the particle; a place in the other box as
- * plugmc_draw_position says, and the orientation of a body by plugmc_draw_orientation. Volumes, numbered behind them: TRIAL, words 0 and 1. ACCEPT decides.
+ * plugmc_draw_position says, and the orientation of a body or molecule by plugmc_draw_orientation. Volumes, numbered behind them: TRIAL, words 0 and 1. ACCEPT decides.
  */
 #include <math.h>
 #include <plugmc/everything.h>
 #include <plugmc/former_keys.h>
 
+#include "molecule_kind.h"
 #include "reservoir.h"
 
 enum { TRANSFER, VOLUME }; /* in the table of moves */
 
 typedef struct transfer {
-    const char *species;
+    const char *species; /* or kind of molecule */
     int64_t trials, volume_trials;
     real step, target_acceptance; /* of ln(V_a / V_b) */
-    int32_t number;               /* of the species */
+    int32_t number;               /* of the species, or of the kind of molecule */
+    const plugmc_molecule *kind;  /* NULL: particles are transferred */
     /* all [walkers] */
-    int32_t *partner, *leaves, *comes; /* comes: the species, or -1 */
+    int32_t *partner, *leaves, *comes; /* comes: `number`, or -1 */
     double (*place)[3];
     plugmc_orientation *turned; /* of bodies */
     plugmc_box *box;
@@ -52,6 +54,12 @@ static int look(const plugmc_host *host, const plugmc_box **box, const int64_t *
 
 /* ---- Particles ----------------------------------------------------------------------------------- */
 
+/* How many there are in a walker with count [species] particles. */
+static int64_t number_in(const transfer *t, const int64_t *count)
+{
+    return t->kind ? plugmc_molecules_of_kind(t->kind, count) : count[t->number];
+}
+
 /* One of pair (a, b) leaves for the other box, if there is one. */
 static void propose_transfer(transfer *t, const plugmc_host *host, uint64_t sweep, uint32_t trial,
                              int32_t a, const plugmc_box *box, const int64_t *count)
@@ -61,8 +69,8 @@ static void propose_transfer(transfer *t, const plugmc_host *host, uint64_t swee
         plugmc_draw(host->seed, sweep, (uint32_t)a, trial, PLUGMC_PURPOSE_ORDER, 0);
     const uint32_t back = random.word[3] >> 31;
     const int32_t from = back ? t->partner[a] : a, to = back ? a : t->partner[a];
-    const int64_t n = count[from * system->species_count + t->number],
-                  there = count[to * system->species_count + t->number];
+    const int64_t n = number_in(t, count + from * system->species_count),
+                  there = number_in(t, count + to * system->species_count);
     const plugmc_trial draws = {.size = sizeof draws,
                                 .walker = (uint32_t)a,
                                 .seed = host->seed,
@@ -73,8 +81,9 @@ static void propose_transfer(transfer *t, const plugmc_host *host, uint64_t swee
     t->leaves[from] = t->leaves[to] = t->comes[from] = t->comes[to] = -1;
     t->log_factor[from] = t->log_factor[to] = 0;
     if (n == 0) return;
-    t->leaves[from] =
-        (int32_t)(system->first[t->number] + plugmc_below(random.word[0], (uint32_t)n));
+    const int64_t chosen = plugmc_below(random.word[0], (uint32_t)n);
+    t->leaves[from] = (int32_t)(t->kind ? plugmc_site_number(t->kind, chosen, 0)
+                                        : system->first[t->number] + chosen);
     t->comes[to] = t->number;
     plugmc_draw_position(&draws, t->place[to]);
     t->turned[to] =
@@ -92,7 +101,7 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
     for (int32_t w = 0; w < walkers && !code; w++)
         if (t->partner[w] > w) propose_transfer(t, host, sweep, trial, w, box, count);
     const plugmc_changes removals = {.size = sizeof removals,
-                                     .kind = PLUGMC_REMOVED,
+                                     .kind = t->kind ? PLUGMC_MOLECULE_REMOVED : PLUGMC_REMOVED,
                                      .walkers = walkers,
                                      .per_walker = 1,
                                      .particle = t->leaves,
@@ -100,7 +109,7 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
                                      .forbidden = t->forbidden[0],
                                      .delta = t->growth[0]},
                          insertions = {.size = sizeof insertions,
-                                       .kind = PLUGMC_INSERTED,
+                                       .kind = t->kind ? PLUGMC_MOLECULE_INSERTED : PLUGMC_INSERTED,
                                        .walkers = walkers,
                                        .per_walker = 1,
                                        .species = t->comes,
@@ -209,12 +218,21 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
     return code;
 }
 
+static int find_who_goes(transfer *t, const plugmc_host *host)
+{
+    if (molecule_named(host->system, t->species) < 0)
+        return plugmc_find_species(host, "species", t->species, &t->number);
+    const int code = find_molecules_that_change(host, "species", t->species, &t->number);
+    if (!code) t->kind = plugmc_kind_of_molecule(host->system->molecules, t->number);
+    return code;
+}
+
 static int prepare(void *instance, const plugmc_host *host)
 {
     transfer *t = instance;
     const plugmc_system *system = host->system;
     const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
-    int code = plugmc_find_species(host, "species", t->species, &t->number);
+    int code = find_who_goes(t, host);
     if (code) return code;
     if (system->walkers / system->rungs % 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -258,14 +276,15 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 {
     const transfer *t = instance;
     const int32_t species = host->system->species_count;
+    const plugmc_molecules *all = host->system->molecules;
     for (int32_t w = 0; w < host->system->walkers; w++) {
         double density[2];
         const int32_t boxes[2] = {w, t->partner[w]};
         for (int k = 0; k < 2; k++) {
-            density[k] = 0;
-            for (int32_t s = 0; s < species; s++)
-                density[k] += (double)view->count[boxes[k] * species + s];
-            density[k] /= view->box[boxes[k]].volume;
+            const int64_t *count = view->count + boxes[k] * species;
+            int64_t sites = 0, n = all ? plugmc_molecules_present(all, count, &sites) : 0;
+            for (int32_t s = 0; s < species; s++) n += count[s];
+            density[k] = (double)(n - sites) / view->box[boxes[k]].volume;
         }
         values[2 * w] = fmin(density[0], density[1]);
         values[2 * w + 1] = fmax(density[0], density[1]);
@@ -288,7 +307,8 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT};
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(transfer, species, NULL, "species that is transferred between the boxes"),
+    PLUGMC_TEXT_KEY(transfer, species, NULL,
+                    "species that is transferred between the boxes, or NAME of [molecule NAME]"),
     PLUGMC_INTEGER_KEY(transfer, trials, "100", 1, 1e9, "",
                        "trial transfers per pair of boxes and sweep"),
     PLUGMC_INTEGER_KEY(transfer, volume_trials, "1", 0, 1e9, "",
@@ -303,7 +323,7 @@ static const plugmc_former_keys former_keys = {
     sizeof former_keys, (const plugmc_former_key[]){{"volumes", "volume_trials"}, {NULL, NULL}}};
 
 static const plugmc_move moves[] = {
-    {.name = "transfer", .doc = "transfers a particle to the other box"},
+    {.name = "transfer", .doc = "transfers a particle or molecule to the other box"},
     {.name = "volume",
      .doc = "exchanges volume between two boxes",
      .step_unit = "",
@@ -318,7 +338,7 @@ PLUGMC_PLUGIN(.name = "transfer",
               .reference = "Panagiotopoulos, Mol. Phys. 61, 813 (1987)",
               PLUGMC_KEYS(transfer, table), PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
               PLUGMC_MOVER_WITH(
-                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
                   .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
                   .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .couples = 1, .together = 2,
                   .good_for =

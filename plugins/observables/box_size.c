@@ -56,7 +56,9 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         const int64_t *count = view->count + w * host->system->species_count;
         double particles = 0;
         for (int32_t k = 0; k < host->system->species_count; k++) particles += (double)count[k];
-        if (molecules) particles -= (double)(molecules->sites - molecules->count);
+        int64_t sites = 0;
+        const int64_t n = molecules ? plugmc_molecules_present(molecules, count, &sites) : 0;
+        particles -= (double)(sites - n);
         values[w * width + DENSITY] = particles / box->volume;
         for (int32_t d = 0; d < dimension; d++) values[w * width + EDGE + d] = box->length[d];
         for (int k = 0; k < tilted; k++)

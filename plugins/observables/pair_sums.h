@@ -143,27 +143,35 @@ static inline plugmc_particles particles_after(const sorted_particles *s,
 
 /* Where the particles of a walker are in the arrays of sorted_particles: NULL without rigid molecules. */
 typedef struct sorted_ranks {
-    int64_t *rank; /* [particles] */
-    const uint32_t
-        *number; /* [particles] of the entries; NULL: as they are numbered, and all are there */
+    int64_t *rank;          /* [particles]; -1: it is not there */
+    const uint32_t *number; /* [particles] of the entries */
+    uint32_t *own;          /* [particles] room for these */
 } sorted_ranks;
 
 static inline int prepare_ranks(sorted_ranks *r, const plugmc_host *host)
 {
+    const size_t n = (size_t)host->system->particles;
     *r = (sorted_ranks){0};
     if (!host->system->molecules) return PLUGMC_OK;
-    r->rank = host->allocate(host->context, (size_t)host->system->particles * sizeof *r->rank);
-    return r->rank ? PLUGMC_OK
-                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld particles",
-                                (long long)host->system->particles);
+    r->rank = host->allocate(host->context, n * sizeof *r->rank);
+    r->own = host->allocate(host->context, n * sizeof *r->own);
+    return r->rank && r->own
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
 }
 
 /* After take_sorted with `order` of the walker, or with NULL after take_numbered. */
-static inline void take_ranks(sorted_ranks *r, const plugmc_system *system, const uint32_t *order)
+static inline void take_ranks(sorted_ranks *r, const plugmc_system *system, const plugmc_view *view,
+                              int64_t walker, const uint32_t *order)
 {
+    const int64_t *count = view->count + walker * system->species_count;
+    int64_t n = 0;
     if (!r->rank) return;
-    r->number = order;
-    for (int64_t k = 0; k < system->particles; k++) r->rank[order ? order[k] : k] = k;
+    r->number = order ? order : r->own;
+    for (int64_t i = 0; i < system->particles; i++) r->rank[i] = -1;
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t k = 0; k < count[s]; k++) r->own[n++] = (uint32_t)(system->first[s] + k);
+    for (int64_t k = 0; k < n; k++) r->rank[r->number[k]] = k;
 }
 
 /* The entries of the molecule of entry k that come after entry `after`, ascending; with after < k that of k itself is among
@@ -173,7 +181,7 @@ static inline int32_t siblings_after(const sorted_ranks *r, const plugmc_system 
 {
     int32_t n = 0;
     if (!r->rank) return 0;
-    const int64_t i = r->number ? r->number[k] : k;
+    const int64_t i = r->number[k];
     if (system->molecule[i] < 0) return 0;
     int64_t within;
     const plugmc_molecule *kind =
@@ -212,7 +220,9 @@ static inline void take_offsets(const plugmc_system *system, const plugmc_view *
     for (int64_t i = 0; i < system->particles; i++) out[i][0] = out[i][1] = out[i][2] = 0;
     for (int32_t k = 0; k < all->kinds; k++) {
         const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
-        for (int64_t m = 0; m < kind->count; m++)
+        const int64_t n =
+            plugmc_molecules_of_kind(kind, view->count + walker * system->species_count);
+        for (int64_t m = 0; m < n; m++)
             for (int32_t a = 1; a < kind->sites; a++)
                 plugmc_turn_vector(&turned[plugmc_site_number(kind, m, 0)], kind->place[a],
                                    out[plugmc_site_number(kind, m, a)]);
@@ -224,7 +234,10 @@ static inline int64_t centres_of(const plugmc_system *system, const plugmc_view 
                                  int64_t walker)
 {
     const plugmc_molecules *all = system->molecules;
-    return particles_of(system, view, walker) - (all ? all->sites - all->count : 0);
+    const int64_t *count = view->count + walker * system->species_count;
+    int64_t sites = 0;
+    const int64_t molecules = all ? plugmc_molecules_present(all, count, &sites) : 0;
+    return particles_of(system, view, walker) - sites + molecules;
 }
 
 /* The kernel `name` of a text; species [particles] uint16_t and `bytes` for its sums on the device,

@@ -93,7 +93,7 @@ static int64_t take_walker(virials *v, const plugmc_view *view, const plugmc_cel
                            int64_t w)
 {
     const int64_t n = take_sorted(&v->sorted, v->system, cells, w);
-    take_ranks(&v->ranks, v->system, cells->order + w * v->system->particles);
+    take_ranks(&v->ranks, v->system, view, w, cells->order + w * v->system->particles);
     if (v->offset) take_offsets(v->system, view, w, v->offset);
     return n;
 }
@@ -308,7 +308,8 @@ static void take_off_offsets(virials *v, const plugmc_view *view)
         take_offsets(v->system, view, w, v->offset);
         for (int64_t i = 0; i < n; i++)
             for (int d = 0; d < 3; d++)
-                v->own[w][d] -= v->offset[i][d] * v->forces[3 * (w * n + i) + d];
+                if (v->offset[i][d] != 0) /* forces on who is not there are not known */
+                    v->own[w][d] -= v->offset[i][d] * v->forces[3 * (w * n + i) + d];
     }
 }
 

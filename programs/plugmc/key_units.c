@@ -38,7 +38,8 @@ static const char *unit_of_input(const units *u, int dimension, const ini_sectio
 {
     static const char *const temperatures[] = {"temperature", "critical_temperature"},
                              *const pressures[] = {"pressure", "fugacity", "critical_pressure"};
-    if (!u->given || (strcmp(section->kind, "run") && strcmp(section->kind, "species")))
+    if (!u->given || (strcmp(section->kind, "run") && strcmp(section->kind, "species") &&
+                      strcmp(section->kind, "molecule")))
         return NULL;
     for (int i = 0; i < PLUGMC_COUNT(temperatures); i++)
         if (!strcmp(key, temperatures[i])) return u->kelvin;

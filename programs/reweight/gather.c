@@ -85,7 +85,7 @@ static bool may_differ(const fitting *f, const char *section, const char *key)
     if (!strncmp(section, "mover ", 6) || !strncmp(section, "observable ", 11)) return true;
     if (!strcmp(section, "box")) return changes & PLUGMC_CHANGED_BOX;
     if (!strncmp(section, "potential ", 10)) return !strcmp(key, "coupling");
-    if (strncmp(section, "species ", 8)) return false;
+    if (strncmp(section, "species ", 8) && strncmp(section, "molecule ", 9)) return false;
     static const char *const of_reservoir[] = {"mu",       "activity", "chemical_potential",
                                                "fugacity", "pressure", "fugacity_coefficient"};
     for (int i = 0; i < PLUGMC_COUNT(of_reservoir); i++)

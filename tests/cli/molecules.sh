@@ -365,3 +365,298 @@ test_molecules_of_hard_spheres()
                    bonds += bonded }
                exit !(n == 200 && bonds == 100 && !bad) }' last.xyz || fail "molecules overlap, or are bent"
 }
+
+# ---- Molecules that come and leave --------------------------------------------------------------------------------------
+
+# reservoir POSITIONS ORIENTATIONS [PLUGIN]: molecules without energies with two sites of the species of the first one, behind a kind of
+# which there are three, and particles
+reservoir()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 3000
+	equilibrate = 100
+	seed = 4
+	walkers = 8
+	threads = 1
+	[box]
+	dimension = 3
+	lx = 3
+	[species a]
+	[species b]
+	[species c]
+	count = 1
+	max_count = 20
+	activity = 0.1
+	[molecule rod]
+	sites = a b
+	places = 0 0 0  0.3 0 0
+	count = 3
+	[molecule bent]
+	sites = a c2 a
+	places = 0 0 0  0.3 0 0  0 0.4 0
+	count = 2
+	max_count = 30
+	activity = 0.2
+	[species c2]
+	[initial]
+	state = random
+	[potential lennard_jones]
+	epsilon = 0
+	sigma = 0.1
+	cutoff = 0.2
+	[mover rigid]
+	trials = 2
+	[mover insert_molecule]
+	molecule = bent
+	trials = 8
+	trial_positions = $1
+	trial_orientations = $2
+	${3:+plugin = $3}
+	[mover insert]
+	species = c
+	trials = 8
+	[observable numbers]
+	period = 2
+	distribution = yes
+	END
+}
+
+# Poisson's law with z V = 5.4 molecules, and 2.7 particles.
+test_ideal_molecules_of_a_reservoir_have_the_law_of_poisson()
+{
+    local choice
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    for choice in '1 1' '3 2'; do
+        reservoir $choice
+        must run sim.ini
+        within "$(z sim.h5 numbers.N_bent 1 5.4)"
+        within "$(z sim.h5 numbers.N_c 1 2.7)"
+        within "$(z sim.h5 numbers.N_a 1 13.8)"
+        python3 - >&2 <<-'END' || fail "it is not Poisson's law"
+	import h5py, math, numpy
+	p = h5py.File('sim.h5')['plugmc/observables/numbers/p_bent']
+	mean, error = p['mean'][:], p['error'][:]
+	exact = numpy.array([math.exp(n * math.log(5.4) - 5.4 - math.lgamma(n + 1)) for n in range(len(mean))])
+	z = ((mean - exact) / error)[exact > 1e-3]
+	print('%d numbers: largest |z| %.2f, chi^2 %.1f' % (len(z), abs(z).max(), (z ** 2).sum()))
+	assert len(z) > 10 and abs(z).max() < 4.5
+	END
+    done
+}
+
+test_a_reservoir_that_counts_sites_is_seen()
+{
+    mutant insert_molecule counts_sites 's/(uint32_t)plugmc_molecules_of_kind(kind, t->with_sites);/(uint32_t)t->with_sites[0];/
+        s/plugmc_below(random.word\[0\], n), 0/plugmc_below(random.word[0], (uint32_t)plugmc_molecules_of_kind(kind, t->with_sites)), 0/
+        s/if (n == 0) return 1;/if (n < 5) return 1;/'
+    reservoir 1 1 ./counts_sites.so
+    must run sim.ini
+    beyond "$(z sim.h5 numbers.N_bent 1 5.4)"
+}
+
+# Removals without the weight of the place that is left.
+test_removals_without_a_weight_are_seen()
+{
+    python3 -c 'import numpy' 2>"$err" || skip "there is no numpy"
+    charged 2000
+    must run sim.ini
+    within "$(z sim.h5 widom_molecule.ln_activity 1 -3.2188758248682)"
+    mutant insert_molecule forgets 's/    t->kind = PLUGMC_MOLECULE_REMOVED;/&\n    t->trial_positions = t->trial_orientations = 1;/'
+    charged 2000 ./forgets.so
+    must run sim.ini
+    beyond "$(z sim.h5 widom_molecule.ln_activity 1 -3.2188758248682)"
+}
+
+# charged SWEEPS [PLUGIN]: charged dumbbells beside an Ewald sum, with an activity of 0.04, and test molecules
+charged()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = $1
+	equilibrate = 200
+	seed = 4
+	walkers = 4
+	threads = 1
+	temperature = 3
+	[box]
+	dimension = 3
+	lx = 5
+	[species a]
+	charge = 1
+	[species b]
+	charge = -1
+	[molecule dumbbell]
+	sites = a b
+	places = 0 0 0  0.6 0 0
+	count = 6
+	max_count = 40
+	activity = 0.04
+	[initial]
+	state = random
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 2.2
+	[potential tail_correction]
+	[potential coulomb_ewald]
+	bjerrum_length = 4.5
+	cutoff = 2.4
+	alpha = 1.1
+	k_max = 4
+	[mover rigid]
+	step = 0.3
+	turn = 0.5
+	[mover insert_molecule]
+	molecule = dumbbell
+	trials = 40
+	trial_positions = 4
+	trial_orientations = 2
+	${2:+plugin = $2}
+	[mover widom_molecule]
+	molecule = dumbbell
+	insertions = 20
+	orientations = 2
+	period = 10
+	[observable numbers]
+	period = 10
+	[observable energy]
+	period = 10
+	END
+}
+
+# Nobody has said how many there may be.
+test_room_for_molecules_grows()
+{
+    reservoir 1 1
+    change '/^max_count = 30/d; s/activity = 0.2/activity = 3/; /^distribution/d'
+    must run sim.ini
+    grep -q 'the run goes on with room for' "$err" || fail "no room was made"
+    within "$(z sim.h5 numbers.N_bent 1 81)"
+}
+
+# Of ideal molecules steps between numbers have the exact probabilities, whatever the weights.
+test_weights_of_numbers_of_molecules()
+{
+    local mover
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    for mover in $'umbrella]\nstrength = 0.1\ncenter = 14' 'transition_matrix]' $'wang_landau]\nwindows = 4\nlearning = 50'; do
+        reservoir 1 1
+        change 's/sweeps = 3000/sweeps = 600/; /^\[observable/,$d; /^max_count = 30/s/30/24/'
+        printf '[mover %s\nvariable = bent\nperiod = 2\n' "$mover" >>sim.ini
+        must run sim.ini
+        python3 - "${mover%%]*}" >&2 <<-'END' || fail "other probabilities with $mover"
+	import h5py, math, numpy, sys
+	p = h5py.File('sim.h5')['plugmc/observables/%s/ln_p/value' % sys.argv[1]][:]
+	exact = numpy.array([math.log(5.4) - math.log(n + 1) for n in range(24)])
+	step = numpy.diff(p)
+	known = ~numpy.isnan(step)
+	print('%d steps known, largest difference %.1e' % (known.sum(), abs(step - exact)[known].max()))
+	assert known.sum() > 15 and abs(step - exact)[known].max() < 1e-9
+	END
+    done
+}
+
+# Rungs of chemical potentials, exchanged: each has the number of an ideal gas of its activity.
+test_molecules_on_a_ladder_of_chemical_potentials()
+{
+    reservoir 2 1
+    change '/^activity = 0.2/d; /^distribution/d'
+    printf '[ladder]\nvary = bent.mu\nvalues = -3 -1.6\n[mover exchange]\n' >>sim.ini
+    must run sim.ini
+    within "$(z sim.h5 "numbers.N_bent@-3" 1 1.3442490)"
+    within "$(z sim.h5 "numbers.N_bent@-1.6" 1 5.4512058)"
+}
+
+# boxes [PLUGIN]: eight ideal molecules in two boxes that share them and their volume, in each of which there are four more
+# things. With n of eight in one the integral over its volume is (n + 4)! (12 - n)! / (n! (8 - n)!).
+boxes()
+{
+    reservoir 1 1
+    change '/^\[mover insert_molecule/,/^\[observable/{/^\[observable/!d}
+        /^activity/d; s/^count = 2$/count = 4/; s/^max_count = 30/max_count = 8/; /^\[species c\]/,/^\[molecule/{/^count\|^max/d}'
+    change 's/^\[species c\]/[species c]\ncount = 1/; s/^\[observable numbers\]/[mover transfer]\nspecies = bent\ntrials = 8\nvolume_trials = 8\nstep = 1.5\ntarget_acceptance = 0\nperiod = 2\n&/'
+    change 's/0\.3 0 0/0.03 0 0/; s/0 0\.4 0/0 0.04 0/; s/^sigma = 0.1/sigma = 0.01/; s/^cutoff = 0.2/cutoff = 0.02/' # boxes may be small
+    [ -z "${1:-}" ] || change "s,^\[mover transfer\],&\nplugin = $1,"
+}
+
+law_of_boxes()
+{
+    python3 - "$1" >&2 <<-'END'
+	import h5py, math, numpy, sys
+	p = h5py.File('sim.h5')['plugmc/observables/numbers/p_bent']
+	exact = [math.prod((n + k) * (8 - n + k) for k in range(1, 5)) for n in range(9)]
+	z = abs((p['mean'][:] - numpy.array(exact) / sum(exact)) / p['error'][:])
+	print('9 numbers: largest |z| %.2f, sum of z^2 %.1f' % (z.max(), (z ** 2).sum()))
+	assert z.max() < 4.5 if sys.argv[1] == 'right' else (z ** 2).sum() > 120
+	END
+}
+
+test_molecules_in_two_boxes()
+{
+    python3 -c 'import h5py' 2>"$err" || skip "there is no h5py"
+    boxes
+    must run sim.ini
+    law_of_boxes right || fail "numbers have another law"
+    mutant transfer counts_sites 's/(double)(t->scaled\[w\] + 1)/(double)(3 * t->scaled[w] + 1)/'
+    boxes ./counts_sites.so
+    change 's/^sweeps = .*/sweeps = 6000/'
+    must run sim.ini
+    law_of_boxes wrong || fail "the fault was not seen"
+}
+
+# Charged dumbbells and bent molecules that come and leave, with test molecules: as chains/insert-molecules.ini
+come_and_leave() { sed 's/^sweeps = .*/sweeps = 60/' "$here/chains/insert-molecules.ini" >sim.ini; }
+
+test_exchanges_are_the_same_however_a_run_is_cut()
+{
+    come_and_leave
+    must run sim.ini
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=2 --set run.output=two.h5
+    same_chain one.h5 two.h5
+    must run sim.ini --set run.sweeps=23 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=60
+    same_chain one.h5 parts.h5
+}
+
+test_exchanges_go_on_when_a_run_is_killed()
+{
+    local killed=0 round
+    come_and_leave
+    must run sim.ini --set run.output=direct.h5 --set run.sweeps=300
+    change 's/^seed/checkpoint = 0.05\nseed/; s/^sweeps = .*/sweeps = 300/'
+    start run sim.ini
+    for round in 1 2 3 4; do
+        sleep 0.$((23 * round))
+        [ -e sim.h5 ] || sleep 1
+        kill -KILL $process 2>/dev/null && killed=$((killed + 1))
+        wait $process 2>/dev/null
+        start run --resume sim.h5 --set run.checkpoint=0.05
+    done
+    wait $process
+    status=$?
+    expect_exit 0
+    [ $killed -gt 1 ] || fail "it was killed $killed times"
+    same_chain direct.h5 sim.h5
+}
+
+# A frame of a run says how many molecules there are; one without a site is refused.
+test_exchanges_start_from_frames()
+{
+    charged 20
+    must run sim.ini
+    must export sim.h5 --to last.xyz --last
+    cp sim.ini first.ini
+    must analyse sim.h5 --csv
+    change 's/^state = random/state = file\nfile = sim.h5/; s/^\[run\]/&\noutput = next.h5/'
+    must run sim.ini
+    change 's/^file = sim.h5/file = last.xyz/; s/^walkers = .*/walkers = 1/'
+    must run sim.ini
+    # the last hydrogen, so to speak, is lost
+    awk 'NR == 1 { n = $1; print n - 1; next } NR == n + 2 { next } { print }' last.xyz >less.xyz
+    change 's/last.xyz/less.xyz/'
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q 'less.xyz: the file has [0-9]* particles of species [ab], which do not make whole molecules' "$err" || fail "no sentence"
+}

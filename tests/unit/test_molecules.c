@@ -194,6 +194,7 @@ static void assert_shapes(const bench *b, const configuration *c)
     int64_t number[PLUGMC_MOST_SITES];
     for (int64_t i = 0; i < b->system.particles; i++) {
         configuration_place(c, i, here);
+        if (isnan(here[0])) continue;
         for (int d = 0; d < 3; d++) assert_true(here[d] >= 0 && here[d] < c->box.length[d]);
         if (!is_first_site(&b->system, i)) continue;
         const int32_t n =
@@ -284,6 +285,121 @@ static void changes_are_differences_of_whole_energies(void **state)
     }
     printf("%d changes differ from whole energies by up to %.1e of them\n", taken, largest);
     assert_true(taken > 200 && largest < 1e-9 && largest > 0);
+    free(x), free(o);
+    mover_end(&mover);
+    molecules_end(&b);
+}
+
+/* ---- Molecules that come and leave --------------------------------------------------------------- */
+
+/* Two kinds with room for 20 molecules each, which share no species. */
+static void begin_exchanges(bench *b, double **x, plugmc_orientation **o)
+{
+    const species_of_test species[] = {
+        {"O", 0, -0.84760}, {"H", 0, 0.42380}, {"N", 0, -0.482}, {"M", 0, 0.964}};
+    kind_of_test kinds[2] = {spce, {"N M N", 20, {0, 0, 0, 0, 0, 0.55, 0, 0, 1.1}, 9, 20}};
+    double nearest, *centres;
+    kinds[0].count = kinds[0].max_count = 20;
+    bench_begin(b, 3, (double[3]){13, 13, 13}, 1, 7);
+    bench_cube(b, 13);
+    bench_molecules(b, species, 4, kinds, 2);
+    b->system.changes |= PLUGMC_CHANGED_COUNT;
+    bench_expect(b,
+                 bench_configured(b, "lennard_jones",
+                                  "epsilon=78.19743111,0,36,0 sigma=3.16555789,1,3.31,1 cutoff=5"));
+    bench_expect(b, bench_configured(b, "tail_correction", ""));
+    bench_expect(b, bench_configured(b, "coulomb_ewald",
+                                     "bjerrum_length=167100.9566 cutoff=5 alpha=0.5 k_max=6"));
+    bench_expect(b, bench_prepare(b));
+    const int64_t n = centres_in(&b->system);
+    centres = malloc(3 * (size_t)n * sizeof *centres);
+    *x = bench_positions(b);
+    *o = calloc((size_t)b->system.particles, sizeof **o);
+    for (int64_t i = 0; i < b->system.particles; i++) (*o)[i] = plugmc_upright(3);
+    assert_int_equal(lattice_sites(&b->system.box, LATTICE_AUTO, n, centres, &nearest), 0);
+    molecules_at(&b->system, 0, centres, *x, *o);
+    free(centres);
+}
+
+/* Exchange number k, of a molecule that comes at random or of one that leaves, with a change of every term. */
+typedef struct exchange {
+    int32_t kind, particle, forbidden;
+    double position[3], change[BENCH_TERMS], delta;
+    plugmc_orientation orientation;
+} exchange;
+
+static plugmc_changes propose_exchange(const bench *b, const configuration *now, uint64_t k,
+                                       exchange *e)
+{
+    const bool comes = number_in(8 * k, 0, 1) < 0.75; /* most are not taken */
+    e->kind = number_in(8 * k + 1, 0, 1) < 0.5;
+    const plugmc_molecule *kind = plugmc_kind_of_molecule(b->system.molecules, e->kind);
+    const int64_t there = plugmc_molecules_of_kind(kind, now->counts);
+    for (uint64_t d = 0; d < 3; d++) e->position[d] = number_in(8 * k + 2 + d, 0, 13);
+    e->orientation = plugmc_draw_orientation((plugmc_seed){5}, k, 0, 0, 3);
+    e->particle = there ? (int32_t)plugmc_site_number(
+                              kind, (int64_t)(number_in(8 * k + 5, 0, 1) * (double)there), 0)
+                        : -1;
+    return (plugmc_changes){.size = sizeof(plugmc_changes),
+                            .kind = comes ? PLUGMC_MOLECULE_INSERTED : PLUGMC_MOLECULE_REMOVED,
+                            .walkers = 1,
+                            .per_walker = 1,
+                            .particle = &e->particle,
+                            .other = &e->kind,
+                            .species = &e->kind,
+                            .position = (const double(*)[3])e->position,
+                            .orientation = comes ? &e->orientation : NULL,
+                            .change = e->change,
+                            .forbidden = &e->forbidden,
+                            .delta = &e->delta};
+}
+
+static void exchanges_change_energies_by_what_they_say(void **state)
+{
+    (void)state;
+    bench b;
+    double *x;
+    plugmc_orientation *o;
+    begin_exchanges(&b, &x, &o);
+    test_mover mover = mover_new(&b, "rigid", "");
+    hamiltonian *h = &mover.core->hamiltonian;
+    molecules_fill(&b, h, x, o);
+    configuration *now = &h->walkers[0].now;
+    double running = molecules_energy(&b, h), largest = 0, farthest = fabs(running);
+    int64_t taken[2][2] = {{0}}, least = 20;
+    for (uint64_t k = 0; k < 60000; k++) {
+        exchange e;
+        const plugmc_changes c = propose_exchange(&b, now, k, &e);
+        const int64_t yes = 0, no = -1;
+        double sum = 0;
+        assert_null(changes_refused(h, &c));
+        assert_int_equal(hamiltonian_energies(h, &b.host, &c), PLUGMC_OK);
+        for (int t = 0; t < b.system.term_count; t++) sum += e.change[t];
+        const bool comes = c.kind == PLUGMC_MOLECULE_INSERTED,
+                   accepted = hamiltonian_is_proposed(&c, 0) && !e.forbidden && sum < 3000;
+        assert_int_equal(hamiltonian_settle(h, &b.host, &c, accepted ? &yes : &no), PLUGMC_OK);
+        if (!accepted) continue;
+        running += sum;
+        taken[e.kind][comes]++;
+        farthest = fmax(farthest, fabs(running));
+        for (int32_t m = 0; m < 2; m++) {
+            const int64_t n = plugmc_molecules_of_kind(
+                plugmc_kind_of_molecule(b.system.molecules, m), now->counts);
+            assert_true(n >= 0 && n <= 20);
+            least = n < least ? n : least;
+        }
+        if ((taken[0][0] + taken[1][0]) % 20) continue;
+        assert_shapes(&b, now);
+        largest = fmax(largest, fabs(molecules_energy(&b, h) - running));
+    }
+    const int64_t all = taken[0][0] + taken[0][1] + taken[1][0] + taken[1][1];
+    printf(
+        "%lld exchanges (%lld and %lld came, %lld at least were there): running energies differ from whole "
+        "ones by up to %.1e of the largest, %.1e\n",
+        (long long)all, (long long)taken[0][1], (long long)taken[1][1], (long long)least,
+        largest / farthest, farthest);
+    assert_true(all > 10000 && taken[0][1] > 1000 && taken[1][1] > 1000 && least < 6);
+    assert_true(largest < 1e-9 * farthest && largest > 0);
     free(x), free(o);
     mover_end(&mover);
     molecules_end(&b);
@@ -624,6 +740,7 @@ static void second_virial_coefficients_are_those_of_quadratures(void **state)
 TEST_MAIN(cmocka_unit_test(sites_come_first_and_molecule_by_molecule),
           cmocka_unit_test(water_has_the_energies_of_nist),
           cmocka_unit_test(changes_are_differences_of_whole_energies),
+          cmocka_unit_test(exchanges_change_energies_by_what_they_say),
           cmocka_unit_test(boxes_take_molecules_along),
           cmocka_unit_test(pressure_is_that_of_small_changes_of_the_box),
           cmocka_unit_test(free_molecules_turn_uniformly),

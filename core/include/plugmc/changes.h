@@ -39,7 +39,9 @@ typedef struct plugmc_changes {
      * displaced; one with a negative number stays out of it. */
     int32_t group;
     /* Since 2.1. New orientations: of PLUGMC_DISPLACED, NULL: they stay. Required of particles that come, one each, if
-     * there are bodies. */
+     * there are bodies, and of molecules that come. PLUGMC_MOLECULE_INSERTED: `species` is the kind of molecule, `position`
+     * that of the first site. PLUGMC_MOLECULE_REMOVED: `particle` is the first site. PLUGMC_MOLECULE_DISPLACED is of
+     * trial moves only. */
     const plugmc_orientation *orientation;
     /* Since 2.1. PLUGMC_RESCALED. 1: `change` and `delta` are only handed on to `decide`, so they may be off by rounding that depends
      * on the history; `decide` makes fresh sums where that could matter, and corrects them. 0: they depend on the

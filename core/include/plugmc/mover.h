@@ -124,8 +124,10 @@ struct plugmc_trial; /* plugmc/trial.h */
  * Forbidden moves are rejected. */
 typedef struct plugmc_proposal {
     uint32_t size;
-    int32_t move;   /* index of the move in the mover's table: for counts and steps */
-    int64_t trials; /* per walker and sweep; 0: the number of particles when the sweep begins */
+    int32_t move; /* index of the move in the mover's table: for counts and steps */
+    /* Per walker and sweep; 0: the number of particles when the sweep begins, in runs with rigid molecules of those that
+     * are in none. */
+    int64_t trials;
     /* Number of the first trial. Two calls in one sweep that share numbers also share random numbers. */
     uint32_t from;
     const void *parameters; /* first argument of propose */
@@ -141,6 +143,8 @@ typedef struct plugmc_proposal {
      * PLUGMC_MOST_DISPLACED where they are only displaced. 0: no groups. The mover's GPU source has to define
      * PLUGMC_GROUPS as this number or a larger one. */
     int32_t together;
+    /* Since 2.1. With trials = 0: 1: the number of rigid molecules. */
+    int32_t for_molecules;
 } plugmc_proposal;
 
 /* For the descriptor: a mover and its table of moves. */

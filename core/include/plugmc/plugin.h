@@ -233,9 +233,9 @@ typedef struct plugmc_host {
     /* Makes sweeps first ... first + n - 1 of trial moves (plugmc/proposal.h). Returns the code that `sweep` has to
      * return. The core counts these trial moves, in addition to the counts that the mover reports. */
     int (*trials)(plugmc_context *, const struct plugmc_proposal *, uint64_t first, uint64_t n);
-    /* Called in prepare of a mover: it exchanges this species, or volume (-1), with a reservoir of given activity
-     * or pressure. The core refuses volume without [run] pressure. Once a mover has called this for a species, the
-     * core also refuses activities of species for which none did. */
+    /* Called in prepare of a mover: it exchanges this species, or volume (-1), or since 2.1 molecules of kind k (species_count
+     * + k), with a reservoir of given activity or pressure. The core refuses volume without [run] pressure. Once a mover has
+     * called this for a species, the core also refuses activities of species for which none did. */
     void (*reservoir)(plugmc_context *, int32_t species);
 } plugmc_host;
 

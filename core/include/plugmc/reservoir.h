@@ -1,4 +1,4 @@
-/* The reservoir of a species, in all words that the field has for it.
+/* The reservoir of a species, or since 2.1 of a kind of molecule, in all words that the field has for it.
  *
  * A species has a reservoir if [species NAME] gives one of activity, mu, chemical_potential, fugacity and pressure, or a
  * ladder varies its mu. The core derives the other quantities. */
@@ -26,7 +26,8 @@ typedef struct plugmc_reservoir {
 #define PLUGMC_RESERVOIRS "plugmc.reservoirs/1"
 typedef struct plugmc_reservoirs {
     uint32_t size;
-    /* The reservoir of a species on a rung, from 0. The caller sets out->size. Returns 1; 0: it has none. */
+    /* The reservoir of a species on a rung, from 0; since 2.1 with species_count + k of molecules of kind k. The caller sets
+     * out->size. Returns 1; 0: it has none. */
     int (*of)(plugmc_context *, int32_t species, int32_t rung, plugmc_reservoir *out);
 } plugmc_reservoirs;
 

@@ -41,7 +41,8 @@ enum {
     PLUGMC_MOLECULES_BOUND /* it holds them together */
 };
 
-/* Particles that are inserted and removed at once, one or a group. Removals come first, one after the other; each
+/* Particles that are inserted and removed at once, one or a group, at most PLUGMC_MOST_TOGETHER; with rigid molecules the
+ * sites of one, at most PLUGMC_MOST_SITES. Removals come first, one after the other; each
  * time the last particle of the species takes the free number. Insertions follow, after the last of their species. */
 typedef struct plugmc_insert_remove {
     uint32_t size;

@@ -20,10 +20,16 @@ enum {
     PLUGMC_GROUP_DISPLACED, /* the particles of `group` move to its positions, all at once */
     /* Since 2.1. The rigid molecule whose first site is `particle`: that site moves to `position`, and with turns = 1
      * the molecule gets `orientation`. The core places the other sites. Of trial moves only. */
-    PLUGMC_MOLECULE_DISPLACED
+    PLUGMC_MOLECULE_DISPLACED,
+    /* Since 2.1. A rigid molecule of the kind number `species` is inserted with its first site at `position`, and with an
+     * orientation, as the last of its kind. Forbidden if that exceeds plugmc_molecule.capacity. */
+    PLUGMC_MOLECULE_INSERTED,
+    /* Since 2.1. The rigid molecule whose first site is `particle` is removed; the last of its kind gets its numbers. */
+    PLUGMC_MOLECULE_REMOVED
 };
 
-enum { PLUGMC_MOST_TOGETHER = 8 };         /* particles inserted or removed at once, at most */
+/* Particles inserted or removed at once by a mover, at most. The sites of a molecule may be PLUGMC_MOST_SITES. */
+enum { PLUGMC_MOST_TOGETHER = 8 };
 enum { PLUGMC_MOST_DISPLACED = 512 };      /* particles displaced at once, at most */
 enum { PLUGMC_MOST_TRIAL_POSITIONS = 64 }; /* of one trial */
 
@@ -49,15 +55,17 @@ typedef struct plugmc_trial {
     double step;             /* of the move plugmc_proposal.move */
     /* output */
     int32_t kind; /* any but PLUGMC_RESCALED */
-    /* PLUGMC_REMOVED, PLUGMC_IDENTITY: -1 if there is no particle of species `other`; the trial is then rejected. */
+    /* PLUGMC_REMOVED, PLUGMC_IDENTITY: -1 if there is no particle of species `other`; the trial is then rejected. So for
+     * PLUGMC_MOLECULE_REMOVED, where `other` is the kind of molecule. */
     int32_t particle, other;
     double position[3]; /* length; wrapped by the core */
     /* input */
     const int64_t *count; /* [species] */
     const struct plugmc_box *box;
     /* output; `move` is preset to plugmc_proposal.move */
-    int32_t species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY */
-    int32_t move;    /* index in the mover's table: which counts */
+    int32_t
+        species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY; of PLUGMC_MOLECULE_INSERTED the kind of molecule */
+    int32_t move; /* index in the mover's table: which counts */
     /* ln of the mover's own factor in the acceptance probability: the probability density of proposing the reverse
      * move over that of this one. */
     double log_factor;
@@ -78,6 +86,14 @@ typedef struct plugmc_trial {
     /* Since 2.1. Input: rigid molecules; NULL: there are none. If there are, `particles`, `first` and `count` are of
      * the particles that are in no molecule. */
     const plugmc_molecules *molecules;
+    /* Since 2.1. Input, if there are: [species] particles, sites among them, for plugmc_molecules_of_kind. */
+    const int64_t *with_sites;
+    /* Since 2.1. Output, of PLUGMC_MOLECULE_INSERTED and PLUGMC_MOLECULE_REMOVED: orientations that are tried at each
+     * trial position; their product is at most PLUGMC_MOST_TRIAL_POSITIONS. Positions are those of
+     * plugmc_draw_trial_position, orientations random. One of all is selected by its Boltzmann factor, of pairs and fields
+     * alone; a removal weighs the molecule's own place and orientation together with the others that an insertion would
+     * have had. Many-body terms are asked once, and may be of any kind. */
+    int32_t trial_orientations;
 } plugmc_trial;
 
 /* Number of the k-th particle present, k = 0 ... particles - 1, species by species. */

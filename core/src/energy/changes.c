@@ -143,9 +143,8 @@ void hamiltonian_energy_anew(hamiltonian *h, int32_t w, double *energy)
     }
 }
 
-/* Growth of -ln p by proposal p: each change times what multiplies it in this walker. */
-static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int64_t p,
-                  double volume)
+void changes_weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int64_t p,
+                   double volume)
 {
     const int terms = h->system->term_count;
     const double *multiplier = &h->multipliers[(int64_t)w * h->width],
@@ -206,8 +205,9 @@ static void place_molecules(const configuration *now, const plugmc_box *box, dou
     const plugmc_molecules *all = now->system->molecules;
     double at[PLUGMC_MOST_SITES][3];
     int64_t number[PLUGMC_MOST_SITES], within;
-    for (int64_t m = 0; all && m < all->count; m++) {
-        const plugmc_molecule *kind = plugmc_molecule_at(all, m, &within);
+    const int64_t molecules = all ? plugmc_molecules_present(all, now->counts, NULL) : 0;
+    for (int64_t m = 0; m < molecules; m++) {
+        const plugmc_molecule *kind = plugmc_present_molecule(all, now->counts, m, &within);
         const int64_t i = plugmc_site_number(kind, within, 0);
         const int32_t n =
             place_sites(now->system, box, i, &places[3 * i], &now->all.orientation[i], at, number);
@@ -298,7 +298,7 @@ static void compare_boxes(const hamiltonian *h, const plugmc_changes *c, int32_t
     const walker_energy *e = &h->walkers[w];
     const double *before = e->running.doubt > 0 ? e->running.energy : e->energy;
     for (int t = 0; t < terms; t++) c->change[w * terms + t] = e->proposed[t] - before[t];
-    weigh(h, c, w, w, c->box[w].volume - e->now.box.volume);
+    changes_weigh(h, c, w, w, c->box[w].volume - e->now.box.volume);
 }
 
 int hamiltonian_resolve_doubt(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c,
@@ -318,7 +318,10 @@ int hamiltonian_resolve_doubt(hamiltonian *h, const plugmc_host *host, const plu
 static int64_t centres_of(const hamiltonian *h, int32_t w)
 {
     const plugmc_molecules *all = h->system->molecules;
-    return h->walkers[w].now.present - (all ? all->sites - all->count : 0);
+    const configuration *now = &h->walkers[w].now;
+    int64_t sites = 0;
+    const int64_t molecules = all ? plugmc_molecules_present(all, now->counts, &sites) : 0;
+    return now->present - sites + molecules;
 }
 
 /* All walkers at once, one box each. */
@@ -463,7 +466,8 @@ bool hamiltonian_is_proposed(const plugmc_changes *c, int64_t p)
 {
     const int64_t first = p * together(c);
     if (c->kind == PLUGMC_RESCALED) return true;
-    if (c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_GROUP_INSERTED)
+    if (c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_GROUP_INSERTED ||
+        c->kind == PLUGMC_MOLECULE_INSERTED)
         return c->species[first] >= 0;
     if (c->kind == PLUGMC_GROUP_DISPLACED) return c->particle[first] >= 0;
     for (int32_t k = 0; k < together(c); k++)
@@ -481,7 +485,7 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
             if (PLUGMC_HAS(c, delta) && c->delta) c->delta[p] = 0;
             if (hamiltonian_is_proposed(c, p)) {
                 code = ask(h, c, w, p);
-                if (!code) weigh(h, c, w, p, 0);
+                if (!code) changes_weigh(h, c, w, p, 0);
                 if (!code && asks_again(h, c)) code = settle_one(h, c, w, p, false);
                 if (asks_again(h, c)) h->walkers[w].asked = false;
             } else {
@@ -494,60 +498,10 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
     return PLUGMC_OK;
 }
 
-/* Whether a single particle that is displaced, swapped or taken away is in a molecule. */
-static bool moves_site(const hamiltonian *h, const plugmc_changes *c, int64_t p)
-{
-    const int32_t *molecule = h->system->molecule;
-    if (c->kind == PLUGMC_INSERTED) return false;
-    return molecule[c->particle[p]] >= 0 ||
-           (c->kind == PLUGMC_SWAPPED && molecule[c->other[p]] >= 0);
-}
-
-/* What is wrong with proposal p, of one particle; NULL if nothing is, or nothing is proposed. */
-static const char *one_is_wrong(const hamiltonian *h, const plugmc_changes *c, int64_t p)
-{
-    if (!hamiltonian_is_proposed(c, p)) return NULL;
-    const bool comes = c->kind == PLUGMC_INSERTED, another = c->kind == PLUGMC_IDENTITY;
-    if ((comes || another) && c->species[p] >= h->system->species_count)
-        return "there is no such species";
-    if ((!comes && c->particle[p] >= h->system->particles) ||
-        (c->kind == PLUGMC_SWAPPED && (c->other[p] < 0 || c->other[p] >= h->system->particles)))
-        return "there is no such particle";
-    if (h->system->molecules && moves_site(h, c, p)) return "it moves a site of a rigid molecule";
-    const plugmc_orientation *turn = orientation_of(c, p);
-    if (h->system->bodies && turn && goes_somewhere(c->kind) &&
-        !is_orientation(turn, h->system->box.dimension))
-        return "its orientation is none";
-    return goes_somewhere(c->kind) && !is_position(c->position[p]) ? "its position is not a number"
-                                                                   : NULL;
-}
-
-/* What is wrong with proposals of particles, or NULL. */
-static const char *refused(const hamiltonian *h, const plugmc_changes *c)
-{
-    const bool counts = c->kind >= PLUGMC_INSERTED && c->kind <= PLUGMC_GROUP_REMOVED;
-    const bool displaced = c->kind == PLUGMC_DISPLACED || c->kind == PLUGMC_GROUP_DISPLACED;
-    if (!counts && !displaced && c->kind != PLUGMC_SWAPPED) return "its kind is unknown";
-    if (counts && !(h->system->changes & PLUGMC_CHANGED_COUNT))
-        return "it changes the number of particles, which no mover of the run declares";
-    const bool comes = c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_GROUP_INSERTED;
-    if (h->system->bodies && comes && !orientation_of(c, 0))
-        return "bodies come without an orientation";
-    if (!h->system->bodies && orientation_of(c, 0)) return "there are no bodies to turn";
-    if (h->system->molecules && c->kind == PLUGMC_GROUP_DISPLACED)
-        return "groups are not displaced beside rigid molecules";
-    const char *why = NULL;
-    for (int64_t p = 0; p < c->walkers * c->per_walker && !why; p++)
-        why = c->kind >= PLUGMC_GROUP_INSERTED
-                  ? group_is_wrong(h, &h->walkers[c->first + p / c->per_walker], c, p)
-                  : one_is_wrong(h, c, p);
-    return why;
-}
-
 int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
     if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
-    const char *why = refused(h, c);
+    const char *why = changes_refused(h, c);
     if (why)
         return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not possible: %s",
                           c->kind, why);

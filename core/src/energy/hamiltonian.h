@@ -70,6 +70,8 @@ typedef struct walker_energy {
     bool recounted;
     /* 1 + the species that had no free slot, when that last happened. */
     int32_t full;
+    /* In a run with rigid molecules: particles that are in none, [species] and all together. Valid after hamiltonian_count_free. */
+    int64_t *free_count, free;
     /* Step of trials: a length, or in the unit of the move. */
     double step;
     /* Of trials, by kind. The reader resets them. */
@@ -95,9 +97,10 @@ typedef struct configuration_holder {
 
 /* In a run with rigid molecules: the particles that are in none. */
 typedef struct free_particles {
-    /* [species + 1] of each species the first one; [species] how many there are. */
+    /* [species + 1] of each species the first one; [species] how many there are at the start. */
     int64_t *first, *count;
-    int64_t particles;
+    /* [species] molecules have sites of it, so the number of those in no molecule does not change. */
+    bool *fixed;
 } free_particles;
 
 typedef struct hamiltonian {
@@ -165,6 +168,8 @@ int hamiltonian_store_orientations(hamiltonian *, const plugmc_state *);
 /* Loads the particles from the state if they are out of date (`stale`). From any thread. */
 int hamiltonian_refresh(hamiltonian *, const plugmc_host *);
 
+/* Updates walker_energy.free and free_count. */
+void hamiltonian_count_free(const hamiltonian *, walker_energy *);
 /* Updates hamiltonian.counts. */
 void hamiltonian_counts(hamiltonian *);
 /* A view of all walkers now. Valid until the next call. */
@@ -178,6 +183,11 @@ int hamiltonian_energies(hamiltonian *, const plugmc_host *, const plugmc_change
 int hamiltonian_changes(hamiltonian *, const plugmc_changes *);
 int hamiltonian_settle(hamiltonian *, const plugmc_host *, const plugmc_changes *,
                        const int64_t *taken);
+/* What is wrong with proposals of particles or molecules. NULL: nothing. */
+const char *changes_refused(const hamiltonian *, const plugmc_changes *);
+/* Change of -ln p by proposal p, for which the volume grows by `volume`: each change times what multiplies it in walker w. */
+void changes_weigh(const hamiltonian *, const plugmc_changes *, int32_t w, int64_t p,
+                   double volume);
 int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_mover *,
                        const plugmc_proposal *, uint64_t first, uint64_t n);
 /* Answers for a change of boxes with fresh sums, in walker w, where running energies have answered before. */

@@ -7,10 +7,14 @@
 #include "energy/groups.h"
 #include "energy/parts.h"
 #include "energy/totals.h"
+#include "system/molecule_kinds.h"
 
 /* ---- What is proposed ---------------------------------------------------------------------------- */
 
-static bool in_groups(const plugmc_changes *c) { return c->kind >= PLUGMC_GROUP_INSERTED; }
+static bool in_groups(const plugmc_changes *c)
+{
+    return c->kind >= PLUGMC_GROUP_INSERTED && c->kind <= PLUGMC_GROUP_DISPLACED;
+}
 
 static bool comes(int32_t kind)
 {
@@ -22,12 +26,49 @@ static bool leaves(int32_t kind)
     return kind == PLUGMC_REMOVED || kind == PLUGMC_IDENTITY || kind == PLUGMC_GROUP_REMOVED;
 }
 
+static bool of_molecule(const plugmc_changes *c)
+{
+    return c->kind == PLUGMC_MOLECULE_INSERTED || c->kind == PLUGMC_MOLECULE_REMOVED;
+}
+
 int32_t together(const plugmc_changes *c) { return in_groups(c) ? c->group : 1; }
+
+static void molecule_comes(insertions *x, const walker_energy *e, const plugmc_changes *c,
+                           int64_t p)
+{
+    const plugmc_molecule *kind = plugmc_kind_of_molecule(e->now.system->molecules, c->species[p]);
+    place_kind(kind, &e->now.box, c->position[p], &c->orientation[p], x->position);
+    for (int32_t a = 0; a < kind->sites; a++) {
+        x->species[a] = kind->species[a];
+        x->orientation[a] = a ? plugmc_upright(3) : c->orientation[p];
+    }
+    x->of.inserted = kind->sites;
+}
+
+/* So that the sites of the last molecule get the numbers of these in their order, the largest number leaves first. */
+static void molecule_leaves(insertions *x, const walker_energy *e, const plugmc_changes *c,
+                            int64_t p)
+{
+    int64_t sites[PLUGMC_MOST_SITES];
+    const int32_t n = sites_with(e->now.system, c->particle[p], sites);
+    for (int32_t a = 0; a < n; a++) x->particle[a] = (int32_t)sites[n - 1 - a];
+    x->of.removed = n;
+}
 
 void insertions_make(insertions *x, const walker_energy *e, const plugmc_changes *c, int64_t p)
 {
     const int32_t n = together(c);
     x->of = (plugmc_insert_remove){.size = sizeof x->of};
+    x->of.species = x->species, x->of.particle = x->particle;
+    x->of.position = (const double(*)[3])x->position;
+    x->molecule = of_molecule(c);
+    if (x->molecule) {
+        if (c->kind == PLUGMC_MOLECULE_INSERTED)
+            molecule_comes(x, e, c, p);
+        else
+            molecule_leaves(x, e, c, p);
+        return;
+    }
     if (comes(c->kind)) x->of.inserted = n;
     if (leaves(c->kind)) x->of.removed = n;
     for (int32_t k = 0; k < n; k++) {
@@ -44,8 +85,6 @@ void insertions_make(insertions *x, const walker_energy *e, const plugmc_changes
                 stays ? e->now.all.orientation[x->particle[k]] : c->orientation[p * n + k];
         plugmc_wrap(&e->now.box, x->position[k]);
     }
-    x->of.species = x->species, x->of.particle = x->particle;
-    x->of.position = (const double(*)[3])x->position;
     if (c->kind == PLUGMC_IDENTITY && x->species[0] == e->now.all.species[x->particle[0]])
         x->of.inserted = x->of.removed = 0;
 }
@@ -75,9 +114,48 @@ const char *group_is_wrong(const hamiltonian *h, const walker_energy *e, const p
     return NULL;
 }
 
+const char *molecule_is_wrong(const hamiltonian *h, const walker_energy *e, const plugmc_changes *c,
+                              int64_t p)
+{
+    const plugmc_molecules *all = h->system->molecules;
+    int64_t m;
+    if (!hamiltonian_is_proposed(c, p)) return NULL;
+    if (!all) return "there are no rigid molecules";
+    if (c->kind == PLUGMC_MOLECULE_REMOVED) {
+        const int64_t i = c->particle[p];
+        if (i >= e->now.n || isnan(e->now.all.x[i]) || !is_first_site(h->system, i))
+            return "it is not the first site of a molecule that leaves";
+        return molecule_with(h->system, i, &m)->changes
+                   ? NULL
+                   : "the number of such molecules does not change";
+    }
+    if (c->species[p] >= all->kinds) return "there is no such kind of molecule";
+    if (!plugmc_kind_of_molecule(all, c->species[p])->changes)
+        return "the number of such molecules does not change";
+    if (!PLUGMC_HAS(c, orientation) || !c->orientation ||
+        !is_orientation(&c->orientation[p], h->system->box.dimension))
+        return "a molecule comes without an orientation";
+    return is_position(c->position[p]) ? NULL : "its position is not a number";
+}
+
+/* Of a species in the molecule that comes or leaves. */
+static int64_t sites_in_change(const plugmc_system *system, const plugmc_changes *c, int64_t p,
+                               int32_t species)
+{
+    const bool inserted = c->kind == PLUGMC_MOLECULE_INSERTED;
+    int64_t m, n = 0;
+    const plugmc_molecule *kind =
+        !inserted && c->particle[p] >= 0
+            ? molecule_with(system, c->particle[p], &m)
+            : plugmc_kind_of_molecule(system->molecules, inserted ? c->species[p] : c->other[p]);
+    for (int32_t a = 0; a < kind->sites; a++) n += kind->species[a] == species;
+    return inserted ? n : -n;
+}
+
 int64_t count_change(const hamiltonian *h, const plugmc_changes *c, int32_t walker, int64_t p,
                      int32_t species)
 {
+    if (of_molecule(c)) return sites_in_change(h->system, c, p, species);
     const int32_t n = together(c), *own = h->walkers[walker].now.all.species;
     int64_t sum = 0;
     for (int32_t k = 0; k < n; k++) {
@@ -111,7 +189,7 @@ static bool parts_that_come(const hamiltonian *h, walker_energy *e, const insert
                             double *change)
 {
     const plugmc_insert_remove *x = &t->of;
-    probe who[PLUGMC_MOST_TOGETHER];
+    probe who[PLUGMC_MOST_SITES];
     for (int32_t k = 0; k < x->inserted; k++) {
         who[k] = (probe){x->removed ? x->particle[0] : -1,
                          -1,
@@ -119,7 +197,7 @@ static bool parts_that_come(const hamiltonian *h, walker_energy *e, const insert
                          x->species[k],
                          x->position[k],
                          &t->orientation[k]};
-        for (int32_t l = 0; l < k; l++)
+        for (int32_t l = 0; l < k && !t->molecule; l++)
             if (parts_between(h, &e->now, &who[l], &who[k], change)) return true;
     }
     for (int32_t k = 0; k < x->inserted; k++)
@@ -144,6 +222,25 @@ static void parts_that_leave(const hamiltonian *h, walker_energy *e, const plugm
     }
 }
 
+/* Their energies with all others. */
+static void sites_that_leave(const hamiltonian *h, walker_energy *e, const plugmc_insert_remove *x,
+                             double *change)
+{
+    double *energy = e->proposed;
+    int64_t sorted[PLUGMC_MOST_SITES];
+    if (!h->old_energies && !h->has_far) return;
+    memset(energy, 0, sizeof *energy * (size_t)h->system->term_count);
+    for (int32_t k = 0; k < x->removed; k++) sorted[k] = x->particle[x->removed - 1 - k];
+    configuration_hide(&e->now, sorted, x->removed);
+    for (int32_t k = 0; k < x->removed; k++) {
+        double at[3];
+        configuration_place(&e->now, sorted[k], at);
+        parts_of(h, e, &(probe){-1, -1, -1, e->now.all.species[sorted[k]], at, NULL}, energy);
+    }
+    configuration_show(&e->now);
+    for (int t = 0; t < h->system->term_count; t++) change[t] -= energy[t];
+}
+
 /* Energies that depend on how many there are alone. */
 static void counts_change(const hamiltonian *h, const walker_energy *e,
                           const plugmc_insert_remove *x, double *change)
@@ -161,17 +258,32 @@ static void counts_change(const hamiltonian *h, const walker_energy *e,
     }
 }
 
+bool insertions_pairs(const hamiltonian *h, walker_energy *e, const insertions *t, double *change)
+{
+    const plugmc_insert_remove *x = &t->of;
+    if (!has_room(e, x) || parts_that_come(h, e, t, change)) return true;
+    if (t->molecule)
+        sites_that_leave(h, e, x, change);
+    else
+        parts_that_leave(h, e, x, change);
+    return false;
+}
+
+int insertions_totals(const hamiltonian *h, walker_energy *e, int32_t w, const insertions *t,
+                      double *change)
+{
+    counts_change(h, e, &t->of, change);
+    e->asked = h->has_totals;
+    return e->asked ? totals_insert_remove(h, e, w, &t->of, change) : PLUGMC_OK;
+}
+
 int insertions_change(const hamiltonian *h, walker_energy *e, int32_t w, const insertions *t,
                       double *change, int32_t *forbidden)
 {
     const plugmc_insert_remove *x = &t->of;
     if (!x->inserted && !x->removed) return PLUGMC_OK;
-    *forbidden = !has_room(e, x) || parts_that_come(h, e, t, change);
-    if (*forbidden) return PLUGMC_OK;
-    parts_that_leave(h, e, x, change);
-    counts_change(h, e, x, change);
-    e->asked = h->has_totals;
-    return e->asked ? totals_insert_remove(h, e, w, x, change) : PLUGMC_OK;
+    *forbidden = insertions_pairs(h, e, t, change);
+    return *forbidden ? PLUGMC_OK : insertions_totals(h, e, w, t, change);
 }
 
 void insertions_take(walker_energy *e, const insertions *x)

@@ -66,16 +66,24 @@ static int find_free(hamiltonian *h)
     free_particles *f = &h->free;
     if (!system->molecules) return PLUGMC_OK;
     f->first = calloc(2 * species + 1, sizeof *f->first);
-    if (!f->first) return PLUGMC_ERROR_MEMORY;
+    f->fixed = calloc(species + 1, sizeof *f->fixed);
+    if (!f->first || !f->fixed) return PLUGMC_ERROR_MEMORY;
     f->count = f->first + species + 1;
     for (int32_t s = 0; s < system->species_count; s++) {
         const int64_t sites = sites_of_species(system, s);
         f->first[s] = system->first[s] + sites;
         f->count[s] = plugmc_species_at(system, s)->count - sites;
-        f->particles += f->count[s];
+        f->fixed[s] = has_sites(system, s);
     }
     f->first[species] = system->particles;
     return PLUGMC_OK;
+}
+
+void hamiltonian_count_free(const hamiltonian *h, walker_energy *e)
+{
+    e->free = 0;
+    for (int32_t s = 0; s < h->system->species_count; s++)
+        e->free += e->free_count[s] = h->free.fixed[s] ? h->free.count[s] : e->now.counts[s];
 }
 
 int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
@@ -108,9 +116,10 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
         e->energy = calloc(width, sizeof(double));
         e->proposed = calloc(width, sizeof(double));
         e->running.energy = calloc(terms + 1, sizeof(double));
+        e->free_count = calloc(species + 1, sizeof *e->free_count);
         for (int k = 0; k < h->count; k++)
             h->multipliers[w * width + (size_t)h->terms[k].index] = 1;
-        enough = e->energy && e->proposed && e->running.energy &&
+        enough = e->energy && e->proposed && e->running.energy && e->free_count &&
                  !configuration_make(&e->now, system, h->reach);
     }
     if (!enough)
@@ -129,10 +138,10 @@ void hamiltonian_close(hamiltonian *h)
         configuration_free(&h->walkers[w].now);
         configuration_free(&h->walkers[w].trial);
         free(h->walkers[w].energy), free(h->walkers[w].proposed);
-        free(h->walkers[w].running.energy);
+        free(h->walkers[w].running.energy), free(h->walkers[w].free_count);
     }
     free(h->walkers), free(h->terms), free(h->multipliers), free(h->sums), free(h->boxes),
-        free(h->positions), free(h->counts), free(h->free.first);
+        free(h->positions), free(h->counts), free(h->free.first), free(h->free.fixed);
     *h = (hamiltonian){0};
 }
 

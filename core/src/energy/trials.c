@@ -5,6 +5,7 @@
 
 #include "energy/trial_positions.h"
 #include "energy/insertions.h"
+#include "energy/molecule_trials.h"
 #include "energy/parts.h"
 #include "energy/bias.h"
 #include "system/molecule_kinds.h"
@@ -25,20 +26,23 @@ typedef struct task {
 static bool is_known(const task *k, int32_t kind)
 {
     const bool counts = k->h->system->changes & PLUGMC_CHANGED_COUNT;
-    if (kind == PLUGMC_MOLECULE_DISPLACED) return k->h->system->molecules != NULL;
+    if (kind >= PLUGMC_MOLECULE_DISPLACED && kind <= PLUGMC_MOLECULE_REMOVED)
+        return k->h->system->molecules && (counts || kind == PLUGMC_MOLECULE_DISPLACED);
     return kind == PLUGMC_DISPLACED || kind == PLUGMC_SWAPPED || kind == PLUGMC_GROUP_DISPLACED ||
            (counts && kind >= PLUGMC_INSERTED && kind <= PLUGMC_GROUP_REMOVED);
 }
 
 static bool any_particle(int32_t kind)
 {
-    return kind != PLUGMC_INSERTED && kind < PLUGMC_GROUP_INSERTED;
+    return (kind != PLUGMC_INSERTED && kind < PLUGMC_GROUP_INSERTED) ||
+           kind == PLUGMC_MOLECULE_REMOVED;
 }
 
 /* Somebody was to leave of a species of which there is nobody. */
 static bool nobody(const plugmc_trial *t)
 {
-    bool missing = t->particle < 0 && (t->kind == PLUGMC_REMOVED || t->kind == PLUGMC_IDENTITY);
+    bool missing = t->particle < 0 && (t->kind == PLUGMC_REMOVED || t->kind == PLUGMC_IDENTITY ||
+                                       t->kind == PLUGMC_MOLECULE_REMOVED);
     for (int32_t k = 0; t->kind == PLUGMC_GROUP_REMOVED && k < t->group->n; k++)
         missing |= t->group->members[k] < 0;
     return missing;
@@ -49,11 +53,35 @@ static bool is_there(const walker_energy *e, int64_t i)
     return i >= 0 && i < e->now.n && !isnan(e->now.all.x[i]);
 }
 
+/* A molecule that comes or leaves; its orientation is the core's. */
+static const char *wrong_molecule(const hamiltonian *h, const walker_energy *e,
+                                  const plugmc_trial *t)
+{
+    const plugmc_orientation any = plugmc_upright(3);
+    const plugmc_changes c = {.size = sizeof c,
+                              .kind = t->kind,
+                              .particle = &t->particle,
+                              .other = &t->other,
+                              .position = (const double(*)[3])t->position,
+                              .species = &t->species,
+                              .orientation = &any};
+    const bool inserted = t->kind == PLUGMC_MOLECULE_INSERTED;
+    const int32_t kind = inserted ? t->species : t->other;
+    if (molecule_choices(t) > PLUGMC_MOST_TRIAL_POSITIONS)
+        return "has too many trial positions and orientations";
+    if ((inserted || t->particle < 0) && (kind < 0 || kind >= h->system->molecules->kinds))
+        return "has no such kind of molecule";
+    return molecule_is_wrong(h, e, &c, 0) ? "has a molecule that cannot come or leave" : NULL;
+}
+
 /* Of a run with rigid molecules: whoever moves a site has to move all of the molecule. */
-static const char *breaks_molecules(const walker_energy *e, const plugmc_trial *t)
+static const char *breaks_molecules(const hamiltonian *h, const walker_energy *e,
+                                    const plugmc_trial *t)
 {
     const plugmc_system *system = e->now.system;
-    const bool one = t->kind == PLUGMC_DISPLACED || t->kind == PLUGMC_SWAPPED;
+    const bool comes = t->kind == PLUGMC_INSERTED || t->kind == PLUGMC_IDENTITY;
+    const bool one = t->kind < PLUGMC_GROUP_INSERTED;
+    if (is_molecule_trial(t)) return wrong_molecule(h, e, t);
     if (t->kind == PLUGMC_MOLECULE_DISPLACED) {
         if (!is_there(e, t->particle) || !is_first_site(system, t->particle))
             return "moves a particle that is not the first site of a molecule";
@@ -62,6 +90,9 @@ static const char *breaks_molecules(const walker_energy *e, const plugmc_trial *
         return is_position(t->position) ? NULL : "has a position that is not a number";
     }
     if (!one) return "changes a run with rigid molecules in a way that could break them";
+    if (comes && t->species >= 0 && t->species < system->species_count && h->free.fixed[t->species])
+        return "makes a particle a site of a rigid molecule";
+    if (t->kind == PLUGMC_INSERTED) return NULL;
     return (is_there(e, t->particle) && system->molecule[t->particle] >= 0) ||
                    (t->kind == PLUGMC_SWAPPED && is_there(e, t->other) &&
                     system->molecule[t->other] >= 0)
@@ -76,8 +107,8 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
     if (t->move < 0 || t->move >= k->moves) return "has a move that is not in the mover's table";
     if (!is_known(k, t->kind)) return "changes what no mover of the run declares as changed";
     if (t->molecules) {
-        const char *why = breaks_molecules(e, t);
-        if (why || t->kind == PLUGMC_MOLECULE_DISPLACED) return why;
+        const char *why = breaks_molecules(k->h, e, t);
+        if (why || t->kind >= PLUGMC_MOLECULE_DISPLACED) return why;
     }
     if (t->trial_positions > 1 &&
         (k->h->has_totals || t->trial_positions > PLUGMC_MOST_TRIAL_POSITIONS ||
@@ -101,12 +132,15 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
 }
 
 /* What the trial would change, at the place that is chosen where there are several. */
-static int ask(hamiltonian *h, const plugmc_trial *t, const plugmc_changes *c,
-               several_places *several, double *change, int64_t *chosen, int32_t *forbidden,
-               double *delta)
+static int ask(hamiltonian *h, plugmc_trial *t, const plugmc_changes *c, several_places *several,
+               double *change, int64_t *chosen, int32_t *forbidden, double *delta)
 {
     *forbidden = nobody(t);
     if (*forbidden) return PLUGMC_OK;
+    if (is_molecule_trial(t) && molecule_choices(t) > 1)
+        return t->kind == PLUGMC_MOLECULE_INSERTED
+                   ? molecule_comes_to_one(h, t, c, t->position, &t->orientation, delta)
+                   : molecule_leaves_one(h, t, c, delta);
     if (t->trial_positions > 1 && t->kind == PLUGMC_INSERTED)
         return places_to_come(h, t, several, change, chosen, forbidden, delta);
     const int code = hamiltonian_changes(h, c);
@@ -125,47 +159,53 @@ typedef struct group_arrays {
 static plugmc_trial trial_of(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                              plugmc_group *group)
 {
-    const walker_energy *e = &k->h->walkers[w];
+    walker_energy *e = &k->h->walkers[w];
     const particle_arrays *all = &e->now.all;
     const free_particles *free = k->h->system->molecules ? &k->h->free : NULL;
+    if (free) hamiltonian_count_free(k->h, e);
     return (plugmc_trial){.size = sizeof(plugmc_trial),
                           .walker = (uint32_t)w,
                           .seed = k->host->seed,
                           .sweep = sweep,
                           .number = number,
                           .dimension = e->now.box.dimension,
-                          .particles = free ? free->particles : e->now.present,
+                          .particles = free ? e->free : e->now.present,
                           .first = free ? free->first : k->h->system->first,
                           .x = all->x,
                           .y = all->y,
                           .z = all->z,
                           .step = e->step,
-                          .count = free ? free->count : e->now.counts,
+                          .count = free ? e->free_count : e->now.counts,
                           .box = &e->now.box,
                           .move = k->proposal->move,
                           .group = group,
                           .molecule = k->h->system->molecule,
                           .orientations = all->orientation,
-                          .molecules = k->h->system->molecules};
+                          .molecules = k->h->system->molecules,
+                          .with_sites = free ? e->now.counts : NULL};
 }
 
 static const char *group_of_trial_is_wrong(const walker_energy *e, const hamiltonian *h,
                                            const plugmc_group *group, const plugmc_changes *c)
 {
-    if (c->kind < PLUGMC_GROUP_INSERTED) return NULL;
+    if (c->kind < PLUGMC_GROUP_INSERTED || c->kind >= PLUGMC_MOLECULE_DISPLACED) return NULL;
     if (group->n > group->capacity)
         return "has more particles in a group than the mover declares (plugmc_proposal.together)";
     return group_is_wrong(h, e, c, 0);
 }
 
 /* Orientations of a trial, NULL if it changes none: that of a body that turns, and random ones of those that come. */
-static const plugmc_orientation *orientations_of(const task *k, const plugmc_trial *t,
+static const plugmc_orientation *orientations_of(const task *k, plugmc_trial *t,
                                                  plugmc_orientation drawn[PLUGMC_MOST_TOGETHER])
 {
     const int32_t n = t->kind == PLUGMC_INSERTED         ? 1
                       : t->kind == PLUGMC_GROUP_INSERTED ? t->group->n
                                                          : 0;
     if (!k->h->system->bodies) return NULL;
+    if (t->kind == PLUGMC_MOLECULE_INSERTED) {
+        t->orientation = trial_orientation(t, 0);
+        return &t->orientation;
+    }
     if (!n) /* of a group only the core turns one: that of the first site of a molecule */
         return t->turns && (t->kind == PLUGMC_DISPLACED || t->molecules) ? &t->orientation : NULL;
     for (int32_t j = 0; j < n && j < PLUGMC_MOST_TOGETHER; j++) drawn[j] = trial_orientation(t, j);
@@ -204,7 +244,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     if (!proposed) return PLUGMC_OK;
     const bool whole_molecule = trial.kind == PLUGMC_MOLECULE_DISPLACED;
     if (whole_molecule) make_group_of_sites(e, &trial);
-    const bool many = trial.kind >= PLUGMC_GROUP_INSERTED;
+    const bool many = trial.kind >= PLUGMC_GROUP_INSERTED && trial.kind <= PLUGMC_GROUP_DISPLACED;
     plugmc_orientation drawn[PLUGMC_MOST_TOGETHER];
     const plugmc_changes c = {.size = sizeof c,
                               .kind = trial.kind,
@@ -250,6 +290,18 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     return hamiltonian_settle(h, k->host, settled, taken ? &yes : &no);
 }
 
+/* Of a sweep that begins. */
+static int64_t trials_of(const task *k, walker_energy *e)
+{
+    const plugmc_molecules *all = k->h->system->molecules;
+    if (k->proposal->trials) return k->proposal->trials;
+    if (!all) return e->now.present;
+    if (PLUGMC_HAS(k->proposal, for_molecules) && k->proposal->for_molecules)
+        return plugmc_molecules_present(all, e->now.counts, NULL);
+    hamiltonian_count_free(k->h, e);
+    return e->free;
+}
+
 /* Up to the sweep `last`, or until the run is stopped: then returns 1. */
 static int sweep_walker(const task *k, int32_t w, uint64_t first, uint64_t last)
 {
@@ -257,8 +309,7 @@ static int sweep_walker(const task *k, int32_t w, uint64_t first, uint64_t last)
     double change[(k->h->system->term_count + 1) * PLUGMC_MOST_TRIAL_POSITIONS];
     group_arrays arrays;
     for (uint64_t sweep = first; sweep <= last; sweep++) {
-        const int64_t all = k->h->system->molecules ? k->h->free.particles : e->now.present;
-        const int64_t trials = k->proposal->trials ? k->proposal->trials : all;
+        const int64_t trials = trials_of(k, e);
         if (bias_is_of_energy(k->h)) bias_find_energy(k->h, w);
         for (int64_t t = 0; t < trials && !e->code; t++) {
             if (t % k->between_looks == 0 && k->host->stopping(k->host->context)) return 1;

@@ -157,8 +157,12 @@ const char *misfit_of_term(const engine *engine, uint32_t needs, const plugmc_te
 /* Does it move single particles, and are there any that are in no molecule? */
 static bool has_nobody_to_move(const engine *engine, const plugmc_mover *mover)
 {
-    return displaces(mover) && !(mover->needs & PLUGMC_KEEPS_MOLECULES) &&
-           engine->system.particles == engine->system.molecules->sites;
+    int64_t free = engine->system.particles;
+    for (int32_t k = 0; k < engine->system.molecules->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(engine->system.molecules, k);
+        free -= kind->capacity * kind->sites;
+    }
+    return displaces(mover) && !(mover->needs & PLUGMC_KEEPS_MOLECULES) && free == 0;
 }
 
 const char *misfit_of_molecules(const engine *engine, const plugmc_mover *mover, char words[MISFIT])

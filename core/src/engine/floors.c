@@ -289,7 +289,7 @@ static int32_t guilty_term(const pair_on_rung *p)
 static bool is_kept_by_molecule(const plugmc_system *system, int32_t s)
 {
     const plugmc_species *species = plugmc_species_at(system, s);
-    return species->capacity > 0 && sites_of_species(system, s) == species->capacity;
+    return species->capacity > 0 && room_of_sites(system, s) == species->capacity;
 }
 
 /* All pairs of species of which two particles can meet. */

@@ -9,7 +9,7 @@
 
 /* Which multiplier a ladder varies. */
 enum { TEMPERATURE = -1, PRESSURE = -2, UNKNOWN = -3, OF_SPECIES = -4 };
-/* else: coupling of the term; OF_SPECIES - s: mu of species s */
+/* else: coupling of the term; OF_SPECIES - s: mu of species s, or of the molecules number s - species_count */
 
 static const plugin_section *section_of(const config *config, const char *label)
 {
@@ -34,6 +34,9 @@ static int find_key(const plugmc_system *system, const char *key)
     if (!strcmp(key, "run.pressure")) return PRESSURE;
     for (int32_t s = 0; s < system->species_count; s++)
         if (is_key_of(key, plugmc_species_at(system, s)->name, ".mu")) return OF_SPECIES - s;
+    for (int32_t k = 0; system->molecules && k < system->molecules->kinds; k++)
+        if (is_key_of(key, plugmc_kind_of_molecule(system->molecules, k)->name, ".mu"))
+            return OF_SPECIES - system->species_count - k;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         if (term->sampled && is_key_of(key, term->label, ".coupling")) return t;
@@ -155,29 +158,42 @@ static double value_at(const point *p, int what, double otherwise)
     return otherwise;
 }
 
-/* NaN: none is given. */
+/* NaN: none is given. `s`: as for reservoir_at. */
 static double mu_of(const point *p, int32_t s, double kT)
 {
     return reservoir_at(p->config, s, kT, value_at(p, OF_SPECIES - s, NAN)).mu;
 }
 
-/* -ln of the activities of all species, 0 of those that have none: m [species]. */
-static int fill_species(const point *p, double kT, double *m, report *r)
+/* -ln of an activity, 0 if there is none. */
+static int find_multiplier(const point *p, int32_t owner, double kT, double *m, report *r)
 {
     const config *config = p->config;
-    for (int32_t s = 0; s < p->system->species_count; s++) {
-        const int code = reservoir_check(config, s, r);
-        if (code) return code;
-        const double mu = mu_of(p, s, kT);
-        m[s] = isnan(mu) ? 0 : -mu / kT;
-        if (isfinite(m[s])) continue;
-        const char *key = reservoir_key(&config->species[s]);
-        return report_error(r, EXIT_INPUT, config->ini.path,
-                            config_line_of_species(config, s, key ? key : "count"),
-                            "[species %s] the activity that follows from %s is not finite",
-                            plugmc_species_at(p->system, s)->name, key ? key : "mu");
+    const int code = reservoir_check(config, owner, r);
+    if (code) return code;
+    const double mu = mu_of(p, owner, kT);
+    *m = isnan(mu) ? 0 : -mu / kT;
+    if (isfinite(*m)) return 0;
+    const char *key = reservoir_key(config, owner);
+    return report_error(r, EXIT_INPUT, config->ini.path,
+                        reservoir_line(config, owner, key ? key : "count"),
+                        "[%s] the activity that follows from %s is not finite",
+                        reservoir_section(config, owner), key ? key : "mu");
+}
+
+/* Of all species: m [species]. That of a molecule is shared by its sites of the species of the first one. */
+static int fill_species(const point *p, double kT, double *m, report *r)
+{
+    const plugmc_molecules *all = p->system->molecules;
+    const int32_t species = p->system->species_count;
+    int code = 0;
+    for (int32_t s = 0; s < species && !code; s++) code = find_multiplier(p, s, kT, &m[s], r);
+    for (int32_t k = 0; all && k < all->kinds && !code; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
+        double whole;
+        code = find_multiplier(p, species + k, kT, &whole, r);
+        if (!code && kind->changes) m[kind->species[0]] = whole / (double)kind->stride[0];
     }
-    return 0;
+    return code;
 }
 
 static bool system_has_waves(const plugmc_system *system)
@@ -249,6 +265,10 @@ static int fill_rung(ladder *l, const config *config, plugmc_system *system, int
                                         &l->multipliers[rung * l->width], kT, r);
     for (int32_t s = 0; s < system->species_count && rung == 0 && !code; s++)
         ((plugmc_species *)plugmc_species_at(system, s))->mu = mu_of(&p, s, *kT);
+    for (int32_t k = 0; system->molecules && k < system->molecules->kinds && rung == 0 && !code;
+         k++)
+        ((plugmc_molecule *)plugmc_kind_of_molecule(system->molecules, k))->mu =
+            mu_of(&p, system->species_count + k, *kT);
     return code;
 }
 

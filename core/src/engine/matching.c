@@ -153,20 +153,6 @@ static int match_molecules(const engine *engine)
     return first_error;
 }
 
-/* Movers that change numbers of particles would have to know which are sites. */
-static int match_numbers_of_molecules(const engine *engine)
-{
-    const mover_slot *changing = who_changes(engine, PLUGMC_CHANGED_COUNT);
-    if (!engine->system.molecules || !changing) return 0;
-    return report_error(
-        engine->report, EXIT_INPUT, changing->instance->context.file,
-        changing->instance->context.line,
-        "mover '%s' changes the number of particles, which is not possible in a run "
-        "with molecules, such as those of [molecule %s]",
-        changing->instance->loaded.name,
-        plugmc_kind_of_molecule(engine->system.molecules, 0)->name);
-}
-
 /* Potentials and observables that take the box, or the numbers of particles, as at the start. */
 static int match_changes(const engine *engine)
 {
@@ -204,14 +190,24 @@ static int match_room(const engine *engine)
     if (who_changes(engine, PLUGMC_CHANGED_COUNT)) return 0;
     for (int32_t s = 0; s < engine->system.species_count; s++) {
         const plugmc_species *species = plugmc_species_at(&engine->system, s);
-        const char *key = config->species[s].max_count > species->count
-                              ? "max_count"
-                              : reservoir_key(&config->species[s]);
+        const char *key =
+            config->species[s].max_count > species->count ? "max_count" : reservoir_key(config, s);
         if (key)
             return report_error(engine->report, EXIT_INPUT, config->ini.path,
                                 config_line_of_species(config, s, key),
                                 "[species %s] %s: no mover of the run changes the number of %s",
                                 species->name, key, species->name);
+    }
+    for (int32_t k = 0; k < config->molecule_count; k++) {
+        const molecule_section *in = &config->molecules[k];
+        const char *key = in->max_count > in->count
+                              ? "max_count"
+                              : reservoir_key(config, config->species_count + k);
+        if (key)
+            return report_error(engine->report, EXIT_INPUT, config->ini.path,
+                                config_line_of_molecule(config, k, key),
+                                "[molecule %s] %s: no mover of the run changes the number of %s",
+                                config->molecule_names[k], key, config->molecule_names[k]);
     }
     return 0;
 }
@@ -284,8 +280,6 @@ int match(const engine *engine)
     if (!first_error) first_error = code;
     code = match_molecules(engine);
     if (!first_error) first_error = code;
-    code = match_numbers_of_molecules(engine);
-    if (!first_error) first_error = code;
     code = match_diameters(engine);
     if (!first_error) first_error = code;
     code = match_lengths(engine);
@@ -322,11 +316,11 @@ static int match_pressure(const engine *engine)
     return 0;
 }
 
-/* "SPECIES.mu", of any species. */
+/* "SPECIES.mu", of any species or kind of molecule. */
 static bool is_mu(const engine *engine, const char *key, int32_t *species)
 {
-    for (int32_t s = 0; s < engine->system.species_count; s++) {
-        const char *name = plugmc_species_at(&engine->system, s)->name;
+    for (int32_t s = 0; s < reservoir_owners(&engine->config); s++) {
+        const char *name = reservoir_name(&engine->config, s);
         const size_t length = strlen(name);
         if (strncmp(key, name, length) || strcmp(key + length, ".mu")) continue;
         *species = s;
@@ -362,23 +356,26 @@ int match_reservoirs(const engine *engine)
     const int code = match_rungs(engine);
     if (code) return code;
     for (int32_t s = 0; s < engine->system.species_count && team_now()->ranks > 1; s++) {
-        const plugmc_species *species = plugmc_species_at(&engine->system, s);
-        if (species->grows)
+        int32_t owner = s;
+        for (int32_t k = 0; k < config->molecule_count; k++) {
+            const plugmc_molecule *kind = plugmc_kind_of_molecule(engine->system.molecules, k);
+            if (kind->grows && kind->species[0] == s) owner = engine->system.species_count + k;
+        }
+        if (plugmc_species_at(&engine->system, s)->grows)
             return report_error(engine->report, EXIT_INPUT, config->ini.path,
-                                config_line_of_species(config, s, "count"),
-                                "[species %s] needs max_count: runs of several processes cannot "
-                                "enlarge their arrays",
-                                species->name);
+                                reservoir_line(config, owner, "count"),
+                                "[%s] needs max_count: runs of several processes cannot enlarge "
+                                "their arrays",
+                                reservoir_section(config, owner));
     }
-    for (int32_t s = 0; s < engine->system.species_count && engine->reservoirs; s++) {
-        const plugmc_species *species = plugmc_species_at(&engine->system, s);
-        if (engine->reservoirs[s] || isnan(species->mu)) continue;
-        const char *key = reservoir_key(&config->species[s]);
+    for (int32_t s = 0; s < reservoir_owners(config) && engine->reservoirs; s++) {
+        if (engine->reservoirs[s] || !reservoir_is_given(config, s)) continue;
+        const char *key = reservoir_key(config, s), *name = reservoir_name(config, s);
         if (!key) key = "mu";
         return report_error(engine->report, EXIT_INPUT, config->ini.path,
-                            config_line_of_species(config, s, key),
-                            "[species %s] %s: no mover exchanges %s with a reservoir",
-                            species->name, key, species->name);
+                            reservoir_line(config, s, key),
+                            "[%s] %s: no mover exchanges %s with a reservoir",
+                            reservoir_section(config, s), key, name);
     }
     return match_pressure(engine);
 }

@@ -12,11 +12,18 @@ enum { MOST_LINES = 1000 };
 reservoir reservoir_on(const engine *engine, int32_t species, int32_t rung)
 {
     const ladder *l = &engine->ladder;
+    const plugmc_system *system = &engine->system;
+    const plugmc_molecule *kind =
+        species < system->species_count
+            ? NULL
+            : plugmc_kind_of_molecule(system->molecules, species - system->species_count);
     const double kT = l->temperature[rung],
-                 m = l->multipliers[rung * l->width + engine->system.term_count + 1 + species];
+                 m = l->multipliers[rung * l->width + system->term_count + 1 +
+                                    (kind ? kind->species[0] : species)] *
+                     (kind ? (double)kind->stride[0] : 1);
     bool varies = false;
     for (int d = 0; d < l->rank; d++) {
-        const char *name = engine->config.species_names[species];
+        const char *name = reservoir_name(&engine->config, species);
         const size_t n = strlen(name);
         varies |= !strncmp(l->keys[d], name, n) && !strcmp(l->keys[d] + n, ".mu");
     }
@@ -30,7 +37,7 @@ static int host_reservoir_of(plugmc_context *context, int32_t species, int32_t r
 {
     const engine *engine = context->engine;
     if (!engine || !engine->ladder.multipliers || species < 0 || rung < 0 ||
-        species >= engine->system.species_count || rung >= engine->system.rungs)
+        species >= reservoir_owners(&engine->config) || rung >= engine->system.rungs)
         return 0;
     const reservoir r = reservoir_on(engine, species, rung);
     const plugmc_reservoir all = {.size = out->size,
@@ -93,7 +100,7 @@ static void write_line(FILE *out, const engine *engine, int32_t s, int32_t rung,
     reservoir_word words[RESERVOIR_WORDS];
     char suffix[LADDER_SUFFIX];
     const int n = reservoir_words(engine, s, rung, words);
-    fprintf(out, "%sreservoir of %s%s: ", begin, plugmc_species_at(&engine->system, s)->name,
+    fprintf(out, "%sreservoir of %s%s: ", begin, reservoir_name(&engine->config, s),
             ladder_suffix(&engine->ladder, rung, suffix));
     for (int k = 0; k < n; k++)
         fprintf(out, "%s %.8g%s%s", words[k].words, words[k].value, *words[k].unit ? " " : "",
@@ -104,9 +111,9 @@ static void write_line(FILE *out, const engine *engine, int32_t s, int32_t rung,
 void reservoirs_write(FILE *out, const engine *engine, const char *begin)
 {
     const plugmc_system *system = &engine->system;
-    if (!engine->ladder.multipliers || (int64_t)system->species_count * system->rungs > MOST_LINES)
-        return;
-    for (int32_t s = 0; s < system->species_count; s++)
+    const int32_t owners = reservoir_owners(&engine->config);
+    if (!engine->ladder.multipliers || (int64_t)owners * system->rungs > MOST_LINES) return;
+    for (int32_t s = 0; s < owners; s++)
         for (int32_t rung = 0; rung < system->rungs; rung++)
             if (reservoir_is_given(&engine->config, s)) write_line(out, engine, s, rung, begin);
 }

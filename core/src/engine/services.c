@@ -263,7 +263,7 @@ static const int32_t *host_by_rung(plugmc_context *context)
 static void host_reservoir(plugmc_context *context, int32_t species)
 {
     engine *engine = context->engine;
-    const size_t n = (size_t)engine->system.species_count;
+    const size_t n = (size_t)reservoir_owners(&engine->config);
     for (int k = 0; k < engine->mover_count && species == -1; k++)
         if (&engine->movers[k].instance->context == context) engine->movers[k].takes_volume = true;
     if (species == -1) return;

@@ -183,7 +183,9 @@ static bool check_step(const plugmc_plugin *d, const plugmc_move *move, sentence
 static bool check_moves(const plugmc_plugin *d, sentence why)
 {
     const plugmc_mover *m = d->mover;
-    const bool none = m->changes == PLUGMC_CHANGED_WEIGHT && m->move_count == 0;
+    /* only weighs, or only measures what an insertion would change */
+    const bool none = m->move_count == 0 && (m->changes == PLUGMC_CHANGED_WEIGHT ||
+                                             (m->changes == PLUGMC_CHANGED_COUNT && d->observable));
     if ((!m->moves || m->move_count < 1) && !none)
         return why_not(why, "is a mover without a table of its moves");
     for (int32_t k = 0; k < m->move_count; k++) {

@@ -87,13 +87,6 @@ void system_free(plugmc_system *system)
     *system = (plugmc_system){.size = sizeof *system};
 }
 
-/* Room for a number that nobody has limited, at first or as it has come to be (session/enlarging.h). */
-static int64_t room_for(const species_section *from)
-{
-    const int64_t guess = from->count + from->count / 2 + 32;
-    return from->capacity > guess ? from->capacity : guess;
-}
-
 /* Whether there may be any number of them: they have a reservoir, and no largest number. */
 static bool is_unlimited(const config *config, int s)
 {
@@ -112,9 +105,10 @@ static int species_build(const config *config, plugmc_system *system, report *re
     system->species_count = n;
     if (!species || !first)
         return report_error(report, EXIT_MEMORY, NULL, 0, "not enough memory for %d species", n);
-    int64_t sites[n];
+    int64_t sites[n], room[n]; /* initial ones, and those that there is room for */
     memset(sites, 0, sizeof sites);
-    const int code = molecule_kinds_read(config, system, sites, report);
+    memset(room, 0, sizeof room);
+    const int code = molecule_kinds_read(config, system, sites, room, report);
     if (code) return code;
     for (int s = 0; s < n; s++) {
         const species_section *from = &config->species[s];
@@ -125,9 +119,10 @@ static int species_build(const config *config, plugmc_system *system, report *re
                                       .mass = from->mass,
                                       .grows = is_unlimited(config, s),
                                       .mu = NAN};
-        species[s].capacity = sites[s] + (from->max_count    ? from->max_count
-                                          : species[s].grows ? room_for(from)
-                                                             : from->count);
+        species[s].capacity = room[s] + (from->max_count    ? from->max_count
+                                         : species[s].grows ? room_for(from->count, from->capacity)
+                                                            : from->count);
+        species[s].grows |= molecule_kinds_grow(system, s);
         const int64_t most = species[s].capacity;
         if (most < 0 || most > INT32_MAX - first[s])
             return report_error(

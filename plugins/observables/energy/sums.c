@@ -71,13 +71,13 @@ static double sum_in_order(const double *share, int64_t n)
 
 /* Of the pairs whose first particle, in the order of cells, is in the share. */
 static double pair_energy_by_cells(energy *e, const plugmc_system *system, const plugmc_box *box,
-                                   const plugmc_term *term, const plugmc_cells *cells,
-                                   plugmc_share share, int64_t walker)
+                                   const plugmc_term *term, const plugmc_view *view,
+                                   const plugmc_cells *cells, plugmc_share share, int64_t walker)
 {
     const double *places = cells->positions + 3 * walker * system->particles;
     const uint32_t *start = cells->start + walker * (cells->cells + 1);
     const int64_t n = take_sorted(&e->sorted, system, cells, walker);
-    take_ranks(&e->ranks, system, cells->order + walker * system->particles);
+    take_ranks(&e->ranks, system, view, walker, cells->order + walker * system->particles);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
     for (int64_t cell = 0; cell < cells->cells; cell++) {
         const cells_around around = cells_around_one(cells, start, cell);
@@ -96,7 +96,7 @@ static double pair_energy_of_all(energy *e, const plugmc_system *system, const p
     const plugmc_box *box = &view->box[walker];
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
     const int64_t n = take_numbered(&e->sorted, system, view, walker);
-    take_ranks(&e->ranks, system, NULL);
+    take_ranks(&e->ranks, system, view, walker, NULL);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
     for (int64_t k = 0; k < n; k++) {
         plugmc_particle probe = particle_at(&e->sorted, k);
@@ -165,7 +165,7 @@ static int add_pairs(energy *e, const plugmc_host *host, const views *views,
     if (!code && by_cells) code = view->cells(view, range, &cells);
     for (int64_t w = 0; w < system->walkers && !code; w++) {
         const plugmc_box *box = &view->box[w];
-        sums[w] += by_cells ? pair_energy_by_cells(e, system, box, term, &cells,
+        sums[w] += by_cells ? pair_energy_by_cells(e, system, box, term, view, &cells,
                                                    plugmc_share_of(views->given), w)
                             : pair_energy_of_all(e, system, term, view, w);
     }

@@ -207,7 +207,8 @@ int ewald_sum_insert_remove(ewald_sum *s, int32_t walker, const plugmc_insert_re
     charges_of(s, before, &squares[0], &net[0]);
     charges_of(s, after, &squares[1], &net[1]);
     *change += energy_of_shift(s, weights_now(s, walker), structure_of(s, walker)) +
-               self_energy(s, squares[1] - squares[0]) +
+               self_energy(s, squares[1] - squares[0]) + excluded_energy(s, after) -
+               excluded_energy(s, before) +
                background(s, box) * (net[1] * net[1] - net[0] * net[0]);
     return PLUGMC_OK;
 }
@@ -262,6 +263,6 @@ int ewald_sum_waves(const ewald_sum *s, plugmc_waves *out)
     out->count = s->waves;
     out->n = (const int32_t(*)[3])s->wave;
     out->weight = s->common.weight;
-    out->constant = s->self + s->excluded + s->common.back * s->net * s->net;
+    out->constant = s->self + excluded_energy(s, NULL) + s->common.back * s->net * s->net;
     return PLUGMC_OK;
 }

@@ -80,12 +80,15 @@ static double smooth_part(double alpha, double r)
     return r > 0 ? erf(alpha * r) / r : 2 * alpha / sqrt(M_PI);
 }
 
-/* The energy that takes pairs within rigid molecules out of the waves. */
-static void exclude_molecules(ewald_sum *s)
+/* What the waves have of the pairs within rigid molecules. */
+static int exclude_molecules(ewald_sum *s)
 {
     const plugmc_molecules *all = s->system->molecules;
-    double sum = 0;
-    for (int32_t k = 0; all && k < all->kinds; k++) {
+    if (!all) return PLUGMC_OK;
+    s->excluded = s->host->allocate(s->host->context, (size_t)all->kinds * sizeof *s->excluded);
+    if (!s->excluded)
+        return s->host->fail(s->host->context, PLUGMC_ERROR_MEMORY, "no memory for molecules");
+    for (int32_t k = 0; k < all->kinds; k++) {
         const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
         double each = 0;
         for (int32_t a = 0; a < kind->sites; a++)
@@ -96,9 +99,9 @@ static void exclude_molecules(ewald_sum *s)
                         plugmc_species_at(s->system, kind->species[b])->charge *
                         smooth_part(s->alpha, sqrt(square(apart)));
             }
-        sum += each * (double)kind->count;
+        s->excluded[k] = each;
     }
-    s->excluded = -s->bjerrum_length * sum;
+    return PLUGMC_OK;
 }
 
 /* Of all waves left out, the first that is longer than those summed: what a larger box loses. */
@@ -213,7 +216,8 @@ int ewald_sum_prepare(const plugmc_host *host, double bjerrum_length, double alp
     }
     number_waves(s);
     take_charges(s);
-    exclude_molecules(s);
+    code = exclude_molecules(s);
+    if (code) return code;
     weigh_waves(s, &s->system->box, &s->common);
     return s->system->changes & PLUGMC_CHANGED_BOX ? follow_boxes(s, waves) : PLUGMC_OK;
 }

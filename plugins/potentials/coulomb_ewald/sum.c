@@ -241,6 +241,18 @@ double self_energy(const ewald_sum *s, double squares)
     return -s->bjerrum_length * s->alpha / sqrt(M_PI) * squares;
 }
 
+double excluded_energy(const ewald_sum *s, const int64_t *count)
+{
+    const plugmc_molecules *all = s->system->molecules;
+    double sum = 0;
+    for (int32_t k = 0; s->excluded && k < all->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
+        const int64_t n = count ? plugmc_molecules_of_kind(kind, count) : kind->count;
+        sum += s->excluded[k] * (double)n;
+    }
+    return -s->bjerrum_length * sum;
+}
+
 double background(const ewald_sum *s, const plugmc_box *box)
 {
     return -s->bjerrum_length * M_PI / (2 * s->alpha * s->alpha * box->volume);
@@ -262,7 +274,7 @@ static void add_energy(const ewald_sum *s, const spectrum *in, const int64_t *co
         sum += e;
         for (int d = 0; d < 3; d++) along[d] += e * in->virial[d][w];
     }
-    if (energy) *energy += sum + self + back + s->excluded;
+    if (energy) *energy += sum + self + back + excluded_energy(s, count);
     for (int d = 0; d < 3 && virial; d++) virial[d] += along[d] + back;
 }
 

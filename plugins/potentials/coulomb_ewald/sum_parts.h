@@ -26,9 +26,8 @@ typedef struct trial {
     int32_t walker;   /* -1: none waits */
     int64_t particle; /* -1: some come and leave */
     int32_t comes, leaves;
-    int32_t species[PLUGMC_MOST_TOGETHER], leaver[PLUGMC_MOST_TOGETHER];
-    double position[PLUGMC_MOST_TOGETHER]
-                   [3]; /* the first one's is that of the particle that moves */
+    int32_t species[PLUGMC_MOST_SITES], leaver[PLUGMC_MOST_SITES];
+    double position[PLUGMC_MOST_SITES][3]; /* the first one's is that of the particle that moves */
 } trial;
 
 /* What the waves are in one box. */
@@ -68,10 +67,11 @@ struct ewald_sum {
     int32_t row_count;
     row *rows;
     int64_t waves;
-    int32_t (*wave)[3];     /* [waves] n */
-    spectrum common;        /* in the box of the start */
-    double self, net;       /* kT: constant energy of a walker; sum of its charges; at the start */
-    double excluded;        /* kT: of pairs within rigid molecules, which the waves count */
+    int32_t (*wave)[3]; /* [waves] n */
+    spectrum common;    /* in the box of the start */
+    double self, net;   /* kT: constant energy of a walker; sum of its charges; at the start */
+    double *
+        excluded; /* [kinds] 1/length: sum of q q' erf(alpha r) / r of the pairs within a molecule */
     double *charge;         /* [particles] */
     int numbers_change;     /* movers change how many there are */
     complex_table phase[3]; /* [most + 1][particles], of the walker at hand */
@@ -99,6 +99,8 @@ int spectrum_of(ewald_sum *, const plugmc_box *, int32_t walker, const spectrum 
 /* Sum of the squares of the charges, and of the charges, of these numbers of particles [species]. */
 void charges_of(const ewald_sum *, const int64_t *count, double *squares, double *net);
 double self_energy(const ewald_sum *, double squares);
+/* kT: takes the pairs within rigid molecules out of the waves. count [species], or NULL: as at the start. */
+double excluded_energy(const ewald_sum *, const int64_t *count);
 /* kT: that of the background of a charge 1. */
 double background(const ewald_sum *, const plugmc_box *);
 

@@ -58,8 +58,15 @@ typedef struct species_section { /* [species NAME] */
 typedef struct molecule_section { /* [molecule NAME] */
     const char *sites;            /* names of species, with blanks between */
     plugmc_list places;           /* [sites][3], at rest */
-    int64_t count;
+    int64_t count, max_count;
     plugmc_list centre; /* none, or three: about which trial rotations turn */
+    /* As in species_section. */
+    double activity, fugacity, pressure;
+    plugmc_list mu, chemical_potential;
+    const char *thermal_wavelength;
+    const char *fugacity_coefficient;
+    double critical_temperature, critical_pressure;
+    plugmc_list acentric_factor;
 } molecule_section;
 
 typedef struct initial_section { /* [initial] */

@@ -1,4 +1,4 @@
-/* The reservoir of a species: one quantity says what it is, and the others follow. With kT and the dimension D,
+/* The reservoir of a species, or of a kind of rigid molecule: one quantity says what it is, and the others follow. With kT and the dimension D,
  *
  *     f = kT z = phi P,    mu = kT ln z,    mu with the de Broglie factor = kT ln(z Lambda^D),
  *
@@ -20,13 +20,21 @@ typedef struct reservoir {
     double density;     /* of the fluid in the reservoir, length^-3, by Peng and Robinson */
 } reservoir;
 
-/* The key that says what the reservoir of a species is; NULL: none. */
-const char *reservoir_key(const species_section *);
-/* Whether species number s has one, by a key of its own or on a ladder. */
-bool reservoir_is_given(const config *, int32_t s);
-/* Whether the keys of species number s go together. Returns 0, or an exit code after a message. */
-int reservoir_check(const config *, int32_t s, report *);
+/* Whose reservoir it is: species number s, or s = species_count + k of the molecules number k. */
+const char *reservoir_name(const config *, int32_t owner); /* NAME */
+const char *reservoir_section(const config *,
+                              int32_t owner); /* "species NAME" or "molecule NAME" */
+int reservoir_line(const config *, int32_t owner, const char *key);
+/* How many there may be. */
+int32_t reservoir_owners(const config *);
+
+/* The key that says what the reservoir is; NULL: none. */
+const char *reservoir_key(const config *, int32_t owner);
+/* Whether there is one, by a key of its own or on a ladder. */
+bool reservoir_is_given(const config *, int32_t owner);
+/* Whether the keys go together. Returns 0, or an exit code after a message. */
+int reservoir_check(const config *, int32_t owner, report *);
 /* At this temperature, energy. `mu`, unless NaN, stands in place of what the section says (a ladder's). NaN if what
  * follows is no number. */
-reservoir reservoir_at(const config *, int32_t s, double kT, double mu);
+reservoir reservoir_at(const config *, int32_t owner, double kT, double mu);
 #endif

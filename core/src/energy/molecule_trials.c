@@ -1,0 +1,170 @@
+/* Several positions and orientations to choose from: see molecule_trials.h.
+ *
+ * A molecule that comes is tried at k positions, with m random orientations at each. With g_j the change of -ln p by pairs and
+ * fields of choice j, choice j is selected with probability exp(-g_j) / sum. With w = sum / (k m) and D the change of -ln p
+ * by the selected one, many-body terms and the activity included, the trial is decided as if -ln p changed by D - g_j - ln w. So
+ * many-body terms, as the Fourier part of an Ewald sum, are asked once. A molecule that leaves is put back in thought, into a
+ * configuration without it: its own position and orientation with m - 1 others, and k - 1 other positions with m each, are the
+ * choices of the way back, of which its own is the one selected (D. Frenkel, B. Smit, Understanding Molecular Simulation,
+ * section 13.2). */
+#include "energy/molecule_trials.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "energy/insertions.h"
+#include "energy/parts.h"
+#include "energy/trial_positions.h"
+#include "system/molecule_kinds.h"
+
+/* Choice a of position j has the number j m + a. delta: g; INFINITY if it is forbidden. */
+typedef struct choices {
+    const plugmc_molecule *kind;
+    int32_t positions, orientations;
+    double delta[PLUGMC_MOST_TRIAL_POSITIONS];
+} choices;
+
+bool is_molecule_trial(const plugmc_trial *t)
+{
+    return t->kind == PLUGMC_MOLECULE_INSERTED || t->kind == PLUGMC_MOLECULE_REMOVED;
+}
+
+static int32_t at_least_one(int32_t n) { return n > 1 ? n : 1; }
+
+int32_t molecule_choices(const plugmc_trial *t)
+{
+    return at_least_one(t->trial_positions) * at_least_one(t->trial_orientations);
+}
+
+/* Change of -ln p by energies [terms] of pairs and fields. */
+static double weigh(const hamiltonian *h, int32_t w, const double *energy)
+{
+    const double *multiplier = &h->multipliers[(int64_t)w * h->width];
+    double sum = 0;
+    for (int k = 0; k < h->count; k++) {
+        const int t = h->terms[k].index;
+        if (multiplier[t] != 0) sum += multiplier[t] * energy[t];
+    }
+    return sum;
+}
+
+/* Adds energies of sites first ... last - 1 at `at`. Returns whether that is forbidden. */
+static bool sites_at(const hamiltonian *h, walker_energy *e, const plugmc_molecule *kind,
+                     int32_t first, int32_t last, const double (*at)[3], double *energy)
+{
+    for (int32_t a = first; a < last; a++)
+        if (parts_of(h, e, &(probe){-1, -1, -1, kind->species[a], at[a], NULL}, energy))
+            return true;
+    return false;
+}
+
+/* Choices first ... m - 1 of position j, at `position`. The first site has the same energy with all orientations. */
+static void weigh_position(const hamiltonian *h, const plugmc_trial *t, choices *c, int32_t j,
+                           int32_t first, const double position[3])
+{
+    const int32_t w = (int32_t)t->walker;
+    const size_t bytes = sizeof(double) * (size_t)h->system->term_count;
+    walker_energy *e = &h->walkers[w];
+    double at[PLUGMC_MOST_SITES][3], one[h->system->term_count + 1], all[h->system->term_count + 1];
+    bool forbidden = false;
+    memset(one, 0, sizeof one);
+    for (int32_t a = first; a < c->orientations; a++) {
+        const int32_t k = j * c->orientations + a;
+        const plugmc_orientation o = trial_orientation(t, k);
+        place_kind(c->kind, &e->now.box, position, &o, at);
+        if (a == first) forbidden = sites_at(h, e, c->kind, 0, 1, (const double(*)[3])at, one);
+        memcpy(all, one, bytes);
+        c->delta[k] =
+            forbidden || sites_at(h, e, c->kind, 1, c->kind->sites, (const double(*)[3])at, all)
+                ? INFINITY
+                : weigh(h, w, all);
+    }
+}
+
+/* The selected one, by its weight; `least` is the smallest delta, `sum` that of exp(least - delta). */
+static int32_t select_one(const plugmc_trial *t, const choices *c, int32_t n, double least,
+                          double sum)
+{
+    const plugmc_random random =
+        plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ACCEPT, 1);
+    const double u = plugmc_uniform_double(random.word[0], random.word[1]) * sum;
+    double below = 0;
+    int32_t chosen = 0;
+    for (int32_t k = 0; k < n; k++) {
+        if (c->delta[k] == INFINITY) continue;
+        chosen = k;
+        below += exp(least - c->delta[k]);
+        if (u < below) break;
+    }
+    return chosen;
+}
+
+/* Energies of all terms by the change that c says, into c->change; c->forbidden; change of -ln p by pairs and fields. */
+static int ask_all(const hamiltonian *h, const plugmc_changes *c, double *pairs)
+{
+    walker_energy *e = &h->walkers[c->first];
+    insertions x;
+    memset(c->change, 0, sizeof(double) * (size_t)h->system->term_count);
+    insertions_make(&x, e, c, 0);
+    c->forbidden[0] = insertions_pairs(h, e, &x, c->change);
+    if (c->forbidden[0]) return PLUGMC_OK;
+    *pairs = weigh(h, c->first, c->change);
+    const int code = insertions_totals(h, e, c->first, &x, c->change);
+    if (!code) changes_weigh(h, c, c->first, 0, 0);
+    return code;
+}
+
+int molecule_comes_to_one(hamiltonian *h, const plugmc_trial *t, const plugmc_changes *c,
+                          double position[3], plugmc_orientation *orientation, double *delta)
+{
+    choices all = {.kind = plugmc_kind_of_molecule(h->system->molecules, t->species),
+                   .positions = at_least_one(t->trial_positions),
+                   .orientations = at_least_one(t->trial_orientations)};
+    const int32_t n = all.positions * all.orientations;
+    double least = INFINITY, sum = 0, pairs = 0;
+    int32_t chosen = -1;
+    for (int32_t j = 0; j < all.positions; j++) {
+        plugmc_draw_trial_position(t, j, position);
+        weigh_position(h, t, &all, j, 0, position);
+    }
+    for (int32_t k = 0; k < n && chosen < 0; k++) {
+        if (!(all.delta[k] > -INFINITY)) chosen = k; /* it goes there, so that it is found */
+        least = fmin(least, all.delta[k]);
+    }
+    c->forbidden[0] = least == INFINITY && chosen < 0;
+    if (c->forbidden[0]) return PLUGMC_OK;
+    const bool lost = chosen >= 0;
+    for (int32_t k = 0; k < n; k++) sum += exp(least - all.delta[k]);
+    if (!lost) chosen = select_one(t, &all, n, least, sum);
+    plugmc_draw_trial_position(t, chosen / all.orientations, position);
+    *orientation = trial_orientation(t, chosen);
+    const int code = ask_all(h, c, &pairs);
+    if (code || c->forbidden[0]) return code;
+    *delta =
+        lost ? all.delta[chosen] : c->delta[0] - all.delta[chosen] + least - log(sum / (double)n);
+    return PLUGMC_OK;
+}
+
+int molecule_leaves_one(hamiltonian *h, const plugmc_trial *t, const plugmc_changes *c,
+                        double *delta)
+{
+    walker_energy *e = &h->walkers[t->walker];
+    int64_t m, sites[PLUGMC_MOST_SITES];
+    double position[3], pairs = 0, sum = 1;
+    choices all = {.kind = molecule_with(h->system, t->particle, &m),
+                   .positions = at_least_one(t->trial_positions),
+                   .orientations = at_least_one(t->trial_orientations)};
+    const int code = ask_all(h, c, &pairs);
+    if (code || c->forbidden[0]) return code;
+    configuration_hide(&e->now, sites, sites_with(h->system, t->particle, sites));
+    configuration_place(&e->now, t->particle, position);
+    for (int32_t j = 0; j < all.positions; j++) {
+        if (j) plugmc_draw_trial_position(t, j, position);
+        weigh_position(h, t, &all, j, j == 0, position);
+    }
+    configuration_show(&e->now);
+    for (int32_t k = 1; k < all.positions * all.orientations; k++)
+        sum += exp(-(all.delta[k] + pairs)); /* its own has -pairs */
+    *delta = c->delta[0] + log(sum / (double)(all.positions * all.orientations));
+    return PLUGMC_OK;
+}

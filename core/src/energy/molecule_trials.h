@@ -1,0 +1,19 @@
+/* Rigid molecules that come and leave with several trial positions and orientations: plugmc_trial.trial_orientations. */
+#ifndef PLUGMC_ENERGY_MOLECULE_TRIALS_H
+#define PLUGMC_ENERGY_MOLECULE_TRIALS_H
+
+#include "energy/hamiltonian.h"
+
+/* Whether the trial is of a molecule that comes or leaves; how many places and orientations it has together. */
+bool is_molecule_trial(const plugmc_trial *);
+int32_t molecule_choices(const plugmc_trial *);
+
+/* An insertion, as c says it for the trial's kind: selects a position and an orientation and puts them into `position` and
+ * *orientation, which c->position and c->orientation point to. c->change and c->forbidden are filled in; *delta is the
+ * change of -ln p with which the trial is accepted or rejected. Returns a code. */
+int molecule_comes_to_one(hamiltonian *, const plugmc_trial *, const plugmc_changes *c,
+                          double position[3], plugmc_orientation *orientation, double *delta);
+/* A removal, likewise. */
+int molecule_leaves_one(hamiltonian *, const plugmc_trial *, const plugmc_changes *c,
+                        double *delta);
+#endif
