@@ -249,7 +249,7 @@ static double force_on(const examination *x, const examined_move *m, int axis)
  * image changes. */
 static int try_forces(examination *x, int axis, bool *good)
 {
-    examined_move moves[TOTAL_MOST_WALKERS];
+    examined_move moves[TOTAL_MOST_WALKERS] = {{0}};
     slopes near = {.axis = axis, .width = 0.01}, far = {.axis = axis, .width = 0.02};
     int made = 0;
     bool suspect = false;
