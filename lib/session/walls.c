@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/crash.h"
+#include "base/stop.h"
 #include "system/system.h"
 
-enum { SLICES = 1000, POSITIONS = 12 };
+enum { SLICES = 1000, POSITIONS = 12, FIRST_LOOK = 100 };
 
 /* kT, above the least energy: a particle in e^30 is there. */
 #define HIGH 30
@@ -38,8 +39,29 @@ static double energy_at(const engine *engine, int32_t species, const double r[3]
     return energy / kT;
 }
 
-/* The least energy at some positions of a slice, of particles of any species. */
-static double energy_of_slice(const engine *engine, int axis, int slice)
+/* Whether there may be walls: one in each hundredth of the box along every axis is asked. Most fields have none, and are
+ * asked no further. */
+static bool any_wall(const engine *engine)
+{
+    const plugmc_box *box = &engine->system.box;
+    double least = INFINITY, most = -INFINITY;
+    for (int k = 0; k < FIRST_LOOK; k++) {
+        const int along[3] = {k, k * 37 % FIRST_LOOK, k * 61 % FIRST_LOOK};
+        double r[3] = {0};
+        for (int d = 0; d < box->dimension; d++)
+            r[d] = box->length[d] * (along[d] + 0.5) / FIRST_LOOK;
+        const double energy = energy_at(engine, k % engine->system.species_count, r);
+        least = fmin(least, energy);
+        most = fmax(most, energy);
+    }
+    return most > least + HIGH;
+}
+
+/* Seconds: no run waits longer for a warning. */
+#define BUDGET 0.1
+
+/* The least energy at some positions of a slice, of particles of any species. NaN: there is no time left. */
+static double energy_of_slice(const engine *engine, int axis, int slice, double end)
 {
     const plugmc_box *box = &engine->system.box;
     double least = INFINITY;
@@ -48,19 +70,22 @@ static double energy_of_slice(const engine *engine, int axis, int slice)
         for (int d = 0; d < box->dimension; d++)
             r[d] = box->length[d] * fmod((k + 0.5) * (d == 2 ? 0.754877666 : 0.569840291), 1);
         r[axis] = box->length[axis] * (slice + 0.5) / SLICES;
-        for (int32_t s = 0; s < engine->system.species_count; s++)
+        for (int32_t s = 0; s < engine->system.species_count; s++) {
+            if (stop_clock() > end) return NAN;
             least = fmin(least, energy_at(engine, s, r));
+        }
     }
     return least;
 }
 
-/* Slices of the thinnest wall across this axis, in a row around the periodic box; 0: there is none. */
-static int thinnest_wall(const engine *engine, int axis)
+/* Slices of the thinnest wall across this axis, in a row around the periodic box; 0: there is none, or fields are slow. */
+static int thinnest_wall(const engine *engine, int axis, double end)
 {
     double energy[SLICES], least = INFINITY;
     int first = -1, thinnest = 0;
     for (int k = 0; k < SLICES; k++) {
-        energy[k] = energy_of_slice(engine, axis, k);
+        energy[k] = energy_of_slice(engine, axis, k, end);
+        if (isnan(energy[k])) return 0;
         least = fmin(least, energy[k]);
     }
     for (int k = 0; k < SLICES && first < 0 && isfinite(least); k++)
@@ -98,11 +123,11 @@ void advise_walls(const engine *engine)
     int t = 0;
     while (t < engine->system.term_count && !is_field(&engine->terms[t])) t++;
     if (!pair || t == engine->system.term_count || box->domain != PLUGMC_DOMAIN_PERIODIC ||
-        box->oblique)
+        box->oblique || !any_wall(engine))
         return;
     const ini_section *section = ini_find(&engine->config.ini, "box");
     for (int d = 0; d < box->dimension; d++) {
-        const int slices = thinnest_wall(engine, d);
+        const int slices = thinnest_wall(engine, d, stop_clock() + BUDGET);
         const double width = (slices + 1) * box->length[d] / SLICES; /* or a little less */
         if (!slices || width >= reach) continue;
         report_warning(

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "complex_numbers.h"
+
 #define NUMBER_OF(x) ((NUMBER)(x))
 #define NUMBER double
 #define MAGNITUDE(a) fabs(a)

@@ -181,12 +181,11 @@ static void print_movers(const engine *engine)
     mover_offers_free(&offers);
 }
 
-/* Totals are tried in the initial state, which a check makes for that where it is no work. */
+/* Totals are tried in the initial state, which a check makes for that where it is no work. A random one may be. */
 static int try_totals(session *session)
 {
-    const int64_t most = 100000;
-    const bool easy = session->engine.config.initial.state != INITIAL_RANDOM &&
-                      session->engine.system.particles * session->engine.system.walkers <= most;
+    const int64_t most = session->engine.config.initial.state == INITIAL_RANDOM ? 2000 : 100000;
+    const bool easy = session->engine.system.particles * session->engine.system.walkers <= most;
     return easy && totals_are_checked(&session->engine) ? initial_begin(&session->engine) : 0;
 }
 

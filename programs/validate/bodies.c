@@ -1,4 +1,4 @@
-/* Checks of bodies: the trial of two bodies that every run makes, sizes, and free paths against overlaps. */
+/* Checks of bodies: the trial of two bodies that every run makes, sizes, turns of both, and free paths against overlaps. */
 #include <math.h>
 
 #include "base/crash.h"
@@ -36,6 +36,17 @@ int check_bodies(const target *t, stand *s, findings *f)
     return 0;
 }
 
+static plugmc_particles list_of(const placed *b)
+{
+    const plugmc_particle *p = &b->particle;
+    return (plugmc_particles){1, &p->x, &p->y, &p->z, &p->charge, &p->diameter, &p->species};
+}
+
+static double *coordinate(plugmc_particle *p, int d)
+{
+    return d == 0 ? &p->x : d == 1 ? &p->y : &p->z;
+}
+
 /* ---- Sizes ------------------------------------------------------------------------------------- */
 
 /* A species has a body, one of a sphere inside and a sphere around it. */
@@ -67,17 +78,153 @@ static void compare_sizes(const stand *s, int32_t kind, findings *f, int *compar
             word, name, volume, unit * pow(inside, dimension), inside);
 }
 
+/* Two bodies of a species, one at the origin and one near it, and how far their spheres around reach together. */
+typedef struct couple {
+    placed a, b;
+    double around;
+} couple;
+
+static couple draw_couple(stand *s, int32_t kind, int number, double within)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    const plugmc_seed seed = {.key = 0x636f75706c65};
+    const double origin[3] = {0, 0, 0};
+    couple c = {.around = 0};
+    placed *both[2] = {&c.a, &c.b};
+    for (int k = 0; k < 2; k++) {
+        both[k]->particle = particle_of(system, kind, origin);
+        both[k]->turned =
+            plugmc_draw_orientation(seed, (uint64_t)number, 0, (uint32_t)k, system->box.dimension);
+        c.around += body_of(s)->reach(s->own->data, &both[k]->particle);
+    }
+    for (int d = 0; d < system->box.dimension; d++)
+        *coordinate(&c.a.particle, d) = within * c.around * stand_symmetric(s);
+    return c;
+}
+
+static bool couple_overlaps(const stand *s, const couple *c)
+{
+    const plugmc_particles others = list_of(&c->b);
+    double u = 0;
+    crash_calling_its("energy");
+    return body_of(s)->energy(s->own->data, &s->session.engine.system.box, 0, &c->a.particle,
+                              &c->a.turned, &others, &c->b.turned, &u) > 0;
+}
+
+/* What two bodies of fixed orientations exclude to each other is at least (2 V^(1/d))^d = 2^d V (Brunn and Minkowski), and just that if both
+ * are alike, convex, and the same turned by half a turn. */
+static void compare_excluded(stand *s, int32_t kind, bool quick, findings *f)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    const int dimension = system->box.dimension, samples = quick ? 20000 : 200000;
+    const double origin[3] = {0, 0, 0};
+    const plugmc_particle one = particle_of(system, kind, origin);
+    const double volume = body_of(s)->volume(s->own->data, &one);
+    if (!(body_of(s)->reach(s->own->data, &one) > 0)) return;
+    for (int number = 0; number < 6; number++) {
+        const couple of = draw_couple(s, kind, number, 0);
+        const double box = pow(2 * of.around, dimension);
+        int hits = 0;
+        for (int k = 0; k < samples; k++) {
+            couple c = draw_couple(s, kind, number, 1);
+            if (number % 2 == 0) c.b.turned = c.a.turned;
+            hits += couple_overlaps(s, &c);
+        }
+        const double excluded = box * hits / samples,
+                     error = box * sqrt((double)hits * (1 - (double)hits / samples)) / samples;
+        if (hits < 100 || excluded * 1.01 + 5 * error >= pow(2, dimension) * volume) continue;
+        check_fail(
+            f,
+            "two bodies of '%s' overlap in a %s of %.4g(%.1g) for the place of one beside the other, but "
+            "for bodies of %.6g (body_volume) it is at least %.6g: correct body_volume, or the overlap",
+            plugmc_species_at(system, kind)->name, dimension == 2 ? "area" : "volume", excluded,
+            error, volume, pow(2, dimension) * volume);
+    }
+}
+
+/* ---- Turned together ----------------------------------------------------------------------------- */
+
+/* Turns all by the same random angle: both bodies, and the place of the first. False where one of them cannot be turned. */
+static bool turn_couple(stand *s, couple *c)
+{
+    const int dimension = s->session.engine.system.box.dimension;
+    const int32_t axis = (int32_t)stand_below(s, 3),
+                  angle = (int32_t)stand_below(s, PLUGMC_WHOLE_TURN),
+                  tangent = (int32_t)(0x1p30 * stand_symmetric(s));
+    plugmc_orientation upright = plugmc_upright(dimension),
+                       *all[] = {&upright, &c->a.turned, &c->b.turned};
+    for (int k = 0; k < 3; k++)
+        if (dimension == 2)
+            plugmc_turn_in_plane(all[k], angle);
+        else if (!plugmc_turn_in_space(all[k], axis, tangent))
+            return false;
+    const plugmc_pose r = plugmc_pose_of(&upright, dimension);
+    const double x = c->a.particle.x, y = c->a.particle.y, z = c->a.particle.z;
+    for (int d = 0; d < dimension; d++)
+        *coordinate(&c->a.particle, d) =
+            x * (double)r.x[d] + y * (double)r.y[d] + (dimension == 3 ? z * (double)r.z[d] : 0);
+    return true;
+}
+
+/* 1: they overlap, also a little nearer and farther; 0: they do not; -1: they touch, or nearly do. */
+static int surely_overlaps(const stand *s, const couple *c)
+{
+    int found[3];
+    for (int k = 0; k < 3; k++) {
+        couple moved = *c;
+        for (int d = 0; d < s->session.engine.system.box.dimension; d++)
+            *coordinate(&moved.a.particle, d) *= 1 + 1e-4 * (k - 1);
+        found[k] = couple_overlaps(s, &moved);
+    }
+    return found[0] == found[1] && found[1] == found[2] ? found[1] : -1;
+}
+
+int check_body_turns(const target *t, stand *s, findings *f)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    const int rounds = t->quick ? 2000 : 40000;
+    int compared = 0;
+    if (leave_others(s, f, "bodies turned together")) return 0;
+    check_begin(
+        f, "bodies turned together", NAN,
+        "overlaps of two bodies before and after both, with the line between them, are turned by the same "
+        "angle, %d times",
+        rounds);
+    context_calling(&s->own->context, "energy");
+    for (int k = 0; k < rounds; k++) {
+        const int32_t kind = (int32_t)stand_below(s, system->species_count);
+        couple before = draw_couple(s, kind, k, 0.7), after = before;
+        if (!(before.around > 0) || !turn_couple(s, &after)) continue;
+        const int was = surely_overlaps(s, &before), is = surely_overlaps(s, &after);
+        compared += was >= 0 && is >= 0;
+        if (was < 0 || is < 0 || was == is) continue;
+        check_fail(
+            f,
+            "two bodies of '%s' %s, but %s when both, with the line between them, are turned by the same "
+            "angle: a point (u, v, w) of a body is at u x + v y + w z from its centre, where x, y, z are its own "
+            "plugmc_pose",
+            plugmc_species_at(system, kind)->name, was ? "overlap" : "are apart",
+            is ? "overlap" : "are apart");
+        break;
+    }
+    crash_called();
+    if (!compared) check_leave(f, "no species has a body");
+    return 0;
+}
+
 int check_body_sizes(const target *t, stand *s, findings *f)
 {
     int compared = 0;
-    (void)t;
     if (leave_others(s, f, "sizes of bodies")) return 0;
     check_begin(
         f, "sizes of bodies", NAN,
-        "volumes with those of the spheres around and inside: body_volume, body_reach, body_core");
+        "volumes with those of the spheres around and inside, and with what bodies exclude: body_volume, body_reach, "
+        "body_core");
     context_calling(&s->own->context, "reach, core or volume");
     for (int32_t k = 0; k < s->session.engine.system.species_count; k++)
         compare_sizes(s, k, f, &compared);
+    for (int32_t k = 0; k < s->session.engine.system.species_count; k++)
+        compare_excluded(s, k, t->quick, f);
     crash_called();
     if (!compared) check_leave(f, "no species has a body");
     return 0;
@@ -93,17 +240,6 @@ typedef struct passage {
     /* Sum of both radii. */
     double around;
 } passage;
-
-static plugmc_particles list_of(const placed *b)
-{
-    const plugmc_particle *p = &b->particle;
-    return (plugmc_particles){1, &p->x, &p->y, &p->z, &p->charge, &p->diameter, &p->species};
-}
-
-static double *coordinate(plugmc_particle *p, int d)
-{
-    return d == 0 ? &p->x : d == 1 ? &p->y : &p->z;
-}
 
 static bool overlap_after(const passage *p, double way)
 {

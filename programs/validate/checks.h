@@ -35,6 +35,7 @@ int check_orbitals(const target *, stand *, findings *);
 /* Bodies: two of them, their sizes, and how far one goes before it touches another one. */
 int check_bodies(const target *, stand *, findings *);
 int check_body_sizes(const target *, stand *, findings *);
+int check_body_turns(const target *, stand *, findings *);
 int check_body_paths(const target *, stand *, findings *);
 /* Callbacks that may not write to their struct, and memory around it. */
 int check_memory(const target *, stand *, findings *);

@@ -43,6 +43,7 @@ static const check checks[] = {
     {"orbitals", check_orbitals, STAND_POSITIONS, DEVICE_CPU},
     {"two bodies", check_bodies, STAND_POSITIONS, DEVICE_CPU},
     {"sizes of bodies", check_body_sizes, STAND_POSITIONS, DEVICE_CPU},
+    {"bodies turned together", check_body_turns, STAND_POSITIONS, DEVICE_CPU},
     {"paths of bodies", check_body_paths, STAND_POSITIONS, DEVICE_CPU},
     {"memory", check_memory, STAND_POSITIONS, DEVICE_CPU},
     {"GPU source", check_source, STAND_POSITIONS, DEVICE_CPU},
@@ -122,7 +123,8 @@ static int make_check(const target *t, findings *f, void *argument)
 
 static bool is_of_bodies(const check *c)
 {
-    return c->work == check_bodies || c->work == check_body_sizes || c->work == check_body_paths;
+    return c->work == check_bodies || c->work == check_body_sizes || c->work == check_body_turns ||
+           c->work == check_body_paths;
 }
 
 /* Orbitals have no energy that could be compared, and bodies have checks of their own. */

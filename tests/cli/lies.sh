@@ -52,6 +52,8 @@ edit() { sed -i "$1" lie.ini; }
 # Once, of the mover alone.
 test_trial_moves_that_cannot_be()
 {
+    lying endless_factor mover
+    found 9 "^lie.ini:[0-9]*: \[mover endless_factor\] a trial move has a log_factor that is not a number or plus infinity" run lie.ini
     lying nan_place mover
     found 9 "^lie.ini:[0-9]*: \[mover nan_place\] a trial move has a position that is not a number" run lie.ini
     lying wrong_index mover

@@ -67,7 +67,7 @@ static double *beginning(const bench *b, const chain *c)
     if (c->forbids) return allowed_positions(b, 5);
     if (c->ends) return random_positions(b, 5);
     double *x = random_positions(b, 5);
-    for (size_t i = 0; i < count_of(b) && c->oblique == BOX_SPHERE; i++) x[i] = 0.4 * (x[i] - 2);
+    for (size_t i = 0; i < count_of(b) && c->oblique == BOX_SPHERE; i++) x[i] = 0.33 * (x[i] - 2);
     return x;
 }
 

@@ -2,7 +2,7 @@
  * has none. */
 #include <plugmc/potential.h>
 
-enum { NONE, SMALL_REACH, LARGE_CORE, SMALL_VOLUME, WRONG_AXIS, LOPSIDED };
+enum { NONE, SMALL_REACH, LARGE_CORE, SMALL_VOLUME, WRONG_AXIS, LOPSIDED, LARGE_VOLUME, MIRRORED };
 
 typedef struct parameters {
     /* of the ball, and of its centre from that of the particle along x of the body; length */
@@ -28,6 +28,7 @@ PLUGMC_FN real body_volume(const parameters *p, plugmc_site a)
     const real r = p->radius, disk = (real)3.141592653589793 * r * r;
     (void)a;
     if (p->fault == SMALL_VOLUME) return (real)0.01 * disk;
+    if (p->fault == LARGE_VOLUME) return (real)1.3 * (p->dimension == 2 ? disk : disk * r * 4 / 3);
     return p->dimension == 2 ? disk : disk * r * 4 / 3;
 }
 
@@ -40,7 +41,8 @@ PLUGMC_FN real body_gap(const parameters *p, plugmc_separation s, const plugmc_p
     real square = 0;
     (void)a, (void)b, (void)enough;
     axis[0] = -s.x + of_b * B->x[0] - p->offset * A->x[0];
-    axis[1] = -s.y + of_b * B->x[1] - p->offset * A->x[1];
+    axis[1] = -s.y + (p->fault == MIRRORED ? -of_b : of_b) * B->x[1] -
+              (p->fault == MIRRORED ? -p->offset : p->offset) * A->x[1];
     axis[2] = -s.z + of_b * B->x[2] - p->offset * A->x[2];
     for (int d = 0; d < 3; d++) square += axis[d] * axis[d];
     const real distance = plugmc_sqrt(square);
@@ -61,9 +63,10 @@ static int configure(void *instance, const plugmc_host *host)
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, radius, "0.35", 1e-6, 1e6, "length", "of the ball"),
     PLUGMC_REAL_KEY(parameters, offset, "0.2", 0, 1e6, "length", "of its centre"),
-    PLUGMC_CHOICE_KEY(parameters, fault, "none",
-                      "none|small_reach|large_core|small_volume|wrong_axis|lopsided",
-                      "what is wrong"),
+    PLUGMC_CHOICE_KEY(
+        parameters, fault, "none",
+        "none|small_reach|large_core|small_volume|wrong_axis|lopsided|large_volume|mirrored",
+        "what is wrong"),
     PLUGMC_INTEGER_DERIVED(parameters, dimension, "of the box"),
 };
 

@@ -262,6 +262,8 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                               .group = group.n,
                               .orientation = orientations_of(k, &trial, drawn)};
     e->refused = whole_molecule ? NULL : group_of_trial_is_wrong(e, h, &group, &c);
+    if (!(trial.log_factor < INFINITY))
+        e->refused = "has a log_factor that is not a number or plus infinity";
     if (e->refused) return PLUGMC_ERROR_STATE;
     several_places several;
     const bool comes_to_one = trial.trial_positions > 1 && trial.kind == PLUGMC_INSERTED;

@@ -237,6 +237,7 @@ PLUGMC_FN void walk_count_one(const walk_call *call, int32_t move, int trials, i
 PLUGMC_FN int walk_propose_group(const uint8_t *parameters, plugmc_trial *trial, int32_t together)
 {
     const bool small = PLUGMC_GROUPS <= PLUGMC_MOST_TOGETHER;
+    __syncthreads(); /* all are done with the group before */
     __shared__ int32_t members[PLUGMC_GROUPS];
     __shared__ double positions[PLUGMC_GROUPS][3];
     __shared__ plugmc_group group;

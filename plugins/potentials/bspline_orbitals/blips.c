@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "orbital_file.h" /* CMPLX, where the headers have none */
+#include "../../determinants/complex_numbers.h"
 
 static int is_smooth(int32_t n)
 {

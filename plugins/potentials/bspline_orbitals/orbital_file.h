@@ -9,15 +9,12 @@
 #ifndef ORBITAL_FILE_H
 #define ORBITAL_FILE_H
 
-#include <complex.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include <plugmc/everything.h>
 
-#ifndef CMPLX /* clang, with the headers of glibc */
-#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
-#endif
+#include "../../determinants/complex_numbers.h"
 
 /* Limits on what is believed; far beyond any calculation, and small enough to multiply. */
 enum {

@@ -14,7 +14,6 @@
  *
  * A term is a determinant, its coefficient the product of both; `size` counts the functions. */
 #define _GNU_SOURCE /* strtod_l */
-#include <complex.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
@@ -24,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../determinants/complex_numbers.h"
 #include "../../files/markup.h"
 #include "../../files/text_file.h"
 #include "terms.h"

@@ -2,10 +2,11 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "terms.h"
 
-#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../../determinants/complex_numbers.h"
 
 static int no_memory(const plugmc_host *host)
 {

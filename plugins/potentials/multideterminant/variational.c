@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../determinants/complex_numbers.h"
 #include "../../determinants/spin_table.h"
 
 enum { GROUP_BYTES = 32 << 20 }; /* of orbitals of walkers that are evaluated together */
