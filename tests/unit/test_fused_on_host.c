@@ -18,6 +18,8 @@ static const char cuda[] =
     "#define __global__\n"
     "#define __forceinline__ inline __attribute__((unused))\n"
     "#define restrict __restrict__\n"
+    "#define __fadd_rn(a, b) ((float)(a) + (float)(b))\n"
+    "#define __dadd_rn(a, b) ((double)(a) + (double)(b))\n"
     "#define __umulhi(a, b) ((unsigned)(((unsigned long long)(a) * (b)) >> 32))\n"
     "#define __longlong_as_double(x) __builtin_bit_cast(double, (long long)(x))\n"
     "#define __int_as_float(x) __builtin_bit_cast(float, (int)(x))\n"
