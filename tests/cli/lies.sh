@@ -49,6 +49,12 @@ found()
 
 edit() { sed -i "$1" lie.ini; }
 
+test_step_in_a_unit_that_is_none()
+{
+    lying step_in_ones mover
+    found 4 "step_in_ones.so has a step of 'displacement' in \"1\": the unit of a plain number is \"\"" check lie.ini
+}
+
 # Once, of the mover alone.
 test_trial_moves_that_cannot_be()
 {

@@ -170,6 +170,9 @@ static bool check_step(const plugmc_plugin *d, const plugmc_move *move, sentence
                        "has a step of '%s', but does not name the parameter with its "
                        "initial value",
                        move->name);
+    if (move->step_unit && !strcmp(move->step_unit, "1"))
+        return why_not(why, "has a step of '%s' in \"1\": the unit of a plain number is \"\"",
+                       move->name);
     for (int k = 0; k < 2; k++)
         if (keys[k] && !parameter_is_real(d, keys[k]))
             return why_not(why,
