@@ -18,9 +18,10 @@ PLUGMC_FN int propose(const species_swap *s, plugmc_trial *trial)
                                              trial->number, PLUGMC_PURPOSE_TRIAL, 0);
     int32_t chosen[2];
     for (int k = 0; k < 2; k++) {
-        const int64_t *first = &trial->first[s->species[k]];
+        const int64_t n = trial->count[s->species[k]]; /* of those that are there now */
+        if (n == 0) return 0;
         chosen[k] =
-            (int32_t)(first[0] + plugmc_below(random.word[k], (uint32_t)(first[1] - first[0])));
+            (int32_t)(trial->first[s->species[k]] + plugmc_below(random.word[k], (uint32_t)n));
     }
     trial->kind = PLUGMC_SWAPPED;
     trial->particle = chosen[0];
@@ -58,5 +59,6 @@ PLUGMC_PLUGIN(.name = "species_swap", .summary = "exchanges the places of partic
               .reference = "Grigera, Parisi, Phys. Rev. E 63, 045102 (2001)",
               PLUGMC_KEYS(species_swap, table), .prepare = prepare,
               PLUGMC_MOVER_WITH(moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-                                .changes = PLUGMC_CHANGED_POSITION, .sweep = plugmc_sweep))
+                                .changes = PLUGMC_CHANGED_POSITION, .follows = PLUGMC_CHANGED_COUNT,
+                                .sweep = plugmc_sweep))
 #endif
