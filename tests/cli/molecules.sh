@@ -29,12 +29,12 @@ start()
     done
 }
 
-test_molecules_go_on_when_a_run_is_killed()
+# goes_on_when_killed SWEEPS: a run that is killed four times ends as one that is not.
+goes_on_when_killed()
 {
     local killed=0 round
-    solution
-    must run sim.ini --set run.output=direct.h5 --set run.sweeps=400
-    change 's/^seed/checkpoint = 0.05\nseed/; s/^sweeps = .*/sweeps = 400/'
+    must run sim.ini --set run.output=direct.h5 --set run.sweeps="$1"
+    change "s/^seed/checkpoint = 0.05\nseed/; s/^sweeps = .*/sweeps = $1/"
     start run sim.ini
     for round in 1 2 3 4; do
         sleep 0.$((23 * round))
@@ -48,6 +48,12 @@ test_molecules_go_on_when_a_run_is_killed()
     expect_exit 0
     [ $killed -gt 1 ] || fail "it was killed $killed times"
     same_chain direct.h5 sim.h5
+}
+
+test_molecules_go_on_when_a_run_is_killed()
+{
+    solution
+    goes_on_when_killed 400
 }
 
 # z OUTPUT QUANTITY FACTOR EXACT: by how many errors the mean, times FACTOR, is off.
@@ -622,23 +628,8 @@ test_exchanges_are_the_same_however_a_run_is_cut()
 
 test_exchanges_go_on_when_a_run_is_killed()
 {
-    local killed=0 round
     come_and_leave
-    must run sim.ini --set run.output=direct.h5 --set run.sweeps=300
-    change 's/^seed/checkpoint = 0.05\nseed/; s/^sweeps = .*/sweeps = 300/'
-    start run sim.ini
-    for round in 1 2 3 4; do
-        sleep 0.$((23 * round))
-        [ -e sim.h5 ] || sleep 1
-        kill -KILL $process 2>/dev/null && killed=$((killed + 1))
-        wait $process 2>/dev/null
-        start run --resume sim.h5 --set run.checkpoint=0.05
-    done
-    wait $process
-    status=$?
-    expect_exit 0
-    [ $killed -gt 1 ] || fail "it was killed $killed times"
-    same_chain direct.h5 sim.h5
+    goes_on_when_killed 300
 }
 
 # A frame of a run says how many molecules there are; one without a site is refused.

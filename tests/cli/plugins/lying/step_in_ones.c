@@ -7,14 +7,8 @@ typedef struct step_in_ones {
 
 PLUGMC_FN int propose(const step_in_ones *s, plugmc_trial *t)
 {
-    double v[3];
-    plugmc_draw_in_ball(t->seed, t->sweep, t->walker, t->number, t->dimension, v);
-    t->kind = PLUGMC_DISPLACED;
-    t->particle = (int32_t)plugmc_one_of_all(t, t->number);
-    t->position[0] = t->x[t->particle] + s->step * v[0];
-    t->position[1] = t->y[t->particle] + s->step * v[1];
-    t->position[2] = t->z[t->particle] + s->step * v[2];
-    return 1;
+    (void)s, (void)t;
+    return 0;
 }
 
 PLUGMC_PROPOSES(step_in_ones, propose)
