@@ -300,7 +300,7 @@ static void take_our_box(gsd *g)
             if (!(fabs(own[d][e] - to[d][e]) <= 4e-6 * (fabs(to[d][d]) + fabs(to[d][e]))))
                 refuse(g, "its 'configuration/box' and its '" GSD_OUR_BOX
                           "' differ: take the latter out if the box was changed");
-    if (!g->code) memcpy(to, ours, sizeof box.vector);
+    if (!g->code) memcpy(to, ours, (size_t)box.dimension * sizeof *to);
     free(ours);
 }
 
