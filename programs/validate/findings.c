@@ -158,9 +158,12 @@ static void print(FILE *out, const finding *f)
     if (*f->sentence) fprintf(out, "    %s\n", f->sentence);
 }
 
+/* What is not covered comes last, so that it hides nothing. */
 void findings_print(FILE *out, const findings *f)
 {
-    for (int k = 0; k < f->count; k++) print(out, &f->list[k]);
+    for (int last = 0; last < 2; last++)
+        for (int k = 0; k < f->count; k++)
+            if ((f->list[k].verdict == CHECK_NOT_COVERED) == last) print(out, &f->list[k]);
     fprintf(out, "%d passed, %d failed, ", count_of(f, CHECK_PASSED), count_of(f, CHECK_FAILED));
     const int warnings = count_of(f, CHECK_WARNING);
     if (warnings) fprintf(out, "%d warning%s, ", warnings, warnings == 1 ? "" : "s");

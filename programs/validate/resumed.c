@@ -141,11 +141,27 @@ static const char *error_of(const target *t, const char *text, plugmc_engine *e,
     return with_own_line(t, text, input_name(t), plugmc_engine_error(e), out);
 }
 
+/* The failed check that has this sentence already, which has *place bytes of file and line before it here; NULL: none. */
+static const char *told_by(const findings *f, const char *why, int *place)
+{
+    for (int k = 0; k < f->count; k++) {
+        const finding *one = &f->list[k];
+        const char *same =
+            one->verdict == CHECK_FAILED && *one->sentence ? strstr(why, one->sentence) : NULL;
+        *place = same ? (int)(same - why) : 0;
+        if (same) return one->check;
+    }
+    return NULL;
+}
+
 static void tell(const target *t, const char *text, findings *f, plugmc_engine *e, int code)
 {
     char words[1200];
-    const char *why = error_of(t, text, e, words);
-    if (code == EXIT_PLUGIN || code == EXIT_INTERNAL)
+    int place;
+    const char *why = error_of(t, text, e, words), *check = told_by(f, why, &place);
+    if (check)
+        check_leave(f, "such a run ends: %.*swhat '%s' says", place, why, check);
+    else if (code == EXIT_PLUGIN || code == EXIT_INTERNAL)
         check_fail(f, "%s", why);
     else
         check_leave(f, "such a run is not possible: %s", why);

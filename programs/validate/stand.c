@@ -339,6 +339,19 @@ void stand_position(stand *s, const plugmc_box *box, double at[3])
         at[d] = box->radius * (2 * f[d] - 1) / sqrt(box->dimension);
 }
 
+void stand_gather(const plugmc_system *system, const plugmc_box *box, double factor,
+                  double *positions)
+{
+    for (int64_t k = 0; k < system->walkers * system->particles; k++) {
+        const plugmc_box *own = &box[k / system->particles];
+        double f[3];
+        stand_fractions(own, positions + 3 * k, f);
+        for (int d = 0; d < own->dimension; d++)
+            if (!own->closed[d]) f[d] = factor * (f[d] - 0.5) - floor(factor * (f[d] - 0.5));
+        stand_at_fractions(own, f, positions + 3 * k);
+    }
+}
+
 bool stand_lean(const plugmc_box *box, double vectors[3][3])
 {
     /* Of edges. No two are alike, and the inverse is not symmetric; ranges of nearly half of the box still fit. */

@@ -65,6 +65,9 @@ void stand_position(stand *, const plugmc_box *, double at[3]);
 /* Fractional coordinates of a position in a periodic box, and the way back. */
 void stand_fractions(const plugmc_box *, const double r[3], double f[3]);
 void stand_at_fractions(const plugmc_box *, const double f[3], double r[3]);
+/* Positions [walkers][particles][3] drawn together by `factor` about the corner of the periodic box, box [walkers], so that
+ * pairs of few particles, too, meet across its faces; not along a closed direction. */
+void stand_gather(const plugmc_system *, const plugmc_box *, double factor, double *positions);
 /* What to look at if only one precision is wrong; "": nothing. */
 const char *stand_of_prepare(const stand *);
 /* "x", or "lattice vector a" of an oblique box. */

@@ -7,6 +7,8 @@ trap 'rm -rf "$work"' EXIT
 export PLUGMC_NVRTC=/none # GPU source is another test
 
 input() { # SECTION PLUGIN FAULT
+    local each=36
+    [ "$kind" != few ] || each=2
     cat <<END
 [run]
 sweeps = 200
@@ -19,10 +21,10 @@ lx = 7.2
 ly = 7.6
 lz = 8
 [species a]
-count = 36
+count = $each
 charge = 1
 [species b]
-count = 36
+count = $each
 charge = -1
 diameter = 0.8
 [$1 x]
@@ -35,6 +37,7 @@ END
 check() { # FAULT SENTENCE
     local plugin fault=$1 section=potential keys=
     case $kind in
+        few) plugin=$folder/wrong_total.so ;;
         author_*) plugin=$folder/author_$1.so fault= ;;
         *) plugin=$folder/wrong_$kind.so ;;
     esac

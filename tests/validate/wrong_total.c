@@ -35,7 +35,8 @@ enum {
     PLACES,
     NAN_CHANGE,
     INFINITE_CHANGE,
-    STALE_SUM
+    STALE_SUM,
+    PLAIN_VIRIAL
 };
 
 typedef struct total_state {
@@ -121,7 +122,8 @@ static void forces_of(const total_state *s, const plugmc_box *box, const int64_t
             for (int e = 0; e < box->dimension; e++) {
                 f[3 * i + e] += slope * d[e];
                 f[3 * j + e] -= slope * d[e];
-                virial[e] += slope * d[e] * d[e];
+                virial[e] +=
+                    slope * d[e] * (is(s, PLAIN_VIRIAL) ? x[3 * i + e] - x[3 * j + e] : d[e]);
             }
         }
     }
@@ -282,7 +284,8 @@ static const plugmc_parameter table[] = {
         "none|half_change|no_settle|large_forces|settles_rejected|assigns|neighbouring_walker|first_box|"
         "wrong_virial|no_start|change_adds_up|wrong_sign_of_forces|wrong_removal|behind_allocated|"
         "null_pointer|endless|exits|nan_energy|forgets|fails_silently|slightly_wrong|"
-        "over_temperature|first_wave|float_sum|no_images|places|nan_change|infinite_change|stale_sum",
+        "over_temperature|first_wave|float_sum|no_images|places|nan_change|infinite_change|stale_sum|"
+        "plain_virial",
         "what is wrong"),
 };
 

@@ -221,6 +221,22 @@ static int tell_cost(examination *x)
     return code;
 }
 
+/* `before` is known. What a term keeps from call to call would be taken for a fault of `change`. */
+static int ask_again(examination *x, bool *good)
+{
+    const int code = examination_ask(x, (question){.energy = x->energy});
+    for (int32_t w = 0; w < x->walkers && !code && *good; w++) {
+        const double a = x->before[w], b = x->energy[w];
+        if (a != b && !(fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b)) + 1e-12))
+            *good = why_not(x->why,
+                            "the energy of the whole configuration of walker %d is %.9g, and %.9g "
+                            "when the same configuration is asked for again: it must depend on the "
+                            "configuration alone, not on earlier calls",
+                            w, a, b);
+    }
+    return code;
+}
+
 static int examine_within(examination *x, bool *good)
 {
     const double begin = stop_clock();
@@ -232,6 +248,7 @@ static int examine_within(examination *x, bool *good)
                         "the energy of the whole configuration of walker %d is NaN where the run "
                         "begins",
                         w);
+    if (!code && *good) code = ask_again(x, good);
     if (!code && *good) code = examine_gifts(x, good);
     if (!code && *good) code = examine_forces(x, good);
     if (!code && *good && !x->total->change) return tell_cost(x);
