@@ -11,15 +11,8 @@
  *
  * Position p of a measurement in sweep s is that of a trial p (plugmc_draw_position), orientation j = p k + a of k at each
  * position is plugmc_draw_orientation(seed, s, walker, j). */
-#include <math.h>
-#include <plugmc/everything.h>
-#include <stdio.h>
-
 #include "molecule_kind.h"
-
-/* What is measured, in this order, and what follows. */
-enum { FACTOR, NUMERATOR, DENOMINATOR, OCCUPIED, MEASURED };
-enum { MU_EXCESS, LN_ACTIVITY, MU, FUGACITY, DERIVED };
+#include "widom_results.h"
 
 typedef struct widom_molecule {
     const char *molecule;
@@ -69,36 +62,23 @@ static void put_molecules(const widom_molecule *m, const plugmc_host *host, cons
     }
 }
 
-/* The mean of exp(-dU/kT) in walker w; multipliers [terms] are those of its rung. */
 static int find_factor(const widom_molecule *m, const plugmc_host *host, int32_t w,
                        const double *multipliers, double *factor)
 {
-    const plugmc_hamiltonian *core = plugmc_hamiltonian_of(host);
-    const int64_t n = m->insertions * m->orientations, none = -1;
-    const int32_t terms = m->system->term_count;
     const plugmc_changes changes = {.size = sizeof changes,
                                     .kind = PLUGMC_MOLECULE_INSERTED,
                                     .first = w,
                                     .walkers = 1,
-                                    .per_walker = n,
+                                    .per_walker = m->insertions * m->orientations,
                                     .species = m->kinds,
                                     .position = (const double(*)[3])m->position,
                                     .orientation = m->orientation,
                                     .change = m->change,
                                     .forbidden = m->forbidden};
-    int code = core->energies(host->context, &changes);
-    if (!code) code = core->settle(host->context, &changes, &none);
-    *factor = 0;
-    for (int64_t j = 0; j < n && !code; j++) {
-        double sum = 0;
-        for (int32_t t = 0; t < terms; t++)
-            if (multipliers[t] != 0) sum += multipliers[t] * m->change[j * terms + t];
-        if (!m->forbidden[j]) *factor += exp(-sum) / (double)n;
-    }
-    return code;
+    return widom_factor(host, &changes, multipliers, factor);
 }
 
-/* values [walkers][MEASURED] */
+/* values [walkers][WIDOM_MEASURED] */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     const widom_molecule *m = instance;
@@ -115,10 +95,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         double factor = 0;
         put_molecules(m, host, view, w);
         if (room) code = find_factor(m, host, w, own, &factor);
-        values[MEASURED * w + FACTOR] = factor;
-        values[MEASURED * w + NUMERATOR] = weight * factor;
-        values[MEASURED * w + DENOMINATOR] = weight;
-        values[MEASURED * w + OCCUPIED] = n > 0;
+        widom_put(values + WIDOM_MEASURED * w, factor, weight, n > 0);
     }
     return code;
 }
@@ -128,44 +105,34 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     (void)instance;
-    return index < MEASURED &&
+    return index < WIDOM_MEASURED &&
            plugmc_scalar(out, listing[index].name, listing[index].unit, listing[index].doc);
-}
-
-/* Walkers of different temperature have no unit of energy in common but kT. */
-static double temperature_of(const widom_molecule *m)
-{
-    return isnan(m->system->temperature) ? 1 : m->system->temperature;
 }
 
 static int derived(void *instance, int index, plugmc_quantity *out)
 {
     const widom_molecule *m = instance;
-    const plugmc_listing *line = &listing[MEASURED + index];
-    const char *energy = isnan(m->system->temperature) ? "kT" : plugmc_energy_unit(m->system),
-               *unit = index == LN_ACTIVITY ? ""
-                       : index == FUGACITY  ? m->unit_of_fugacity
-                                            : energy;
-    return index < DERIVED && plugmc_scalar(out, line->name, unit, line->doc);
+    const plugmc_listing *line = &listing[WIDOM_MEASURED + index];
+    const char *unit = index == WIDOM_LN_ACTIVITY ? ""
+                       : index == WIDOM_FUGACITY  ? m->unit_of_fugacity
+                                                  : widom_energy_unit(m->system);
+    return index < WIDOM_DERIVED && plugmc_scalar(out, line->name, unit, line->doc);
 }
 
 static int derive(void *instance, const double *means, double *out)
 {
     const widom_molecule *m = instance;
-    if (!(means[NUMERATOR] > 0)) return 1;
-    out[MU_EXCESS] = temperature_of(m) * log(means[DENOMINATOR] / means[NUMERATOR]);
-    out[LN_ACTIVITY] = means[OCCUPIED] > 0 ? log(means[OCCUPIED] / means[NUMERATOR]) : NAN;
-    out[MU] = temperature_of(m) * out[LN_ACTIVITY];
-    out[FUGACITY] = temperature_of(m) * exp(out[LN_ACTIVITY]);
-    return 0;
+    const int none = widom_derive(m->system, means, out);
+    if (!none) out[WIDOM_FUGACITY] = widom_temperature(m->system) * exp(out[WIDOM_LN_ACTIVITY]);
+    return none;
 }
 
 static const char *lacking(void *instance, const double *means)
 {
     (void)instance;
-    if (!(means[NUMERATOR] > 0))
+    if (!(means[WIDOM_NUMERATOR] > 0))
         return "no test molecule could be inserted: use more insertions or more sweeps";
-    return means[OCCUPIED] > 0
+    return means[WIDOM_OCCUPIED] > 0
                ? NULL
                : "there was never a molecule of the kind, so its activity is unknown";
 }
@@ -181,7 +148,7 @@ static int prepare(void *instance, const plugmc_host *host)
     if (code) return code;
     m->kind = plugmc_kind_of_molecule(system->molecules, m->number);
     snprintf(m->unit_of_fugacity, sizeof m->unit_of_fugacity, "%s/length^3",
-             isnan(system->temperature) ? "kT" : plugmc_energy_unit(system));
+             widom_energy_unit(system));
     m->kinds = host->allocate(host->context, n * sizeof *m->kinds);
     m->forbidden = host->allocate(host->context, n * sizeof *m->forbidden);
     m->position = host->allocate(host->context, n * sizeof *m->position);

@@ -188,6 +188,8 @@ static void judge_counts(subject *s, const tally *t, double edge)
 {
     if (t->trials == 0 && s->mover->move_count > 0)
         check_fail(s->findings, "no trial moves are counted in 50 sweeps: fill in 'counts'");
+    else if (t->changed == 0 && s->mover->move_count == 0 && s->plugin->observable)
+        check_leave(s->findings, "it has no trial moves and changes nothing: it measures");
     else if (t->changed == 0)
         check_fail(
             s->findings,

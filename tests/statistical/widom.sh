@@ -85,7 +85,7 @@ agrees()
 # caught QUANTITY EXPECTED MOST: with a planted fault
 caught()
 {
-    compare "uniform.$1" "$2" "$3"
+    compare "uniform.${1#uniform.}" "$2" "$3"
     [ $? = 2 ] || fail "the fault was not seen"
 }
 
@@ -114,6 +114,18 @@ plant()
     export PLUGMC_PLUGIN_PATH=$work/planted:$PLUGINS
     "$PLUGMC" info widom | grep -q "^file: $work/planted/widom.so, " || fail "widom is not the one planted"
     echo "planted: $2"
+}
+
+# plant_group SCRIPT: the same for widom_group, from the source as it is
+plant_group()
+{
+    mkdir -p planted
+    sed "$1" "$SOURCE/plugins/movers/widom_group.c" >planted/widom_group.c
+    cmp -s planted/widom_group.c "$SOURCE/plugins/movers/widom_group.c" && fail "the fault '$1' is not planted"
+    "$CC" -std=gnu17 -O2 -shared -fPIC -I "$SOURCE/core/include" -I "$SOURCE/plugins/movers" -o planted/widom_group.so \
+        planted/widom_group.c -lm || fail "widom_group with '$1' does not compile"
+    export PLUGMC_PLUGIN_PATH=$work/planted:$PLUGINS
+    echo "planted: $1"
 }
 
 ln() { awk "BEGIN { printf \"%.9f\", log($1) }"; }
@@ -275,6 +287,59 @@ case_lennard_jones()
     plant cpu.c 's/factor \* energy; \/\*/energy; \/*/'
     run "${one[@]}"
     caught ln_activity "$exact" 2e-4
+}
+
+# A reservoir of CaCl2 beside an Ewald sum, by [mover widom_group]: ln_activity of a group is the given one, ln(0.02) + 2 ln(0.1).
+# Faults: two ions of a species that come as if they were of two; a group that is counted where a part of it is missing.
+case_salt()
+{
+    local exact
+    exact=$(awk 'BEGIN { printf "%.9f", log(0.02) + 2 * log(0.1) }')
+    box 3 5 8000 'temperature = 3' 'walkers = 4' <<-END
+	[species Ca]
+	charge = 2
+	count = 4
+	max_count = 30
+	activity = 0.02
+	[species Cl]
+	charge = -1
+	count = 8
+	max_count = 60
+	activity = 0.1
+	[initial]
+	state = random
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 2.2
+	[potential tail_correction]
+	[potential coulomb_ewald]
+	bjerrum_length = 1.2
+	cutoff = 2.4
+	alpha = 1.1
+	k_max = 4
+	[mover serial]
+	step = 0.3
+	[mover insert_group]
+	group = Ca Cl Cl
+	trials = 20
+	[mover uniform]
+	plugin = widom_group
+	group = Cl Ca Cl
+	insertions = 10
+	period = 5
+	END
+    run
+    compare uniform.ln_activity "$exact" 0.03 || failed=1
+    run --set "species Ca.activity=0.002" --set "species Cl.activity=0.02"
+    exact=$(awk 'BEGIN { printf "%.9f", log(0.002) + 2 * log(0.02) }')
+    compare uniform.ln_activity "$exact" 0.03 || failed=1
+    plant_group 's/if (count\[s\] <= like) \*occupied = 0;//'
+    run --set "species Ca.activity=0.002" --set "species Cl.activity=0.02"
+    caught uniform.ln_activity "$exact" 0.03
+    plant_group 's/(double)(count\[s\] + like + 1)/(double)(count[s] + 1)/'
+    run --set "species Ca.activity=0.002" --set "species Cl.activity=0.02"
+    caught uniform.ln_activity "$exact" 0.03
 }
 
 "case_$1"
