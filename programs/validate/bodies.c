@@ -142,6 +142,70 @@ static void compare_excluded(stand *s, int32_t kind, bool quick, findings *f)
     }
 }
 
+/* By the author's test alone, a at (x, 0, 0) from b. */
+static bool overlap_at(const stand *s, const couple *c, double x)
+{
+    const double apart[3] = {x, 0, 0};
+    crash_calling_its("overlap");
+    return body_of(s)->overlap(s->own->data, s->session.engine.system.box.dimension, apart,
+                               &c->a.particle, &c->a.turned, &c->b.particle, &c->b.turned) != 0;
+}
+
+/* The largest distance along x at which they overlap; 0: none. */
+static double contact_along_x(const stand *s, const couple *c)
+{
+    enum { POINTS = 64 };
+    const double farthest = 1.6 * c->around;
+    double low = 0, high = farthest;
+    for (int k = POINTS - 1; k > 0 && low == 0; k--)
+        if (overlap_at(s, c, farthest * k / POINTS))
+            low = farthest * k / POINTS, high = low + farthest / POINTS;
+    for (int k = 0; k < 12 && low > 0; k++) {
+        const double middle = (low + high) / 2;
+        *(overlap_at(s, c, middle) ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static void turn_a_little(stand *s, plugmc_orientation *turned, double step)
+{
+    const double by = step * stand_symmetric(s);
+    if (s->session.engine.system.box.dimension == 2)
+        plugmc_turn_in_plane(turned,
+                             (int32_t)(by * PLUGMC_WHOLE_TURN / 4) & (PLUGMC_WHOLE_TURN - 1));
+    else
+        plugmc_turn_in_space(turned, (int32_t)stand_below(s, 3), (int32_t)(0x1p30 * by));
+}
+
+/* Two bodies of a species are turned until they touch as far from each other as they can: tip to tip, which random orientations hardly
+ * find. */
+static void compare_reach(stand *s, int32_t kind, findings *f)
+{
+    enum { STARTS = 12, STEPS = 120 };
+    double farthest = 0;
+    const couple of = draw_couple(s, kind, 0, 0);
+    if (!(of.around > 0) || !PLUGMC_HAS(body_of(s), overlap) || !body_of(s)->overlap) return;
+    for (int number = 0; number < STARTS; number++) {
+        couple best = draw_couple(s, kind, number, 0);
+        double most = contact_along_x(s, &best);
+        for (int k = 0; k < STEPS; k++) {
+            couple tried = best;
+            const double step = 0.9 * pow(0.95, k);
+            turn_a_little(s, &tried.a.turned, step);
+            turn_a_little(s, &tried.b.turned, step);
+            const double contact = contact_along_x(s, &tried);
+            if (contact >= most) most = contact, best = tried;
+        }
+        farthest = fmax(farthest, most);
+    }
+    if (farthest > of.around * (1 + 1e-6))
+        check_fail(
+            f,
+            "two bodies of '%s' overlap at a distance of %.6g, but their spheres around reach %.6g "
+            "together: body_reach is too small",
+            plugmc_species_at(&s->session.engine.system, kind)->name, farthest, of.around);
+}
+
 /* ---- Turned together ----------------------------------------------------------------------------- */
 
 /* Turns all by the same random angle: both bodies, and the place of the first. False where one of them cannot be turned. */
@@ -222,7 +286,7 @@ int check_body_sizes(const target *t, stand *s, findings *f)
         "body_core");
     context_calling(&s->own->context, "reach, core or volume");
     for (int32_t k = 0; k < s->session.engine.system.species_count; k++)
-        compare_sizes(s, k, f, &compared);
+        compare_sizes(s, k, f, &compared), compare_reach(s, k, f);
     for (int32_t k = 0; k < s->session.engine.system.species_count; k++)
         compare_excluded(s, k, t->quick, f);
     crash_called();

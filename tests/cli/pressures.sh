@@ -104,7 +104,7 @@ test_a_box_that_becomes_too_small_for_a_cutoff()
     change 's/^plugin = .*/plugin = lennard_jones\nepsilon = 1\nsigma = 1\ncutoff = 2.4/'
     plugmc run sim.ini
     expect_exit 3
-    grep -q "has shrunk to a volume of .*: the range of a potential exceeds half of the box" "$err" ||
+    grep -q "would have a volume of .*, and half of it would be less than the range of a potential" "$err" ||
         fail "the box that is too small is not named"
 }
 

@@ -2,7 +2,17 @@
  * has none. */
 #include <plugmc/potential.h>
 
-enum { NONE, SMALL_REACH, LARGE_CORE, SMALL_VOLUME, WRONG_AXIS, LOPSIDED, LARGE_VOLUME, MIRRORED };
+enum {
+    NONE,
+    SMALL_REACH,
+    LARGE_CORE,
+    SMALL_VOLUME,
+    WRONG_AXIS,
+    LOPSIDED,
+    LARGE_VOLUME,
+    MIRRORED,
+    NARROW_REACH
+};
 
 typedef struct parameters {
     /* of the ball, and of its centre from that of the particle along x of the body; length */
@@ -14,7 +24,11 @@ typedef struct parameters {
 PLUGMC_FN real body_reach(const parameters *p, plugmc_site a)
 {
     (void)a;
-    return (p->fault == SMALL_REACH ? p->radius : p->radius + p->offset) * PLUGMC_SURELY;
+    const real reach = p->radius + p->offset;
+    return (p->fault == SMALL_REACH    ? p->radius
+            : p->fault == NARROW_REACH ? (real)0.97 * reach
+                                       : reach) *
+           PLUGMC_SURELY;
 }
 
 PLUGMC_FN real body_core(const parameters *p, plugmc_site a)
@@ -65,7 +79,8 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, offset, "0.2", 0, 1e6, "length", "of its centre"),
     PLUGMC_CHOICE_KEY(
         parameters, fault, "none",
-        "none|small_reach|large_core|small_volume|wrong_axis|lopsided|large_volume|mirrored",
+        "none|small_reach|large_core|small_volume|wrong_axis|lopsided|large_volume|mirrored|"
+        "narrow_reach",
         "what is wrong"),
     PLUGMC_INTEGER_DERIVED(parameters, dimension, "of the box"),
 };

@@ -185,9 +185,9 @@ static int check_boxes(const hamiltonian *h, const plugmc_host *host, const plug
         if (hamiltonian_finds_box_too_small(h, box))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
-                "the box of walker %d has shrunk to a volume of %g: the range of a potential%s exceeds "
-                "half of the box",
-                w, box->volume, h->system->molecules ? ", or a molecule," : "");
+                "the box of walker %d would have a volume of %g, and half of it would be less than the "
+                "range of a potential%s: begin with a larger box, or choose a smaller cutoff",
+                w, box->volume, h->system->molecules ? " or a molecule" : "");
         if (h->looks_far && !finds_nearest_images(box))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,

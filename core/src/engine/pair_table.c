@@ -13,6 +13,7 @@ typedef struct well {
     double contact;   /* where overlaps end; 0: there are none */
     double zero;      /* last change from repulsion to attraction on the way out; NaN: none */
     double at, depth; /* of the least energy beyond contact; NaN: it is nowhere below 0 */
+    bool undefined;   /* some energy is not a number */
 } well;
 
 /* One that depends on places is no function of a distance. */
@@ -85,6 +86,7 @@ static well well_of(const engine *engine, int32_t a, int32_t b, double farthest)
     double before = INFINITY;
     for (int k = 1; k <= STEPS; k++) {
         const double r = k * step, u = energy_of(engine, a, b, r);
+        if (isnan(u)) w.undefined = true;
         if (overlaps(before) && !overlaps(u) && k > 1)
             w.contact = contact_between(engine, a, b, r - step, r);
         if (before > 0 && !overlaps(before) && u < 0)
@@ -131,6 +133,10 @@ void pair_table_write(FILE *out, const engine *engine, const char *begin)
             snprintf(name, sizeof name, "%.32s-%.32s", plugmc_species_at(system, a)->name,
                      plugmc_species_at(system, b)->name);
             fprintf(out, "%s%-24s", begin, name);
+            if (w.undefined) {
+                fputs("  its energy is not a number\n", out);
+                continue;
+            }
             put(out, w.contact > 0 ? w.contact : NAN);
             put(out, w.zero);
             put(out, w.at);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/crash.h"
+#include "plugmc/species_pairs.h"
 #include "engine/floors.h"
 #include "plugin/answers.h"
 #include "plugin/hidden_inputs.h"
@@ -48,6 +49,24 @@ static bool bodies_fit(const engine *engine, const plugmc_term *term, sentence w
                reach, shortest / 2);
 }
 
+/* Beyond half of the box a particle would meet several images of another one, of which it is told the nearest. A potential
+ * may mean that; one that has forgotten to look at the box does not. Slits are looked at in lib/session/walls.c. */
+static void warn_of_images(const engine *engine, const instance *owner, const plugmc_term *term)
+{
+    const plugmc_pair *pair = term->plugin->potential->pair;
+    const plugmc_box *box = &engine->system.box;
+    if (!pair || box->domain != PLUGMC_DOMAIN_PERIODIC || box->closed[0] || box->closed[1] ||
+        box->closed[2])
+        return;
+    const double range = pair->range(term->instance), half = plugmc_half_box(box);
+    if (isfinite(range) && range > half * (1 + 1e-9))
+        report_warning(
+            engine->report, owner->context.file, owner->context.line,
+            "[%s] its range, %.6g, is more than half of the box, %.6g: of all images of a particle the "
+            "nearest one alone is counted",
+            owner->context.section, range, half);
+}
+
 /* The box is made by the diameters of species, before potentials are there. */
 int check_packing(engine *engine)
 {
@@ -86,6 +105,7 @@ int check_pairs(engine *engine)
                           probe_vectors(&engine->system, term, room) &&
                           probe_bodies(&engine->system, term, room);
         const bool fits = !good || bodies_fit(engine, term, room);
+        if (good && fits) warn_of_images(engine, owner, term);
         crash_called();
         if (good && fits) continue;
         int code = refuse_answer(owner, good ? EXIT_INPUT : EXIT_PLUGIN, why);

@@ -5,8 +5,9 @@
  *   a field that no table declares    is what `configure` has made it on the CPU, and 0 in the source for a
  *                                     GPU, which has what tables declare. It is made 0 here, too.
  *
- * Pointers are left as they are: what they point to is for the CPU alone, which the source for a GPU leaves
- * out (`#if PLUGMC_HOST`).
+ * Pointers are left as they are: what they point to may be for the CPU alone, which the source for a GPU leaves out
+ * (`#if PLUGMC_HOST`). Where the source makes no such difference, a list that no table declares, a pointer and a number behind it,
+ * gets other values.
  *
  *   a parameter that `prepare` sets   is what `configure` has made it in float and on a GPU, since `prepare` gets the
  *                                     struct in double alone. Energies are asked before and after it. */
@@ -203,30 +204,107 @@ static bool clear_undeclared(unsigned char *copy, const unsigned char *declared,
     return any;
 }
 
+/* Behind which member the table declares the one at byte `at` of the struct is: its name, or NULL. */
+static const char *declared_before(const plugmc_plugin *plugin, size_t at)
+{
+    const plugmc_parameter *last = NULL;
+    for (int32_t k = 0; k < plugin->parameter_count; k++) {
+        const plugmc_parameter *p = plugmc_parameter_at(plugin, k);
+        if ((size_t)p->offset < at && (!last || p->offset > last->offset)) last = p;
+    }
+    return last ? last->name : NULL;
+}
+
+static bool tell_undeclared(const subject *s, size_t at, const char *what, const char *remedy,
+                            sentence why)
+{
+    const char *before = declared_before(s->plugin, at);
+    return why_not(
+        why,
+        "the %s at byte %zu of its struct%s%s%s is set by 'configure', but not declared in the "
+        "table of parameters: it would be 0 on a GPU, and energies would differ; declare it "
+        "with %s",
+        what, at, before ? ", behind '" : "", before ? before : "", before ? "'," : "", remedy);
+}
+
+static bool check_numbers(const subject *s, const unsigned char *declared, unsigned char *copy,
+                          answers *first, answers *second, sentence why)
+{
+    size_t begin = 0;
+    subject cleared = *s;
+    cleared.instance = copy;
+    memcpy(copy, s->instance, s->plugin->instance_size);
+    if (!clear_undeclared(copy, declared, s->plugin->instance_size, &begin)) return true;
+    ask(s, first);
+    ask(&cleared, second);
+    return are_equal(first, second) ||
+           tell_undeclared(s, begin / s->plugin->real_size * s->plugin->real_size, "member",
+                           "PLUGMC_REAL_DERIVED or the like", why);
+}
+
+/* The bytes of what a pointer and a number at `at` say is a list of reals; 0: it is none that could be read. */
+static size_t bytes_of_list(const subject *s, const unsigned char *declared, size_t at,
+                            plugmc_list *list)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (at + sizeof *list > s->plugin->instance_size || declared[at]) return 0;
+    memcpy(list, (const char *)s->instance + at, sizeof *list);
+    const uint64_t begin = (uint64_t)(uintptr_t)list->values;
+    if (list->count < 1 || list->count > 1 << 24 || !is_pointer(begin)) return 0;
+    const size_t bytes = (size_t)list->count * s->plugin->real_size;
+    for (uint64_t other = begin / page + 1; other <= (begin + bytes - 1) / page; other++)
+        if (!is_pointer(other * page)) return 0;
+    return bytes;
+}
+
+/* A source with one `#if PLUGMC_HOST` begins the part for the CPU by it; others may choose between two ways there. */
+static bool chooses_by_host(const plugmc_plugin *plugin)
+{
+    static const char word[] = "PLUGMC_HOST";
+    int found = 0;
+    for (const char *at = plugin->source; found < 2; found++, at++) {
+        at = memmem(at, (size_t)(plugin->source_end - at), word, sizeof word - 1);
+        if (!at) break;
+    }
+    return found == 2;
+}
+
+static bool check_pointers(const subject *s, const unsigned char *declared, unsigned char *copy,
+                           answers *first, answers *second, sentence why)
+{
+    if (chooses_by_host(s->plugin)) return true;
+    for (size_t at = 0; at < s->plugin->instance_size; at += sizeof(void *)) {
+        plugmc_list list;
+        const size_t bytes = bytes_of_list(s, declared, at, &list);
+        unsigned char *others = bytes ? malloc(bytes) : NULL;
+        if (!others) continue;
+        subject changed = *s;
+        changed.instance = copy;
+        memset(others, 0xff, bytes); /* NaN */
+        memcpy(copy, s->instance, s->plugin->instance_size);
+        memcpy(copy + at, &others, sizeof others);
+        ask(s, first);
+        ask(&changed, second);
+        free(others);
+        if (!are_equal(first, second))
+            return tell_undeclared(s, at, "list", "PLUGMC_LIST_DERIVED", why);
+    }
+    return true;
+}
+
 static bool check_undeclared(const subject *s, answers *first, answers *second, sentence why)
 {
-    const size_t size = s->plugin->instance_size, room = size + sizeof(uint64_t);
+    const size_t room = s->plugin->instance_size + sizeof(uint64_t);
     unsigned char *copy = aligned_alloc(64, (room + 63) / 64 * 64), *declared = calloc(1, room);
-    size_t begin = 0;
     bool good = true;
     if (copy && declared) {
-        memcpy(copy, s->instance, size);
         find_declared(s->plugin, declared);
-        if (clear_undeclared(copy, declared, size, &begin)) {
-            subject cleared = *s;
-            cleared.instance = copy;
-            ask(s, first);
-            ask(&cleared, second);
-            good = are_equal(first, second);
-        }
+        good = check_numbers(s, declared, copy, first, second, why) &&
+               check_pointers(s, declared, copy, first, second, why);
     }
     free(copy);
     free(declared);
-    return good || why_not(why,
-                           "the member at byte %zu of its struct is set by 'configure', but not "
-                           "declared in the table of parameters: it would be 0 on a GPU, and "
-                           "energies would differ; declare it with PLUGMC_REAL_DERIVED or the like",
-                           begin / s->plugin->real_size * s->plugin->real_size);
+    return good;
 }
 
 bool check_hidden_inputs(const plugmc_system *system, const plugmc_term *term, sentence why)
