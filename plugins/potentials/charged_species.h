@@ -9,8 +9,8 @@
 #define CHARGES_KEYS(type)                                                                         \
     PLUGMC_REAL_KEY(                                                                               \
         type, bjerrum_length, "0", 0, 1e9, "length",                                               \
-        "distance at which two elementary charges have the energy kT; required without "           \
-        "[units]"),                                                                                \
+        "distance at which two elementary charges have the energy 1, that is kT at [run] "         \
+        "temperature = 1; required without [units]"),                                              \
         PLUGMC_REAL_KEY(type, permittivity, "0", 0, 1e9, "",                                       \
                         "with [units]: relative permittivity of the medium; 0: 1")
 
@@ -33,7 +33,14 @@ static inline int charges_strength(const plugmc_host *host, real *bjerrum_length
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT, "%s",
             "bjerrum_length must be given: the distance at which two elementary charges have "
-            "the energy kT");
+            "the energy 1, that is kT at temperature = 1");
+    else if (isfinite(host->system->temperature) && host->system->temperature != 1)
+        host->warn(
+            host->context,
+            "bjerrum_length = %g is that of temperature 1: at temperature = %g two elementary "
+            "charges have the energy kT at a distance of %g",
+            (double)*bjerrum_length, host->system->temperature,
+            (double)*bjerrum_length / host->system->temperature);
     return PLUGMC_OK;
 }
 

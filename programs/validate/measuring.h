@@ -38,9 +38,10 @@ bool all_finite(const subject *, const double *values);
 const plugmc_quantity *quantity_at(const subject *, int64_t k, int64_t *at);
 
 /* Checks of observables_moved.c: of a configuration that moves across the faces of the box, of particles of a species that
- * change places, of the box that a run begins with, and of what is remembered of each walker. */
+ * change places, of results that are always 0, of the box that a run begins with, and of what is remembered of each walker. */
 int check_shifted(subject *, findings *);
 int check_alike(subject *, findings *);
+int check_zeros(subject *, findings *);
 int check_other_box(subject *, findings *);
 int check_histories(subject *, findings *);
 #endif

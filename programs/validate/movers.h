@@ -59,6 +59,8 @@ typedef struct setting {
     const char *box;
     /* The least part of the edge that lengths of keys may be; 0: LEAST_REACH. */
     double least_reach;
+    /* The longest length of keys is this part of the edge. 0: what least_reach says. */
+    double reach;
     /* Lines of [run], and whole sections. */
     char run[200], species[500], potentials[900], before[400], after[600];
     /* Keys of the mover that take precedence over those of FILE.ini; keys of [initial]. */

@@ -177,7 +177,9 @@ void law_try(subject *s, law_test *t)
     if (t->samples == 0) t->samples = s->target->quick ? 400 : 1200;
     if (subject_is_slow(s, t->setting.dimension)) t->samples /= 4;
     if (t->together < 0 && t->runs == 0) t->runs = 60;
-    check_begin(s->findings, t->check, LIMIT_LOG_P, "%s, as -log10 of p", t->compared);
+    check_begin(s->findings, t->check, LIMIT_LOG_P,
+                "%s; what is allowed is a probability of 10^-6 for a right mover, here as -log10",
+                t->compared);
     bool shares[2 * MOST_DIMS];
     find_shares(t, shares);
     sums sums = sums_new(unit_count(t), dims_of(t));

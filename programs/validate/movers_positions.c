@@ -10,7 +10,8 @@ static const double field_strength = 260;
 
 static const char advice_steps[] =
     "look at the acceptance (exp(-change of -ln p), with the temperature and every potential), and "
-    "whether each step is drawn as often as its reverse, or log_factor says how much less";
+    "whether each step is drawn as often as its reverse, or log_factor says how much less; also whether two "
+    "draws share purpose, number and k, and whether every distance takes the nearest image";
 
 /* ---- Particles in a field ---------------------------------------------------------------------- */
 
@@ -393,18 +394,10 @@ int laws_of_positions(const target *target, findings *f, void *argument)
     return 0;
 }
 
-static bool has_law_failed(const findings *f)
-{
-    for (int k = 0; k < f->count; k++)
-        if (f->list[k].verdict == CHECK_FAILED && !strncmp(f->list[k].check, "law:", 4))
-            return true;
-    return false;
-}
-
 /* Beside a potential that has no part in the density. What else is wrong would be blamed on it. */
 static void law_of_measured(subject *s)
 {
-    if (has_law_failed(s->findings))
+    if (any_law_has_failed(s->findings))
         return check_not_covered(s->findings, "law: beside a measured potential",
                                  "another law has failed; mend that first");
     for (int hard = 0; hard < 2; hard++) {
@@ -423,6 +416,22 @@ static void law_of_measured(subject *s)
             return;
         }
     }
+}
+
+/* A neighbourhood whose ball meets its own image has another volume than the ball, and lists whom it finds once or twice: a
+ * mover refuses it, does nothing, or is right. */
+static void law_of_wide_lengths(subject *s)
+{
+    const char *key;
+    if (!(subject_length(s, &key) > 0)) return;
+    law_test t = law_of_pair(s, 3, false);
+    t.check = "law: lengths beyond half of the box";
+    t.setting.reach = 0.6;
+    if (!any_law_has_failed(s->findings))
+        t.advice =
+            "a ball of more than half of the smallest height of the box meets its own image: refuse it, or "
+            "propose nothing where 2 radius > plugmc_height(trial->box, d)";
+    law_try(s, &t);
 }
 
 /* Beside other movers, which change what this one holds; and on a ladder. */
@@ -463,5 +472,6 @@ int laws_of_company(const target *target, findings *f, void *argument)
     }
     t.second = &second;
     law_try(s, &t);
+    law_of_wide_lengths(s);
     return 0;
 }

@@ -173,9 +173,9 @@ static double factor_of_lengths(const subject *s, const setting *of)
     const double longest = subject_length(s, &key),
                  least = of->least_reach > 0 ? of->least_reach : LEAST_REACH;
     if (!(longest > 0) || of->box ||
-        (longest >= least * of->edge && longest <= MOST_REACH * of->edge))
+        (of->reach == 0 && longest >= least * of->edge && longest <= MOST_REACH * of->edge))
         return 1;
-    const double factor = REACH * of->edge / longest;
+    const double factor = (of->reach > 0 ? of->reach : REACH) * of->edge / longest;
     for (int32_t k = 0; k < s->plugin->parameter_count; k++) {
         const plugmc_parameter *p = plugmc_parameter_at(s->plugin, k);
         const double value = factor * length_of_key(s, p);

@@ -532,6 +532,7 @@ static const struct {
     {"larger cells", check_cells, DEVICE_CPU},
     {"across the faces", check_shifted, DEVICE_CPU},
     {"particles of a species", check_alike, DEVICE_CPU},
+    {"results that are 0", check_zeros, DEVICE_CPU},
     {"box of the beginning", check_other_box, DEVICE_CPU},
     {"histories of walkers", check_histories, DEVICE_CPU},
     {"derived results", check_derived, DEVICE_CPU},

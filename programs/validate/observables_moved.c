@@ -245,9 +245,10 @@ int check_alike(subject *o, findings *f)
     if (drawn)
         check_leave(f, "results change with the number of the sweep, as random numbers do");
     else if (at >= 0 && kept >= 0)
-        check_leave(
-            f, "results depend on the numbers of particles: right for chains and molecules, wrong "
-               "for particles of a species that are alike");
+        check_warn(
+            f,
+            "results depend on which number a particle has: right for chains and molecules, wrong for "
+            "particles of a species that are alike; is something kept from one particle to the next?");
     else if (at >= 0 && !code) {
         const plugmc_quantity *q = quantity_at(o, at % o->width, &i);
         check_fail(
@@ -261,6 +262,68 @@ int check_alike(subject *o, findings *f)
     check_end(f);
     free(values), free(positions);
     return code;
+}
+
+/* ---- Results that are always 0 ------------------------------------------------------------------- */
+
+/* Each particle goes by up to a third of the mean distance of particles. */
+static void spread(const subject *o, double *out)
+{
+    const plugmc_system *system = system_of(o);
+    const double step = stand_distance(system, &system->box) / 3;
+    for (int64_t k = 0; k < system->walkers * system->particles; k++) {
+        for (int d = 0; d < 3; d++)
+            out[3 * k + d] = o->positions[3 * k + d] +
+                             (d < system->box.dimension ? step * stand_symmetric(o->s) : 0);
+        plugmc_wrap(&system->box, out + 3 * k);
+    }
+}
+
+/* The quantity to which value i of a walker belongs has a value that is not 0: *seen, by quantity. */
+static void note_values(const subject *o, const double *values, bool *seen)
+{
+    int64_t inside;
+    for (int64_t k = 0; k < (int64_t)width_of(o); k++)
+        if (values[k] != 0)
+            seen[quantity_at(o, k % o->width, &inside) - quantity_at(o, 0, &inside)] = true;
+}
+
+/* A branch that is never taken, or a result that is never written but for the 0 that it begins with. */
+int check_zeros(subject *o, findings *f)
+{
+    enum { CONFIGURATIONS = 6 };
+    const plugmc_system *system = system_of(o);
+    const char *why = not_comparable(o);
+    if (why) {
+        check_not_covered(f, "results that are 0", "%s", why);
+        return 0;
+    }
+    const size_t numbers = 3 * (size_t)(system->walkers * system->particles);
+    double *values = checked(malloc(width_of(o) * sizeof *values + 8)),
+           *positions = checked(malloc(numbers * sizeof *positions + 8));
+    bool *seen = checked(calloc((size_t)o->width + 1, sizeof *seen));
+    int code = 0, measured = 0;
+    int64_t inside;
+    check_begin(f, "results that are 0", NAN, "results of %d random configurations",
+                CONFIGURATIONS);
+    o->s->own->context.tried = true; /* overlaps may be refused */
+    for (int k = 0; k < CONFIGURATIONS && !code; k++) {
+        memcpy(positions, o->positions, numbers * sizeof *positions);
+        if (k) spread(o, positions);
+        code = measure(o, positions, false, 5, values);
+        if (!code) note_values(o, values, seen), measured++;
+    }
+    o->s->own->context.tried = false;
+    const plugmc_quantity *first = quantity_at(o, 0, &inside),
+                          *last = quantity_at(o, o->width - 1, &inside);
+    for (const plugmc_quantity *q = first; measured > 1 && q <= last; q++)
+        if (!seen[q - first])
+            check_warn(f, "'%s' is 0 in all of %d configurations: is that meant?", q->name,
+                       measured);
+    if (measured < 2) check_leave(f, "it refuses such configurations");
+    check_end(f);
+    free(values), free(positions), free(seen);
+    return 0;
 }
 
 /* ---- Other runs ---------------------------------------------------------------------------------- */

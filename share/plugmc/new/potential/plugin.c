@@ -34,6 +34,15 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <plugmc/pair.h>
 
 #if PLUGMC_HOST
+#include <plugmc/species_pairs.h>
+
+/* Farther than half of the box a particle would meet several images of another one. */
+static int configure(void *instance, const plugmc_host *host)
+{
+    const parameters *p = instance;
+    return plugmc_check_cutoff(host, (double)p->cutoff);
+}
+
 /* Key, default (NULL: required), smallest and largest value, unit, meaning. */
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, height, "1", 0, 1e6, "energy", "energy at distance 0"),
@@ -43,5 +52,6 @@ static const plugmc_parameter table[] = {
 static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "PLUGIN_NAME", .summary = "soft repulsion of pairs",
-              .reference = "", PLUGMC_KEYS(parameters, table), .potential = &potential);
+              .reference = "", PLUGMC_KEYS(parameters, table), .configure = configure,
+              .potential = &potential);
 #endif
