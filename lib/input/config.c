@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "input/former_keys.h"
+#include "input/molecule_places.h"
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -34,12 +35,12 @@ int config_read(config *c, report *r)
     read_run(c, r);
     ini_section *box = ini_find(&c->ini, "box");
     if (box) read_section(c, box, box_table, box_count, &c->box, r);
+    read_units(c, r);
     read_species(c, r);
     read_molecules(c, r);
     read_initial(c, r);
     if (ini_find(&c->ini, "ladder"))
         read_section(c, ini_find(&c->ini, "ladder"), ladder_table, ladder_count, &c->ladder, r);
-    read_units(c, r);
     read_plugins(c, r);
     return r->errors > before ? r->code : 0;
 }
@@ -235,6 +236,7 @@ static void read_molecules(config *c, report *r)
         ini_section *s = &c->ini.sections[i];
         if (strcmp(s->kind, "molecule") != 0) continue;
         c->molecule_names[c->molecule_count] = s->label;
+        molecule_places_from_file(&c->ini, s, &c->units, r);
         read_section(c, s, molecule_table, molecule_count, &c->molecules[c->molecule_count++], r);
     }
     for (int i = 0; i < c->ini.count; i++)

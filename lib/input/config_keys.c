@@ -136,9 +136,13 @@ const plugmc_parameter molecule_table[] = {
     PLUGMC_TEXT_KEY(molecule_section, sites, NULL,
                     "species of the sites, at most 64, with blanks between them: O H H"),
     PLUGMC_LIST_KEY(
-        molecule_section, places, 0, NULL, -1e30, 1e30, "length",
+        molecule_section, places, 0, "", -1e30, 1e30, "length",
         "x y z of each site of the molecule at rest, about any origin. The first site is its "
         "reference point"),
+    PLUGMC_FILE_KEY(
+        molecule_section, places_file, "",
+        "file with the sites of one molecule, in place of `places`: XYZ, in the unit of length of "
+        "the run, PDB or GRO; its names are those of `sites`"),
     PLUGMC_INTEGER_KEY(
         molecule_section, count, NULL, 0, 2e9, "",
         "number of molecules in each walker; the initial number, where a mover changes it"),

@@ -58,6 +58,7 @@ typedef struct species_section { /* [species NAME] */
 typedef struct molecule_section { /* [molecule NAME] */
     const char *sites;            /* names of species, with blanks between */
     plugmc_list places;           /* [sites][3], at rest */
+    const char *places_file;      /* "", as `places` stands in its place */
     int64_t count, max_count;
     plugmc_list centre; /* none, or three: about which trial rotations turn */
     /* As in species_section. */
