@@ -611,6 +611,47 @@ test_molecules_in_two_boxes()
     law_of_boxes wrong || fail "the fault was not seen"
 }
 
+# fixed_boxes [PLUGIN]: those boxes with volumes that no longer change, as different as some sweeps have made them
+fixed_boxes()
+{
+    boxes
+    must run sim.ini --set run.sweeps=20 --set run.output=start.h5
+    boxes "${1:-}"
+    change 's/^state = random/state = file\nfile = start.h5/; s/^volume_trials = 8/volume_trials = 0/; s/^sweeps = .*/sweeps = 6000/'
+    must run sim.ini
+}
+
+# A molecule is in either box of a pair with a probability in proportion to the volume, whatever others do.
+law_of_fixed_boxes()
+{
+    python3 - "$1" >&2 <<-'END'
+	import h5py, math, numpy, sys
+	file = h5py.File('sim.h5')['plugmc']
+	V = file['checkpoint/boxes'][:]
+	V = numpy.array([abs(numpy.linalg.det(v)) for v in V])
+	share = V / V.reshape(-1, 2).sum(1).repeat(2)
+	assert abs(share - 0.5).max() > 0.2, share
+	exact = numpy.array([numpy.mean([math.comb(8, n) * x ** n * (1 - x) ** (8 - n) for x in share]) for n in range(9)])
+	p = file['observables/numbers/p_bent']
+	z = abs((p['mean'][:] - exact) / p['error'][:])
+	print('9 numbers: largest |z| %.2f, sum of z^2 %.1f' % (z.max(), (z ** 2).sum()))
+	assert (z ** 2).sum() < 50 if sys.argv[1] == 'right' else (z ** 2).sum() > 100
+	END
+}
+
+test_molecules_in_two_boxes_of_fixed_volumes()
+{
+    python3 -c 'import h5py' 2>"$err" || skip "there is no h5py"
+    fixed_boxes
+    law_of_fixed_boxes right || fail "numbers have another law"
+    mutant transfer factor_of_sites 's/log((double)n \* box/log(3.0 * (double)n * box/; s/(((double)there + 1)/((3.0 * (double)there + 1)/'
+    fixed_boxes ./factor_of_sites.so
+    law_of_fixed_boxes wrong || fail "a factor that counts sites was not seen"
+    mutant transfer no_volumes 's/(double)n \* box\[to\].volume/(double)n/; s/+ 1) \* box\[from\].volume/+ 1)/'
+    fixed_boxes ./no_volumes.so
+    law_of_fixed_boxes wrong || fail "a factor without volumes was not seen"
+}
+
 # Charged dumbbells and bent molecules that come and leave, with test molecules: as chains/insert-molecules.ini
 come_and_leave() { sed 's/^sweeps = .*/sweeps = 60/' "$here/chains/insert-molecules.ini" >sim.ini; }
 
