@@ -165,10 +165,18 @@ static void tell_lengths(const subject *s, findings *f)
             LEAST_REACH, MOST_REACH, REACH);
 }
 
+/* A mover with a configuration of its own that moves particles, and rigid molecules as well. */
+static bool moves_molecules_too(const subject *s)
+{
+    return s->family == FAMILY_POSITIONS && s->mover->needs & PLUGMC_KEEPS_RIGID &&
+           s->mover->changes & PLUGMC_CHANGED_ORIENTATION && !strcmp(s->device, "cpu");
+}
+
 static int make_groups(const target *t, findings *f, subject *s)
 {
     const group groups[] = {{"laws", laws_of(s->family)},
                             {"company", s->family == FAMILY_POSITIONS ? laws_of_company : NULL},
+                            {"molecules", moves_molecules_too(s) ? laws_of_molecules : NULL},
                             {"steps", checks_of_steps},
                             {"chains", checks_of_chains},
                             {"resuming", checks_of_resuming}};

@@ -60,6 +60,12 @@ setting setting_of_molecules(subject *s, bool ideal)
     return of;
 }
 
+/* A trajectory of all molecules is worth several moves of one. */
+static int samples_of_moves(const subject *s, int quick)
+{
+    return (s->target->quick ? quick : 3 * quick) / (s->mover->driver ? 4 : 1);
+}
+
 /* ---- One molecule in a field -------------------------------------------------------------------- */
 
 enum { ALONG = 400, DIRECTIONS = 100, ANGLES = 24 };
@@ -160,7 +166,7 @@ static void law_of_rotors(subject *s)
         .what = "a coordinate of the first site, or of the molecule's direction,",
         .measure = measure_rotors,
         .advice = advice_moves,
-        .samples = s->target->quick ? 8000 : 24000};
+        .samples = samples_of_moves(s, 8000)};
     t.setting = dumbbells(s, edge, kT, 8, 0);
     setting_field(&t.setting, field_strength);
     t.parameters[0] = add_bins(&t, r.position, ALONG, 0, edge, 9, r.mean);
@@ -250,7 +256,7 @@ static void law_of_two(subject *s)
                   .what = "the distance of their middles",
                   .measure = measure_middles,
                   .advice = advice_moves,
-                  .samples = s->target->quick ? 6400 : 19200};
+                  .samples = samples_of_moves(s, 6400)};
     t.setting = dumbbells(s, edge, kT, 2, 0);
     t.setting.step = 1.2;
     add_soft_pairs(&t.setting);

@@ -230,6 +230,51 @@ test_two_molecules_have_the_exact_energy()
     done
 }
 
+# follow_forces SWEEPS: two dumbbells by hybrid Monte Carlo
+follow_forces()
+{
+    two "$1" '0 0 0'
+    change '/^\[mover rigid/,/^\[observable/{/^\[observable/!d}'
+    printf '[mover hmc]\ntime_step = 0.06\nlength = 2\n' >>sim.ini
+}
+
+test_two_molecules_that_follow_forces_have_the_exact_energy()
+{
+    python3 -c 'import numpy' 2>"$err" || skip "there is no numpy"
+    follow_forces 2500
+    must run sim.ini
+    within "$(two_z)"
+}
+
+# water_by_forces: waters beside an Ewald sum and ions, in a box that changes, with other movers of them and of ions
+water_by_forces()
+{
+    sed 's/^sweeps = .*/sweeps = 30/' "$here/chains/hmc-water.ini" >sim.ini
+}
+
+# Also where forces come from cells, not from lists.
+test_trajectories_of_molecules_lead_back()
+{
+    water_by_forces
+    change 's/^\[mover hmc\]/&\ncheck_reversal = yes/'
+    must run sim.ini
+    change 's/^lx = .*/shape = oblique\na = 9.2 0 0\nb = 2 9 0\nc = -1 1.5 9.4/; s/^cutoff = .*/cutoff = 4.2/'
+    must run sim.ini
+}
+
+test_trajectories_of_molecules_are_the_same_however_a_run_is_cut()
+{
+    water_by_forces
+    must run sim.ini
+    for move in hmc.trajectory rigid.rotation serial.displacement volume.volume; do expect_output "of $move"; done
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=2 --set run.output=two.h5
+    same_chain one.h5 two.h5
+    must run sim.ini --set run.sweeps=13 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=30
+    same_chain one.h5 parts.h5
+}
+
 # They have no way back.
 test_turns_of_one_sense_are_seen()
 {
