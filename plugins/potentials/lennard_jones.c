@@ -63,6 +63,15 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #define PLUGMC_PAIR (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_DERIVATIVE)
 #if PLUGMC_HOST
 #define PLUGMC_PAIR_BY_SPECIES
+/* Sites without a well, epsilon = 0 with all others. */
+static int has_no_well(const parameters *p, plugmc_site a)
+{
+    int well = 0;
+    for (int32_t b = 0; b < (int32_t)p->kinds; b++)
+        well |= row_of(p, a, (plugmc_site){0, 0, b})[STRENGTH] != 0;
+    return !well;
+}
+#define PLUGMC_PAIR_SILENT has_no_well
 #endif
 #include <plugmc/pair.h>
 

@@ -20,6 +20,7 @@ int check_field_slopes(const target *, stand *, findings *);
 /* Changes that the core computes against energies of whole configurations. */
 int check_displacements(const target *, stand *, findings *);
 int check_swaps(const target *, stand *, findings *);
+int check_displaced_together(const target *, stand *, findings *);
 int check_restart(const target *, stand *, findings *);
 int check_kept(const target *, stand *, findings *);
 int check_boxes(const target *, stand *, findings *);

@@ -8,9 +8,27 @@
 
 /* ---- The kind of mover -------------------------------------------------------------------------- */
 
-static enum family family_of(const plugmc_mover *m)
+/* Whether it moves rigid molecules and nothing else: it moves molecules and keeps them rigid, or it has to be told which
+ * molecules by a key of that name. */
+static bool is_of_molecules(const plugmc_plugin *plugin)
 {
+    const uint32_t needs = plugin->mover->needs;
+    if (!(needs & PLUGMC_KEEPS_RIGID) || !(plugin->mover->changes & PLUGMC_CHANGED_POSITION))
+        return false;
+    for (int32_t k = 0; k < plugin->parameter_count; k++) {
+        const plugmc_parameter *p = plugmc_parameter_at(plugin, k);
+        if (!p->derived && p->type == PLUGMC_TYPE_TEXT && !p->fallback &&
+            !strcmp(p->name, "molecule"))
+            return true;
+    }
+    return needs & PLUGMC_KEEPS_MOLECULES;
+}
+
+static enum family family_of(const plugmc_plugin *plugin)
+{
+    const plugmc_mover *m = plugin->mover;
     const uint32_t c = m->changes;
+    if (is_of_molecules(plugin)) return FAMILY_MOLECULES;
     if (c & PLUGMC_CHANGED_WALKER_WEIGHT) return FAMILY_DIFFUSION;
     if (m->driver && m->needs & PLUGMC_USES_ORBITALS) return FAMILY_WAVES;
     if (c & PLUGMC_CHANGED_WEIGHT) return FAMILY_WEIGHTS;
@@ -28,6 +46,7 @@ static apart_work *laws_of(enum family family)
     case FAMILY_SHARED_BOXES: return laws_of_boxes;
     case FAMILY_RUNGS: return laws_of_rungs;
     case FAMILY_WEIGHTS: return laws_of_weights;
+    case FAMILY_MOLECULES: return laws_of_molecules;
     case FAMILY_WAVES: return laws_of_waves;
     case FAMILY_DIFFUSION: return laws_of_diffusion;
     default: return laws_of_positions;
@@ -77,6 +96,7 @@ setting setting_of_family(subject *s, bool ideal)
     case FAMILY_SHARED_BOXES: return setting_of_shared_boxes(s, 2);
     case FAMILY_RUNGS: return setting_of_rungs(s);
     case FAMILY_WEIGHTS: return setting_of_weights(s);
+    case FAMILY_MOLECULES: return setting_of_molecules(s, ideal);
     case FAMILY_WAVES: return setting_of_atom(s, 2);
     case FAMILY_DIFFUSION: return setting_of_atom(s, 1);
     default: return setting_of_positions(s, ideal);
@@ -145,10 +165,18 @@ static void tell_lengths(const subject *s, findings *f)
             LEAST_REACH, MOST_REACH, REACH);
 }
 
+/* A mover with a configuration of its own that moves particles, and rigid molecules as well. */
+static bool moves_molecules_too(const subject *s)
+{
+    return s->family == FAMILY_POSITIONS && s->mover->needs & PLUGMC_KEEPS_RIGID &&
+           s->mover->changes & PLUGMC_CHANGED_ORIENTATION && !strcmp(s->device, "cpu");
+}
+
 static int make_groups(const target *t, findings *f, subject *s)
 {
     const group groups[] = {{"laws", laws_of(s->family)},
                             {"company", s->family == FAMILY_POSITIONS ? laws_of_company : NULL},
+                            {"molecules", moves_molecules_too(s) ? laws_of_molecules : NULL},
                             {"steps", checks_of_steps},
                             {"chains", checks_of_chains},
                             {"resuming", checks_of_resuming}};
@@ -195,7 +223,7 @@ int validate_mover(const target *t, findings *f)
                  .findings = f,
                  .plugin = t->loaded.plugin,
                  .mover = t->loaded.plugin->mover,
-                 .family = family_of(t->loaded.plugin->mover)};
+                 .family = family_of(t->loaded.plugin)};
     ini_file ini = {0};
     report r = {0};
     const char *folder = getenv("TMPDIR");

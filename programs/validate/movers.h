@@ -13,8 +13,9 @@ enum family {
     FAMILY_BOXES,
     FAMILY_SHARED_BOXES, /* boxes and numbers: walkers that exchange both */
     FAMILY_RUNGS,
-    FAMILY_WEIGHTS, /* of macrostates */
-    FAMILY_WAVES,   /* |Psi|^2 */
+    FAMILY_WEIGHTS,   /* of macrostates */
+    FAMILY_MOLECULES, /* movers of rigid molecules alone */
+    FAMILY_WAVES,     /* |Psi|^2 */
     FAMILY_DIFFUSION
 };
 
@@ -53,6 +54,8 @@ typedef struct setting {
     int64_t equilibrate, seed, threads, first_walker;
     /* Step of moves whose step is a length, and of others, as a part of the largest possible one. 0: the default. */
     double step, part;
+    /* Step of moves whose step is an angle, rad. 0: the default. */
+    double angle;
     /* Steps are tuned to this acceptance. 0: they are not. */
     double target;
     /* Instead of a periodic box with this edge. */
@@ -62,7 +65,7 @@ typedef struct setting {
     /* The longest length of keys is this part of the edge. 0: what least_reach says. */
     double reach;
     /* Lines of [run], and whole sections. */
-    char run[200], species[500], potentials[900], before[400], after[600];
+    char run[200], species[600], potentials[900], before[400], after[600];
     /* Keys of the mover that take precedence over those of FILE.ini; keys of [initial]. */
     char keys[200], initial[120];
 } setting;
@@ -159,6 +162,7 @@ int laws_of_positions(const target *, findings *, void *subject);
 int laws_of_company(const target *, findings *, void *subject);
 int laws_of_numbers(const target *, findings *, void *subject);
 int laws_of_boxes(const target *, findings *, void *subject);
+int laws_of_molecules(const target *, findings *, void *subject);
 int laws_of_rungs(const target *, findings *, void *subject);
 int laws_of_weights(const target *, findings *, void *subject);
 int laws_of_waves(const target *, findings *, void *subject);
@@ -177,6 +181,7 @@ setting setting_of_pressure(subject *, int dimension, int particles, double diam
 void setting_beside_cells(setting *, double range);
 setting setting_of_shared_boxes(subject *, int dimension);
 setting setting_of_rungs(subject *);
+setting setting_of_molecules(subject *, bool ideal);
 setting setting_of_weights(subject *);
 setting setting_of_atom(subject *, int electrons);
 #endif

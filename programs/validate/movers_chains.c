@@ -145,6 +145,9 @@ static void compare_seeds(subject *s)
     kept one = {0}, other = {0};
     if (s->family == FAMILY_RUNGS || s->family == FAMILY_WEIGHTS)
         return check_not_covered(s->findings, "another seed", "other movers move the particles");
+    if (s->family == FAMILY_MOLECULES)
+        return check_not_covered(s->findings, "another seed",
+                                 "two runs cannot be given the same rigid molecules");
     check_begin(s->findings, "another seed", NAN,
                 "two runs of %d sweeps from one configuration with two seeds", length_of(&of));
     *of.before = *of.after = 0;

@@ -123,7 +123,10 @@ static void add_steps(const subject *s, const setting *of, char *keys, size_t si
         if (!p) continue;
         const bool length = !strcmp(m->step_unit, "length");
         const double most = m->largest > 0 && isfinite(m->largest) ? m->largest : 1;
-        double step = length ? of->step : !*m->step_unit ? of->part * fmin(most, 1) : 0;
+        double step = length                         ? of->step
+                      : !strcmp(m->step_unit, "rad") ? of->angle
+                      : !*m->step_unit               ? of->part * fmin(most, 1)
+                                                     : 0;
         if (!(step > 0)) continue;
         step = fmax(p->minimum, fmin(p->maximum, step));
         if (!is_key_of(keys, p->name)) setting_append(keys, size, "%s = %.9g\n", p->name, step);

@@ -10,6 +10,8 @@
 
 /* Made however long they take. */
 enum { LEAST_MOVES = 40, LEAST_COMPARISONS = 4, MOST_REFUSALS = 20 };
+/* Particles that are displaced together. */
+enum { TOGETHER = 3 };
 
 typedef struct chain {
     stand *stand;
@@ -25,7 +27,7 @@ typedef struct chain {
     int refusals;
     /* Of one proposal. */
     double *change, delta, (*position)[3];
-    int32_t particle, other, species, forbidden;
+    int32_t particle, other, species, forbidden, members[TOGETHER];
     const char *what; /* "particle moves" */
 } chain;
 
@@ -43,7 +45,7 @@ static int begin(chain *c, stand *s, findings *f, const char *what)
     c->sum = checked(calloc(walkers, sizeof *c->sum));
     c->first = checked(calloc(walkers, sizeof *c->first));
     c->change = checked(calloc(walkers * (size_t)system->term_count + 1, sizeof *c->change));
-    c->position = checked(calloc(1, sizeof *c->position));
+    c->position = checked(calloc(TOGETHER, sizeof *c->position));
     return hamiltonian_refresh(c->h, s->host);
 }
 
@@ -77,7 +79,8 @@ static plugmc_changes proposal(chain *c, int kind, int32_t w)
                             .first = w,
                             .walkers = 1,
                             .per_walker = 1,
-                            .particle = &c->particle,
+                            .particle = kind == PLUGMC_GROUP_DISPLACED ? c->members : &c->particle,
+                            .group = kind == PLUGMC_GROUP_DISPLACED ? TOGETHER : 0,
                             .other = &c->other,
                             .species = &c->species,
                             .position = (const double(*)[3])c->position,
@@ -174,7 +177,9 @@ static int try_change(chain *c, int kind, int32_t w, bool compares, bool *took)
                 "the energy changes by %.9g when a %s in walker %d, but the energies of the whole "
                 "configurations before and after differ by %.9g: %s",
                 change, c->what, w, found,
-                stand_total(c->stand)
+                kind == PLUGMC_GROUP_DISPLACED
+                    ? "correct `displace` or `settle` of the many-body term"
+                : stand_total(c->stand)
                     ? "correct `change` or `settle` of the many-body term, or its energy"
                     : "the energy of a pair must depend on these two particles alone");
     return code;
@@ -251,6 +256,25 @@ static bool draw_displacement(chain *c, int32_t w, int *kind)
     for (int d = 0; d < now->box.dimension; d++)
         (*c->position)[d] += step * stand_symmetric(c->stand);
     *kind = PLUGMC_DISPLACED;
+    return true;
+}
+
+/* Different particles, each by a step of its own. */
+static bool draw_group(chain *c, int32_t w, int *kind)
+{
+    const configuration *now = &c->h->walkers[w].now;
+    const double step = 0.2 * stand_distance(c->system, &now->box);
+    for (int k = 0; k < TOGETHER; k++) {
+        const int32_t species = (int32_t)stand_below(c->stand, c->system->species_count);
+        c->members[k] = (int32_t)one_of(c, w, species);
+        if (c->members[k] < 0) return false;
+        for (int l = 0; l < k; l++)
+            if (c->members[l] == c->members[k]) return false;
+        configuration_place(now, c->members[k], c->position[k]);
+        for (int d = 0; d < now->box.dimension; d++)
+            c->position[k][d] += step * stand_symmetric(c->stand);
+    }
+    *kind = PLUGMC_GROUP_DISPLACED;
     return true;
 }
 
@@ -426,6 +450,17 @@ int check_swaps(const target *t, stand *s, findings *f)
         return 0;
     }
     return check_chain(t, s, f, draw_swap, "swaps", "pair of particles swaps positions");
+}
+
+int check_displaced_together(const target *t, stand *s, findings *f)
+{
+    const plugmc_total *total = stand_total(s);
+    const char *name = "displaced together";
+    if (!total || !PLUGMC_HAS(total, displace) || !total->displace) {
+        check_not_covered(f, name, "there is no many-body term with `displace`");
+        return 0;
+    }
+    return check_chain(t, s, f, draw_group, name, "group of particles is displaced");
 }
 
 int check_insertions(const target *t, stand *s, findings *f)

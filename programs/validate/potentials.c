@@ -32,6 +32,7 @@ static const check checks[] = {
     {"another temperature", check_temperature, STAND_POSITIONS, DEVICE_CPU},
     {"displacements", check_displacements, STAND_POSITIONS, DEVICE_CPU},
     {"swaps", check_swaps, STAND_POSITIONS, DEVICE_CPU},
+    {"displaced together", check_displaced_together, STAND_POSITIONS, DEVICE_CPU},
     {"forces", check_forces, STAND_POSITIONS, DEVICE_CPU},
     {"started again", check_restart, STAND_POSITIONS, DEVICE_CPU},
     {"kept sums", check_kept, STAND_POSITIONS, DEVICE_CPU},

@@ -230,6 +230,51 @@ test_two_molecules_have_the_exact_energy()
     done
 }
 
+# follow_forces SWEEPS: two dumbbells by hybrid Monte Carlo
+follow_forces()
+{
+    two "$1" '0 0 0'
+    change '/^\[mover rigid/,/^\[observable/{/^\[observable/!d}'
+    printf '[mover hmc]\ntime_step = 0.06\nlength = 2\n' >>sim.ini
+}
+
+test_two_molecules_that_follow_forces_have_the_exact_energy()
+{
+    python3 -c 'import numpy' 2>"$err" || skip "there is no numpy"
+    follow_forces 2500
+    must run sim.ini
+    within "$(two_z)"
+}
+
+# water_by_forces: waters beside an Ewald sum and ions, in a box that changes, with other movers of them and of ions
+water_by_forces()
+{
+    sed 's/^sweeps = .*/sweeps = 30/' "$here/chains/hmc-water.ini" >sim.ini
+}
+
+# Also where forces come from cells, not from lists.
+test_trajectories_of_molecules_lead_back()
+{
+    water_by_forces
+    change 's/^\[mover hmc\]/&\ncheck_reversal = yes/'
+    must run sim.ini
+    change 's/^lx = .*/shape = oblique\na = 9.2 0 0\nb = 2 9 0\nc = -1 1.5 9.4/; s/^cutoff = .*/cutoff = 4.2/'
+    must run sim.ini
+}
+
+test_trajectories_of_molecules_are_the_same_however_a_run_is_cut()
+{
+    water_by_forces
+    must run sim.ini
+    for move in hmc.trajectory rigid.rotation serial.displacement volume.volume; do expect_output "of $move"; done
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=2 --set run.output=two.h5
+    same_chain one.h5 two.h5
+    must run sim.ini --set run.sweeps=13 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=30
+    same_chain one.h5 parts.h5
+}
+
 # They have no way back.
 test_turns_of_one_sense_are_seen()
 {
@@ -609,6 +654,47 @@ test_molecules_in_two_boxes()
     change 's/^sweeps = .*/sweeps = 6000/'
     must run sim.ini
     law_of_boxes wrong || fail "the fault was not seen"
+}
+
+# fixed_boxes [PLUGIN]: those boxes with volumes that no longer change, as different as some sweeps have made them
+fixed_boxes()
+{
+    boxes
+    must run sim.ini --set run.sweeps=20 --set run.output=start.h5
+    boxes "${1:-}"
+    change 's/^state = random/state = file\nfile = start.h5/; s/^volume_trials = 8/volume_trials = 0/; s/^sweeps = .*/sweeps = 6000/'
+    must run sim.ini
+}
+
+# A molecule is in either box of a pair with a probability in proportion to the volume, whatever others do.
+law_of_fixed_boxes()
+{
+    python3 - "$1" >&2 <<-'END'
+	import h5py, math, numpy, sys
+	file = h5py.File('sim.h5')['plugmc']
+	V = file['checkpoint/boxes'][:]
+	V = numpy.array([abs(numpy.linalg.det(v)) for v in V])
+	share = V / V.reshape(-1, 2).sum(1).repeat(2)
+	assert abs(share - 0.5).max() > 0.2, share
+	exact = numpy.array([numpy.mean([math.comb(8, n) * x ** n * (1 - x) ** (8 - n) for x in share]) for n in range(9)])
+	p = file['observables/numbers/p_bent']
+	z = abs((p['mean'][:] - exact) / p['error'][:])
+	print('9 numbers: largest |z| %.2f, sum of z^2 %.1f' % (z.max(), (z ** 2).sum()))
+	assert (z ** 2).sum() < 50 if sys.argv[1] == 'right' else (z ** 2).sum() > 100
+	END
+}
+
+test_molecules_in_two_boxes_of_fixed_volumes()
+{
+    python3 -c 'import h5py' 2>"$err" || skip "there is no h5py"
+    fixed_boxes
+    law_of_fixed_boxes right || fail "numbers have another law"
+    mutant transfer factor_of_sites 's/log((double)n \* box/log(3.0 * (double)n * box/; s/(((double)there + 1)/((3.0 * (double)there + 1)/'
+    fixed_boxes ./factor_of_sites.so
+    law_of_fixed_boxes wrong || fail "a factor that counts sites was not seen"
+    mutant transfer no_volumes 's/(double)n \* box\[to\].volume/(double)n/; s/+ 1) \* box\[from\].volume/+ 1)/'
+    fixed_boxes ./no_volumes.so
+    law_of_fixed_boxes wrong || fail "a factor without volumes was not seen"
 }
 
 # Charged dumbbells and bent molecules that come and leave, with test molecules: as chains/insert-molecules.ini

@@ -36,7 +36,8 @@ enum {
     NAN_CHANGE,
     INFINITE_CHANGE,
     STALE_SUM,
-    PLAIN_VIRIAL
+    PLAIN_VIRIAL,
+    ALONE
 };
 
 typedef struct total_state {
@@ -217,6 +218,24 @@ static int change(void *instance, int32_t walker, int64_t particle, const double
     return PLUGMC_OK;
 }
 
+/* `alone`: the sum of what each of them would change alone. */
+static int displace(void *instance, int32_t walker, const plugmc_displacements *what,
+                    double *change)
+{
+    total_state *s = instance;
+    double alone = 0;
+    for (int32_t k = 0; k < what->n && is(s, ALONE); k++) {
+        begin_trial(s, walker);
+        memcpy(s->then + 3 * what->particle[k], what->position[k], 3 * sizeof(double));
+        alone += compare(s, walker);
+    }
+    begin_trial(s, walker);
+    for (int32_t k = 0; k < what->n; k++)
+        memcpy(s->then + 3 * what->particle[k], what->position[k], 3 * sizeof(double));
+    *change += is(s, ALONE) ? alone : compare(s, walker);
+    return PLUGMC_OK;
+}
+
 static int insert_remove(void *instance, int32_t walker, const plugmc_insert_remove *what,
                          double *change)
 {
@@ -285,7 +304,7 @@ static const plugmc_parameter table[] = {
         "wrong_virial|no_start|change_adds_up|wrong_sign_of_forces|wrong_removal|behind_allocated|"
         "null_pointer|endless|exits|nan_energy|forgets|fails_silently|slightly_wrong|"
         "over_temperature|first_wave|float_sum|no_images|places|nan_change|infinite_change|stale_sum|"
-        "plain_virial",
+        "alone|plain_virial",
         "what is wrong"),
 };
 
@@ -295,7 +314,8 @@ static const plugmc_total total = {.size = sizeof total,
                                    .change = change,
                                    .settle = settle,
                                    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
-                                   .insert_remove = insert_remove};
+                                   .insert_remove = insert_remove,
+                                   .displace = displace};
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "wrong_total",

@@ -26,7 +26,9 @@ enum {
     /* Couples walkers of all processes (plugmc_rungs). */
     PLUGMC_GLOBAL_WALKERS = 1 << 26,
     /* Since 2.1. Fit for runs with rigid molecules (plugmc/molecule.h): it displaces particles only if plugmc_trial
-     * shows them, and molecules only by PLUGMC_MOLECULE_DISPLACED; or it displaces nobody. */
+     * shows them, and molecules only by PLUGMC_MOLECULE_DISPLACED; or it displaces nobody. Or it is a driver that
+     * changes PLUGMC_CHANGED_ORIENTATION, too: it then moves whole molecules, and stores their sites where
+     * plugmc_place_site puts them. */
     PLUGMC_KEEPS_RIGID = 1 << 24,
     PLUGMC_USES_POSITIONS = 1 << 27, /* accepts pairs with PLUGMC_PAIR_POSITIONS */
     PLUGMC_USES_BODY =

@@ -31,7 +31,9 @@
  *                             virial.
  *
  * Only ENERGY or CONTACT is required. A potential that looks up tables by species defines PLUGMC_PAIR_BY_SPECIES
- * inside `#if PLUGMC_HOST` before this header: neighbours of a single species then get loops without look-ups.
+ * inside `#if PLUGMC_HOST` before this header: neighbours of a single species then get loops without look-ups. One whose
+ * particles may have no energy with anybody, as hydrogens of water models, defines there PLUGMC_PAIR_SILENT(p, a), which is
+ * not 0 if all energies of site a are exactly 0: they are then not summed.
  *
  * On the CPU this header contains the loops over neighbours, so that the author's functions are inlined and
  * vectorised. On the GPU it defines the functions that the core calls. */
@@ -259,6 +261,14 @@ PLUGMC_FN int64_t plugmc_pair_sum(const plugmc_batch *k, int mode, int moving, i
     return hits;
 }
 
+/* Returns from a sum over the neighbours of a particle that has no energy with anybody. */
+#if defined(PLUGMC_PAIR_SILENT) && !(PLUGMC_PAIR & 2)
+#define PLUGMC_RETURN_IF_SILENT                                                                    \
+    if (PLUGMC_PAIR_SILENT((const parameters *)instance, plugmc_site_of(probe))) return 0;
+#else
+#define PLUGMC_RETURN_IF_SILENT
+#endif
+
 /* CALL with `mode` and `one_species` as constants: each kind of box gets its own loop, and so do neighbours of one
  * species if that is faster. */
 #define PLUGMC_FOR_SPECIES(kind, CALL)                                                             \
@@ -286,6 +296,7 @@ static PLUGMC_TARGETS int64_t plugmc_pair_energy(const void *instance, const plu
                                                  int periodic, const plugmc_particle *probe,
                                                  const plugmc_particles *others, double *energy)
 {
+    PLUGMC_RETURN_IF_SILENT
     PLUGMC_FOR_BOXES(NULL, plugmc_pair_sum(&batch, mode, 0, one_species, energy))
 }
 
@@ -293,7 +304,8 @@ static PLUGMC_TARGETS int64_t plugmc_pair_change(const void *instance, const plu
                                                  int periodic, const plugmc_particle *probe,
                                                  const double moved[3],
                                                  const plugmc_particles *others, double *change){
-    PLUGMC_FOR_BOXES(moved, plugmc_pair_sum(&batch, mode, 1, one_species, change))}
+    PLUGMC_RETURN_IF_SILENT PLUGMC_FOR_BOXES(moved,
+                                             plugmc_pair_sum(&batch, mode, 1, one_species, change))}
 
 /* The changes of the moved probe's pairs, one by one. */
 PLUGMC_FN int plugmc_pair_each(const plugmc_batch *k, int mode, int one_species, real *out)

@@ -52,6 +52,14 @@ typedef struct plugmc_insert_remove {
     const int32_t *particle;     /* [removed] */
 } plugmc_insert_remove;
 
+/* Since 2.1. Particles that are displaced at once: a group, or the sites of a rigid molecule; each of them once. */
+typedef struct plugmc_displacements {
+    uint32_t size;
+    int32_t n;                   /* at most PLUGMC_MOST_DISPLACED */
+    const int32_t *particle;     /* [n] */
+    const double (*position)[3]; /* [n] length, in the box */
+} plugmc_displacements;
+
 /* Many-body term. It allocates memory and compiles in the potential's `prepare`. */
 typedef struct plugmc_total {
     uint32_t size;
@@ -91,6 +99,9 @@ typedef struct plugmc_total {
     /* Optional, once, after prepare: fills in the molecule [particles] of each particle, the same in all walkers:
      * numbers from 0, negative for none. For PLUGMC_STATE_MOLECULE and trajectories. */
     int (*molecule_of)(void *instance, int32_t *molecule);
+    /* Since 2.1. Optional: as `change`, for several particles at once; `settle` follows. Without it they are moved one after
+     * the other, and back if they are rejected. */
+    int (*displace)(void *instance, int32_t walker, const plugmc_displacements *, double *change);
 } plugmc_total;
 
 /* Walkers that a many-body term has to evaluate: plugmc_view.walkers, or all if the program does not have it. */

@@ -119,11 +119,16 @@ static bool parts_displaced(const hamiltonian *h, walker_energy *e, const group 
     return forbidden;
 }
 
-/* Many-body terms see one particle after the other move. They are asked about the last one. */
+/* Many-body terms that do not take a group at once see one particle after the other move. They are asked about the last one. */
 static int totals_of_group(const hamiltonian *h, walker_energy *e, int32_t w, const group *g,
                            double *change)
 {
     int code = PLUGMC_OK;
+    const plugmc_displacements all = {.size = sizeof all,
+                                      .n = g->n,
+                                      .particle = g->member,
+                                      .position = (const double(*)[3])g->to};
+    if (totals_displace_together(h)) return totals_displaced_together(h, e, w, &all, change);
     for (int32_t k = 0; k < g->n && !code; k++) {
         code = totals_displaced(h, e, w, g->member[k], g->to[k], change);
         if (!code && k + 1 < g->n) code = totals_settle(h, e, w, 1);
@@ -153,7 +158,7 @@ int take_group(const hamiltonian *h, walker_energy *e, int32_t w, const plugmc_c
         configuration_move(&e->now, g.member[k], g.to[k]);
     if (taken && !code && PLUGMC_HAS(c, orientation) && c->orientation) /* of a molecule */
         configuration_turn(&e->now, g.member[0], &c->orientation[p]);
-    if (taken || !e->asked) return code;
+    if (taken || !e->asked || totals_displace_together(h)) return code;
     for (int32_t k = g.n - 2; k >= 0 && !code; k--) { /* the others go back */
         code = totals_displaced(h, e, w, g.member[k], g.at[k], unused);
         if (!code) code = totals_settle(h, e, w, 1);

@@ -203,6 +203,32 @@ int totals_displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t 
     return code;
 }
 
+bool totals_displace_together(const hamiltonian *h)
+{
+    bool all = h->whole == NULL;
+    for (int k = 0; k < h->count; k++) {
+        const energy_term *t = &h->terms[k];
+        if (t->total_moves) all &= PLUGMC_HAS(t->total, displace) && t->total->displace;
+    }
+    return all;
+}
+
+int totals_displaced_together(const hamiltonian *h, walker_energy *e, int32_t w,
+                              const plugmc_displacements *x, double *change)
+{
+    int code = PLUGMC_OK;
+    for (int k = 0; k < h->count && !code; k++) {
+        const energy_term *t = &h->terms[k];
+        double own = 0;
+        if (!t->total_moves) continue;
+        const crash_record outer = calling(t, "displace");
+        code = failed(e, t, t->total->displace(t->of->instance, w, x, &own));
+        crash_called_within(outer);
+        change[t->index] += own;
+    }
+    return code;
+}
+
 int totals_insert_remove(const hamiltonian *h, walker_energy *e, int32_t w,
                          const plugmc_insert_remove *x, double *change)
 {

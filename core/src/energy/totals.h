@@ -22,6 +22,10 @@ int totals_displaced(const hamiltonian *, walker_energy *e, int32_t w, int64_t i
                      const double to[3], double *change);
 int totals_insert_remove(const hamiltonian *, walker_energy *e, int32_t w,
                          const plugmc_insert_remove *, double *change);
+/* Whether all terms can be asked about several displacements at once; the same, for these. */
+bool totals_displace_together(const hamiltonian *);
+int totals_displaced_together(const hamiltonian *, walker_energy *e, int32_t w,
+                              const plugmc_displacements *, double *change);
 /* Whether what was asked last for walker w was accepted. */
 int totals_settle(const hamiltonian *, walker_energy *e, int32_t w, int taken);
 #endif

@@ -162,7 +162,8 @@ static bool has_nobody_to_move(const engine *engine, const plugmc_mover *mover)
         const plugmc_molecule *kind = plugmc_kind_of_molecule(engine->system.molecules, k);
         free -= kind->capacity * kind->sites;
     }
-    return displaces(mover) && !(mover->needs & PLUGMC_KEEPS_MOLECULES) && free == 0;
+    return displaces(mover) && !(mover->needs & PLUGMC_KEEPS_MOLECULES) &&
+           !(mover->changes & PLUGMC_CHANGED_ORIENTATION) && free == 0;
 }
 
 const char *misfit_of_molecules(const engine *engine, const plugmc_mover *mover, char words[MISFIT])
@@ -264,11 +265,13 @@ const char *movers_for(const engine *engine, char words[256])
 
 /* What `other` changes and `mover` cannot follow. The core's energies follow some changes,
  * whoever asks for them. */
-static uint32_t strange_to(const plugmc_mover *mover, const plugmc_mover *other)
+static uint32_t strange_to(const engine *engine, const plugmc_mover *mover,
+                           const plugmc_mover *other)
 {
+    const uint32_t nobody_has = engine->system.bodies ? 0 : PLUGMC_CHANGED_ORIENTATION;
     const uint32_t by_core = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION |
                              PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
-    return other->changes & ~(uint32_t)PLUGMC_CHANGED_WEIGHT &
+    return other->changes & ~(uint32_t)PLUGMC_CHANGED_WEIGHT & ~nobody_has &
            ~(mover->follows | (mover->driver ? 0 : by_core));
 }
 
@@ -282,7 +285,8 @@ static const plugmc_term *coupled_term(const engine *engine)
     return NULL;
 }
 
-const char *misfit_with(const plugmc_mover *mover, const mover_slot *other, char words[MISFIT])
+const char *misfit_with(const engine *engine, const plugmc_mover *mover, const mover_slot *other,
+                        char words[MISFIT])
 {
     static const char *const what[STATE_ARRAYS] = {"the box",
                                                    "the number of particles",
@@ -293,7 +297,7 @@ const char *misfit_with(const plugmc_mover *mover, const mover_slot *other, char
                                                    "molecules",
                                                    "weights of walkers",
                                                    "orientations"};
-    const uint32_t strange = strange_to(mover, other->mover);
+    const uint32_t strange = strange_to(engine, mover, other->mover);
     return strange ? say(words, "does not support that '%s' changes %s",
                          other->instance->loaded.name, what[__builtin_ctz(strange)])
                    : NULL;
@@ -320,8 +324,8 @@ const char *misfit_of(const engine *engine, const plugmc_mover *mover, const mov
     for (int k = 0; k < engine->mover_count && !why; k++) {
         const mover_slot *other = &engine->movers[k];
         if (other == but) continue;
-        why = misfit_with(mover, other, words);
-        if (!why && strange_to(other->mover, mover))
+        why = misfit_with(engine, mover, other, words);
+        if (!why && strange_to(engine, other->mover, mover))
             why = say(words, "moves particles, which '%s' does not follow",
                       other->instance->loaded.name);
     }

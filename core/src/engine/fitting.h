@@ -18,7 +18,8 @@ const char *misfit_of_box(const engine *, uint32_t needs);
 /* It would break rigid molecules, or has only their sites to move. */
 const char *misfit_of_molecules(const engine *, const plugmc_mover *, char words[MISFIT]);
 /* Another mover changes what this one cannot follow. */
-const char *misfit_with(const plugmc_mover *, const mover_slot *other, char words[MISFIT]);
+const char *misfit_with(const engine *, const plugmc_mover *, const mover_slot *other,
+                        char words[MISFIT]);
 const char *misfit_of_ladder(const engine *, const plugmc_mover *, char words[MISFIT]);
 /* All of these, for a mover of the search path in the place of `but`, a mover of the run or NULL. */
 const char *misfit_of(const engine *, const plugmc_mover *, const mover_slot *but,

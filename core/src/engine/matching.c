@@ -43,7 +43,7 @@ static int match_others(const engine *engine, const place *at, const mover_slot 
     for (int k = 0; k < engine->mover_count; k++) {
         const mover_slot *other = &engine->movers[k];
         char words[MISFIT];
-        if (other == m || !misfit_with(m->mover, other, words)) continue;
+        if (other == m || !misfit_with(engine, m->mover, other, words)) continue;
         const int code = report_error(engine->report, EXIT_INPUT, at->file, at->line,
                                       "mover '%s' %s", at->name, words);
         if (!first_error) first_error = code;

@@ -10,6 +10,7 @@
 
 #include "cpu.h"
 #include "neighbours.h"
+#include "rigid.h"
 
 /* Particles as plugmc_particles wants them. */
 typedef struct particle_arrays {
@@ -104,10 +105,23 @@ static int64_t gather_around(const hmc *h, int32_t w, int64_t cell, const worksp
     return found;
 }
 
+/* Of `found` in reach of sorted particle `own` those that are not of its molecule; returns how many. */
+static int64_t without_own_molecule(const hmc *h, int32_t w, int64_t own, int64_t found,
+                                    const workspace *work)
+{
+    const int32_t *order = h->cpu->cells->order + w * h->system->particles;
+    int64_t kept = 0;
+    for (int64_t k = 0; k < found; k++)
+        if (!hmc_together(h, order[own], order[work->around_at[work->in_reach[k]]]))
+            work->in_reach[kept++] = work->in_reach[k];
+    return kept;
+}
+
 /* Of those around, everyone in reach of sorted particle `own` but itself. In an oblique box
  * nearest images are left to the potentials, and everyone around is near. */
-static plugmc_particles gather_near(const hmc *h, const plugmc_box *box, const double r[3],
-                                    int64_t own, int64_t around, const workspace *work)
+static plugmc_particles gather_near(const hmc *h, int32_t w, const plugmc_box *box,
+                                    const double r[3], int64_t own, int64_t around,
+                                    const workspace *work)
 {
     const particle_arrays *near = &work->near;
     const double reach_square =
@@ -125,6 +139,7 @@ static plugmc_particles gather_near(const hmc *h, const plugmc_box *box, const d
         in_reach[found] = (int32_t)k;
         found += (square[k] < reach_square) & (at[k] != own);
     }
+    if (h->rigid) found = without_own_molecule(h, w, own, found, work);
     for (int64_t k = 0; k < found; k++) copy_particle(&work->around, in_reach[k], near, k);
     return (plugmc_particles){found,        near->x,        near->y,      near->z,
                               near->charge, near->diameter, near->species};
@@ -146,7 +161,7 @@ static void particle_forces(const hmc *h, int32_t w, int64_t own, int64_t around
     plugmc_derivatives pairs = {0}, fields = {0};
     if (h->sampled.pair_count) {
         const double r[3] = {probe.x, probe.y, probe.z};
-        const plugmc_particles near = gather_near(h, box, r, own, around, work);
+        const plugmc_particles near = gather_near(h, w, box, r, own, around, work);
         for (int t = 0; t < h->sampled.pair_count; t++) {
             plugmc_derivatives one = {0}, *sum = h->ladder.weight ? &one : &pairs;
             h->sampled.pairs[t]->plugin->potential->pair->derivatives(

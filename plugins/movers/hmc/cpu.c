@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cpu.h"
+#include "rigid.h"
 
 static int trajectory(hmc *, const plugmc_host *);
 static int forces_and_energies(hmc *, const plugmc_host *, int with_energy);
@@ -23,6 +24,9 @@ int hmc_cpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
         draw_momenta(h, sweep);
         memcpy(c->place_before, c->place, (size_t)h->count * sizeof *c->place);
         memcpy(c->force_before, c->force, (size_t)h->count * sizeof *c->force);
+        if (h->rigid)
+            memcpy(h->rigid->before, h->rigid->turned,
+                   (size_t)h->count / 3 * sizeof *h->rigid->turned);
         for (int32_t w = 0; w < h->system->walkers; w++) c->kinetic[w] = kinetic_energy(h, w);
         code = trajectory(h, host);
         if (!code && c->lost) return hmc_lost(host, sweep);
@@ -34,6 +38,16 @@ int hmc_cpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
 
 /* ---- A trajectory ---------------------------------------------------------------------------- */
 
+/* Of particle i of a walker, or of the molecule whose first or second site it is. */
+static void draw_momentum(const hmc *h, uint64_t sweep, int32_t w, int64_t i, int64_t out[3])
+{
+    if (h->rigid)
+        hmc_rigid_draw(h, sweep, w, i, out);
+    else
+        hmc_momentum(h->seed, sweep, (uint32_t)w, (uint32_t)i, h->dimension,
+                     h->mass[h->cpu->species[i]] * h->ladder.rung[w].kT, out);
+}
+
 static void draw_momenta(const hmc *h, uint64_t sweep)
 {
     const hmc_cpu *c = h->cpu;
@@ -41,9 +55,7 @@ static void draw_momenta(const hmc *h, uint64_t sweep)
 #pragma omp parallel for collapse(2) num_threads(c->threads) schedule(static)
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int64_t i = 0; i < n; i++)
-            hmc_momentum(h->seed, sweep, (uint32_t)w, (uint32_t)i, h->dimension,
-                         h->mass[c->species[i]] * h->ladder.rung[w].kT,
-                         c->momentum + 3 * (w * n + i));
+            draw_momentum(h, sweep, w, i, c->momentum + 3 * (w * n + i));
 }
 
 static double kinetic_energy(const hmc *h, int32_t walker)
@@ -51,14 +63,13 @@ static double kinetic_energy(const hmc *h, int32_t walker)
     const int64_t n = h->system->particles;
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        sum +=
-            0.5 * hmc_square(h->cpu->momentum + 3 * (walker * n + i)) / h->mass[h->cpu->species[i]];
+        sum += h->rigid ? hmc_rigid_kinetic(h, i, h->cpu->momentum + 3 * (walker * n + i))
+                        : 0.5 * hmc_square(h->cpu->momentum + 3 * (walker * n + i)) /
+                              h->mass[h->cpu->species[i]];
     return sum;
 }
 
-/* Half steps of the momentum, then a step of the position, before the forces of step k of all walkers that have
- * not arrived; the last half step of those that just have. */
-static void move(const hmc *h, int64_t k)
+static void kick(const hmc *h, int64_t k)
 {
     const hmc_cpu *c = h->cpu;
     const int64_t n = h->system->particles;
@@ -71,7 +82,25 @@ static void move(const hmc *h, int64_t k)
             if (half_steps)
                 hmc_kick(h->dimension, half_steps, rung->half_step, c->force + at,
                          c->momentum + at);
-            if (k < rung->steps)
+        }
+}
+
+/* Half steps of the momentum, then a step of the position, before the forces of step k of all walkers that have
+ * not arrived; the last half step of those that just have. */
+static void move(hmc *h, int64_t k)
+{
+    const hmc_cpu *c = h->cpu;
+    const int64_t n = h->system->particles;
+    kick(h, k);
+#pragma omp parallel for collapse(2) num_threads(c->threads) schedule(static)
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        for (int64_t i = 0; i < n; i++) {
+            const hmc_rung *rung = &h->ladder.rung[w];
+            const int64_t at = 3 * (w * n + i);
+            const int role = h->rigid ? h->rigid->role[i] : HMC_FREE;
+            if (k >= rung->steps) continue;
+            if (role == HMC_FIRST_SITE) hmc_rigid_drift(h, w, i, 2 * rung->half_step);
+            if (role == HMC_FREE)
                 hmc_drift(&h->box[w], 2 * rung->half_step / h->mass[c->species[i]],
                           c->momentum + at, c->place + at);
         }
@@ -98,8 +127,9 @@ static void settle(hmc *h, uint64_t sweep, int32_t w)
     const double change = (c->potential[w] + kinetic_energy(h, w)) - (s->potential + c->kinetic[w]);
     const plugmc_random random =
         plugmc_draw(h->seed, sweep, (uint32_t)w, 0, PLUGMC_PURPOSE_ACCEPT, 0);
-    const int accepted = change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) <
-                                            exp(-change / h->ladder.rung[w].kT);
+    const int accepted = (change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) <
+                                             exp(-change / h->ladder.rung[w].kT)) &&
+                         !(h->rigid && hmc_rigid_lost_shape(h, w));
     s->change = change;
     s->rejected = !accepted;
     s->trials++;
@@ -110,6 +140,25 @@ static void settle(hmc *h, uint64_t sweep, int32_t w)
     }
     memcpy(c->place + at, c->place_before + at, (size_t)n * sizeof *c->place);
     memcpy(c->force + at, c->force_before + at, (size_t)n * sizeof *c->force);
+    if (h->rigid)
+        memcpy(h->rigid->turned + at / 3, h->rigid->before + at / 3,
+               (size_t)n / 3 * sizeof *h->rigid->turned);
+}
+
+/* Coordinates of a walker's particle i that a trajectory and its reverse have not brought back. */
+static int64_t coordinates_astray(const hmc *h, uint64_t sweep, int32_t w, int64_t i)
+{
+    const hmc_cpu *c = h->cpu;
+    const int64_t at = w * h->system->particles + i;
+    int64_t begun[3], astray = 0;
+    draw_momentum(h, sweep, w, i, begun);
+    for (int64_t d = 0; d < 3; d++)
+        astray += c->place[3 * at + d] != c->place_before[3 * at + d] ||
+                  c->momentum[3 * at + d] != -begun[d];
+    if (h->rigid && h->rigid->role[i] == HMC_FIRST_SITE)
+        for (int k = 0; k < 4; k++)
+            astray += h->rigid->turned[at].part[k] != h->rigid->before[at].part[k];
+    return astray;
 }
 
 /* Back from where the trajectory ended, which is then put in place again. */
@@ -123,21 +172,21 @@ static int reverse(hmc *h, const plugmc_host *host, uint64_t sweep)
     memcpy(c->place_checked, c->place, bytes);
     memcpy(c->momentum_checked, c->momentum, bytes);
     memcpy(c->force_checked, c->force, bytes);
+    if (h->rigid)
+        memcpy(h->rigid->checked, h->rigid->turned,
+               (size_t)h->count / 3 * sizeof *h->rigid->turned);
     for (int64_t i = 0; i < h->count; i++) c->momentum[i] = -c->momentum[i];
     int code = trajectory(h, host);
     int64_t astray = 0;
-    for (int64_t i = 0; i < h->count && !code; i++) {
-        const int64_t n = 3 * h->system->particles;
-        int64_t begun[3];
-        if (i % 3) continue;
-        hmc_momentum(h->seed, sweep, (uint32_t)(i / n), (uint32_t)(i % n / 3), h->dimension,
-                     h->mass[c->species[i % n / 3]] * h->ladder.rung[i / n].kT, begun);
-        for (int d = 0; d < 3; d++)
-            astray += c->place[i + d] != c->place_before[i + d] || c->momentum[i + d] != -begun[d];
-    }
+    for (int64_t i = 0; i < h->count / 3 && !code; i++)
+        astray += coordinates_astray(h, sweep, (int32_t)(i / h->system->particles),
+                                     i % h->system->particles);
     memcpy(c->place, c->place_checked, bytes);
     memcpy(c->momentum, c->momentum_checked, bytes);
     memcpy(c->force, c->force_checked, bytes);
+    if (h->rigid)
+        memcpy(h->rigid->turned, h->rigid->checked,
+               (size_t)h->count / 3 * sizeof *h->rigid->turned);
     memcpy(c->potential, potential, (size_t)h->system->walkers * sizeof *potential);
     free(potential);
     if (astray)
@@ -157,6 +206,7 @@ static void take_positions(const hmc *h)
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int64_t i = 0; i < h->count; i += 3)
         hmc_position(hmc_box_of(h, i), c->place + i, c->positions + i);
+    if (h->rigid) hmc_rigid_place(h);
 }
 
 void hmc_cpu_add_weighted(const hmc *h, int32_t w, const plugmc_term *term,
@@ -262,6 +312,7 @@ static int forces_and_energies(hmc *h, const plugmc_host *host, int with_energy)
         for (int64_t i = 0; i < n; i++) c->potential[w] += c->share[w * n + i];
     }
     code = add_totals(h, host, with_energy ? c->potential : NULL);
+    if (!code && h->rigid) hmc_rigid_gather(h);
     c->lost = !code && not_numbers(h, with_energy);
     if (c->lost && !with_energy) return forces_and_energies(h, host, 1);
     if (c->lost) c->lost = some_walker_is_lost(h);

@@ -15,16 +15,19 @@
  * need not be accurate for this, nor for the rule of acceptance: on the GPU those of pairs are computed in
  * float unless `precision` is double. Energies are always in double.
  *
+ * Rigid molecules move as bodies, on the CPU: rigid.h.
+ *
  * One sweep is one trajectory of every walker. Momenta and time are in the unit of energy and the masses
  * of the species: the time step is in units of length sqrt(mass / energy), which is kT where no other is
  * chosen. On a ladder each walker has the temperature and the couplings of its rung, and there is a time step for
  * each rung; where `length` gives the number of steps, walkers that have arrived wait for the others.
  *
  * Random numbers: particle i of walker w in sweep s takes its momentum from
- * plugmc_draw(seed, s, w, i, TRIAL, 0); w accepts if the change of H is at most 0, or if
+ * plugmc_draw(seed, s, w, i, TRIAL, 0), a rigid molecule its momentum and its angular momentum so by the numbers i of its
+ * first and its second site; w accepts if the change of H is at most 0, or if
  * plugmc_uniform_double(word[0], word[1]) of plugmc_draw(seed, s, w, 0, ACCEPT, 0) < exp(-change).
  */
-#include "hmc.h"
+#include "rigid.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,7 +101,9 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
     const int side = h->gpu ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST,
               code = plugmc_state_positions(state, side, PLUGMC_WRITE, &positions);
     if (code) return code;
-    return h->gpu ? hmc_gpu_store(h, host, positions) : hmc_cpu_store(h, host, positions);
+    if (h->gpu) return hmc_gpu_store(h, host, positions);
+    hmc_cpu_store(h, host, positions);
+    return h->rigid ? hmc_rigid_store(h, state, positions) : PLUGMC_OK;
 }
 
 static int load_places(hmc *h, const plugmc_host *host, const uint64_t *place)
@@ -207,6 +212,7 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
     }
     if (!code) code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
     if (code) return code;
+    if (h->rigid && (code = hmc_rigid_load(h, state))) return code;
     uint64_t *place = scratch(host, (size_t)h->count * sizeof *place, &code);
     for (int64_t i = 0; i < h->count && !code; i += 3)
         hmc_place_of(hmc_box_of(h, i), positions + i, place + i);
@@ -255,6 +261,9 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
         code = plugmc_archive_walkers(archive, "places", place,
                                       (size_t)h->count / walkers * sizeof *place);
     if (!code) code = plugmc_archive_walkers(archive, "states", state, sizeof *state);
+    if (!code && h->rigid)
+        code = plugmc_archive_walkers(archive, "orientations", h->rigid->turned,
+                                      (size_t)h->system->particles * sizeof *h->rigid->turned);
     if (!code && archive->reading) code = load_places(h, host, place);
     if (!code && archive->reading) code = states(h, host, state, 1);
     free(place);
@@ -369,6 +378,7 @@ static int prepare(void *instance, const plugmc_host *host)
     int code = take_walkers(h, host);
     if (!code) code = sort_terms(h, host);
     if (!code) code = take_masses(h, host);
+    if (!code) code = hmc_rigid_prepare(h, host);
     if (code) return code;
     const double shortest = find_largest_steps(h);
     if (h->target_acceptance > 0 && h->time_step > shortest)
@@ -424,10 +434,10 @@ PLUGMC_PLUGIN(
             moves,
             .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL |
                      PLUGMC_NEEDS_FORCES | PLUGMC_NEEDS_PERIODIC | PLUGMC_RUNS_ON_CPU |
-                     PLUGMC_RUNS_ON_GPU,
-            .changes = PLUGMC_CHANGED_POSITION,
-            .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
-                       PLUGMC_CHANGED_RUNG,
+                     PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
+            .changes = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION,
+            .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION | PLUGMC_CHANGED_BOX |
+                       PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
             .sweep = sweep, .counts = counts,
             .good_for =
                 "moving all particles at once along smooth forces, above all many charges on a GPU; not for hard cores",

@@ -13,6 +13,7 @@ enum { PRECISION_SINGLE, PRECISION_DOUBLE };
 
 typedef struct hmc_cpu hmc_cpu;
 typedef struct hmc_gpu hmc_gpu;
+typedef struct hmc_rigid hmc_rigid;
 
 /* Sampled terms that give energies and forces. */
 typedef struct hmc_terms {
@@ -48,6 +49,7 @@ typedef struct hmc {
     hmc_terms sampled;
     hmc_ladder ladder;
     const char *text; /* of the kernels; NULL: not joined yet */
+    hmc_rigid *rigid; /* of runs with rigid molecules (rigid.h), which are on the CPU; else NULL */
     hmc_cpu *cpu;     /* one of the two */
     hmc_gpu *gpu;
 } hmc;

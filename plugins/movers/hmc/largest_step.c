@@ -10,11 +10,14 @@
  *   particles with several neighbours.
  * - A trajectory of a given length has at least LEAST_STEPS steps.
  * - A step takes the lightest species, at its thermal velocity sqrt(kT/m), no farther than a
- *   twentieth of the way across the box. */
-#include "hmc.h"
+ *   twentieth of the way across the box.
+ *
+ * A site of a rigid molecule has the mass of all of it here, and a step turns a molecule by at most half a radian at its
+ * thermal velocity. */
+#include "rigid.h"
 
 enum { LEAST_STEPS = 2, PLACES = 2000 };
-static const double part_of_box = 0.05;
+static const double part_of_box = 0.05, part_of_turn = 0.5; /* rad */
 
 static double temperature_of(const hmc *h, int32_t rung)
 {
@@ -55,10 +58,17 @@ static plugmc_derivatives along(const hmc *h, int32_t rung, int32_t a, int32_t b
 static double stiffest(const hmc *h, int32_t rung, int32_t a, int32_t b, double farthest)
 {
     double least = INFINITY, most = 0;
+    int innermost = 0, lowest = 0;
     for (int k = 1; k <= PLACES; k++) {
         const double energy = along(h, rung, a, b, farthest * k / PLACES).energy;
-        if (isfinite(energy)) least = fmin(least, energy);
+        if (!isfinite(energy)) continue;
+        if (!innermost) innermost = k;
+        if (energy < least) least = energy, lowest = k;
     }
+    /* a charge without a core, which other sites of its molecule keep away */
+    if (h->rigid && lowest == innermost &&
+        along(h, rung, a, b, farthest * lowest / PLACES).gradient[0] > 0)
+        return 0;
     for (int k = 1; k <= PLACES; k++) {
         const double r = farthest * k / PLACES, little = 1e-5 * r;
         if (!(along(h, rung, a, b, r).energy <= least + temperature_of(h, rung))) continue;
@@ -85,13 +95,14 @@ double hmc_largest_step(const hmc *h, int32_t rung)
     double step = INFINITY, lightest = INFINITY;
     if (h->length > 0) step = h->length / LEAST_STEPS;
     for (int32_t a = 0; a < h->system->species_count; a++) {
-        lightest = fmin(lightest, h->mass[a]);
+        lightest = fmin(lightest, hmc_rigid_mass(h, a));
         for (int32_t b = a; b < h->system->species_count && farthest > 0; b++) {
-            const double square =
-                stiffest(h, rung, a, b, farthest) * (1 / h->mass[a] + 1 / h->mass[b]);
+            const double square = stiffest(h, rung, a, b, farthest) *
+                                  (1 / hmc_rigid_mass(h, a) + 1 / hmc_rigid_mass(h, b));
             if (square > 0) step = fmin(step, 1 / sqrt(square));
         }
     }
+    step = fmin(step, part_of_turn * hmc_rigid_period(h, temperature_of(h, rung)));
     /* a particle of energy kT crosses its length in this time */
     return fmin(step, part_of_box * width * sqrt(lightest / temperature_of(h, rung)));
 }

@@ -6,6 +6,7 @@
 #include "lists.h"
 #include "masks.h"
 #include "neighbours.h"
+#include "rigid.h"
 
 /* The skin of the first list, in ranges, and of those that follow. */
 static const double first_skin = 0.12, least_skin = 0.02, largest_skin = 0.4;
@@ -187,6 +188,16 @@ static int64_t pick(const int32_t *candidate, const double *square, int64_t n, d
     return found;
 }
 
+/* Of `found` slots those that are not of the molecule of slot k; returns how many. */
+static int64_t without_own_molecule(const hmc *h, const hmc_list *list, int64_t k, int32_t *near,
+                                    int64_t found)
+{
+    int64_t kept = 0;
+    for (int64_t m = 0; m < found; m++)
+        if (!hmc_together(h, list->number[k], list->number[near[m]])) near[kept++] = near[m];
+    return kept;
+}
+
 /* The rows of a cell, behind `used` entries of thread t; returns how many entries there are then, or -1 if there may
  * be no room for them. */
 static int64_t make_rows(const hmc *h, int32_t w, const grid *g, int64_t cell, int32_t t,
@@ -206,6 +217,7 @@ static int64_t make_rows(const hmc *h, int32_t w, const grid *g, int64_t cell, i
         squares(h->box[w].length, r, own->cx + first, own->cy + first, own->cz + first, n,
                 own->square);
         int64_t found = pick(own->candidate + first, own->square, n, reach_square, near);
+        if (h->rigid) found = without_own_molecule(h, list, k, near, found);
         list->row[k] = row;
         if (species > 1)
             found = sort_by_species(h, list, near, found, row, list->length + k * species);

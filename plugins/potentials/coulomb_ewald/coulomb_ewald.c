@@ -154,6 +154,12 @@ static int change(void *instance, int32_t walker, int64_t particle, const double
     return ewald_sum_change(((parameters *)instance)->sum, walker, particle, position, change);
 }
 
+static int displace(void *instance, int32_t walker, const plugmc_displacements *what,
+                    double *change)
+{
+    return ewald_sum_displace(((parameters *)instance)->sum, walker, what, change);
+}
+
 static int insert_remove(void *instance, int32_t walker, const plugmc_insert_remove *what,
                          double *change)
 {
@@ -186,6 +192,7 @@ static const plugmc_total total = {
     .waves = list_waves,
     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_MOLECULE,
     .insert_remove = insert_remove,
+    .displace = displace,
 };
 #define WAVES .total = &total
 #define CALLBACKS .prepare = prepare, .archive = archive

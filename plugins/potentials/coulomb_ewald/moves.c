@@ -1,4 +1,4 @@
-/* What a trial move does to the waves of an Ewald sum: one particle moves, or some come and leave. The structure
+/* What a trial move does to the waves of an Ewald sum: one particle moves, some move at once, or some come and leave. The structure
  * factors of each walker are kept, so it costs some operations a wave and particle. */
 #include <math.h>
 #include <string.h>
@@ -178,6 +178,49 @@ static PLUGMC_TARGETS double energy_of_shift(const ewald_sum *s, const double *w
     return sum_of_lanes(lane);
 }
 
+/* shift += charge (exp(i k.to) - exp(i k.from)). */
+static PLUGMC_TARGETS void move_waves(const ewald_sum *s, double charge, const place_phases *from,
+                                      const place_phases *to)
+{
+    double *shift_re = s->single.shift, *shift_im = s->single.shift + s->waves;
+    for (int32_t r = 0; r < s->row_count; r++) {
+        const row *row = &s->rows[r];
+        const int x = MOST + row->x, y = MOST + row->y, z = MOST + row->low;
+        const double fr = charge *
+                          (from->re[0][x] * from->re[1][y] - from->im[0][x] * from->im[1][y]),
+                     fi = charge *
+                          (from->im[0][x] * from->re[1][y] + from->re[0][x] * from->im[1][y]),
+                     tr = charge * (to->re[0][x] * to->re[1][y] - to->im[0][x] * to->im[1][y]),
+                     ti = charge * (to->im[0][x] * to->re[1][y] + to->re[0][x] * to->im[1][y]);
+        const double *from_re = from->re[2] + z, *from_im = from->im[2] + z, *to_re = to->re[2] + z,
+                     *to_im = to->im[2] + z;
+        double *dr = shift_re + row->first, *di = shift_im + row->first;
+        for (int32_t w = 0; w < row->n; w++) {
+            dr[w] += (tr * to_re[w] - ti * to_im[w]) - (fr * from_re[w] - fi * from_im[w]);
+            di[w] += (ti * to_re[w] + tr * to_im[w]) - (fi * from_re[w] + fr * from_im[w]);
+        }
+    }
+}
+
+int ewald_sum_displace(ewald_sum *s, int32_t walker, const plugmc_displacements *x, double *change)
+{
+    const plugmc_box *box = box_now(s, walker);
+    const double *positions = s->single.positions + 3 * walker * s->system->particles;
+    place_phases from, to;
+    memset(s->single.shift, 0, 2 * (size_t)s->waves * sizeof *s->single.shift);
+    s->single.trial = (trial){.walker = walker, .particle = -1, .moved = x->n};
+    for (int32_t k = 0; k < x->n; k++) {
+        const int32_t i = s->single.mover[k] = x->particle[k];
+        memcpy(s->single.moved[k], x->position[k], sizeof s->single.moved[k]);
+        if (s->charge[i] == 0) continue;
+        phases_at(s, box, &positions[3 * i], &from);
+        phases_at(s, box, x->position[k], &to);
+        move_waves(s, s->charge[i], &from, &to);
+    }
+    *change += energy_of_shift(s, weights_now(s, walker), structure_of(s, walker));
+    return PLUGMC_OK;
+}
+
 int ewald_sum_insert_remove(ewald_sum *s, int32_t walker, const plugmc_insert_remove *x,
                             double *change)
 {
@@ -242,11 +285,13 @@ int ewald_sum_settle(ewald_sum *s, int32_t walker, int accepted)
     double *structure = structure_of(s, walker).re;
     for (int64_t w = 0; w < 2 * s->waves && (t.particle < 0 || s->charge[t.particle] != 0); w++)
         structure[w] += s->single.shift[w];
+    double *positions = s->single.positions + 3 * walker * s->system->particles;
+    for (int32_t k = 0; k < t.moved; k++)
+        memcpy(&positions[3 * s->single.mover[k]], s->single.moved[k], sizeof s->single.moved[k]);
     if (t.particle < 0)
         take_insertions(s, &t);
     else
-        memcpy(&s->single.positions[3 * (walker * s->system->particles + t.particle)],
-               t.position[0], sizeof t.position[0]);
+        memcpy(&positions[3 * t.particle], t.position[0], sizeof t.position[0]);
     return PLUGMC_OK;
 }
 

@@ -24,6 +24,7 @@ int ewald_sum_energy(ewald_sum *, const plugmc_total_request *);
 int ewald_sum_start(ewald_sum *, const plugmc_view *);
 int ewald_sum_change(ewald_sum *, int32_t walker, int64_t particle, const double position[3],
                      double *change);
+int ewald_sum_displace(ewald_sum *, int32_t walker, const plugmc_displacements *, double *change);
 int ewald_sum_insert_remove(ewald_sum *, int32_t walker, const plugmc_insert_remove *,
                             double *change);
 int ewald_sum_settle(ewald_sum *, int32_t walker, int accepted);

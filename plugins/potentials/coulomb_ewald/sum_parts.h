@@ -21,10 +21,11 @@ typedef struct complex_table {
     double *re, *im;
 } complex_table;
 
-/* The trial move that waits for settle: a particle that moves, or particles that come and leave. */
+/* The trial move that waits for settle: a particle that moves, several that move at once, or particles that come and leave. */
 typedef struct trial {
     int32_t walker;   /* -1: none waits */
-    int64_t particle; /* -1: some come and leave */
+    int64_t particle; /* -1: several move, or some come and leave */
+    int32_t moved;    /* how many move, see single_moves */
     int32_t comes, leaves;
     int32_t species[PLUGMC_MOST_SITES], leaver[PLUGMC_MOST_SITES];
     double position[PLUGMC_MOST_SITES][3]; /* the first one's is that of the particle that moves */
@@ -46,6 +47,9 @@ typedef struct single_moves {
     double *shift;     /* [2][waves] change of S by the trial move */
     int64_t *count;    /* [walkers][species], where numbers change */
     trial trial;
+    /* Of several that move at once. */
+    int32_t mover[PLUGMC_MOST_DISPLACED];
+    double moved[PLUGMC_MOST_DISPLACED][3];
 } single_moves;
 
 /* Where movers change boxes; else NULL. */
