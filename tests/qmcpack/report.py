@@ -3,7 +3,7 @@ import collections
 import csv
 import sys
 
-from compare import coverage, limit_of
+from compare import coverage, limit_of, references_of
 
 
 def results(paths):
@@ -34,6 +34,9 @@ def verdicts(rows, found):
             verdict = "expressed, not run"
         else:
             lines = found[row["ini"]][1]
+            own = {(name, "%.8g" % value) for name, value, _ in references_of(row)}
+            if own:
+                lines = [line for line in lines if (line[0].rstrip("'"), "%.8g" % line[3]) in own]
             worst = max(abs(line[5]) for line in lines)
             verdict = "agrees" if worst <= limit_of(len(lines), 3) else "disagrees"
         order = ["agrees", "disagrees"]
