@@ -74,6 +74,61 @@ test_a_resumed_diffusion_run_is_the_one_that_was_not_stopped()
         <(h5dump -d /plugmc/checkpoint/positions other.h5 | tail -n +2) || fail "weights change the chain"
 }
 
+# T-moves are made when the run goes on, after what is measured, and are found again where a run is resumed: one step at a
+# time, a part at a time, or all at once.
+test_t_moves_do_not_hang_on_pauses()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 30
+	equilibrate = 20
+	walkers = 8
+	seed = 3
+	threads = 1
+	device = cpu
+	output = sim.h5
+	[box]
+	dimension = 3
+	shape = oblique
+	a = 3.37316115 3.37316115 0
+	b = 0 3.37316115 3.37316115
+	c = 3.37316115 0 3.37316115
+	[species up]
+	count = 4
+	charge = -1
+	[species down]
+	count = 4
+	charge = -1
+	[initial]
+	state = near_ions
+	[potential bspline_orbitals]
+	file = $here/../data/qmc/diamondC.pwscf.h5
+	[observable local_energy]
+	period = 1
+	pseudopotentials = $here/../data/qmc/C.BFD.xml
+	[mover diffusion]
+	tau = 0.05
+	variational = 10
+	warm_up = 10
+	nonlocal = t_moves
+	refresh = 16
+	END
+    local kind
+    for kind in t_moves one_t_move; do
+        must run sim.ini --quiet --set "mover diffusion.nonlocal=$kind" --set run.output=whole.h5
+        grep -Eq 'acceptance 0\.0*[1-9][0-9]* of [0-9.e+]* trial moves of diffusion.t_move' "$out" ||
+            fail "nothing has moved by T-moves"
+        must run sim.ini --quiet --set "mover diffusion.nonlocal=$kind" --set run.output=seldom.h5 \
+            --set "observable local_energy.period=10"
+        must run sim.ini --quiet --set "mover diffusion.nonlocal=$kind" --set run.output=part.h5 --set run.sweeps=13
+        must run --resume part.h5 --quiet --set run.sweeps=30
+        for file in seldom part; do
+            cmp <(h5dump -d /plugmc/checkpoint/positions whole.h5 | tail -n +2) \
+                <(h5dump -d /plugmc/checkpoint/positions $file.h5 | tail -n +2) || fail "$file.h5 ends elsewhere ($kind)"
+        done
+    done
+}
+
 # Seven electrons of each spin in blocks of 1, of 3, and all: the same decisions, places but for rounding.
 test_diffusion_does_not_hang_on_blocks()
 {
