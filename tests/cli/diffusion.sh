@@ -129,6 +129,36 @@ test_t_moves_do_not_hang_on_pauses()
     done
 }
 
+# A trajectory in H5MD has the weights of each walker: their mean is the weight of each sample, and energies are weighted by
+# them. A run that is resumed has the same ones; GSD has no place for them.
+test_a_trajectory_has_weights()
+{
+    repel=yes gas "tau = 0.3" "correction = 3"
+    jastrow
+    printf '%s\n' "[observable trajectory]" "period = 5" "format = h5md" >>sim.ini
+    must run sim.ini --set run.output=whole.h5
+    must run sim.ini --set run.sweeps=17
+    must run --resume sim.h5 --set run.sweeps=40
+    must analyse whole.h5 --print local_energy.weight
+    /usr/bin/python3 - "$out" <<-'END' || fail "these are other weights"
+	import sys, h5py, numpy as np
+	samples = np.loadtxt(sys.argv[1])
+	found = []
+	for name in ("whole.h5md", "sim.h5md"):
+	    with h5py.File(name, "r") as f:
+	        assert sorted(f["observables"]) == sorted(f["particles"])
+	        steps = [f[f"observables/{g}/weight/step"][()] for g in f["observables"]]
+	        assert all((s == samples[:, 0]).all() for s in steps), steps
+	        found.append(np.array([f[f"observables/{g}/weight/value"][()] for g in f["observables"]]))
+	assert found[0].shape == (12, 8) and (found[0] == found[1]).all()
+	assert found[0].std(axis=0).min() > 1e-4
+	assert abs(found[0].mean(axis=0) - samples[:, 1]).max() < 1e-12
+	END
+    sed -i 's/^format = h5md/format = gsd/' sim.ini
+    refused 3 "sim.ini:$(grep -n '^\[observable trajectory' sim.ini | cut -d: -f1): [observable trajectory] a mover gives walkers weights, which a trajectory in GSD has no place for: set format = h5md" \
+        run sim.ini
+}
+
 # Seven electrons of each spin in blocks of 1, of 3, and all: the same decisions, places but for rounding.
 test_diffusion_does_not_hang_on_blocks()
 {

@@ -96,6 +96,20 @@ def parts_of(r, corner, cell, bins, parts):
     return ((index[..., 0] * bins[1] + index[..., 1]) * bins[2] + index[..., 2]) * parts // np.prod(bins)
 
 
+def averages(counts, weights, blocks=16):
+    """Means and errors of counts [walkers][spins][parts][frames]: from the spread of the walkers, or with weights
+    [walkers][frames] from blocks of frames, of which a run has 16 that are longer than correlations."""
+    import numpy as np
+    if weights is None:
+        each = counts.mean(axis=-1)
+        return each.mean(axis=0), each.std(axis=0, ddof=1) / math.sqrt(len(each))
+    above = (counts * weights[:, None, None, :]).sum(axis=0)
+    below = weights.sum(axis=0)
+    parts = np.array_split(np.arange(len(below)), blocks)
+    each = np.array([above[..., p].sum(axis=-1) / below[p].sum() for p in parts])
+    return above.sum(axis=-1) / below.sum(), each.std(axis=0, ddof=1) / math.sqrt(blocks)
+
+
 def densities(work, rows):
     """The numbers that check_stats.py compares: electrons in each of several parts of the grid, spin by spin, with errors
     from the spread of the walkers (at least those of the counts), as {name: (mean, error)}, and QMCPACK's."""
@@ -103,7 +117,11 @@ def densities(work, rows):
     import numpy as np
     found, wanted = {}, {}
     with h5py.File(f"{work}/sim.h5md", "r") as f:
-        walkers = [f["particles"][name]["position/value"][()] for name in f["particles"]]
+        names = list(f["particles"])
+        walkers = [f["particles"][name]["position/value"][()] for name in names]
+        weights = None
+        if "observables" in f:  # of diffusion, in which walkers are not independent
+            weights = np.array([f["observables"][name]["weight/value"][()] for name in names])
     for row in {r["references"]: r for r in rows}.values():
         quantity, file = row["references"].split("@")
         reference = np.loadtxt(f"{work}/{file}", ndmin=2)[1:]
@@ -112,14 +130,14 @@ def densities(work, rows):
         for r in walkers:
             part = parts_of(r, *grid, parts)
             spins = [part] if quantity == "density" else [part[:, half:], part[:, :half]]
-            sums.append([[(s == k).sum(axis=1).mean() for k in range(parts)] for s in spins])
-        sums = np.array(sums)
+            sums.append([[(s == k).sum(axis=1) for k in range(parts)] for s in spins])
+        means, errors = averages(np.array(sums, float), weights)
         for s, label in enumerate(["all"] if quantity == "density" else ["down", "up"]):
             for k in range(parts):
                 name = "%s %s %d" % (os.path.basename(file).split(".")[0], label, k)
                 # where hardly an electron comes the spread of the walkers says little: counts scatter by their root
                 counted = math.sqrt(reference[k, 2 * s] / (len(walkers) * len(walkers[0])))
-                found[name] = (sums[:, s, k].mean(), max(sums[:, s, k].std(ddof=1) / math.sqrt(len(sums)), counted))
+                found[name] = (means[s, k], max(errors[s, k], counted))
                 wanted[name] = (reference[k, 2 * s], reference[k, 2 * s + 1])
     return found, wanted
 

@@ -45,12 +45,22 @@ def electrons(root):
     raise Unsupported("no electrons")
 
 
+def farthest(root):
+    """Distance of the farthest ion from the origin."""
+    found = [0.0]
+    for a in root.iter("attrib"):
+        if a.get("name") == "position":
+            r = numbers(a.text)
+            found += [math.hypot(*r[k:k + 3]) for k in range(0, len(r), 3)]
+    return max(found)
+
+
 def box(root, ini):
     cell = next(root.iter("simulationcell"), None)
     if cell is None or "n" in (parameter(cell, "bconds") or "n").split():
         if cell is not None and "p" in (parameter(cell, "bconds") or "").split():
             raise Unsupported("a cell that is periodic in two directions")
-        ini.add("box", "dimension = 3", "shape = sphere", "radius = 25")
+        ini.add("box", "dimension = 3", "shape = sphere", "radius = %g" % max(25, math.ceil(farthest(root) + 15)))
         return False
     rs = parameter(cell, "rs")
     if rs:
@@ -382,7 +392,7 @@ def jastrows(wave, ini, inline):
 
 def measured(root, ini):
     lines, pairs = ["period = 4"], {"ee": False, "ei": False, "ii": False}
-    files = []
+    files, alone = [], False
     for h in root.iter("hamiltonian"):
         for e in list(h):
             kind, name = (e.get("type") or "").lower(), (e.get("name") or "").lower()
@@ -393,8 +403,7 @@ def measured(root, ini):
                 for p in e.iter("pseudo"):
                     if (p.get("href") or "") not in files:
                         files.append(p.get("href"))
-                    if p.get("DLA") == "yes" or e.get("DLA") == "yes":
-                        raise Unsupported("determinant localisation approximation")
+                    alone = alone or "yes" in (p.get("DLA"), e.get("DLA"))
             elif kind == "coulomb":
                 both = (e.get("source"), e.get("target"))
                 if both == ("e", "e"):
@@ -407,6 +416,8 @@ def measured(root, ini):
                     pairs["ee"] = True
     if files:
         lines.append("pseudopotentials = " + " ".join(files))
+    if alone:
+        lines.append("localisation = determinants")
     for key, name in (("ee", "electron_electron"), ("ei", "electron_ion"), ("ii", "ion_ion")):
         if not pairs[key] and (key == "ee" or next(root.iter("basisset"), None) is None):
             lines.append(name + " = no")
@@ -448,12 +459,12 @@ def diffusion(section, ini, count):
     tau = float(parameter(section, "timestep", "tau"))
     moves = (parameter(section, "nonlocalmoves") or "no").lower()
     if moves in ("v0", "yes"):
-        raise Unsupported("T-moves of all electrons of a walker by one heat bath (v0)")
+        moves = "v0"
     if moves == "v3":
         raise Unsupported("T-moves v3")
     ini.add("mover diffusion", "tau = %g" % tau, "drift_limit = 1", "energy_limit = %.4g" % energy_limit(section, tau, count),
             "variational_tau = %g" % min(0.3, 4 * tau + 0.05),
-            "nonlocal = t_moves" if moves == "v1" else "")
+            {"v0": "nonlocal = one_t_move", "v1": "nonlocal = t_moves"}.get(moves, ""))
 
 
 def keep_system(root, section, which):
@@ -518,10 +529,10 @@ def translate(clone, test, series, density=None, system=None):
         ini.sections[0][1].insert(0, "; plugmc optimise --only " + only)
     measured(root, ini)
     if density:
-        if method != "vmc":
-            raise Unsupported("densities of diffusion Monte Carlo")
+        if method not in ("vmc", "dmc"):
+            raise Unsupported("densities of the method " + method)
         ini.add("observable trajectory", "period = 10", "format = h5md")
-        method = "density"
+        method = "density" if method == "vmc" else "dmc_density"
     if any(t.tag == "estimator" and (t.get("type") or "") == "none" for t in root.iter()):
         raise Unsupported("no estimator")
     return ini, method + identity(ini, wave), method
