@@ -353,6 +353,42 @@ def pade(ini, jastrow):
             "b = " + words(b for _, b in order), "cutoff = 0")
 
 
+def plane_waves(ini, jastrow, root):
+    """Keys of a factor in reciprocal space. Its vectors are those of one half up to a cutoff, those of one length have one
+    coefficient; in the one-body part those are left out for which the structure factor of the ions is 0."""
+    lattice = next(p for p in root.iter("parameter") if p.get("name") == "lattice")
+    a = [numbers(lattice.text)[3 * i:3 * i + 3] for i in range(3)]
+    cross = lambda u, v: [u[i - 2] * v[i - 1] - u[i - 1] * v[i - 2] for i in range(3)]
+    dot = lambda u, v: sum(x * y for x, y in zip(u, v))
+    volume = dot(a[0], cross(a[1], a[2]))
+    b = [[2 * math.pi * x / volume for x in cross(a[i - 2], a[i - 1])] for i in range(3)]
+    ions = next(p for p in root.iter("particleset") if p.get("name") == jastrow.get("source"))
+    if len(list(ions.iter("group"))) != 1:
+        raise Unsupported("a Jastrow factor in reciprocal space with several kinds of ions")
+    places = numbers(next(x for x in ions.iter("attrib") if x.get("name") == "position").text)
+    places = [places[k:k + 3] for k in range(0, len(places), 3)]
+    keys = []
+    for c in jastrow.iter("correlation"):
+        one, values = c.get("type") == "One-Body", numbers(c.find("coefficients").text)
+        far, waves = 6, []
+        for n in ((i, j, k) for i in range(far + 1) for j in range(-far, far + 1) for k in range(-far, far + 1)):
+            g = [sum(n[i] * b[i][d] for i in range(3)) for d in range(3)]
+            phases = [dot(g, r) for r in places]
+            seen = sum(map(math.cos, phases)) ** 2 + sum(map(math.sin, phases)) ** 2
+            if n > (0, 0, 0) and dot(g, g) <= float(c.get("kc")) ** 2 and (seen > 1e-12 or not one):
+                waves.append((dot(g, g), n))
+        waves.sort()
+        star, words_of = -1, []
+        for k, (square, n) in enumerate(waves):
+            star += k == 0 or square - waves[k - 1][0] > 1e-8
+            own = [x / volume for x in values[2 * star:2 * star + 2]] if one else [2 * values[star] / volume]
+            words_of.append("%d %d %d %s" % (*n, words(own)))
+        if star + 1 != len(values) // (2 if one else 1):
+            raise Unsupported("a Jastrow factor in reciprocal space with other stars")
+        keys.append(("chi_waves = " if one else "u_waves = ") + "  ".join(words_of))
+    ini.add("potential plane_wave_jastrow", *keys)
+
+
 def override(wave, folder):
     """Parameters that a file gives in place of those of the input; of QMCPACK's tests it is made from a text beside it."""
     for element in wave.iter("override_variational_parameters"):
@@ -363,7 +399,7 @@ def override(wave, folder):
                 c.text = " ".join(own)
 
 
-def jastrows(wave, ini, inline):
+def jastrows(wave, ini, inline, root):
     if next(wave.iter("backflow"), None) is not None:
         raise Unsupported("backflow")
     terms = {"spline": [], "pade": [], "eei": []}
@@ -374,7 +410,7 @@ def jastrows(wave, ini, inline):
         elif kind in ("one-body", "two-body") and function in ("bspline", "pade"):
             terms["spline" if function == "bspline" else "pade"].append(j)
         elif kind == "kspace":
-            raise Unsupported("a Jastrow factor in reciprocal space")
+            plane_waves(ini, j, root)
         else:
             raise Unsupported("a Jastrow factor of type %s, function %s" % (kind, function))
     if terms["spline"] and inline:
@@ -520,7 +556,7 @@ def translate(clone, test, series, density=None, system=None):
     orbitals(root, wave, ini, folder, test.input)
     expansion(wave, ini, folder)
     override(wave, folder)
-    jastrows(wave, ini, test.folder in INLINE or system is not None)
+    jastrows(wave, ini, test.folder in INLINE or system is not None, root)
     if method != "dmc":
         ini.add("mover particle_by_particle", "step = 0.5", "target_acceptance = 0.6")
     else:
