@@ -378,14 +378,16 @@ def plane_waves(ini, jastrow, root):
             if n > (0, 0, 0) and dot(g, g) <= float(c.get("kc")) ** 2 and (seen > 1e-12 or not one):
                 waves.append((dot(g, g), n))
         waves.sort()
-        star, words_of = -1, []
+        star, vectors, coefficients = -1, [], []
         for k, (square, n) in enumerate(waves):
             star += k == 0 or square - waves[k - 1][0] > 1e-8
             own = [x / volume for x in values[2 * star:2 * star + 2]] if one else [2 * values[star] / volume]
-            words_of.append("%d %d %d %s" % (*n, words(own)))
+            vectors.append("%d %d %d" % n)
+            coefficients.append(words(own))
         if star + 1 != len(values) // (2 if one else 1):
             raise Unsupported("a Jastrow factor in reciprocal space with other stars")
-        keys.append(("chi_waves = " if one else "u_waves = ") + "  ".join(words_of))
+        name = "chi" if one else "u"
+        keys += ["%s_vectors = %s" % (name, "  ".join(vectors)), "%s = %s" % (name, "  ".join(coefficients))]
     ini.add("potential plane_wave_jastrow", *keys)
 
 
