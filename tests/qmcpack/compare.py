@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = f"{HERE}/../data/qmc"
-WITHOUT_DATA = ("heg/heg_14_gamma", "heg/heg_14_gamma/batch", "molecules/Be_STO", "molecules/Li2_STO_ae",
+WITHOUT_DATA = ("heg/heg_14_gamma", "heg/heg_14_gamma/batch", "molecules/Be_STO", "molecules/Li2_STO_ae", "molecules/He_param",
                 "solids/diamondC_1x1x1_pp")
 
 
