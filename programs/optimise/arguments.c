@@ -30,6 +30,8 @@ const char optimise_help[] =
     "  --damping E             added to the diagonal of its matrix, 0.001\n"
     "  --derivatives           no loops: one run of so many samples, after which derivatives of the energy\n"
     "                          by all parameters are printed, with errors\n"
+    "  --check-derivatives     instead of these: derivatives of ln |Psi| and of local energies by all\n"
+    "                          parameters against their differences, in up to 256 samples\n"
     "\n"
     "exit codes: 0 done, 2 command line, 3 input (no variational parameters, a wave function that\n"
     "cannot be sampled, no variance left to optimise), 4 plugin, 5 output, 6 the table of loops does not\n"
@@ -100,6 +102,8 @@ int arguments_parse(int argc, char **argv, arguments *a)
             a->resume = true;
         } else if (!strcmp(word, "--derivatives")) {
             a->derivatives = true;
+        } else if (!strcmp(word, "--check-derivatives")) {
+            a->derivatives = a->check = true;
         } else if (!strcmp(word, "--set") || !strcmp(word, "--output") || !strcmp(word, "--only")) {
             if (!argv[i + 1]) return usage_error("a value must follow", word);
             if (word[2] == 'o')

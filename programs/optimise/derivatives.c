@@ -70,3 +70,71 @@ void derivatives_print(FILE *out, const samples *s, const variational_parameters
         free(name);
     }
 }
+
+/* ---- Against differences ----------------------------------------------------------------------- */
+
+/* Steps of parameters: differences of local energies lose 1e-10 / STEP to rounding. */
+static const double STEP = 1e-4, MOST = 1e-3;
+
+/* Differences of what samples_again finds with parameter k changed by STEP up and down, over 2 STEP; [count] each. */
+static int differences(session *session, const samples *s, const variational_parameters *f,
+                       double *values, int64_t k, double *of_energy, double *of_ln_psi)
+{
+    double *there = checked(calloc(2 * (size_t)s->count, sizeof *there)), *here = there + s->count;
+    const double value = values[k];
+    int finite = 1, code = 0;
+    for (int64_t i = 0; i < s->count; i++) of_energy[i] = of_ln_psi[i] = 0;
+    for (int sign = -1; sign < 2 && !code && finite; sign += 2) {
+        values[k] = value + sign * STEP;
+        code = variational_set(f, values);
+        if (!code) code = samples_again(session, s, there, here, &finite);
+        for (int64_t i = 0; i < s->count && !code; i++) {
+            of_energy[i] += sign * there[i] / (2 * STEP);
+            of_ln_psi[i] += sign * here[i] / (2 * STEP);
+        }
+    }
+    values[k] = value;
+    const int back = variational_set(f, values);
+    free(there);
+    if (!code && !finite)
+        code =
+            report_error(session->engine.report, EXIT_INPUT, NULL, 0,
+                         "Psi is 0 or no number in a sample with a parameter changed by %g", STEP);
+    return code ? code : back;
+}
+
+/* The largest difference of column k of a [count][numbers] from b [count], over the root mean square of the former. */
+static double deviation(const samples *s, const double *a, const double *b, int64_t k)
+{
+    double largest = 0, squares = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        const double own = a[i * s->numbers + k];
+        largest = fmax(largest, fabs(own - b[i]));
+        squares += own * own / (double)s->count;
+    }
+    return largest / fmax(sqrt(squares), 1e-6);
+}
+
+int derivatives_check(FILE *out, session *session, const samples *s,
+                      const variational_parameters *f, double *values)
+{
+    double *energy = checked(calloc(2 * (size_t)s->count, sizeof *energy)),
+           *ln_psi = energy + s->count;
+    int code = 0, wrong = 0;
+    fprintf(out, "# parameter, deviations of derivatives of ln |Psi| and of the local energy\n");
+    for (int64_t k = 0; k < f->count && !code; k++) {
+        code = differences(session, s, f, values, k, energy, ln_psi);
+        if (code) break;
+        char *name = checked(variational_name(f, k));
+        const double of_ln_psi = deviation(s, s->derivatives, ln_psi, k),
+                     of_energy = deviation(s, s->energies, energy, k);
+        fprintf(out, "%s %.2g %.2g\n", name, of_ln_psi, of_energy);
+        wrong += !(of_ln_psi <= MOST && of_energy <= MOST);
+        free(name);
+    }
+    free(energy);
+    if (code || !wrong) return code;
+    return report_error(session->engine.report, EXIT_PLUGIN, NULL, 0,
+                        "derivatives by %d of %lld parameters are not those of differences, to %g",
+                        wrong, (long long)f->count, MOST);
+}

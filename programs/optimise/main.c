@@ -412,9 +412,10 @@ static int optimise(optimisation *o, const char *only, bool resume)
     return say_stopped(o, code);
 }
 
-/* Derivatives of the energy by the parameters as they are. */
-static int derive(optimisation *o, const char *only)
+/* Derivatives of the energy by the parameters as they are, or a check of those that it is made of. */
+static int derive(optimisation *o, const char *only, bool check)
 {
+    enum { CHECKED = 256 };
     session *session = o->session;
     samples s;
     int code = check_movers(session);
@@ -422,11 +423,17 @@ static int derive(optimisation *o, const char *only)
     if (!code) code = ask_for_energies(session);
     if (code) return code;
     o->steps = samples_first_steps(session);
-    code = samples_take(session, &o->f, o->steps, 0, o->c->samples, &o->spent, &s);
+    const int64_t wanted = check && o->c->samples > CHECKED ? CHECKED : o->c->samples;
+    o->values = checked(calloc((size_t)o->f.count, sizeof *o->values));
+    code = variational_get(&o->f, o->values);
+    if (!code) code = samples_take(session, &o->f, o->steps, 0, wanted, &o->spent, &s);
     if (code) return code;
-    derivatives_print(stdout, &s, &o->f);
+    if (check)
+        code = derivatives_check(stdout, session, &s, &o->f, o->values);
+    else
+        derivatives_print(stdout, &s, &o->f);
     samples_free(&s);
-    return 0;
+    return code;
 }
 
 /* ---- The run inside ----------------------------------------------------------------------------- */
@@ -457,7 +464,7 @@ static int begin(session *session, const arguments *a)
     checked(asprintf(&o.table, "%s.loops", o.output) < 0 ? NULL : o.table);
     int code = open_run(session, a);
     if (!code && a->derivatives)
-        code = derive(&o, a->only);
+        code = derive(&o, a->only, a->check);
     else if (!code)
         code = optimise(&o, a->only, a->resume);
     for (int k = 0; k < 2; k++) output_lock_release(&o.locks[k]);

@@ -27,7 +27,7 @@ typedef struct arguments {
     const char *file, *output;
     const char *sets[MOST_SETS];
     int set_count;
-    bool resume, derivatives;
+    bool resume, derivatives, check;
     const char *only; /* potentials; NULL: all */
     choices choices;
 } arguments;
@@ -96,6 +96,11 @@ double error_left_out(double squared, int groups);
 
 /* A line a parameter: its name, dE/dp = 2 cov(E_L, d ln |Psi| / dp) and the error of that. */
 void derivatives_print(FILE *, const samples *, const variational_parameters *);
+/* A line a parameter, whose present value is in values: the largest deviations of d ln |Psi| / dp and dE_L/dp in a sample
+ * from central differences, over their root mean squares. An exit code: EXIT_PLUGIN, after a sentence, if one is larger
+ * than 1e-3. */
+int derivatives_check(FILE *, session *, const samples *, const variational_parameters *,
+                      double *values);
 
 /* ---- Steps: steps.c ---------------------------------------------------------------------------- */
 

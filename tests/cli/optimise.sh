@@ -344,6 +344,17 @@ INI
     refused 2 "plugmc optimise: there is no loop after '--derivatives'; see --help" optimise helium.ini --derivatives --resume
 }
 
+# Derivatives of ln |Psi| and of local energies by the ten coefficients against differences, which rounding alone disturbs:
+# it is 1e-10 over the step of 1e-4.
+test_derivatives_are_checked_against_differences()
+{
+    gas
+    must optimise gas.ini --check-derivatives --samples 100
+    awk '/^jastrow/ { n++; if (!($2 < 1e-5 && $3 < 1e-5)) bad = 1 } END { exit bad || n != 10 }' "$out" ||
+        fail "derivatives are not those of differences"
+    [ ! -e gas.optimised.ini ] || fail "an optimisation is written"
+}
+
 test_options_of_optimise()
 {
     gas
