@@ -477,9 +477,14 @@ def check_optimised(root, section):
     if (parameter(section, "targetexcited") or "no").lower() == "yes":
         raise Unsupported("optimisation of the state that is nearest to an energy")
     subset = (parameter(section, "variational_subset") or "").split()
-    if subset and sum(1 for _ in root.iter("qmc")) > 1:
-        raise Unsupported("optimisation of one part of the parameters after the other")
-    return "" if not subset else "multideterminant" if subset == ["CI"] else "jastrow"
+    if not subset:
+        return ""
+    # splines and coefficients; parts that later sections add are still as they were
+    parts = ["multideterminant"] * ("CI" in subset) + ["jastrow"] * any(n != "CI" for n in subset)
+    if any(n in subset for e in root.iter("jastrow") if e.get("type") == "eeI" for c in e.iter("coefficients")
+           for n in [c.get("id")]):
+        parts.append("polynomial_jastrow")
+    return ",".join(sorted(parts, reverse=True))
 
 
 def energy_limit(section, tau, count):
@@ -505,6 +510,14 @@ def diffusion(section, ini, count):
             {"v0": "nonlocal = one_t_move", "v1": "nonlocal = t_moves"}.get(moves, ""))
 
 
+def sections_of(root):
+    """<qmc> sections, one a series: those of a loop as often as it says."""
+    found = []
+    for e in root:
+        found += [e] if e.tag == "qmc" else list(e.iter("qmc")) * int(e.get("max")) if e.tag == "loop" else []
+    return found
+
+
 def keep_system(root, section, which):
     """Of several systems that correlated sampling compares only one: its wave function, Hamiltonian and ions."""
     system = list(section.iter("qmcsystem"))[which]
@@ -522,16 +535,21 @@ def translate(clone, test, series, density=None, system=None):
     if system is not None:
         keep_system(root, next(root.iter("qmc")), system)
     waves = list(root.iter("wavefunction"))
-    sections = list(root.iter("qmc"))
-    for loop in root.iter("loop"):
-        sections = [q for q in sections if q not in list(loop.iter("qmc"))] + list(loop.iter("qmc"))
+    sections = sections_of(root)
     if not sections:
         raise Unsupported("auxiliary-field Monte Carlo" if "afqmc" in test.folder.lower() else "no <qmc> section")
     if len(waves) != 1:
         raise Unsupported("correlated sampling of several wave functions" if len(waves) > 1 else "no wave function here")
     base = next((p.get("series") for p in root.iter("project")), None)
-    section = sections[min(series - int(base or 0), len(sections) - 1)]
+    at = min(series - int(base or 0), len(sections) - 1)
+    section = sections[at]
+    if (section.get("method") or "").lower()[:3] == "vmc":  # of parameters that sections before it may have optimised
+        section = next((q for q in sections[at::-1] if (q.get("method") or "").lower() in ("linear", "linear_batch")), section)
     method = (section.get("method") or "").lower()
+    before = [q for q in sections[:at] if (q.get("method") or "").lower().startswith("linear")]
+    if before and method[:3] == "dmc":
+        check_optimised(root, before[-1])
+        raise Unsupported("diffusion with a wave function that the run has optimised")
     if system is not None and method == "csvmc":
         method = "vmc"  # energies are those of each system by itself
     only, optimised = "", method in ("linear", "linear_batch")
