@@ -10,7 +10,10 @@
  * fill value of H5MD, and places 0. `count` says how many there are.
  *
  * H5MD has no element for orientations of bodies. Theirs is `orientation`, quaternions as formats/orientations.h makes them;
- * its attribute `components` says what the four numbers are. */
+ * its attribute `components` says what the four numbers are.
+ *
+ * Where walkers have weights, observables/trajectory/weight, observables/trajectory_w/weight are those of each frame: averages
+ * over frames are sum w x / sum w. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -349,6 +352,26 @@ static void write_other_walker(const appended *a, int walker)
     write_places(a, walker);
 }
 
+/* Of all walkers, where they have any. */
+static void write_weights(const appended *a)
+{
+    draft *d = a->draft;
+    draft_enter(d, "observables");
+    for (int walker = 0; walker < a->data->system->walkers; walker++) {
+        char name[H5MD_NAME];
+        h5md_walker_name(walker, name);
+        draft_enter(d, name);
+        draft_enter(d, "weight");
+        double *value = new_rows(a, "value", STORE_DOUBLE, 1, 0);
+        for (int f = 0; f < count_of(a) && !d->memory_short; f++)
+            value[f] = a->data->trajectory.frames[f].weights[walker];
+        link_steps(a);
+        draft_leave(d);
+        draft_leave(d);
+    }
+    draft_leave(d);
+}
+
 void h5md_write_frames(draft *d, const output_data *data, int64_t before)
 {
     const appended a = {d, data, before};
@@ -364,4 +387,5 @@ void h5md_write_frames(draft *d, const output_data *data, int64_t before)
         draft_leave(d);
     }
     draft_leave(d);
+    if (data->system->changes & PLUGMC_CHANGED_WALKER_WEIGHT) write_weights(&a);
 }

@@ -61,7 +61,7 @@ int trajectory_failed(int error, const char *path, char why[OUTPUT_WHY])
 
 static void free_frame(frame *f)
 {
-    free(f->positions), free(f->boxes), free(f->orientations);
+    free(f->positions), free(f->boxes), free(f->orientations), free(f->weights);
     *f = (frame){0};
 }
 

@@ -151,20 +151,36 @@ static int gather_orientations(records *records, int code, void **all)
         code, own, sizeof(plugmc_orientation) * (size_t)(system->walkers * system->particles), all);
 }
 
+/* All: those of all processes, at rank 0. */
+static int gather_weights(records *records, int code, void **all)
+{
+    const plugmc_state *state = &records->engine->current.state.face;
+    void *own = NULL;
+    if (!code && state->array(state, PLUGMC_STATE_WEIGHT, PLUGMC_ON_HOST, PLUGMC_READ, &own, NULL))
+        code = EXIT_MEMORY;
+    code = team_gather(code, own, sizeof(double) * (size_t)records->engine->system.walkers, all);
+    double *weights = *all;
+    for (int32_t w = 0; !code && weights && w < records->engine->processes.all_walkers; w++)
+        weights[w] = exp(weights[w]);
+    return code;
+}
+
 /* All: the walkers of all processes, at rank 0. */
 static int keep_frame(records *records, uint64_t sweep, const double *positions)
 {
-    const bool moves = records->engine->system.changes & PLUGMC_CHANGED_BOX;
+    const uint32_t changes = records->engine->system.changes;
+    const bool moves = changes & PLUGMC_CHANGED_BOX;
     const size_t walkers = (size_t)records->engine->system.walkers,
                  bytes = sizeof(double) * 3 * walkers * (size_t)records->engine->system.particles;
     const plugmc_box *now = NULL;
-    void *copy = NULL, *boxes = NULL, *orientations = NULL;
+    void *copy = NULL, *boxes = NULL, *orientations = NULL, *weights = NULL;
     int code = moves ? sync_boxes(records->engine, &now) : 0;
     if (!code) code = team_gather(0, positions, bytes, &copy);
     if (moves && !code) code = team_gather(0, now, walkers * sizeof *now, &boxes);
     if (records->engine->system.bodies) code = gather_orientations(records, code, &orientations);
+    if (changes & PLUGMC_CHANGED_WALKER_WEIGHT) code = gather_weights(records, code, &weights);
     if (code || !team_leads()) {
-        free(copy), free(boxes), free(orientations);
+        free(copy), free(boxes), free(orientations), free(weights);
         return code;
     }
     output_data *out = &records->output;
@@ -172,12 +188,12 @@ static int keep_frame(records *records, uint64_t sweep, const double *positions)
         realloc(out->trajectory.frames, sizeof *frames * (size_t)(out->trajectory.frame_count + 1));
     if (frames) out->trajectory.frames = frames;
     if (!frames) {
-        free(copy), free(boxes), free(orientations);
+        free(copy), free(boxes), free(orientations), free(weights);
         return report_error(records->engine->report, EXIT_MEMORY, NULL, 0,
                             "no memory for a frame of the trajectory");
     }
     out->trajectory.frames[out->trajectory.frame_count++] =
-        (frame){sweep, copy, boxes, orientations};
+        (frame){sweep, copy, boxes, orientations, weights};
     return 0;
 }
 

@@ -131,7 +131,7 @@ static void add_weight(records *records, measurement *m)
     m->weight = -1;
     for (int k = 0; k < records->engine->mover_count; k++)
         weighted |= (records->engine->movers[k].mover->changes & PLUGMC_CHANGED_WALKER_WEIGHT) != 0;
-    if (!weighted) return;
+    if (!weighted || out->quantity_count == m->first_quantity) return;
     for (int i = m->first_quantity; i < out->quantity_count; i++) out->quantities[i].walkers = 1;
     m->weight = out->quantity_count;
     out->quantities = checked(

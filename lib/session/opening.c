@@ -30,6 +30,12 @@ static int describe_trajectory(session *session)
         t->wanted = true;
         t->format =
             instance->trajectory.format == TRAJECTORY_H5MD ? TRAJECTORY_OF_H5MD : TRAJECTORY_OF_GSD;
+        if (t->format == TRAJECTORY_OF_GSD && engine->system.changes & PLUGMC_CHANGED_WALKER_WEIGHT)
+            return report_error(engine->report, EXIT_INPUT, instance->context.file,
+                                instance->context.line,
+                                "[%s] a mover gives walkers weights, which a trajectory in GSD has "
+                                "no place for: set format = h5md",
+                                instance->section->section->name);
         t->single = instance->trajectory.precision == TRAJECTORY_SINGLE;
         t->base = checked(trajectory_base(session->output_path));
         identity_make(t->run); /* that of a run that is resumed comes from its file */

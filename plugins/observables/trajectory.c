@@ -8,4 +8,5 @@ PLUGMC_PLUGIN(.name = "trajectory",
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .writes_trajectory = 1,
                                      .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
                                                 PLUGMC_CHANGED_ORIENTATION |
-                                                PLUGMC_CHANGED_MOLECULE))
+                                                PLUGMC_CHANGED_MOLECULE |
+                                                PLUGMC_CHANGED_WALKER_WEIGHT))

@@ -3,15 +3,13 @@
 
 #include <math.h>
 
-enum { GROUPS = 32 };
-
 /* Sums over samples of a group; energies are counted from that of the first sample. */
 typedef struct sums {
     double weight, squared, energy, energy_squared; /* w, w^2, w e, w e^2 */
 } sums;
 
 /* Walkers are independent; with few of them each is cut into stretches. */
-static int group_of(const samples *s, int64_t i)
+int group_of(const samples *s, int64_t i)
 {
     const int64_t walker = i % s->walkers, record = i / s->walkers;
     if (s->walkers >= GROUPS) return (int)(walker * GROUPS / s->walkers);
@@ -52,11 +50,7 @@ static cost cost_of_sums(const sums *s, const choices *c, double base, double co
     return out;
 }
 
-/* The jackknife's error from the sum of squared deviations of G leave-one-out values. */
-static double error_left_out(double squared, int groups)
-{
-    return sqrt(squared * (groups - 1) / groups);
-}
+double error_left_out(double squared, int groups) { return sqrt(squared * (groups - 1) / groups); }
 
 cost cost_of(const samples *s, const choices *c)
 {

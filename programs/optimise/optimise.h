@@ -19,6 +19,23 @@ typedef struct choices {
     double time_step, damping; /* of stochastic reconfiguration */
 } choices;
 
+/* ---- The command line: arguments.c ------------------------------------------------------------ */
+
+enum { MOST_SETS = 64 };
+
+typedef struct arguments {
+    const char *file, *output;
+    const char *sets[MOST_SETS];
+    int set_count;
+    bool resume, derivatives, check;
+    const char *only; /* potentials; NULL: all */
+    choices choices;
+} arguments;
+
+extern const char optimise_help[];
+/* An exit code, after a message. */
+int arguments_parse(int argc, char **argv, arguments *);
+
 /* ---- Samples: samples.c ----------------------------------------------------------------------- */
 
 /* Where the time of an optimisation goes, seconds. */
@@ -68,6 +85,22 @@ cost cost_of(const samples *, const choices *);
  * that of the samples as they are, whose fluctuations are the same. */
 cost cost_reweighted(const samples *, const choices *, const double *energy, const double *ln_psi,
                      double *change, double *error);
+
+/* Of a jackknife: which of the groups sample i belongs to, and the error from the sum of squared deviations of G
+ * leave-one-out values. */
+enum { GROUPS = 32 };
+int group_of(const samples *, int64_t i);
+double error_left_out(double squared, int groups);
+
+/* ---- Derivatives: derivatives.c --------------------------------------------------------------- */
+
+/* A line a parameter: its name, dE/dp = 2 cov(E_L, d ln |Psi| / dp) and the error of that. */
+void derivatives_print(FILE *, const samples *, const variational_parameters *);
+/* A line a parameter, whose present value is in values: the largest deviations of d ln |Psi| / dp and dE_L/dp in a sample
+ * from central differences, over their root mean squares. An exit code: EXIT_PLUGIN, after a sentence, if one is larger
+ * than 1e-3. */
+int derivatives_check(FILE *, session *, const samples *, const variational_parameters *,
+                      double *values);
 
 /* ---- Steps: steps.c ---------------------------------------------------------------------------- */
 

@@ -74,6 +74,91 @@ test_a_resumed_diffusion_run_is_the_one_that_was_not_stopped()
         <(h5dump -d /plugmc/checkpoint/positions other.h5 | tail -n +2) || fail "weights change the chain"
 }
 
+# T-moves are made when the run goes on, after what is measured, and are found again where a run is resumed: one step at a
+# time, a part at a time, or all at once.
+test_t_moves_do_not_hang_on_pauses()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 30
+	equilibrate = 20
+	walkers = 8
+	seed = 3
+	threads = 1
+	device = cpu
+	output = sim.h5
+	[box]
+	dimension = 3
+	shape = oblique
+	a = 3.37316115 3.37316115 0
+	b = 0 3.37316115 3.37316115
+	c = 3.37316115 0 3.37316115
+	[species up]
+	count = 4
+	charge = -1
+	[species down]
+	count = 4
+	charge = -1
+	[initial]
+	state = near_ions
+	[potential bspline_orbitals]
+	file = $here/../data/qmc/diamondC.pwscf.h5
+	[observable local_energy]
+	period = 1
+	pseudopotentials = $here/../data/qmc/C.BFD.xml
+	[mover diffusion]
+	tau = 0.05
+	variational = 10
+	warm_up = 10
+	nonlocal = t_moves
+	refresh = 16
+	END
+    local kind
+    for kind in t_moves one_t_move; do
+        must run sim.ini --quiet --set "mover diffusion.nonlocal=$kind" --set run.output=whole.h5
+        grep -Eq 'acceptance 0\.0*[1-9][0-9]* of [0-9.e+]* trial moves of diffusion.t_move' "$out" ||
+            fail "nothing has moved by T-moves"
+        must run sim.ini --quiet --set "mover diffusion.nonlocal=$kind" --set run.output=seldom.h5 \
+            --set "observable local_energy.period=10"
+        must run sim.ini --quiet --set "mover diffusion.nonlocal=$kind" --set run.output=part.h5 --set run.sweeps=13
+        must run --resume part.h5 --quiet --set run.sweeps=30
+        for file in seldom part; do
+            cmp <(h5dump -d /plugmc/checkpoint/positions whole.h5 | tail -n +2) \
+                <(h5dump -d /plugmc/checkpoint/positions $file.h5 | tail -n +2) || fail "$file.h5 ends elsewhere ($kind)"
+        done
+    done
+}
+
+# A trajectory in H5MD has the weights of each walker: their mean is the weight of each sample, and energies are weighted by
+# them. A run that is resumed has the same ones; GSD has no place for them.
+test_a_trajectory_has_weights()
+{
+    repel=yes gas "tau = 0.3" "correction = 3"
+    jastrow
+    printf '%s\n' "[observable trajectory]" "period = 5" "format = h5md" >>sim.ini
+    must run sim.ini --set run.output=whole.h5
+    must run sim.ini --set run.sweeps=17
+    must run --resume sim.h5 --set run.sweeps=40
+    must analyse whole.h5 --print local_energy.weight
+    /usr/bin/python3 - "$out" <<-'END' || fail "these are other weights"
+	import sys, h5py, numpy as np
+	samples = np.loadtxt(sys.argv[1])
+	found = []
+	for name in ("whole.h5md", "sim.h5md"):
+	    with h5py.File(name, "r") as f:
+	        assert sorted(f["observables"]) == sorted(f["particles"])
+	        steps = [f[f"observables/{g}/weight/step"][()] for g in f["observables"]]
+	        assert all((s == samples[:, 0]).all() for s in steps), steps
+	        found.append(np.array([f[f"observables/{g}/weight/value"][()] for g in f["observables"]]))
+	assert found[0].shape == (12, 8) and (found[0] == found[1]).all()
+	assert found[0].std(axis=0).min() > 1e-4
+	assert abs(found[0].mean(axis=0) - samples[:, 1]).max() < 1e-12
+	END
+    sed -i 's/^format = h5md/format = gsd/' sim.ini
+    refused 3 "sim.ini:$(grep -n '^\[observable trajectory' sim.ini | cut -d: -f1): [observable trajectory] a mover gives walkers weights, which a trajectory in GSD has no place for: set format = h5md" \
+        run sim.ini
+}
+
 # Seven electrons of each spin in blocks of 1, of 3, and all: the same decisions, places but for rounding.
 test_diffusion_does_not_hang_on_blocks()
 {

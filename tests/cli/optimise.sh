@@ -293,6 +293,68 @@ test_nothing_to_optimise()
     grep -q 'needs local energies, which no plugin of the run provides' "$err" || fail "no such sentence"
 }
 
+# Two electrons without repulsion at Z = 2 in exp(-1.5 r): the derivative of the energy by a coefficient of the
+# orbital r exp(-r), from integrals in closed form; z-scores below 3.5.
+test_derivatives_are_those_of_integrals()
+{
+    cat >helium.ini <<INI
+[run]
+sweeps = 100
+equilibrate = 300
+seed = 4
+walkers = 64
+threads = 1
+device = cpu
+[box]
+dimension = 3
+shape = sphere
+radius = 25
+[species up]
+count = 1
+charge = -1
+[species down]
+count = 1
+charge = -1
+[initial]
+state = near_ions
+[potential slater_orbitals]
+nuclei = 0 0 0 2
+zeta = 1.5 1
+n = 1 2
+coefficients = 1 0 0 1
+virtual = 1
+[potential multideterminant]
+excitations = 1>2/- -/1>2
+coefficients = 0
+[mover particle_by_particle]
+target_acceptance = 0.6
+[observable local_energy]
+period = 4
+electron_electron = no
+INI
+    must optimise helium.ini --derivatives --samples 60000
+    [ "$(grep -c '^multideterminant.coefficients' "$out")" = 2 ] || fail "two parameters are not there"
+    [ ! -e helium.optimised.ini ] || fail "an optimisation is written"
+    awk 'BEGIN { a = 1.5; b = 1; z = 2; norm = sqrt((2 * a) ^ 3 / 2) * sqrt((2 * b) ^ 5 / 24)
+            s = norm * 6 / (a + b) ^ 4
+            exact = 2 * (-a * a / 2 * s + (a - z) * norm * 2 / (a + b) ^ 3 - (a * a / 2 - z * a) * s) }
+        /^multi/ { d = ($2 - exact) / $3; printf "%s z %.1f of %.6f\n", $1, d, exact
+            if (!(d < 3.5 && d > -3.5 && $3 < 0.02)) bad = 1 }
+        END { exit bad }' "$out" || fail "the derivatives are others"
+    refused 2 "plugmc optimise: there is no loop after '--derivatives'; see --help" optimise helium.ini --derivatives --resume
+}
+
+# Derivatives of ln |Psi| and of local energies by the ten coefficients against differences, which rounding alone disturbs:
+# it is 1e-10 over the step of 1e-4.
+test_derivatives_are_checked_against_differences()
+{
+    gas
+    must optimise gas.ini --check-derivatives --samples 100
+    awk '/^jastrow/ { n++; if (!($2 < 1e-5 && $3 < 1e-5)) bad = 1 } END { exit bad || n != 10 }' "$out" ||
+        fail "derivatives are not those of differences"
+    [ ! -e gas.optimised.ini ] || fail "an optimisation is written"
+}
+
 test_options_of_optimise()
 {
     gas

@@ -288,3 +288,58 @@ test_wrong_cusps_of_like_spins_are_told()
         grep -q "species 'down' and 'down' meet" "$err" || fail "nothing is said of like spins"
     expect_lines 2
 }
+
+# Diamond whose electrons hardly move, so that runs with and without a Jastrow factor measure the same places. There the
+# nonlocal energy of localisation = determinants is that of the determinants without the factor.
+test_nonlocal_potentials_of_the_determinants()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 4
+	equilibrate = 0
+	walkers = 8
+	seed = 3
+	threads = 1
+	device = cpu
+	output = sim.h5
+	[box]
+	dimension = 3
+	shape = oblique
+	a = 3.37316115 3.37316115 0
+	b = 0 3.37316115 3.37316115
+	c = 3.37316115 0 3.37316115
+	[species up]
+	count = 4
+	charge = -1
+	[species down]
+	count = 4
+	charge = -1
+	[initial]
+	state = near_ions
+	[potential bspline_orbitals]
+	file = $here/../data/qmc/diamondC.pwscf.h5
+	[potential jastrow]
+	like = 0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.01
+	unlike = 0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.02
+	chi = -0.20 -0.16 -0.14 -0.12 -0.10 -0.07 -0.04 -0.02
+	elements = C
+	[mover particle_by_particle]
+	step = 1e-9
+	[observable local_energy]
+	period = 1
+	pseudopotentials = $here/../data/qmc/C.BFD.xml
+	END
+    local run energy=()
+    for run in "observable local_energy.localisation=determinants" "potential jastrow.role=measured" \
+        "observable local_energy.localisation=wave_function"; do
+        must run sim.ini --quiet --set "$run"
+        must analyse sim.h5 --print local_energy.nonlocal
+        energy+=("$(awk '!/^#/ { for (k = 1; k <= NF; k++) sum += $k } END { printf "%.12g", sum }' "$out")")
+    done
+    awk -v a="${energy[0]}" -v b="${energy[1]}" -v c="${energy[2]}" 'BEGIN { printf "%s %s %s\n", a, b, c
+        exit !((a - b) ^ 2 < 1e-10 && (a - c) ^ 2 > 1e-3) }' || fail "these are other energies"
+    sed -i 's/^\[mover .*/[mover diffusion]/; s/^step.*/tau = 0.01\nnonlocal = t_moves\nvariational = 0/' sim.ini
+    plugmc run sim.ini --quiet --set "observable local_energy.localisation=determinants"
+    expect_exit 3
+    grep -q "localisation = determinants goes with neither T-moves nor plugmc optimise" "$err" || fail "no such sentence"
+}

@@ -196,6 +196,10 @@ diamond()
 }
 
 case_diamond() { diamond "tau = 0.02" >sim.ini && compare; }
+case_diamond_by_determinants()
+{
+    diamond "tau = 0.02" >sim.ini && sed -i 's/^pseudopotentials.*/&\nlocalisation = determinants/' sim.ini && compare
+}
 case_diamond_with_t_moves() { diamond "tau = 0.05" "nonlocal = t_moves" >sim.ini && compare; }
 
 # A twist of the primitive cell: places of the quadratures lie across its edges, where orbitals gain phases.

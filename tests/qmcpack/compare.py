@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = f"{HERE}/../data/qmc"
-WITHOUT_DATA = ("heg/heg_14_gamma", "heg/heg_14_gamma/batch", "molecules/Be_STO", "molecules/Li2_STO_ae",
+WITHOUT_DATA = ("heg/heg_14_gamma", "heg/heg_14_gamma/batch", "molecules/Be_STO", "molecules/Li2_STO_ae", "molecules/He_param",
                 "solids/diamondC_1x1x1_pp")
 
 
@@ -26,13 +26,22 @@ def coverage():
     return list(csv.DictReader(open(f"{HERE}/coverage.csv")))
 
 
+def references_of(row):
+    """[(quantity, value, error)] of a row."""
+    return [(name, float(value), float(error))
+            for name, value, error in re.findall(r"(\w+)=([-\d.e]+)\(([-\d.e+]+)\)", row["references"])]
+
+
 def references(rows):
-    """{quantity: (value, smallest error)} of all tests that one INI file expresses; long tests have the smaller errors."""
+    """[(quantity, value, smallest error)] of all tests that one INI file expresses; long tests have the smaller errors. Where
+    tests have different values of a quantity the others follow, with as many strokes at their names."""
     found = {}
     for row in rows:
-        for name, value, error in re.findall(r"(\w+)=([-\d.e]+)\(([-\d.e+]+)\)", row["references"]):
-            if name not in found or float(error) < found[name][1]:
-                found[name] = (float(value), float(error))
+        for name, value, error in references_of(row):
+            while name in found and found[name][0] != value:
+                name += "'"
+            if name not in found or error < found[name][1]:
+                found[name] = (value, error)
     return found
 
 
@@ -87,6 +96,20 @@ def parts_of(r, corner, cell, bins, parts):
     return ((index[..., 0] * bins[1] + index[..., 1]) * bins[2] + index[..., 2]) * parts // np.prod(bins)
 
 
+def averages(counts, weights, blocks=16):
+    """Means and errors of counts [walkers][spins][parts][frames]: from the spread of the walkers, or with weights
+    [walkers][frames] from blocks of frames, of which a run has 16 that are longer than correlations."""
+    import numpy as np
+    if weights is None:
+        each = counts.mean(axis=-1)
+        return each.mean(axis=0), each.std(axis=0, ddof=1) / math.sqrt(len(each))
+    above = (counts * weights[:, None, None, :]).sum(axis=0)
+    below = weights.sum(axis=0)
+    parts = np.array_split(np.arange(len(below)), blocks)
+    each = np.array([above[..., p].sum(axis=-1) / below[p].sum() for p in parts])
+    return above.sum(axis=-1) / below.sum(), each.std(axis=0, ddof=1) / math.sqrt(blocks)
+
+
 def densities(work, rows):
     """The numbers that check_stats.py compares: electrons in each of several parts of the grid, spin by spin, with errors
     from the spread of the walkers (at least those of the counts), as {name: (mean, error)}, and QMCPACK's."""
@@ -94,7 +117,11 @@ def densities(work, rows):
     import numpy as np
     found, wanted = {}, {}
     with h5py.File(f"{work}/sim.h5md", "r") as f:
-        walkers = [f["particles"][name]["position/value"][()] for name in f["particles"]]
+        names = list(f["particles"])
+        walkers = [f["particles"][name]["position/value"][()] for name in names]
+        weights = None
+        if "observables" in f:  # of diffusion, in which walkers are not independent
+            weights = np.array([f["observables"][name]["weight/value"][()] for name in names])
     for row in {r["references"]: r for r in rows}.values():
         quantity, file = row["references"].split("@")
         reference = np.loadtxt(f"{work}/{file}", ndmin=2)[1:]
@@ -103,16 +130,31 @@ def densities(work, rows):
         for r in walkers:
             part = parts_of(r, *grid, parts)
             spins = [part] if quantity == "density" else [part[:, half:], part[:, :half]]
-            sums.append([[(s == k).sum(axis=1).mean() for k in range(parts)] for s in spins])
-        sums = np.array(sums)
+            sums.append([[(s == k).sum(axis=1) for k in range(parts)] for s in spins])
+        means, errors = averages(np.array(sums, float), weights)
         for s, label in enumerate(["all"] if quantity == "density" else ["down", "up"]):
             for k in range(parts):
                 name = "%s %s %d" % (os.path.basename(file).split(".")[0], label, k)
                 # where hardly an electron comes the spread of the walkers says little: counts scatter by their root
                 counted = math.sqrt(reference[k, 2 * s] / (len(walkers) * len(walkers[0])))
-                found[name] = (sums[:, s, k].mean(), max(sums[:, s, k].std(ddof=1) / math.sqrt(len(sums)), counted))
+                found[name] = (means[s, k], max(errors[s, k], counted))
                 wanted[name] = (reference[k, 2 * s], reference[k, 2 * s + 1])
     return found, wanted
+
+
+def derivatives(text, rows):
+    """Derivatives of the energy by the names that QMCPACK's tests have for parameters, from what plugmc optimise prints."""
+    found = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 3 and not line.startswith("#"):
+            key, k = re.fullmatch(r"\S+\.(\w+)\[(\d+)\]", words[0]).groups()
+            name = "jud_" + k if key == "unlike" else "rotation_" + ("up", "down")[int(k) - 1]
+            found[name] = (float(words[1]), float(words[2]))
+    if "rotation_up" in found:  # of both spins at once; their errors may be correlated
+        both = found["rotation_up"], found["rotation_down"]
+        found["rotation"] = (both[0][0] + both[1][0], both[0][1] + both[1][1])
+    return found, references(rows)
 
 
 def run_one(name, rows, options):
@@ -132,6 +174,12 @@ def run_one(name, rows, options):
         os.remove(f"{work}/sim.h5")
     began = time.monotonic()
     source = "sim.ini"
+    if name.endswith(".derivatives.ini"):
+        done = subprocess.run([program, "optimise", source, "--derivatives", "--samples",
+                               str(int(64 * sweeps * options.sweeps_factor))], cwd=work, capture_output=True, text=True)
+        seconds = time.monotonic() - began
+        return ((None, seconds, done.stderr.strip().splitlines()[-1]) if done.returncode else
+                (derivatives(done.stdout, rows), seconds, ""))
     if name.endswith(".opt.ini"):
         only = re.search(r"^; plugmc optimise --only (\S+)", text, re.M)
         for old in ("sim.optimised.ini", "sim.optimised.ini.loops"):
@@ -169,10 +217,10 @@ def limit_of(count, limit):
 def compare(found, wanted):
     """Rows of quantity, value, error, QMCPACK's value, its error, z."""
     for quantity, (value, error) in wanted.items():
-        if quantity not in found:
+        if quantity.rstrip("'") not in found:
             yield quantity, math.nan, math.nan, value, error, math.nan
             continue
-        mine, spread = found[quantity]
+        mine, spread = found[quantity.rstrip("'")]
         both = math.hypot(spread if spread == spread else 0, error)
         # exact energies: what is left is rounding
         z = (mine - value) / max(both, 1e-6)

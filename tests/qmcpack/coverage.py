@@ -17,6 +17,10 @@ COMPARED = {"totenergy": "energy", "LocalEnergy": "energy", "kinetic": "kinetic"
             "localecp": "local", "nonlocalecp": "nonlocal"}
 
 
+# Systems of correlated sampling, with the end of the names of their scalars.
+SYSTEMS = ("_A", "_B")
+
+
 def density_of(test):
     """What check_stats.py is given of a test that looks at densities of electrons: {option: value}."""
     if "check_stats" not in test.script or test.name.startswith("deterministic"):
@@ -48,26 +52,50 @@ def reason_without_translation(test):
     return ""
 
 
-def numbers_of(test, check):
-    return {COMPARED[k]: v for k, v in check.scalars.items() if k in COMPARED}
+def numbers_of(test, check, system=None):
+    """Scalars that are compared, by the names that they have here; of one of several systems."""
+    end = SYSTEMS[system] if system is not None else ""
+    found = {COMPARED[k[:-2] if end else k]: v for k, v in check.scalars.items()
+             if k.endswith(end) and (k[:-2] if end else k) in COMPARED}
+    return found or (derivatives_of(check) if system is None else {})
+
+
+def derivatives_of(check):
+    """Derivatives of the energy by parameters: of the spline between electrons, and by angles of orbitals."""
+    if "jud_b" in check.scalars:
+        return {}  # a parameter of a formula, which plugmc optimise does not vary
+    found = {k: v for k, v in check.scalars.items() if k[:4] == "jud_"}
+    turns = {k: v for k, v in check.scalars.items() if "orb_rot" in k}
+    for name, value in turns.items():
+        found["rotation" + ("_up" if "up" in name else "_down") * (len(turns) > 1)] = value
+    return found
+
+
+def systems_of(check):
+    return (0, 1) if "totenergy_A" in check.scalars else (None,)
 
 
 def rows_of(clone, tests):
     """A row a test and series: name, series, INI file, reason, references."""
     known, files = {}, {}
-    for name in sorted(tests, key=lambda n: (tests[n].folder, not n.startswith("short"), n)):
+    # the names of INI files come from the first test: not from those of a hybrid method of optimisation
+    for name in sorted(tests, key=lambda n: (tests[n].folder, not n.startswith("short"),
+                                             "-hybrid.xml" in tests[n].input, n)):
         test = tests[name]
         why = reason_without_translation(test)
         density = density_of(test)
-        checks = [c for c in test.checks if numbers_of(test, c)] or ([density] if density else [])
+        checks = [(c, s) for c in test.checks for s in systems_of(c) if numbers_of(test, c, s)]
+        checks = checks or ([(density, None)] if density else [])
         if why or not checks:
-            yield [name, test.folder, test.input, "", "", why or "no energy is looked at", ""]
+            formula = any("jud_b" in c.scalars for c in test.checks)
+            yield [name, test.folder, test.input, "", "", why or ("a derivative by a parameter of a formula" if formula
+                                                                  else "no energy is looked at"), ""]
             continue
-        for check in checks:
+        for check, system in checks:
             series = int(density["-s"]) if density else check.series
             row = [name, test.folder, test.input, series]
             try:
-                ini, identity, method = translate(clone, test, series, density)
+                ini, identity, method = translate(clone, test, series, density, system)
                 if identity not in known:
                     known[identity] = file_name(test, method, files)
                     files[known[identity]] = ini
@@ -80,7 +108,7 @@ def rows_of(clone, tests):
                 if density:
                     references = "%s@%s" % (density["-q"], density["-r"])
                 else:
-                    references = " ".join("%s=%.12g(%g)" % (k, *v) for k, v in numbers_of(test, check).items())
+                    references = " ".join("%s=%.12g(%g)" % (k, *v) for k, v in numbers_of(test, check, system).items())
                 yield row + [file + ".ini", why, references]
             except Unsupported as e:
                 yield row + ["", str(e), ""]

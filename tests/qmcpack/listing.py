@@ -56,6 +56,8 @@ def tests_of(clone):
                                    check=True, capture_output=True)
                     for line in open(out):
                         test = Test(line, [build])
+                        if not line.split("\t")[2].startswith(f"{clone}/tests/"):  # it names none
+                            test.folder = f"{group}/{folder}"
                         if test.name in found:
                             found[test.name].builds.add(build)
                         else:

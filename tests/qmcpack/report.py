@@ -1,9 +1,10 @@
 """Prints tables in Markdown of what compare.py found: report.py RESULTS.csv...; later lines of an INI file replace earlier ones."""
 import collections
 import csv
+import math
 import sys
 
-from compare import coverage, limit_of
+from compare import compare, coverage, limit_of, references, references_of
 
 
 def results(paths):
@@ -22,6 +23,21 @@ def results(paths):
     return found
 
 
+def anew(rows, found):
+    """The same with the references that coverage.csv has now; densities keep those of their run."""
+    out = {}
+    for name, (seconds, lines, why) in found.items():
+        own = references([row for row in rows if row["ini"] == name])
+        mine = {line[0].rstrip("'"): line[1:3] for line in lines}
+        out[name] = (seconds, list(compare(mine, own)) if own and lines else lines, why)
+    return out
+
+
+def chance(counts, limit=3):
+    """How many of the numbers are expected beyond the limit if all are right and independent."""
+    return sum(counts) * math.erfc(limit / 2**0.5)
+
+
 def verdicts(rows, found):
     """{test: 'agrees', 'disagrees', 'not run', 'expressed without data' or the reason why it is not expressed}"""
     out = {}
@@ -34,6 +50,9 @@ def verdicts(rows, found):
             verdict = "expressed, not run"
         else:
             lines = found[row["ini"]][1]
+            own = {(name, "%.8g" % value) for name, value, _ in references_of(row)}
+            if own:
+                lines = [line for line in lines if (line[0].rstrip("'"), "%.8g" % line[3]) in own]
             worst = max(abs(line[5]) for line in lines)
             verdict = "agrees" if worst <= limit_of(len(lines), 3) else "disagrees"
         order = ["agrees", "disagrees"]
@@ -46,12 +65,17 @@ def verdicts(rows, found):
 
 
 def main():
-    rows, found = coverage(), results(sys.argv[1:])
+    rows = coverage()
+    found = anew(rows, results(sys.argv[1:]))
     verdict = verdicts(rows, found)
     count = collections.Counter(verdict.values())
     print("| tests | |\n|---|---|")
     for name, n in count.most_common():
         print(f"| {n} | {name} |")
+    used = [lines for name, (_, lines, _) in found.items() if lines and any(row["ini"] == name for row in rows)]
+    beyond = sum(abs(line[5]) > 3 for lines in used for line in lines)
+    print("\n%d numbers of %d INI files, %d with |z| > 3, where %.1f are expected by chance" %
+          (sum(map(len, used)), len(used), beyond, chance(map(len, used))))
     tests = collections.defaultdict(set)
     for row in rows:
         tests[row["ini"]].add(row["test"])

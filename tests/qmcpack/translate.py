@@ -6,29 +6,12 @@ are not, nor are time steps of variational runs, drift, or how electrons are mov
 import math
 import os
 
+from factors import expansion, jastrows, override
+from inifile import Ini, Unsupported, words
 from listing import numbers, parameter, read_input
 
 # Coefficients of these stand in the INI file itself, so that it needs no file beside the orbitals.
 INLINE = ("heg/heg_14_gamma", "heg/heg_14_gamma/batch", "solids/diamondC_1x1x1_pp", "molecules/Li2_STO_ae", "molecules/He_param")
-
-
-class Unsupported(Exception):
-    pass
-
-
-class Ini:
-    def __init__(self):
-        self.sections = []
-
-    def add(self, title, *lines):
-        self.sections.append((title, [line for line in lines if line]))
-
-    def text(self):
-        return "\n".join("[%s]\n%s" % (title, "".join(line + "\n" for line in lines)) for title, lines in self.sections)
-
-
-def words(values):
-    return " ".join("%.12g" % (v + 0.0) for v in values)
 
 
 # ---- System -----------------------------------------------------------------------------------------------------------
@@ -45,12 +28,22 @@ def electrons(root):
     raise Unsupported("no electrons")
 
 
+def farthest(root):
+    """Distance of the farthest ion from the origin."""
+    found = [0.0]
+    for a in root.iter("attrib"):
+        if a.get("name") == "position":
+            r = numbers(a.text)
+            found += [math.hypot(*r[k:k + 3]) for k in range(0, len(r), 3)]
+    return max(found)
+
+
 def box(root, ini):
     cell = next(root.iter("simulationcell"), None)
     if cell is None or "n" in (parameter(cell, "bconds") or "n").split():
         if cell is not None and "p" in (parameter(cell, "bconds") or "").split():
             raise Unsupported("a cell that is periodic in two directions")
-        ini.add("box", "dimension = 3", "shape = sphere", "radius = 25")
+        ini.add("box", "dimension = 3", "shape = sphere", "radius = %g" % max(25, math.ceil(farthest(root) + 15)))
         return False
     rs = parameter(cell, "rs")
     if rs:
@@ -133,6 +126,7 @@ def gaussians(builder, sets, wave, root, ini, folder, source):
         raise Unsupported("orbitals without a file or a basis")
     file = os.path.basename(file) if file else source
     lines = ["file = " + file, "cusp = " + ("yes" if builder.get("cuspCorrection", "no") == "yes" else "no")]
+    lines.append(cusp_files(sets, wave, folder))
     beyond = most_orbital(wave, folder) - min(electrons(root))
     if beyond > 0:
         lines.append("virtual = %d" % beyond)
@@ -141,6 +135,23 @@ def gaussians(builder, sets, wave, root, ini, folder, source):
         if any("shape = oblique" in section[1] for section in ini.sections):
             lines.append("tolerance = 1e-8")
     ini.add("potential gaussian_orbitals", *lines)
+
+
+def cusp_files(sets, wave, folder):
+    """The key for the functions at nuclei that QMCPACK has found before, of the orbitals of spin up and of spin down."""
+    used = [(d.get("spo_up"), d.get("spo_dn")) for d in wave.iter("multideterminant")] or [
+        tuple(d.get("sposet") or d.get("id") for d in wave.iter("determinant"))]
+    files = []
+    for name in used[0]:
+        info = sets[name].get("cuspInfo") if name in sets else None
+        path = f"{folder}/{info}" if info else ""
+        if info and os.path.exists(path):
+            files.append(info)
+        elif files:
+            files.append(files[-1])  # the name of a file that is not there; both spins have the same orbitals
+    if not files:
+        return ""
+    return "cusp_files = " + (files[0] if len(set(files)) == 1 else " ".join(files))
 
 
 def most_orbital(wave, folder):
@@ -203,7 +214,8 @@ def slaters(builder, sets, wave, root, ini):
     zeta, n, l, on, pick = [], [], [], [], []
     for i, name in enumerate(names):
         basis = next(b for b in wave.iter("atomicBasisSet") if b.get("elementType") == name)
-        if basis.get("normalized", "yes") == "yes":
+        alone = len(list(basis.iter("basisGroup"))) == 1  # so that its norm does not matter
+        if basis.get("normalized", "yes") == "yes" and not alone:
             raise Unsupported("Slater functions without a norm")
         for group in basis.iter("basisGroup"):
             functions = list(group.iter("radfunc"))
@@ -215,20 +227,35 @@ def slaters(builder, sets, wave, root, ini):
             on.append(i + 1)
             # the function of m = 0: s, z of x y z, 3 z^2 - r^2 of five
             pick.append([[1], [0, 0, 1], [0, 0, 0, 0, 1]][l[-1]])
-    rows = []
-    used = [d.get("sposet") or d.get("id") for d in wave.iter("determinant")]
-    texts = [sets[u].find("coefficient").text if u in sets else None for u in used]
-    if len(set(" ".join(t.split()) for t in texts)) != 1:
-        raise Unsupported("Slater functions with orbitals of their own for each spin")
-    values = numbers(texts[0])
-    for o in range(max(electrons(root))):
-        row = []
-        for c, p in zip(values[o * len(zeta):(o + 1) * len(zeta)], pick):
-            row += [c * x for x in p]
-        rows.append(words(row))
+    values, angle = orbitals_of_slaters(sets, wave)
+    count = max(electrons(root)) + (angle is not None)
+    rows = [values[o * len(zeta):(o + 1) * len(zeta)] for o in range(count)]
+    if angle is not None:
+        if count != 2 or len(rows[1]) != len(rows[0]):
+            raise Unsupported("rotations of more than two orbitals")
+        turn = ((math.cos(angle), math.sin(angle)), (-math.sin(angle), math.cos(angle)))
+        rows = [[c * a + d * b for a, b in zip(*rows)] for c, d in turn]
+    rows = [words(c * x for c, p in zip(row, pick) for x in p) for row in rows]
     ini.add("potential slater_orbitals", "nuclei = " + "  ".join(words(p + [z]) for p, z in zip(places, charges)),
             "zeta = " + words(zeta), "n = " + words(n), "l = " + words(l), "on = " + words(on),
-            "coefficients = " + "  ".join(rows))
+            "coefficients = " + "  ".join(rows), "virtual = 1" if angle is not None else "")
+    if angle is not None:
+        # at this angle the derivative by it is that by the coefficient of the other orbital, for each spin
+        ini.add("potential multideterminant", "excitations = 1>2/- -/1>2", "coefficients = 0")
+
+
+def orbitals_of_slaters(sets, wave):
+    """Coefficients of the orbitals, the same for both spins, and the angle of their rotation; None: there is none."""
+    texts, angles = [], []
+    rotated = {r.get("name"): r for r in wave.iter("rotated_sposet")}
+    for d in wave.iter("determinant"):
+        name = d.get("sposet") or d.get("id")
+        inside = rotated[name].find("sposet") if name in rotated else sets.get(name, d)
+        texts.append(inside.find("coefficient").text)
+        angles.append(float((rotated[name].findtext("opt_vars") or "0")) if name in rotated else None)
+    if len(set(" ".join(t.split()) for t in texts)) != 1 or len(set(angles)) != 1:
+        raise Unsupported("Slater functions with orbitals of their own for each spin")
+    return numbers(texts[0]), angles[0]
 
 
 def orbitals(root, wave, ini, folder, source):
@@ -250,83 +277,12 @@ def orbitals(root, wave, ini, folder, source):
         raise Unsupported("orbitals of type " + kind)
 
 
-# ---- Factors ----------------------------------------------------------------------------------------------------------
-
-
-def expansion(wave, ini):
-    lists = list(wave.iter("detlist"))
-    if len(lists) > 1:
-        raise Unsupported("several lists of determinants")
-    if not lists:
-        return
-    if lists[0].get("opt_coeffs"):
-        raise Unsupported("coefficients of a list of determinants in a file of their own")
-    ini.add("potential multideterminant", "file = " + (lists[0].get("href") or lists[0].get("_file")),
-            "cutoff = " + lists[0].get("cutoff") if float(lists[0].get("cutoff", 0)) else "",
-            "state = " + lists[0].get("ext_level") if int(lists[0].get("ext_level", 0)) else "")
-
-
-def inline_splines(ini, terms):
-    lines = []
-    for j in terms:
-        for c in j.iter("correlation"):
-            values = " ".join(c.find("coefficients").text.split())
-            one = (j.get("type") or "").lower() == "one-body"
-            name = "chi" if one else "like" if c.get("speciesA") == c.get("speciesB") else "unlike"
-            lines.append("%s = %s" % (name, values))
-            if one:
-                lines.append("elements = " + c.get("elementType"))
-            if one and float(c.get("cusp", 0)):
-                lines.append("chi_cusp = %g" % float(c.get("cusp")))
-            if c.get("rcut"):
-                lines.append("%s_cutoff = %g" % ("chi" if one else "u", float(c.get("rcut"))))
-    ini.add("potential jastrow", *lines)
-
-
-def pade(ini, jastrow):
-    """u = A r / (1 + B r); the energy is twice that."""
-    found = {}
-    for c in jastrow.iter("correlation"):
-        like = c.get("speciesA") == c.get("speciesB")
-        values = {v.get("name"): float(v.text) for v in c.iter("var")}
-        found[like] = values.get("A", -0.25 if like else -0.5), values["B"]
-    if (jastrow.get("type") or "").lower() != "two-body" or False not in found:
-        raise Unsupported("a Pade function of this kind")
-    order = [found.get(True, (0, 1)), found[False], found.get(True, (0, 1))]
-    ini.add("potential expression", "energy = 2 * a * r / (1 + b * r)", "a = " + words(a for a, _ in order),
-            "b = " + words(b for _, b in order), "cutoff = 0")
-
-
-def jastrows(wave, ini, inline):
-    if next(wave.iter("backflow"), None) is not None:
-        raise Unsupported("backflow")
-    terms = {"spline": [], "pade": [], "eei": []}
-    for j in wave.iter("jastrow"):
-        kind, function = (j.get("type") or "").lower(), (j.get("function") or "").lower()
-        if kind == "eei":
-            terms["eei"].append(j)
-        elif kind in ("one-body", "two-body") and function in ("bspline", "pade"):
-            terms["spline" if function == "bspline" else "pade"].append(j)
-        elif kind == "kspace":
-            raise Unsupported("a Jastrow factor in reciprocal space")
-        else:
-            raise Unsupported("a Jastrow factor of type %s, function %s" % (kind, function))
-    if terms["spline"] and inline:
-        inline_splines(ini, terms["spline"])
-    elif terms["spline"]:
-        ini.add("potential jastrow", "file = " + terms["spline"][0].get("_file"))
-    for j in terms["pade"]:
-        pade(ini, j)
-    if terms["eei"]:
-        ini.add("potential polynomial_jastrow", "file = " + terms["eei"][0].get("_file"))
-
-
 # ---- Hamiltonian, method ----------------------------------------------------------------------------------------------
 
 
 def measured(root, ini):
     lines, pairs = ["period = 4"], {"ee": False, "ei": False, "ii": False}
-    files = []
+    files, alone = [], False
     for h in root.iter("hamiltonian"):
         for e in list(h):
             kind, name = (e.get("type") or "").lower(), (e.get("name") or "").lower()
@@ -337,20 +293,21 @@ def measured(root, ini):
                 for p in e.iter("pseudo"):
                     if (p.get("href") or "") not in files:
                         files.append(p.get("href"))
-                    if p.get("DLA") == "yes" or e.get("DLA") == "yes":
-                        raise Unsupported("determinant localisation approximation")
+                    alone = alone or "yes" in (p.get("DLA"), e.get("DLA"))
             elif kind == "coulomb":
                 both = (e.get("source"), e.get("target"))
                 if both == ("e", "e"):
                     pairs["ee"] = True
                 elif "e" in both:
                     pairs["ei"] = True
-                elif both[0] in ("ion0", "i") and both[1] in ("ion0", "i"):
+                elif "ion" in (both[0] or "") and both[0] == both[1] or both == ("i", "i"):
                     pairs["ii"] = True
                 else:
                     pairs["ee"] = True
     if files:
         lines.append("pseudopotentials = " + " ".join(files))
+    if alone:
+        lines.append("localisation = determinants")
     for key, name in (("ee", "electron_electron"), ("ei", "electron_ion"), ("ii", "ion_ion")):
         if not pairs[key] and (key == "ee" or next(root.iter("basisset"), None) is None):
             lines.append(name + " = no")
@@ -365,51 +322,102 @@ def check_optimised(root, section):
     if parameter(section, "output_vp_override") or (parameter(section, "options_lmyengine") or "no") == "yes":
         raise Unsupported("optimisation: QMCPACK's options")
     kind = (parameter(section, "minmethod") or "").lower()
+    if kind == "hybrid":  # steps of descent between those of the linear method, which is what it ends with
+        kind = (parameter(list(section.iter("optimizer"))[-1], "minmethod") or "").lower()
     if kind not in ("quartic", "linemin", "rescale", "oneshiftonly", "adaptive"):
         raise Unsupported("optimisation by the method " + kind)
+    if (parameter(section, "targetexcited") or "no").lower() == "yes":
+        raise Unsupported("optimisation of the state that is nearest to an energy")
     subset = (parameter(section, "variational_subset") or "").split()
-    if subset and sum(1 for _ in root.iter("qmc")) > 1:
-        raise Unsupported("optimisation of one part of the parameters after the other")
-    return "" if not subset else "multideterminant" if subset == ["CI"] else "jastrow"
+    if not subset:
+        return ""
+    # splines and coefficients; parts that later sections add are still as they were
+    parts = ["multideterminant"] * ("CI" in subset) + ["jastrow"] * any(n != "CI" for n in subset)
+    if any(n in subset for e in root.iter("jastrow") if e.get("type") == "eeI" for c in e.iter("coefficients")
+           for n in [c.get("id")]):
+        parts.append("polynomial_jastrow")
+    return ",".join(sorted(parts, reverse=True))
 
 
-def diffusion(section, ini):
+def energy_limit(section, tau, count):
+    """QMCPACK's limit of local energies in weights, in the units of the key: 10 Hartree where ten times the variance is
+    less, 2.5 / tau at most, unless the input asks for another one."""
+    scheme = parameter(section, "branching_cutoff_scheme") or "classic"
+    if scheme == "ZSGMA":
+        return 0.2
+    if scheme != "classic":
+        raise Unsupported("limits of local energies by the scheme " + scheme)
+    return min(10, 2.5 / tau) / math.sqrt(count / tau)
+
+
+def diffusion(section, ini, count):
     tau = float(parameter(section, "timestep", "tau"))
     moves = (parameter(section, "nonlocalmoves") or "no").lower()
     if moves in ("v0", "yes"):
-        raise Unsupported("T-moves of all electrons of a walker by one heat bath (v0)")
+        moves = "v0"
     if moves == "v3":
         raise Unsupported("T-moves v3")
-    ini.add("mover diffusion", "tau = %g" % tau, "drift_limit = 1", "variational_tau = %g" % min(0.3, 4 * tau + 0.05),
-            "nonlocal = t_moves" if moves == "v1" else "")
+    ini.add("mover diffusion", "tau = %g" % tau, "drift_limit = 1", "energy_limit = %.4g" % energy_limit(section, tau, count),
+            "variational_tau = %g" % min(0.3, 4 * tau + 0.05),
+            {"v0": "nonlocal = one_t_move", "v1": "nonlocal = t_moves"}.get(moves, ""))
 
 
-def translate(clone, test, series, density=None):
-    """(INI file, what it is of without lengths of runs, method) of a <qmc> section, from 0 in the order of the input."""
+def sections_of(root):
+    """<qmc> sections, one a series: those of a loop as often as it says."""
+    found = []
+    for e in root:
+        found += [e] if e.tag == "qmc" else list(e.iter("qmc")) * int(e.get("max")) if e.tag == "loop" else []
+    return found
+
+
+def keep_system(root, section, which):
+    """Of several systems that correlated sampling compares only one: its wave function, Hamiltonian and ions."""
+    system = list(section.iter("qmcsystem"))[which]
+    for tag, name in (("wavefunction", "wavefunction"), ("hamiltonian", "hamiltonian")):
+        for parent in list(root.iter()):
+            for e in [e for e in list(parent) if e.tag == tag and e.get("name") != system.get(name)]:
+                parent.remove(e)
+
+
+def translate(clone, test, series, density=None, system=None):
+    """(INI file, what it is of without lengths of runs, method) of a <qmc> section, from 0 in the order of the input;
+    `system`: which of those that correlated sampling compares."""
     folder = f"{clone}/tests/{test.folder}"
     root = read_input(f"{folder}/{test.input}")
+    if system is not None:
+        keep_system(root, next(root.iter("qmc")), system)
     waves = list(root.iter("wavefunction"))
-    sections = list(root.iter("qmc"))
-    for loop in root.iter("loop"):
-        sections = [q for q in sections if q not in list(loop.iter("qmc"))] + list(loop.iter("qmc"))
+    sections = sections_of(root)
     if not sections:
         raise Unsupported("auxiliary-field Monte Carlo" if "afqmc" in test.folder.lower() else "no <qmc> section")
     if len(waves) != 1:
         raise Unsupported("correlated sampling of several wave functions" if len(waves) > 1 else "no wave function here")
     base = next((p.get("series") for p in root.iter("project")), None)
-    section = sections[min(series - int(base or 0), len(sections) - 1)]
+    at = min(series - int(base or 0), len(sections) - 1)
+    section = sections[at]
+    if (section.get("method") or "").lower()[:3] == "vmc":  # of parameters that sections before it may have optimised
+        section = next((q for q in sections[at::-1] if (q.get("method") or "").lower() in ("linear", "linear_batch")), section)
     method = (section.get("method") or "").lower()
+    before = [q for q in sections[:at] if (q.get("method") or "").lower().startswith("linear")]
+    if before and method[:3] == "dmc":
+        check_optimised(root, before[-1])
+        raise Unsupported("diffusion with a wave function that the run has optimised")
+    if system is not None and method == "csvmc":
+        method = "vmc"  # energies are those of each system by itself
     only, optimised = "", method in ("linear", "linear_batch")
-    if optimised:
+    derivatives = optimised and any(o.get("method") == "gradient_test" for o in section.iter("optimize"))
+    if derivatives:
+        method = "vmc"
+    elif optimised:
         only = check_optimised(root, section)
         method = "vmc"
     if method not in ("vmc", "dmc", "vmc_batch", "dmc_batch"):
         raise Unsupported("the method " + method)
-    method = "opt" if optimised else method[:3]
+    method = "derivatives" if derivatives else "opt" if optimised else method[:3]
     ini = Ini()
     ini.add("run", "sweeps = 1000", "equilibrate = 600", "seed = 1",
             "walkers = 64", "threads = 1", "device = cpu")
-    periodic = box(root, ini)
+    box(root, ini)
     up, down = electrons(root)
     for name, count in (("up", up), ("down", down)):
         ini.add("species " + name, "count = %d" % count, "charge = -1")
@@ -418,20 +426,21 @@ def translate(clone, test, series, density=None):
         ".//sposet_collection[@type='heg']") is None
     ini.add("initial", "state = near_ions" if ions else "state = random")
     orbitals(root, wave, ini, folder, test.input)
-    expansion(wave, ini)
-    jastrows(wave, ini, test.folder in INLINE)
+    expansion(wave, ini, folder)
+    override(wave, folder)
+    jastrows(wave, ini, test.folder in INLINE or system is not None, root)
     if method != "dmc":
         ini.add("mover particle_by_particle", "step = 0.5", "target_acceptance = 0.6")
     else:
-        diffusion(section, ini)
+        diffusion(section, ini, up + down)
     if only:
         ini.sections[0][1].insert(0, "; plugmc optimise --only " + only)
     measured(root, ini)
     if density:
-        if method != "vmc":
-            raise Unsupported("densities of diffusion Monte Carlo")
+        if method not in ("vmc", "dmc"):
+            raise Unsupported("densities of the method " + method)
         ini.add("observable trajectory", "period = 10", "format = h5md")
-        method = "density"
+        method = "density" if method == "vmc" else "dmc_density"
     if any(t.tag == "estimator" and (t.get("type") or "") == "none" for t in root.iter()):
         raise Unsupported("no estimator")
     return ini, method + identity(ini, wave), method

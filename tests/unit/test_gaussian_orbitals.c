@@ -316,6 +316,60 @@ static void corrections_are_joined_smoothly(void **state)
     bench_free(b);
 }
 
+/* ---- Cusps from files of QMCPACK -------------------------------------------------------------- */
+
+static char cusps[] = "/tmp/plugmc-cusps-XXXXXX";
+
+static void write_cusps(const char *text)
+{
+    FILE *f = fopen(cusps, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+#define CUSP_FILE(orbital)                                                                         \
+    "<?xml version=\"1.0\"?>\n<qmcsystem><sposet name=\"up\">\n"                                   \
+    "<center num=\"0\">" orbital "</center></sposet></qmcsystem>\n"
+#define CUSP_OF_HELIUM                                                                             \
+    "<orbital num=\"0\" C=\"0.3\" sg=\"-1\" rc=\"0.2\" a1=\"0.4\" a2=\"-2\" a3=\"0.7\" a4=\"-5\" a5=\"9\"/>"
+
+/* The orbital of helium within r_c is what the file says, with derivatives, and beyond it what it is without. */
+static void cusps_of_a_file_are_used(void **state)
+{
+    (void)state;
+    char settings[256];
+    const int fd = mkstemp(cusps);
+    assert_true(fd >= 0);
+    close(fd);
+    write_cusps(CUSP_FILE(CUSP_OF_HELIUM));
+    snprintf(settings, sizeof settings, "cusp_files = %s\n", cusps);
+    orbital_bench *with = open_file(DATA "he.h5", NULL, 1, 1, settings),
+                  *without = open_file(DATA "he.h5", NULL, 1, 1, "cusp = no\n");
+    for (int i = 1; i <= 30; i++) {
+        const double r = 0.01 * i, at[3] = {0.36 * r, -0.48 * r, 0.8 * r};
+        evaluated found = bench_evaluate(with, i % 2, at, 1, sizeof(double), 1, 0);
+        evaluated plain = bench_evaluate(without, i % 2, at, 1, sizeof(double), 1, 0);
+        if (r < 0.1999) {
+            const double e = -exp(0.4 + r * (-2 + r * (0.7 + r * (-5 + r * 9))));
+            const double slope = -2 + r * (1.4 + r * (-15 + r * 36)),
+                         bent = 1.4 + r * (-30 + r * 108);
+            assert_close(creal(found.values[0]), 0.3 + e, 0, 1e-12);
+            assert_close(creal(found.gradients[2]), 0.8 * e * slope, 0, 1e-11);
+            assert_close(creal(found.laplacians[0]), e * (bent + slope * slope + 2 * slope / r), 0,
+                         1e-9);
+        } else if (r > 0.2001) {
+            assert_close(creal(found.values[0]), creal(plain.values[0]), 0, 1e-13);
+            assert_close(creal(found.laplacians[0]), creal(plain.laplacians[0]), 0, 1e-11);
+        }
+        evaluated_free(&found);
+        evaluated_free(&plain);
+    }
+    bench_free(with);
+    bench_free(without);
+    unlink(cusps);
+}
+
 /* ---- Refusals --------------------------------------------------------------------------------- */
 
 static char changed[] = "/tmp/plugmc-gaussian-XXXXXX";
@@ -422,6 +476,50 @@ static void orbitals_without_norm_are_told(void **state)
     unlink(changed);
 }
 
+static void damaged_files_of_cusps_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *words;
+    } damages[] = {
+        {"<sposet", "<spin", "<qmcsystem> has no <sposet>: that is no file of QMCPACK's cusps"},
+        {"center num=\"0\"", "center num=\"1\"", "line 2: <sposet> has no <center> of num = 0"},
+        {"orbital num=\"0\"", "orbital num=\"7\"", "line 3: <center> has no <orbital> of num = 0"},
+        {"num=\"0\" C", "num=\"-1\" C", "has num = -1, where a number from 0 on should be"},
+        {"num=\"0\" C", "num=\"1e99\" C", "where a number from 0 on should be"},
+        {"sg=\"-1\"", "sg=\"0\"", "<orbital> has sg = 0, where 1 or -1 should be"},
+        {"a3=\"0.7\"", "", "<orbital> has no attribute a3"},
+        {"a3=\"0.7\"", "a3=\"nan\"", "has a3 = 'nan', where a number should be"},
+        {"a4=\"-5\"", "a4=\"5 5\"", "has a4 = '5 5', where a number should be"},
+        {"rc=\"0.2\"", "rc=\"-1\"", "has rc = -1, but only"},
+        {"rc=\"0.2\"", "rc=\"30\"", "has rc = 30, but only 1 bohr are free around that nucleus"},
+        {"a1=\"0.4\"", "a1=\"999\"", "with which the function overflows within rc"},
+        {"a5=\"9\"", "a5=\"9e307\"", "with which the function overflows within rc"},
+        {"</center>", "", "mismatched tag"}};
+    const char *sound = CUSP_FILE(CUSP_OF_HELIUM);
+    char settings[256], text[2048];
+    const int fd = mkstemp(strcpy(cusps, "/tmp/plugmc-cusps-XXXXXX"));
+    assert_true(fd >= 0);
+    close(fd);
+    snprintf(settings, sizeof settings, "cusp_files = %s\n", cusps);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        const char *at = strstr(sound, damages[i].from);
+        assert_non_null(at);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - sound), sound, damages[i].to,
+                 at + strlen(damages[i].from));
+        if (i == 0) memcpy(strstr(text, "</sposet>"), "</spin>  ", 9);
+        write_cusps(text);
+        refused(DATA "he.h5", NULL, 1, settings, damages[i].words);
+    }
+    write_cusps(sound);
+    snprintf(text, sizeof text, "%scusp = no\n", settings);
+    refused(DATA "he.h5", NULL, 1, text, "cusp = no is given beside cusp_files");
+    snprintf(text, sizeof text, "cusp_files = %s %s %s\n", cusps, cusps, cusps);
+    refused(DATA "he.h5", NULL, 1, text, "cusp_files: one file for both spins, or one for each");
+    refused(DATA "water.h5", NULL, 5, settings, "has no <orbital> of num = 1");
+    unlink(cusps);
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
     (void)state;
@@ -447,6 +545,8 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(orbitals_are_chosen),
                                        cmocka_unit_test(local_energies_are_finite_at_nuclei),
                                        cmocka_unit_test(corrections_are_joined_smoothly),
+                                       cmocka_unit_test(cusps_of_a_file_are_used),
+                                       cmocka_unit_test(damaged_files_of_cusps_are_refused),
                                        cmocka_unit_test(damaged_files_are_refused_with_a_sentence),
                                        cmocka_unit_test(orbitals_without_norm_are_told),
                                        cmocka_unit_test(what_does_not_fit_is_refused)};

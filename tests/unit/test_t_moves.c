@@ -102,7 +102,7 @@ static void list_places(plugmc_nonlocal_point places[COUNT])
 }
 
 /* seen[i][k]: how often the first electron came to place i and the second to k. */
-static void run(long seen[PLACES + 1][PLACES + 1])
+static void run(int32_t nonlocal, long seen[PLACES + 1][PLACES + 1])
 {
     double x[WALKERS][2], y[2] = {0}, inverse[WALKERS][2], points[3 * 2], values[2];
     int32_t copies[WALKERS];
@@ -115,6 +115,7 @@ static void run(long seen[PLACES + 1][PLACES + 1])
     diffusion d = {.system = &system,
                    .seed = {1},
                    .set.tau = TAU,
+                   .set.nonlocal = nonlocal,
                    .threads = 1,
                    .wave.numbers = 1,
                    .walkers = walkers,
@@ -141,7 +142,7 @@ static void electrons_choose_one_after_the_other(void **state)
 {
     (void)state;
     long seen[PLACES + 1][PLACES + 1] = {{0}};
-    run(seen);
+    run(T_MOVES, seen);
     double worst = 0, once[PLACES + 1], then[PLACES + 1];
     chances(begin, 0, once);
     for (int i = 0; i <= PLACES; i++) {
@@ -159,4 +160,34 @@ static void electrons_choose_one_after_the_other(void **state)
     assert_true(worst <= 4);
 }
 
-TEST_MAIN(cmocka_unit_test(electrons_choose_one_after_the_other))
+/* One heat bath between staying and the places of both electrons. */
+static void at_most_one_electron_of_a_walker_goes(void **state)
+{
+    (void)state;
+    long seen[PLACES + 1][PLACES + 1] = {{0}};
+    run(ONE_T_MOVE, seen);
+    double worst = 0, all = 1, weight[2][PLACES];
+    for (int e = 0; e < 2; e++)
+        for (int k = 0; k < PLACES; k++) {
+            const double there[2] = {e ? begin[0] : to[0][k], e ? to[1][k] : begin[1]};
+            weight[e][k] =
+                fmax(0, -TAU * factor[e][k] * psi(there[0], there[1]) / psi(begin[0], begin[1]));
+            all += weight[e][k];
+        }
+    for (int i = 0; i <= PLACES; i++)
+        for (int k = 0; k <= PLACES; k++) {
+            const double p = i < PLACES && k < PLACES ? 0
+                             : i < PLACES             ? weight[0][i] / all
+                             : k < PLACES             ? weight[1][k] / all
+                                                      : 1 / all;
+            const double n = (double)SWEEPS * WALKERS,
+                         z = p > 0 ? ((double)seen[i][k] - n * p) / sqrt(n * p * (1 - p)) : 0;
+            if (p == 0) assert_int_equal(seen[i][k], 0);
+            worst = fmax(worst, fabs(z));
+        }
+    printf("largest z %.2f\n", worst);
+    assert_true(worst <= 4);
+}
+
+TEST_MAIN(cmocka_unit_test(at_most_one_electron_of_a_walker_goes),
+          cmocka_unit_test(electrons_choose_one_after_the_other))

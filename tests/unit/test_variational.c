@@ -32,6 +32,10 @@ static const double diamond[3][3] = {
     "u_like=0.2 -0.3 0.1; u_unlike=0.3 0.2; chi=-0.4 0.3 -0.2; "                                   \
     "f_like=0.6 1 -2 1.5 -1 0.8 1.2 -0.5; f_unlike=1 -1 2 0.5 -1.5 0.7 0.4 0.9; "
 
+#define WAVES                                                                                      \
+    "u_vectors=1 0 0  0 1 0  1 -1 2  0 0 1; u=-0.4 -0.3 0.2 0.25; "                                \
+    "chi_vectors=1 0 0  0 1 1  2 0 -1; chi=0.3 -0.2  0.15 0.4  -0.1 0.05"
+
 static void finish_subject(subject *s, const char *factor, const char *jastrow,
                            const char *local_energy)
 {
@@ -55,8 +59,8 @@ static void electrons(subject *s, int up, int down)
     bench_species(&s->b, "down", down, 0, -1);
 }
 
-enum { SPLINES, OF_POLYNOMIALS };
-static const char *const factors[] = {"jastrow", "polynomial_jastrow"};
+enum { SPLINES, OF_POLYNOMIALS, OF_WAVES };
+static const char *const factors[] = {"jastrow", "polynomial_jastrow", "plane_wave_jastrow"};
 
 static void begin_gas(subject *s, int kind)
 {
@@ -66,9 +70,10 @@ static void begin_gas(subject *s, int kind)
     fill_waves(&s->t, &s->b, PLANE_WAVES, 5);
     add_orbitals(&s->b, &s->t);
     finish_subject(s, factors[kind],
-                   kind == SPLINES ? LISTS "chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.05; "
-                                           "ions=0.3 0.4 0.5 2.5 2.6 2.7"
-                                   : POLYNOMIALS "ions=0.3 0.4 0.5 2.5 2.6 2.7 1.4 3 1.1",
+                   kind == SPLINES    ? LISTS "chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.05; "
+                                              "ions=0.3 0.4 0.5 2.5 2.6 2.7"
+                   : kind == OF_WAVES ? WAVES
+                                      : POLYNOMIALS "ions=0.3 0.4 0.5 2.5 2.6 2.7 1.4 3 1.1",
                    "");
 }
 
@@ -81,9 +86,11 @@ static void begin_diamond(subject *s, int kind)
         quantum_term(&s->b, "bspline_orbitals", "file=" TEST_DATA "/qmc/diamondC.pwscf.h5", 1);
     bench_expect(&s->b, orbitals->plugin->prepare(orbitals->instance, &s->b.host));
     finish_subject(s, factors[kind],
-                   kind == SPLINES ? LISTS "chi=-0.2 -0.16 -0.14 -0.12; "
-                                           "ions=0 0 0 1.686580575 1.686580575 1.686580575"
-                                   : POLYNOMIALS "ions=0 0 0 1.686580575 1.686580575 1.686580575",
+                   kind == SPLINES    ? LISTS "chi=-0.2 -0.16 -0.14 -0.12; "
+                                              "ions=0 0 0 1.686580575 1.686580575 1.686580575"
+                   : kind == OF_WAVES ? WAVES
+                                      : POLYNOMIALS
+                       "ions=0 0 0 1.686580575 1.686580575 1.686580575",
                    "pseudopotentials=" TEST_DATA "/qmc/C.BFD.xml");
 }
 
@@ -293,7 +300,7 @@ static void every_derivative_is_a_slope(subject *s, int nonlocal)
 static void slopes_in_a_gas(void **state)
 {
     (void)state;
-    for (int kind = SPLINES; kind <= OF_POLYNOMIALS; kind++) {
+    for (int kind = SPLINES; kind <= OF_WAVES; kind++) {
         subject s = {0};
         begin_gas(&s, kind);
         every_derivative_is_a_slope(&s, 0);
@@ -315,7 +322,7 @@ static void slopes_beside_two_elements(void **state)
 static void slopes_in_diamond(void **state)
 {
     (void)state;
-    for (int kind = SPLINES; kind <= OF_POLYNOMIALS; kind++) {
+    for (int kind = SPLINES; kind <= OF_WAVES; kind++) {
         subject s = {0};
         begin_diamond(&s, kind);
         every_derivative_is_a_slope(&s, 1);

@@ -8,7 +8,8 @@
 
 /* The population at a time, but for places. */
 typedef struct population {
-    int64_t know_energies, generations, filled, next, survivors;
+    int64_t know_energies, /* and in its second bit whether T-moves are pending */ generations,
+        filled, next, survivors;
     double best, trial;
     double *ring;        /* [kept] */
     double (*walker)[3]; /* [walkers] energy, ln_weight, age */
@@ -34,7 +35,7 @@ int checkpoint_prepare(diffusion *d, const plugmc_host *host)
 
 static void note_population(const diffusion *d, population *out)
 {
-    out->know_energies = d->population.know_energies;
+    out->know_energies = d->population.know_energies | d->population.pending << 1;
     out->generations = (int64_t)d->population.generations;
     out->filled = d->population.filled;
     out->next = d->population.next;
@@ -51,7 +52,9 @@ static void note_population(const diffusion *d, population *out)
 
 static void restore_population(diffusion *d, const population *from)
 {
-    d->population.know_energies = (int)from->know_energies;
+    d->population.know_energies = from->know_energies & 1;
+    d->population.pending = from->know_energies >> 1 & 1;
+    d->population.pending_places = NULL;
     d->population.generations = (uint64_t)from->generations;
     d->population.filled = from->filled;
     d->population.next = from->next;

@@ -85,7 +85,8 @@ int diffusion_sweep(diffusion *d, const plugmc_host *host, uint64_t s)
 {
     const int weighs = s >= (uint64_t)d->set.variational;
     const int due = s / (uint64_t)d->set.refresh != d->last.base_sweep / (uint64_t)d->set.refresh;
-    int code = d->last.fresh || due ? checkpoint_begin(d, host, s) : PLUGMC_OK;
+    int code = population_t_moves(d, host);
+    if (!code && (d->last.fresh || due)) code = checkpoint_begin(d, host, s);
     if (!code && due) {
         code = d->engine->anew(d, host, 1);
         if (!code) code = check_walkers(d, host);
@@ -105,6 +106,7 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
     diffusion *d = instance;
     int code = PLUGMC_OK;
     if (d->system->threads > 0) d->threads = d->system->threads;
+    d->population.pending_places = NULL; /* whoever measured may have asked for others */
     for (uint64_t s = first; s < first + n && !code; s++) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         code = diffusion_sweep(d, host, s);
@@ -120,6 +122,8 @@ int diffusion_take(diffusion *d, const plugmc_host *host, const double *position
     memcpy(d->places, positions, 3 * (size_t)n * sizeof *positions);
     for (int64_t i = 0; i < n; i++) plugmc_wrap(&d->system->box, d->places + 3 * i);
     d->population.know_energies = 0;
+    d->population.pending = 0;
+    d->population.pending_places = NULL;
     d->last.fresh = 1;
     d->last.since = 0;
     int code = d->engine->take(d, host, d->places);
@@ -264,7 +268,11 @@ static int find_wave(diffusion *d, const plugmc_host *host)
                           system->species_count, system->box.dimension);
     code = wave_function_measures(&d->wave, host);
     blas_begin_mover(host, d->wave.most);
-    if (!code && d->wave.sum && host->gpu && d->set.nonlocal == T_MOVES)
+    if (!code && host->gpu && d->set.nonlocal == ONE_T_MOVE)
+        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "nonlocal = one_t_move is for the CPU only: set [run] device = cpu, or "
+                          "nonlocal = t_moves, which is size-consistent");
+    if (!code && d->wave.sum && host->gpu && d->set.nonlocal != LOCALITY)
         code = host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "T-moves of a sum of determinants are made on the CPU only: set [run] "
                           "device = cpu, or nonlocal = locality");
@@ -337,8 +345,11 @@ static const plugmc_parameter table[] = {
         diffusion_settings, energy_limit, "0.2", 1e-3, 1e6, "",
         "limits the local energies in weights to energy_limit sqrt(electrons / tau) from "
         "their mean"),
-    PLUGMC_CHOICE_KEY(diffusion_settings, nonlocal, "locality", "locality|t_moves",
-                      "treatment of nonlocal pseudopotentials: locality approximation or T-moves"),
+    PLUGMC_CHOICE_KEY(
+        diffusion_settings, nonlocal, "locality", "locality|t_moves|one_t_move",
+        "treatment of nonlocal pseudopotentials: locality approximation, T-moves of "
+        "one electron after the other, or one T-move of a walker at most, which is not "
+        "size-consistent"),
     PLUGMC_INTEGER_KEY(diffusion_settings, variational, "200", 0, 1000000000, "sweeps",
                        "variational sweeps, without weights, before the first generation"),
     PLUGMC_REAL_KEY(diffusion_settings, variational_tau, "0.3", 1e-8, 10, "1/hartree",

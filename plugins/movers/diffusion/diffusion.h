@@ -10,7 +10,7 @@
 #include "../../determinants/draws.h"
 
 enum { SPINS = 2 };
-enum { LOCALITY, T_MOVES };
+enum { LOCALITY, T_MOVES, ONE_T_MOVE };
 enum { STEP, T_MOVE, KINDS };
 
 /* A walker. */
@@ -85,6 +85,12 @@ typedef struct diffusion_batch {
 /* Weights, and what they are told of. */
 typedef struct diffusion_population {
     int know_energies;
+    /* T-moves that are still to be made: after so many sweeps, and where they lead, while nobody else has asked for local
+     * energies (places NULL: somebody may have). */
+    int pending;
+    uint64_t pending_sweep;
+    const plugmc_nonlocal_point *pending_places;
+    int64_t pending_count;
     uint64_t generations;   /* with weights so far */
     double best;            /* Hartree: mean energy of late */
     double trial;           /* Hartree: E_T, fixed once it is warm */
@@ -183,6 +189,8 @@ int population_comb(diffusion *, const plugmc_host *, uint64_t sweep);
 /* Local energies where walkers are after `sweep` sweeps; the first ones, or with weights. */
 int population_look(diffusion *, const plugmc_host *, uint64_t sweep);
 int population_weigh(diffusion *, const plugmc_host *, uint64_t sweep);
+/* The T-moves of the generation before, if they are still to be made. */
+int population_t_moves(diffusion *, const plugmc_host *);
 /* ln of what averages are multiplied by. */
 double population_correction(const diffusion *);
 

@@ -207,7 +207,7 @@ int population_weigh(diffusion *d, const plugmc_host *host, uint64_t sweep)
 {
     const plugmc_nonlocal_point *places = NULL;
     int64_t count = 0;
-    const int moves = d->set.nonlocal == T_MOVES;
+    const int moves = d->set.nonlocal != LOCALITY;
     const double most = most_of(d);
     int code = ask(d, host, sweep, moves ? &places : NULL, moves ? &count : NULL);
     if (code) return code;
@@ -223,5 +223,26 @@ int population_weigh(diffusion *d, const plugmc_host *host, uint64_t sweep)
     if (code) return code;
     follow_energy(d);
     for (int32_t k = 0; k < d->system->walkers; k++) d->walkers[k].energy = d->population.found[k];
-    return count ? d->engine->t_moves(d, host, sweep, places, count) : PLUGMC_OK;
+    d->population.pending = moves && count > 0;
+    d->population.pending_sweep = sweep;
+    d->population.pending_places = places;
+    d->population.pending_count = count;
+    return PLUGMC_OK;
+}
+
+/* ---- T-moves ---------------------------------------------------------------------------------- */
+
+/* They belong to the generation before: a walker is measured where its weight was found, which is before them. */
+int population_t_moves(diffusion *d, const plugmc_host *host)
+{
+    const plugmc_nonlocal_point *places = d->population.pending_places;
+    int64_t count = d->population.pending_count;
+    const uint64_t sweep = d->population.pending_sweep;
+    int code = PLUGMC_OK;
+    if (!d->population.pending) return PLUGMC_OK;
+    if (!places) code = ask(d, host, sweep, &places, &count);
+    if (!code && count) code = d->engine->t_moves(d, host, sweep, places, count);
+    d->population.pending = 0;
+    d->population.pending_places = NULL;
+    return code;
 }

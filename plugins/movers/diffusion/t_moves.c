@@ -6,6 +6,9 @@
  * have moved. So in a large system as many move as in its parts: the first of the size-consistent versions of M.
  * Casula, S. Moroni, S. Sorella, C. Filippi, J. Chem. Phys. 132, 154113 (2010).
  *
+ * ONE_T_MOVE is the algorithm of 2006: one heat bath for the places of all electrons of a walker, of which one moves at most.
+ * In a larger system a smaller part of the electrons does.
+ *
  * Few move. So the ratios that local energies are made of anyway serve until somebody of the walker has moved, and
  * only those of the electrons behind it are found again. */
 #include "diffusion.h"
@@ -18,7 +21,8 @@ typedef struct turn {
     int64_t next, end;
 } turn;
 
-/* The place of the first electron that leaves, or -1 when all have chosen. */
+/* The place of the first electron that leaves, or -1 when all have chosen. Those of all electrons are chosen from at once
+ * if only one may move. */
 static int64_t choose(const diffusion *d, walker *w, uint64_t sweep,
                       const plugmc_nonlocal_point *places, const double *energy, turn *t)
 {
@@ -27,7 +31,8 @@ static int64_t choose(const diffusion *d, walker *w, uint64_t sweep,
         const int32_t e = places[first].electron;
         int64_t end = first;
         double all = 1;
-        for (; end < t->end && places[end].electron == e; end++)
+        const int at_once = d->set.nonlocal == ONE_T_MOVE;
+        for (; end < t->end && (at_once || places[end].electron == e); end++)
             all += fmax(0, -d->set.tau * energy[end]);
         const plugmc_random u =
             plugmc_draw(d->seed, sweep, (uint32_t)w->index, (uint32_t)e, PLUGMC_PURPOSE_ACCEPT, 1);

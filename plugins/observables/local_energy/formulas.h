@@ -201,6 +201,7 @@ typedef struct ion_potentials {
     quadrature sphere;
     int32_t radii;              /* of the quadrature: 1, at the electron's, unless separable */
     int32_t twisted;            /* 1: `twist` is not 0 */
+    int32_t of_determinants;    /* 1: what depends on l acts on the determinants alone */
     double twist[3];            /* turns of the orbitals over the edges of the cell */
     double *node, *node_weight; /* [kinds][radii] of separable ones */
 } ion_potentials;

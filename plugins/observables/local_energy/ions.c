@@ -164,6 +164,7 @@ int prepare_centres(local_energy *le, const plugmc_host *host)
         orbitals->twist(le->wave.orbitals->instance, v->twist);
     v->twisted = le->wave.is_complex && (v->twist[0] != 0 || v->twist[1] != 0 || v->twist[2] != 0);
     v->separable = le->set.nonlocal == SEPARABLE;
+    v->of_determinants = le->set.localisation == OF_DETERMINANTS;
     v->radii = v->separable ? (int32_t)le->set.radial_points : 1;
     quadrature_choose(&v->sphere, le->set.quadrature);
     const size_t kinds = (size_t)le->kinds + 1, nodes = kinds * (size_t)v->radii;

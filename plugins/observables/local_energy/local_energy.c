@@ -561,6 +561,10 @@ static const plugmc_parameter table[] = {
                      "pseudopotential files, separated by blanks; each names its element"),
     PLUGMC_CHOICE_KEY(local_energy_settings, nonlocal, "semilocal", "semilocal|separable",
                       "form of the nonlocal pseudopotentials"),
+    PLUGMC_CHOICE_KEY(
+        local_energy_settings, localisation, "wave_function", "wave_function|determinants",
+        "what nonlocal pseudopotentials act on, over which they are divided: the wave "
+        "function, or its determinants without Jastrow factors"),
     PLUGMC_CHOICE_KEY(local_energy_settings, quadrature, "12", "6|12|26",
                       "number of quadrature points on a sphere around an ion"),
     PLUGMC_INTEGER_KEY(local_energy_settings, radial_points, "10", 2, MOST_RADII, "",

@@ -361,8 +361,8 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
     const int32_t walker = at->walker, e = at->electron;
     const double *all = place_of(t, walker, 0), *r = places + 3 * i;
     const plugmc_site a = site_of(t, e);
-    double grown = change[i];
-    if (PLUGMC_ENERGY_TERMS > 0) {
+    double grown = t.v.of_determinants ? 0 : change[i];
+    if (PLUGMC_ENERGY_TERMS > 0 && !t.v.of_determinants) {
         plugmc_sums sums;
         plugmc_sums_clear(&sums);
         for (int32_t j = lane_number(); j < t.particles; j += LE_WARP)

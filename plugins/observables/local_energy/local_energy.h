@@ -9,6 +9,7 @@
 #include "quadrature.h"
 
 enum { SEMILOCAL, SEPARABLE };
+enum { OF_WAVE_FUNCTION, OF_DETERMINANTS }; /* what nonlocal potentials act on */
 enum { KINETIC, ELECTRON_ELECTRON, LOCAL, NONLOCAL, ION_ION, COMPONENTS };
 /* Of a measurement: the sum, the components, the sum squared, and the difference of ln |Psi|^2 to
  * the mover's. */
@@ -32,7 +33,8 @@ enum { WANTS_NO_PLACES, WANTS_PLACES_HERE, WANTS_PLACES_THERE }; /* there: in de
 /* Parameters. */
 typedef struct local_energy_settings {
     const char *pseudopotentials;
-    int32_t nonlocal, quadrature, units, per, electron_electron, electron_ion, ion_ion;
+    int32_t nonlocal, localisation, quadrature, units, per, electron_electron, electron_ion,
+        ion_ion;
     int64_t radial_points;
     real tolerance;
 } local_energy_settings;

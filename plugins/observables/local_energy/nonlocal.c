@@ -10,7 +10,8 @@
  * (S. Fahy, X. W. Wang, S. G. Louie, Phys. Rev. B 42, 3503 (1990); L. Mitas, E. L. Shirley,
  * D. M. Ceperley, J. Chem. Phys. 95, 3467 (1991)). The points Omega_k are rotated at random for
  * each electron and ion, which makes the sums right on average whatever their number; the radii r_m
- * are those of Gauss and Legendre. (Without a Jastrow factor separable ones need no quadrature
+ * are those of Gauss and Legendre. `localisation = determinants` has the determinants alone in q (A. Zen, J. G. Brandenburg,
+ * A. Michaelides, D. Alfe, J. Chem. Phys. 151, 134105 (2019)). (Without a Jastrow factor separable ones need no quadrature
  * here: projections.c.) Random numbers: D = plugmc_draw(seed, sweep, walker, electron * ions + ion,
  * OBSERVABLE, 0).
  */
@@ -82,8 +83,9 @@ static double energy_of(const local_energy *le, const plugmc_view *view, int32_t
             visit_place(&le->v, &le->sums.cell, at, m, r, k / le->v.sphere.points,
                         k % le->v.sphere.points, place, phase);
         q[k] = creal((phase[0] + I * phase[1]) *
-                     slater_product(&s->spin[spin], own, values + k * le->wave.numbers)) *
-               exp(-0.5 * parts_change(le, s, at->electron, places + 3 * k));
+                     slater_product(&s->spin[spin], own, values + k * le->wave.numbers));
+        if (!le->v.of_determinants)
+            q[k] *= exp(-0.5 * parts_change(le, s, at->electron, places + 3 * k));
         if (!asked) continue;
         const double factor = visit_factor(&le->v, at, m, k);
         asked[k] = (plugmc_nonlocal_point){.walker = walker,

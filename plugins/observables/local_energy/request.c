@@ -29,12 +29,24 @@ _Static_assert((int)PLUGMC_LOCAL_PARTS == (int)COMPONENTS &&
                    (int)PLUGMC_LOCAL_ION_ION == (int)ION_ION,
                "parts are the components");
 
+/* Ratios at places are those of the whole wave function for whoever asks for them. */
+static int refuse_places(const local_energy *le, const plugmc_host *host,
+                         const plugmc_local_energy_request *request)
+{
+    const int device = PLUGMC_HAS(request, device_points) && request->device_points != NULL;
+    if (!le->v.of_determinants || !(request->points || device)) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "localisation = determinants goes with neither T-moves nor plugmc optimise, "
+                      "which need what pseudopotentials do to the whole wave function");
+}
+
 static int evaluate_request(void *instance, const plugmc_host *host,
                             const plugmc_local_energy_request *request)
 {
     local_energy *le = instance;
     const int64_t row = 3 * le->system->particles;
-    int code = PLUGMC_OK;
+    int code = refuse_places(le, host, request);
+    if (code) return code;
     if (request->view->on_device) return gpu_request(le, host, request);
     le->asked.count = 0;
     le->asked.wanted = request->points ? WANTS_PLACES_HERE : WANTS_NO_PLACES;

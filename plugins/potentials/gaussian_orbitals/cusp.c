@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gaussian_orbitals.h"
+#include "cusp_file.h"
 
 enum { GRID = 80, RADII = 20, GUESSES = 81, REFINEMENTS = 40 };
 
@@ -136,11 +136,10 @@ static void fit_cusp(fit *f, double most, gaussian_cusp *best)
 
 /* ---- Nuclei --------------------------------------------------------------------------------- */
 
-/* The largest r_c at a nucleus: spheres of neighbours and of images do not meet. */
-static double largest_radius(const gaussian_orbitals *g, int32_t nucleus)
+/* The largest r_c at a nucleus, up to `most`: spheres of neighbours and of images do not meet. */
+static double largest_radius(const gaussian_orbitals *g, int32_t nucleus, double most)
 {
     const gaussian_tables *t = &g->tables;
-    double most = 1 / g->source.charge[nucleus];
     for (int32_t i = 0; i < t->nuclei; i++) {
         double d[3], n[3];
         gaussian_displacement(t, i, t->position[nucleus], d, n);
@@ -184,14 +183,13 @@ static double *values_at_nuclei(const gaussian_orbitals *g, int s)
     return values;
 }
 
-/* All orbitals of a spin at one nucleus; the largest r_c. */
-static double fit_orbitals(const gaussian_orbitals *g, const gaussian_corrected *c, int s,
-                           const double *values, gaussian_cusp *out)
+/* All orbitals of a spin at one nucleus. */
+static void fit_orbitals(const gaussian_orbitals *g, const gaussian_corrected *c, int s,
+                         const double *values, gaussian_cusp *out)
 {
     const gaussian_tables *t = &g->tables;
     const gaussian_spin *spin = &g->spin[s];
-    const double most = largest_radius(g, c->nucleus);
-    double far = 0;
+    const double most = largest_radius(g, c->nucleus, 1 / g->source.charge[c->nucleus]);
     for (int64_t j = 0; j < spin->columns; j++) {
         fit f = {.z = g->source.charge[c->nucleus]};
         double sum[3];
@@ -213,55 +211,121 @@ static double fit_orbitals(const gaussian_orbitals *g, const gaussian_corrected 
         for (int i = 0; i < GRID; i++) f.largest = fmax(f.largest, fabs(f.phi[i]));
         f.eta = values[j] - f.at_zero;
         if (f.largest > 1e-8) fit_cusp(&f, most, &out[j]);
-        far = fmax(far, out[j].radius);
     }
-    return far;
+}
+
+/* Bare nuclei with s functions, as many as are returned. */
+static int32_t list_nuclei(const gaussian_orbitals *g, gaussian_corrected *correction)
+{
+    int32_t found = 0;
+    for (int32_t i = 0; i < g->tables.nuclei; i++)
+        found += list_shells(g, i, &correction[found]) != 0;
+    return found;
+}
+
+/* Functions of a spin for all of these nuclei, [nuclei][columns], from an optimisation. */
+static int fit_spin(const gaussian_orbitals *g, const gaussian_corrected *correction,
+                    int32_t nuclei, int s, gaussian_cusp *out)
+{
+    const int64_t columns = g->spin[s].columns;
+    double *values = values_at_nuclei(g, s);
+    if (!values) return g->host->fail(g->host->context, PLUGMC_ERROR_MEMORY, "no memory for cusps");
+    for (int32_t i = 0; i < nuclei; i++)
+        fit_orbitals(g, &correction[i], s, values + correction[i].nucleus * columns,
+                     out + i * columns);
+    free(values);
+    return PLUGMC_OK;
+}
+
+/* The same from a file: one for both spins, or the first for spin up and the second for spin down. */
+static int read_spin(const gaussian_orbitals *g, const gaussian_corrected *correction,
+                     int32_t nuclei, int s, gaussian_cusp *out)
+{
+    const plugmc_host *host = g->host;
+    const char *files = g->keys.cusp_files, *second = strchr(files, '\n');
+    if (second && strchr(second + 1, '\n'))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "cusp_files: one file for both spins, or one for each");
+    char path[4096];
+    if (s && second)
+        snprintf(path, sizeof path, "%s", second + 1);
+    else
+        snprintf(path, sizeof path, "%.*s", (int)strcspn(files, "\n"), files);
+    int32_t *nucleus = calloc((size_t)nuclei + 1, sizeof *nucleus);
+    double *radius = calloc((size_t)nuclei + 1, sizeof *radius);
+    for (int32_t i = 0; i < nuclei && nucleus && radius; i++) {
+        nucleus[i] = correction[i].nucleus;
+        radius[i] = largest_radius(g, nucleus[i], 1);
+    }
+    const cusp_wanted wanted = {.nuclei = nuclei,
+                                .nucleus = nucleus,
+                                .largest_radius = radius,
+                                .orbitals = g->spin[s].columns,
+                                .orbital = g->occupied[s]};
+    const int code = nucleus && radius
+                         ? cusp_file_read(host, path, &wanted, out)
+                         : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cusps");
+    free(nucleus);
+    free(radius);
+    return code;
+}
+
+/* Nuclei at which some orbital is corrected move to the front, with their functions; how many there are. */
+static int32_t keep_nuclei(gaussian_orbitals *g, gaussian_corrected *correction, int32_t nuclei,
+                           gaussian_entry *entry)
+{
+    int32_t kept = 0;
+    for (int32_t i = 0; i < nuclei; i++) {
+        double far = 0;
+        for (int s = 0; s < 2; s++) {
+            const int64_t columns = g->spin[s].columns;
+            gaussian_cusp *cusp = (gaussian_cusp *)(uintptr_t)g->spin[s].cusp;
+            for (int64_t j = 0; j < columns; j++) {
+                far = fmax(far, cusp[i * columns + j].radius);
+                cusp[kept * columns + j] = cusp[i * columns + j];
+            }
+        }
+        if (far == 0) continue;
+        correction[kept] = correction[i];
+        gaussian_corrected *c = &correction[kept++];
+        c->reach2 = far * far;
+        for (int k = 0; k < c->shells; k++) entry[c->shell[k]].inner2 = c->reach2;
+    }
+    return kept;
 }
 
 static int correct_nuclei(gaussian_orbitals *g, gaussian_corrected *correction,
                           gaussian_entry *entry)
 {
     const plugmc_host *host = g->host;
-    gaussian_cusp *cusp[2];
-    double *values[2];
+    const int32_t nuclei = list_nuclei(g, correction);
     int code = PLUGMC_OK;
-    for (int s = 0; s < 2; s++) {
-        cusp[s] = host->allocate(
-            host->context, ((size_t)(g->tables.nuclei * g->spin[s].columns) + 1) * sizeof *cusp[s]);
-        values[s] = values_at_nuclei(g, s);
-        if (!cusp[s] || !values[s])
+    for (int s = 0; s < 2 && !code; s++) {
+        gaussian_cusp *cusp = host->allocate(
+            host->context, ((size_t)(nuclei * g->spin[s].columns) + 1) * sizeof *cusp);
+        g->spin[s].cusp = cusp;
+        if (!cusp)
             code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cusps");
-        g->spin[s].cusp = cusp[s];
+        else if (g->spin[s].columns)
+            code = (*g->keys.cusp_files ? read_spin : fit_spin)(g, correction, nuclei, s, cusp);
     }
-    int32_t found = 0;
-    for (int32_t i = 0; i < g->tables.nuclei && !code; i++) {
-        gaussian_corrected *c = &correction[found];
-        double far = 0;
-        if (!list_shells(g, i, c)) continue;
-        for (int s = 0; s < 2; s++)
-            far = fmax(far, fit_orbitals(g, c, s, values[s] + i * g->spin[s].columns,
-                                         cusp[s] + found * g->spin[s].columns));
-        if (far == 0) continue;
-        c->reach2 = far * far;
-        for (int k = 0; k < c->shells; k++) entry[c->shell[k]].inner2 = c->reach2;
-        found++;
-    }
-    free(values[0]);
-    free(values[1]);
     g->tables.correction = correction;
-    g->tables.corrected = found;
+    g->tables.corrected = code ? 0 : keep_nuclei(g, correction, nuclei, entry);
     return code;
 }
 
 int gaussian_prepare_cusps(gaussian_orbitals *g)
 {
     const plugmc_host *host = g->host;
+    if (g->keys.cusp == CUSP_NO && *g->keys.cusp_files)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "cusp = no is given beside cusp_files: leave one of them out");
     if (g->keys.cusp == CUSP_NO) return PLUGMC_OK;
     if (g->tables.parts == 2)
-        return g->keys.cusp == CUSP_AUTO
+        return g->keys.cusp == CUSP_AUTO && !*g->keys.cusp_files
                    ? PLUGMC_OK
                    : host->fail(host->context, PLUGMC_ERROR_INPUT,
-                                "cusp = yes: orbitals of %s are complex, for which cusps are not "
+                                "cusp: orbitals of %s are complex, for which cusps are not "
                                 "implemented",
                                 g->keys.file);
     gaussian_corrected *correction =

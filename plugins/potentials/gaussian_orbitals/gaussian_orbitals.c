@@ -228,6 +228,11 @@ static const plugmc_parameter table[] = {
      "replace s functions near bare nuclei such that orbitals have the cusp of the nucleus; auto: "
      "where orbitals are real",
      0},
+    {"cusp_files", PLUGMC_TYPE_FILE, 0, offsetof(gaussian_orbitals, keys.cusp_files), "", 0, 0, "",
+     NULL,
+     "files of QMCPACK (cuspInfo) that have the functions in place of these s functions, for spin up "
+     "and spin down, or one for both; without them they are optimised",
+     0},
     {"tolerance", PLUGMC_TYPE_REAL, 0, offsetof(gaussian_orbitals, keys.tolerance), "1e-12", 1e-30,
      1e-3, "", NULL,
      "in a periodic box: functions are cut off where they are smaller than this (bohr^-3/2)", 0},

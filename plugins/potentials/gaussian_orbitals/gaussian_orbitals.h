@@ -13,7 +13,8 @@ enum { LARGEST_EXPONENT = 300 };
 typedef struct gaussian_keys {
     const char *file;
     const char *occupied[2];
-    int64_t beyond; /* orbitals of each spin that are not occupied */
+    const char *cusp_files; /* separated by newlines */
+    int64_t beyond;         /* orbitals of each spin that are not occupied */
     plugmc_list valence;
     real tolerance;
     int32_t cusp;

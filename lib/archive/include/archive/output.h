@@ -77,6 +77,7 @@ typedef struct frame {
     double *positions;                /* [walkers][particles][3] */
     plugmc_box *boxes;                /* [walkers]; NULL: the system's, which nobody changes */
     plugmc_orientation *orientations; /* [walkers][particles]; NULL: there are none */
+    double *weights;                  /* [walkers] of averages; NULL: all are alike */
 } frame;
 
 enum { STAMP_SIZE = 64 };
