@@ -72,6 +72,7 @@ int engine_open(engine *engine)
     if (!code) share_system(engine);
     if (!code) code = check_packing(engine);
     if (!code && !engine->pairs_known) code = check_pairs(engine);
+    if (!code) code = check_room(engine);
     if (!code) code = match(engine);
     return code;
 }

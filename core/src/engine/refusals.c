@@ -48,14 +48,13 @@ static bool bodies_fit(const engine *engine, const plugmc_term *term, sentence w
                reach, shortest / 2);
 }
 
-/* The box is made by the diameters of species, before potentials are there. In a sphere, which holds the centres, bodies may
- * be partly outside. */
+/* The box is made by the diameters of species, before potentials are there. */
 int check_packing(engine *engine)
 {
     const plugmc_system *system = &engine->system;
     const double wanted = engine->config.box.packing_fraction;
     double particles = 0, by_diameters = 0, volume = 0;
-    if (!any_bodies(system)) return 0;
+    if (!(wanted > 0) || !any_bodies(system)) return 0;
     for (int32_t s = 0; s < system->species_count; s++) {
         const plugmc_species *species = plugmc_species_at(system, s);
         particles += (double)species->count;
@@ -63,20 +62,30 @@ int check_packing(engine *engine)
             (double)species->count * ball_volume(system->box.dimension, species->diameter);
         volume += (double)species->count * particle_volume(system, s);
     }
-    if (volume > system->box.volume * (1 + 1e-9) && system->box.domain == PLUGMC_DOMAIN_PERIODIC)
-        return report_error(
-            engine->report, EXIT_INPUT, engine->config.ini.path,
-            config_line(&engine->config, "box", "density"),
-            "[box] the volumes of all particles together are %.6g times that of the "
-            "box; give particles without a body or a hard core diameter = 0",
-            volume / system->box.volume);
-    if (!(wanted > 0) || fabs(volume - by_diameters) <= 1e-6 * by_diameters) return 0;
+    if (fabs(volume - by_diameters) <= 1e-6 * by_diameters) return 0;
     return report_error(engine->report, EXIT_INPUT, engine->config.ini.path,
                         config_line(&engine->config, "box", "packing_fraction"),
                         "[box] packing_fraction = %.9g is that of the species' diameters, but "
                         "bodies have shapes of their own: their packing fraction is %.9g at "
                         "density = %.9g",
                         wanted, wanted, wanted * particles / volume);
+}
+
+/* In a sphere, which holds the centres, bodies may be partly outside. */
+int check_room(engine *engine)
+{
+    const plugmc_system *system = &engine->system;
+    const plugmc_box *box = &system->box;
+    double volume = 0;
+    if (!any_bodies(system) || box->domain != PLUGMC_DOMAIN_PERIODIC) return 0;
+    for (int32_t s = 0; s < system->species_count; s++)
+        volume += (double)plugmc_species_at(system, s)->count * particle_volume(system, s);
+    if (volume <= box->volume * (1 + 1e-9)) return 0;
+    return report_error(engine->report, EXIT_INPUT, engine->config.ini.path,
+                        config_line(&engine->config, "box", "density"),
+                        "[box] the volumes of all particles together are %.6g times that of the "
+                        "box; give particles without a body or a hard core diameter = 0",
+                        volume / box->volume);
 }
 
 int check_pairs(engine *engine)
