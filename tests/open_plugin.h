@@ -1,9 +1,11 @@
-/* A plugin from the folder of the build, or by its path without .so, without the core's loader.
+/* A plugin from the folder of the build, or by its path without .so, without the core's loader. The folder PLANTED of the
+ * environment, if it is set, is that of plugins with planted faults, in place of the build's.
  * Include after testing.h. */
 #ifndef PLUGMC_OPEN_PLUGIN_H
 #define PLUGMC_OPEN_PLUGIN_H
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plugmc/everything.h"
@@ -12,10 +14,11 @@
 static inline const plugmc_plugin *open_plugin(const char *name)
 {
     char path[4096];
+    const char *planted = getenv("PLANTED");
     if (strchr(name, '/'))
         snprintf(path, sizeof path, "%s.so", name);
     else
-        snprintf(path, sizeof path, "%s/%s.so", TEST_PLUGINS, name);
+        snprintf(path, sizeof path, "%s/%s.so", planted ? planted : TEST_PLUGINS, name);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) fail_msg("%s", dlerror());
     plugmc_entry *entry = (plugmc_entry *)dlsym(handle, "plugmc_plugin_entry");

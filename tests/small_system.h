@@ -45,12 +45,16 @@ static inline small small_new(int dimension, int64_t n)
     return s;
 }
 
-/* system_build; the exit code. */
+/* system_build and the check of the density; the exit code. */
 static inline int small_build(small *s)
 {
     s->config.species = s->species;
     s->config.species_names = s->names;
-    return system_build(&s->config, &s->system, &s->report);
+    int code = system_build(&s->config, &s->system, &s->report);
+    if (code) return code;
+    code = check_density_of_spheres(&s->config, &s->system, &s->report);
+    if (code) system_free(&s->system);
+    return code;
 }
 
 static inline void small_hard_cores(small *s)

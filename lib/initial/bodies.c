@@ -2,8 +2,9 @@
  *
  * At random, bodies are placed with random orientations where they are as small as [initial] random_fraction asks, and then
  * grow while trial moves go on. As in compress.c some may overlap while they grow: a trial move is accepted if the body
- * then overlaps with no other, or with fewer than before, so none goes deeper into another. Instead of the bodies, which a potential knows in one size, the box
- * shrinks: bodies of size f in a box are bodies of size 1 in a box 1/f as large. */
+ * then overlaps with no other, or with fewer than before, so none goes deeper into another. The last few of many that overlap
+ * take more sweeps the more bodies there are: these sweeps are made around them alone. Instead of the bodies, which a
+ * potential knows in one size, the box shrinks: bodies of size f in a box are bodies of size 1 in a box 1/f as large. */
 #include "initial/initial.h"
 
 #include <math.h>
@@ -12,7 +13,14 @@
 #include "energy/configuration.h"
 #include "system/system.h"
 
-enum { PATIENCE = 200 };    /* sweeps until all are apart again, or growth has been too large */
+enum {
+    /* If fewer than 1 / FEW of the bodies overlap, they and those around them move alone. */
+    FEW = 300,
+    /* Sweeps until all are apart again, or growth has been too large. */
+    PATIENCE = 200,
+    /* So many sweeps around a few count as one. */
+    LOCAL = 8
+};
 #define LARGEST_GROWTH 0.02 /* relative, each time */
 #define SMALLEST_GROWTH 1e-5
 #define MARGIN 1e-6 /* grown by so much more, so that rounding to float leaves no overlap */
@@ -24,10 +32,16 @@ static const double sizes[4] = {1, 0.25, 0.0625, 0.015625};
 typedef struct growth {
     const plugmc_system *system;
     configuration now;
-    double scale; /* of the bodies; coordinates of `now` are those of the run divided by it */
-    double reach; /* radius of the largest body */
-    double
-        radius; /* of a sphere of the volume of a typical body, inside: sets the sizes of moves */
+    /* Of the bodies; coordinates of `now` are those of the run divided by it. */
+    double scale;
+    /* Radius of the largest body. */
+    double reach;
+    /* Of a sphere of the volume of a typical body: sets the sizes of moves. */
+    double radius;
+    /* [particles]: overlaps with no other, surely. */
+    bool *apart;
+    /* [particles]: takes part in sweeps around a few. */
+    bool *moves;
     uint32_t walker;
     uint64_t sweep;
 } growth;
@@ -120,6 +134,7 @@ static int set_scale(growth *g, double scale)
         scaled.radius /= scale,
             scaled.length[0] = scaled.length[1] = scaled.length[2] = 2 * scaled.radius;
     g->scale = scale;
+    for (int64_t i = 0; i < n; i++) g->apart[i] = false;
     const int code =
         configuration_fill(&g->now, &scaled, g->now.counts, places, g->now.all.orientation);
     free(places);
@@ -128,6 +143,14 @@ static int set_scale(growth *g, double scale)
 
 /* A number in (-1, 1), symmetric about 0. */
 static double symmetric(uint32_t word) { return ((double)word + 0.5) * 0x1p-31 - 1; }
+
+/* Bodies near a position may overlap with one that has come there. */
+static void look_again(growth *g, const double at[3])
+{
+    const cell_arrays *cells = &g->now.cells;
+    const int64_t n = cells_near(cells, &g->now.box, at, NULL, g->now.slots);
+    for (int64_t k = 0; k < n; k++) g->apart[cells->particle[g->now.slots[k]]] = false;
+}
 
 /* One body tries to move and to turn. Returns with how many it overlaps afterwards. */
 static int64_t try_to_move(growth *g, int64_t i, double size)
@@ -138,7 +161,8 @@ static int64_t try_to_move(growth *g, int64_t i, double size)
     plugmc_orientation turned = g->now.all.orientation[i];
     double at[3], to[3];
     configuration_place(&g->now, i, at);
-    const int64_t before = overlaps_of(system, &g->now, i, -1, at, &turned);
+    const int64_t before = g->apart[i] ? 0 : overlaps_of(system, &g->now, i, -1, at, &turned);
+    g->apart[i] = before == 0;
     for (int d = 0; d < 3; d++)
         to[d] = d < system->box.dimension
                     ? at[d] + size * 0.5 * g->radius * symmetric(random.word[d])
@@ -151,6 +175,8 @@ static int64_t try_to_move(growth *g, int64_t i, double size)
     if (after && after >= before) return before;
     configuration_move(&g->now, i, to);
     configuration_turn(&g->now, i, &turned);
+    if (after) look_again(g, to);
+    g->apart[i] = after == 0;
     return after;
 }
 
@@ -163,15 +189,36 @@ static void keep(const growth *g, double *places, plugmc_orientation *turned)
     }
 }
 
+/* Notes in `moves` [particles] who may overlap, and who is near to one of these. Returns how many may overlap. */
+static int64_t choose_around(growth *g)
+{
+    const cell_arrays *cells = &g->now.cells;
+    const int64_t n = g->system->particles;
+    int64_t found = 0;
+    for (int64_t i = 0; i < n; i++) g->moves[i] = false;
+    for (int64_t i = 0; i < n; i++) {
+        double at[3];
+        if (g->apart[i]) continue;
+        configuration_place(&g->now, i, at);
+        const int64_t near = cells_near(cells, &g->now.box, at, NULL, g->now.slots);
+        for (int64_t k = 0; k < near; k++) g->moves[cells->particle[g->now.slots[k]]] = true;
+        found++;
+    }
+    return found;
+}
+
 /* Sweeps until no bodies overlap. Returns how many it took, or PATIENCE if some still do. */
 static int take_apart(growth *g)
 {
-    for (int sweeps = 1; sweeps < PATIENCE; sweeps++) {
+    const int64_t n = g->system->particles, few = n / FEW;
+    bool around = false;
+    for (int sweeps = LOCAL; sweeps < LOCAL * PATIENCE; sweeps += around ? 1 : LOCAL) {
         int64_t overlapping = 0;
         g->sweep++;
-        for (int64_t i = 0; i < g->system->particles; i++)
-            overlapping += try_to_move(g, i, sizes[g->sweep % 4]) > 0;
-        if (!overlapping) return sweeps;
+        for (int64_t i = 0; i < n; i++)
+            if (!around || g->moves[i]) overlapping += try_to_move(g, i, sizes[g->sweep % 4]) > 0;
+        if (!overlapping) return sweeps / LOCAL;
+        around = overlapping <= few && choose_around(g) <= 2 * few;
     }
     return PATIENCE;
 }
@@ -195,6 +242,7 @@ static double grow(growth *g, int *failed)
         g->scale = before; /* it was too much */
         by /= 2;
         *failed = configuration_fill(&g->now, &box, g->now.counts, places, turned);
+        for (int64_t i = 0; i < n; i++) g->apart[i] = false;
     }
     free(places), free(turned);
     return g->scale;
@@ -264,7 +312,9 @@ random_outcome random_bodies(const plugmc_system *system, double random_fraction
     random_outcome out = {EXIT_DONE, 0, 1};
     int64_t none[system->species_count + 1];
     growth g = {.system = system, .scale = 1, .walker = walker, .sweep = BODY_SWEEPS};
-    int failed = configuration_make(&g.now, system, reach_of_all(system));
+    g.apart = calloc(2 * (size_t)system->particles + 1, sizeof *g.apart);
+    g.moves = g.apart + system->particles;
+    int failed = configuration_make(&g.now, system, reach_of_all(system)) || !g.apart;
     for (int32_t s = 0; s < system->species_count; s++) none[s] = 0;
     if (!failed) {
         g.now.box = system->box;
@@ -286,6 +336,7 @@ random_outcome random_bodies(const plugmc_system *system, double random_fraction
         orientations[i] = g.now.all.orientation[i];
     }
     configuration_free(&g.now);
+    free(g.apart);
     out.code = failed                                              ? EXIT_MEMORY
                : out.inserted < system->particles || out.scale < 1 ? EXIT_INPUT
                                                                    : EXIT_DONE;

@@ -242,6 +242,32 @@ test_bodies_that_cannot_be()
     no 'is of bodies, whose pressure body_pressure measures'
 }
 
+# So many that the last ones which overlap, while bodies grow, are moved alone. The pressure is not measured where some overlap.
+test_many_bodies_start_at_random()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 2
+	device = cpu
+	output = many.h5
+	[box]
+	dimension = 3
+	density = 0.6
+	[species body]
+	count = 1200
+	[initial]
+	state = random
+	[potential hard_polyhedron]
+	shape = octahedron
+	[mover serial]
+	step = 0.001
+	[observable body_pressure]
+	period = 1
+	END
+    must run sim.ini
+    expect_output "2            kT/length^3"
+}
+
 # Two boxes of edge 4 that share two squares: 0 and 2, or 1 and 1, of them. The ratio of probabilities is that of two in a
 # box to one in each, P(0,2) / P(1,1) = (1 - 2 B2 / V) for both arrangements together (B2 = 2.273240).
 test_two_squares_change_boxes()

@@ -111,6 +111,44 @@ particles_of()
 	END
 }
 
+# bodies DIMENSION COUNT DENSITY POTENTIAL: what travels with a body is its orientation.
+bodies()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 60
+	equilibrate = 40
+	seed = 4
+	threads = 1
+	device = ${DEVICE:-cpu}
+	[box]
+	dimension = $1
+	density = $3
+	[species body]
+	count = $2
+	[initial]
+	state = random
+	$(printf '%b' "$4")
+	[mover checkerboard_bodies]
+	step = 0.2
+	target_acceptance = 0.4
+	trials = 3
+	[observable body_order]
+	period = 10
+	[observable body_pressure]
+	period = 20
+	[observable trajectory]
+	period = 30
+	END
+}
+
+test_bodies_spread_over_processes()
+{
+    bodies 2 400 0.24 '[potential hard_polygon]\nsides = 6\n'
+    spread
+    bodies 3 600 0.4 '[potential hard_polyhedron]\nshape = octahedron\n'
+    numbers=2 spread
+}
 test_disks_spread_over_processes() { disks; spread; }
 test_disks_without_identities_spread_over_processes() { disks "identities = no"; numbers=3 spread; }
 test_several_sweeps_of_disks_at_once_spread_over_processes()

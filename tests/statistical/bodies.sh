@@ -326,4 +326,41 @@ case_correlations()
     END { exit bad || bins != 2 }' polar || { echo "FAILED: too far from the exact value"; exit 1; }
 }
 
+# Test insertions of bodies, which draw orientations. One in a box of volume V leaves <exp(-dU/kT)> = 1 - 2 B / V.
+test_insertions()
+{
+    PLUGMC=true two "$@" '[observable widom]' 'species = body' 'insertions = 20000' 'placement = cells'
+    sed -i -e 's/^sweeps = .*/sweeps = 100/' -e 's/^walkers = .*/walkers = 1/' -e '/^\[observable body_pressure/,/^period/d' sim.ini
+    echo 'period = 1' >>sim.ini
+    clusters
+}
+
+case_test_insertions_of_hexagons()
+{
+    test_insertions 4.2 '[species body]' 'count = 1' '[potential hard_polygon]' 'sides = 6'
+    is widom.boltzmann_factor 0.380620 0.0004 # B = 5.4628650
+}
+
+case_test_insertions_of_cubes()
+{
+    dimension=3 test_insertions 3.6 '[species body]' 'count = 1' '[potential hard_polyhedron]' 'shape = cube'
+    is widom.boltzmann_factor 0.764232 0.0004
+}
+
+case_test_insertions_of_patches()
+{
+    dimension=3 test_insertions 3.1 '[species body]' 'count = 1' '[potential kern_frenkel]' 'half_angle = 1.5707963267948966' 'epsilon = 2'
+    is widom.boltzmann_factor 1.392783 0.002 # B = -5.850697
+}
+
+# Among up to ten squares that come and go their activity is found, which is given.
+case_test_insertions_beside_insertions()
+{
+    PLUGMC=true two 5 '[species body]' 'count = 5' 'max_count = 10' 'activity = 0.9' '[potential hard_polygon]' 'sides = 4' \
+        '[mover insert]' 'species = body' 'trials = 8' '[observable widom]' 'species = body' 'insertions = 500' 'period = 4'
+    sed -i '/^\[observable body_pressure/,/^period/d' sim.ini
+    clusters
+    is widom.ln_activity -0.1053605 0.01
+}
+
 "case_$1"

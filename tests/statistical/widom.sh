@@ -105,6 +105,7 @@ plant()
     mkdir -p plugins/observables planted
     cp -r "$folder" plugins/observables
     cp "$SOURCE/plugins/"*.h plugins
+    cp "$SOURCE/plugins/observables/"*.h plugins/observables
     sed -i "$2" "plugins/observables/widom/$1"
     cmp -s "plugins/observables/widom/$1" "$folder/$1" && fail "the fault '$2' is not planted in $1"
     "$CC" -std=gnu17 -O2 -shared -fPIC -fopenmp -I "$SOURCE/core/include" -o planted/widom.so \

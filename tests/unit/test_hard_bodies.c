@@ -122,32 +122,41 @@ static void bodies_fill_their_spheres(void **state)
     }
 }
 
+/* How many of so many pairs of a shape near contact overlap in double and not in float; how many differ at all, and how far
+ * these are from contact. */
+static int count_closer(const shape *shape, int n, int *differ, double *farthest)
+{
+    int closer = 0;
+    *differ = 0, *farthest = 0;
+    hard_body_open(&body, shape);
+    for (uint64_t i = 0; i < (uint64_t)n; i++) {
+        const double apart = closeness(&body, i);
+        const body_pair pair = near_pair(&body, i, apart);
+        const int exact = bodies_overlap(&body, DOUBLE, &pair, 0),
+                  rounded = bodies_overlap(&body, SINGLE, &pair, 0);
+        /* on the other side it may be in contact again */
+        if (exact == rounded || pair.at[0] > 0) continue;
+        *differ += 1;
+        closer += exact;
+        *farthest = fmax(*farthest, fabs(apart) / body.reach);
+    }
+    printf("%s: %d of %d pairs near contact differ in float, up to %.2g of the reach; %d that "
+           "overlap in double\n",
+           shape->name, *differ, n, *farthest, closer);
+    hard_body_close(&body);
+    return closer;
+}
+
 /* Where they differ the two are in contact within rounding, and float has more of them overlap: its margin is wider. */
 static void float_and_double_differ_at_contact_alone(void **state)
 {
     (void)state;
     for (int k = 0; k < SHAPES; k++) {
-        int differ = 0, closer = 0;
-        double farthest = 0;
-        hard_body_open(&body, &shapes[k]);
-        for (uint64_t i = 0; i < (uint64_t)pairs; i++) {
-            const double apart = closeness(&body, i);
-            const body_pair pair = near_pair(&body, i, apart);
-            const int exact = bodies_overlap(&body, DOUBLE, &pair, 0),
-                      rounded = bodies_overlap(&body, SINGLE, &pair, 0);
-            /* on the other side it may be in contact again */
-            if (exact == rounded || pair.at[0] > 0) continue;
-            differ++;
-            closer += exact;
-            farthest = fmax(farthest, fabs(apart) / body.reach);
-        }
-        printf("%s: %d of %d pairs near contact differ in float, up to %.2g of the reach; %d that "
-               "overlap in double\n",
-               shapes[k].name, differ, pairs, farthest, closer);
+        int differ;
+        double farthest;
+        assert_int_equal(count_closer(&shapes[k], pairs, &differ, &farthest), 0);
         /* 2^-19 across, longer along the line of centres */
         assert_true(farthest < 1e-4);
-        assert_int_equal(closer, 0);
-        hard_body_close(&body);
     }
 }
 
@@ -483,6 +492,13 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc == 2) pairs = atoi(argv[1]);
+    if (argc == 4 &&
+        !strcmp(argv[1], "closer")) { /* SHAPE N: whether float finds what double does */
+        int k = 0, differ;
+        double farthest;
+        while (k < SHAPES && strcmp(shapes[k].name, argv[2])) k++;
+        return k == SHAPES || count_closer(&shapes[k], atoi(argv[3]), &differ, &farthest) > 0;
+    }
     if (argc == 3) return print_pairs(argv[1], strtoull(argv[2], NULL, 10));
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

@@ -31,6 +31,15 @@ static int threads_worth_while(const plugmc_system *system, int offered)
     return most < 1 ? 1 : most < offered ? (int)most : offered;
 }
 
+static bool loads_bodies(const engine *engine)
+{
+    for (int i = 0; i < engine->instance_count; i++) {
+        const plugmc_plugin *plugin = engine->instances[i].plugin;
+        if (plugin && plugin->kind == PLUGMC_POTENTIAL && plugmc_body_of(plugin)) return true;
+    }
+    return false;
+}
+
 int engine_configure(engine *engine)
 {
     bool tried = engine->in_child;
@@ -46,6 +55,8 @@ int engine_configure(engine *engine)
     if (!code && !tried) code = apart_try(engine, false, &tried);
     int loading = load_instances(engine);
     if (!code) code = loading;
+    if (!code && !loads_bodies(engine))
+        code = check_density_of_spheres(&engine->config, &engine->system, engine->report);
     if (!code && !tried) code = apart_try(engine, true, &tried);
     if (!code && !engine->device.leaves_out_choice) code = share_walkers(engine);
     return code ? code : configure_instances(engine);
@@ -61,6 +72,7 @@ int engine_open(engine *engine)
     if (!code) share_system(engine);
     if (!code) code = check_packing(engine);
     if (!code && !engine->pairs_known) code = check_pairs(engine);
+    if (!code) code = check_room(engine);
     if (!code) code = match(engine);
     return code;
 }

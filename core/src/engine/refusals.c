@@ -90,6 +90,23 @@ int check_packing(engine *engine)
                         wanted, wanted, wanted * particles / volume);
 }
 
+/* In a sphere, which holds the centres, bodies may be partly outside. */
+int check_room(engine *engine)
+{
+    const plugmc_system *system = &engine->system;
+    const plugmc_box *box = &system->box;
+    double volume = 0;
+    if (!any_bodies(system) || box->domain != PLUGMC_DOMAIN_PERIODIC) return 0;
+    for (int32_t s = 0; s < system->species_count; s++)
+        volume += (double)plugmc_species_at(system, s)->count * particle_volume(system, s);
+    if (volume <= box->volume * (1 + 1e-9)) return 0;
+    return report_error(engine->report, EXIT_INPUT, engine->config.ini.path,
+                        config_line(&engine->config, "box", "density"),
+                        "[box] the volumes of all particles together are %.6g times that of the "
+                        "box; give particles without a body or a hard core diameter = 0",
+                        volume / box->volume);
+}
+
 int check_pairs(engine *engine)
 {
     int first_error = 0;

@@ -11,6 +11,8 @@ instance *instance_of_term(engine *, const plugmc_term *);
 /* Checks that a packing fraction which gives the size of the box is that of the bodies, if there are any. Call it after
  * configure. */
 int check_packing(engine *);
+/* Checks that bodies, if there are any, have room in the box. Call it after check_pairs. */
+int check_room(engine *);
 /* Checks ranges and contact distances of all pair facets, and test values of their energies (plugin/probe.h). Call it
  * after configure. */
 int check_pairs(engine *);

@@ -221,7 +221,6 @@ static void (*const edges[])(const box_section *, double volume, plugmc_box *) =
     [SHAPE_OBLIQUE] = edges_oblique,
 };
 
-static int density_check(const config *, const plugmc_system *, double particle_volume, report *);
 static int refuse_skew(const config *, const plugmc_box *, report *);
 
 /* The shape that these keys are for; NULL: none, or several. */
@@ -298,7 +297,7 @@ static int box_build(const config *config, plugmc_system *system, report *report
         return report_error(report, EXIT_INPUT, path, config_line(config, "box", "shape"),
                             "[box] the volume of this box would be %g", box->volume);
     if (!finds_nearest_images(box)) return refuse_skew(config, box, report);
-    return density_check(config, system, particle_volume, report);
+    return EXIT_DONE;
 }
 
 static int refuse_skew(const config *config, const plugmc_box *box, report *report)
@@ -315,15 +314,17 @@ static int refuse_skew(const config *config, const plugmc_box *box, report *repo
 
 /* Equal particles cannot be denser than close packing, mixtures not denser than full. In a sphere
  * that holds the centres, the particles themselves have half a diameter more. */
-static int density_check(const config *config, const plugmc_system *system, double particle_volume,
-                         report *report)
+int check_density_of_spheres(const config *config, const plugmc_system *system, report *report)
 {
     const plugmc_box *box = &system->box;
-    double largest = 0, smallest = INFINITY;
+    double largest = 0, smallest = INFINITY, particle_volume = 0;
     for (int s = 0; s < system->species_count; s++) {
-        if (plugmc_species_at(system, s)->count == sites_of_species(system, s)) continue;
-        largest = fmax(largest, plugmc_species_at(system, s)->diameter);
-        smallest = fmin(smallest, plugmc_species_at(system, s)->diameter);
+        const plugmc_species *species = plugmc_species_at(system, s);
+        const double free = (double)(species->count - sites_of_species(system, s));
+        if (free == 0) continue;
+        largest = fmax(largest, species->diameter);
+        smallest = fmin(smallest, species->diameter);
+        particle_volume += free * ball_volume(box->dimension, species->diameter);
     }
     double room = box->domain == PLUGMC_DOMAIN_SPHERE
                       ? ball_volume(box->dimension, 2 * box->radius + largest)

@@ -8,9 +8,11 @@
 #include "plugmc/everything.h"
 
 /* Sets box, species and particle numbers from the configuration. The loader adds terms later. Refused are: a box
- * size that is not given or given in several ways; no particles; and a density above close packing. That message
- * gives the largest packing fraction, pi/(2 sqrt 3) in 2D and pi/(3 sqrt 2) in 3D. */
+ * size that is not given or given in several ways, and no particles. */
 int system_build(const config *, plugmc_system *, report *);
+/* Refuses a density of particles with these diameters that is above close packing. The message gives the largest packing
+ * fraction, pi/(2 sqrt 3) in 2D and pi/(3 sqrt 2) in 3D. Not for bodies, which have volumes of their own. */
+int check_density_of_spheres(const config *, const plugmc_system *, report *);
 void system_free(plugmc_system *);
 
 /* Completes a periodic box. If it is rectangular, the lattice vectors are computed from its edges. For any box the

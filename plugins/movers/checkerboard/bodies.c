@@ -91,6 +91,17 @@ int copy_orientations(checkerboard *me, const plugmc_host *host, int back)
     return PLUGMC_OK;
 }
 
+/* Those of the bodies of a cell, slot after slot, between the array and a buffer; returns what is behind them. */
+char *copy_orientations_of_cell(checkerboard *me, int64_t word, char *buffer, int comes)
+{
+    for (int k = 0; k < me->now.count[word]; k++) {
+        plugmc_orientation *one = &me->bodies.orientation[me->now.id[place_of(me, word, k)]];
+        memcpy(comes ? (void *)one : buffer, comes ? buffer : (void *)one, sizeof *one);
+        buffer += sizeof *one;
+    }
+    return buffer;
+}
+
 /* ---- What is near a cell ------------------------------------------------------------------------ */
 
 enum { MOST_NEAR = 27 * NARROW };
@@ -325,7 +336,8 @@ static void write_back(const body_cell *c)
     }
 }
 
-static void make_trials(body_cell *c, rows_result *result)
+/* counts: 1 if the trial moves are counted here, and not by another process. */
+static void make_trials(body_cell *c, int counts, rows_result *result)
 {
     const checkerboard *me = c->me;
     const int *m = me->cells.m;
@@ -352,9 +364,9 @@ static void make_trials(body_cell *c, rows_result *result)
             c, &trial, plugmc_draw(me->seed, c->sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, t));
         accept = accept && !meets(c, trial.i, trial.x, trial.y, trial.z, &trial.orientation, to);
         if (accept && me->cells.energies) accept = weigh(c, &trial, to, uniform.word[t % 4], &lost);
-        result->counts[trial.kind].trials++;
+        result->counts[trial.kind].trials += (uint64_t)counts;
         if (!accept) continue;
-        result->counts[trial.kind].accepted++;
+        result->counts[trial.kind].accepted += (uint64_t)counts;
         c->near.x[trial.i] = trial.x;
         c->near.y[trial.i] = trial.y;
         c->near.z[trial.i] = trial.z;
@@ -382,7 +394,7 @@ rows_result update_rows_of_bodies(const checkerboard *me, const store *s, const 
         c->y = row.y;
         c->z = row.z;
         for (c->x = row.x0; c->x < me->cells.m[0]; c->x += 2)
-            if (c->count[word_of(me, c->x, c->y, c->z)]) make_trials(c, &result);
+            if (c->count[word_of(me, c->x, c->y, c->z)]) make_trials(c, row.counts, &result);
         refresh_images(me, s, w, word_of(me, row.x0, row.y, row.z) - PAD);
     }
     return result;

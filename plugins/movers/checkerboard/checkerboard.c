@@ -445,7 +445,8 @@ PLUGMC_PLUGIN(.name = CB_NAME,
               PLUGMC_MOVER_WITH(moves,
                                 .needs = PLUGMC_USES_BODY | PLUGMC_NEEDS_FINITE_RANGE |
                                          PLUGMC_NEEDS_PERIODIC | PLUGMC_NEEDS_RECTANGULAR |
-                                         PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+                                         PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU |
+                                         PLUGMC_DECOMPOSES_DOMAIN,
                                 .changes = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION,
                                 .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION |
                                            PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_BOX |

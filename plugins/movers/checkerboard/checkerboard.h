@@ -392,6 +392,8 @@ int take_orientations(checkerboard *, const plugmc_host *, const plugmc_state *)
 int give_orientations(const checkerboard *, const plugmc_host *, const plugmc_state *);
 /* A copy to go back to if sweeps have to be made again, or back from it. */
 int copy_orientations(checkerboard *, const plugmc_host *, int back);
+/* Between cell `word` and a buffer of another process. */
+char *copy_orientations_of_cell(checkerboard *, int64_t word, char *buffer, int comes);
 
 /* Words below this make a trial move a turn. */
 static inline uint64_t rotations_threshold(const checkerboard *me)

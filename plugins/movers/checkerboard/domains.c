@@ -44,6 +44,11 @@ int check_domains(checkerboard *me, const plugmc_host *host)
     me->others.spread = plugmc_decomposition_of(host);
     me->others.at_once = me->set.exchange_every > 0 ? (int)me->set.exchange_every : 1;
     if (!me->others.spread) return PLUGMC_OK;
+    if (CB_BODIES && host->gpu)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "one system of bodies is spread over processes on the CPU alone: start as "
+            "many processes as [run] walkers, or set device = cpu");
     if (!me->set.exchange_every) me->others.at_once = sweeps_at_once(me, host);
     if (layers(me) >= me->others.spread->parts) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -168,7 +173,8 @@ static int64_t words_of_layer(const checkerboard *me) { return me->cells.plane /
 
 static size_t bytes_of_layer(const checkerboard *me)
 {
-    const size_t slot = (size_t)me->cells.dimension * sizeof(float) + sizeof(uint32_t);
+    const size_t slot = (size_t)me->cells.dimension * sizeof(float) + sizeof(uint32_t) +
+                        (CB_BODIES ? sizeof(plugmc_orientation) : 0);
     return (size_t)words_of_layer(me) * ((size_t)me->cells.capacity * slot + 1);
 }
 
@@ -179,7 +185,7 @@ static char *copy_words(void *store, char *buffer, size_t bytes, int to_store)
     return buffer + bytes;
 }
 
-static void copy_piece(const checkerboard *me, const piece *p, char *buffer)
+static void copy_piece(checkerboard *me, const piece *p, char *buffer)
 {
     const int64_t first = p->first * words_of_layer(me);
     const size_t words = (size_t)(p->layers * words_of_layer(me));
@@ -192,7 +198,9 @@ static void copy_piece(const checkerboard *me, const piece *p, char *buffer)
                                 sizeof(float) * slots, p->comes);
         buffer = copy_words(me->now.id + at, buffer, sizeof(uint32_t) * slots, p->comes);
     }
-    copy_words(me->now.count + first, buffer, words, p->comes);
+    buffer = copy_words(me->now.count + first, buffer, words, p->comes);
+    for (size_t k = 0; CB_BODIES && k < words; k++)
+        buffer = copy_orientations_of_cell(me, first + (int64_t)k, buffer, p->comes);
 }
 
 static int exchange_on_host(checkerboard *me, const plugmc_host *host, int code,

@@ -16,6 +16,7 @@ typedef struct column {
     int64_t n;
     double *x, *y, *z, *charge, *diameter; /* [room for all] */
     int32_t *species;
+    plugmc_orientation *orientation; /* NULL: there are no bodies */
 } column;
 
 /* What a thread needs of its own. */
@@ -50,9 +51,13 @@ static int make_column(column *c, const plugmc_host *host, int64_t n)
 {
     double *numbers = host->allocate(host->context, 5 * (size_t)(n + 1) * sizeof *numbers);
     int32_t *species = host->allocate(host->context, (size_t)(n + 1) * sizeof *species);
-    *c = (column){0,      numbers, numbers + n, numbers + 2 * n, numbers + 3 * n, numbers + 4 * n,
-                  species};
-    return numbers && species ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    plugmc_orientation *orientation = NULL;
+    const int bodies = host->system->bodies != 0;
+    if (bodies) orientation = host->allocate(host->context, (size_t)(n + 1) * sizeof *orientation);
+    *c = (column){
+        0,       numbers,    numbers + n, numbers + 2 * n, numbers + 3 * n, numbers + 4 * n,
+        species, orientation};
+    return numbers && species && (orientation || !bodies) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
 }
 
 static plugmc_particles particles_of(const column *c)
@@ -68,6 +73,7 @@ static void copy(column *to, int64_t k, const column *from, int64_t i)
     to->charge[k] = from->charge[i];
     to->diameter[k] = from->diameter[i];
     to->species[k] = from->species[i];
+    if (to->orientation) to->orientation[k] = from->orientation[i];
 }
 
 /* Whoever is there, in the order of cells. */
@@ -90,6 +96,8 @@ static void take_present(const widom *w, const plugmc_view *view, const plugmc_c
             c->x[c->n] = positions[3 * k];
             c->y[c->n] = positions[3 * k + 1];
             c->z[c->n] = positions[3 * k + 2];
+            if (c->orientation)
+                c->orientation[c->n] = view->orientations[walker * n + (int64_t)order[k]];
             c->charge[c->n] = plugmc_species_at(system, s)->charge;
             c->diameter[c->n] = plugmc_species_at(system, s)->diameter;
             c->species[c->n++] = s;
@@ -137,8 +145,9 @@ static int is_taken(const trial *t, const widom_room *room, const double *square
     return 0;
 }
 
-/* exp(-dU/kT), without totals, at a place that no hard core of a near one has taken. */
-static double boltzmann_factor(const trial *t, const widom_room *room, const double r[3])
+/* exp(-dU/kT), without totals, at a place, of this number, that no hard core of a near one has taken. */
+static double boltzmann_factor(const trial *t, const widom_room *room, uint32_t place,
+                               const double r[3])
 {
     const widom *w = t->w;
     const plugmc_species *species = plugmc_species_at(w->system, w->inserted);
@@ -148,6 +157,12 @@ static double boltzmann_factor(const trial *t, const widom_room *room, const dou
         1, &probe.x, &probe.y, &probe.z, &probe.charge, &probe.diameter, &probe.species};
     const plugmc_particles near = particles_of(&room->near), all = particles_of(&t->of->present);
     const int periodic = t->box->domain == PLUGMC_DOMAIN_PERIODIC;
+    /* Movers number what they draw from 0 on: theirs in this sweep are others. */
+    const plugmc_orientation turned =
+        near.n && room->near.orientation
+            ? plugmc_draw_orientation(t->places->seed, t->places->sweep, (uint32_t)t->walker,
+                                      place | 1u << 31, t->box->dimension)
+            : plugmc_upright(t->box->dimension);
     double growth = 0;
     for (int32_t k = 0; k < w->term_count; k++) {
         const widom_term *term = &w->terms[k];
@@ -158,6 +173,9 @@ static double boltzmann_factor(const trial *t, const widom_room *room, const dou
         if (term->near && term->near->functions & PLUGMC_PAIR_ENERGY)
             forbidden +=
                 term->near->energy(term->of->instance, t->box, periodic, &probe, &near, &energy);
+        if (term->body)
+            forbidden += term->body->energy(term->of->instance, t->box, periodic, &probe, &turned,
+                                            &near, room->near.orientation, &energy);
         if (term->far)
             forbidden +=
                 term->far->energy(term->of->instance, t->box, periodic, &probe, &all, &energy);
@@ -185,8 +203,9 @@ static double sum_of_cell(const trial *t, uint32_t cell, widom_room *room)
         w->square[room->near.n <= w->near_limit ? WIDOM_HOPELESS : WIDOM_OVERLAP];
     for (uint32_t k = first; k < end; k++) {
         double r[3], f[3];
-        widom_place(p, t->box, (uint32_t)t->walker, list ? list[k] : k, r, f);
-        if (!is_taken(t, room, square, r)) sum += boltzmann_factor(t, room, r);
+        const uint32_t place = list ? list[k] : k;
+        widom_place(p, t->box, (uint32_t)t->walker, place, r, f);
+        if (!is_taken(t, room, square, r)) sum += boltzmann_factor(t, room, place, r);
     }
     return sum;
 }

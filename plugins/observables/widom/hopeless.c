@@ -8,7 +8,7 @@
  *
  * with HOPELESS = 80 and what totals may add. What is left out changes no mean above 1e-19 in its last bit; a
  * smaller one is never measured, since it would take as many insertions to see one that counts. v(r) is
- * looked at on the host, at many distances along a few directions, depth is taken half as large again, and the distance a hair smaller. Where a far
+ * looked at on the host, at many distances along a few directions, depth is taken half as large again, and the distance a hair smaller. Where bodies, a far
  * pair, a field or walkers of different weights are in it, hard cores alone are made use of. */
 #include <math.h>
 
@@ -69,6 +69,14 @@ static double find_depth(const widom *w)
     return -MARGIN * least;
 }
 
+/* The spheres inside of two bodies; no more than what `energy` of the facet takes for an overlap. */
+static double contact_of_cores(const plugmc_body *body, const void *instance,
+                               const plugmc_particle *one, const plugmc_particle *other)
+{
+    if (!(body->reach(instance, one) > 0) || !(body->reach(instance, other) > 0)) return 0;
+    return (body->core(instance, one) + body->core(instance, other)) * (1 - 1e-9);
+}
+
 static double contact_of(const widom *w, int32_t s)
 {
     const plugmc_particle one = particle_of(w->system, w->inserted),
@@ -76,6 +84,9 @@ static double contact_of(const widom *w, int32_t s)
     double contact = 0;
     for (int32_t k = 0; k < w->term_count; k++) {
         const plugmc_potential *p = w->terms[k].of->plugin->potential;
+        const plugmc_body *body = w->terms[k].body;
+        if (body)
+            contact = fmax(contact, contact_of_cores(body, w->terms[k].of->instance, &one, &other));
         if (p->pair)
             contact = fmax(contact, p->pair->contact(w->terms[k].of->instance, &one, &other));
     }
@@ -105,7 +116,9 @@ int widom_find_hopeless(widom *w, const plugmc_host *host)
         w->square[WIDOM_HOPELESS][s] = w->square[WIDOM_OVERLAP][s] = contact * contact;
     }
     w->most_near = -1;
-    if (w->far_count || w->field_count || w->system->weighted || !(w->reach > 0)) return PLUGMC_OK;
+    if (w->system->bodies || w->far_count || w->field_count || w->system->weighted ||
+        !(w->reach > 0))
+        return PLUGMC_OK;
     w->most_near = usually_near(w);
     const double enough = HOPELESS + (double)w->most_near * find_depth(w);
     for (int32_t s = 0; s < n; s++) {

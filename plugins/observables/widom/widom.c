@@ -20,7 +20,11 @@
  * that follow from counts (lennard_jones_tail). What is averaged is one number a configuration, the mean
  * over its test particles, so that error bars rest on configurations and not on the number of insertions.
  *
+ * A body that is inserted has a random orientation, uniform in all of them. Bodies are tried on the host, also in a run on a
+ * GPU.
+ *
  * Where places are and what is drawn for them: places.h. Which of them need no energy: hopeless.c. */
+#include "../bring_to_host.h"
 #include "widom.h"
 
 #include <math.h>
@@ -147,7 +151,13 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     const plugmc_system *system = w->system;
     const int64_t most = plugmc_species_at(system, w->inserted)->capacity;
     const int n = measured(w);
+    plugmc_view there = {.size = sizeof there};
     int code = find_constants(w, host, view);
+    if (!code && view->on_device && system->bodies) {
+        code = bring_to_host(host, view, w->on_host, &there);
+        there.sweep = view->sweep; /* of which test positions are drawn */
+        view = &there;
+    }
     if (!code)
         code = view->on_device ? widom_insert_gpu(w, host, view) : widom_insert_cpu(w, host, view);
     for (int32_t k = 0; k < system->walkers && !code; k++) {
@@ -236,12 +246,27 @@ static double reach_of(const plugmc_system *system, const plugmc_term *term)
     return reach;
 }
 
+/* Likewise of bodies. */
+static double reach_of_bodies(const plugmc_system *system, const plugmc_term *term,
+                              const plugmc_body *body)
+{
+    double largest = 0;
+    for (int32_t s = 0; s < system->species_count; s++) {
+        const plugmc_species *species = plugmc_species_at(system, s);
+        const plugmc_particle one = {
+            .charge = species->charge, .diameter = species->diameter, .species = s};
+        largest = fmax(largest, body->reach(term->instance, &one));
+    }
+    return fmax(2 * largest * (1 + 1e-9), body->range(term->instance));
+}
+
 /* The same facets that movers sample (a total that stands for its parts is left to them). */
 static int take_term(widom *w, const plugmc_host *host, int32_t index)
 {
     const plugmc_term *of = plugmc_term_at(w->system, index);
     const plugmc_potential *p = of->plugin->potential;
-    const int parts = p->pair || p->field;
+    const plugmc_body *body = plugmc_body_of(of->plugin);
+    const int parts = p->pair || p->field || body;
     const plugmc_total *total = p->total && (!parts || p->total->beside_parts) ? p->total : NULL;
     if (p->pair && p->pair->functions & PLUGMC_PAIR_POSITIONS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -260,8 +285,9 @@ static int take_term(widom *w, const plugmc_host *host, int32_t index)
                           "inserted particle",
                           of->label);
     widom_term *term = &w->terms[w->term_count++];
-    *term = (widom_term){.of = of, .index = index, .field = p->field, .total = total};
+    *term = (widom_term){.of = of, .index = index, .field = p->field, .total = total, .body = body};
     w->field_count += p->field != NULL;
+    if (body) w->reach = fmax(w->reach, reach_of_bodies(w->system, of, body));
     if (!p->pair) return PLUGMC_OK;
     const double reach = reach_of(w->system, of);
     *(isfinite(reach) ? &term->near : &term->far) = p->pair;
@@ -302,13 +328,21 @@ static int prepare(void *instance, const plugmc_host *host)
     if (!w->constant || !w->found || !w->counts)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
                           system->walkers);
-    return host->gpu ? widom_prepare_gpu(w, host) : widom_prepare_cpu(w, host);
+    if (!host->gpu || system->bodies) {
+        const size_t numbers = 3 * (size_t)system->walkers * (size_t)system->particles;
+        if (host->gpu) w->on_host = host->allocate(host->context, numbers * sizeof *w->on_host);
+        if (host->gpu && !w->on_host)
+            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
+                              system->walkers);
+        return widom_prepare_cpu(w, host);
+    }
+    return widom_prepare_gpu(w, host);
 }
 
 static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
-    return widom_gpu_source(host, index, out);
+    return host->system->bodies ? 0 : widom_gpu_source(host, index, out);
 }
 
 /* ---- The tables ------------------------------------------------------------------------------ */
@@ -332,6 +366,7 @@ PLUGMC_PLUGIN(.name = "widom",
               PLUGMC_OBSERVABLE_WITH(.on_device = 1, .quantity = quantity, .measure = measure,
                                      .derived = derived, .derive = derive, .lacking = lacking,
                                      .listing = listing, .listing_count = PLUGMC_COUNT(listing),
-                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+                                     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                                PLUGMC_CHANGED_ORIENTATION,
                                      .depends_on = PLUGMC_ON_MULTIPLIERS),
               .prepare = prepare, .gpu_source = gpu_source)

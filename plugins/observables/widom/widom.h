@@ -4,6 +4,8 @@
 
 #include <plugmc/everything.h>
 
+#include <plugmc/body_facet.h>
+
 #include "places.h"
 
 enum { WIDOM_UNIFORM, WIDOM_CELLS }; /* placement */
@@ -18,6 +20,7 @@ typedef struct widom_term {
     const plugmc_pair *near;   /* of finite range */
     const plugmc_pair *far;    /* of none */
     const plugmc_field *field; /* NULL without, as the others */
+    const plugmc_body *body;
     const plugmc_total *total; /* that follows from counts */
 } widom_term;
 
@@ -40,6 +43,7 @@ typedef struct widom {
     int64_t near_limit;            /* the same, for the configurations at hand */
     double *constant;              /* [walkers]: growth of -ln p by totals */
     double *found;                 /* [walkers]: mean of exp(-dU/kT) */
+    double *on_host;               /* [walkers][particles][3]: of bodies in a run on a GPU */
     int64_t *counts;               /* [species]: room */
     char unit[32];                 /* of a volume */
     char unit_of_fugacity[24];

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""bodies_density.py VOLUMES <LINE: the mean volume at constant pressure, from pressures at constant volumes.
+
+VOLUMES has lines `V P error`; LINE is `shape count volume_of_one pressure <V> error P_measured error`. See bodies_density.sh.
+"""
+import random
+import sys
+
+import numpy
+
+
+def mean_volume(count, body, pressure, middle, volumes, pressures, errors):
+    """<V> of p(V) ~ exp(-P V + integral of P(V)), in units of kT. With the packing fraction f = count body / V
+
+        P V / count = 1 / (1 - f) + b f / (1 - f)^2 + c f^2 / (1 - f)^3,
+
+    the terms of scaled-particle theory, of which b and c are fitted to the points."""
+    def terms(volume):
+        f = count * body / volume
+        return numpy.array([1 / (1 - f), f / (1 - f) ** 2, f ** 2 / (1 - f) ** 3]) * count / volume
+
+    ideal, *fitted = terms(volumes)
+    fitted = numpy.array(fitted)
+    law = numpy.linalg.lstsq((fitted / errors).T, (pressures - ideal) / errors, rcond=None)[0]
+    law = numpy.array([1, *law])
+    volume = middle * numpy.linspace(0.65, 1.8, 6001)
+    volume = volume[volume > 1.05 * count * body]
+    found = law @ terms(volume)
+    step = volume[1] - volume[0]
+    exponent = numpy.concatenate(([0], numpy.cumsum((found[1:] + found[:-1]) / 2 * step))) - pressure * volume
+    weight = numpy.exp(exponent - exponent.max())
+    if weight[0] > 1e-6 or weight[-1] > 1e-6:
+        sys.exit("the volumes of this system differ by more than is integrated over")
+    return (volume * weight).sum() / weight.sum()
+
+
+def main():
+    shape, *numbers = sys.stdin.read().split()
+    count, body, pressure, middle, error, measured, error_measured = map(float, numbers)
+    points = numpy.loadtxt(sys.argv[1])
+    volumes, pressures, errors = points.T
+    of_points = mean_volume(count, body, pressure, middle, volumes, pressures, errors)
+    random.seed(1)
+    again = [mean_volume(count, body, pressure, middle, volumes,
+                         numpy.array([random.gauss(p, e) for p, e in zip(pressures, errors)]), errors)
+             for _ in range(300)]
+    error_of_points = float(numpy.std(again))
+    z = (middle - of_points) / (error ** 2 + error_of_points ** 2) ** 0.5
+    print(f"{shape}, {count:.0f} at P = {pressure:g}: N/<V> = {count / middle:.6f} ({error / middle:.1e} relative); "
+          f"from pressures {count / of_points:.6f} ({error_of_points / of_points:.1e}): "
+          f"{middle / of_points - 1:+.1e}, z = {z:+.2f}; P measured {measured:.5f} +- {error_measured:.5f}, "
+          f"z = {(measured - pressure) / error_measured:+.2f}")
+
+
+main()
