@@ -42,7 +42,7 @@ static int compare_names(const ini_section *s, const char *path, const file_fram
                               (long long)frame->count, s->name, (long long)k);
 }
 
-/* From the first site on, in the run's unit of length. */
+/* In the run's unit of length, about the origin of the file, which `centre` refers to. */
 static char *places_as_text(const file_frame *frame, const units *units)
 {
     const double factor = frame->metre > 0 && units->given ? frame->metre / units->metre : 1;
@@ -50,8 +50,7 @@ static char *places_as_text(const file_frame *frame, const units *units)
     size_t size;
     FILE *out = checked(open_memstream(&text, &size));
     for (int64_t k = 0; k < 3 * frame->count; k++)
-        fprintf(out, k ? " %.17g" : "%.17g",
-                factor * (frame->positions[k] - frame->positions[k % 3]));
+        fprintf(out, k ? " %.17g" : "%.17g", factor * frame->positions[k]);
     fclose(out);
     return checked(text);
 }

@@ -17,6 +17,31 @@ test_molecules_are_the_same_however_a_run_is_cut()
     same_chain one.h5 parts.h5
 }
 
+test_places_from_a_file_are_those_of_the_numbers()
+{
+    solution
+    must run sim.ini --set run.output=numbers.h5
+    printf '3\nwater at rest\nO 0 0 0\nH 1 0 0\nH -0.33331324756824 0.942816142731718 0\n' >water.xyz
+    change 's/^places = .*/places_file = water.xyz/'
+    must run sim.ini
+    same_chain numbers.h5 sim.h5
+    must run sim.ini --set run.sweeps=23 --set run.output=parts.h5
+    rm water.xyz # the output has the numbers
+    must run --resume parts.h5 --set run.sweeps=60
+    same_chain numbers.h5 parts.h5
+    printf 'HETATM    1  O   HOH A   1       0.000   0.000   0.000\nHETATM    2  H   HOH A   1       1.000   0.000   0.000\nHETATM    3  H   HOH A   1      -0.333   0.943   0.000\n' >water.pdb
+    must check sim.ini --set "molecule water.places_file=water.pdb"
+    refused 3 'water.xyz: cannot be opened: No such file or directory' check sim.ini
+    refused 3 "water.pdb:1: 'O' is site 1 of the file, but sites of [molecule water] has H there" \
+        check sim.ini --set "molecule water.places_file=water.pdb" --set "molecule water.sites=H O H"
+    refused 3 'water.pdb: the file has 3 particles, but sites of [molecule water] has 2 names' \
+        check sim.ini --set "molecule water.places_file=water.pdb" --set "molecule water.sites=O H"
+    refused 3 'water.txt: the sites of a molecule are read from files whose names end in .xyz, .pdb or .gro' \
+        check sim.ini --set "molecule water.places_file=water.txt"
+    refused 3 'sim.ini:27: [molecule water] places and places_file are two ways to say where sites are: give one of them' \
+        check sim.ini --set "molecule water.places=0 0 0"
+}
+
 # start ARGUMENT...: in the background, until there is sim.h5
 start()
 {
