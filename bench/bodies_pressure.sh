@@ -41,7 +41,7 @@ input()
 	[run]
 	sweeps = $sweeps
 	equilibrate = $((sweeps / 5))
-	seed = 1024
+	seed = $(printf %s "$5" | cksum | cut -c1-6)
 	walkers = $2
 	pressure = $3
 	threads = ${THREADS:-1}
