@@ -135,10 +135,10 @@ static void compare_excluded(stand *s, int32_t kind, bool quick, findings *f)
         if (hits < 100 || excluded * 1.01 + 5 * error >= pow(2, dimension) * volume) continue;
         check_fail(
             f,
-            "two bodies of '%s' overlap in a %s of %.4g(%.1g) for the place of one beside the other, but "
+            "two bodies of '%s' overlap in %s of %.4g(%.1g) for the place of one beside the other, but "
             "for bodies of %.6g (body_volume) it is at least %.6g: correct body_volume, or the overlap",
-            plugmc_species_at(system, kind)->name, dimension == 2 ? "area" : "volume", excluded,
-            error, volume, pow(2, dimension) * volume);
+            plugmc_species_at(system, kind)->name, dimension == 2 ? "an area" : "a volume",
+            excluded, error, volume, pow(2, dimension) * volume);
     }
 }
 

@@ -262,6 +262,12 @@ int laws_of_numbers(const target *target, findings *f, void *argument)
             for (int soft = 0; soft < 2; soft++) law_of_two(s, soft, dimension);
         if (!d.free && d.step[0] && !d.step[1] && dimension == 2) law_of_density(s);
         if (!d.free && d.step[0] * d.step[1] < 0 && dimension == 2) law_of_identities(s);
+        if (!d.free && !d.step[0] && d.step[1])
+            check_not_covered(
+                f, "law: pairs and a field",
+                "where the second species alone changes its number, it is tried among free particles: "
+                "who is near whom, and what that does to log_factor, is not seen; compare numbers "
+                "with those by [mover insert]");
         if (d.free || d.step[0] * d.step[1] > 0)
             check_not_covered(f, "law: groups with forces", "laws are known of free groups only");
     }

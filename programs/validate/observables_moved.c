@@ -12,6 +12,23 @@ static const plugmc_system *system_of(const subject *o) { return &o->s->session.
 
 static size_t width_of(const subject *o) { return (size_t)(system_of(o)->walkers * o->width); }
 
+/* The box of a walker as it is now: a mover of the run may have changed it. */
+static const plugmc_box *box_of(const subject *o, int32_t walker)
+{
+    const plugmc_state *state = &o->s->session.engine.current.state.face;
+    void *box = NULL;
+    if (o->boxes) return &o->boxes[walker];
+    if (state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &box, NULL))
+        return &system_of(o)->box;
+    return &((const plugmc_box *)box)[walker];
+}
+
+/* Likewise, of particle k of all walkers. */
+static const plugmc_box *box_around(const subject *o, int64_t k)
+{
+    return box_of(o, (int32_t)(k / system_of(o)->particles));
+}
+
 /* The largest size of each value of all walkers: what rounding refers to. */
 static double size_at(const subject *o, const double *values, int64_t i)
 {
@@ -56,7 +73,7 @@ static void find_room(const subject *o, const double *positions, int d, double r
     const plugmc_system *system = system_of(o);
     double least = INFINITY, most = 0, part[3];
     for (int64_t k = 0; k < system->walkers * system->particles; k++) {
-        stand_fractions(&system->box, positions + 3 * k, part);
+        stand_fractions(box_around(o, k), positions + 3 * k, part);
         least = fmin(least, part[d]);
         most = fmax(most, part[d]);
     }
@@ -68,8 +85,9 @@ static void shift(const subject *o, const double *from, int d, double by, double
 {
     const plugmc_system *system = system_of(o);
     for (int64_t k = 0; k < system->walkers * system->particles; k++) {
-        for (int e = 0; e < 3; e++) to[3 * k + e] = from[3 * k + e] + by * system->box.vector[d][e];
-        plugmc_wrap(&system->box, to + 3 * k);
+        const plugmc_box *box = box_around(o, k);
+        for (int e = 0; e < 3; e++) to[3 * k + e] = from[3 * k + e] + by * box->vector[d][e];
+        plugmc_wrap(box, to + 3 * k);
     }
 }
 
@@ -78,9 +96,10 @@ static void squeeze(const subject *o, double *positions, int d)
 {
     const plugmc_system *system = system_of(o);
     for (int64_t k = 0; k < system->walkers * system->particles; k++) {
+        const plugmc_box *box = box_around(o, k);
         double part[3], *at = positions + 3 * k;
-        stand_fractions(&system->box, at, part);
-        for (int e = 0; e < 3; e++) at[e] += (0.2 - 0.4 * part[d]) * system->box.vector[d][e];
+        stand_fractions(box, at, part);
+        for (int e = 0; e < 3; e++) at[e] += (0.2 - 0.4 * part[d]) * box->vector[d][e];
     }
 }
 
@@ -275,7 +294,7 @@ static void spread(const subject *o, double *out)
         for (int d = 0; d < 3; d++)
             out[3 * k + d] = o->positions[3 * k + d] +
                              (d < system->box.dimension ? step * stand_symmetric(o->s) : 0);
-        plugmc_wrap(&system->box, out + 3 * k);
+        plugmc_wrap(box_around(o, k), out + 3 * k);
     }
 }
 

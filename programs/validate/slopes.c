@@ -217,6 +217,32 @@ static bool any_force(const stand *s, const double *forces)
     return false;
 }
 
+/* Draws the particles of a configuration together about a corner of the periodic box. */
+static int gather_copy(const stand *s, copy *c, double factor)
+{
+    const plugmc_box *box = c->view.box;
+    const int64_t *const count = c->view.count;
+    stand_gather(&s->session.engine.system, box, factor, c->positions);
+    const int code = s->host->view(s->host->context, c->positions, 0, &c->view);
+    c->view.box = box, c->view.count = count;
+    return code;
+}
+
+/* Forces of the many-body term; particles are drawn together as long as nobody is within its range. */
+static int find_forces(stand *s, forces_check *c)
+{
+    const bool periodic = s->session.engine.system.box.domain == PLUGMC_DOMAIN_PERIODIC;
+    int code = 0;
+    for (int k = 0; k < 4 && !c->of_total && !code; k++) {
+        if (k && !periodic) break;
+        if (k) code = gather_copy(s, &c->now, 0.6);
+        if (!code)
+            c->of_total =
+                total_gives(s, &c->now, c->sums, c->forces, NULL) && any_force(s, c->forces);
+    }
+    return code;
+}
+
 int check_forces(const target *t, stand *s, findings *f)
 {
     const plugmc_system *system = &s->session.engine.system;
@@ -236,8 +262,7 @@ int check_forces(const target *t, stand *s, findings *f)
         checked(calloc(3 * (size_t)(system->walkers * system->particles) + 1, sizeof(double)));
     c.sums = checked(calloc((size_t)system->walkers, sizeof(double)));
     c.of_parts = derivatives_of_one(s, &c.now.view, 0, 0, &unused);
-    if (stand_total(s))
-        c.of_total = total_gives(s, &c.now, c.sums, c.forces, NULL) && any_force(s, c.forces);
+    if (stand_total(s)) code = find_forces(s, &c);
     const bool parts = stand_pair(s) || stand_field(s);
     const bool can = (c.of_parts || !parts) && (c.of_total || !stand_total(s));
     const double begin = stand_clock();
@@ -247,7 +272,11 @@ int check_forces(const target *t, stand *s, findings *f)
         const int64_t i = stand_below(s, system->particles);
         code = compare_force(s, &c, w, i, k % system->box.dimension, f);
     }
-    if (!code && !can) check_leave(f, "the potential has no derivatives or forces");
+    if (!code && !can)
+        check_leave(f, stand_total(s)
+                           ? "the many-body term gives no forces, or they are all 0 in these "
+                             "configurations: then give FILE.ini more particles"
+                           : "the potential has no derivatives");
     if (!code && can && !c.compared)
         check_leave(f, "energies are not smooth enough: differences of no two widths agree");
     free_copy(&c.now), free(c.forces), free(c.sums);
@@ -372,7 +401,9 @@ static const char *no_virial(const stand *s, bool of_total)
     if (pair && pair->functions & PLUGMC_PAIR_POSITIONS) return "it depends on positions";
     if (pair && (!PLUGMC_HAS(pair, derivatives) || !pair->derivatives))
         return "the potential has no derivatives";
-    if (stand_total(s) && !of_total) return "the many-body term gives no virial";
+    if (stand_total(s) && !of_total)
+        return "the many-body term gives no virial, or it is 0 in these configurations: then "
+               "give FILE.ini more particles";
     return NULL;
 }
 
@@ -447,13 +478,14 @@ int check_virials(const target *t, stand *s, findings *f)
     const size_t bytes = (size_t)system->walkers * sizeof *now.view.box;
     plugmc_box *before = memcpy(checked(malloc(bytes)), now.view.box, bytes);
     now.view.box = before;
-    const int64_t *const count = now.view.count;
-    code = compare_virials(s, &now, &to, f, &why, &compared);
-    if (!code && !why && system->box.domain == PLUGMC_DOMAIN_PERIODIC) {
-        stand_gather(system, before, 0.6, now.positions);
-        code = s->host->view(s->host->context, now.positions, 0, &now.view);
-        now.view.box = before, now.view.count = count;
-        if (!code) code = compare_virials(s, &now, &to, f, &why, &compared);
+    for (int k = 0; k < 4 && !code; k++) {
+        const char *not_here = NULL;
+        const int had = compared;
+        if (k && system->box.domain != PLUGMC_DOMAIN_PERIODIC) break;
+        if (k) code = gather_copy(s, &now, 0.6);
+        if (!code) code = compare_virials(s, &now, &to, f, &not_here, &compared);
+        why = compared ? NULL : not_here;
+        if (k && compared > had) break; /* pairs have met across the faces */
     }
     if (!code && !why && !compared)
         why = "energies are not smooth enough: differences of no two widths agree";

@@ -347,7 +347,10 @@ void stand_gather(const plugmc_system *system, const plugmc_box *box, double fac
         double f[3];
         stand_fractions(own, positions + 3 * k, f);
         for (int d = 0; d < own->dimension; d++)
-            if (!own->closed[d]) f[d] = factor * (f[d] - 0.5) - floor(factor * (f[d] - 0.5));
+            if (!own->closed[d]) {
+                f[d] = factor * (f[d] - rint(f[d]));
+                f[d] -= floor(f[d]);
+            }
         stand_at_fractions(own, f, positions + 3 * k);
     }
 }

@@ -304,7 +304,7 @@ static const plugmc_parameter table[] = {
         "wrong_virial|no_start|change_adds_up|wrong_sign_of_forces|wrong_removal|behind_allocated|"
         "null_pointer|endless|exits|nan_energy|forgets|fails_silently|slightly_wrong|"
         "over_temperature|first_wave|float_sum|no_images|places|nan_change|infinite_change|stale_sum|"
-        "alone|plain_virial",
+        "plain_virial|alone",
         "what is wrong"),
 };
 
