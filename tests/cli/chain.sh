@@ -66,7 +66,7 @@ test_threads_serial() { threads serial; }
 time_limit()
 {
     undisturbed "$1" 1
-    change "s/^seed/time_limit = $(arithmetic "$took / 4")\nseed/"
+    change "s/^seed/time_limit = $(arithmetic "$took / 8")\nseed/"
     local stops=0
     while plugmc run $(words); do
         [ "$status" = 0 ] && break

@@ -122,6 +122,7 @@ int check_pairs(engine *engine)
                           probe_vectors(&engine->system, term, room) &&
                           probe_bodies(&engine->system, term, room);
         const bool fits = !good || bodies_fit(engine, term, room);
+        context_calling(&owner->context, "range");
         if (good && fits) warn_of_images(engine, owner, term);
         crash_called();
         if (good && fits) continue;
