@@ -3,7 +3,9 @@
 #include "markup.h"
 
 #include <expat.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,4 +169,16 @@ const char *find_attribute(const element *e, const char *name)
     for (int i = 0; e->attribute[i]; i += 2)
         if (strcmp(e->attribute[i], name) == 0) return e->attribute[i + 1];
     return NULL;
+}
+
+int markup_fault(const plugmc_host *host, const char *path, const element *e, const char *format,
+                 ...)
+{
+    char words[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    return host->fail(host->context, PLUGMC_ERROR_INPUT, "file '%s', line %lu: <%.40s> %s", path,
+                      e->line, e->name, words);
 }

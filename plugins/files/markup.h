@@ -26,4 +26,7 @@ void markup_free(element *outermost);
 const element *find_element(const element *in, const element *last, const char *name);
 /* The value of an attribute, or NULL. */
 const char *find_attribute(const element *, const char *name);
+/* Fails with a sentence about an element of the file at `path`; returns the code. */
+int markup_fault(const plugmc_host *, const char *path, const element *, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 #endif

@@ -4,7 +4,6 @@
 
 #include <locale.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,19 +22,7 @@ typedef struct reader {
 
 /* ---- Words ------------------------------------------------------------------------------------- */
 
-static int fault(const reader *r, const element *e, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static int fault(const reader *r, const element *e, const char *format, ...)
-{
-    char words[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
-    va_end(arguments);
-    return r->host->fail(r->host->context, PLUGMC_ERROR_INPUT, "file '%s', line %lu: <%.40s> %s",
-                         r->path, e->line, e->name, words);
-}
+#define fault(r, e, ...) markup_fault((r)->host, (r)->path, e, __VA_ARGS__)
 
 static const char *word_of(const element *e, const char *name, const char *missing)
 {

@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,19 +33,7 @@ typedef struct reader {
     locale_t c; /* numbers have points */
 } reader;
 
-static int fault(const reader *r, const element *e, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static int fault(const reader *r, const element *e, const char *format, ...)
-{
-    char words[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
-    va_end(arguments);
-    return r->host->fail(r->host->context, PLUGMC_ERROR_INPUT, "file '%s', line %lu: <%.40s> %s",
-                         r->path, e->line, e->name, words);
-}
+#define fault(r, e, ...) markup_fault((r)->host, (r)->path, e, __VA_ARGS__)
 
 /* The first of two names that there is; *which: its name. */
 static const char *attribute_of(const element *e, const char *now, const char *before,
