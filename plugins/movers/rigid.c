@@ -135,8 +135,8 @@ PLUGMC_PLUGIN(.name = "rigid", .summary = "displaces and turns rigid molecules",
               .reference = "Allen, Tildesley, Computer Simulation of Liquids, section 4.7",
               PLUGMC_KEYS(rigid, table),
               PLUGMC_MOVER_WITH(moves,
-                                .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_KEEPS_MOLECULES |
-                                         PLUGMC_KEEPS_RIGID,
+                                .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU |
+                                         PLUGMC_KEEPS_MOLECULES | PLUGMC_KEEPS_RIGID,
                                 .changes = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION,
                                 .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep,
                                 .good_for = "the molecules of [molecule NAME]; beside serial for "

@@ -330,7 +330,9 @@ int virials_measure(virials *v, const plugmc_host *host, const plugmc_view *view
     memset(v->jump, 0, (size_t)v->system->walkers * sizeof *v->jump);
     plugmc_view copy = {.size = sizeof copy};
     weights weights;
-    const views views = {view, v->positions && view->on_device ? &copy : view};
+    const plugmc_view *on_host = v->positions && view->on_device ? &copy : view;
+    const views views = {v->offset ? on_host : view,
+                         on_host}; /* of molecules forces are needed here */
     const int pairs_there = view->on_device && v->device_pairs.kernel;
     int code = pair_jumps_check(&v->jumps, host, view);
     if (!code && views.on_host == &copy) code = bring_to_host(host, view, v->positions, &copy);
@@ -448,8 +450,8 @@ static int prepare_device(virials *v, const plugmc_host *host)
 {
     const size_t walkers = (size_t)v->system->walkers;
     int code = host->gpu->allocate(host->context, walkers * sizeof *v->virial, &v->found);
-    if (!code) code = prepare_pairs(v, host);
-    int on_host = v->pair_count > 0 && !v->device_pairs.kernel;
+    if (!code && !v->offset) code = prepare_pairs(v, host);
+    int on_host = (v->pair_count > 0 && !v->device_pairs.kernel) || v->offset;
     for (int t = 0; t < v->total_count; t++) {
         const plugmc_total *total =
             plugmc_term_at(v->system, v->totals[t])->plugin->potential->total;

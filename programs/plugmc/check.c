@@ -86,7 +86,7 @@ static int compile_energies(session *session, nvrtc *nvrtc, int architecture)
         if (!m->by_core || !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) continue;
         if (plugin ? !plugin->source : done) continue;
         done = true;
-        code = on_device_text(plugin, &kernel, &joined)
+        code = on_device_text(plugin, on_device_beside(&session->engine.system), &kernel, &joined)
                    ? report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
                                   "no memory for a GPU source")
                    : compile_text(session, nvrtc, architecture, &kernel);

@@ -18,7 +18,7 @@ static int compile_energies(stand *s, nvrtc *compiler)
     void *cubin = NULL;
     size_t bytes = 0;
     report *r = &s->heard.report;
-    int code = on_device_text(NULL, &kernel, &joined) ? EXIT_MEMORY : EXIT_DONE;
+    int code = on_device_text(NULL, 0, &kernel, &joined) ? EXIT_MEMORY : EXIT_DONE;
     char *fused = code ? NULL : fuse(&s->session.engine.system, &kernel);
     if (!code)
         code = fused ? compile(compiler, fused, kernel.name, ARCHITECTURE,

@@ -15,12 +15,15 @@ PLUGMC_EMBED(text_of_trials, PLUGMC_INCLUDE_PATH "/../../src/energy/trials.cu");
 PLUGMC_EMBED(text_of_walk_task, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_task.h");
 PLUGMC_EMBED(text_of_walk_meet, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_meet.cu");
 PLUGMC_EMBED(text_of_walk_groups, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_groups.cu");
+PLUGMC_EMBED(text_of_walk_molecules, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_molecules.cu");
+PLUGMC_EMBED(text_of_walk_waves, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_waves.cu");
 PLUGMC_EMBED(text_of_walk_proposals, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_proposals.cu");
 PLUGMC_EMBED(text_of_walk, PLUGMC_INCLUDE_PATH "/../../src/energy/walk.cu");
 
 /* ---- Opening ------------------------------------------------------------------------------------- */
 
-int on_device_text(const plugmc_plugin *mover, plugmc_gpu_source *out, char **joined)
+int on_device_text(const plugmc_plugin *mover, uint32_t beside, plugmc_gpu_source *out,
+                   char **joined)
 {
     int length;
     *out = (plugmc_gpu_source){.size = sizeof *out,
@@ -30,13 +33,18 @@ int on_device_text(const plugmc_plugin *mover, plugmc_gpu_source *out, char **jo
     if (mover)
         length = asprintf(
             joined,
+            "#define WALK_MOLECULES %d\n#define WALK_WAVES %d\n#define WALK_ONE_BY_ONE %d\n"
             "%s%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
-            "\"%s\"\n%.*s\n}\n#line 1 \"trials.cu\"\n%s\n#line 1 \"walk_meet.cu\"\n%s\n#line 1 "
-            "\"walk_groups.cu\"\n%s\n#line 1 \"walk_proposals.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
+            "\"%s\"\n%.*s\n}\n#if !WALK_ONE_BY_ONE\n#line 1 \"trials.cu\"\n%s\n#endif\n"
+            "#line 1 \"walk_meet.cu\"\n%s\n#line 1 \"walk_groups.cu\"\n%s\n"
+            "#line 1 \"walk_molecules.cu\"\n%s\n#line 1 \"walk_waves.cu\"\n%s\n"
+            "#line 1 \"walk_proposals.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
+            (beside & BESIDE_MOLECULES) != 0, (beside & BESIDE_WAVES) != 0, beside != 0,
             text_of_energies_task, text_of_energies, text_of_trials_task, text_of_walk_task,
             mover->source_name ? mover->source_name : mover->name,
             (int)(mover->source_end - mover->source), mover->source, text_of_trials,
-            text_of_walk_meet, text_of_walk_groups, text_of_walk_proposals, text_of_walk);
+            text_of_walk_meet, text_of_walk_groups, text_of_walk_molecules, text_of_walk_waves,
+            text_of_walk_proposals, text_of_walk);
     else
         length = asprintf(joined, "%s%s\n#line 1 \"energies_whole.cu\"\n%s", text_of_energies_task,
                           text_of_energies, text_of_energies_whole);
@@ -56,7 +64,7 @@ static int find_kernels(device_energies *d, const plugmc_host *host)
                   {"energies_sum_tiles", &d->sum_tiles},
                   {"energies_rescale", &d->rescale},
                   {"energies_take", &d->take}};
-    int code = on_device_text(NULL, &text, &joined);
+    int code = on_device_text(NULL, 0, &text, &joined);
     if (code) return host->fail(host->context, code, "no memory for a GPU source");
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, wanted[i].name, wanted[i].kernel);
@@ -82,6 +90,13 @@ bool on_device_sums(const hamiltonian *h, const plugmc_host *host)
     return host->gpu && !h->system->bodies;
 }
 
+bool on_device_moves(const hamiltonian *h, const plugmc_host *host)
+{
+    bool bodies = false;
+    for (int k = 0; k < h->count; k++) bodies |= h->terms[k].body != NULL;
+    return host->gpu && !bodies;
+}
+
 int on_device_open(hamiltonian *h, const plugmc_host *host)
 {
     const plugmc_system *system = h->system;
@@ -100,7 +115,7 @@ int on_device_open(hamiltonian *h, const plugmc_host *host)
                    {&d->energy, walkers * (terms + 1) * sizeof(double)},
                    {&d->sums, walkers * sizeof(double)},
                    {&d->taken, walkers * sizeof(int32_t)}};
-    int code = find_kernels(d, host);
+    int code = on_device_sums(h, host) ? find_kernels(d, host) : PLUGMC_OK;
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0] && !code; i++)
         code = host->gpu->allocate(host->context, buffers[i].bytes, buffers[i].at);
     return code;

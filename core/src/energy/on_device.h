@@ -5,12 +5,20 @@
 
 #include "energy/hamiltonian.h"
 
-/* The GPU source of energies, followed by that of a mover that proposes. NULL: no mover. *out points into *joined,
- * which the caller frees. */
-int on_device_text(const plugmc_plugin *mover, plugmc_gpu_source *out, char **joined);
-/* Compiles kernels and allocates memory. Only the first call does anything. Failures are reported by `host`. */
-/* Whether energies are summed on the device: not those of bodies. */
+/* What trials on the device have to know of, besides pairs and fields: bits. */
+enum { BESIDE_MOLECULES = 1, BESIDE_WAVES = 2 };
+uint32_t on_device_beside(const plugmc_system *);
+/* The many-body term of the run if it is the only one that depends on positions, and is a sum over waves; NULL: there is none. */
+const plugmc_term *on_device_waves(const plugmc_system *);
+/* The GPU source of energies, followed by that of a mover that proposes, if there is one (else NULL). *out points into
+ * *joined, which the caller frees. */
+int on_device_text(const plugmc_plugin *mover, uint32_t beside, plugmc_gpu_source *out,
+                   char **joined);
+/* Whether energies of whole configurations are summed on the device: not those of bodies and rigid molecules. */
 bool on_device_sums(const hamiltonian *, const plugmc_host *host);
+/* Whether trial moves may be made there: not those of bodies. */
+bool on_device_moves(const hamiltonian *, const plugmc_host *host);
+/* Compiles kernels and allocates memory. Only the first call does anything. Failures are reported by `host`. */
 int on_device_open(hamiltonian *, const plugmc_host *host);
 void on_device_close(hamiltonian *);
 
@@ -40,7 +48,7 @@ typedef struct walk_memory walk_memory;
 
 /* walk.cu with the GPU source of a mover, and the mover's parameters on the device. */
 typedef struct walk_kernels {
-    plugmc_kernel *begin, *make, *end;
+    plugmc_kernel *begin, *structure, *make, *end; /* structure: beside waves, else NULL */
     plugmc_device_pointer parameters;
 } walk_kernels;
 

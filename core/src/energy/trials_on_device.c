@@ -32,8 +32,9 @@ struct trials_memory {
 static bool can(const hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
                 const plugmc_proposal *proposal)
 {
-    return host->gpu && h->device && !h->has_totals && !bias_is_of_energy(h) && mover->source &&
-           PLUGMC_HAS(proposal, parameters_size) && proposal->parameters_size > 0;
+    return host->gpu && h->device && (!h->has_totals || on_device_waves(h->system)) &&
+           !bias_is_of_energy(h) && mover->source && PLUGMC_HAS(proposal, parameters_size) &&
+           proposal->parameters_size > 0;
 }
 
 static int make_memory(hamiltonian *h, const plugmc_host *host)
@@ -84,8 +85,9 @@ void on_device_close_trials(hamiltonian *h)
 static const char kernel_of_groups[] = "walk_make_groups";
 
 /* The kernel for what may be proposed. */
-static const char *name_of_make(const plugmc_proposal *proposal)
+static const char *name_of_make(const hamiltonian *h, const plugmc_proposal *proposal)
 {
+    if (on_device_beside(h->system)) return kernel_of_groups;
     if (PLUGMC_HAS(proposal, together) && proposal->together > 0) return kernel_of_groups;
     return PLUGMC_HAS(proposal, trial_positions) && proposal->trial_positions > 1
                ? "walk_make_several"
@@ -96,7 +98,7 @@ static const char *name_of_make(const plugmc_proposal *proposal)
 static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
                         const plugmc_proposal *proposal, mover_kernels **out)
 {
-    const char *make = name_of_make(proposal);
+    const char *make = name_of_make(h, proposal);
     trials_memory *m = h->device->trials;
     mover_kernels *k = m->kernels;
     plugmc_gpu_source text;
@@ -105,7 +107,8 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
     *out = k;
     if (k) return PLUGMC_OK;
     k = calloc(1, sizeof *k);
-    int code = k ? on_device_text(mover, &text, &joined) : PLUGMC_ERROR_MEMORY;
+    int code = k ? on_device_text(mover, on_device_beside(h->system), &text, &joined)
+                 : PLUGMC_ERROR_MEMORY;
     if (code) {
         free(k);
         return host->fail(host->context, code, "no memory for a GPU source");
@@ -113,9 +116,12 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
     *k = (mover_kernels){.mover = mover, .make_of_walk = make, .next = m->kernels};
     m->kernels = k;
     *out = k;
-    code = host->gpu->kernel(host->context, &text, "trials_begin", &k->begin);
-    if (!code) code = host->gpu->kernel(host->context, &text, "trials_make", &k->make);
-    if (!code) code = host->gpu->kernel(host->context, &text, "trials_end", &k->end);
+    const bool swaps = !on_device_beside(h->system);
+    if (swaps) code = host->gpu->kernel(host->context, &text, "trials_begin", &k->begin);
+    if (swaps && !code) code = host->gpu->kernel(host->context, &text, "trials_make", &k->make);
+    if (swaps && !code) code = host->gpu->kernel(host->context, &text, "trials_end", &k->end);
+    if (h->has_totals && !code)
+        code = host->gpu->kernel(host->context, &text, "walk_structure", &k->walk.structure);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_begin", &k->walk.begin);
     if (!code) code = host->gpu->kernel(host->context, &text, make, &k->walk.make);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_end", &k->walk.end);
@@ -243,13 +249,14 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
     const bool counts = h->system->changes & PLUGMC_CHANGED_COUNT,
                walks = on_device_walks(h, mover->mover, proposal);
     mover_kernels *k;
-    if (!on_device_sums(h, host) || !can(h, host, mover, proposal) || (counts && !walks))
+    if (!on_device_moves(h, host) || !can(h, host, mover, proposal) || (counts && !walks))
         return PLUGMC_UNANSWERED;
     int code = make_memory(h, host);
     if (!code) code = find_kernels(h, host, mover, proposal, &k);
     if (!code) code = put_parameters(host, k, proposal);
     if (code) return code;
     k->walks |= k->make_of_walk == kernel_of_groups;
+    k->walks |= on_device_beside(h->system) != 0;
     if (!counts && !k->walks) {
         code = make_swaps(h, host, k, proposal, first, n);
         k->walks = code == PLUGMC_UNANSWERED;

@@ -1,7 +1,7 @@
 /* walk.cu: trial moves of any kind that a mover proposes, one after the other in each walker. A block takes
  * a walker, and its threads share all the others that one particle meets where it goes from and to.
  *
- * Stands behind walk_meet.cu and walk_groups.cu. Swaps among many particles are made by
+ * Stands behind the other walk_*.cu. Swaps among many particles are made by
  * trials.cu, which looks at those nearby alone. */
 
 /* Positions [walkers][particles][3] apart, as proposals read them: one thread a particle. */
@@ -207,6 +207,7 @@ PLUGMC_FN walk_around walk_around_of(const walk_task &t, uint32_t *grouped, uint
                            t.species + row,
                            t.first,
                            t.counts + (uint64_t)blockIdx.x * PLUGMC_SPECIES,
+                           t.counts + (uint64_t)blockIdx.x * PLUGMC_SPECIES,
                            plugmc_images_of_walker(t.boxes, blockIdx.x),
                            grouped ? grouped + row : 0,
                            isfinite(t.reach),
@@ -220,11 +221,15 @@ PLUGMC_FN walk_around walk_around_of(const walk_task &t, uint32_t *grouped, uint
     return a;
 }
 
-PLUGMC_FN uint64_t walk_sweep_length(const walk_call &call, const walk_around *a)
+PLUGMC_FN uint64_t walk_sweep_length(const walk_task &t, const walk_call &call,
+                                     const walk_around *a)
 {
     uint64_t particles = 0;
-    for (int s = 0; s < PLUGMC_SPECIES; s++) particles += a->count[s];
-    return call.a_sweep ? call.a_sweep : particles;
+    if (call.a_sweep) return call.a_sweep;
+    if (WALK_MOLECULES && call.for_molecules)
+        return (uint64_t)plugmc_molecules_present(t.molecules, a->count, 0);
+    for (int s = 0; s < PLUGMC_SPECIES; s++) particles += a->of_mover[s];
+    return particles;
 }
 
 /* A change that is not a number. It is accepted, so that it is found. */
@@ -237,6 +242,7 @@ PLUGMC_FN bool walk_accepts(const walk_step *step, double delta, double u)
     return walk_is_lost(delta) || (!step->leads_out && (weighted <= 0 || u < exp(-weighted)));
 }
 
+#if !WALK_ONE_BY_ONE
 /* A warp finds what a trial changes, as if none before it were accepted. */
 template <bool SEVERAL>
 static __device__ __forceinline__ void walk_evaluate(const walk_task &t, const walk_call &call,
@@ -348,7 +354,7 @@ static __device__ __forceinline__ void walk_singles(const walk_task &t, const wa
                                                     const uint8_t *parameters, walk_result *results)
 {
     const walk_around a = walk_around_of(t, 0, 32);
-    const uint64_t a_sweep = walk_sweep_length(call, &a), all = call.sweeps * a_sweep,
+    const uint64_t a_sweep = walk_sweep_length(t, call, &a), all = call.sweeps * a_sweep,
                    end = call.end < all ? call.end : all;
     __shared__ walk_progress progress;
     walk_result result = results[blockIdx.x];
@@ -382,20 +388,79 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     walk_singles<true>(t, call, bias, parameters, results);
 }
 #endif
+#endif /* trials of which several are evaluated at once */
 
-#ifdef PLUGMC_GROUPS
-/* Trials of which some or all are groups, one proposed after the other. */
+#if defined(PLUGMC_GROUPS) || WALK_ONE_BY_ONE
+/* One trial after the other, of single particles, groups or molecules; all threads share it. */
+PLUGMC_FN bool walk_one(const walk_task &t, const walk_call &call, const walk_bias &bias,
+                        const walk_around *a, const double *multipliers, double *room,
+                        plugmc_trial *trial, walk_result *result)
+{
+    const bool molecule = WALK_MOLECULES && trial->kind == PLUGMC_MOLECULE_DISPLACED;
+#if WALK_MOLECULES
+    if (molecule) walk_make_sites(&t, a, trial, result);
+    if (result->stopped) return false;
+#endif
+    const bool possible = walk_is_possible(&t, &call, trial, a, result);
+#if WALK_MOLECULES
+    if (possible && !molecule && walk_breaks_molecules(&t, trial)) result->stopped = WALK_BROKEN;
+#endif
+    if (result->stopped) return false;
+    const walk_step step = walk_step_of(&bias, a, blockIdx.x, t.boxes[blockIdx.x].volume, trial);
+    const bool many = possible && walk_is_group(trial);
+    if (many && walk_mark_group(trial, a)) result->stopped = WALK_TWICE;
+    if (result->stopped) return false;
+    int forbidden = !possible;
+    double delta = 0;
+    walk_part part[2];
+    if (possible) {
+        result->particle = trial->kind == PLUGMC_INSERTED || many ? -1 : trial->particle;
+        if (trial->kind == PLUGMC_DISPLACED || trial->kind == PLUGMC_INSERTED)
+            plugmc_wrap(&t.boxes[blockIdx.x], trial->position);
+        const int parts = many ? 0 : walk_parts(&t, trial, a, part);
+        delta = many ? walk_group_delta(&t, trial, a, multipliers, room, &forbidden)
+                     : walk_delta(&t, trial, a, part, parts, multipliers, room, &forbidden);
+        if (many) walk_unmark_group(trial, a);
+#if WALK_WAVES
+        if (!forbidden)
+            delta += walk_wave_delta(&t, trial, a, part, many ? trial->group->n : parts,
+                                     multipliers[t.waves.term], room);
+#endif
+    }
+    const bool taken = !forbidden && walk_accepts(&step, delta, walk_random(&call, trial));
+    if (!forbidden && walk_is_lost(delta)) result->stopped = WALK_LOST;
+    if (bias.counted && threadIdx.x == 0)
+        walk_note(&bias, blockIdx.x, &step, forbidden ? 0 : fmin(1.0, exp(-delta)), taken);
+    __syncthreads(); /* all have read the places */
+    if (taken && many) walk_take_group(trial, a);
+    if (taken && !many && threadIdx.x == 0) walk_take(trial, a, part);
+#if WALK_WAVES
+    if (taken) walk_take_waves(&t);
+#endif
+#if WALK_MOLECULES
+    if (taken && molecule && trial->turns && threadIdx.x == 0)
+        t.orientations[(uint64_t)blockIdx.x * t.particles + trial->particle] = trial->orientation;
+#endif
+    return taken;
+}
+
 extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     walk_make_groups(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
                      walk_result *results)
 {
     __shared__ double room[WALK_THREADS / 32];
     const double *multipliers = call.multipliers + (uint64_t)blockIdx.x * call.width;
-    const walk_around a = walk_around_of(t, t.grouped, blockDim.x);
-    const uint64_t a_sweep = walk_sweep_length(call, &a), all = call.sweeps * a_sweep,
+    walk_around a = walk_around_of(t, t.grouped, blockDim.x);
+#if WALK_MOLECULES
+    __shared__ int64_t in_no_molecule[PLUGMC_SPECIES];
+    if (threadIdx.x == 0) walk_count_free(&t, &a, in_no_molecule);
+    __syncthreads();
+    a.of_mover = in_no_molecule;
+#endif
+    const uint64_t a_sweep = walk_sweep_length(t, call, &a), all = call.sweeps * a_sweep,
                    end = call.end < all ? call.end : all;
     walk_result result = results[blockIdx.x];
-    if (call.together > PLUGMC_GROUPS) result.stopped = WALK_CROWDED;
+    if (call.together > WALK_PROPOSED_GROUPS) result.stopped = WALK_CROWDED;
     for (; result.next < end && !result.stopped; result.next++) {
         plugmc_trial trial;
         walk_begin_trial(t, call, &a, result.next, a_sweep, &trial);
@@ -403,40 +468,8 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
         walk_count_one(&call, trial.move, 1, 0, &result);
         if (!proposed) continue;
         result.sweep = trial.sweep;
-        const bool possible = walk_is_possible(&t, &call, &trial, &a, &result);
-        if (result.stopped) break;
-        const walk_step step =
-            walk_step_of(&bias, &a, blockIdx.x, t.boxes[blockIdx.x].volume, &trial);
-        if (!possible) {
-            if (threadIdx.x == 0) walk_note(&bias, blockIdx.x, &step, 0, 0);
-            continue;
-        }
-        const bool many = walk_is_group(&trial);
-        if (many && walk_mark_group(&trial, &a)) {
-            result.stopped = WALK_TWICE;
-            break;
-        }
-        result.particle = trial.kind == PLUGMC_INSERTED || many ? -1 : trial.particle;
-        if (trial.kind == PLUGMC_DISPLACED || trial.kind == PLUGMC_INSERTED)
-            plugmc_wrap(&t.boxes[blockIdx.x], trial.position);
-        walk_part part[2];
-        const int parts = many ? 0 : walk_parts(&t, &trial, &a, part);
-        int forbidden;
-        const double delta =
-            many ? walk_group_delta(&t, &trial, &a, multipliers, room, &forbidden)
-                 : walk_delta(&t, &trial, &a, part, parts, multipliers, room, &forbidden);
-        if (many) walk_unmark_group(&trial, &a);
-        if (forbidden) {
-            if (threadIdx.x == 0) walk_note(&bias, blockIdx.x, &step, 0, 0);
-            continue;
-        }
-        const bool taken = walk_accepts(&step, delta, walk_random(&call, &trial));
-        if (walk_is_lost(delta)) result.stopped = WALK_LOST;
-        if (bias.counted && threadIdx.x == 0)
-            walk_note(&bias, blockIdx.x, &step, fmin(1.0, exp(-delta)), taken);
-        __syncthreads(); /* all have read the places */
-        if (taken && many) walk_take_group(&trial, &a);
-        if (taken && !many && threadIdx.x == 0) walk_take(&trial, &a, part);
+        const bool taken = walk_one(t, call, bias, &a, multipliers, room, &trial, &result);
+        if (result.stopped && result.stopped != WALK_LOST) break;
         walk_count_one(&call, trial.move, 0, taken, &result);
         __syncthreads();
     }

@@ -1,6 +1,7 @@
-/* walk_groups.cu: groups of particles that are inserted, removed or displaced together, as in insertions.c and groups.c.
+/* walk_groups.cu: groups of particles that are inserted, removed or displaced together, as in insertions.c and groups.c. In runs with
+ * rigid molecules a group is all sites of one, which have no energy with each other.
  *
- * Stands between walk_meet.cu and walk.cu. */
+ * Stands between walk_meet.cu and walk_molecules.cu. */
 
 /* There is room for members only in kernels of movers that propose groups. */
 PLUGMC_FN bool walk_is_group(const plugmc_trial *trial)
@@ -159,11 +160,12 @@ PLUGMC_FN double walk_group_delta(const walk_task *t, plugmc_trial *trial, const
     const int64_t n = a->count[0];
     double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, delta = 0;
     int overlap = 0;
+    __syncthreads(); /* all have looked at the positions */
     for (int32_t k = (int32_t)threadIdx.x; (comes || moves) && k < trial->group->n;
          k += (int32_t)blockDim.x)
         plugmc_wrap(trial->box, trial->group->positions[k]);
     __syncthreads();
-    if (!t->no_pairs) overlap |= walk_meet_within(trial, a, change);
+    if (!t->no_pairs && !WALK_MOLECULES) overlap |= walk_meet_within(trial, a, change);
     if (PLUGMC_CONTACTS && PLUGMC_ENERGY_TERMS > 0 && (comes || moves)) {
         *forbidden = walk_group_overlaps(trial, a, overlap);
         if (*forbidden) return 0;

@@ -6,7 +6,7 @@
 
 #include "energy/on_device.h"
 #include "energy/energies_task.h"
-#include "energy/walk_task.h"
+#include "energy/walk_setup.h"
 
 enum {
     LEAST_WALKERS = 8, /* each is one block: fewer leave most of a GPU idle */
@@ -18,9 +18,10 @@ enum {
 struct walk_memory {
     walk_task task;
     plugmc_device_pointer counts, step, results;
-    double *host_step;     /* [walkers] */
-    walk_result *outcomes; /* [walkers] */
-    int64_t *host_counts;  /* [walkers][species] */
+    plugmc_device_pointer orientations; /* 0: no rigid molecules */
+    double *host_step;                  /* [walkers] */
+    walk_result *outcomes;              /* [walkers] */
+    int64_t *host_counts;               /* [walkers][species] */
 };
 
 /* Totals that depend on counts are in a table, of one species in a box that stays. */
@@ -133,6 +134,8 @@ static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **ou
                           .counts = at_device(m->counts),
                           .molecule = at_device(molecule),
                           .grouped = at_device(grouped)};
+    if (!code) code = walk_setup_waves(h, host, &m->task.waves);
+    if (!code) code = walk_setup_molecules(h, host, &m->task, &m->orientations);
     return code ? code : make_tables(h, host, &m->task);
 }
 
@@ -141,6 +144,31 @@ void on_device_close_walk(hamiltonian *h)
     walk_memory *m = h->device->walk;
     if (!m) return;
     free(m->host_step), free(m->outcomes), free(m->host_counts), free(m);
+}
+
+static int find_structure(const hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
+                          walk_memory *m)
+{
+    const uint32_t blocks = (m->task.waves.count + ENERGIES_THREADS - 1) / ENERGIES_THREADS;
+    return host->gpu->launch(host->context, k->structure,
+                             (uint32_t[3]){(uint32_t)h->system->walkers, blocks, 1},
+                             (uint32_t[3]){ENERGIES_THREADS, 1, 1}, 0, (void *[]){&m->task});
+}
+
+/* Orientations of rigid molecules, from the state (PLUGMC_READ) or into it (PLUGMC_WRITE). */
+static int copy_orientations(const hamiltonian *h, const plugmc_host *host, const walk_memory *m,
+                             uint32_t way)
+{
+    const size_t bytes =
+        (size_t)h->system->walkers * (size_t)h->system->particles * sizeof(plugmc_orientation);
+    void *there;
+    if (!m->orientations) return PLUGMC_OK;
+    const int code =
+        h->state->array(h->state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_DEVICE, way, &there, NULL);
+    if (code) return code;
+    const plugmc_device_pointer state = (plugmc_device_pointer)(uintptr_t)there;
+    return way == PLUGMC_READ ? host->gpu->copy(host->context, m->orientations, state, bytes)
+                              : host->gpu->copy(host->context, state, m->orientations, bytes);
 }
 
 /* What the state has, into the task; positions are taken apart. */
@@ -174,9 +202,11 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
     if (!code)
         code = host->gpu->upload(host->context, m->results, m->outcomes,
                                  walkers * sizeof *m->outcomes);
-    return code ? code
-                : on_device_launch(host, k->begin, blocks, ENERGIES_THREADS,
-                                   (void *[]){&m->task, (void *)&view.positions});
+    if (!code) code = copy_orientations(h, host, m, PLUGMC_READ);
+    if (!code)
+        code = on_device_launch(host, k->begin, blocks, ENERGIES_THREADS,
+                                (void *[]){&m->task, (void *)&view.positions});
+    return code || !m->task.waves.count ? code : find_structure(h, host, k, m);
 }
 
 /* Warps of a block: each evaluates another trial, as if those before it were rejected. So there are several where walkers
@@ -190,11 +220,14 @@ static uint32_t warps_for(const plugmc_system *system, const plugmc_gpu *gpu)
     return (uint32_t)(n < 1 ? 1 : n > WALK_THREADS / 32 ? WALK_THREADS / 32 : n);
 }
 
-/* The batch of trials, the lists of warps, and a coarse place for each particle. */
+/* The batch of trials, the lists of warps, a coarse place for each particle, and phases of waves. */
 static uint32_t shared_bytes(const walk_memory *m, uint32_t threads)
 {
-    const uint32_t places = isfinite(m->task.reach) ? (m->task.particles + 3) / 4 * 16 : 0;
-    return WALK_BATCH_BYTES + threads / 32 * WALK_LISTED * (uint32_t)sizeof(uint16_t) + places;
+    const uint32_t places = isfinite(m->task.reach) ? (m->task.particles + 3) / 4 * 16 : 0,
+                   phase = 2 * (uint32_t)sizeof(double),
+                   phases = m->task.waves.count ? WALK_PHASED * 6 * (m->task.waves.most + 1) : 0;
+    return WALK_BATCH_BYTES + threads / 32 * WALK_LISTED * (uint32_t)sizeof(uint16_t) + places +
+           phases * phase;
 }
 
 static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m,
@@ -250,6 +283,7 @@ static int end(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, w
     if (!code)
         code = on_device_launch(host, k->end, blocks, ENERGIES_THREADS,
                                 (void *[]){&m->task, &positions});
+    if (!code) code = copy_orientations(h, host, m, PLUGMC_WRITE);
     for (int32_t w = 0; w < h->system->walkers; w++) h->walkers[w].known = false;
     h->stale = true;
     if (!code && mover->changes & PLUGMC_CHANGED_COUNT) code = write_counts(h, host, m);
@@ -289,6 +323,11 @@ static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memo
                                   : "a trial move has more particles in a group than "
                                     "plugmc_proposal.together or PLUGMC_GROUPS of the GPU source "
                                     "says");
+        if (r->stopped == WALK_BROKEN)
+            return host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "a trial move would break a rigid molecule, in walker %d and sweep "
+                              "%llu: sites move together, as PLUGMC_MOLECULE_DISPLACED has it",
+                              w, (unsigned long long)r->sweep);
         if (r->stopped) return host->not_a_number(host->context, &where);
     }
     return PLUGMC_OK;
@@ -318,6 +357,8 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
                       .from = PLUGMC_HAS(proposal, from) ? proposal->from : 0,
                       .move = proposal->move,
                       .moves = mover->move_count,
+                      .for_molecules =
+                          PLUGMC_HAS(proposal, for_molecules) && proposal->for_molecules,
                       .last_kind = !(h->system->changes & PLUGMC_CHANGED_COUNT) ? PLUGMC_SWAPPED
                                    : groups ? PLUGMC_GROUP_REMOVED
                                             : PLUGMC_IDENTITY,

@@ -1,7 +1,19 @@
 /* walk_proposals.cu: trials as movers propose them. The threads of a warp propose 32 trials at once, one each, in the state that
  * they are in; those that an accepted one has made invalid are proposed again.
  *
- * Stands between walk_groups.cu and walk.cu. */
+ * Stands between walk_waves.cu and walk.cu. */
+
+/* Particles of a group that the mover proposes, and of any, at most. Rigid molecules are groups of their sites. */
+#ifdef PLUGMC_GROUPS
+enum { WALK_PROPOSED_GROUPS = PLUGMC_GROUPS };
+#else
+enum { WALK_PROPOSED_GROUPS = 0 };
+#endif
+enum {
+    WALK_GROUPS = !WALK_MOLECULES || PLUGMC_MOST_SITES < (int)WALK_PROPOSED_GROUPS
+                      ? (WALK_PROPOSED_GROUPS ? (int)WALK_PROPOSED_GROUPS : 1)
+                      : (int)PLUGMC_MOST_SITES
+};
 
 /* Movers whose proposals share the threads of a warp (plugmc/near.h) propose one trial at a time. */
 #ifdef PLUGMC_NEAR_H
@@ -77,7 +89,7 @@ PLUGMC_FN void walk_begin_trial(const walk_task &t, const walk_call &call, const
 {
     const uint64_t sweep = number / a_sweep;
     int64_t particles = 0;
-    for (int s = 0; s < PLUGMC_SPECIES; s++) particles += a->count[s];
+    for (int s = 0; s < PLUGMC_SPECIES; s++) particles += a->of_mover[s];
     *trial = plugmc_trial();
     trial->size = sizeof *trial;
     trial->walker = blockIdx.x;
@@ -86,15 +98,20 @@ PLUGMC_FN void walk_begin_trial(const walk_task &t, const walk_call &call, const
     trial->number = call.from + (uint32_t)(number - sweep * a_sweep);
     trial->dimension = PLUGMC_DIMENSION;
     trial->particles = particles;
-    trial->first = a->first;
+    trial->first = WALK_MOLECULES ? t.free_first : a->first;
     trial->x = a->x;
     trial->y = a->y;
     trial->z = a->z;
     trial->step = call.step[blockIdx.x];
-    trial->count = a->count;
+    trial->count = a->of_mover;
     trial->box = &t.boxes[blockIdx.x];
     trial->move = call.move;
     trial->molecule = t.molecule;
+#if WALK_MOLECULES
+    trial->molecules = t.molecules;
+    trial->with_sites = a->count;
+    trial->orientations = t.orientations + (uint64_t)blockIdx.x * t.particles;
+#endif
 }
 
 /* For the decision. */
@@ -230,29 +247,29 @@ PLUGMC_FN void walk_count_one(const walk_call *call, int32_t move, int trials, i
     }
 }
 
-#ifdef PLUGMC_GROUPS
+#if defined(PLUGMC_GROUPS) || WALK_ONE_BY_ONE
 /* Asks the mover for a trial that may be of a group. One warp proposes: functions that threads of a warp share (plugmc/near.h)
  * are called by all of it. Small groups are made in memory of each thread, where members may be sorted and the like, and
  * large ones in memory that all share. */
 PLUGMC_FN int walk_propose_group(const uint8_t *parameters, plugmc_trial *trial, int32_t together)
 {
-    const bool small = PLUGMC_GROUPS <= PLUGMC_MOST_TOGETHER;
+    const bool small = WALK_PROPOSED_GROUPS <= PLUGMC_MOST_TOGETHER;
     __syncthreads(); /* all are done with the group before */
-    __shared__ int32_t members[PLUGMC_GROUPS];
-    __shared__ double positions[PLUGMC_GROUPS][3];
+    __shared__ int32_t members[WALK_GROUPS];
+    __shared__ double positions[WALK_GROUPS][3];
     __shared__ plugmc_group group;
     __shared__ plugmc_trial of_warp;
     __shared__ int proposed;
     if (threadIdx.x < 32) {
-        int32_t own_members[small ? PLUGMC_GROUPS : 1];
-        double own_positions[small ? PLUGMC_GROUPS : 1][3];
+        int32_t own_members[small ? PLUGMC_MOST_TOGETHER : 1];
+        double own_positions[small ? PLUGMC_MOST_TOGETHER : 1][3];
         plugmc_group own = {0, together, small ? own_members : members,
                             small ? own_positions : positions};
         trial->group = &own;
         const int answer = plugmc_mover::plugmc_propose(parameters, trial);
         __syncwarp();
         if (threadIdx.x == 0) {
-            for (int32_t k = 0; small && k < own.n && k < PLUGMC_GROUPS; k++) {
+            for (int32_t k = 0; small && k < own.n && k < WALK_PROPOSED_GROUPS; k++) {
                 members[k] = own_members[k];
                 for (int d = 0; d < 3; d++) positions[k][d] = own_positions[k][d];
             }

@@ -3,18 +3,40 @@
 #define PLUGMC_WALK_TASK_H
 
 #include "plugmc/device.h"
+#include "plugmc/trial.h"
 
 /* Largest number of threads of a block, and of kinds of moves of a mover. */
 enum { WALK_THREADS = 256, WALK_MOVES = 4 };
 /* Trials that are proposed at once, and their bytes of shared memory; groups of four particles that a thread compares before
  * its warp lists who is near, and the length of that list. */
 enum { WALK_AT_ONCE = 32, WALK_BATCH_BYTES = 104 * WALK_AT_ONCE, WALK_ROWS = 4, WALK_LISTED = 512 };
+/* Particles of a change whose phases of waves are in shared memory at a time. */
+enum { WALK_PHASED = 4 };
 /* Counts of a bin, as in bias.h. */
 enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_TRANSITIONS };
 /* Why a walker stopped. The change of -ln p was not a number; or the trial was of an unknown kind, of a particle
  * that does not exist, or to an invalid position; or a group had a particle twice, or too many for PLUGMC_GROUPS of the
- * GPU source. */
-enum { WALK_LOST = 1, WALK_UNKNOWN, WALK_NOBODY, WALK_NOWHERE, WALK_TWICE, WALK_CROWDED };
+ * GPU source; or a rigid molecule would have been broken. */
+enum {
+    WALK_LOST = 1,
+    WALK_UNKNOWN,
+    WALK_NOBODY,
+    WALK_NOWHERE,
+    WALK_TWICE,
+    WALK_CROWDED,
+    WALK_BROKEN
+};
+
+/* A many-body term that is a sum over waves (plugmc_waves), in a box that stays; the structure factors of each walker belong to
+ * the positions at hand. Phases exp(2 pi i m f) are found for m = 0 ... most. */
+typedef struct walk_waves {
+    uint32_t count, most;
+    int32_t term;
+    const int32_t *n;     /* [count][3] */
+    const double *weight; /* [count] energy */
+    double *structure;    /* [walkers][2][count]: real parts, then imaginary ones */
+    double *shift;        /* likewise: what the trial at hand adds */
+} walk_waves;
 
 /* All walkers. */
 typedef struct walk_task {
@@ -34,10 +56,16 @@ typedef struct walk_task {
     const int32_t *molecule;
     /* [walkers][particles]: 1 for the members of a group while its displacement is tried, else 0. */
     uint32_t *grouped;
+    /* Rigid molecules; NULL: there are none. Then [walkers][particles] orientations, and of the particles in no molecule
+     * [species] the first one, and how many there are where that does not change, else -1. */
+    const plugmc_molecules *molecules;
+    plugmc_orientation *orientations;
+    const int64_t *free_first, *free_count;
+    walk_waves waves; /* 0: there are none */
 } walk_task;
 
 /* Trials up to number `end` of a call of `sweeps` sweeps, with `a_sweep` trials in each. 0: as many as there are
- * particles. */
+ * particles, or rigid molecules. */
 typedef struct walk_call {
     plugmc_seed seed;
     /* Sweep of the first trial of the call. */
@@ -48,6 +76,7 @@ typedef struct walk_call {
     int32_t move, moves;
     /* Last kind of change that is allowed, besides displaced groups. */
     int32_t last_kind;
+    int32_t for_molecules; /* plugmc_proposal.for_molecules */
     /* Capacity of groups: plugmc_proposal.together. */
     int32_t together;
     /* Trials that are evaluated before they are decided, as if none of them were accepted. */
@@ -91,6 +120,7 @@ typedef struct walk_around {
     const int32_t *species;
     const int64_t *first;
     int64_t *count;
+    const int64_t *of_mover; /* [species] whom movers know: without sites of molecules */
     plugmc_images images;
     uint32_t *grouped;
     int32_t picks;            /* 1: neighbours are picked by walk_coarse_places */

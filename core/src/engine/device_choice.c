@@ -5,6 +5,7 @@
 
 #include "engine/mover_offers.h"
 #include "parallel/team.h"
+#include "system/system.h"
 
 /* A mover that knows only the other device; NULL if there is none. `all`: every mover does. */
 static const instance *knows_only_other(const engine *engine, uint32_t device, bool all)
@@ -45,10 +46,11 @@ double device_gain(const engine *engine)
     return isfinite(speed.gpu_seconds) ? speed.seconds / speed.gpu_seconds : 0;
 }
 
-/* Whether a mover has bodies on a GPU. Those that ask the core do not: their energies are summed on the host. */
+/* Whether a mover has bodies on a GPU. Those that ask the core do not: their energies are summed on the host. Rigid molecules are
+ * moved there by the core. */
 static bool keeps_bodies_there(const engine *engine)
 {
-    if (engine->system.molecules) return false;
+    if (engine->system.molecules) return !any_bodies(&engine->system);
     for (int k = 0; k < engine->mover_count; k++)
         if (!engine->movers[k].by_core && engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU)
             return true;
@@ -95,13 +97,8 @@ static int index_of_gpu(const engine *engine)
     return there > 0 ? (first + local) % there : first;
 }
 
-/* Of a run with orientations. */
-static const char *what_is_on_cpu(const engine *engine)
-{
-    return engine->system.molecules ? "a run with rigid molecules runs on the CPU only"
-                                    : "the movers of this run turn and displace particles with "
-                                      "orientations on the CPU only";
-}
+static const char bodies_are_on_cpu[] =
+    "the movers of this run turn and displace particles with orientations on the CPU only";
 
 int choose_device(engine *engine)
 {
@@ -120,11 +117,11 @@ int choose_device(engine *engine)
     if (bodies_on_cpu && run->device == DEVICE_GPU)
         return report_error(engine->report, EXIT_INPUT, engine->config.ini.path,
                             config_line(&engine->config, "run", "device"),
-                            "%s, but [run] device = gpu", what_is_on_cpu(engine));
+                            "%s, but [run] device = gpu", bodies_are_on_cpu);
     engine->device.gain_on_gpu = device_gain(engine);
     if (bodies_on_cpu)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "%s",
-                 what_is_on_cpu(engine));
+                 bodies_are_on_cpu);
     else if (run->device == DEVICE_CPU)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "[run] device = cpu");
     else if (run->device == DEVICE_AUTO && !device_wants_gpu(engine, engine->device.gain_on_gpu))

@@ -403,8 +403,9 @@ static int prepare_device(energy *e, const plugmc_host *host)
                                                      sizeof *e->positions);
     if (!e->positions)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
-    int code = host->gpu->allocate(host->context, walkers * sizeof(double), &e->totals);
-    return code ? code : prepare_pairs(e, host);
+    const int code = host->gpu->allocate(host->context, walkers * sizeof(double), &e->totals);
+    /* the kernel does not know the pairs within rigid molecules, which have no energy */
+    return code || host->system->molecules ? code : prepare_pairs(e, host);
 }
 
 int energy_sums_prepare(energy *e, const plugmc_host *host)

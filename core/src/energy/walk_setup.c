@@ -1,0 +1,93 @@
+/* What walk.cu needs of rigid molecules and of sums over waves. */
+#include "energy/walk_setup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const plugmc_term *on_device_waves(const plugmc_system *system)
+{
+    const plugmc_term *found = NULL;
+    if (system->changes & (PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT)) return NULL;
+    for (int32_t k = 0; k < system->term_count; k++) {
+        const plugmc_term *term = plugmc_term_at(system, k);
+        const plugmc_total *total = term->plugin->potential->total;
+        if (!term->sampled || !total || !plugmc_follows_positions(total)) continue;
+        if (found || !total->waves || !total->beside_parts) return NULL;
+        found = term;
+    }
+    return found;
+}
+
+uint32_t on_device_beside(const plugmc_system *system)
+{
+    return (system->molecules ? BESIDE_MOLECULES : 0u) |
+           (on_device_waves(system) ? BESIDE_WAVES : 0u);
+}
+
+/* A copy of `bytes` on the device. */
+static int put(const plugmc_host *host, const void *what, size_t bytes, plugmc_device_pointer *out)
+{
+    const int code = host->gpu->allocate(host->context, bytes, out);
+    return code ? code : host->gpu->upload(host->context, *out, what, bytes);
+}
+
+static int32_t index_of(const plugmc_system *system, const plugmc_term *term)
+{
+    int32_t k = 0;
+    while (plugmc_term_at(system, k) != term) k++;
+    return k;
+}
+
+int walk_setup_waves(const hamiltonian *h, const plugmc_host *host, walk_waves *out)
+{
+    const plugmc_term *term = on_device_waves(h->system);
+    plugmc_waves waves = {.size = sizeof waves};
+    plugmc_device_pointer n, weight, structure, shift;
+    if (!term) return PLUGMC_OK;
+    int code = term->plugin->potential->total->waves(term->instance, &waves);
+    const size_t count = (size_t)waves.count,
+                 factors = 2 * (size_t)h->system->walkers * count * sizeof(double);
+    *out = (walk_waves){.count = (uint32_t)count, .term = index_of(h->system, term)};
+    if (code || !count) return code;
+    for (size_t k = 0; k < count; k++)
+        for (int d = 0; d < 3; d++)
+            if ((uint32_t)abs(waves.n[k][d]) > out->most) out->most = (uint32_t)abs(waves.n[k][d]);
+    code = put(host, waves.n, count * sizeof *waves.n, &n);
+    if (!code) code = put(host, waves.weight, count * sizeof *waves.weight, &weight);
+    if (!code) code = host->gpu->allocate(host->context, factors, &structure);
+    if (!code) code = host->gpu->allocate(host->context, factors, &shift);
+    if (code) return code;
+    out->n = at_device(n);
+    out->weight = at_device(weight);
+    out->structure = at_device(structure);
+    out->shift = at_device(shift);
+    return PLUGMC_OK;
+}
+
+int walk_setup_molecules(const hamiltonian *h, const plugmc_host *host, walk_task *task,
+                         plugmc_device_pointer *orientations)
+{
+    const plugmc_system *system = h->system;
+    const size_t species = (size_t)system->species_count;
+    plugmc_device_pointer kinds, molecules, first, count;
+    if (!system->molecules) return PLUGMC_OK;
+    plugmc_molecules all = *system->molecules;
+    int64_t fixed[species];
+    for (size_t s = 0; s < species; s++) fixed[s] = h->free.fixed[s] ? h->free.count[s] : -1;
+    int code = put(host, all.kind, (size_t)all.kinds * all.kind_size, &kinds);
+    all.kind = code ? NULL : at_device(kinds);
+    if (!code) code = put(host, &all, sizeof all, &molecules);
+    if (!code) code = put(host, h->free.first, (species + 1) * sizeof *h->free.first, &first);
+    if (!code) code = put(host, fixed, sizeof fixed, &count);
+    if (!code)
+        code = host->gpu->allocate(host->context,
+                                   (size_t)system->walkers * (size_t)system->particles *
+                                       sizeof(plugmc_orientation),
+                                   orientations);
+    if (code) return code;
+    task->molecules = at_device(molecules);
+    task->free_first = at_device(first);
+    task->free_count = at_device(count);
+    task->orientations = at_device(*orientations);
+    return PLUGMC_OK;
+}

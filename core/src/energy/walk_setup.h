@@ -1,0 +1,13 @@
+/* Arguments of walk.cu about rigid molecules and sums over waves. Memory on the device is made once. */
+#ifndef PLUGMC_WALK_SETUP_H
+#define PLUGMC_WALK_SETUP_H
+
+#include "energy/on_device.h"
+#include "energy/walk_task.h"
+
+/* Sets *out, unless there are no waves (on_device_waves). */
+int walk_setup_waves(const hamiltonian *, const plugmc_host *, walk_waves *out);
+/* Sets what the task has of molecules, and *orientations, memory for [walkers][particles] of them, unless there are none. */
+int walk_setup_molecules(const hamiltonian *, const plugmc_host *, walk_task *,
+                         plugmc_device_pointer *orientations);
+#endif

@@ -1,0 +1,151 @@
+/* walk_waves.cu: the energy of a sum over waves (plugmc_waves), from structure factors that are kept for each walker.
+ *
+ * Stands between walk_molecules.cu and walk_proposals.cu. */
+#if WALK_WAVES
+
+/* [WALK_PHASED][2][3][most + 1] in shared memory, behind the coarse places: exp(2 pi i m f) of fractional coordinates f where a
+ * particle goes from, and where it goes to. */
+PLUGMC_FN double2 *walk_phases(const walk_task *t)
+{
+    return (double2 *)(walk_coarse_places() +
+                       (isfinite(t->reach) ? (t->particles + 3) / 4 * 4 : 0));
+}
+
+PLUGMC_FN walk_part walk_changed(const plugmc_trial *trial, const walk_around *a,
+                                 const walk_part part[2], int32_t k)
+{
+    return walk_is_group(trial) ? walk_member(trial, a, k) : part[k];
+}
+
+/* exp(2 pi i turns) */
+PLUGMC_FN double2 walk_turned(double turns)
+{
+    double2 out;
+    sincospi(2 * (turns - rint(turns)), &out.y, &out.x);
+    return out;
+}
+
+PLUGMC_FN double2 walk_product(double2 a, double2 b)
+{
+    return make_double2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}
+
+PLUGMC_FN double walk_fractional(const plugmc_box *box, const double r[3], int d)
+{
+    return r[0] * box->inverse[0][d] + r[1] * box->inverse[1][d] + r[2] * box->inverse[2][d];
+}
+
+/* Of n particles that a trial changes, from number `begin` on. Each thread finds some of the phases. */
+PLUGMC_FN void walk_find_phases(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
+                                const walk_part part[2], int32_t begin, int32_t n)
+{
+    const uint32_t orders = t->waves.most + 1;
+    for (uint32_t k = threadIdx.x; k < (uint32_t)n * 6 * orders; k += blockDim.x) {
+        const uint32_t axis = k / orders % 3, place = k / orders / 3;
+        const walk_part p = walk_changed(trial, a, part, begin + (int32_t)(place / 2));
+        const double f = walk_fractional(trial->box, place % 2 ? p.to : p.from, (int)axis);
+        walk_phases(t)[k] = walk_turned((double)(k % orders) * f);
+    }
+}
+
+/* exp(2 pi i n.f) from the phases [3][orders] of a place. */
+PLUGMC_FN double2 walk_phase(const double2 *phases, uint32_t orders, const int32_t n[3])
+{
+    double2 all = {1, 0};
+    PLUGMC_UNROLL
+    for (int d = 0; d < 3; d++) {
+        double2 one = phases[(uint32_t)d * orders + (uint32_t)abs(n[d])];
+        if (n[d] < 0) one.y = -one.y;
+        all = d ? walk_product(all, one) : one;
+    }
+    return all;
+}
+
+/* What n particles of a trial add to the structure factor of a wave. */
+PLUGMC_FN double2 walk_shift(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
+                             const walk_part part[2], int32_t begin, int32_t n,
+                             const int32_t wave[3])
+{
+    const uint32_t orders = t->waves.most + 1;
+    double2 sum = {0, 0};
+    for (int32_t k = 0; k < n; k++) {
+        const walk_part p = walk_changed(trial, a, part, begin + k);
+        const double gone = p.was < 0 ? 0 : plugmc_site_of_species(p.was).charge,
+                     come = p.comes < 0 ? 0 : plugmc_site_of_species(p.comes).charge;
+        const double2 *from = walk_phases(t) + (uint32_t)k * 6 * orders, *to = from + 3 * orders;
+        if (come != 0) {
+            const double2 phase = walk_phase(to, orders, wave);
+            sum.x += come * phase.x, sum.y += come * phase.y;
+        }
+        if (gone != 0) {
+            const double2 phase = walk_phase(from, orders, wave);
+            sum.x -= gone * phase.x, sum.y -= gone * phase.y;
+        }
+    }
+    return sum;
+}
+
+/* Growth of -ln p by the waves, weight (|S + shift|^2 - |S|^2). Keeps the shift. */
+PLUGMC_FN double walk_wave_delta(const walk_task *t, const plugmc_trial *trial,
+                                 const walk_around *a, const walk_part part[2], int32_t n,
+                                 double multiplier, double *room)
+{
+    const walk_waves *w = &t->waves;
+    const double *re = w->structure + 2 * (uint64_t)blockIdx.x * w->count, *im = re + w->count;
+    double *shift_re = w->shift + 2 * (uint64_t)blockIdx.x * w->count,
+           *shift_im = shift_re + w->count, change = 0;
+    for (int32_t begin = 0; begin < n; begin += WALK_PHASED) {
+        const int32_t some = n - begin < WALK_PHASED ? n - begin : WALK_PHASED;
+        __syncthreads(); /* all have read the phases before */
+        walk_find_phases(t, trial, a, part, begin, some);
+        __syncthreads();
+        for (uint32_t k = threadIdx.x; k < w->count; k += blockDim.x) {
+            double2 shift = walk_shift(t, trial, a, part, begin, some, w->n + 3 * (uint64_t)k);
+            if (begin) shift.x += shift_re[k], shift.y += shift_im[k];
+            shift_re[k] = shift.x, shift_im[k] = shift.y;
+            if (begin + some == n)
+                change += w->weight[k] *
+                          (shift.x * (2 * re[k] + shift.x) + shift.y * (2 * im[k] + shift.y));
+        }
+    }
+    return walk_sum(a, multiplier * change, room);
+}
+
+/* Each thread has the waves whose shift it has found. */
+PLUGMC_FN void walk_take_waves(const walk_task *t)
+{
+    const walk_waves *w = &t->waves;
+    double *structure = w->structure + 2 * (uint64_t)blockIdx.x * w->count;
+    const double *shift = w->shift + 2 * (uint64_t)blockIdx.x * w->count;
+    for (uint32_t k = threadIdx.x; k < w->count; k += blockDim.x) {
+        structure[k] += shift[k];
+        structure[w->count + k] += shift[w->count + k];
+    }
+}
+
+/* Structure factors of the positions at hand: one thread a wave, blocks (walkers, blocks of waves). */
+extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS) walk_structure(walk_task t)
+{
+    const uint32_t walker = blockIdx.x, k = blockIdx.y * ENERGIES_THREADS + threadIdx.x;
+    const walk_waves *w = &t.waves;
+    if (k >= w->count) return;
+    const uint64_t row = (uint64_t)walker * t.particles;
+    const int32_t *n = w->n + 3 * (uint64_t)k;
+    const plugmc_box *box = t.boxes + walker;
+    double along[3], re = 0, im = 0; /* n.f = along.r */
+    for (int d = 0; d < 3; d++)
+        along[d] =
+            n[0] * box->inverse[d][0] + n[1] * box->inverse[d][1] + n[2] * box->inverse[d][2];
+    for (int s = 0; s < PLUGMC_SPECIES; s++) {
+        const double charge = plugmc_site_of_species(s).charge;
+        const int64_t end = t.first[s] + t.counts[(uint64_t)walker * PLUGMC_SPECIES + s];
+        for (int64_t i = t.first[s]; i < end && charge != 0; i++) {
+            const double2 phase = walk_turned(t.x[row + i] * along[0] + t.y[row + i] * along[1] +
+                                              t.z[row + i] * along[2]);
+            re += charge * phase.x, im += charge * phase.y;
+        }
+    }
+    double *structure = w->structure + 2 * (uint64_t)walker * w->count;
+    structure[k] = re, structure[w->count + k] = im;
+}
+#endif
