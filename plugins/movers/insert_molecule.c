@@ -101,7 +101,7 @@ PLUGMC_PLUGIN(.name = "insert_molecule",
               .reference = "Frenkel, Smit, Understanding Molecular Simulation, section 5.6",
               PLUGMC_KEYS(insert_molecule, table),
               PLUGMC_MOVER_WITH(
-                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_KEEPS_RIGID,
+                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
                   .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION |
                              PLUGMC_CHANGED_ORIENTATION,
                   .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep,

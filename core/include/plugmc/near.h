@@ -88,6 +88,9 @@ PLUGMC_FN int64_t plugmc_list_near(const plugmc_trial *t, int32_t species_count,
 #endif
         }
     }
+#ifdef __CUDACC_RTC__
+    __syncwarp();
+#endif
     return met;
 }
 

@@ -89,8 +89,8 @@ typedef struct plugmc_total {
     /* PLUGMC_CHANGED_BOX: reads the boxes of the view. PLUGMC_CHANGED_COUNT: reads its counts. Without them no
      * mover of the run may change boxes or counts. */
     uint32_t follows;
-    /* Energy of a term that does not depend on positions, in a box with these counts [species]. Called from many
-     * threads. Required if the term follows counts. */
+    /* Energy in a box with these counts [species]: of a term that does not depend on positions, or of a sum over waves what does
+     * not (plugmc_waves.constant). From many threads. Needed to follow counts, unless there is insert_remove. */
     double (*of_counts)(const void *instance, const plugmc_box *, const int64_t *count);
     /* As `change`, for insertions and removals; `settle` follows. Without it a term that depends on positions
      * cannot be used in runs where particle counts change. */

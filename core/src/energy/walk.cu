@@ -210,6 +210,7 @@ PLUGMC_FN walk_around walk_around_of(const walk_task &t, uint32_t *grouped, uint
                            t.counts + (uint64_t)blockIdx.x * PLUGMC_SPECIES,
                            plugmc_images_of_walker(t.boxes, blockIdx.x),
                            grouped ? grouped + row : 0,
+                           t.orientations + row,
                            isfinite(t.reach),
                            threadIdx.x % threads,
                            threads};
@@ -391,24 +392,63 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
 #endif /* trials of which several are evaluated at once */
 
 #if defined(PLUGMC_GROUPS) || WALK_ONE_BY_ONE
-/* One trial after the other, of single particles, groups or molecules; all threads share it. */
+/* Whether the trial, which may be of single particles, groups or molecules, can be. Molecules become groups of their sites. */
+PLUGMC_FN bool walk_prepare(const walk_task &t, const walk_call &call, const walk_around *a,
+                            plugmc_trial *trial, walk_result *result)
+{
+#if WALK_MOLECULES
+    const bool molecule = trial->kind == PLUGMC_MOLECULE_DISPLACED;
+    if (walk_is_exchange(trial)) return walk_gather_sites(&t, a, trial, result);
+    if (molecule) walk_make_sites(&t, a, trial, result);
+    if (result->stopped) return false;
+    const bool possible = walk_is_possible(&t, &call, trial, a, result);
+    if (possible && !molecule && walk_breaks_molecules(&t, trial)) result->stopped = WALK_BROKEN;
+    return possible;
+#else
+    return walk_is_possible(&t, &call, trial, a, result);
+#endif
+}
+
+/* Growth of -ln p by all but waves. */
+PLUGMC_FN double walk_delta_of_one(const walk_task &t, const walk_around *a, bool exchange,
+                                   plugmc_trial *trial, walk_part part[2], int parts,
+                                   const double *multipliers, double *room, int *forbidden)
+{
+#if WALK_MOLECULES
+    if (exchange) return walk_exchange_delta(&t, a, trial, multipliers, room, forbidden);
+#endif
+    return walk_is_group(trial)
+               ? walk_group_delta(&t, trial, a, multipliers, room, forbidden)
+               : walk_delta(&t, trial, a, part, parts, multipliers, room, forbidden);
+}
+
+/* By all threads. */
+PLUGMC_FN void walk_take_one(const walk_task &t, const walk_around *a, bool exchange, bool turns,
+                             plugmc_trial *trial, const walk_part part[2])
+{
+#if WALK_MOLECULES
+    if (exchange) walk_take_exchange(&t, trial, a);
+    if (turns && threadIdx.x == 0) a->orientations[trial->particle] = trial->orientation;
+    if (exchange) return;
+#endif
+    if (walk_is_group(trial))
+        walk_take_group(trial, a);
+    else if (threadIdx.x == 0)
+        walk_take(trial, a, part);
+}
+
+/* One trial, shared by all threads. Returns whether it is accepted. */
 PLUGMC_FN bool walk_one(const walk_task &t, const walk_call &call, const walk_bias &bias,
                         const walk_around *a, const double *multipliers, double *room,
                         plugmc_trial *trial, walk_result *result)
 {
-    const bool molecule = WALK_MOLECULES && trial->kind == PLUGMC_MOLECULE_DISPLACED;
-#if WALK_MOLECULES
-    if (molecule) walk_make_sites(&t, a, trial, result);
-    if (result->stopped) return false;
-#endif
-    const bool possible = walk_is_possible(&t, &call, trial, a, result);
-#if WALK_MOLECULES
-    if (possible && !molecule && walk_breaks_molecules(&t, trial)) result->stopped = WALK_BROKEN;
-#endif
+    const bool exchange = trial->kind >= PLUGMC_MOLECULE_INSERTED,
+               turns = trial->kind == PLUGMC_MOLECULE_DISPLACED && trial->turns;
+    const bool possible = walk_prepare(t, call, a, trial, result);
     if (result->stopped) return false;
     const walk_step step = walk_step_of(&bias, a, blockIdx.x, t.boxes[blockIdx.x].volume, trial);
     const bool many = possible && walk_is_group(trial);
-    if (many && walk_mark_group(trial, a)) result->stopped = WALK_TWICE;
+    if (many && !exchange && walk_mark_group(trial, a)) result->stopped = WALK_TWICE;
     if (result->stopped) return false;
     int forbidden = !possible;
     double delta = 0;
@@ -418,9 +458,9 @@ PLUGMC_FN bool walk_one(const walk_task &t, const walk_call &call, const walk_bi
         if (trial->kind == PLUGMC_DISPLACED || trial->kind == PLUGMC_INSERTED)
             plugmc_wrap(&t.boxes[blockIdx.x], trial->position);
         const int parts = many ? 0 : walk_parts(&t, trial, a, part);
-        delta = many ? walk_group_delta(&t, trial, a, multipliers, room, &forbidden)
-                     : walk_delta(&t, trial, a, part, parts, multipliers, room, &forbidden);
-        if (many) walk_unmark_group(trial, a);
+        delta =
+            walk_delta_of_one(t, a, exchange, trial, part, parts, multipliers, room, &forbidden);
+        if (many && !exchange) walk_unmark_group(trial, a);
 #if WALK_WAVES
         if (!forbidden)
             delta += walk_wave_delta(&t, trial, a, part, many ? trial->group->n : parts,
@@ -432,14 +472,9 @@ PLUGMC_FN bool walk_one(const walk_task &t, const walk_call &call, const walk_bi
     if (bias.counted && threadIdx.x == 0)
         walk_note(&bias, blockIdx.x, &step, forbidden ? 0 : fmin(1.0, exp(-delta)), taken);
     __syncthreads(); /* all have read the places */
-    if (taken && many) walk_take_group(trial, a);
-    if (taken && !many && threadIdx.x == 0) walk_take(trial, a, part);
+    if (taken) walk_take_one(t, a, exchange, turns, trial, part);
 #if WALK_WAVES
     if (taken) walk_take_waves(&t);
-#endif
-#if WALK_MOLECULES
-    if (taken && molecule && trial->turns && threadIdx.x == 0)
-        t.orientations[(uint64_t)blockIdx.x * t.particles + trial->particle] = trial->orientation;
 #endif
     return taken;
 }
@@ -453,9 +488,9 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     walk_around a = walk_around_of(t, t.grouped, blockDim.x);
 #if WALK_MOLECULES
     __shared__ int64_t in_no_molecule[PLUGMC_SPECIES];
+    a.of_mover = in_no_molecule;
     if (threadIdx.x == 0) walk_count_free(&t, &a, in_no_molecule);
     __syncthreads();
-    a.of_mover = in_no_molecule;
 #endif
     const uint64_t a_sweep = walk_sweep_length(t, call, &a), all = call.sweeps * a_sweep,
                    end = call.end < all ? call.end : all;
@@ -471,6 +506,9 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
         const bool taken = walk_one(t, call, bias, &a, multipliers, room, &trial, &result);
         if (result.stopped && result.stopped != WALK_LOST) break;
         walk_count_one(&call, trial.move, 0, taken, &result);
+#if WALK_MOLECULES
+        if (taken && threadIdx.x == 0) walk_count_free(&t, &a, in_no_molecule);
+#endif
         __syncthreads();
     }
     if (threadIdx.x == 0) results[blockIdx.x] = result;

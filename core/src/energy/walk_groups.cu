@@ -150,14 +150,29 @@ PLUGMC_FN int walk_group_overlaps(const plugmc_trial *trial, const walk_around *
     return __syncthreads_or(overlap);
 }
 
-/* Growth of -ln p, and whether it is forbidden. */
-PLUGMC_FN double walk_group_delta(const walk_task *t, plugmc_trial *trial, const walk_around *a,
+/* Warps that share the members first, first + teams, ... of a group. */
+typedef struct walk_team {
+    walk_around around;
+    int32_t first, teams;
+} walk_team;
+
+/* As many teams as there are members, so that all warps have enough neighbours to list. */
+PLUGMC_FN walk_team walk_team_of(const walk_around *a, int32_t members)
+{
+    const uint32_t warps = blockDim.x / 32, warp = threadIdx.x / 32,
+                   teams = (uint32_t)members < warps ? (uint32_t)members : warps;
+    walk_team team = {*a, (int32_t)(warp % teams), (int32_t)teams};
+    team.around.thread = warp / teams * 32 + threadIdx.x % 32;
+    team.around.threads = (warps - warp % teams + teams - 1) / teams * 32;
+    return team;
+}
+
+/* Growth of -ln p by pairs and fields, and whether it is forbidden. */
+PLUGMC_FN double walk_group_parts(const walk_task *t, plugmc_trial *trial, const walk_around *a,
                                   const double *multipliers, double *room, int *forbidden)
 {
-    const double *of_species = multipliers + PLUGMC_TERMS + 1;
     const int comes = trial->kind == PLUGMC_GROUP_INSERTED,
               moves = trial->kind == PLUGMC_GROUP_DISPLACED;
-    const int64_t n = a->count[0];
     double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, delta = 0;
     int overlap = 0;
     __syncthreads(); /* all have looked at the positions */
@@ -170,30 +185,63 @@ PLUGMC_FN double walk_group_delta(const walk_task *t, plugmc_trial *trial, const
         *forbidden = walk_group_overlaps(trial, a, overlap);
         if (*forbidden) return 0;
     }
-    for (int32_t k = 0; k < trial->group->n; k++) {
+    const walk_team team = walk_team_of(a, trial->group->n);
+    for (int32_t k = team.first; k < trial->group->n; k += team.teams) {
         walk_part part = walk_member(trial, a, k);
         walk_look_around(t, a, &part);
-        overlap |=
-            moves ? walk_meet<true>(t, a, &part, change) : walk_meet<false>(t, a, &part, change);
+        overlap |= moves || WALK_MOLECULES ? walk_meet<true>(t, &team.around, &part, change)
+                                           : walk_meet<false>(t, &team.around, &part, change);
     }
     *forbidden = walk_any(a, overlap);
     if (*forbidden) return 0;
     for (int term = 0; term < PLUGMC_TERMS; term++)
         if (multipliers[term] != 0) delta += multipliers[term] * change[term];
-    delta = walk_sum(a, delta, room) - trial->log_factor;
-    if (moves) return delta;
-    for (int32_t k = 0; k < trial->group->n; k++)
-        delta += (comes ? 1 : -1) * of_species[walk_species_of(trial, a, k)];
-    return delta +
-           walk_by_count(t, multipliers, n, comes ? n + trial->group->n : n - trial->group->n);
+    return walk_sum(a, delta, room);
 }
 
-/* Marks the members of a group that is to be displaced. Returns whether one is there twice. */
+/* The same by what depends on how many there are. */
+PLUGMC_FN double walk_group_counts(const walk_task *t, const plugmc_trial *trial,
+                                   const walk_around *a, const double *multipliers)
+{
+    const double *of_species = multipliers + PLUGMC_TERMS + 1;
+    const int sign = trial->kind == PLUGMC_GROUP_INSERTED ? 1 : -1;
+    double delta = 0;
+    if (trial->kind == PLUGMC_GROUP_DISPLACED) return 0;
+    for (int32_t k = 0; k < trial->group->n; k++)
+        delta += sign * of_species[walk_species_of(trial, a, k)];
+#if WALK_MOLECULES
+    const int64_t n = t->changing < 0
+                          ? 0
+                          : plugmc_molecules_of_kind(
+                                plugmc_kind_of_molecule(t->molecules, t->changing), a->count);
+    return delta + walk_by_count(t, multipliers, n, n + sign);
+#else
+    const int64_t n = a->count[0];
+    return delta + walk_by_count(t, multipliers, n, n + sign * trial->group->n);
+#endif
+}
+
+/* Growth of -ln p by all of it. */
+PLUGMC_FN double walk_group_delta(const walk_task *t, plugmc_trial *trial, const walk_around *a,
+                                  const double *multipliers, double *room, int *forbidden)
+{
+    const double parts = walk_group_parts(t, trial, a, multipliers, room, forbidden);
+    return *forbidden ? 0 : parts - trial->log_factor + walk_group_counts(t, trial, a, multipliers);
+}
+
+/* Members are marked where they must not meet each other. */
+PLUGMC_FN int walk_is_marked(const plugmc_trial *trial)
+{
+    return trial->kind == PLUGMC_GROUP_DISPLACED ||
+           (WALK_MOLECULES && trial->kind == PLUGMC_GROUP_REMOVED);
+}
+
+/* Returns whether one is there twice. */
 PLUGMC_FN int walk_mark_group(const plugmc_trial *trial, const walk_around *a)
 {
     const plugmc_group *g = trial->group;
     int twice = 0;
-    if (trial->kind != PLUGMC_GROUP_DISPLACED) return 0;
+    if (!walk_is_marked(trial)) return 0;
     for (int32_t k = (int32_t)threadIdx.x; k < g->n; k += (int32_t)blockDim.x)
         twice |= (int)atomicExch(&a->grouped[g->members[k]], 1u);
     return __syncthreads_or(twice);
@@ -202,7 +250,7 @@ PLUGMC_FN int walk_mark_group(const plugmc_trial *trial, const walk_around *a)
 PLUGMC_FN void walk_unmark_group(const plugmc_trial *trial, const walk_around *a)
 {
     const plugmc_group *g = trial->group;
-    if (trial->kind != PLUGMC_GROUP_DISPLACED) return;
+    if (!walk_is_marked(trial)) return;
     for (int32_t k = (int32_t)threadIdx.x; k < g->n; k += (int32_t)blockDim.x)
         a->grouped[g->members[k]] = 0;
 }

@@ -325,6 +325,7 @@ PLUGMC_FN void walk_remove(const walk_around *a, int64_t i)
     const double nowhere[3] = {nan, nan, nan};
     walk_put(a, i, at);
     walk_put(a, last, nowhere);
+    if (WALK_MOLECULES) a->orientations[i] = a->orientations[last];
 }
 
 PLUGMC_FN void walk_take(const plugmc_trial *trial, const walk_around *a, const walk_part part[2])

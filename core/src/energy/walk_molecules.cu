@@ -1,5 +1,5 @@
-/* walk_molecules.cu: trials in runs with rigid molecules, as in trials.c: molecules go elsewhere or turn, and so do particles that are
- * in none.
+/* walk_molecules.cu: trials in runs with rigid molecules, as in trials.c: molecules go elsewhere, turn, come and leave, and
+ * particles that are in none go elsewhere.
  *
  * Stands between walk_groups.cu and walk_waves.cu. */
 #if WALK_MOLECULES
@@ -45,11 +45,197 @@ PLUGMC_FN void walk_make_sites(const walk_task *t, const walk_around *a, plugmc_
     __syncthreads();
 }
 
-/* Whether the trial would move single sites of a molecule. */
+/* ---- Molecules that come and leave: as in molecule_trials.c -------------------------------------------- */
+
+PLUGMC_FN int walk_is_exchange(const plugmc_trial *trial)
+{
+    return trial->kind == PLUGMC_MOLECULE_INSERTED || trial->kind == PLUGMC_MOLECULE_REMOVED;
+}
+
+PLUGMC_FN int32_t walk_at_least_one(int32_t n) { return n > 1 ? n : 1; }
+
+/* Makes the trial one of the group of its sites: species of those that come, in their order; particles that leave, the one with the
+ * largest number first, or -1 - species where nobody is there. Returns whether it can be. */
+PLUGMC_FN int walk_gather_sites(const walk_task *t, const walk_around *a, plugmc_trial *trial,
+                                walk_result *result)
+{
+    const bool comes = trial->kind == PLUGMC_MOLECULE_INSERTED;
+    const int32_t named = comes ? trial->species : trial->other;
+    const bool nobody = !comes && trial->particle < 0;
+    int64_t within = 0;
+    const plugmc_molecule *kind =
+        !comes && !nobody ? walk_molecule_of(t, a, trial->particle, &within)
+        : named >= 0 && named < t->molecules->kinds ? plugmc_kind_of_molecule(t->molecules, named)
+                                                    : 0;
+    if (!kind || !kind->changes || (comes && !walk_is_position(trial->position)) ||
+        walk_at_least_one(trial->trial_positions) * walk_at_least_one(trial->trial_orientations) >
+            PLUGMC_MOST_TRIAL_POSITIONS) {
+        result->stopped = WALK_BROKEN;
+        return 0;
+    }
+    const bool full = comes && plugmc_molecules_of_kind(kind, a->count) >= kind->capacity;
+    if (full) result->full = kind->species[0] + 1;
+    __syncthreads(); /* all have read the group of the mover */
+    if (threadIdx.x == 0) {
+        plugmc_group *g = trial->group;
+        for (int32_t k = 0; k < kind->sites; k++) {
+            int32_t l = k;
+            const int32_t who = comes    ? kind->species[k]
+                                : nobody ? -1 - kind->species[k]
+                                         : (int32_t)plugmc_site_number(kind, within, k);
+            for (; !comes && l > 0 && g->members[l - 1] < who; l--)
+                g->members[l] = g->members[l - 1];
+            g->members[l] = who;
+        }
+        g->n = g->capacity = kind->sites;
+    }
+    trial->kind = comes ? PLUGMC_GROUP_INSERTED : PLUGMC_GROUP_REMOVED;
+    __syncthreads();
+    return !nobody && !full;
+}
+
+/* Orientation number j of a trial: see trial_orientation in trial_positions.c. */
+PLUGMC_FN plugmc_orientation walk_orientation(const plugmc_trial *trial, int32_t j)
+{
+    plugmc_seed seed = trial->seed;
+    seed.key += (uint64_t)j * 0x9e3779b97f4a7c15u;
+    return plugmc_draw_orientation(seed, trial->sweep, trial->walker, trial->number,
+                                   trial->dimension);
+}
+
+/* Puts the sites of a molecule that comes to choice j of a trial, at `position`. */
+PLUGMC_FN void walk_put_sites(const plugmc_molecule *kind, plugmc_trial *trial, int32_t j,
+                              const double position[3])
+{
+    const plugmc_orientation o = walk_orientation(trial, j);
+    double first[3] = {position[0], position[1], position[2]};
+    plugmc_wrap(trial->box, first);
+    __syncthreads(); /* all are done with the choice before */
+    for (int32_t k = (int32_t)threadIdx.x; k < kind->sites; k += (int32_t)blockDim.x)
+        plugmc_place_site(kind, &o, trial->box, first, k, trial->group->positions[k]);
+    trial->orientation = o;
+    __syncthreads();
+}
+
+/* The change of -ln p by pairs and fields with choice j. */
+PLUGMC_FN double walk_choice(const walk_task *t, const walk_around *a, const plugmc_molecule *kind,
+                             plugmc_trial *trial, int32_t j, const double position[3],
+                             const double *multipliers, double *room)
+{
+    int forbidden;
+    walk_put_sites(kind, trial, j, position);
+    const double delta = walk_group_parts(t, trial, a, multipliers, room, &forbidden);
+    return forbidden ? PLUGMC_NO_RANGE : delta;
+}
+
+/* What is to be added to the change of -ln p by everything but pairs and fields, where a molecule comes; it is left in the choice that is
+ * selected. */
+PLUGMC_FN double walk_select(const walk_task *t, const walk_around *a, plugmc_trial *trial,
+                             const double *multipliers, double *room, int *forbidden)
+{
+    const plugmc_molecule *kind = plugmc_kind_of_molecule(t->molecules, trial->species);
+    const int32_t m = walk_at_least_one(trial->trial_orientations),
+                  n = m * walk_at_least_one(trial->trial_positions);
+    double deltas[PLUGMC_MOST_TRIAL_POSITIONS], position[3], least = PLUGMC_NO_RANGE, sum = 0,
+                                                             below = 0;
+    int32_t chosen = -1;
+    for (int32_t k = 0; k < n; k++) {
+        if (k % m == 0) plugmc_draw_trial_position(trial, k / m, position);
+        deltas[k] = walk_choice(t, a, kind, trial, k, n > 1 ? position : trial->position,
+                                multipliers, room);
+        if (chosen < 0 && !(deltas[k] > -PLUGMC_NO_RANGE)) chosen = k; /* so that it is found */
+        least = fmin(least, deltas[k]);
+    }
+    *forbidden = least == PLUGMC_NO_RANGE && chosen < 0;
+    if (*forbidden) return 0;
+    const bool lost = chosen >= 0;
+    for (int32_t k = 0; k < n; k++) sum += exp(least - deltas[k]);
+    const plugmc_random random = plugmc_draw(trial->seed, trial->sweep, trial->walker,
+                                             trial->number, PLUGMC_PURPOSE_ACCEPT, 1);
+    const double u = plugmc_uniform_double(random.word[0], random.word[1]) * sum;
+    for (int32_t k = 0; k < n && !lost && (chosen < 0 || u >= below); k++) {
+        if (deltas[k] == PLUGMC_NO_RANGE) continue;
+        chosen = k;
+        below += exp(least - deltas[k]);
+    }
+    if (n > 1) {
+        plugmc_draw_trial_position(trial, chosen / m, trial->position);
+        walk_put_sites(kind, trial, chosen, trial->position);
+    }
+    return lost ? deltas[chosen] : least - log(sum / n);
+}
+
+/* The same where one leaves: it is put back in thought, into a configuration without it. Its sites are marked. */
+PLUGMC_FN double walk_deselect(const walk_task *t, const walk_around *a, plugmc_trial *trial,
+                               const double *multipliers, double *room)
+{
+    int64_t within;
+    int forbidden;
+    const plugmc_molecule *kind = walk_molecule_of(t, a, trial->particle, &within);
+    const int32_t m = walk_at_least_one(trial->trial_orientations),
+                  n = m * walk_at_least_one(trial->trial_positions);
+    const double pairs = walk_group_parts(t, trial, a, multipliers, room, &forbidden);
+    double sum = 1,
+           position[3] = {a->x[trial->particle], a->y[trial->particle], a->z[trial->particle]};
+    if (n == 1) return pairs;
+    const plugmc_orientation own = trial->orientation;
+    __syncthreads();
+    for (int32_t k = (int32_t)threadIdx.x; k < kind->sites; k += (int32_t)blockDim.x)
+        trial->group->members[k] = kind->species[k];
+    trial->kind = PLUGMC_GROUP_INSERTED;
+    for (int32_t k = 1; k < n; k++) {
+        if (k % m == 0) plugmc_draw_trial_position(trial, k / m, position);
+        const double delta = walk_choice(t, a, kind, trial, k, position, multipliers, room);
+        if (delta < PLUGMC_NO_RANGE) sum += exp(-(delta + pairs)); /* its own has -pairs */
+    }
+    trial->orientation = own;
+    trial->kind = PLUGMC_MOLECULE_REMOVED;
+    walk_result unused = {};
+    walk_gather_sites(t, a, trial, &unused);
+    return pairs + log(sum / n);
+}
+
+/* Growth of -ln p by all but waves. */
+PLUGMC_FN double walk_exchange_delta(const walk_task *t, const walk_around *a, plugmc_trial *trial,
+                                     const double *multipliers, double *room, int *forbidden)
+{
+    double delta;
+    *forbidden = 0;
+    if (trial->kind == PLUGMC_GROUP_INSERTED) {
+        delta = walk_select(t, a, trial, multipliers, room, forbidden);
+    } else {
+        walk_mark_group(trial, a);
+        delta = walk_deselect(t, a, trial, multipliers, room);
+        walk_unmark_group(trial, a);
+        __syncthreads();
+    }
+    return *forbidden ? 0 : delta - trial->log_factor + walk_group_counts(t, trial, a, multipliers);
+}
+
+/* By all threads. Orientations of all but the first sites have no meaning. */
+PLUGMC_FN void walk_take_exchange(const walk_task *t, plugmc_trial *trial, const walk_around *a)
+{
+    const bool comes = trial->kind == PLUGMC_GROUP_INSERTED;
+    if (comes && threadIdx.x == 0)
+        for (int32_t k = 0; k < trial->group->n; k++) {
+            const int32_t s = trial->group->members[k];
+            int64_t before = 0; /* of its species */
+            for (int32_t l = 0; l < k; l++) before += trial->group->members[l] == s;
+            a->orientations[a->first[s] + a->count[s] + before] =
+                k ? plugmc_upright(3) : trial->orientation;
+        }
+    walk_take_group(trial, a);
+}
+
+/* ---- Others ------------------------------------------------------------------------------------------ */
+
+/* Whether the trial would move, add or take away single sites of a molecule. */
 PLUGMC_FN int walk_breaks_molecules(const walk_task *t, const plugmc_trial *trial)
 {
-    if (trial->kind != PLUGMC_DISPLACED && trial->kind != PLUGMC_SWAPPED) return 1;
-    return t->molecule[trial->particle] >= 0 ||
-           (trial->kind == PLUGMC_SWAPPED && t->molecule[trial->other] >= 0);
+    const int32_t kind = trial->kind;
+    const bool comes = kind == PLUGMC_INSERTED || kind == PLUGMC_IDENTITY;
+    if (kind > PLUGMC_IDENTITY || (comes && t->free_count[trial->species] >= 0)) return 1;
+    return (kind != PLUGMC_INSERTED && t->molecule[trial->particle] >= 0) ||
+           (kind == PLUGMC_SWAPPED && t->molecule[trial->other] >= 0);
 }
 #endif

@@ -24,12 +24,12 @@ struct walk_memory {
     int64_t *host_counts;               /* [walkers][species] */
 };
 
-/* Totals that depend on counts are in a table, of one species in a box that stays. */
+/* Totals that depend on counts are in a table, by the number of one kind of particle or molecule, in a box that stays. */
 static bool tables_do(const hamiltonian *h)
 {
     const uint32_t changes = h->system->changes;
     if (!(changes & PLUGMC_CHANGED_COUNT) || !h->any_total) return true;
-    return h->system->species_count == 1 && !(changes & PLUGMC_CHANGED_BOX);
+    return walk_changing(h->system) != WALK_SEVERAL_CHANGE && !(changes & PLUGMC_CHANGED_BOX);
 }
 
 bool on_device_walks(const hamiltonian *h, const plugmc_mover *mover, const plugmc_proposal *p)
@@ -61,21 +61,40 @@ double on_device_walk_seconds(const plugmc_system *system)
     return fmax(of_one / system->walkers, of_all);
 }
 
-/* Energies of totals by count: [terms][particles + 1]. */
+/* Counts [species] of n particles of the only species, or of n molecules of the only kind that comes and leaves. */
+static void counts_of(const plugmc_system *system, int64_t n, int64_t *count)
+{
+    const int32_t changing = walk_changing(system);
+    count[0] = n;
+    if (changing < 0) return;
+    const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, changing);
+    for (int32_t s = 0; s < system->species_count; s++)
+        count[s] = plugmc_species_at(system, s)->count;
+    for (int32_t a = 0; a < kind->sites; a++) count[kind->species[a]] += n - kind->count;
+}
+
+/* Energies of totals by count: [terms][particles + 1]. Of a sum over waves what does not depend on positions. */
 static int make_tables(const hamiltonian *h, const plugmc_host *host, walk_task *task)
 {
     const plugmc_system *system = h->system;
     const size_t row = (size_t)system->particles + 1;
     const size_t bytes = (size_t)system->term_count * row * sizeof(double);
+    const int32_t changing = walk_changing(system);
+    const int64_t most = changing < 0
+                             ? system->particles
+                             : plugmc_kind_of_molecule(system->molecules, changing)->capacity;
+    int64_t count[system->species_count];
     plugmc_device_pointer there;
     if (!h->any_total || !(system->changes & PLUGMC_CHANGED_COUNT)) return PLUGMC_OK;
     double *table = calloc(1, bytes);
     if (!table) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
     for (int k = 0; k < h->count; k++) {
         const energy_term *t = &h->terms[k];
-        for (int64_t n = 0; n <= system->particles && t->total; n++)
+        for (int64_t n = 0; n <= most && t->total; n++) {
+            counts_of(system, n, count);
             table[(size_t)t->index * row + (size_t)n] =
-                t->total->of_counts(t->of->instance, &h->walkers[0].now.box, &n);
+                t->total->of_counts(t->of->instance, &h->walkers[0].now.box, count);
+        }
     }
     int code = host->gpu->allocate(host->context, bytes, &there);
     if (!code) code = host->gpu->upload(host->context, there, table, bytes);
@@ -217,6 +236,7 @@ static uint32_t warps_for(const plugmc_system *system, const plugmc_gpu *gpu)
 {
     const int64_t room = (int64_t)WARPS_ON_EACH * gpu->multiprocessors / system->walkers,
                   useful = system->particles / 27, n = room < useful ? room : useful;
+    if (getenv("XW") && on_device_beside(system)) return (uint32_t)atoi(getenv("XW"));
     return (uint32_t)(n < 1 ? 1 : n > WALK_THREADS / 32 ? WALK_THREADS / 32 : n);
 }
 

@@ -4,15 +4,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "system/molecule_kinds.h"
+
+int32_t walk_changing(const plugmc_system *system)
+{
+    int32_t kind = -1, kinds = 0, species = 0;
+    for (int32_t s = 0; s < system->species_count; s++) {
+        const plugmc_species *one = plugmc_species_at(system, s);
+        species += !has_sites(system, s) && (one->capacity > one->count || one->grows);
+    }
+    for (int32_t k = 0; system->molecules && k < system->molecules->kinds; k++) {
+        if (!plugmc_kind_of_molecule(system->molecules, k)->changes) continue;
+        kind = k;
+        kinds++;
+    }
+    if (kinds + species > 1 || (species && system->species_count > 1)) return WALK_SEVERAL_CHANGE;
+    return kind;
+}
+
+/* Whether the part of a sum over waves that depends on counts alone is known. */
+static bool counts_in_waves(const plugmc_total *total)
+{
+    return PLUGMC_HAS(total, of_counts) && total->of_counts;
+}
+
 const plugmc_term *on_device_waves(const plugmc_system *system)
 {
     const plugmc_term *found = NULL;
-    if (system->changes & (PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT)) return NULL;
+    if (system->changes & PLUGMC_CHANGED_BOX) return NULL;
+    if (system->changes & PLUGMC_CHANGED_COUNT && walk_changing(system) == WALK_SEVERAL_CHANGE)
+        return NULL;
     for (int32_t k = 0; k < system->term_count; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         const plugmc_total *total = term->plugin->potential->total;
         if (!term->sampled || !total || !plugmc_follows_positions(total)) continue;
-        if (found || !total->waves || !total->beside_parts) return NULL;
+        if (found || !total->waves || !total->beside_parts ||
+            (system->changes & PLUGMC_CHANGED_COUNT && !counts_in_waves(total)))
+            return NULL;
         found = term;
     }
     return found;
@@ -52,7 +80,12 @@ int walk_setup_waves(const hamiltonian *h, const plugmc_host *host, walk_waves *
     for (size_t k = 0; k < count; k++)
         for (int d = 0; d < 3; d++)
             if ((uint32_t)abs(waves.n[k][d]) > out->most) out->most = (uint32_t)abs(waves.n[k][d]);
-    code = put(host, waves.n, count * sizeof *waves.n, &n);
+    int16_t(*small)[4] = calloc(count, sizeof *small);
+    if (!small) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for waves");
+    for (size_t k = 0; k < count; k++)
+        for (int d = 0; d < 3; d++) small[k][d] = (int16_t)waves.n[k][d];
+    code = put(host, small, count * sizeof *small, &n);
+    free(small);
     if (!code) code = put(host, waves.weight, count * sizeof *waves.weight, &weight);
     if (!code) code = host->gpu->allocate(host->context, factors, &structure);
     if (!code) code = host->gpu->allocate(host->context, factors, &shift);
@@ -89,5 +122,6 @@ int walk_setup_molecules(const hamiltonian *h, const plugmc_host *host, walk_tas
     task->free_first = at_device(first);
     task->free_count = at_device(count);
     task->orientations = at_device(*orientations);
+    task->changing = walk_changing(system);
     return PLUGMC_OK;
 }

@@ -5,6 +5,9 @@
 #include "energy/on_device.h"
 #include "energy/walk_task.h"
 
+/* The kind of molecule whose number alone changes; -1: it is that of the particles of the only species, or none. */
+enum { WALK_SEVERAL_CHANGE = -2 };
+int32_t walk_changing(const plugmc_system *);
 /* Sets *out, unless there are no waves (on_device_waves). */
 int walk_setup_waves(const hamiltonian *, const plugmc_host *, walk_waves *out);
 /* Sets what the task has of molecules, and *orientations, memory for [walkers][particles] of them, unless there are none. */

@@ -32,7 +32,11 @@ enum {
 typedef struct walk_waves {
     uint32_t count, most;
     int32_t term;
-    const int32_t *n;     /* [count][3] */
+#if defined(__CUDACC_RTC__)
+    const short4 *n; /* [count], the last component unused */
+#else
+    const int16_t (*n)[4];
+#endif
     const double *weight; /* [count] energy */
     double *structure;    /* [walkers][2][count]: real parts, then imaginary ones */
     double *shift;        /* likewise: what the trial at hand adds */
@@ -49,8 +53,8 @@ typedef struct walk_task {
     const int64_t *first;    /* [species + 1] */
     int64_t *counts;         /* [walkers][species] */
     const plugmc_box *boxes; /* [walkers] */
-    /* [terms][particles + 1]: energies that depend on the number of particles of a single species. NULL: no such
-     * terms. */
+    /* [terms][particles + 1]: energies that depend on the number of the particles or molecules that come and leave, of one kind.
+     * NULL: no such terms. */
     const double *by_count;
     /* [particles] as PLUGMC_STATE_MOLECULE, or NULL. */
     const int32_t *molecule;
@@ -61,6 +65,7 @@ typedef struct walk_task {
     const plugmc_molecules *molecules;
     plugmc_orientation *orientations;
     const int64_t *free_first, *free_count;
+    int32_t changing; /* the kind whose number of molecules by_count has; -1: none */
     walk_waves waves; /* 0: there are none */
 } walk_task;
 
@@ -123,8 +128,9 @@ typedef struct walk_around {
     const int64_t *of_mover; /* [species] whom movers know: without sites of molecules */
     plugmc_images images;
     uint32_t *grouped;
-    int32_t picks;            /* 1: neighbours are picked by walk_coarse_places */
-    uint32_t thread, threads; /* that share the neighbours: of a warp, or of the block */
+    plugmc_orientation *orientations; /* of rigid molecules */
+    int32_t picks;                    /* 1: neighbours are picked by walk_coarse_places */
+    uint32_t thread, threads;         /* that share the neighbours: of a warp, or of the block */
 } walk_around;
 #endif
 

@@ -4,7 +4,7 @@
 #if WALK_WAVES
 
 /* [WALK_PHASED][2][3][most + 1] in shared memory, behind the coarse places: exp(2 pi i m f) of fractional coordinates f where a
- * particle goes from, and where it goes to. */
+ * particle goes from, and where it goes to. Those of the first axis times -charge, and times charge. */
 PLUGMC_FN double2 *walk_phases(const walk_task *t)
 {
     return (double2 *)(walk_coarse_places() +
@@ -30,9 +30,9 @@ PLUGMC_FN double2 walk_product(double2 a, double2 b)
     return make_double2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-PLUGMC_FN double walk_fractional(const plugmc_box *box, const double r[3], int d)
+PLUGMC_FN double walk_charge(int32_t species)
 {
-    return r[0] * box->inverse[0][d] + r[1] * box->inverse[1][d] + r[2] * box->inverse[2][d];
+    return species < 0 ? 0 : plugmc_site_of_species(species).charge;
 }
 
 /* Of n particles that a trial changes, from number `begin` on. Each thread finds some of the phases. */
@@ -41,46 +41,37 @@ PLUGMC_FN void walk_find_phases(const walk_task *t, const plugmc_trial *trial, c
 {
     const uint32_t orders = t->waves.most + 1;
     for (uint32_t k = threadIdx.x; k < (uint32_t)n * 6 * orders; k += blockDim.x) {
-        const uint32_t axis = k / orders % 3, place = k / orders / 3;
+        const uint32_t d = k / orders % 3, place = k / orders / 3;
         const walk_part p = walk_changed(trial, a, part, begin + (int32_t)(place / 2));
-        const double f = walk_fractional(trial->box, place % 2 ? p.to : p.from, (int)axis);
-        walk_phases(t)[k] = walk_turned((double)(k % orders) * f);
+        const double *r = place % 2 ? p.to : p.from, f = r[0] * trial->box->inverse[0][d] +
+                                                         r[1] * trial->box->inverse[1][d] +
+                                                         r[2] * trial->box->inverse[2][d];
+        double2 phase = walk_turned((double)(k % orders) * f);
+        const double charge = place % 2 ? walk_charge(p.comes) : -walk_charge(p.was);
+        if (d == 0) phase.x *= charge, phase.y *= charge;
+        walk_phases(t)[k] = phase;
     }
-}
-
-/* exp(2 pi i n.f) from the phases [3][orders] of a place. */
-PLUGMC_FN double2 walk_phase(const double2 *phases, uint32_t orders, const int32_t n[3])
-{
-    double2 all = {1, 0};
-    PLUGMC_UNROLL
-    for (int d = 0; d < 3; d++) {
-        double2 one = phases[(uint32_t)d * orders + (uint32_t)abs(n[d])];
-        if (n[d] < 0) one.y = -one.y;
-        all = d ? walk_product(all, one) : one;
-    }
-    return all;
 }
 
 /* What n particles of a trial add to the structure factor of a wave. */
-PLUGMC_FN double2 walk_shift(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
-                             const walk_part part[2], int32_t begin, int32_t n,
-                             const int32_t wave[3])
+PLUGMC_FN double2 walk_shift(const walk_task *t, int32_t n, short4 wave)
 {
-    const uint32_t orders = t->waves.most + 1;
+    const int orders = (int)t->waves.most + 1, x = abs(wave.x), y = orders + abs(wave.y),
+              z = 2 * orders + abs(wave.z);
+    const double2 *phases = walk_phases(t);
     double2 sum = {0, 0};
-    for (int32_t k = 0; k < n; k++) {
-        const walk_part p = walk_changed(trial, a, part, begin + k);
-        const double gone = p.was < 0 ? 0 : plugmc_site_of_species(p.was).charge,
-                     come = p.comes < 0 ? 0 : plugmc_site_of_species(p.comes).charge;
-        const double2 *from = walk_phases(t) + (uint32_t)k * 6 * orders, *to = from + 3 * orders;
-        if (come != 0) {
-            const double2 phase = walk_phase(to, orders, wave);
-            sum.x += come * phase.x, sum.y += come * phase.y;
-        }
-        if (gone != 0) {
-            const double2 phase = walk_phase(from, orders, wave);
-            sum.x -= gone * phase.x, sum.y -= gone * phase.y;
-        }
+    PLUGMC_UNROLL
+    for (int32_t k = 0; k < 2 * WALK_PHASED; k++) {
+        if (k >= 2 * n) continue;
+        double2 along_y = phases[y], along_z = phases[z];
+        double2 product = phases[x];
+        /* the conjugate of the phase, but not of the charge, which is real */
+        if (wave.x < 0) product.y = -product.y;
+        if (wave.y < 0) along_y.y = -along_y.y;
+        if (wave.z < 0) along_z.y = -along_z.y;
+        product = walk_product(walk_product(product, along_y), along_z);
+        sum.x += product.x, sum.y += product.y;
+        phases += 3 * orders;
     }
     return sum;
 }
@@ -100,7 +91,7 @@ PLUGMC_FN double walk_wave_delta(const walk_task *t, const plugmc_trial *trial,
         walk_find_phases(t, trial, a, part, begin, some);
         __syncthreads();
         for (uint32_t k = threadIdx.x; k < w->count; k += blockDim.x) {
-            double2 shift = walk_shift(t, trial, a, part, begin, some, w->n + 3 * (uint64_t)k);
+            double2 shift = walk_shift(t, some, w->n[k]);
             if (begin) shift.x += shift_re[k], shift.y += shift_im[k];
             shift_re[k] = shift.x, shift_im[k] = shift.y;
             if (begin + some == n)
@@ -130,14 +121,13 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS) walk_structure(wa
     const walk_waves *w = &t.waves;
     if (k >= w->count) return;
     const uint64_t row = (uint64_t)walker * t.particles;
-    const int32_t *n = w->n + 3 * (uint64_t)k;
+    const short4 n = w->n[k];
     const plugmc_box *box = t.boxes + walker;
     double along[3], re = 0, im = 0; /* n.f = along.r */
     for (int d = 0; d < 3; d++)
-        along[d] =
-            n[0] * box->inverse[d][0] + n[1] * box->inverse[d][1] + n[2] * box->inverse[d][2];
+        along[d] = n.x * box->inverse[d][0] + n.y * box->inverse[d][1] + n.z * box->inverse[d][2];
     for (int s = 0; s < PLUGMC_SPECIES; s++) {
-        const double charge = plugmc_site_of_species(s).charge;
+        const double charge = walk_charge(s);
         const int64_t end = t.first[s] + t.counts[(uint64_t)walker * PLUGMC_SPECIES + s];
         for (int64_t i = t.first[s]; i < end && charge != 0; i++) {
             const double2 phase = walk_turned(t.x[row + i] * along[0] + t.y[row + i] * along[1] +

@@ -182,6 +182,11 @@ static int list_waves(const void *instance, plugmc_waves *out)
     return ewald_sum_waves(((const parameters *)instance)->sum, out);
 }
 
+static double of_counts(const void *instance, const plugmc_box *box, const int64_t *count)
+{
+    return ewald_sum_of_counts(((const parameters *)instance)->sum, box, count);
+}
+
 static const plugmc_total total = {
     .size = sizeof total,
     .beside_parts = 1,
@@ -193,6 +198,7 @@ static const plugmc_total total = {
     .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_MOLECULE,
     .insert_remove = insert_remove,
     .displace = displace,
+    .of_counts = of_counts,
 };
 #define WAVES .total = &total
 #define CALLBACKS .prepare = prepare, .archive = archive

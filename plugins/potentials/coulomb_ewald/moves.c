@@ -303,6 +303,13 @@ int ewald_sum_archive(ewald_sum *s, plugmc_archive *archive)
                                   (size_t)(2 * s->waves) * sizeof *s->single.structure);
 }
 
+double ewald_sum_of_counts(const ewald_sum *s, const plugmc_box *box, const int64_t *count)
+{
+    double squares, net;
+    charges_of(s, count, &squares, &net);
+    return self_energy(s, squares) + excluded_energy(s, count) + background(s, box) * net * net;
+}
+
 int ewald_sum_waves(const ewald_sum *s, plugmc_waves *out)
 {
     out->count = s->waves;
