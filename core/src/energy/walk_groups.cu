@@ -167,8 +167,15 @@ PLUGMC_FN walk_team walk_team_of(const walk_around *a, int32_t members)
     return team;
 }
 
+/* Many places ask where molecules come and leave: compiled once. */
+#if WALK_ONE_BY_ONE
+#define WALK_ONCE static __device__ __noinline__
+#else
+#define WALK_ONCE PLUGMC_FN
+#endif
+
 /* Growth of -ln p by pairs and fields, and whether it is forbidden. */
-PLUGMC_FN double walk_group_parts(const walk_task *t, plugmc_trial *trial, const walk_around *a,
+WALK_ONCE double walk_group_parts(const walk_task *t, plugmc_trial *trial, const walk_around *a,
                                   const double *multipliers, double *room, int *forbidden)
 {
     const int comes = trial->kind == PLUGMC_GROUP_INSERTED,
