@@ -46,15 +46,23 @@ double device_gain(const engine *engine)
     return isfinite(speed.gpu_seconds) ? speed.seconds / speed.gpu_seconds : 0;
 }
 
-/* Whether a mover has bodies on a GPU. Those that ask the core do not: their energies are summed on the host. Rigid molecules are
- * moved there by the core. */
-static bool keeps_bodies_there(const engine *engine)
+/* Whether there is a mover that does not ask the core, `there`: on a GPU, else on the CPU alone. */
+static bool moves_by_itself(const engine *engine, bool there)
 {
-    if (engine->system.molecules) return !any_bodies(&engine->system);
     for (int k = 0; k < engine->mover_count; k++)
-        if (!engine->movers[k].by_core && engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU)
+        if (!engine->movers[k].by_core &&
+            there == !!(engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU))
             return true;
     return false;
+}
+
+/* Whether bodies can be on a GPU. Rigid molecules are moved there by the core alone; for other bodies it has no energies there, so
+ * that a mover has to. */
+static bool keeps_bodies_there(const engine *engine)
+{
+    if (!engine->system.molecules || any_bodies(&engine->system))
+        return moves_by_itself(engine, true);
+    return !moves_by_itself(engine, true) && !moves_by_itself(engine, false);
 }
 
 /* One that needs a GPU has it, and others that know the CPU alone then work there, beside it. */

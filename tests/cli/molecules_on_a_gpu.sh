@@ -1,0 +1,120 @@
+# Rigid molecules in runs on a GPU: trial moves are made there, one after the other in each walker. Decisions are those of the
+# CPU, and places and orientations the same to the last bit.
+
+# run_of WALKERS LINE...: charged dumbbells and bent molecules of uncharged sites, with these lines
+run_of()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 60
+	seed = 9
+	walkers = $1
+	temperature = 2
+	threads = 2
+	[box]
+	dimension = 3
+	lx = 6
+	[species a]
+	charge = 1
+	[species b]
+	charge = -1
+	[species c]
+	[species d]
+	[species free]
+	count = 6
+	END
+    shift
+    printf '%s\n' "$@" '[initial]' 'state = random' >>sim.ini
+}
+
+dumbbells=('[molecule dumbbell]' 'sites = a b' 'places = 0 0 0  0.6 0 0' 'count = 10')
+bent=('[molecule bent]' 'sites = c d c' 'places = 0 0 0  0.7 0 0  0.7 0.7 0' 'centre = 0.5 0.2 0' 'count = 10')
+atoms=('[potential lennard_jones]' 'epsilon = 1 1 0.7 0.7 0.5' 'sigma = 1' 'cutoff = 2.2')
+tail=('[potential tail_correction]')
+waves=('[potential coulomb_ewald]' 'bjerrum_length = 1.5' 'cutoff = 2.4' 'alpha = 1.1' 'k_max = 4')
+moves=('[mover rigid]' 'step = 0.3' 'turn = 0.4' '[mover serial]' 'step = 0.2')
+exchange=('[mover insert_molecule]' 'molecule = dumbbell' 'trials = 20')
+results=('[observable energy]' 'period = 5' '[observable numbers]' 'period = 5')
+pressure=('[observable virial_pressure]' 'period = 5')
+
+# alike LINE...: the run with these lines is the same on both. The first plugin of a checkpoint are the orientations.
+alike()
+{
+    printf '%s\n' "$@" >>sim.ini
+    for device in cpu gpu; do
+        must run sim.ini --set run.device=$device --set run.output=$device.h5
+        cat "$out"
+    done
+    for what in movers checkpoint/positions checkpoint/plugins/0; do
+        h5diff cpu.h5 gpu.h5 /plugmc/$what >"$out" 2>&1 || fail "$what differ"
+    done
+    ! grep -q observable sim.ini || h5diff -d 1e-8 cpu.h5 gpu.h5 /plugmc/observables >"$out" 2>&1 || fail "results differ"
+}
+
+test_molecules_move_on_a_gpu()
+{
+    gpu
+    run_of 16 "${dumbbells[@]}" "${bent[@]}"
+    alike "${atoms[@]}" "${tail[@]}" "${moves[@]}" "${results[@]}" "${pressure[@]}"
+}
+
+test_molecules_move_beside_waves_on_a_gpu()
+{
+    gpu
+    run_of 16 "${dumbbells[@]}" "${bent[@]}"
+    alike "${atoms[@]}" "${waves[@]}" "${moves[@]}" "${results[@]}" "${pressure[@]}"
+}
+
+# A reservoir with several positions and orientations, and the change of the waves, of what depends on numbers, and of tails.
+test_molecules_come_and_leave_beside_waves_on_a_gpu()
+{
+    gpu
+    run_of 16 "${dumbbells[@]}" 'max_count = 40' 'activity = 0.05' "${bent[@]}"
+    alike "${atoms[@]}" "${tail[@]}" "${waves[@]}" "${moves[@]}" "${exchange[@]}" 'trial_positions = 3' 'trial_orientations = 4' \
+        "${results[@]}"
+}
+
+# Two kinds, and particles that come and leave, too; room is made where there is none.
+test_molecules_of_two_kinds_come_and_leave_on_a_gpu()
+{
+    gpu
+    run_of 16 'max_count = 30' 'activity = 0.02' "${dumbbells[@]}" 'activity = 0.05' "${bent[@]}" 'mu = -6'
+    alike "${atoms[@]}" "${moves[@]}" "${exchange[@]}" '[mover more]' 'plugin = insert_molecule' 'molecule = bent' 'trials = 20' \
+        'trial_positions = 2' '[mover insert]' 'species = free' 'trials = 10' "${results[@]}"
+}
+
+test_weights_of_molecules_on_a_gpu()
+{
+    gpu
+    run_of 16 "${dumbbells[@]}" 'max_count = 30' 'activity = 0.05' "${bent[@]}"
+    alike "${atoms[@]}" "${moves[@]}" "${exchange[@]}" '[mover wang_landau]' 'variable = dumbbell' 'windows = 2' 'period = 5' \
+        'learning = 20'
+}
+
+# In boxes that change, and on a ladder, the host does what the GPU does not.
+test_molecules_in_changing_boxes_on_a_gpu()
+{
+    gpu
+    run_of 8 "${dumbbells[@]}" "${bent[@]}"
+    change 's/^temperature = .*/temperature = 2\npressure = 0.2/'
+    alike "${atoms[@]}" "${moves[@]}" '[mover volume]' 'step = 0.05' "${results[@]}"
+}
+
+test_molecules_on_a_ladder_on_a_gpu()
+{
+    gpu
+    run_of 8 "${dumbbells[@]}" "${bent[@]}"
+    alike "${atoms[@]}" "${waves[@]}" "${moves[@]}" '[ladder]' 'vary = run.temperature' 'values = 2 2.5 3 4' '[mover exchange]' \
+        "${results[@]}"
+}
+
+test_molecules_are_resumed_on_a_gpu()
+{
+    gpu
+    run_of 16 "${dumbbells[@]}" 'max_count = 40' 'activity = 0.05' "${bent[@]}"
+    printf '%s\n' "${atoms[@]}" "${waves[@]}" "${moves[@]}" "${exchange[@]}" "${results[@]}" >>sim.ini
+    must run sim.ini --set run.device=gpu
+    must run sim.ini --set run.device=gpu --set run.sweeps=23 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=60
+    same_chain sim.h5 parts.h5
+}
