@@ -87,6 +87,7 @@ test_weights_of_molecules_on_a_gpu()
 {
     gpu
     run_of 16 "${dumbbells[@]}" 'max_count = 30' 'activity = 0.05' "${bent[@]}"
+    change 's/^sweeps = .*/sweeps = 60\nequilibrate = 20/'
     alike "${atoms[@]}" "${moves[@]}" "${exchange[@]}" '[mover wang_landau]' 'variable = dumbbell' 'windows = 2' 'period = 5' \
         'learning = 20'
 }
