@@ -229,14 +229,15 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
 }
 
 /* Warps of a block: each evaluates another trial, as if those before it were rejected. So there are several where walkers
- * are too few to fill the multiprocessors, and fewer where particles are few, as most trials then disturb each other.
- * Constants: 108 to 4,000 Lennard-Jones particles in 32 to 4,096 walkers on an H200
- * (bench/results/2026-11-29-many-walkers-h200.md). */
+ * are too few to fill the multiprocessors, and fewer where particles are few, as most trials then disturb each other. Where
+ * all of a block share a trial there are four at least. Constants: 108 to 4,000 Lennard-Jones particles in 32 to 4,096
+ * walkers and 512 molecules of water in 8 to 2,048, on an H200 (bench/results/2026-11-29-many-walkers-h200.md,
+ * 2026-11-30-molecules-h200.md). */
 static uint32_t warps_for(const plugmc_system *system, const plugmc_gpu *gpu)
 {
     const int64_t room = (int64_t)WARPS_ON_EACH * gpu->multiprocessors / system->walkers,
-                  useful = system->particles / 27, n = room < useful ? room : useful;
-    if (getenv("XW") && on_device_beside(system)) return (uint32_t)atoi(getenv("XW"));
+                  useful = system->particles / 27, least = on_device_beside(system) ? 4 : 1,
+                  n = room < least ? least : room < useful ? room : useful;
     return (uint32_t)(n < 1 ? 1 : n > WALK_THREADS / 32 ? WALK_THREADS / 32 : n);
 }
 
