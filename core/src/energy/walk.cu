@@ -410,12 +410,12 @@ PLUGMC_FN bool walk_prepare(const walk_task &t, const walk_call &call, const wal
 }
 
 /* Growth of -ln p by all but waves. */
-PLUGMC_FN double walk_delta_of_one(const walk_task &t, const walk_around *a, bool exchange,
+PLUGMC_FN double walk_delta_of_one(const walk_task &t, const walk_around *a, bool reservoir,
                                    plugmc_trial *trial, walk_part part[2], int parts,
                                    const double *multipliers, double *room, int *forbidden)
 {
 #if WALK_MOLECULES
-    if (exchange) return walk_exchange_delta(&t, a, trial, multipliers, room, forbidden);
+    if (reservoir) return walk_exchange_delta(&t, a, trial, multipliers, room, forbidden);
 #endif
     return walk_is_group(trial)
                ? walk_group_delta(&t, trial, a, multipliers, room, forbidden)
@@ -423,13 +423,13 @@ PLUGMC_FN double walk_delta_of_one(const walk_task &t, const walk_around *a, boo
 }
 
 /* By all threads. */
-PLUGMC_FN void walk_take_one(const walk_task &t, const walk_around *a, bool exchange, bool turns,
+PLUGMC_FN void walk_take_one(const walk_task &t, const walk_around *a, bool reservoir, bool turns,
                              plugmc_trial *trial, const walk_part part[2])
 {
 #if WALK_MOLECULES
-    if (exchange) walk_take_exchange(&t, trial, a);
+    if (reservoir) walk_take_exchange(&t, trial, a);
     if (turns && threadIdx.x == 0) a->orientations[trial->particle] = trial->orientation;
-    if (exchange) return;
+    if (reservoir) return;
 #endif
     if (walk_is_group(trial))
         walk_take_group(trial, a);
@@ -442,13 +442,13 @@ PLUGMC_FN bool walk_one(const walk_task &t, const walk_call &call, const walk_bi
                         const walk_around *a, const double *multipliers, double *room,
                         plugmc_trial *trial, walk_result *result)
 {
-    const bool exchange = trial->kind >= PLUGMC_MOLECULE_INSERTED,
+    const bool reservoir = trial->kind >= PLUGMC_MOLECULE_INSERTED,
                turns = trial->kind == PLUGMC_MOLECULE_DISPLACED && trial->turns;
     const bool possible = walk_prepare(t, call, a, trial, result);
     if (result->stopped) return false;
     const walk_step step = walk_step_of(&bias, a, blockIdx.x, t.boxes[blockIdx.x].volume, trial);
     const bool many = possible && walk_is_group(trial);
-    if (many && !exchange && walk_mark_group(trial, a)) result->stopped = WALK_TWICE;
+    if (many && !reservoir && walk_mark_group(trial, a)) result->stopped = WALK_TWICE;
     if (result->stopped) return false;
     int forbidden = !possible;
     double delta = 0;
@@ -459,8 +459,8 @@ PLUGMC_FN bool walk_one(const walk_task &t, const walk_call &call, const walk_bi
             plugmc_wrap(&t.boxes[blockIdx.x], trial->position);
         const int parts = many ? 0 : walk_parts(&t, trial, a, part);
         delta =
-            walk_delta_of_one(t, a, exchange, trial, part, parts, multipliers, room, &forbidden);
-        if (many && !exchange) walk_unmark_group(trial, a);
+            walk_delta_of_one(t, a, reservoir, trial, part, parts, multipliers, room, &forbidden);
+        if (many && !reservoir) walk_unmark_group(trial, a);
 #if WALK_WAVES
         if (!forbidden)
             delta += walk_wave_delta(&t, trial, a, part, many ? trial->group->n : parts,
@@ -472,7 +472,7 @@ PLUGMC_FN bool walk_one(const walk_task &t, const walk_call &call, const walk_bi
     if (bias.counted && threadIdx.x == 0)
         walk_note(&bias, blockIdx.x, &step, forbidden ? 0 : fmin(1.0, exp(-delta)), taken);
     __syncthreads(); /* all have read the places */
-    if (taken) walk_take_one(t, a, exchange, turns, trial, part);
+    if (taken) walk_take_one(t, a, reservoir, turns, trial, part);
 #if WALK_WAVES
     if (taken) walk_take_waves(&t);
 #endif

@@ -237,7 +237,9 @@ static uint32_t warps_for(const plugmc_system *system, const plugmc_gpu *gpu)
 {
     const int64_t room = (int64_t)WARPS_ON_EACH * gpu->multiprocessors / system->walkers,
                   useful = system->particles / 27, least = on_device_beside(system) ? 4 : 1,
-                  n = room < least ? least : room < useful ? room : useful;
+                  n = room < least    ? least
+                      : room < useful ? room
+                                      : useful;
     return (uint32_t)(n < 1 ? 1 : n > WALK_THREADS / 32 ? WALK_THREADS / 32 : n);
 }
 
