@@ -93,13 +93,17 @@ test_weights_of_molecules_on_a_gpu()
 }
 
 # In boxes that change, and on a ladder, the host does what the GPU does not.
-test_molecules_in_changing_boxes_on_a_gpu()
+in_changing_boxes()
 {
     gpu
     run_of 8 "${dumbbells[@]}" "${bent[@]}"
     change 's/^temperature = .*/temperature = 2\npressure = 0.2/'
-    alike "${atoms[@]}" "${moves[@]}" '[mover volume]' 'step = 0.05' "${results[@]}"
+    alike "${atoms[@]}" "$@" "${moves[@]}" '[mover volume]' 'step = 0.05' "${results[@]}"
 }
+
+test_molecules_in_changing_boxes_on_a_gpu() { in_changing_boxes; }
+
+test_molecules_beside_waves_in_changing_boxes_on_a_gpu() { in_changing_boxes "${tail[@]}" "${waves[@]}"; }
 
 test_molecules_on_a_ladder_on_a_gpu()
 {

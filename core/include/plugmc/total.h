@@ -102,6 +102,9 @@ typedef struct plugmc_total {
     /* Since 2.1. Optional: as `change`, for several particles at once; `settle` follows. Without it they are moved one after
      * the other, and back if they are rejected. */
     int (*displace)(void *instance, int32_t walker, const plugmc_displacements *, double *change);
+    /* Since 2.1. Optional, beside `waves`: their weights [count] (energy) in the box of a walker, where movers change boxes; n
+     * stay. Without it such trial moves are made on the host. */
+    int (*weights)(void *instance, const plugmc_box *, int32_t walker, double *weight);
 } plugmc_total;
 
 /* Walkers that a many-body term has to evaluate: plugmc_view.walkers, or all if the program does not have it. */

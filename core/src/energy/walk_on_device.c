@@ -19,9 +19,10 @@ struct walk_memory {
     walk_task task;
     plugmc_device_pointer counts, step, results;
     plugmc_device_pointer orientations; /* 0: no rigid molecules */
-    double *host_step;                  /* [walkers] */
-    walk_result *outcomes;              /* [walkers] */
-    int64_t *host_counts;               /* [walkers][species] */
+    walk_weights weights;
+    double *host_step;     /* [walkers] */
+    walk_result *outcomes; /* [walkers] */
+    int64_t *host_counts;  /* [walkers][species] */
 };
 
 /* Totals that depend on counts are in a table, by the number of one kind of particle or molecule, in a box that stays. */
@@ -162,6 +163,7 @@ void on_device_close_walk(hamiltonian *h)
 {
     walk_memory *m = h->device->walk;
     if (!m) return;
+    free(m->weights.box), free(m->weights.weight);
     free(m->host_step), free(m->outcomes), free(m->host_counts), free(m);
 }
 
@@ -213,6 +215,8 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
     if (code) return code;
     m->task.species = species;
     m->task.boxes = view.device_box;
+    code = walk_weigh_waves(h, host, view.box, &m->weights, &m->task.waves);
+    if (code) return code;
     for (size_t w = 0; w < walkers; w++) {
         m->host_step[w] = h->walkers[w].step;
         m->outcomes[w] = (walk_result){0};

@@ -28,18 +28,23 @@ static bool counts_in_waves(const plugmc_total *total)
     return PLUGMC_HAS(total, of_counts) && total->of_counts;
 }
 
+static bool weights_in_waves(const plugmc_total *total)
+{
+    return PLUGMC_HAS(total, weights) && total->weights;
+}
+
 const plugmc_term *on_device_waves(const plugmc_system *system)
 {
     const plugmc_term *found = NULL;
-    if (system->changes & PLUGMC_CHANGED_BOX) return NULL;
-    if (system->changes & PLUGMC_CHANGED_COUNT && walk_changing(system) == WALK_SEVERAL_CHANGE)
-        return NULL;
+    const bool boxes = system->changes & PLUGMC_CHANGED_BOX,
+               counts = system->changes & PLUGMC_CHANGED_COUNT;
+    if ((boxes && counts) || (counts && walk_changing(system) == WALK_SEVERAL_CHANGE)) return NULL;
     for (int32_t k = 0; k < system->term_count; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         const plugmc_total *total = term->plugin->potential->total;
         if (!term->sampled || !total || !plugmc_follows_positions(total)) continue;
-        if (found || !total->waves || !total->beside_parts ||
-            (system->changes & PLUGMC_CHANGED_COUNT && !counts_in_waves(total)))
+        if (found || !total->waves || !total->beside_parts || (counts && !counts_in_waves(total)) ||
+            (boxes && !weights_in_waves(total)))
             return NULL;
         found = term;
     }
@@ -66,27 +71,27 @@ static int32_t index_of(const plugmc_system *system, const plugmc_term *term)
     return k;
 }
 
-int walk_setup_waves(const hamiltonian *h, const plugmc_host *host, walk_waves *out)
+/* What the factors of the waves are about, on the device. */
+static int put_waves(const hamiltonian *h, const plugmc_host *host, const plugmc_waves *waves,
+                     walk_waves *out)
 {
-    const plugmc_term *term = on_device_waves(h->system);
-    plugmc_waves waves = {.size = sizeof waves};
+    const size_t count = (size_t)waves->count, walkers = (size_t)h->system->walkers,
+                 factors = 2 * walkers * count * sizeof(double);
     plugmc_device_pointer n, weight, structure, shift;
-    if (!term) return PLUGMC_OK;
-    int code = term->plugin->potential->total->waves(term->instance, &waves);
-    const size_t count = (size_t)waves.count,
-                 factors = 2 * (size_t)h->system->walkers * count * sizeof(double);
-    *out = (walk_waves){.count = (uint32_t)count, .term = index_of(h->system, term)};
-    if (code || !count) return code;
-    for (size_t k = 0; k < count; k++)
-        for (int d = 0; d < 3; d++)
-            if ((uint32_t)abs(waves.n[k][d]) > out->most) out->most = (uint32_t)abs(waves.n[k][d]);
     int16_t(*small)[4] = calloc(count, sizeof *small);
     if (!small) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for waves");
     for (size_t k = 0; k < count; k++)
-        for (int d = 0; d < 3; d++) small[k][d] = (int16_t)waves.n[k][d];
-    code = put(host, small, count * sizeof *small, &n);
+        for (int d = 0; d < 3; d++) {
+            const uint32_t m = (uint32_t)abs(waves->n[k][d]);
+            small[k][d] = (int16_t)waves->n[k][d];
+            if (m > out->most) out->most = m;
+        }
+    int code = put(host, small, count * sizeof *small, &n);
     free(small);
-    if (!code) code = put(host, waves.weight, count * sizeof *waves.weight, &weight);
+    if (!code && out->weight_row)
+        code = host->gpu->allocate(host->context, walkers * count * sizeof(double), &weight);
+    else if (!code)
+        code = put(host, waves->weight, count * sizeof(double), &weight);
     if (!code) code = host->gpu->allocate(host->context, factors, &structure);
     if (!code) code = host->gpu->allocate(host->context, factors, &shift);
     if (code) return code;
@@ -95,6 +100,42 @@ int walk_setup_waves(const hamiltonian *h, const plugmc_host *host, walk_waves *
     out->structure = at_device(structure);
     out->shift = at_device(shift);
     return PLUGMC_OK;
+}
+
+int walk_setup_waves(const hamiltonian *h, const plugmc_host *host, walk_waves *out)
+{
+    const plugmc_term *term = on_device_waves(h->system);
+    plugmc_waves waves = {.size = sizeof waves};
+    if (!term) return PLUGMC_OK;
+    const int code = term->plugin->potential->total->waves(term->instance, &waves);
+    *out = (walk_waves){.count = (uint32_t)waves.count, .term = index_of(h->system, term)};
+    if (h->system->changes & PLUGMC_CHANGED_BOX) out->weight_row = out->count;
+    return code || !waves.count ? code : put_waves(h, host, &waves, out);
+}
+
+int walk_weigh_waves(const hamiltonian *h, const plugmc_host *host, const plugmc_box *box,
+                     walk_weights *known, const walk_waves *waves)
+{
+    const size_t walkers = (size_t)h->system->walkers, row = waves->weight_row;
+    const plugmc_term *term = on_device_waves(h->system);
+    bool any = false;
+    int code = PLUGMC_OK;
+    if (!row) return code;
+    if (!known->box) known->box = calloc(walkers, sizeof *known->box);
+    if (!known->weight) known->weight = calloc(walkers * row, sizeof *known->weight);
+    if (!known->box || !known->weight)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for weights of waves");
+    for (size_t w = 0; w < walkers && !code; w++) {
+        if (!memcmp(&known->box[w], &box[w], sizeof *box)) continue;
+        any = true;
+        known->box[w] = box[w];
+        code = term->plugin->potential->total->weights(term->instance, &box[w], (int32_t)w,
+                                                       known->weight + w * row);
+    }
+    return code || !any
+               ? code
+               : host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)waves->weight,
+                                   known->weight, walkers * row * sizeof(double));
 }
 
 int walk_setup_molecules(const hamiltonian *h, const plugmc_host *host, walk_task *task,

@@ -37,7 +37,8 @@ typedef struct walk_waves {
 #else
     const int16_t (*n)[4];
 #endif
-    const double *weight; /* [count] energy */
+    const double *weight; /* [count] energy; rows of walkers, where boxes change */
+    uint64_t weight_row;  /* count, or 0 */
     double *structure;    /* [walkers][2][count]: real parts, then imaginary ones */
     double *shift;        /* likewise: what the trial at hand adds */
 } walk_waves;

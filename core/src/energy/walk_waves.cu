@@ -82,7 +82,8 @@ PLUGMC_FN double walk_wave_delta(const walk_task *t, const plugmc_trial *trial,
                                  double multiplier, double *room)
 {
     const walk_waves *w = &t->waves;
-    const double *re = w->structure + 2 * (uint64_t)blockIdx.x * w->count, *im = re + w->count;
+    const double *re = w->structure + 2 * (uint64_t)blockIdx.x * w->count, *im = re + w->count,
+                 *weight = w->weight + blockIdx.x * w->weight_row;
     double *shift_re = w->shift + 2 * (uint64_t)blockIdx.x * w->count,
            *shift_im = shift_re + w->count, change = 0;
     for (int32_t begin = 0; begin < n; begin += WALK_PHASED) {
@@ -95,8 +96,8 @@ PLUGMC_FN double walk_wave_delta(const walk_task *t, const plugmc_trial *trial,
             if (begin) shift.x += shift_re[k], shift.y += shift_im[k];
             shift_re[k] = shift.x, shift_im[k] = shift.y;
             if (begin + some == n)
-                change += w->weight[k] *
-                          (shift.x * (2 * re[k] + shift.x) + shift.y * (2 * im[k] + shift.y));
+                change +=
+                    weight[k] * (shift.x * (2 * re[k] + shift.x) + shift.y * (2 * im[k] + shift.y));
         }
     }
     return walk_sum(a, multiplier * change, room);

@@ -182,6 +182,11 @@ static int list_waves(const void *instance, plugmc_waves *out)
     return ewald_sum_waves(((const parameters *)instance)->sum, out);
 }
 
+static int weights(void *instance, const plugmc_box *box, int32_t walker, double *weight)
+{
+    return ewald_sum_weights(((parameters *)instance)->sum, box, walker, weight);
+}
+
 static double of_counts(const void *instance, const plugmc_box *box, const int64_t *count)
 {
     return ewald_sum_of_counts(((const parameters *)instance)->sum, box, count);
@@ -199,6 +204,7 @@ static const plugmc_total total = {
     .insert_remove = insert_remove,
     .displace = displace,
     .of_counts = of_counts,
+    .weights = weights,
 };
 #define WAVES .total = &total
 #define CALLBACKS .prepare = prepare, .archive = archive

@@ -303,6 +303,14 @@ int ewald_sum_archive(ewald_sum *s, plugmc_archive *archive)
                                   (size_t)(2 * s->waves) * sizeof *s->single.structure);
 }
 
+int ewald_sum_weights(ewald_sum *s, const plugmc_box *box, int32_t walker, double *weight)
+{
+    const spectrum *in;
+    const int code = spectrum_of(s, box, walker, &in);
+    if (!code) memcpy(weight, in->weight, (size_t)s->waves * sizeof *weight);
+    return code;
+}
+
 double ewald_sum_of_counts(const ewald_sum *s, const plugmc_box *box, const int64_t *count)
 {
     double squares, net;

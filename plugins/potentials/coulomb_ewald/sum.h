@@ -30,6 +30,7 @@ int ewald_sum_insert_remove(ewald_sum *, int32_t walker, const plugmc_insert_rem
 int ewald_sum_settle(ewald_sum *, int32_t walker, int accepted);
 int ewald_sum_archive(ewald_sum *, plugmc_archive *);
 int ewald_sum_waves(const ewald_sum *, plugmc_waves *out);
+int ewald_sum_weights(ewald_sum *, const plugmc_box *, int32_t walker, double *weight);
 double ewald_sum_of_counts(const ewald_sum *, const plugmc_box *, const int64_t *count);
 
 #endif
