@@ -124,6 +124,8 @@ typedef struct law_test {
     double expected[MOST_DIMS];
     /* What each number is, for the sentence. NULL: bins of `what`. */
     const char *const *names;
+    /* The numbers with names are probabilities, too. */
+    bool named_shares;
     const char *what;
     /* What the last number is, if it is no bin. NULL: it is one. */
     const char *last;
@@ -145,6 +147,9 @@ typedef struct law_test {
     const char *advice;
 } law_test;
 
+/* Advice where lengths of keys are more than half of the box. */
+extern const char advice_wide[];
+bool any_law_has_failed(const findings *);
 /* Runs the system and compares. */
 void law_try(subject *, law_test *);
 struct law;

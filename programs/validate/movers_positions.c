@@ -72,7 +72,7 @@ law_test law_of_field(subject *s, int dimension, double temperature, int bins)
     return t;
 }
 
-static bool any_law_has_failed(const findings *f)
+bool any_law_has_failed(const findings *f)
 {
     for (int i = 0; i < f->count; i++)
         if (f->list[i].verdict == CHECK_FAILED && !strncmp(f->list[i].check, "law: ", 5))
@@ -418,6 +418,10 @@ static void law_of_measured(subject *s)
     }
 }
 
+const char advice_wide[] =
+    "a ball of more than half of the smallest height of the box meets its own image: refuse it, or "
+    "propose nothing where 2 radius > plugmc_height(trial->box, d)";
+
 /* A neighbourhood whose ball meets its own image has another volume than the ball, and lists whom it finds once or twice: a
  * mover refuses it, does nothing, or is right. */
 static void law_of_wide_lengths(subject *s)
@@ -427,10 +431,7 @@ static void law_of_wide_lengths(subject *s)
     law_test t = law_of_pair(s, 3, false);
     t.check = "law: lengths beyond half of the box";
     t.setting.reach = 0.6;
-    if (!any_law_has_failed(s->findings))
-        t.advice =
-            "a ball of more than half of the smallest height of the box meets its own image: refuse it, or "
-            "propose nothing where 2 radius > plugmc_height(trial->box, d)";
+    if (!any_law_has_failed(s->findings)) t.advice = advice_wide;
     law_try(s, &t);
 }
 
