@@ -1,5 +1,6 @@
 /* Lists with a value for each species, or for each pair of species: a value may change the energies of its own pair
- * alone. A list is taken for one of these if a run is refused that has one value more. */
+ * alone. A list is taken for one of these if a run is refused that has one value more. Of two species the sum of both numbers
+ * is a right index of a pair, and so a third one is added. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "checks.h"
 #include "plugin/descriptor.h"
 
-enum { POINTS = 24, MOST_SPECIES = 3, MOST_PAIRS = 6 };
+enum { POINTS = 24, MOST_SPECIES = 3, MOST_PAIRS = 6, MOST_LISTS = 24, LONGEST = 600 };
 
 typedef struct energies {
     double of_pair[MOST_PAIRS][POINTS], of_species[MOST_SPECIES][POINTS];
@@ -55,45 +56,107 @@ typedef struct list_test {
     int count;
     double values[MOST_PAIRS + 1];
     bool per_pair;
+    /* Of the run, which may have one more than FILE.ini. */
+    int species;
+    /* All lists of one value get as many as this one, as some plugins want it. */
+    bool together;
     findings *findings;
 } list_test;
+
+static int pairs_of(int species) { return species * (species + 1) / 2; }
+
+static int own_species(const list_test *l) { return l->stand->session.engine.system.species_count; }
+
+static const char *name_of(const list_test *l, int32_t species)
+{
+    const plugmc_system *system = &l->stand->session.engine.system;
+    return species < system->species_count ? plugmc_species_at(system, species)->name
+                                           : stand_another;
+}
+
+/* Values of a key that the run has, or its default: how many; those behind them are multiples of the last one, the same for
+ * all keys, so that a smaller distance stays smaller. */
+static int values_of(const list_test *l, const plugmc_parameter *key, double values[MOST_PAIRS + 1])
+{
+    const ini_entry *given = ini_get(l->stand->own->section->section, key->name);
+    const char *at = given ? given->value : key->fallback ? key->fallback : "";
+    int found = 0;
+    for (char *end; found <= MOST_PAIRS; found++, at = end) {
+        const double value = strtod(at, &end);
+        if (end == at) break;
+        values[found] = value;
+    }
+    for (int k = found; found && k <= MOST_PAIRS; k++)
+        values[k] = values[found - 1] * (1 + 0.05 * (k - found + 1));
+    return found;
+}
+
+static char *assignment(const list_test *l, const plugmc_parameter *key, const double *values,
+                        int count)
+{
+    char *text = checked(malloc(LONGEST));
+    int used = snprintf(text, LONGEST, "potential %s.%s=", l->target->label, key->name);
+    for (int k = 0; k < count && used < LONGEST; k++)
+        used += snprintf(text + used, (size_t)(LONGEST - used), " %.17g", values[k]);
+    return text;
+}
+
+/* As many values as another list needs where this one has `count`; 0: it stays. */
+static int other_count(const list_test *l, int found, int count)
+{
+    const int own = own_species(l);
+    if (found == 1) return l->together ? count : 0;
+    if (l->species == own) return 0;
+    return found == pairs_of(own) ? pairs_of(l->species) : found == own ? l->species : 0;
+}
 
 /* Energies of a run with the first `count` values; false: it is refused. */
 static bool try_values(const list_test *l, int count, energies *out)
 {
-    char text[600];
+    const plugmc_plugin *plugin = l->stand->own->plugin;
+    char *assignments[MOST_LISTS + 1] = {0};
+    int lists = 0;
     stand other;
-    int used = snprintf(text, sizeof text, "potential %s.%s=", l->target->label, l->key->name);
-    for (int k = 0; k < count && used < (int)sizeof text; k++)
-        used += snprintf(text + used, sizeof text - (size_t)used, " %.17g", l->values[k]);
-    const bool good = !stand_open_changed(l->target, l->stand->number, STAND_POSITIONS,
-                                          (stand_change){.edge = 1, .assignment = text}, &other);
+    assignments[lists++] = assignment(l, l->key, l->values, count);
+    for (int32_t k = 0; k < plugin->parameter_count && lists < MOST_LISTS; k++) {
+        const plugmc_parameter *p = plugmc_parameter_at(plugin, k);
+        double values[MOST_PAIRS + 1];
+        if (p == l->key || p->type != PLUGMC_TYPE_LIST || p->derived) continue;
+        const int found = values_of(l, p, values), needed = other_count(l, found, count);
+        if (needed && needed <= MOST_PAIRS + 1)
+            assignments[lists++] = assignment(l, p, values, needed);
+    }
+    const bool good = !stand_open_changed(
+        l->target, l->stand->number, STAND_POSITIONS,
+        (stand_change){
+            .edge = 1, .assignments = assignments, .another_species = l->species > own_species(l)},
+        &other);
     if (good && out) ask(&other, end_of(l->stand), out); /* a longer cutoff has a longer range */
     stand_close(&other);
+    for (int k = 0; k < lists; k++) free(assignments[k]);
     return good;
 }
 
 /* Value `value` has been changed. */
 static void compare(const list_test *l, int value, const energies *before, const energies *after)
 {
-    const plugmc_system *system = &l->stand->session.engine.system;
     int pair = 0;
-    for (int32_t a = 0; a < system->species_count; a++) {
-        const char *first = plugmc_species_at(system, a)->name;
+    for (int32_t a = 0; a < l->species; a++) {
         if (!l->per_pair && a != value && differ(before->of_species[a], after->of_species[a]))
             check_fail(
                 l->findings,
                 "value %d of '%s' changes the field of '%s': values for species are in the order of "
                 "their sections",
-                value + 1, l->key->name, first);
-        for (int32_t b = a; b < system->species_count; b++, pair++) {
+                value + 1, l->key->name, name_of(l, a));
+        for (int32_t b = a; b < l->species; b++, pair++) {
             const bool own = l->per_pair ? pair == value : a == value || b == value;
             if (own || !differ(before->of_pair[pair], after->of_pair[pair])) continue;
             check_fail(
                 l->findings,
-                "value %d of '%s' changes the energy of '%s' and '%s': values for %s are in the "
+                "value %d of '%s' changes the energy of '%s' and '%s'%s: values for %s are in the "
                 "order %s",
-                value + 1, l->key->name, first, plugmc_species_at(system, b)->name,
+                value + 1, l->key->name, name_of(l, a), name_of(l, b),
+                l->species > own_species(l) ? ", with one species more than are given" : "",
                 l->per_pair ? "pairs of species" : "species",
                 l->per_pair ? "1-1, 1-2, ... 1-n, 2-2, ... (plugmc_species_pair_value)"
                             : "of their sections");
@@ -115,31 +178,35 @@ static bool try_list(list_test *l)
     return true;
 }
 
-/* Its values are those of the run, or copies of the only one. */
-static bool try_key(list_test *l, int count)
+/* With one value, or as many as there are pairs of species, or species, in the run that is given. */
+static bool try_key(list_test *l)
 {
-    const ini_entry *given = ini_get(l->stand->own->section->section, l->key->name);
-    const char *at = given ? given->value : l->key->fallback ? l->key->fallback : "";
-    int found = 0;
-    for (char *end; found <= MOST_PAIRS; found++, at = end) {
-        const double value = strtod(at, &end);
-        if (end == at) break;
-        l->values[found] = value;
+    const int own = own_species(l), found = values_of(l, l->key, l->values),
+              many = l->per_pair ? pairs_of(own) : own;
+    bool is_list = false;
+    if (found != 1 && found != many) return false;
+    if (found == 1)
+        for (int k = 1; k <= MOST_PAIRS; k++) l->values[k] = l->values[0];
+    for (l->species = own < 2 ? 2 : own; l->species <= MOST_SPECIES; l->species++) {
+        l->count = l->per_pair ? pairs_of(l->species) : l->species;
+        l->together = false;
+        bool taken = try_list(l);
+        l->together = true;
+        if (!taken) taken = try_list(l);
+        is_list |= taken;
     }
-    if (found != 1 && found != count) return false;
-    for (int k = found; k <= count; k++) l->values[k] = l->values[found - 1];
-    l->count = count;
-    return try_list(l);
+    return is_list;
 }
 
 int check_lists(const target *t, stand *s, findings *f)
 {
-    const int n = s->session.engine.system.species_count, pairs = n * (n + 1) / 2;
+    const int n = s->session.engine.system.species_count;
     const plugmc_plugin *plugin = s->own->plugin;
     int compared = 0;
-    if (n < 2 || n > MOST_SPECIES || (!stand_pair(s) && !stand_field(s))) {
+    if (n > MOST_SPECIES || (!stand_pair(s) && !stand_field(s))) {
         check_not_covered(f, "lists",
-                          n < 2 ? "there is one species" : "there are no values of species");
+                          n > MOST_SPECIES ? "there are more than three species"
+                                           : "there are no energies of pairs or of a field");
         return 0;
     }
     check_begin(f, "lists", NAN,
@@ -148,9 +215,9 @@ int check_lists(const target *t, stand *s, findings *f)
         const plugmc_parameter *p = plugmc_parameter_at(plugin, k);
         list_test l = {.target = t, .stand = s, .key = p, .per_pair = true, .findings = f};
         if (p->type != PLUGMC_TYPE_LIST || p->derived) continue;
-        if (stand_pair(s)) compared += try_key(&l, pairs);
+        if (stand_pair(s)) compared += try_key(&l);
         l.per_pair = false;
-        compared += try_key(&l, n);
+        compared += try_key(&l);
     }
     if (!compared) check_leave(f, "no key has a value for each species or pair of species");
     return 0;

@@ -234,13 +234,12 @@ static void exchange(const subject *o, int64_t by, double *out)
 }
 
 /* Particles of a species are alike, but where they are numbered on purpose, as in a chain. Then results depend on all
- * exchanges, not only on those that change the remainder of numbers. */
+ * exchanges, not only on those that change the remainder of numbers. With one species there is no such difference. */
 int check_alike(subject *o, findings *f)
 {
     const plugmc_system *system = system_of(o);
-    const char *why = system->species_count < 2 ? "there is one species"
-                      : system->bodies          ? "particles have orientations, which stay"
-                                                : not_comparable(o);
+    const char *why =
+        system->bodies ? "particles have orientations, which stay" : not_comparable(o);
     double *values, *other, *positions;
     bool drawn = false;
     int64_t at = -1, kept = -1, i;

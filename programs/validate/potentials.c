@@ -27,6 +27,7 @@ static const check checks[] = {
     {"faces of the box", check_faces, STAND_POSITIONS, DEVICE_CPU},
     {"many-body term", check_many_body, STAND_POSITIONS, DEVICE_CPU},
     {"independent walkers", check_walkers, STAND_POSITIONS, DEVICE_CPU},
+    {"particles of a species", check_alike_particles, STAND_POSITIONS, DEVICE_CPU},
     {"many-body term at faces", check_total_faces, STAND_POSITIONS, DEVICE_CPU},
     {"lists", check_lists, STAND_POSITIONS, DEVICE_CPU},
     {"another temperature", check_temperature, STAND_POSITIONS, DEVICE_CPU},
