@@ -107,18 +107,21 @@ int check_walkers(const target *t, stand *s, findings *f)
 
 /* ---- Particles of a species ------------------------------------------------------------------ */
 
-/* Every third particle of each species, and the next one of it, change places. */
-static void exchange(const plugmc_system *system, double *positions)
+/* Particles of each species change places at random. */
+static void shuffle(stand *s, double *positions)
 {
+    const plugmc_system *system = &s->session.engine.system;
     for (int32_t w = 0; w < system->walkers; w++)
         for (int32_t k = 0; k < system->species_count; k++) {
             double *first = positions + 3 * (w * system->particles + system->first[k]);
-            for (int64_t i = 0; i + 1 < plugmc_species_at(system, k)->count; i += 3)
+            for (int64_t i = plugmc_species_at(system, k)->count - 1; i > 0; i--) {
+                const int64_t other = stand_below(s, i + 1);
                 for (int d = 0; d < 3; d++) {
                     const double at = first[3 * i + d];
-                    first[3 * i + d] = first[3 * i + 3 + d];
-                    first[3 * i + 3 + d] = at;
+                    first[3 * i + d] = first[3 * other + d];
+                    first[3 * other + d] = at;
                 }
+            }
         }
 }
 
@@ -143,7 +146,7 @@ int check_alike_particles(const target *t, stand *s, findings *f)
            *energy = checked(calloc(2 * walkers, sizeof *energy)), *after = energy + walkers;
     memcpy(positions, now, numbers * sizeof *positions);
     code = ask(s, positions, energy);
-    exchange(system, positions);
+    shuffle(s, positions);
     if (!code) code = ask(s, positions, after);
     for (size_t w = 0; w < walkers && !code; w++)
         if (isfinite(energy[w]) && fabs(after[w] - energy[w]) > 1e-6 * fabs(energy[w]) + 1e-9)
