@@ -143,6 +143,8 @@ typedef struct law_test {
     double parameters[8];
     /* The run begins in states that have the law. */
     bool settled;
+    /* Otherwise: the positions [walkers][capacity][3] in which it begins, malloc'ed; NULL: those of the section [initial]. */
+    double *(*begin)(const struct law_test *);
     /* What may be wrong; a sentence without a full stop. */
     const char *advice;
 } law_test;

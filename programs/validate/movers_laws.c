@@ -142,7 +142,7 @@ static void judge(subject *s, const law_test *t, const sums *sums)
 static bool measure_run(subject *s, law_test *t, sums *sums, int number)
 {
     run r;
-    double *start = t->settled ? setting_settled(&t->setting) : NULL;
+    double *start = t->settled ? setting_settled(&t->setting) : t->begin ? t->begin(t) : NULL;
     if (!subject_open(s, &t->setting, &r)) {
         free(start);
         return false;

@@ -195,13 +195,14 @@ static int compare_force(stand *s, forces_check *c, int32_t w, int64_t i, int d,
     comparison_of_slopes here;
     int code = look_at_force(s, c, w, i, d, &here);
     bool wrong = !code && here.wrong;
-    if (!code && isnan(here.slope) && isfinite(here.energy) && !c->of_total) {
+    if (!code && isnan(here.slope) && isfinite(here.energy)) {
         const double *at = c->now.positions + 3 * (w * s->session.engine.system.particles + i);
         check_fail(
             f,
-            "the derivative by coordinate %c of particle %lld of walker %d is not a number, where "
-            "it is at %.6g %.6g %.6g and the energy is %.9g: 0 / 0, as of a distance that is 0",
-            "xyz"[d], (long long)i, w, at[0], at[1], at[2], here.energy);
+            "the %s particle %lld of walker %d along %c is not a number, where it is at %.6g %.6g "
+            "%.6g and the energy is %.9g: 0 / 0, as of a distance or a density that is 0",
+            c->of_total ? "force on" : "derivative of the energy of", (long long)i, w, "xyz"[d],
+            at[0], at[1], at[2], here.energy);
         return code;
     }
     if (wrong) code = look_beside(s, c, w, i, d, &wrong);

@@ -51,10 +51,14 @@ if [ "$1" = right_PARTNER ]; then
     cat found
     exit 0
 fi
-# Movers that change numbers. Nobody is inserted where there is no neighbour, which is said.
-case $1 in right_near_insert | right_own_pair)
+# Movers that change numbers, and one that exchanges neighbours, which reaches them alone. Nobody is inserted where there is no neighbour, which is said.
+case $1 in right_near_insert | right_own_pair | right_neighbour_swap)
     build "${1#right_}" NONE
     "$PLUGMC" validate "./${1#right_}.so" --quick --device cpu >found 2>&1 || fail "a right mover has not passed"
+    if [ "$1" = right_neighbour_swap ]; then
+        grep -q '^passed  *law: exchanged positions' found || fail "arrangements are not compared"
+        exit 0
+    fi
     grep -q '^passed  *law: numbers and forces, 3 dimensions' found || fail "numbers with forces are not compared"
     [ "$1" = right_own_pair ] || grep -A1 '^not covered  all numbers' found | grep -q 'no fewer than 1 of the first' ||
         fail "nothing says that some numbers are not reached"
