@@ -318,7 +318,8 @@ static void law_of_arrangements(subject *s)
                       "look at the acceptance, and whether each exchange is proposed as often "
                       "as its reverse, or log_factor says how much less"};
     t.setting = setting_new(s, 2, 4, 0.6);
-    t.setting.reach = 0.46; /* places have one to three neighbours within it, and all are connected */
+    t.setting.reach =
+        0.46; /* places have one to three neighbours within it, and all are connected */
     for (unsigned bits = 0, n = 0; bits < 1u << PLACES; bits++) {
         if (__builtin_popcount(bits) != 2) continue;
         const double weight = weight_of_arrangement(bits, 4, t.setting.temperature);
