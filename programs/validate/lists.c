@@ -18,9 +18,31 @@ typedef struct energies {
 /* Up to where energies are asked; length. */
 static double end_of(const stand *s)
 {
-    const double range = stand_pair(s) ? stand_pair(s)->range(s->own->data) : INFINITY;
+    const plugmc_body *body = plugmc_body_of(s->own->plugin);
+    const double range = stand_pair(s) ? stand_pair(s)->range(s->own->data)
+                         : body        ? body->range(s->own->data)
+                                       : INFINITY;
     return fmin(isfinite(range) && range > 0 ? range : INFINITY,
                 stand_reach(&s->session.engine.system.box));
+}
+
+/* Of two bodies, at a place and with orientations of number k; +infinity: they overlap. */
+static double body_energy_at(const stand *s, int32_t a, int32_t b, double r, int k)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    const int32_t dimension = system->box.dimension;
+    const plugmc_seed seed = {.key = 0x6c69737473};
+    const plugmc_particle one = particle_of(system, a, (double[3]){0.8 * r, 0.6 * r, 0}),
+                          other = particle_of(system, b, (double[3]){0, 0, 0});
+    const plugmc_orientation turned = plugmc_draw_orientation(seed, (uint64_t)k, 0, 1, dimension),
+                             back = plugmc_draw_orientation(seed, (uint64_t)k, 0, 2, dimension);
+    const plugmc_particles list = {
+        1, &other.x, &other.y, &other.z, &other.charge, &other.diameter, &other.species};
+    double energy = 0;
+    return plugmc_body_of(s->own->plugin)
+                   ->energy(s->own->data, &system->box, 0, &one, &turned, &list, &back, &energy)
+               ? INFINITY
+               : energy;
 }
 
 static void ask(stand *s, double end, energies *out)
@@ -31,8 +53,12 @@ static void ask(stand *s, double end, energies *out)
     context_calling(&s->own->context, "energy");
     for (int32_t a = 0; a < system->species_count; a++) {
         for (int32_t b = a; b < system->species_count; b++, pair++)
-            for (int k = 0; k < POINTS && stand_pair(s); k++)
-                out->of_pair[pair][k] = pair_energy_at(s, a, b, end * (k + 0.61) / POINTS);
+            for (int k = 0; k < POINTS; k++)
+                out->of_pair[pair][k] = stand_pair(s)
+                                            ? pair_energy_at(s, a, b, end * (k + 0.61) / POINTS)
+                                        : plugmc_body_of(s->own->plugin)
+                                            ? body_energy_at(s, a, b, end * (k + 0.61) / POINTS, k)
+                                            : 0;
         for (int k = 0; k < POINTS && stand_field(s); k++) {
             const double r = end * (k + 0.39) / POINTS, at[3] = {0.8 * r, 0.6 * r, 0};
             out->of_species[a][k] = field_energy_at(s, a, at);
@@ -41,12 +67,17 @@ static void ask(stand *s, double end, energies *out)
     crash_called();
 }
 
-static bool differ(const double *a, const double *b)
+/* `finite`: overlaps do not count. */
+static bool differ_where(const double *a, const double *b, bool finite)
 {
-    for (int k = 0; k < POINTS; k++)
+    for (int k = 0; k < POINTS; k++) {
+        if (finite ? !isfinite(a[k]) || !isfinite(b[k]) : isnan(a[k]) && isnan(b[k])) continue;
         if (a[k] != b[k] && !(fabs(a[k] - b[k]) <= 1e-9 * fabs(a[k]))) return true;
+    }
     return false;
 }
+
+static bool differ(const double *a, const double *b) { return differ_where(a, b, false); }
 
 /* The list of one key, and the numbers that are tried. */
 typedef struct list_test {
@@ -137,6 +168,32 @@ static bool try_values(const list_test *l, int count, energies *out)
     return good;
 }
 
+static int pair_number(const list_test *l, int a, int b)
+{
+    const int low = a < b ? a : b, high = a < b ? b : a;
+    return low * l->species - low * (low - 1) / 2 + high - low;
+}
+
+/* A value for a species that its own pair feels, but no pair with another species; of energies, since few pairs of bodies are where
+ * one value decides about an overlap. */
+static void look_for_missing(const list_test *l, int value, const energies *before,
+                             const energies *after)
+{
+    const int own = pair_number(l, value, value);
+    int others = 0;
+    for (int32_t a = 0; a < l->species; a++)
+        others += a != value && differ_where(before->of_pair[pair_number(l, a, value)],
+                                             after->of_pair[pair_number(l, a, value)], true);
+    if (l->per_pair || l->species < 2 || others ||
+        !differ_where(before->of_pair[own], after->of_pair[own], true))
+        return;
+    check_warn(
+        l->findings,
+        "value %d of '%s' changes the energy of two '%s', and of no '%s' with another species: is "
+        "that meant? Look at which particle's species is taken",
+        value + 1, l->key->name, name_of(l, value), name_of(l, value));
+}
+
 /* Value `value` has been changed. */
 static void compare(const list_test *l, int value, const energies *before, const energies *after)
 {
@@ -174,7 +231,10 @@ static bool try_list(list_test *l)
     for (int k = 0; k < l->count; k++) {
         const double value = l->values[k];
         l->values[k] = value == 0 ? 0.1 : 1.07 * value;
-        if (try_values(l, l->count, &after)) compare(l, k, &before, &after);
+        if (try_values(l, l->count, &after)) {
+            compare(l, k, &before, &after);
+            look_for_missing(l, k, &before, &after);
+        }
         l->values[k] = value;
     }
     return true;
@@ -206,7 +266,8 @@ int check_lists(const target *t, stand *s, findings *f)
     const int n = s->session.engine.system.species_count;
     const plugmc_plugin *plugin = s->own->plugin;
     int compared = 0;
-    if (n > MOST_SPECIES || (!stand_pair(s) && !stand_field(s))) {
+    const bool pairs = stand_pair(s) || plugmc_body_of(plugin);
+    if (n > MOST_SPECIES || (!pairs && !stand_field(s))) {
         check_not_covered(f, "lists",
                           n > MOST_SPECIES ? "there are more than three species"
                                            : "there are no energies of pairs or of a field");
@@ -218,7 +279,7 @@ int check_lists(const target *t, stand *s, findings *f)
         const plugmc_parameter *p = plugmc_parameter_at(plugin, k);
         list_test l = {.target = t, .stand = s, .key = p, .per_pair = true, .findings = f};
         if (p->type != PLUGMC_TYPE_LIST || p->derived) continue;
-        if (stand_pair(s)) compared += try_key(&l);
+        if (pairs) compared += try_key(&l);
         l.per_pair = false;
         compared += try_key(&l);
     }

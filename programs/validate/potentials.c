@@ -134,6 +134,7 @@ static bool concerns(const target *t, const check *c)
 {
     const plugmc_potential *p = t->loaded.plugin->potential;
     if (is_of_bodies(c)) return plugmc_body_of(t->loaded.plugin) != NULL;
+    if (c->work == check_lists && plugmc_body_of(t->loaded.plugin)) return true;
     return p->pair || p->field || p->total || c->work == check_orbitals || c->work == check_source;
 }
 
