@@ -180,7 +180,8 @@ static void law_of_ideal_gas(subject *s, const setting *of, const reach *d, int 
 {
     law_test t = {.check = check,
                   .compared = "numbers of free particles with a reservoir against (zV)^N / N!",
-                  .what = "the number of particles",
+                  .what = which ? "the number of the second species"
+                                : "the number of the first species",
                   .setting = *of,
                   .measure = measure_numbers,
                   .advice = advice_numbers,
@@ -244,13 +245,15 @@ static void law_of_density(subject *s, const reach *d)
     const bool moves = d->needs_company || d->step[0] * d->step[1] < 0;
     int reservoirs;
     double p[2 * (DENSE + 1)], sum = 0;
-    law_test t = {.check = "law: reservoir and field",
-                  .compared = "numbers of free particles along x against z exp(-U/kT)",
-                  .what = "a particle's x",
-                  .measure = measure_density,
-                  .advice =
-                      "look at where particles are inserted (uniformly in the box), which one is "
-                      "removed, and whether the energy of the field counts"};
+    law_test t = {
+        .check = "law: reservoir and field",
+        .compared = "numbers of free particles along x against z exp(-U/kT)",
+        .what = "a particle's x",
+        .measure = measure_density,
+        .advice =
+            "look at where particles are inserted (uniformly in the box, and two of a trial from "
+            "other numbers: trial->number), which one is removed, how often each neighbour "
+            "is drawn, and whether the energy of the field counts"};
     t.setting = reservoir(s, 2, edge, DENSE, &reservoirs);
     if (moves) displace(&t.setting);
     setting_field(&t.setting, strength);
