@@ -10,6 +10,8 @@ install(DIRECTORY share/plugmc/new DESTINATION ${PLUGMC_DATA_DIR})
 # Sources of plugmc's own plugins, to read: pages for authors name them.
 install(DIRECTORY plugins DESTINATION ${PLUGMC_DATA_DIR}
         FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cu")
+install(FILES tests/validate/movers/partner.c tests/validate/movers/near_insert.c tests/validate/movers/neighbour_swap.c
+        DESTINATION ${PLUGMC_DATA_DIR}/examples)
 install(DIRECTORY bench/ DESTINATION ${PLUGMC_DATA_DIR}/bench
         FILES_MATCHING PATTERN "*.ini" PATTERN results EXCLUDE)
 install(PROGRAMS bench/hmc.sh bench/vmc.sh bench/diffusion.sh bench/peers.sh DESTINATION ${PLUGMC_DATA_DIR}/bench)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "advice.h"
 #include "base/own_folder.h"
 #include "base/paths.h"
 
@@ -279,11 +280,17 @@ static int link_units(const workplace *p, int count)
     add(&w, p->order->output);
     add_libraries(&w, p);
     add(&w, "-lm");
-    int code = p->report->errors ? p->report->code : start(&w, STDOUT_FILENO, -1, &pid, p->report);
+    FILE *said = checked(tmpfile());
+    int code = p->report->errors ? p->report->code
+                                 : start(&w, STDERR_FILENO, fileno(said), &pid, p->report);
     if (!code) {
-        code = finish(&w, pid, p->order->source, p->report);
-        if (code) tell_missing_runtimes(p);
+        const bool good = has_succeeded(pid);
+        show(said);
+        if (!good) code = tell_failure(&w, p->order->source, p->report);
+        if (!good) advise_on_linking(said, p->order, p->report);
+        if (!good) tell_missing_runtimes(p);
     }
+    fclose(said);
     words_clear(&w);
     return code;
 }

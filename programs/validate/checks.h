@@ -31,6 +31,7 @@ int check_virials(const target *, stand *, findings *);
 /* Many-body terms: tests that runs make, and walkers that must not know of each other. */
 int check_many_body(const target *, stand *, findings *);
 int check_walkers(const target *, stand *, findings *);
+int check_alike_particles(const target *, stand *, findings *);
 /* Orbitals, of potentials that offer them. */
 int check_orbitals(const target *, stand *, findings *);
 /* Bodies: two of them, their sizes, and how far one goes before it touches another one. */

@@ -230,6 +230,12 @@ static void compare_slopes(const stand *s, const facet *now, const particles *p,
     check_value(f, fabs(own.energy - u) / (1e-9 * fabs(u) + 1e-30),
                 "the field at %.6g %.6g %.6g is %.9g, but %.9g beside its derivatives", one.x,
                 one.y, one.z, u, own.energy);
+    for (int d = 0; d < system->box.dimension; d++)
+        if (isfinite(u) && (isnan(own.gradient[d]) || isnan(own.laplacian)))
+            check_fail(f,
+                       "the %s of the field is not a number at %.6g %.6g %.6g, where the energy is "
+                       "%.9g: 0 / 0, or a root or logarithm of a negative number",
+                       isnan(own.gradient[d]) ? "gradient" : "Laplacian", one.x, one.y, one.z, u);
     for (int d = 0; d < system->box.dimension; d++) {
         find_sides(now, p, k, d, unit, &sides, second);
         const double tolerance = 3e-3 * fabs(own.gradient[d]) + 1e-4 * fabs(u) / unit + 1e-12;
@@ -253,6 +259,21 @@ static void compare_slopes(const stand *s, const facet *now, const particles *p,
                 one.x, one.y, one.z, own.laplacian, found);
 }
 
+/* The corner, the middle and a middle of an edge, where distances and slopes are 0 and no random position is. */
+static void put_on_symmetry(const stand *s, particles *p)
+{
+    static const double at[][3] = {
+        {0, 0, 0}, {0.5, 0.5, 0.5}, {0.5, 0, 0}, {0, 0.5, 0}, {0, 0, 0.5}};
+    const plugmc_box *box = &s->session.engine.system.box;
+    const int sphere = box->domain == PLUGMC_DOMAIN_SPHERE;
+    for (int k = 0; k < (sphere ? 1 : 5) && k < PARTICLES; k++)
+        for (int d = 0; d < 3; d++)
+            p->x[d][k] = sphere || d >= box->dimension
+                             ? 0
+                             : at[k][0] * box->vector[0][d] + at[k][1] * box->vector[1][d] +
+                                   (box->dimension == 3 ? at[k][2] * box->vector[2][d] : 0);
+}
+
 int check_field_slopes(const target *t, stand *s, findings *f)
 {
     const facet now = facet_of(s, false);
@@ -267,9 +288,10 @@ int check_field_slopes(const target *t, stand *s, findings *f)
                 "gradient and Laplacian with differences of %d widths; allowed 0.3 %% and 2 %%",
                 WIDTHS);
     context_calling(&s->own->context, "derivatives");
-    for (int k = 0; k < rounds; k++) {
+    for (int k = 0; k <= rounds; k++) {
         particles p;
         draw(s, &p);
+        if (k == 0) put_on_symmetry(s, &p);
         for (int i = 0; i < PARTICLES; i++) compare_slopes(s, &now, &p, i, f, &compared);
     }
     crash_called();

@@ -22,6 +22,9 @@
  *   even          all numbers from 0 to `total` are equally probable; or with `to` all between `from` and that
  *   bins          V of `particles` of an ideal gas at `pressure` in `bins` bins from `least` to `most`
  *   group         number of the first species where `group` particles of each come and go together, up to `most` groups
+ *   composition   numbers a, b of two species, as a (most of b + 1) + b, with `activities` A,B, at most `most` A,B of them
+ *                 and three together (others have the weight 0), and the energies strength (1 - r^2 / range^2)^3 of pairs,
+ *                 `strengths` AA,AB,BB; `range` is at most half of `length`
  *   arrangements  U of particles of charge A,B on fixed places x,y: `count` of A among them, `charges` A,B,
  *                 `places` X,Y,X,Y...
  *
@@ -459,6 +462,83 @@ static law mixture_law(model m, int count, char **keys)
     return finish(l);
 }
 
+/* ---- Two species ------------------------------------------------------------------------------- */
+
+/* Waves along each axis: energies bend in no derivative below the third, and sums over waves converge as fast. */
+enum { WAVES_IN_PLANE = 64, WAVES_IN_SPACE = 32 };
+
+/* Fourier coefficients [n]^dimension of f(r) = exp(-U / kT) - 1 of two particles in the box. f is even, so they are real. */
+static double *mayer_waves(const model *m, int n, double strength, double range)
+{
+    const int axes = m->dimension, size = axes == 2 ? n * n : n * n * n;
+    double *f = calloc((size_t)size, sizeof *f), *line = calloc((size_t)n, sizeof *line),
+           *cosine = calloc((size_t)n, sizeof *cosine);
+    if (!f || !line || !cosine) refuse("no memory");
+    for (int k = 0; k < n; k++) cosine[k] = cos(2 * M_PI * k / n);
+    for (int k = 0; k < size; k++) {
+        double square = 0;
+        for (int d = 0, rest = k; d < axes; d++, rest /= n) {
+            const int i = rest % n, near = i <= n / 2 ? i : n - i;
+            square += (double)(near * near) * m->length * m->length / (double)(n * n);
+        }
+        const double left = fmax(0, 1 - square / (range * range));
+        f[k] = expm1(-strength * left * left * left / m->kT);
+    }
+    for (int stride = 1; stride < size; stride *= n)
+        for (int begin = 0; begin < size; begin++) {
+            if (begin / stride % n) continue;
+            for (int wave = 0; wave < n; wave++) {
+                line[wave] = 0;
+                for (int i = 0; i < n; i++)
+                    line[wave] += f[begin + i * stride] * cosine[wave * i % n] / n;
+            }
+            for (int wave = 0; wave < n; wave++) f[begin + wave * stride] = line[wave];
+        }
+    free(line), free(cosine);
+    return f;
+}
+
+/* <exp(-U / kT)> over positions of a and b particles, three at most: sums over graphs of Mayer's f, of which a chain is the
+ * product of its bonds in a homogeneous box, and a ring the sum over waves of the product of Fourier coefficients. */
+static double mayer_sum(double *const waves[3], int size, int a, int b)
+{
+    const double *bond[3] = {0};
+    int bonds = 0;
+    double ring = 0;
+    for (int i = 0; i < a + b; i++)
+        for (int j = 0; j < i && bonds < 3; j++) bond[bonds++] = waves[(i >= a) + (j >= a)];
+    if (bonds == 0) return 1;
+    if (bonds == 1) return 1 + bond[0][0];
+    for (int k = 0; k < size; k++) ring += bond[0][k] * bond[1][k] * bond[2][k];
+    const double x = bond[0][0], y = bond[1][0], z = bond[2][0];
+    return 1 + x + y + z + x * y + x * z + y * z + ring;
+}
+
+static law composition_law(const model *m, int count, char **keys)
+{
+    double most[2], activity[2], strength[3], *waves[3];
+    const double range = number_of(count, keys, "range", 0), volume = pow(m->length, m->dimension);
+    const int n = m->dimension == 2 ? WAVES_IN_PLANE : WAVES_IN_SPACE,
+              size = m->dimension == 2 ? n * n : n * n * n;
+    if (numbers_of(count, keys, "most", 2, most) != 2 ||
+        numbers_of(count, keys, "activities", 2, activity) != 2 ||
+        numbers_of(count, keys, "strengths", 3, strength) != 3 || !(range <= 0.5 * m->length))
+        refuse("most, activities, strengths or range");
+    for (int k = 0; k < 3; k++) waves[k] = mayer_waves(m, n, strength[k], range);
+    const int most_a = (int)most[0], most_b = (int)most[1];
+    law l = new_law((most_a + 1) * (most_b + 1));
+    l.discrete = 1;
+    for (int a = 0; a <= most_a; a++)
+        for (int b = 0; b <= most_b; b++) {
+            const double ideal = pow(activity[0] * volume, a) * pow(activity[1] * volume, b) /
+                                 tgamma(a + 1) / tgamma(b + 1);
+            l.points[a * (most_b + 1) + b] =
+                (point){a * (most_b + 1) + b, a + b > 3 ? 0 : ideal * mayer_sum(waves, size, a, b)};
+        }
+    for (int k = 0; k < 3; k++) free(waves[k]);
+    return finish(l);
+}
+
 static law even_law(int count, char **keys)
 {
     const int total = (int)number_of(count, keys, "total", 0);
@@ -505,6 +585,7 @@ law make_law(const char *name, int count, char **keys)
     if (!strcmp(name, "number")) return number_law(&m, count, keys);
     if (!strcmp(name, "group")) return group_law(&m, count, keys);
     if (!strcmp(name, "mixture")) return mixture_law(m, count, keys);
+    if (!strcmp(name, "composition")) return composition_law(&m, count, keys);
     if (!strcmp(name, "even")) return even_law(count, keys);
     if (!strcmp(name, "bins")) return bins_law(&m, count, keys);
     if (!strcmp(name, "arrangements")) return arrangement_law(&m, count, keys);

@@ -105,6 +105,61 @@ int check_walkers(const target *t, stand *s, findings *f)
     return code;
 }
 
+/* ---- Particles of a species ------------------------------------------------------------------ */
+
+/* Particles of each species change places at random. */
+static void shuffle(stand *s, double *positions)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    for (int32_t w = 0; w < system->walkers; w++)
+        for (int32_t k = 0; k < system->species_count; k++) {
+            double *first = positions + 3 * (w * system->particles + system->first[k]);
+            for (int64_t i = plugmc_species_at(system, k)->count - 1; i > 0; i--) {
+                const int64_t other = stand_below(s, i + 1);
+                for (int d = 0; d < 3; d++) {
+                    const double at = first[3 * i + d];
+                    first[3 * i + d] = first[3 * other + d];
+                    first[3 * other + d] = at;
+                }
+            }
+        }
+}
+
+/* They are alike, but where they are numbered on purpose, as in a chain: so that is a warning. */
+int check_alike_particles(const target *t, stand *s, findings *f)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    const size_t walkers = (size_t)system->walkers,
+                 numbers = 3 * walkers * (size_t)system->particles;
+    const double *now;
+    (void)t;
+    if (!total_of(s)) {
+        check_not_covered(f, "particles of a species", "there is no many-body term");
+        return 0;
+    }
+    check_begin(f, "particles of a species", NAN,
+                "energies of many-body terms after particles of each species have changed places");
+    int code = scramble(s);
+    if (!code) code = sync_positions(&s->session.engine, PLUGMC_ON_HOST, &now);
+    if (code) return code;
+    double *positions = checked(malloc(numbers * sizeof *positions)),
+           *energy = checked(calloc(2 * walkers, sizeof *energy)), *after = energy + walkers;
+    memcpy(positions, now, numbers * sizeof *positions);
+    code = ask(s, positions, energy);
+    shuffle(s, positions);
+    if (!code) code = ask(s, positions, after);
+    for (size_t w = 0; w < walkers && !code; w++)
+        if (isfinite(energy[w]) && fabs(after[w] - energy[w]) > 1e-6 * fabs(energy[w]) + 1e-9)
+            check_warn(
+                f,
+                "the energy of walker %zu is %.9g, and %.9g after particles of a species have "
+                "exchanged places: right for chains and molecules, wrong for particles that are "
+                "alike; is something kept from one particle to the next, or of another species?",
+                w, energy[w], after[w]);
+    free(positions), free(energy);
+    return code;
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Pairs and fields are asked from many threads, so their struct must stay as it is. */

@@ -32,6 +32,8 @@ enum { SWEEP_OF_REFERENCE = 5 };
 /* values [walkers][width], which are made NaN before. On the host, or on the device with what is there. Returns an exit
  * code. */
 int measure(subject *, const double *positions, bool on_device, uint64_t sweep, double *values);
+/* Asks for the quantities of a run again: count and width. 0 if there are none, or if one is invalid. */
+int ask_again(subject *, findings *);
 /* Whether all values [walkers][width] are finite. */
 bool all_finite(const subject *, const double *values);
 /* Which quantity, and which of its values (*at), is number k of a walker. */
@@ -44,4 +46,8 @@ int check_alike(subject *, findings *);
 int check_zeros(subject *, findings *);
 int check_other_box(subject *, findings *);
 int check_histories(subject *, findings *);
+/* Checks of observables_edges.c: rows that are reserved, a lattice, and hardly any particles. */
+int check_reserved(subject *, findings *);
+int check_on_lattice(subject *, findings *);
+int check_sparse(subject *, findings *);
 #endif

@@ -124,6 +124,8 @@ typedef struct law_test {
     double expected[MOST_DIMS];
     /* What each number is, for the sentence. NULL: bins of `what`. */
     const char *const *names;
+    /* The numbers with names are probabilities, too. */
+    bool named_shares;
     const char *what;
     /* What the last number is, if it is no bin. NULL: it is one. */
     const char *last;
@@ -141,10 +143,15 @@ typedef struct law_test {
     double parameters[8];
     /* The run begins in states that have the law. */
     bool settled;
+    /* Otherwise: the positions [walkers][capacity][3] in which it begins, malloc'ed; NULL: those of the section [initial]. */
+    double *(*begin)(const struct law_test *);
     /* What may be wrong; a sentence without a full stop. */
     const char *advice;
 } law_test;
 
+/* Advice where lengths of keys are more than half of the box. */
+extern const char advice_wide[];
+bool any_law_has_failed(const findings *);
 /* Runs the system and compares. */
 void law_try(subject *, law_test *);
 struct law;

@@ -99,7 +99,8 @@ static int dims_of(const law_test *t) { return t->dims + (t->second ? t->second-
 /* Which numbers are shares of samples: bins. */
 static void find_shares(const law_test *t, bool *shares)
 {
-    for (int k = 0; k < t->dims; k++) shares[k] = !t->names && !(t->last && k == t->dims - 1);
+    for (int k = 0; k < t->dims; k++)
+        shares[k] = (!t->names || t->named_shares) && !(t->last && k == t->dims - 1);
     if (t->second) find_shares(t->second, shares + t->dims);
 }
 
@@ -141,7 +142,7 @@ static void judge(subject *s, const law_test *t, const sums *sums)
 static bool measure_run(subject *s, law_test *t, sums *sums, int number)
 {
     run r;
-    double *start = t->settled ? setting_settled(&t->setting) : NULL;
+    double *start = t->settled ? setting_settled(&t->setting) : t->begin ? t->begin(t) : NULL;
     if (!subject_open(s, &t->setting, &r)) {
         free(start);
         return false;

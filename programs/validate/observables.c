@@ -84,6 +84,14 @@ static int ask_all(subject *o, enum quantity_list which, plugmc_quantity *out, f
     return more < 0 ? -1 : count;
 }
 
+int ask_again(subject *o, findings *f)
+{
+    o->width = 0;
+    o->count = ask_all(o, QUANTITIES_MEASURED, o->quantities, f);
+    for (int k = 0; k < o->count; k++) o->width += plugmc_quantity_length(&o->quantities[k]);
+    return o->count > 0 ? o->count : 0;
+}
+
 static const char must_be_the_same[] =
     "`quantity` must depend on nothing but the parameters and the system";
 
@@ -504,9 +512,7 @@ static int do_task(const target *t, findings *f, void *argument)
         check_not_covered(f, own->name, "%s", heard_or(&s.heard, "the run could not be prepared"));
         return 0;
     }
-    o->count = ask_all(o, QUANTITIES_MEASURED, o->quantities, f);
-    for (int k = 0; k < o->count; k++) o->width += plugmc_quantity_length(&o->quantities[k]);
-    if (o->count <= 0) {
+    if (!ask_again(o, f)) {
         check_not_covered(f, own->name, "there are no quantities that could be measured");
         return 0;
     }
@@ -535,6 +541,9 @@ static const struct {
     {"results that are 0", check_zeros, DEVICE_CPU},
     {"box of the beginning", check_other_box, DEVICE_CPU},
     {"histories of walkers", check_histories, DEVICE_CPU},
+    {"reserved places", check_reserved, DEVICE_CPU},
+    {"particles on a lattice", check_on_lattice, DEVICE_CPU},
+    {"few particles", check_sparse, DEVICE_CPU},
     {"derived results", check_derived, DEVICE_CPU},
     {"results on the GPU", check_there, DEVICE_GPU},
 };

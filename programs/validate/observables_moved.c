@@ -218,29 +218,38 @@ int check_shifted(subject *o, findings *f)
 
 /* ---- Particles that change places ---------------------------------------------------------------- */
 
-/* Some particles change places with those of their species whose number is larger by `by`. */
+static void swap_places(double *positions, int64_t a, int64_t b)
+{
+    for (int d = 0; d < 3; d++) {
+        const double at = positions[3 * a + d];
+        positions[3 * a + d] = positions[3 * b + d];
+        positions[3 * b + d] = at;
+    }
+}
+
+/* Some particles change places with those of their species whose number is larger by `by`. 0: all are shuffled. */
 static void exchange(const subject *o, int64_t by, double *out)
 {
     const plugmc_system *system = system_of(o);
     memcpy(out, o->positions, 3 * sizeof *out * (size_t)(system->walkers * system->particles));
     for (int32_t w = 0; w < system->walkers; w++)
         for (int32_t s = 0; s < system->species_count; s++) {
-            const int64_t first = w * system->particles + system->first[s];
-            for (int64_t k = 0; k + by < plugmc_species_at(system, s)->count; k += 2 * by + 1) {
-                memcpy(out + 3 * (first + k), o->positions + 3 * (first + k + by), 3 * sizeof *out);
-                memcpy(out + 3 * (first + k + by), o->positions + 3 * (first + k), 3 * sizeof *out);
-            }
+            const int64_t first = w * system->particles + system->first[s],
+                          count = plugmc_species_at(system, s)->count;
+            for (int64_t k = count - 1; by == 0 && k > 0; k--)
+                swap_places(out, first + k, first + stand_below(o->s, k + 1));
+            for (int64_t k = 0; by > 0 && k + by < count; k += 2 * by + 1)
+                swap_places(out, first + k, first + k + by);
         }
 }
 
 /* Particles of a species are alike, but where they are numbered on purpose, as in a chain. Then results depend on all
- * exchanges, not only on those that change the remainder of numbers. */
+ * exchanges, not only on those that change the remainder of numbers. With one species there is no such difference. */
 int check_alike(subject *o, findings *f)
 {
     const plugmc_system *system = system_of(o);
-    const char *why = system->species_count < 2 ? "there is one species"
-                      : system->bodies          ? "particles have orientations, which stay"
-                                                : not_comparable(o);
+    const char *why =
+        system->bodies ? "particles have orientations, which stay" : not_comparable(o);
     double *values, *other, *positions;
     bool drawn = false;
     int64_t at = -1, kept = -1, i;
@@ -254,13 +263,14 @@ int check_alike(subject *o, findings *f)
     check_begin(f, "particles of a species", NAN,
                 "results after particles of each species have changed places");
     int code = reference(o, o->positions, values, &drawn);
-    exchange(o, 1, positions);
+    exchange(o, system->species_count > 1, positions);
     if (!code) code = measure(o, positions, false, 5, other);
     if (!code) at = first_other(o, values, other, 1e-6);
     const double found = at < 0 ? 0 : other[at];
     exchange(o, system->species_count, positions);
     if (!code && at >= 0) code = measure(o, positions, false, 5, other);
-    if (!code && at >= 0) kept = first_other(o, values, other, 1e-6);
+    if (!code && at >= 0 && system->species_count > 1) kept = first_other(o, values, other, 1e-6);
+    if (system->species_count == 1) kept = at;
     if (drawn)
         check_leave(f, "results change with the number of the sweep, as random numbers do");
     else if (at >= 0 && kept >= 0)

@@ -27,6 +27,7 @@ static const check checks[] = {
     {"faces of the box", check_faces, STAND_POSITIONS, DEVICE_CPU},
     {"many-body term", check_many_body, STAND_POSITIONS, DEVICE_CPU},
     {"independent walkers", check_walkers, STAND_POSITIONS, DEVICE_CPU},
+    {"particles of a species", check_alike_particles, STAND_POSITIONS, DEVICE_CPU},
     {"many-body term at faces", check_total_faces, STAND_POSITIONS, DEVICE_CPU},
     {"lists", check_lists, STAND_POSITIONS, DEVICE_CPU},
     {"another temperature", check_temperature, STAND_POSITIONS, DEVICE_CPU},
@@ -133,6 +134,7 @@ static bool concerns(const target *t, const check *c)
 {
     const plugmc_potential *p = t->loaded.plugin->potential;
     if (is_of_bodies(c)) return plugmc_body_of(t->loaded.plugin) != NULL;
+    if (c->work == check_lists && plugmc_body_of(t->loaded.plugin)) return true;
     return p->pair || p->field || p->total || c->work == check_orbitals || c->work == check_source;
 }
 

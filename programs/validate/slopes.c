@@ -110,15 +110,14 @@ typedef struct forces_check {
 } forces_check;
 
 static int find_sides(stand *s, forces_check *c, int32_t w, int64_t i, int d, two_sides *sides,
-                      double *size)
+                      whole *here)
 {
     const plugmc_system *system = &s->session.engine.system;
     const plugmc_box *box = &c->now.view.box[w];
     const double unit = stand_distance(system, box),
                  *at = c->now.positions + 3 * (w * system->particles + i);
-    whole here, there;
-    int code = ask_one(s, &c->now, w, i, at, c->sums, &here);
-    *size = here.size;
+    whole there;
+    int code = ask_one(s, &c->now, w, i, at, c->sums, here);
     for (int k = 0; k < 2 * WIDTHS && !code; k++) {
         const double by = (k & 1 ? 1 : -1) * slope_widths[k / 2] * unit;
         double to[3] = {at[0], at[1], at[2]};
@@ -126,7 +125,7 @@ static int find_sides(stand *s, forces_check *c, int32_t w, int64_t i, int d, tw
         const double exact = to[d] - at[d];
         plugmc_wrap(box, to);
         code = ask_one(s, &c->now, w, i, to, c->sums, &there);
-        (k & 1 ? sides->right : sides->left)[k / 2] = (there.energy - here.energy) / exact;
+        (k & 1 ? sides->right : sides->left)[k / 2] = (there.energy - here->energy) / exact;
     }
     return code;
 }
@@ -142,7 +141,7 @@ static bool total_gives(stand *s, const copy *c, double *sums, double *forces, d
 
 /* A derivative by the potential, and the slope by differences that is nearest to it. */
 typedef struct comparison_of_slopes {
-    double slope, found, tolerance;
+    double energy, slope, found, tolerance;
     bool wrong, settled;
 } comparison_of_slopes;
 
@@ -153,16 +152,16 @@ static int look_at_force(stand *s, forces_check *c, int32_t w, int64_t i, int d,
     const double unit = stand_distance(system, &c->now.view.box[w]);
     plugmc_derivatives own = {0};
     two_sides sides;
-    double size;
-    const int code = find_sides(s, c, w, i, d, &sides, &size);
+    whole at;
+    const int code = find_sides(s, c, w, i, d, &sides, &at);
     if (code) return code;
     if (c->of_parts) derivatives_of_one(s, &c->now.view, w, i, &own);
-    *out = (comparison_of_slopes){.slope = own.gradient[d]};
+    *out = (comparison_of_slopes){.energy = at.energy, .slope = own.gradient[d]};
     if (c->of_total) out->slope -= c->forces[3 * (w * system->particles + i) + d];
     const double mean = (sides.left[3] + sides.right[3]) / 2,
                  relative = stand_total(s) ? 0.03 : 3e-3;
     out->tolerance = relative * fmax(fabs(out->slope), isfinite(mean) ? fabs(mean) : 0) +
-                     relative * 1e-2 * size / unit + 1e-12;
+                     relative * 1e-2 * at.size / unit + 1e-12;
     out->wrong = slope_is_wrong(&sides, out->slope, out->tolerance, &out->found, &out->settled);
     return code;
 }
@@ -196,6 +195,16 @@ static int compare_force(stand *s, forces_check *c, int32_t w, int64_t i, int d,
     comparison_of_slopes here;
     int code = look_at_force(s, c, w, i, d, &here);
     bool wrong = !code && here.wrong;
+    if (!code && isnan(here.slope) && isfinite(here.energy)) {
+        const double *at = c->now.positions + 3 * (w * s->session.engine.system.particles + i);
+        check_fail(
+            f,
+            "the %s particle %lld of walker %d along %c is not a number, where it is at %.6g %.6g "
+            "%.6g and the energy is %.9g: 0 / 0, as of a distance or a density that is 0",
+            c->of_total ? "force on" : "derivative of the energy of", (long long)i, w, "xyz"[d],
+            at[0], at[1], at[2], here.energy);
+        return code;
+    }
     if (wrong) code = look_beside(s, c, w, i, d, &wrong);
     if (code || !here.settled || (here.wrong && !wrong)) return code;
     c->compared++;
@@ -243,6 +252,40 @@ static int find_forces(stand *s, forces_check *c)
     return code;
 }
 
+/* All forces are numbers where the energy is one: in this configuration, and with one particle of each walker in the middle and
+ * the others near the corners, so that most terms have nobody near it. */
+static int look_for_no_numbers(stand *s, forces_check *c, findings *f)
+{
+    const plugmc_system *system = &s->session.engine.system;
+    copy now;
+    int code = copy_now(s, &now);
+    for (int alone = 0; alone < 2 && !code; alone++) {
+        if (alone && system->box.domain != PLUGMC_DOMAIN_PERIODIC) break;
+        if (alone) code = gather_copy(s, &now, 0.5);
+        for (int32_t w = 0; w < system->walkers && alone; w++)
+            stand_at_fractions(&now.view.box[w], (double[3]){0.5, 0.5, 0.5},
+                               now.positions + 3 * w * system->particles);
+        if (code || whole_energies(s, &now.view, now.whole) ||
+            !total_gives(s, &now, c->sums, c->forces, NULL))
+            break;
+        for (int64_t k = 0; k < 3 * system->walkers * system->particles; k++) {
+            const int64_t particle = k / 3, w = particle / system->particles;
+            const double *at = now.positions + 3 * particle;
+            if (!isnan(c->forces[k]) || !isfinite(now.whole[w].energy)) continue;
+            check_fail(
+                f,
+                "the force on particle %lld of walker %lld along %c is not a number, where it is at "
+                "%.6g %.6g %.6g%s and the energy is %.9g: 0 / 0, as of a distance or a density "
+                "that is 0",
+                (long long)(particle % system->particles), (long long)w, "xyz"[k % 3], at[0], at[1],
+                at[2], alone && particle % system->particles == 0 ? ", far from all others," : "",
+                now.whole[w].energy);
+        }
+    }
+    free_copy(&now);
+    return code;
+}
+
 int check_forces(const target *t, stand *s, findings *f)
 {
     const plugmc_system *system = &s->session.engine.system;
@@ -265,6 +308,8 @@ int check_forces(const target *t, stand *s, findings *f)
     if (stand_total(s)) code = find_forces(s, &c);
     const bool parts = stand_pair(s) || stand_field(s);
     const bool can = (c.of_parts || !parts) && (c.of_total || !stand_total(s));
+    if (!code && c.of_total) code = look_for_no_numbers(s, &c, f);
+    if (!code && c.of_total) total_gives(s, &c.now, c.sums, c.forces, NULL);
     const double begin = stand_clock();
     for (int k = 0; k < rounds && can && !code; k++) {
         if (k >= least && stand_clock() - begin > budget) break;
@@ -428,6 +473,12 @@ static int compare_virial(stand *s, const copy *now, copy *to, plugmc_box *boxes
                          relative * fabs(virial) + relative * 0.03 * now->whole[w].size + 1e-12;
         double found = 0;
         bool settled;
+        if (isnan(virial) && isfinite(now->whole[w].energy))
+            check_fail(
+                f,
+                "the virial along %c of walker %d is not a number, and the energy is %.9g: 0 / 0, as "
+                "of a distance or a density that is 0",
+                "xyz"[d], w, now -> whole[w].energy);
         const bool wrong = slope_is_wrong(&sides[w], -virial, tolerance, &found, &settled);
         if (!settled) continue;
         ++*compared;

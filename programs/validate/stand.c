@@ -206,6 +206,39 @@ static int make_hamiltonian(stand *s)
     return context_exit_code(s->host->context, code, "loading the configuration");
 }
 
+const char stand_another[] = "another";
+
+static int add_species(ini_file *ini, report *r)
+{
+    static const char *const keys[] = {"charge", "diameter", "mass"};
+    const ini_section *last = NULL;
+    for (int k = 0; k < ini->count; k++)
+        if (!strcmp(ini->sections[k].kind, "species")) last = &ini->sections[k];
+    char *values[3] = {0};
+    for (int k = 0; k < 3 && last; k++) {
+        const ini_entry *e = ini_get(last, keys[k]);
+        if (e) values[k] = checked(strdup(e->value));
+    }
+    int code = set(ini, r, "species %s.count=%s", stand_another, "2");
+    for (int k = 0; k < 3; k++) {
+        char section[64];
+        snprintf(section, sizeof section, "species %s.%s", stand_another, keys[k]);
+        if (!code && values[k]) code = set(ini, r, "%s=%s", section, values[k]);
+        free(values[k]);
+    }
+    return code;
+}
+
+/* What a change has of the input. */
+static int change_input(ini_file *ini, const stand_change *change, report *r)
+{
+    int code = change->another_species ? add_species(ini, r) : 0;
+    if (!code && change->assignment) code = ini_set(ini, change->assignment, r);
+    for (int k = 0; change->assignments && change->assignments[k] && !code; k++)
+        code = ini_set(ini, change->assignments[k], r);
+    return code;
+}
+
 /* *vectors [3][3] are those of the box, if it is oblique then. */
 static void change_box(box_section *box, const stand_change *change, double (*vectors)[3])
 {
@@ -241,8 +274,7 @@ static int open_run(const target *t, int system, enum stand_changes changes, int
     engine->tests_plugin = potential;
     engine->config.without_mover = potential && changes == STAND_POSITIONS;
     int code = make_input(t, system, changes, change.places, &engine->config.ini, engine->report);
-    if (!code && change.assignment)
-        code = ini_set(&engine->config.ini, change.assignment, engine->report);
+    if (!code) code = change_input(&engine->config.ini, &change, engine->report);
     if (!code)
         code = ini_set(&engine->config.ini,
                        device == DEVICE_GPU ? "run.device=gpu" : "run.device=cpu", engine->report);

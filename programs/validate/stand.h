@@ -44,9 +44,15 @@ typedef struct stand_change {
     int places;
     /* A key with another value. NULL: none. */
     const char *assignment;
+    /* More of them, ended by NULL. NULL: none. */
+    char *const *assignments;
+    /* Two particles of one more species, which has the charge and the diameter of the last one. */
+    bool another_species;
     /* Vectors [3][3] of an oblique box instead of the box of the run. NULL: its own box. */
     const double (*vectors)[3];
 } stand_change;
+/* The name of that species. */
+extern const char stand_another[];
 int stand_open_changed(const target *, int system, enum stand_changes, stand_change, stand *);
 void stand_close(stand *);
 

@@ -174,6 +174,8 @@ step_errors() {
     # the linker
     replaced 'return p->weight' 'double nowhere(void); if (PLUGMC_HOST) nowhere(); return p->weight'
     refused 4 "undefined reference to \`nowhere'" plugmc build wrong.c --draft
+    grep -q "nothing defines 'nowhere': is it spelt so? A library that has it stands behind the file: plugmc build wrong.c LIBRARY.a" err ||
+        fail "nothing is advised"
     # the loader: what run refuses
     replaced '.name = "soft", ' ''
     refused 4 "has no name in its descriptor" plugmc build wrong.c --draft
@@ -247,6 +249,10 @@ step_libraries() {
     measured by_c
     ! readelf -d by_c.so | grep -E 'stdc\+\+|gfortran|gomp' || fail "a runtime library that nobody needs"
     refused 4 "cannot find -lno_part" plugmc build by_c.c -lno_part
+    refused 4 "nothing defines 'doubled_in_c': is it spelt so?" plugmc build by_c.c --draft
+    echo 'static int table[9] = {0, 2, 4, 6}; int doubled_in_c(int n) { return table[n]++; }' >fixed.c
+    cc -fno-pic -c fixed.c -o fixed.o && ar rcs libfixed.a fixed.o
+    refused 4 "compile the library with -fPIC" plugmc build by_c.c --draft libfixed.a
     calls_library cxx
     cat >cxx.cpp <<-'END'
 	#include <stdexcept>
@@ -260,6 +266,10 @@ step_libraries() {
     command -v c++ gfortran >/dev/null && c++ --version >/dev/null && gfortran --version >/dev/null ||
         { echo "SKIPPED: no compilers of C++ and Fortran (Debian: g++, gfortran)"; exit 77; }
     c++ -fPIC -c cxx.cpp && ar rcs libcxx_part.a cxx.o
+    sed 's/extern "C" //' cxx.cpp >plain.cpp
+    c++ -fPIC -c plain.cpp && ar rcs libplain.a plain.o
+    refused 4 "libplain.a has 'doubled_in_cxx' as a function of C++: declare it extern \"C\" there" plugmc build by_cxx.c --draft libplain.a
+    refused 4 "./libplain.a has 'doubled_in_cxx' as a function of C++" plugmc build by_cxx.c --draft -L. -lplain
     plugmc build by_cxx.c libcxx_part.a
     measured by_cxx
     calls_library fortran
@@ -273,6 +283,11 @@ step_libraries() {
 	  read (text, *) doubled
 	end function
 	END
+    sed -e "s/ bind(c.*//" -e 's/function doubled/function doubled_in_fortran/; s/:: doubled/:: doubled_in_fortran/; s/read (text, \*) doubled/read (text, *) doubled_in_fortran/' \
+        fortran.f90 >plain.f90
+    gfortran -fPIC -c plain.f90 && ar rcs libplain.a plain.o
+    refused 4 "libplain.a has 'doubled_in_fortran' under the name of Fortran: write bind(c, name='doubled_in_fortran')" \
+        plugmc build by_fortran.c --draft libplain.a
     gfortran -fPIC -c fortran.f90 && ar rcs libfortran_part.a fortran.o
     plugmc build by_fortran.c libfortran_part.a
     measured by_fortran

@@ -48,6 +48,13 @@ printf '[run]\nsweeps = 1\nwalkers = 2\n[box]\ndimension = 3\nlx = 7\n[species a
 says 0 '^warning +across the faces' "$folder/wrong_observable.so" "$work/squares.ini" --quick --device cpu
 says 0 'when all particles are shifted together by .* is that meant' "$folder/wrong_observable.so" "$work/squares.ini" --quick --device cpu
 
+# Particles of a species are alike, also where there is one species alone; chains are meant so.
+one_species='[run]\nsweeps = 1\n[box]\ndimension = 3\nlx = 7\n[species a]\ncount = 60\n'
+printf "$one_species"'[potential x]\nplugin = %s\nfault = by_number\n' "$folder/wrong_total.so" >"$work/number.ini"
+says 0 'after particles of a species have exchanged places: right for chains' "$folder/wrong_total.so" "$work/number.ini" --quick --device cpu
+printf "$one_species"'[potential lennard_jones]\nepsilon = 0.5\nsigma = 0.8\ncutoff = 2\n[mover serial]\nstep = 0.3\n[observable x]\nplugin = %s\nfault = every_second\n' "$folder/wrong_observable.so" >"$work/second.ini"
+says 0 'results depend on which number a particle has: right for chains' "$folder/wrong_observable.so" "$work/second.ini" --quick --device cpu
+
 # Sentences have the lines of the file, also those of runs whose input is another text.
 printf '[run]\nsweeps = 1\n\n[box]\ndimension = 3\nlx = 7\n\n[species a]\ncount = 40\n\n[potential x]\nplugin = %s\nfault = nan_change\n' "$folder/wrong_total.so" >"$work/lines.ini"
 says 4 "such a run ends: .*lines.ini:11: what 'many-body term' says" "$folder/wrong_total.so" "$work/lines.ini" --quick --device cpu

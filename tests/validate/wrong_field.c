@@ -22,7 +22,8 @@ enum {
     NO_WHOLE_WAVES,
     FIRST_BOX,
     FIRST_BOX_A_LITTLE,
-    LARGE_CONSTANT
+    LARGE_CONSTANT,
+    NAN_AT_CORNER
 };
 
 typedef struct parameters {
@@ -86,6 +87,7 @@ PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_s
     if (is(p, WRONG_GRADIENT)) gradient[0] *= (real)1.02;
     if (is(p, WRONG_SIGN)) gradient[0] = -gradient[0];
     if (is(p, WRONG_LAPLACIAN)) *laplacian *= (real)2;
+    if (is(p, NAN_AT_CORNER)) gradient[1] = (real)0 * r.y / r.y; /* 0 / 0 at the corner */
     if (is(p, NOT_ALONG_Y)) gradient[1] = (real)0.2 * p->strength;
 }
 
@@ -121,7 +123,7 @@ static const plugmc_parameter table[] = {
         "none|nan_place|minus_infinity|other_float|wrong_gradient|wrong_sign|wrong_laplacian|calls_before|"
         "undeclared|short_list|null_pointer|endless|exits|behind_struct|behind_allocated|"
         "other_forbidden|not_along_y|no_whole_waves|first_box|"
-        "first_box_a_little|large_constant",
+        "first_box_a_little|large_constant|nan_at_corner",
         "what is wrong"),
     PLUGMC_LIST_KEY(parameters, strengths, 0, "1", -1e6, 1e6, "kT", "one value for each species"),
 };

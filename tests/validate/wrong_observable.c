@@ -115,7 +115,8 @@ static int measure_distances(moments *m, const plugmc_host *host, const plugmc_v
             const double apart = r[3 * i] - r[0], edge = view->box[w].length[0];
             const double part = r[3 * i] / (is(m, FIRST_BOX) ? system->box.length[0] : edge);
             if (is(m, NO_IMAGES)) sum += apart * apart;
-            if (is(m, EVERY_SECOND) && 2 * r[3 * i] < edge) sum += i % system->species_count;
+            if (is(m, EVERY_SECOND) && 2 * r[3 * i] < edge)
+                sum += i % (system->species_count > 1 ? system->species_count : 2);
             if (is(m, FIRST_BOX) || is(m, ONE_HISTORY)) sum += cos(2 * M_PI * part);
         }
         if (m->fault >= TRANSPOSED) sum = structure_of(m, &view->box[w], r, n);

@@ -34,7 +34,10 @@ enum {
     FINITE_SLOPE_ENERGY,
     WRONG_LANES,
     CONFIGURED_TEMPERATURE,
-    OTHER_ROW
+    OTHER_ROW,
+    SUM_OF_SPECIES,
+    NAN_SLOPE,
+    NAN_BEYOND
 };
 
 typedef struct parameters {
@@ -52,6 +55,7 @@ PLUGMC_FN int32_t row_of(const parameters *p, int32_t a, int32_t b)
 {
     const int32_t low = a < b ? a : b, high = a < b ? b : a;
     if (p->depths.count == 1) return 0;
+    if (is(p, SUM_OF_SPECIES)) return a + b; /* right for two species */
     return low * (int32_t)p->kinds - low * (low + 1) / 2 + high - low;
 }
 
@@ -99,7 +103,8 @@ PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site
     if (is(p, OTHER_FLOAT) && sizeof(real) == 4) height *= (real)1.01;
     if (is(p, DIRECTION)) height *= (real)1 + (real)0.2 * s.x * s.x / (s.r2 + (real)1e-6);
     if (is(p, UNDECLARED)) height *= p->hidden;
-    if (is(p, OTHER_ROW)) height *= p->depths.values[row_of(p, a.species, b.species)];
+    if (is(p, OTHER_ROW) || is(p, SUM_OF_SPECIES))
+        height *= p->depths.values[row_of(p, a.species, b.species)];
     if (is(p, SHORT_LIST)) height *= p->heights.values[a.species + b.species];
     if (is(p, LARGE_FLOAT)) return (real)((float)((real)1e5 + height * w * w * w) - (float)1e5);
     return height * w * w * w + misdeed(p, s);
@@ -127,6 +132,8 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
     *first = height * (real)-6 * w * w / c2;
     *second = height * ((real)-6 * w * w / c2 + (real)24 * w * s.r2 / (c2 * c2));
     if (is(p, WRONG_FIRST)) *first *= (real)1.05;
+    if (is(p, NAN_SLOPE) && s.r2 > (real)1) *first *= plugmc_sqrt((real)1 - s.r2);
+    if (is(p, NAN_BEYOND)) *first *= w / plugmc_sqrt(w * w + (s.r2 < c2 ? (real)1 : -w * w));
     if (is(p, WRONG_SECOND)) *second = height * (real)-6 * w * w / c2;
 }
 
@@ -191,7 +198,8 @@ static int configure(void *instance, const plugmc_host *host)
     parameters *p = instance;
     const int32_t n = host->system->species_count;
     p->kinds = n;
-    if (is(p, OTHER_ROW) && p->depths.count != 1 && p->depths.count != n * (n + 1) / 2)
+    if ((is(p, OTHER_ROW) || is(p, SUM_OF_SPECIES)) && p->depths.count != 1 &&
+        p->depths.count != n * (n + 1) / 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "depths: one for each pair of species");
     if (is(p, CONFIGURED_TEMPERATURE)) p->height /= (real)host->system->temperature;
@@ -212,7 +220,7 @@ static const plugmc_parameter table[] = {
         "wrong_second|one_sided_factor|direction|one_sided_contact|calls_before|undeclared|short_list|"
         "null_pointer|endless|aborts|behind_struct|before_struct|slope_beyond|exits|"
         "fails_silently|root_of_range|large_float|wrong_changes|finite_changes|wrong_slopes|"
-        "wrong_slope_energy|finite_slope_energy|wrong_lanes|configured_temperature|other_row",
+        "wrong_slope_energy|finite_slope_energy|wrong_lanes|configured_temperature|other_row|sum_of_species|nan_slope|nan_beyond",
         "what is wrong"),
     PLUGMC_LIST_KEY(parameters, heights, 0, "1", -1e6, 1e6, "kT",
                     "one value for each pair of species"),

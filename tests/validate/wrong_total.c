@@ -37,7 +37,9 @@ enum {
     INFINITE_CHANGE,
     STALE_SUM,
     PLAIN_VIRIAL,
-    ALONE
+    ALONE,
+    NAN_ALONE,
+    BY_NUMBER
 };
 
 typedef struct total_state {
@@ -98,6 +100,8 @@ static double energy_of(const total_state *s, const plugmc_box *box, const int64
         const double n = density(s, box, count, x, i);
         sum += (double)s->strength * n * n;
         if (is(s, NO_IMAGES)) sum += 0.1 * (x[3 * i] - x[0]) * (x[3 * i] - x[0]);
+        if (is(s, BY_NUMBER))
+            sum += 0.01 * (double)(i % 2) * n; /* of the second species, it was meant */
         if (is(s, FLOAT_SUM)) sum += 0.01 * x[3 * i];
         if (is(s, FIRST_WAVE)) sum += 30 * cos(2 * M_PI * x[3 * i] / system->box.length[0]);
     }
@@ -114,7 +118,10 @@ static void forces_of(const total_state *s, const plugmc_box *box, const int64_t
     double d[3];
     for (int64_t i = 0; i < system->particles; i++) {
         if (!is_there(system, count, i)) continue;
-        const double n = 2 * (double)s->strength * density(s, box, count, x, i);
+        const double around = density(s, box, count, x, i),
+                     n = 2 * (double)s->strength * around +
+                         (is(s, BY_NUMBER) ? 0.01 * (double)(i % 2) : 0);
+        if (is(s, NAN_ALONE)) f[3 * i] += 0 * (around / around); /* 0 / 0 without a neighbour */
         for (int64_t j = 0; j < system->particles; j++) {
             if (j == i || !is_there(system, count, j)) continue;
             const double r2 = separation(s, box, x + 3 * i, x + 3 * j, d);
@@ -304,7 +311,7 @@ static const plugmc_parameter table[] = {
         "wrong_virial|no_start|change_adds_up|wrong_sign_of_forces|wrong_removal|behind_allocated|"
         "null_pointer|endless|exits|nan_energy|forgets|fails_silently|slightly_wrong|"
         "over_temperature|first_wave|float_sum|no_images|places|nan_change|infinite_change|stale_sum|"
-        "plain_virial|alone",
+        "plain_virial|alone|nan_alone|by_number",
         "what is wrong"),
 };
 

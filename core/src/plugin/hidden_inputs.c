@@ -140,6 +140,24 @@ static bool are_equal(const answers *a, const answers *b)
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
+/* The first entry behind the end that changes an answer; `with` are those where all of them are 1. */
+static int64_t first_read(const subject *s, const plugmc_list *list, const answers *with,
+                          answers *other)
+{
+    int64_t low = 0, high = LIST_BEHIND - 1;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        list_put_first_behind(list, middle + 1, NAN);
+        ask(s, other);
+        if (are_equal(with, other))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    list_put_behind(list, NAN);
+    return low;
+}
+
 static bool check_list(const subject *s, const plugmc_parameter *p, answers *first, answers *second,
                        sentence why)
 {
@@ -149,12 +167,14 @@ static bool check_list(const subject *s, const plugmc_parameter *p, answers *fir
     ask(s, first);
     list_put_behind(&list, NAN);
     ask(s, second);
-    return are_equal(first, second) ||
-           why_not(why,
-                   "key '%s' has %d number%s, and the plugin reads beyond the end of the list: "
-                   "give one number for each species or pair of species; the plugin should "
-                   "refuse a list that is too short",
-                   p->name, list.count, list.count == 1 ? "" : "s");
+    if (are_equal(first, second)) return true;
+    const long long entry = list.count + first_read(s, &list, first, second);
+    return why_not(
+        why,
+        "key '%s' has %d number%s, and the plugin reads entry %lld, counted from 0, beyond "
+        "the end of the list: its index is wrong, or it should refuse a list that is too "
+        "short, with one number for each species or pair of species",
+        p->name, list.count, list.count == 1 ? "" : "s", entry);
 }
 
 static bool check_lists(const subject *s, answers *first, answers *second, sentence why)

@@ -336,6 +336,13 @@ static bool derivative_is_wrong(trial *t, int i, bool single)
         placed ? d.laplacian : d.laplacian - (t->system->box.dimension - 1) * first / r;
     const slopes wide = differences(t, r, 2e-4 * r), narrow = differences(t, r, 1e-4 * r);
     const char *where = single ? " in single precision" : "";
+    if (isfinite(t->u[i]) && (isnan(first) || isnan(d.laplacian)))
+        return !why_not(
+            t->why,
+            "the %sderivative of the pair energy of '%s' and '%s' is not a number at "
+            "separation %.9g%s, where the energy is %.9g: 0 / 0, or a root or logarithm of "
+            "a negative number",
+            isnan(first) ? "" : "second ", t->first, t->second, r, where, t->u[i]);
     if (!(fabs(d.energy - t->u[i]) <= (single ? 1e-3 : 1e-9) * size + 1e-30))
         return !why_not(t->why,
                         "the pair energy of '%s' and '%s' at separation %.9g is %.9g, but %.9g "

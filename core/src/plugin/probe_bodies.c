@@ -8,7 +8,8 @@
  *   volume            is between those of the two spheres
  *   in cells          separations give what positions do
  *   two bodies        the answer is the same, to the bit, whichever of them is the probe
- *   space             it is the same after both have turned by a right angle about an axis of space, unless they nearly touch
+ *   space             it is the same after both have turned by a right angle about an axis of space, z or x, unless they nearly
+ *                     touch
  *   float and double  agree, unless they nearly touch
  *
  * Two bodies nearly touch if the answer is another at a distance that differs by a millionth (in float a ten-thousandth). */
@@ -93,21 +94,23 @@ static void place(const trial *t, int number, double r, placed *a, placed *b)
     b->turned = plugmc_draw_orientation((plugmc_seed){1, 0, 0}, (uint64_t)number, 0, 4, dimension);
 }
 
-/* Turned by a right angle about the axis z of space, together with its place. */
-static placed turned_by_right_angle(const trial *t, placed p)
+/* Turned by a right angle about an axis of space, z, or x in three dimensions, together with its place. */
+static placed turned_by_right_angle(const trial *t, placed p, bool about_x)
 {
-    const double x = p.particle.x;
-    p.particle.x = -p.particle.y;
-    p.particle.y = x;
+    double *const x = about_x ? &p.particle.y : &p.particle.x,
+                  *const y = about_x ? &p.particle.z : &p.particle.y, before = *x;
+    *x = -*y;
+    *y = before;
     if (t->system->box.dimension == 2) {
         plugmc_turn_in_plane(&p.turned, PLUGMC_WHOLE_TURN / 4);
         return p;
     }
     const int32_t *q = p.turned.part;
-    const double half = sqrt(0.5), w = half * q[0] - half * q[3], i = half * q[1] - half * q[2],
-                 j = half * q[2] + half * q[1], k = half * q[3] + half * q[0];
-    p.turned = (plugmc_orientation){
-        {(int32_t)rint(w), (int32_t)rint(i), (int32_t)rint(j), (int32_t)rint(k)}};
+    const double half = sqrt(0.5), i = about_x ? half : 0, k = about_x ? 0 : half;
+    p.turned = (plugmc_orientation){{(int32_t)rint(half * q[0] - i * q[1] - k * q[3]),
+                                     (int32_t)rint(half * q[1] + i * q[0] - k * q[2]),
+                                     (int32_t)rint(half * q[2] - i * q[3] + k * q[1]),
+                                     (int32_t)rint(half * q[3] + i * q[2] + k * q[0])}};
     return p;
 }
 
@@ -177,8 +180,10 @@ static bool try_pair(const trial *t, int number, placed a, placed b, double arou
     place(t, number, r, &a, &b);
     const answer there = ask(t, &a, &b, false), back = ask(t, &b, &a, false);
     if (isnan(there.energy) || there.energy == -INFINITY)
-        return why_not(t->why, "the energy of two particles at a distance of %.9g is %g", r,
-                       there.energy);
+        return why_not(t->why, "the energy of two particles at a distance of %.9g is %s", r,
+                       isnan(there.energy)
+                           ? "not a number: 0 / 0, or a root or logarithm of a negative number"
+                           : "-infinity");
     if (!equal(there, back))
         return differ(t, &a, &b, r, there, back, "if the other one is the probe");
     if (r > around * (1 + 1e-6) && there.overlaps)
@@ -194,10 +199,14 @@ static bool try_pair(const trial *t, int number, placed a, placed b, double arou
             return differ(t, &a, &b, r, there, in_cells, "when their separation is given");
     }
     if (is_clear(t, number, r, 1e-6, a, b)) {
-        const placed c = turned_by_right_angle(t, a), d = turned_by_right_angle(t, b);
-        const answer turned = ask(t, &c, &d, false);
-        if (!close_to(there, turned, 1e-3))
-            return differ(t, &a, &b, r, there, turned, "after both have turned by a right angle");
+        for (int about_x = 0; about_x < t->system->box.dimension - 1; about_x++) {
+            const placed c = turned_by_right_angle(t, a, about_x),
+                         d = turned_by_right_angle(t, b, about_x);
+            const answer turned = ask(t, &c, &d, false);
+            if (!close_to(there, turned, 1e-3))
+                return differ(t, &a, &b, r, there, turned,
+                              "after both have turned by a right angle");
+        }
     }
     if (t->single && is_clear(t, number, r, 1e-4, a, b)) {
         const answer single = ask(t, &a, &b, true);

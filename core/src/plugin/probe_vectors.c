@@ -130,6 +130,13 @@ static bool is_flat_beyond(const vectors *v, double range)
         const double slope = fabs(d.gradient[0]) + fabs(d.gradient[1]) + fabs(d.gradient[2]) +
                              fabs(d.virial[0]) + fabs(d.virial[1]) + fabs(d.virial[2]);
         if (slope == 0 && d.laplacian == 0) continue;
+        if (isnan(slope) || isnan(d.laplacian))
+            return why_not(
+                v->why,
+                "a derivative of the pair energy of '%s' and '%s' is not a number at "
+                "separation %.9g%s, beyond the declared range of %.9g: 0 / 0, or a root or "
+                "logarithm of a negative number",
+                v->first, v->second, r, precision(v), range);
         return why_not(v->why,
                        "the pair energy of '%s' and '%s' has nonzero derivatives at "
                        "separation %.9g%s, beyond the declared range of %.9g: the gradient "

@@ -1,7 +1,8 @@
 #!/bin/bash
 # bash fault.sh NAME: the mover with this fault, a line of faults.txt, does not pass plugmc validate, and the sentence says
 # what to do. NAME = none: own_decision.c without a fault passes; right_MOVE: so does that move of right_moves.c;
-# right_PARTNER: so does partner.c whose radius reaches nobody. CMake sets
+# right_PARTNER: so does partner.c whose radius reaches nobody; right_MOVER: so does MOVER.c. A mover may have keys in MOVER.ini.
+# CMake sets
 #
 #   PLUGMC        the program
 #   SOURCE, CC    the source tree, and a compiler
@@ -24,7 +25,7 @@ fail()
 # build MOVER CHANGE: MOVER.so
 build()
 {
-    if [ "$1" = own_decision ] || [ "$1" = drift ] || [ "$1" = partner ]; then
+    if [ -e "$here/$1.c" ]; then
         "$CC" "${flags[@]}" -include string.h "-DFAULT=$2" "-DRADIUS=\"${radius:-30}\"" "-DPLUGMC_SOURCE=\"$here/$1.c\"" -o "$1.so" "$here/$1.c" -lm
     else
         sed "$2" "$SOURCE/plugins/movers/$1.c" >"$1.c"
@@ -50,6 +51,22 @@ if [ "$1" = right_PARTNER ]; then
     cat found
     exit 0
 fi
+# Movers that change numbers, and one that exchanges neighbours, which reaches them alone. Nobody is inserted where there is no neighbour, which is said.
+case $1 in right_near_insert | right_own_pair | right_neighbour_swap)
+    build "${1#right_}" NONE
+    "$PLUGMC" validate "./${1#right_}.so" --quick --device cpu >found 2>&1 || fail "a right mover has not passed"
+    if [ "$1" = right_neighbour_swap ]; then
+        grep -q '^passed  *law: exchanged positions' found || fail "arrangements are not compared"
+        exit 0
+    fi
+    grep -q '^passed  *law: numbers and forces, 3 dimensions' found || fail "numbers with forces are not compared"
+    [ "$1" = right_own_pair ] || grep -A1 '^not covered  all numbers' found | grep -q 'no fewer than 1 of the first' ||
+        fail "nothing says that some numbers are not reached"
+    [ "$1" = right_own_pair ] || grep -q '^passed  *law: beside insert' found || fail "all numbers are not compared"
+    cat found
+    exit 0
+    ;;
+esac
 # Moves that are right, though they sample some systems slowly or not at all: which is said.
 case $1 in right_*)
     move=${1#right_}
@@ -74,7 +91,9 @@ line=$(grep "^$1 |" "$here/faults.txt") || fail "there is no fault $1"
 # fields are apart by ' | ', which is in no script
 IFS=$'\t' read -r name mover change check words <<<"${line// | /$'\t'}"
 build "$mover" "$change"
-"$PLUGMC" validate "./$mover.so" --quick --device cpu >found 2>&1
+keys=()
+[ ! -e "$here/$mover.ini" ] || keys=("$here/$mover.ini")
+"$PLUGMC" validate "./$mover.so" "${keys[@]}" --quick --device cpu >found 2>&1
 code=$?
 [ $code = 4 ] || fail "exit code $code, expected 4: a check fails"
 awk -v check="^failed +$check" -v words="$words" '

@@ -7,6 +7,9 @@
 
 #define NONE 0
 #define NO_FACTOR 1
+#ifndef FAULT
+#define FAULT NONE
+#endif
 #ifndef RADIUS
 #define RADIUS "1.5"
 #endif
