@@ -89,42 +89,6 @@ static int take_walker(density_matrix *d, int32_t walker, const double *r)
                       "the wave function is zero at the electrons of walker %d", walker);
 }
 
-static double fields_at(const density_matrix *d, const plugmc_term *term, int64_t e,
-                        const double r[3])
-{
-    const plugmc_particles one = {
-        1, &r[0], &r[1], &r[2], d->wave.charge + e, d->wave.diameter + e, d->wave.species + e};
-    double energy = 0;
-    term->plugin->potential->field->energy(term->instance, &one, &energy);
-    return energy;
-}
-
-/* ln of the ratio of the factors of Psi that are no determinants, when electron e goes to `to`. */
-static double jastrow_change(const density_matrix *d, int64_t e, const double to[3])
-{
-    const plugmc_system *system = d->host->system;
-    const wave_function *w = &d->wave;
-    const int periodic = system->box.domain == PLUGMC_DOMAIN_PERIODIC;
-    const int64_t behind = system->particles - e - 1;
-    const double from[3] = {d->x[e], d->y[e], d->z[e]};
-    const plugmc_particle probe = {from[0],      from[1],        from[2],
-                                   w->charge[e], w->diameter[e], w->species[e]};
-    const plugmc_particles others[2] = {{e, d->x, d->y, d->z, w->charge, w->diameter, w->species},
-                                        {behind, d->x + e + 1, d->y + e + 1, d->z + e + 1,
-                                         w->charge + e + 1, w->diameter + e + 1,
-                                         w->species + e + 1}};
-    double change = 0;
-    for (int t = 0; t < w->term_count; t++) {
-        const plugmc_term *term = w->terms[t];
-        const plugmc_potential *p = term->plugin->potential;
-        for (int side = 0; side < 2 && p->pair; side++)
-            p->pair->change(term->instance, &system->box, periodic, &probe, to, &others[side],
-                            &change);
-        if (p->field) change += fields_at(d, term, e, to) - fields_at(d, term, e, from);
-    }
-    return -0.5 * change;
-}
-
 /* ---- Measuring ----------------------------------------------------------------------------------- */
 
 static double complex number_at(const density_matrix *d, const double *row, int64_t k)
@@ -154,8 +118,10 @@ static void add_electron(density_matrix *d, int spin, int64_t own, double *matri
     const double *here = here_of(d, spin) + own * d->wave.numbers;
     for (int64_t k = 0; k < d->points; k++) {
         const double *row = d->values + k * d->wave.numbers;
-        const double complex q = slater_product(&d->spin[spin], own, row) *
-                                 exp(jastrow_change(d, e, d->at + 3 * k)) * volume;
+        const double change =
+            wave_function_change(&d->wave, system, d->x, d->y, d->z, e, d->at + 3 * k);
+        const double complex q =
+            slater_product(&d->spin[spin], own, row) * exp(-0.5 * change) * volume;
         for (int64_t i = 0; i < n; i++) {
             const double complex left = conj(number_at(d, row, i)) * q * d->norm[spin][i];
             for (int64_t j = 0; j < n; j++)

@@ -304,22 +304,12 @@ static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t pla
     }
 }
 
-static double field_energy(const local_energy *le, const plugmc_term *term, int64_t e,
-                           const double r[3])
-{
-    const plugmc_particles one = {
-        1, &r[0], &r[1], &r[2], le->wave.charge + e, le->wave.diameter + e, le->wave.species + e};
-    double energy = 0;
-    term->plugin->potential->field->energy(term->instance, &one, &energy);
-    return energy;
-}
-
 double fields_energy(const local_energy *le, int64_t e, const double r[3])
 {
     double energy = 0;
     for (int t = 0; t < le->wave.term_count; t++)
         if (le->wave.terms[t]->plugin->potential->field)
-            energy += field_energy(le, le->wave.terms[t], e, r);
+            energy += wave_function_field(&le->wave, le->wave.terms[t], e, r);
     return energy;
 }
 
@@ -338,7 +328,7 @@ static double parts_energy(const local_energy *le, const sample *s)
             if (p->pair)
                 p->pair->energy(le->wave.terms[t]->instance, box,
                                 box->domain == PLUGMC_DOMAIN_PERIODIC, &probe, &before, &energy);
-            if (p->field) energy += field_energy(le, le->wave.terms[t], e, r);
+            if (p->field) energy += wave_function_field(&le->wave, le->wave.terms[t], e, r);
         }
     }
     return energy;
@@ -346,30 +336,7 @@ static double parts_energy(const local_energy *le, const sample *s)
 
 double parts_change(const local_energy *le, const sample *s, int64_t e, const double to[3])
 {
-    const plugmc_box *box = &le->system->box;
-    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
-    const int64_t n = le->system->particles;
-    const double from[3] = {s->x[e], s->y[e], s->z[e]};
-    const plugmc_particle probe = {
-        from[0], from[1], from[2], le->wave.charge[e], le->wave.diameter[e], le->wave.species[e]};
-    const plugmc_particles before = {
-        e, s->x, s->y, s->z, le->wave.charge, le->wave.diameter, le->wave.species};
-    const plugmc_particles after = {n - e - 1,
-                                    s->x + e + 1,
-                                    s->y + e + 1,
-                                    s->z + e + 1,
-                                    le->wave.charge + e + 1,
-                                    le->wave.diameter + e + 1,
-                                    le->wave.species + e + 1};
-    double change = 0;
-    for (int t = 0; t < le->wave.term_count; t++) {
-        const plugmc_term *term = le->wave.terms[t];
-        const plugmc_potential *p = term->plugin->potential;
-        if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &before, &change);
-        if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &after, &change);
-        if (p->field) change += field_energy(le, term, e, to) - field_energy(le, term, e, from);
-    }
-    return change;
+    return wave_function_change(&le->wave, le->system, s->x, s->y, s->z, e, to);
 }
 
 /* ---- Coulomb energies ------------------------------------------------------------------------ */
