@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from estimators import densities, density_matrices, energy_densities
+from estimators import densities, density_matrices, energy_densities, measured
 from refused import refused
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -53,24 +53,6 @@ def links(folder, work):
     for name in os.listdir(folder):
         if not os.path.exists(f"{work}/{name}") and os.path.isfile(f"{folder}/{name}"):
             os.symlink(os.path.abspath(f"{folder}/{name}"), f"{work}/{name}")
-
-
-def measured(path):
-    """{quantity: (mean, error)} of an output file, with the potential energy, whose error is worked out from its series."""
-    import numpy as np
-    sys.path.insert(0, f"{HERE}/../../python")
-    import plugmc
-    run = plugmc.Run(path)
-    found = {}
-    for name in run.table.index:
-        if name.startswith("local_energy."):
-            found[name.split(".")[1]] = (float(run.table.value[name]), float(run.table.error[name]))
-    # e = k + v: the series of e - k is correlated about as that of k, from whose error the number of samples follows
-    e, k = (run.series["local_energy." + n].to_numpy(float).mean(axis=1) for n in ("energy", "kinetic"))
-    spread_k = np.std(k)
-    scale = found["kinetic"][1] / spread_k if spread_k > 1e-12 else 0
-    found["potential"] = (found["energy"][0] - found["kinetic"][0], float(np.std(e - k) * scale))
-    return found
 
 
 def derivatives(text, rows):

@@ -10,11 +10,26 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def arrays_of(path):
-    """Functions and histograms of an output file."""
+def run_of(path):
     sys.path.insert(0, f"{HERE}/../../python")
     import plugmc
     return plugmc.Run(path)
+
+
+def measured(path):
+    """{quantity: (mean, error)} of an output file, with the potential energy, whose error is worked out from its series."""
+    import numpy as np
+    run = run_of(path)
+    found = {}
+    for name in run.table.index:
+        if name.startswith("local_energy."):
+            found[name.split(".")[1]] = (float(run.table.value[name]), float(run.table.error[name]))
+    # e = k + v: the series of e - k is correlated about as that of k, from whose error the number of samples follows
+    e, k = (run.series["local_energy." + n].to_numpy(float).mean(axis=1) for n in ("energy", "kinetic"))
+    spread_k = np.std(k)
+    scale = found["kinetic"][1] / spread_k if spread_k > 1e-12 else 0
+    found["potential"] = (found["energy"][0] - found["kinetic"][0], float(np.std(e - k) * scale))
+    return found
 
 
 def references_in(work, rows):
@@ -137,10 +152,13 @@ def energy_densities(work, rows):
     of the grid. A part is five slabs of the run's own grid, whose errors are added as if they were independent; the error of
     the whole is that of the energy's series."""
     import numpy as np
-    run = arrays_of(f"{work}/sim.h5")
+    run, whole = run_of(f"{work}/sim.h5"), measured(f"{work}/sim.h5")
     found, wanted = {}, {}
     for _, label, source, table in references_in(work, rows):
         space = space_of(f"{work}/{source}")
+        for c, name in enumerate(("kinetic", "potential")):
+            found[f"{label} {name}"] = whole[name]
+            wanted[f"{label} {name}"] = (table[0, 2 * c], table[0, 2 * c + 1])
         ions = ions_of(f"{work}/{source}")
         parts = len(table) - 1
         at = np.arange(len(ions)) if space is None else parts_of(ions, space[0] - 1e-7, *space[1:], parts)
@@ -160,14 +178,16 @@ def energy_densities(work, rows):
 
 
 def density_matrices(work, rows):
-    """Sums of the elements n_ij over i, the orbital under the integral, for each j. Errors of elements are added as if they
+    """Sums of the elements n_ij over i, the orbital under the integral, for each j, and of all. Errors of elements are added as if they
     were independent."""
     import numpy as np
-    run = arrays_of(f"{work}/sim.h5")
+    run = run_of(f"{work}/sim.h5")
     found, wanted = {}, {}
     for _, label, _, table in references_in(work, rows):
         for s, spin in enumerate(("down", "up")):
             q = run.arrays["density_matrix." + spin]
+            found[f"{label} {spin}"] = (q.value.sum(), np.sqrt((q.error ** 2).sum()))
+            wanted[f"{label} {spin}"] = (table[0, 2 * s], table[0, 2 * s + 1])
             for k in range(len(table) - 1):
                 name = f"{label} {spin} {k}"
                 found[name] = (q.value[:, k].sum(), np.sqrt((q.error[:, k] ** 2).sum()))
