@@ -79,14 +79,12 @@ def optimise(program, work, text, samples):
     for old in os.listdir(work):
         if old.startswith("sim.optimised"):
             os.remove(f"{work}/{old}")
-    source, weights = "sim", [0.5, None] if target else [0.05]
+    source, weights = "sim", [0.5, None, None] if target else [0.05]
     for weight in weights:
         if weight is None:
             gap = energy - float(target.group(1))
-            if gap**2 <= variance:
-                return None, "the variance is too large for this cost"
             ratio = gap / (gap**2 - variance)
-            weight = ratio / (1 + ratio)
+            weight = ratio / (1 + ratio) if gap**2 > variance else 1  # which is not there yet
         done = subprocess.run([program, "optimise", source + ".ini", "--samples", str(samples), "--loops", "8",
                                "--variance-weight", "%.4f" % weight, *(["--only", only.group(1)] if only else [])],
                               cwd=work, capture_output=True, text=True)

@@ -49,6 +49,8 @@ def reason_without_translation(test):
             return "QMCPACK's check of its own derivatives"
         if density_of(test):
             return ""
+        if "check_stats" in test.script and test.name.startswith("deterministic"):
+            return "a few steps of QMCPACK's own random numbers"
         if "check_stats" in test.script:
             quantity = test.script.split("-q ")[1].split()[0].strip("'")
             return "an estimator that is not here: " + quantity
@@ -106,8 +108,9 @@ def rows_of(clone, tests):
         checks = checks or ([(density, None)] if density else [])
         if why or not checks:
             formula = any("jud_b" in c.scalars for c in test.checks)
-            yield [name, test.folder, test.input, "", "", why or ("a derivative by a parameter of a formula" if formula
-                                                                  else "no energy is looked at"), ""]
+            why = why or ("a derivative by a parameter of a formula" if formula else
+                          "auxiliary-field Monte Carlo" if "afqmc" in test.folder else "no energy is looked at")
+            yield [name, test.folder, test.input, "", "", why, ""]
             continue
         for check, system in checks:
             series = int(density["-s"]) if density else check.series

@@ -150,10 +150,11 @@ def gaussians(builder, sets, wave, root, ini, folder, source):
 def mixed_orbitals(sets, wave):
     """The number of orbitals, if those that are occupied are to be optimised; 0: they are not."""
     used = [sets.get(d.get("sposet") or d.get("id")) for d in wave.iter("determinant")]
-    if not used or any(s is None or s.get("optimize") != "yes" for s in used):
-        return 0
-    if next(wave.iter("multideterminant"), None) is not None:
+    several = next(wave.iter("multideterminant"), None) is not None
+    if several and any(s.get("optimize") == "yes" for s in sets.values()):
         raise Unsupported("optimisation of the orbitals of several determinants")
+    if several or not used or any(s is None or s.get("optimize") != "yes" for s in used):
+        return 0
     return int(used[0].get("size"))
 
 
@@ -365,7 +366,7 @@ def check_optimised(root, section):
     mixed = any(e.tag == "sposet" and e.get("optimize") == "yes" for e in root.iter())
     if parameter(section, "output_vp_override") or (parameter(section, "options_lmyengine") or "no") == "yes":
         raise Unsupported("optimisation: QMCPACK's options")
-    kind = (parameter(section, "minmethod") or "").lower()
+    kind = (parameter(section, "minmethod") or "oneshiftonly").lower()
     if kind == "hybrid":  # steps of descent between those of the linear method, which is what it ends with
         kind = (parameter(list(section.iter("optimizer"))[-1], "minmethod") or "").lower()
     if kind not in ("quartic", "linemin", "rescale", "oneshiftonly", "adaptive"):
