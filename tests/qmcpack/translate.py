@@ -399,11 +399,9 @@ def diffusion(section, ini, count):
     moves = (parameter(section, "nonlocalmoves") or "no").lower()
     if moves in ("v0", "yes"):
         moves = "v0"
-    if moves == "v3":
-        raise Unsupported("T-moves v3")
     ini.add("mover diffusion", "tau = %g" % tau, "drift_limit = 1", "energy_limit = %.4g" % energy_limit(section, tau, count),
             "variational_tau = %g" % min(0.3, 4 * tau + 0.05),
-            {"v0": "nonlocal = one_t_move", "v1": "nonlocal = t_moves"}.get(moves, ""))
+            {"v0": "nonlocal = one_t_move", "v1": "nonlocal = t_moves", "v3": "nonlocal = near_t_moves"}.get(moves, ""))
 
 
 def sections_of(root):

@@ -168,6 +168,8 @@ typedef struct plugmc_local_energy_request {
      * orbitals' potential; host memory. Half of what two of them have with each other belongs to either, so that the
      * sum is the energy. Only for views in host memory. NULL: not requested. */
     double *shares;
+    /* Since 2.1. Out: [point_count] ion of each quadrature point, with `points` in host memory. NULL: not requested. */
+    const int32_t **point_ions;
 } plugmc_local_energy_request;
 
 typedef struct plugmc_local_energy {

@@ -522,6 +522,7 @@ static void release(void *instance)
     free(le->work.places);
     free(le->work.at_places);
     free(le->asked.list);
+    free(le->asked.ions);
 }
 
 /* ---- The descriptor -------------------------------------------------------------------------- */

@@ -68,7 +68,8 @@ typedef struct quadrature_work {
 /* Places of quadratures for whoever asked, grown as needed. */
 typedef struct asked_places {
     plugmc_nonlocal_point *list;
-    int64_t count, room;
+    int32_t *ions; /* [count] */
+    int64_t count, room, ion_room;
     int wanted; /* WANTS_* */
 } asked_places;
 

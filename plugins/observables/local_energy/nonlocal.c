@@ -116,8 +116,13 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
     if (le->asked.wanted) {
         code = grow(host, &le->asked.list, &le->asked.room, le->asked.count + n,
                     sizeof *le->asked.list);
+        if (!code)
+            code = grow(host, &le->asked.ions, &le->asked.ion_room, le->asked.count + n,
+                        sizeof *le->asked.ions);
         if (code) return code;
         asked = le->asked.list + le->asked.count;
+        for (int64_t k = 0; k < n; k++)
+            le->asked.ions[le->asked.count + k] = le->work.visits[first + k / each].ion;
         le->asked.count += n;
     }
     double *energy = malloc((size_t)(end - first) * sizeof *energy);

@@ -70,6 +70,8 @@ static int evaluate_request(void *instance, const plugmc_host *host,
     le->asked.wanted = WANTS_NO_PLACES;
     for (int32_t k = 0; k < le->group.size; k++) le->group.samples[k].shares = NULL;
     if (request->points) *request->points = le->asked.list;
+    if (PLUGMC_HAS(request, point_ions) && request->point_ions)
+        *request->point_ions = le->asked.ions;
     if (request->point_count) *request->point_count = le->asked.count;
     return code;
 }
