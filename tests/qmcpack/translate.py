@@ -444,6 +444,8 @@ def translate(clone, test, series, density=None, system=None):
     only, after = "", bool(before) and method[:3] == "dmc"
     if after:  # with the wave function that sections before it have optimised
         only = check_optimised(root, before[-1])
+        if any(e.tag == "sposet" and e.get("optimize") == "yes" for e in root.iter()):
+            only = "gaussian_orbitals"  # the energy is that of their nodes; the Jastrow factor is one that has been optimised
     if system is not None and method == "csvmc":
         method = "vmc"  # energies are those of each system by itself
     optimised = method in ("linear", "linear_batch")
