@@ -71,3 +71,45 @@ int wave_function_electrons(wave_function *wave, const plugmc_host *host)
         }
     return PLUGMC_OK;
 }
+
+/* ---- Factors that are no determinants ---------------------------------------------------------- */
+
+double wave_function_field(const wave_function *wave, const plugmc_term *term, int64_t e,
+                           const double r[3])
+{
+    const plugmc_particles one = {
+        1, &r[0], &r[1], &r[2], wave->charge + e, wave->diameter + e, wave->species + e};
+    double energy = 0;
+    term->plugin->potential->field->energy(term->instance, &one, &energy);
+    return energy;
+}
+
+double wave_function_change(const wave_function *wave, const plugmc_system *system, const double *x,
+                            const double *y, const double *z, int64_t e, const double to[3])
+{
+    const plugmc_box *box = &system->box;
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    const int64_t n = system->particles;
+    const double from[3] = {x[e], y[e], z[e]};
+    const plugmc_particle probe = {from[0],         from[1],           from[2],
+                                   wave->charge[e], wave->diameter[e], wave->species[e]};
+    const plugmc_particles before = {e, x, y, z, wave->charge, wave->diameter, wave->species};
+    const plugmc_particles after = {n - e - 1,
+                                    x + e + 1,
+                                    y + e + 1,
+                                    z + e + 1,
+                                    wave->charge + e + 1,
+                                    wave->diameter + e + 1,
+                                    wave->species + e + 1};
+    double change = 0;
+    for (int t = 0; t < wave->term_count; t++) {
+        const plugmc_term *term = wave->terms[t];
+        const plugmc_potential *p = term->plugin->potential;
+        if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &before, &change);
+        if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &after, &change);
+        if (p->field)
+            change +=
+                wave_function_field(wave, term, e, to) - wave_function_field(wave, term, e, from);
+    }
+    return change;
+}

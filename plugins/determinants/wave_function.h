@@ -26,4 +26,11 @@ int wave_function_measures(wave_function *, const plugmc_host *);
 int wave_function_terms(wave_function *, const plugmc_host *);
 int wave_function_electrons(wave_function *, const plugmc_host *);
 
+/* Energy over kT of electron e at r in a field. */
+double wave_function_field(const wave_function *, const plugmc_term *, int64_t e,
+                           const double r[3]);
+/* Change of -ln |Psi|^2 but for the determinants when electron e of those at x, y, z [electrons] goes to `to`. */
+double wave_function_change(const wave_function *, const plugmc_system *, const double *x,
+                            const double *y, const double *z, int64_t e, const double to[3]);
+
 #endif

@@ -9,6 +9,7 @@
 #include "engine/sync.h"
 #include "initial/initial.h"
 #include "plugin/descriptor.h"
+#include "plugin/search.h"
 
 static const struct {
     const char *box, *words;
@@ -56,7 +57,23 @@ static bool is_named(const ini_file *ini, const char *kind, const char *own, con
     return false;
 }
 
-/* A potential is alone in its run, but for those that it names; an observable measures what the file samples. */
+/* Whether an observable has local energies, which others may ask for. */
+static bool has_local_energies(const ini_section *s)
+{
+    const ini_entry *named = ini_get(s, "plugin");
+    char *path = find_plugin(named ? named->value : s->label), why[1024];
+    loaded one;
+    bool has = false;
+    if (path && plugin_open(path, PLUGMC_OBSERVABLE, &one, why, sizeof why)) {
+        has = plugmc_local_energy_of(one.plugin) != NULL;
+        plugin_unload(&one);
+    }
+    free(path);
+    return has;
+}
+
+/* A potential is alone in its run, but for those that it names; an observable measures what the file samples, beside that
+ * which has local energies. */
 static void drop_others(const target *t, ini_file *ini, bool keeps_potentials)
 {
     const int kind = t->loaded.plugin->kind;
@@ -68,8 +85,11 @@ static void drop_others(const target *t, ini_file *ini, bool keeps_potentials)
                                  ? !strcmp(s->kind, "potential") || !strcmp(s->kind, "mover") ||
                                        !strcmp(s->kind, "observable") || !strcmp(s->kind, "ladder")
                                  : !strcmp(s->kind, "observable");
-        const bool needed = !strcmp(s->kind, "potential") &&
-                            (keeps_potentials || is_named(ini, "potential", t->label, s->label));
+        const bool needed =
+            kind == PLUGMC_OBSERVABLE
+                ? dropped && has_local_energies(s)
+                : !strcmp(s->kind, "potential") &&
+                      (keeps_potentials || is_named(ini, "potential", t->label, s->label));
         if (!own && dropped && !needed) drop_section(ini, k);
     }
 }

@@ -355,6 +355,63 @@ test_derivatives_are_checked_against_differences()
     [ ! -e gas.optimised.ini ] || fail "an optimisation is written"
 }
 
+# orbitals FILE UP DOWN VIRTUAL LINE...: a run of a file of tests/data/lcao, whose occupied orbitals have others mixed in
+orbitals()
+{
+    local file=$1 up=$2 down=$3 virtual=$4 k
+    shift 4
+    cp "$here/../data/lcao/$file" orbitals.h5
+    cp "$here/../data/qmc/C.BFD.xml" .
+    cat >orbitals.ini <<-END
+	[run]
+	sweeps = 100
+	seed = 5
+	walkers = 4
+	threads = 1
+	device = cpu
+	equilibrate = 50
+	[species up]
+	count = $up
+	charge = -1
+	[species down]
+	count = $down
+	charge = -1
+	[initial]
+	state = near_ions
+	[mover particle_by_particle]
+	END
+    printf '%s\n' "$@" >>orbitals.ini
+    printf '%s\n' "[potential gaussian_orbitals]" "file = orbitals.h5" "cusp = no" "virtual = $virtual" >>orbitals.ini
+    for ((k = 0; k < (up + down) * virtual; k++)); do echo "$((k * 7 % 5 - 2))"; done |
+        awk '{ all = all " " 0.1 * $1 } END { print "mixing =" all }' >>orbitals.ini
+}
+
+# Of a molecule, with a Jastrow factor; with nonlocal pseudopotentials; complex ones of a crystal.
+test_orbitals_are_optimised()
+{
+    local open="[box]
+dimension = 3
+shape = sphere
+radius = 20"
+    orbitals h2.h5 1 1 3 "$open" "[potential jastrow]" "unlike = 0.4 0.3 0.1" "u_cutoff = 4" "[observable local_energy]"
+    must optimise orbitals.ini --check-derivatives --only gaussian_orbitals --samples 100
+    awk '/^gaussian/ { n++; if (!($2 < 1e-5 && $3 < 1e-4)) bad = 1 } END { exit bad || n != 6 }' "$out" ||
+        fail "derivatives of a molecule are not those of differences"
+    orbitals c2.trexio.h5 4 4 2 "$open" "[observable local_energy]" "pseudopotentials = C.BFD.xml"
+    must optimise orbitals.ini --check-derivatives --samples 100
+    awk '/^gaussian/ { n++; if (!($2 < 1e-5 && $3 < 1e-4)) bad = 1 } END { exit bad || n != 16 }' "$out" ||
+        fail "derivatives beside pseudopotentials are not those of differences"
+    orbitals twist.h5 2 2 2 "[box]
+dimension = 3
+shape = oblique
+a = 4 0.5 0
+b = 0 4.2 0.3
+c = 0.4 0 4.1" "[observable local_energy]"
+    must optimise orbitals.ini --check-derivatives --samples 100
+    awk '/^gaussian/ { n++; if (!($2 < 1e-5 && $3 < 1e-4)) bad = 1 } END { exit bad || n != 8 }' "$out" ||
+        fail "derivatives by complex orbitals are not those of differences"
+}
+
 test_options_of_optimise()
 {
     gas

@@ -91,6 +91,28 @@ test_inputs_of_qmcpack_have_orbitals()
     grep -Eq "valence: 2 is no charge of a nucleus of atomic number 1" "$err" || fail "expected the sentence: ""valence: 2 is no charge of a nucleus of atomic number 1"
 }
 
+# Orbital 1 + 0.5 of orbital 2, by a key and by the numbers of the file.
+test_orbitals_are_mixed()
+{
+    molecule
+    local more=(--set "potential gaussian_orbitals.cusp=no" --set "observable local_energy.period=2" --set run.sweeps=200)
+    must run sim.ini "${more[@]}" --set "potential gaussian_orbitals.virtual=1" \
+        --set "potential gaussian_orbitals.mixing=0.5 0.5" --set run.output=mixed.h5
+    grep -o 'local_energy.energy .*' "$out" >mixed
+    sed -i 's/^0.5 0 0 0.1 0.6$/0.85 0 0 -0.1 0.2/' wave.xml
+    must run sim.ini "${more[@]}" --set run.output=written.h5
+    grep -o 'local_energy.energy .*' "$out" | cmp - mixed || fail "these are other orbitals"
+    molecule
+    must run sim.ini "${more[@]}" --set run.output=first.h5
+    ! grep -o 'local_energy.energy .*' "$out" | cmp -s - mixed || fail "nothing is mixed"
+    plugmc check sim.ini --set "potential gaussian_orbitals.mixing=0.5 0.5"
+    expect_exit 3
+    grep -q "mixing: there are no orbitals to mix in; their number is .virtual." "$err" || fail "no such sentence"
+    plugmc check sim.ini --set "potential gaussian_orbitals.mixing=0.5" --set "potential gaussian_orbitals.virtual=1"
+    expect_exit 3
+    grep -q "mixing has 1 numbers: give 2, 1 for each occupied orbital" "$err" || fail "no such sentence"
+}
+
 # refused FILE COMMAND SENTENCE: FILE is changed by sed
 refused()
 {

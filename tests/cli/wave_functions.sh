@@ -167,6 +167,72 @@ test_states_of_hydrogen_are_exact()
     exact -0.055555555555555556 "zeta = 0.33333333333333333" "l = 2" "coefficients = 0.3 -0.2 0.5 0.7 -0.4"
 }
 
+# Of hydrogen the kinetic energy is -1/2 + 1/r wherever the electron is, and half of -1/r belongs to it: in each cell without
+# the proton kinetic + 2 potential is -1/2 times the electrons there, and in all cells kinetic + potential is -1/2. By nearest
+# ions it is the proton's cell alone.
+test_energy_density_of_hydrogen_is_exact()
+{
+    exact -0.5 "zeta = 1" "[observable energy_density]" "period = 5" "grid = 4 2 3" "corner = -6 -2 -3"
+    for name in kinetic potential electrons; do
+        must analyse sim.h5 --print energy_density.$name
+        awk '!/^#/ && NF { print $4 }' "$out" >$name
+    done
+    paste kinetic potential electrons | awk '{ cells++; k += $1; v += $2; n += $3
+            bad += ($1 + 2 * $2 + $3 / 2) ^ 2 > 1e-20 }
+        END { exit !(cells == 24 && bad == 1 && (k + v + 0.5) ^ 2 < 1e-20 && (n - 1) ^ 2 < 1e-20) }' ||
+        fail "this is not the energy density of hydrogen"
+    exact -0.5 "zeta = 1" "[observable energy_density]" "period = 5" "cells = voronoi"
+    must analyse sim.h5 --print energy_density.electrons
+    awk '!/^#/ { for (k = 2; k <= NF; k++) bad += $k != 1; rows++ } END { exit !(rows && !bad) }' "$out" ||
+        fail "there is one proton"
+}
+
+# gas LINE...: free electrons in seven and one plane waves, with the density matrix
+gas()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 40
+	equilibrate = 40
+	seed = 5
+	walkers = 8
+	device = cpu
+	output = sim.h5
+	[box]
+	dimension = 3
+	lx = 5
+	[species up]
+	count = 7
+	charge = -1
+	[species down]
+	count = 1
+	charge = -1
+	[initial]
+	state = random
+	[potential plane_waves]
+	[mover particle_by_particle]
+	[observable density_matrix]
+	period = 10
+	grid = 4
+	END
+    printf '%s\n' "$@" >>sim.ini
+    must run sim.ini
+    must analyse sim.h5 --print density_matrix.up
+    awk '!/^#/ && NF { print $1, $2, $3 }' "$out" >matrix
+}
+
+# A determinant has the orbitals that it is made of, with 1 electron each, in every sample. A Jastrow factor takes some away,
+# the same of those that are equal by symmetry, within 4 errors.
+test_density_matrix_of_free_electrons_is_exact()
+{
+    gas
+    awk '{ n++; bad += ($3 - ($1 == $2)) ^ 2 > 1e-20 } END { exit !(n == 49 && !bad) }' matrix ||
+        fail "this is not the matrix of free electrons"
+    gas "[potential jastrow]" "u_cutoff = 2.5" "like = 1.5 0.9 0.3" "unlike = 3 1.7 0.5"
+    awk '$1 == $2 { n++; sum += $3; bad += $3 < 0.3 || $3 > 1.02 } END { exit !(n == 7 && !bad && sum < 6.9) }' matrix ||
+        fail "no electrons are taken away"
+}
+
 # diamond: sim.ini and its files, to be looked at alone
 diamond()
 {

@@ -16,6 +16,9 @@ import subprocess
 import sys
 import time
 
+from estimators import densities, density_matrices, energy_densities, measured
+from refused import refused
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = f"{HERE}/../data/qmc"
 WITHOUT_DATA = ("heg/heg_14_gamma", "heg/heg_14_gamma/batch", "molecules/Be_STO", "molecules/Li2_STO_ae", "molecules/He_param",
@@ -52,96 +55,6 @@ def links(folder, work):
             os.symlink(os.path.abspath(f"{folder}/{name}"), f"{work}/{name}")
 
 
-def measured(path):
-    """{quantity: (mean, error)} of an output file, with the potential energy, whose error is worked out from its series."""
-    import numpy as np
-    sys.path.insert(0, f"{HERE}/../../python")
-    import plugmc
-    run = plugmc.Run(path)
-    found = {}
-    for name in run.table.index:
-        if name.startswith("local_energy."):
-            found[name.split(".")[1]] = (float(run.table.value[name]), float(run.table.error[name]))
-    # e = k + v: the series of e - k is correlated about as that of k, from whose error the number of samples follows
-    e, k = (run.series["local_energy." + n].to_numpy(float).mean(axis=1) for n in ("energy", "kinetic"))
-    spread_k = np.std(k)
-    scale = found["kinetic"][1] / spread_k if spread_k > 1e-12 else 0
-    found["potential"] = (found["energy"][0] - found["kinetic"][0], float(np.std(e - k) * scale))
-    return found
-
-
-def grid_of(path, quantity):
-    """Corner and vectors of the cell that an input's density is of, and numbers of bins along them."""
-    import numpy as np
-    from listing import numbers, parameter, read_input
-    root = read_input(path)
-    lattice = next((p for p in root.iter("parameter") if p.get("name") == "lattice"), None)
-    cell = numbers(lattice.text) if lattice is not None else None
-    e = next(e for e in root.iter("estimator") if (e.get("type") or "").lower() == quantity)
-    if quantity == "density":
-        return np.zeros(3), np.array(cell).reshape(3, 3), [round(1 / d) for d in numbers(e.get("delta"))]
-    if parameter(e, "cell"):
-        cell = numbers(parameter(e, "cell"))
-    cell = np.array(cell).reshape(3, 3)
-    center = parameter(e, "center")
-    corner = np.array(numbers(center)) - cell.sum(axis=0) / 2 if center else np.zeros(3)
-    return corner, cell, [round(n) for n in numbers(parameter(e, "grid"))]
-
-
-def parts_of(r, corner, cell, bins, parts):
-    """In which part of a grid's bins, in their order, electrons at r [...][3] are."""
-    import numpy as np
-    place = (r - corner) @ np.linalg.inv(cell)
-    index = np.minimum(np.floor(np.array(bins) * (place - np.floor(place))).astype(int), np.array(bins) - 1)
-    return ((index[..., 0] * bins[1] + index[..., 1]) * bins[2] + index[..., 2]) * parts // np.prod(bins)
-
-
-def averages(counts, weights, blocks=16):
-    """Means and errors of counts [walkers][spins][parts][frames]: from the spread of the walkers, or with weights
-    [walkers][frames] from blocks of frames, of which a run has 16 that are longer than correlations."""
-    import numpy as np
-    if weights is None:
-        each = counts.mean(axis=-1)
-        return each.mean(axis=0), each.std(axis=0, ddof=1) / math.sqrt(len(each))
-    above = (counts * weights[:, None, None, :]).sum(axis=0)
-    below = weights.sum(axis=0)
-    parts = np.array_split(np.arange(len(below)), blocks)
-    each = np.array([above[..., p].sum(axis=-1) / below[p].sum() for p in parts])
-    return above.sum(axis=-1) / below.sum(), each.std(axis=0, ddof=1) / math.sqrt(blocks)
-
-
-def densities(work, rows):
-    """The numbers that check_stats.py compares: electrons in each of several parts of the grid, spin by spin, with errors
-    from the spread of the walkers (at least those of the counts), as {name: (mean, error)}, and QMCPACK's."""
-    import h5py
-    import numpy as np
-    found, wanted = {}, {}
-    with h5py.File(f"{work}/sim.h5md", "r") as f:
-        names = list(f["particles"])
-        walkers = [f["particles"][name]["position/value"][()] for name in names]
-        weights = None
-        if "observables" in f:  # of diffusion, in which walkers are not independent
-            weights = np.array([f["observables"][name]["weight/value"][()] for name in names])
-    for row in {r["references"]: r for r in rows}.values():
-        quantity, file = row["references"].split("@")
-        reference = np.loadtxt(f"{work}/{file}", ndmin=2)[1:]
-        grid = grid_of(f"{work}/{row['input']}", quantity)
-        half, parts, sums = walkers[0].shape[1] // 2, len(reference), []
-        for r in walkers:
-            part = parts_of(r, *grid, parts)
-            spins = [part] if quantity == "density" else [part[:, half:], part[:, :half]]
-            sums.append([[(s == k).sum(axis=1) for k in range(parts)] for s in spins])
-        means, errors = averages(np.array(sums, float), weights)
-        for s, label in enumerate(["all"] if quantity == "density" else ["down", "up"]):
-            for k in range(parts):
-                name = "%s %s %d" % (os.path.basename(file).split(".")[0], label, k)
-                # where hardly an electron comes the spread of the walkers says little: counts scatter by their root
-                counted = math.sqrt(reference[k, 2 * s] / (len(walkers) * len(walkers[0])))
-                found[name] = (means[s, k], max(errors[s, k], counted))
-                wanted[name] = (reference[k, 2 * s], reference[k, 2 * s + 1])
-    return found, wanted
-
-
 def derivatives(text, rows):
     """Derivatives of the energy by the names that QMCPACK's tests have for parameters, from what plugmc optimise prints."""
     found = {}
@@ -157,6 +70,32 @@ def derivatives(text, rows):
     return found, references(rows)
 
 
+def optimise(program, work, text, samples):
+    """Optimises sim.ini of a folder; the file with the result, or None, and what was said. QMCPACK's cost for the state above
+    and nearest to an energy w, (w - E) / ((w - E)^2 + V) with the variance V (L. Zhao, E. Neuscamman, J. Chem. Theory Comput.
+    12, 3436 (2016)), has its minimum where E + V (E - w) / ((E - w)^2 - V) has it, with E and V as they are there."""
+    only = re.search(r"^; plugmc optimise --only (\S+)", text, re.M)
+    target = re.search(r"^; the state nearest to (\S+)", text, re.M)
+    for old in os.listdir(work):
+        if old.startswith("sim.optimised"):
+            os.remove(f"{work}/{old}")
+    source, weights = "sim", [0.5, None, None] if target else [0.05]
+    for weight in weights:
+        if weight is None:
+            gap = energy - float(target.group(1))
+            ratio = gap / (gap**2 - variance)
+            weight = ratio / (1 + ratio) if gap**2 > variance else 1  # which is not there yet
+        done = subprocess.run([program, "optimise", source + ".ini", "--samples", str(samples), "--loops", "8",
+                               "--variance-weight", "%.4f" % weight, *(["--only", only.group(1)] if only else [])],
+                              cwd=work, capture_output=True, text=True)
+        if done.returncode:
+            return None, done.stderr.strip().splitlines()[-1]
+        energy, variance = (float(re.search(r"^%s +([-\d.]+)" % word, done.stdout + done.stderr, re.M).group(1))
+                            for word in ("energy", "variance"))
+        source += ".optimised"
+    return source + ".ini", ""
+
+
 def run_one(name, rows, options):
     work = f"{options.work}/{name[:-4]}"
     links(f"{options.clone}/tests/{rows[0]['folder']}" if options.clone else TREE, work)
@@ -167,29 +106,34 @@ def run_one(name, rows, options):
         os.symlink(os.path.abspath(f"{TREE}/diamondC.pwscf.h5"), f"{work}/pwscf.pwscf.h5")
     program = os.environ.get("PLUGMC", "plugmc")
     text = open(f"{HERE}/inis/{name}").read()
-    sweeps = int(re.search(r"^sweeps = (\d+)", text, re.M).group(1))
+    sweeps = int(re.search(r"^sweeps = (\d+)", text + "\nsweeps = 0", re.M).group(1))
     with open(f"{work}/sim.ini", "w") as f:
         f.write(text)
     if os.path.exists(f"{work}/sim.h5"):
         os.remove(f"{work}/sim.h5")
     began = time.monotonic()
     source = "sim.ini"
+    if name.endswith(".refused.ini"):
+        good, why = refused(program, work, text)
+        return ({"refused": (good, 0.0)}, references(rows)) if good else None, time.monotonic() - began, why
     if name.endswith(".derivatives.ini"):
         done = subprocess.run([program, "optimise", source, "--derivatives", "--samples",
                                str(int(64 * sweeps * options.sweeps_factor))], cwd=work, capture_output=True, text=True)
         seconds = time.monotonic() - began
         return ((None, seconds, done.stderr.strip().splitlines()[-1]) if done.returncode else
                 (derivatives(done.stdout, rows), seconds, ""))
-    if name.endswith(".opt.ini"):
-        only = re.search(r"^; plugmc optimise --only (\S+)", text, re.M)
-        for old in ("sim.optimised.ini", "sim.optimised.ini.loops"):
-            if os.path.exists(f"{work}/{old}"):
-                os.remove(f"{work}/{old}")
-        done = subprocess.run([program, "optimise", source, "--samples", str(int(20000 * options.sweeps_factor)), "--loops",
-                               "8", "--variance-weight", "0.05", *(["--only", only.group(1)] if only else [])], cwd=work, capture_output=True, text=True)
-        if done.returncode:
-            return None, time.monotonic() - began, done.stderr.strip().splitlines()[-1]
-        source = "sim.optimised.ini"
+    if name.endswith(("opt.ini", "opt_dmc.ini")):
+        walked = re.search(r"\[mover diffusion\]\n(?:.+\n)*", text)
+        if walked:  # it is optimised by variational runs
+            with open(f"{work}/sim.ini", "w") as f:
+                f.write(text.replace(walked.group(0), "[mover particle_by_particle]\nstep = 0.5\n"))
+        source, why = optimise(program, work, text, int(20000 * options.sweeps_factor))
+        if not source:
+            return None, time.monotonic() - began, why
+        if walked:
+            found = open(f"{work}/{source}").read()
+            with open(f"{work}/{source}", "w") as f:
+                f.write(re.sub(r"\[mover particle_by_particle\].*\n(?:.+\n)*", lambda m: walked.group(0), found))
     done = subprocess.run([program, "run", source, "--quiet", "--set", "run.output=sim.h5", "--set",
                            "run.sweeps=%d" % max(40, int(sweeps * options.sweeps_factor))], cwd=work, capture_output=True,
                           text=True)
@@ -198,6 +142,10 @@ def run_one(name, rows, options):
         f.write(done.stdout + done.stderr)
     if done.returncode:
         return None, seconds, done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "exit %d" % done.returncode
+    if "1rdm@" in rows[0]["references"] or "obdm@" in rows[0]["references"]:
+        return density_matrices(work, rows), seconds, ""
+    if "energydensity@" in rows[0]["references"]:
+        return energy_densities(work, rows), seconds, ""
     if "density@" in rows[0]["references"]:
         return densities(work, rows), seconds, ""
     return (measured(f"{work}/sim.h5"), references(rows)), seconds, ""
@@ -240,7 +188,8 @@ def main():
     for path in options.ini:
         name = os.path.basename(path)
         rows = [r for r in table if r["ini"] == name]
-        if not options.clone and (rows[0]["folder"] not in WITHOUT_DATA or "density" in name):
+        if not options.clone and (rows[0]["folder"] not in WITHOUT_DATA or
+                                    "density" in name or name.endswith(".density_matrix.ini")):
             print(f"{name}: skipped, it needs the data of QMCPACK's tests")
             skipped += 1
             continue

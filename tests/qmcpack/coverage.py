@@ -10,6 +10,7 @@ import os
 import sys
 
 from listing import HERE, tests_of
+from refused import CASES, spoil
 from translate import Unsupported, file_name, translate
 
 COMPARED = {"totenergy": "energy", "LocalEnergy": "energy", "kinetic": "kinetic", "Kinetic": "kinetic", "variance": "variance",
@@ -22,12 +23,15 @@ SYSTEMS = ("_A", "_B")
 
 
 def density_of(test):
-    """What check_stats.py is given of a test that looks at densities of electrons: {option: value}."""
+    """What check_stats.py is given of a test that looks at functions of space or density matrices: {option: value}."""
     if "check_stats" not in test.script or test.name.startswith("deterministic"):
         return None
     words = test.script.split()
     options = dict(zip(words[1::2], words[2::2]))
-    return options if options.get("-q") in ("density", "spindensity") else None
+    options["-q"] = options.get("-q", "").strip("'").split(",")[0]
+    if options["-q"] in ("1rdm", "obdm"):  # of orbitals as they are, not of their real parts alone
+        options["-r"] = options.get("-r", "").replace("_real.", "_comp.")
+    return options if options["-q"] in ("density", "spindensity", "energydensity", "1rdm", "obdm") else None
 
 
 def only_ions(test):
@@ -36,6 +40,8 @@ def only_ions(test):
 
 
 def reason_without_translation(test):
+    if test.name in CASES:
+        return ""
     if not test.succeeds:
         return "an input that has to be refused"
     if test.kind == "SIMPLE":
@@ -43,6 +49,8 @@ def reason_without_translation(test):
             return "QMCPACK's check of its own derivatives"
         if density_of(test):
             return ""
+        if "check_stats" in test.script and test.name.startswith("deterministic"):
+            return "a few steps of QMCPACK's own random numbers"
         if "check_stats" in test.script:
             quantity = test.script.split("-q ")[1].split()[0].strip("'")
             return "an estimator that is not here: " + quantity
@@ -75,6 +83,13 @@ def systems_of(check):
     return (0, 1) if "totenergy_A" in check.scalars else (None,)
 
 
+def spoilt_of(clone, test, tests):
+    """The INI file of an input that has to be refused: that of a test of the same system, with the mistake."""
+    folder, source = CASES[test.name][:2]
+    right = next(t for t in tests.values() if t.folder == folder and t.input == source and t.checks)
+    return spoil(test.name, translate(clone, right, right.checks[0].series)[0])
+
+
 def rows_of(clone, tests):
     """A row a test and series: name, series, INI file, reason, references."""
     known, files = {}, {}
@@ -82,14 +97,20 @@ def rows_of(clone, tests):
     for name in sorted(tests, key=lambda n: (tests[n].folder, not n.startswith("short"),
                                              "-hybrid.xml" in tests[n].input, n)):
         test = tests[name]
+        if name in CASES:
+            ini, file = spoilt_of(clone, test, tests), file_name(test, "refused", files)
+            files[file] = ini
+            yield [name, test.folder, test.input, 0, file + ".ini", "", "refused=1(0)"]
+            continue
         why = reason_without_translation(test)
         density = density_of(test)
         checks = [(c, s) for c in test.checks for s in systems_of(c) if numbers_of(test, c, s)]
         checks = checks or ([(density, None)] if density else [])
         if why or not checks:
             formula = any("jud_b" in c.scalars for c in test.checks)
-            yield [name, test.folder, test.input, "", "", why or ("a derivative by a parameter of a formula" if formula
-                                                                  else "no energy is looked at"), ""]
+            why = why or ("a derivative by a parameter of a formula" if formula else
+                          "auxiliary-field Monte Carlo" if "afqmc" in test.folder else "no energy is looked at")
+            yield [name, test.folder, test.input, "", "", why, ""]
             continue
         for check, system in checks:
             series = int(density["-s"]) if density else check.series

@@ -109,6 +109,19 @@ def override(wave, folder):
                 c.text = " ".join(own)
 
 
+def same_for_both_spins(jastrow):
+    """Makes a one-body factor that may depend on the spin, and does not, one that does not; whether there is one."""
+    parts = list(jastrow.iter("correlation"))
+    if jastrow.get("spin") != "yes":
+        return False
+    if len({" ".join(c.find("coefficients").text.split()) for c in parts}) != 1 or len({c.get("speciesA") for c in parts}) != 1:
+        raise Unsupported("a one-body Jastrow factor that depends on the spin")
+    for c in parts[1:]:
+        jastrow.remove(c)
+    parts[0].set("elementType", parts[0].get("speciesA"))
+    return True
+
+
 def jastrows(wave, ini, inline, root):
     if next(wave.iter("backflow"), None) is not None:
         raise Unsupported("backflow")
@@ -118,6 +131,7 @@ def jastrows(wave, ini, inline, root):
         if kind == "eei":
             terms["eei"].append(j)
         elif kind in ("one-body", "two-body") and function in ("bspline", "pade"):
+            inline = same_for_both_spins(j) or inline
             terms["spline" if function == "bspline" else "pade"].append(j)
         elif kind == "kspace":
             plane_waves(ini, j, root)

@@ -6,6 +6,7 @@ are not, nor are time steps of variational runs, drift, or how electrons are mov
 import math
 import os
 
+from estimators import space_of
 from factors import expansion, jastrows, override
 from inifile import Ini, Unsupported, words
 from listing import numbers, parameter, read_input
@@ -68,6 +69,8 @@ def sets_of_orbitals(wave):
     """{name: element} of all <sposet>s, and the element that has the file or the basis."""
     builders = [e for tag in ("sposet_collection", "sposet_builder", "determinantset") for e in wave.iter(tag)
                 if e.get("type") or e.get("href")]
+    if len(builders) == 2 and builders[0].get("href") == builders[1].get("href") and builders[0].tag == builders[1].tag:
+        builders.pop()  # the same orbitals, with others for an estimator
     if len(builders) == 2 and builders[1].tag == "determinantset" and not builders[1].get("href"):
         builders.pop()
     if len(builders) != 1:
@@ -107,12 +110,15 @@ def bands_by_energy(path):
     return [(k, n) for _, k, n in sorted(found)]
 
 
-def splines(builder, sets, wave, ini, folder):
+def splines(builder, sets, wave, root, ini, folder):
     tile = (builder.get("tilematrix") or "1 0 0 0 1 0 0 0 1").split()
-    lines = ["file = " + builder.get("href")]
+    lines = ["file = " + os.path.normpath(builder.get("href"))]
     lines.append("tile = " + " ".join(tile))
     if builder.get("type") == "pw":
         lines.append("multiplicity = 4")
+    beyond = most_orbital(wave, folder) - min(electrons(root))
+    if beyond > 0:
+        lines.append("virtual = %d" % beyond)
     ini.add("potential bspline_orbitals", *lines, *promotions(sets, wave, f"{folder}/{builder.get('href')}"))
 
 
@@ -128,6 +134,10 @@ def gaussians(builder, sets, wave, root, ini, folder, source):
     lines = ["file = " + file, "cusp = " + ("yes" if builder.get("cuspCorrection", "no") == "yes" else "no")]
     lines.append(cusp_files(sets, wave, folder))
     beyond = most_orbital(wave, folder) - min(electrons(root))
+    mixed = mixed_orbitals(sets, wave)
+    if mixed:
+        beyond = mixed - max(electrons(root))
+        lines.append("mixing = " + " ".join("0" * beyond * sum(electrons(root))))
     if beyond > 0:
         lines.append("virtual = %d" % beyond)
     if file.endswith(".h5") and os.path.exists(f"{folder}/{file}"):
@@ -135,6 +145,17 @@ def gaussians(builder, sets, wave, root, ini, folder, source):
         if any("shape = oblique" in section[1] for section in ini.sections):
             lines.append("tolerance = 1e-8")
     ini.add("potential gaussian_orbitals", *lines)
+
+
+def mixed_orbitals(sets, wave):
+    """The number of orbitals, if those that are occupied are to be optimised; 0: they are not."""
+    used = [sets.get(d.get("sposet") or d.get("id")) for d in wave.iter("determinant")]
+    several = next(wave.iter("multideterminant"), None) is not None
+    if several and any(s.get("optimize") == "yes" for s in sets.values()):
+        raise Unsupported("optimisation of the orbitals of several determinants")
+    if several or not used or any(s is None or s.get("optimize") != "yes" for s in used):
+        return 0
+    return int(used[0].get("size"))
 
 
 def cusp_files(sets, wave, folder):
@@ -264,7 +285,7 @@ def orbitals(root, wave, ini, folder, source):
     if kind in ("free", "heg"):
         ini.add("potential plane_waves")
     elif kind in ("bspline", "einspline", "pw"):
-        splines(builder, sets, wave, ini, folder)
+        splines(builder, sets, wave, root, ini, folder)
     elif kind in ("mo", "molecularorbital"):
         slater = any(g.get("type") == "Slater" for g in wave.iter("basisGroup"))
         if slater:
@@ -314,23 +335,46 @@ def measured(root, ini):
     ini.add("observable local_energy", *lines)
 
 
+def energy_density(path, ini, method):
+    """Cells of which QMCPACK's parts of its grid are sums: its tests divide 20 x 20 x 20 cells into 8 parts in their order."""
+    space, period = space_of(path), "period = %d" % (20 if method == "dmc" else 4)
+    if space is None:
+        ini.add("observable energy_density", period, "cells = voronoi")
+        return
+    corner, _, counts = space
+    if counts != [20, 20, 20]:
+        raise Unsupported("a grid of %s cells" % counts)
+    # a little below the corner, so that ions between two cells are in the upper one
+    ini.add("observable energy_density", period, "grid = 20 2 1", "corner = " + words(x - 1e-7 for x in corner))
+
+
+def density_matrix(root, wave, ini):
+    """In the basis of the orbitals of several sets, which are those of lowest energy one after another."""
+    basis = next(parameter(e, "basis") for e in root.iter("estimator") if parameter(e, "basis")).split()
+    named = {s.get("name"): s for s in wave.iter("sposet")}
+    beyond = [named[n] for n in basis if named[n].get("index_min")]
+    most = max(int(s.get("index_max")) for s in beyond)
+    lines = next(lines for title, lines in ini.sections if title == "potential bspline_orbitals")
+    lines.append("virtual = %d" % (most - max(electrons(root))))
+    ini.add("observable density_matrix", "period = 10", "grid = 6")
+
+
 def check_optimised(root, section):
     """Optimisations to the lowest energy of all that can vary, by whatever linear method."""
-    if any(e.tag == "rotated_sposet" or (e.tag in ("sposet", "determinant") and e.get("optimize") == "yes")
-           for e in root.iter()):
+    if any(e.tag == "rotated_sposet" or (e.tag == "determinant" and e.get("optimize") == "yes") for e in root.iter()):
         raise Unsupported("optimisation of orbitals")
+    mixed = any(e.tag == "sposet" and e.get("optimize") == "yes" for e in root.iter())
     if parameter(section, "output_vp_override") or (parameter(section, "options_lmyengine") or "no") == "yes":
         raise Unsupported("optimisation: QMCPACK's options")
-    kind = (parameter(section, "minmethod") or "").lower()
+    kind = (parameter(section, "minmethod") or "oneshiftonly").lower()
     if kind == "hybrid":  # steps of descent between those of the linear method, which is what it ends with
         kind = (parameter(list(section.iter("optimizer"))[-1], "minmethod") or "").lower()
     if kind not in ("quartic", "linemin", "rescale", "oneshiftonly", "adaptive"):
         raise Unsupported("optimisation by the method " + kind)
-    if (parameter(section, "targetexcited") or "no").lower() == "yes":
-        raise Unsupported("optimisation of the state that is nearest to an energy")
     subset = (parameter(section, "variational_subset") or "").split()
     if not subset:
-        return ""
+        fixed = all(c.get("optimize") == "no" for e in root.iter("jastrow") for c in e.iter("coefficients"))
+        return "gaussian_orbitals" if mixed and fixed else ""
     # splines and coefficients; parts that later sections add are still as they were
     parts = ["multideterminant"] * ("CI" in subset) + ["jastrow"] * any(n != "CI" for n in subset)
     if any(n in subset for e in root.iter("jastrow") if e.get("type") == "eeI" for c in e.iter("coefficients")
@@ -355,11 +399,9 @@ def diffusion(section, ini, count):
     moves = (parameter(section, "nonlocalmoves") or "no").lower()
     if moves in ("v0", "yes"):
         moves = "v0"
-    if moves == "v3":
-        raise Unsupported("T-moves v3")
     ini.add("mover diffusion", "tau = %g" % tau, "drift_limit = 1", "energy_limit = %.4g" % energy_limit(section, tau, count),
             "variational_tau = %g" % min(0.3, 4 * tau + 0.05),
-            {"v0": "nonlocal = one_t_move", "v1": "nonlocal = t_moves"}.get(moves, ""))
+            {"v0": "nonlocal = one_t_move", "v1": "nonlocal = t_moves", "v3": "nonlocal = near_t_moves"}.get(moves, ""))
 
 
 def sections_of(root):
@@ -399,12 +441,14 @@ def translate(clone, test, series, density=None, system=None):
         section = next((q for q in sections[at::-1] if (q.get("method") or "").lower() in ("linear", "linear_batch")), section)
     method = (section.get("method") or "").lower()
     before = [q for q in sections[:at] if (q.get("method") or "").lower().startswith("linear")]
-    if before and method[:3] == "dmc":
-        check_optimised(root, before[-1])
-        raise Unsupported("diffusion with a wave function that the run has optimised")
+    only, after = "", bool(before) and method[:3] == "dmc"
+    if after:  # with the wave function that sections before it have optimised
+        only = check_optimised(root, before[-1])
+        if any(e.tag == "sposet" and e.get("optimize") == "yes" for e in root.iter()):
+            only = "gaussian_orbitals"  # the energy is that of their nodes; the Jastrow factor is one that has been optimised
     if system is not None and method == "csvmc":
         method = "vmc"  # energies are those of each system by itself
-    only, optimised = "", method in ("linear", "linear_batch")
+    optimised = method in ("linear", "linear_batch")
     derivatives = optimised and any(o.get("method") == "gradient_test" for o in section.iter("optimize"))
     if derivatives:
         method = "vmc"
@@ -413,7 +457,7 @@ def translate(clone, test, series, density=None, system=None):
         method = "vmc"
     if method not in ("vmc", "dmc", "vmc_batch", "dmc_batch"):
         raise Unsupported("the method " + method)
-    method = "derivatives" if derivatives else "opt" if optimised else method[:3]
+    method = "derivatives" if derivatives else "opt" if optimised else "opt_dmc" if after else method[:3]
     ini = Ini()
     ini.add("run", "sweeps = 1000", "equilibrate = 600", "seed = 1",
             "walkers = 64", "threads = 1", "device = cpu")
@@ -429,18 +473,27 @@ def translate(clone, test, series, density=None, system=None):
     expansion(wave, ini, folder)
     override(wave, folder)
     jastrows(wave, ini, test.folder in INLINE or system is not None, root)
-    if method != "dmc":
+    if not method.endswith("dmc"):
         ini.add("mover particle_by_particle", "step = 0.5", "target_acceptance = 0.6")
     else:
         diffusion(section, ini, up + down)
     if only:
         ini.sections[0][1].insert(0, "; plugmc optimise --only " + only)
+    asked = before[-1] if after else section
+    if (optimised or after) and (parameter(asked, "targetexcited") or "no").lower() == "yes":
+        ini.sections[0][1].insert(0, "; the state nearest to %s" % parameter(asked, "omega"))
     measured(root, ini)
     if density:
         if method not in ("vmc", "dmc"):
             raise Unsupported("densities of the method " + method)
-        ini.add("observable trajectory", "period = 10", "format = h5md")
-        method = "density" if method == "vmc" else "dmc_density"
+        what = {"energydensity": "energy_density", "1rdm": "density_matrix", "obdm": "density_matrix"}.get(density["-q"], "density")
+        if what == "energy_density":
+            energy_density(f"{folder}/{test.input}", ini, method)
+        elif what == "density_matrix":
+            density_matrix(root, wave, ini)
+        else:
+            ini.add("observable trajectory", "period = 10", "format = h5md")
+        method = ("" if method == "vmc" else "dmc_") + what
     if any(t.tag == "estimator" and (t.get("type") or "") == "none" for t in root.iter()):
         raise Unsupported("no estimator")
     return ini, method + identity(ini, wave), method

@@ -103,6 +103,76 @@ static void answers_are_what_is_measured(void **state)
     }
 }
 
+/* The sums of shares [walkers][particles][2] over electrons and ions are the energies. */
+static void check_shares(const double *shares, int particles, int walkers,
+                         const double parts[][PLUGMC_LOCAL_PARTS])
+{
+    for (int w = 0; w < walkers; w++) {
+        double kinetic = 0, potential = 0, wanted = 0;
+        for (int i = 0; i < particles; i++) {
+            kinetic += shares[2 * (w * particles + i)];
+            potential += shares[2 * (w * particles + i) + 1];
+        }
+        for (int c = PLUGMC_LOCAL_KINETIC + 1; c < PLUGMC_LOCAL_PARTS; c++) wanted += parts[w][c];
+        assert_close(kinetic, parts[w][PLUGMC_LOCAL_KINETIC], 1e-12, 1e-12);
+        assert_close(potential, wanted, 1e-11, 1e-11);
+    }
+}
+
+/* Three ions and eight electrons in an oblique box, with Ewald sums. Two electrons that change places take their
+ * potential energies along. */
+static void energies_are_dealt_out_to_electrons_and_ions(void **state)
+{
+    (void)state;
+    enum { ELECTRONS = 8, IONS = 3, ALL = ELECTRONS + IONS };
+    bench b;
+    test_orbitals t;
+    const double length[3] = {4, 4, 4};
+    const double vector[3][3] = {{4.0, 0.3, 0.2}, {1.1, 4.2, -0.4}, {-0.7, 0.9, 4.5}};
+    double parts[2][PLUGMC_LOCAL_PARTS], shares[2][ALL][2], swapped[2][ALL][2];
+    quantum_begin(&b, length, 2, 1);
+    box_of_vectors(&b, vector, 1);
+    bench_species(&b, "up", 5, 0, -1);
+    bench_species(&b, "down", 3, 0, -1);
+    fill_waves(&t, &b, PLANE_WAVES, 5);
+    t.ion_count = IONS;
+    for (int i = 0; i < IONS; i++) {
+        t.atomic_number[i] = i + 1 + (i == 2 ? 2 : 0);
+        t.valence[i] = t.atomic_number[i];
+        for (int d = 0; d < 3; d++) t.ion[i][d] = 0.4 + 1.1 * i + 0.2 * d;
+    }
+    add_orbitals(&b, &t);
+    const plugmc_plugin *plugin = open_plugin("local_energy");
+    void *instance = bench_allocate(b.host.context, plugin->instance_size);
+    quantum_parameters(&b, plugin, instance, "");
+    bench_expect(&b, plugin->prepare(instance, &b.host));
+    double *x = random_positions(&b, 6);
+    const plugmc_view view = view_at(&b, x);
+    plugmc_local_energy_request request = {.size = sizeof request,
+                                           .walkers = 2,
+                                           .view = &view,
+                                           .parts = parts[0],
+                                           .shares = shares[0][0]};
+    bench_expect(&b, plugmc_local_energy_of(plugin)->evaluate(instance, &b.host, &request));
+    check_shares(shares[0][0], ALL, 2, (const double(*)[PLUGMC_LOCAL_PARTS])parts);
+    for (int i = 0; i < IONS; i++) assert_true(shares[0][ELECTRONS + i][0] == 0);
+    for (int d = 0; d < 3; d++) {
+        const double kept = x[3 + d];
+        x[3 + d] = x[18 + d];
+        x[18 + d] = kept;
+    }
+    request.shares = swapped[0][0];
+    bench_expect(&b, plugmc_local_energy_of(plugin)->evaluate(instance, &b.host, &request));
+    for (int i = 0; i < ALL; i++) {
+        const int was = i == 1 ? 6 : i == 6 ? 1 : i;
+        assert_close(swapped[0][i][1], shares[0][was][1], 1e-11, 1e-11);
+    }
+    assert_true(fabs(shares[0][1][1] - shares[0][6][1]) > 1e-3);
+    free(x);
+    plugin->release(instance);
+    bench_end(&b);
+}
+
 /* Re grad ln Psi of every electron is the slope of ln |Psi| that is given beside it. */
 static void drift_is_the_slope_of_ln_psi(void **state)
 {
@@ -193,7 +263,7 @@ static void places_of_quadratures_make_up_the_nonlocal_energy(void **state)
                            .atomic_number = {14},
                            .valence = {4}};
         char settings[160];
-        double parts[2][PLUGMC_LOCAL_PARTS], ln_psi[2];
+        double parts[2][PLUGMC_LOCAL_PARTS], ln_psi[2], shares[2 * 4 * 2];
         const plugmc_nonlocal_point *places;
         int64_t count = 0;
         quantum_sphere(&b, 20, 2, 31);
@@ -215,9 +285,11 @@ static void places_of_quadratures_make_up_the_nonlocal_energy(void **state)
                                                .parts = parts[0],
                                                .ln_psi = ln_psi,
                                                .points = &places,
-                                               .point_count = &count};
+                                               .point_count = &count,
+                                               .shares = shares};
         bench_expect(&b, plugmc_local_energy_of(plugin)->evaluate(instance, &b.host, &request));
         assert_true(count > 12);
+        check_shares(shares, 4, 2, (const double(*)[PLUGMC_LOCAL_PARTS])parts);
         double sum[2] = {0, 0};
         int last = 0;
         plugmc_nonlocal_point *kept = malloc((size_t)count * sizeof *kept);
@@ -262,6 +334,7 @@ static void places_of_quadratures_make_up_the_nonlocal_energy(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(answers_are_what_is_measured),
+          cmocka_unit_test(energies_are_dealt_out_to_electrons_and_ions),
           cmocka_unit_test(drift_is_the_slope_of_ln_psi),
           cmocka_unit_test(matrices_that_are_lent_are_used),
           cmocka_unit_test(places_of_quadratures_make_up_the_nonlocal_energy))

@@ -101,9 +101,10 @@ static void list_places(plugmc_nonlocal_point places[COUNT])
     }
 }
 
-/* seen[i][k]: how often the first electron came to place i and the second to k. */
-static void run(int32_t nonlocal, long seen[PLACES + 1][PLACES + 1])
+/* seen[i][k]: how often the first electron came to place i and the second to k. `apart`: at ions of their own. */
+static void run(int32_t nonlocal, int apart, long seen[PLACES + 1][PLACES + 1])
 {
+    int32_t ions[COUNT];
     double x[WALKERS][2], y[2] = {0}, inverse[WALKERS][2], points[3 * 2], values[2];
     int32_t copies[WALKERS];
     walker walkers[WALKERS] = {0};
@@ -122,8 +123,10 @@ static void run(int32_t nonlocal, long seen[PLACES + 1][PLACES + 1])
                    .batch.points = points,
                    .batch.values = values,
                    .batch.room = 2, /* so that three places take two calls */
-                   .population.copies = copies};
+                   .population.copies = copies,
+                   .population.ions = ions};
     list_places(places);
+    for (int i = 0; i < COUNT; i++) ions[i] = apart ? places[i].electron : 3;
     for (int s = 0; s < SWEEPS; s++) {
         for (int w = 0; w < WALKERS; w++) {
             walkers[w] = (walker){.index = w, .spin = slaters[w], .x = x[w], .y = y, .z = y};
@@ -138,15 +141,15 @@ static void run(int32_t nonlocal, long seen[PLACES + 1][PLACES + 1])
     }
 }
 
-static void electrons_choose_one_after_the_other(void **state)
+/* The second electron knows where the first one is by then, or does not notice. */
+static void choose_in_turn(int32_t nonlocal, int apart, int notices)
 {
-    (void)state;
     long seen[PLACES + 1][PLACES + 1] = {{0}};
-    run(T_MOVES, seen);
+    run(nonlocal, apart, seen);
     double worst = 0, once[PLACES + 1], then[PLACES + 1];
     chances(begin, 0, once);
     for (int i = 0; i <= PLACES; i++) {
-        const double now[2] = {i < PLACES ? to[0][i] : begin[0], begin[1]};
+        const double now[2] = {i < PLACES && notices ? to[0][i] : begin[0], begin[1]};
         chances(now, 1, then);
         for (int k = 0; k <= PLACES; k++) {
             const double p = once[i] * then[k], n = (double)SWEEPS * WALKERS,
@@ -160,12 +163,26 @@ static void electrons_choose_one_after_the_other(void **state)
     assert_true(worst <= 4);
 }
 
+static void electrons_choose_one_after_the_other(void **state)
+{
+    (void)state;
+    choose_in_turn(T_MOVES, 0, 1);
+    choose_in_turn(T_MOVES, 1, 1);
+}
+
+static void only_electrons_at_the_same_ion_notice(void **state)
+{
+    (void)state;
+    choose_in_turn(NEAR_T_MOVES, 0, 1);
+    choose_in_turn(NEAR_T_MOVES, 1, 0);
+}
+
 /* One heat bath between staying and the places of both electrons. */
 static void at_most_one_electron_of_a_walker_goes(void **state)
 {
     (void)state;
     long seen[PLACES + 1][PLACES + 1] = {{0}};
-    run(ONE_T_MOVE, seen);
+    run(ONE_T_MOVE, 0, seen);
     double worst = 0, all = 1, weight[2][PLACES];
     for (int e = 0; e < 2; e++)
         for (int k = 0; k < PLACES; k++) {
@@ -190,4 +207,5 @@ static void at_most_one_electron_of_a_walker_goes(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(at_most_one_electron_of_a_walker_goes),
-          cmocka_unit_test(electrons_choose_one_after_the_other))
+          cmocka_unit_test(electrons_choose_one_after_the_other),
+          cmocka_unit_test(only_electrons_at_the_same_ion_notice))

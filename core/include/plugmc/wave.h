@@ -164,6 +164,12 @@ typedef struct plugmc_local_energy_request {
     /* The same in device memory, for a view on a device: points of an electron are contiguous, electrons of a
      * walker and species are in order. The caller may write to it until its next request. NULL: not requested. */
     plugmc_nonlocal_point **device_points;
+    /* Since 2.1. [walkers][particles + ions][2] kinetic and potential energy of each electron, then of each ion of the
+     * orbitals' potential; host memory. Half of what two of them have with each other belongs to either, so that the
+     * sum is the energy. Only for views in host memory. NULL: not requested. */
+    double *shares;
+    /* Since 2.1. Out: [point_count] ion of each quadrature point, with `points` in host memory. NULL: not requested. */
+    const int32_t **point_ions;
 } plugmc_local_energy_request;
 
 typedef struct plugmc_local_energy {

@@ -268,10 +268,11 @@ static int find_wave(diffusion *d, const plugmc_host *host)
                           system->species_count, system->box.dimension);
     code = wave_function_measures(&d->wave, host);
     blas_begin_mover(host, d->wave.most);
-    if (!code && host->gpu && d->set.nonlocal == ONE_T_MOVE)
+    if (!code && host->gpu && (d->set.nonlocal == ONE_T_MOVE || d->set.nonlocal == NEAR_T_MOVES))
         code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "nonlocal = one_t_move is for the CPU only: set [run] device = cpu, or "
-                          "nonlocal = t_moves, which is size-consistent");
+                          "nonlocal = %s is for the CPU only: set [run] device = cpu, or "
+                          "nonlocal = t_moves, which is size-consistent",
+                          d->set.nonlocal == ONE_T_MOVE ? "one_t_move" : "near_t_moves");
     if (!code && d->wave.sum && host->gpu && d->set.nonlocal != LOCALITY)
         code = host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "T-moves of a sum of determinants are made on the CPU only: set [run] "
@@ -345,11 +346,11 @@ static const plugmc_parameter table[] = {
         diffusion_settings, energy_limit, "0.2", 1e-3, 1e6, "",
         "limits the local energies in weights to energy_limit sqrt(electrons / tau) from "
         "their mean"),
-    PLUGMC_CHOICE_KEY(
-        diffusion_settings, nonlocal, "locality", "locality|t_moves|one_t_move",
-        "treatment of nonlocal pseudopotentials: locality approximation, T-moves of "
-        "one electron after the other, or one T-move of a walker at most, which is not "
-        "size-consistent"),
+    PLUGMC_CHOICE_KEY(diffusion_settings, nonlocal, "locality",
+                      "locality|t_moves|one_t_move|near_t_moves",
+                      "treatment of nonlocal pseudopotentials: locality approximation, T-moves of "
+                      "one electron after the other, one T-move of a walker at most, which is not "
+                      "size-consistent, or T-moves that only electrons at the same ions notice"),
     PLUGMC_INTEGER_KEY(diffusion_settings, variational, "200", 0, 1000000000, "sweeps",
                        "variational sweeps, without weights, before the first generation"),
     PLUGMC_REAL_KEY(diffusion_settings, variational_tau, "0.3", 1e-8, 10, "1/hartree",

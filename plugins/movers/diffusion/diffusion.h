@@ -10,7 +10,7 @@
 #include "../../determinants/draws.h"
 
 enum { SPINS = 2 };
-enum { LOCALITY, T_MOVES, ONE_T_MOVE };
+enum { LOCALITY, T_MOVES, ONE_T_MOVE, NEAR_T_MOVES };
 enum { STEP, T_MOVE, KINDS };
 
 /* A walker. */
@@ -90,6 +90,7 @@ typedef struct diffusion_population {
     int pending;
     uint64_t pending_sweep;
     const plugmc_nonlocal_point *pending_places;
+    const int32_t *ions; /* of these places, on the CPU */
     int64_t pending_count;
     uint64_t generations;   /* with weights so far */
     double best;            /* Hartree: mean energy of late */

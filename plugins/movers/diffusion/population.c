@@ -97,15 +97,16 @@ static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
     if (!code) code = diffusion_lend(d, host, &lent);
     if (code) return code;
     view.sweep = sweep;
-    const plugmc_local_energy_request request = {.size = sizeof request,
-                                                 .walkers = d->system->walkers,
-                                                 .view = &view,
-                                                 .inverses = d->wave.sum ? NULL : &lent,
-                                                 .energy = d->population.found,
-                                                 .points = host->gpu ? NULL : places,
-                                                 .point_count = count,
-                                                 .device_points =
-                                                     host->gpu && places ? &there : NULL};
+    const plugmc_local_energy_request request = {
+        .size = sizeof request,
+        .walkers = d->system->walkers,
+        .view = &view,
+        .inverses = d->wave.sum ? NULL : &lent,
+        .energy = d->population.found,
+        .points = host->gpu ? NULL : places,
+        .point_ions = host->gpu || !places ? NULL : &d->population.ions,
+        .point_count = count,
+        .device_points = host->gpu && places ? &there : NULL};
     code = plugmc_local_energies_of(host)->local_energy(host->context, &request);
     if (host->gpu && places) *places = there;
     for (int32_t w = 0; w < d->system->walkers && !code; w++)

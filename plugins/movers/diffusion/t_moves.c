@@ -9,6 +9,10 @@
  * ONE_T_MOVE is the algorithm of 2006: one heat bath for the places of all electrons of a walker, of which one moves at most.
  * In a larger system a smaller part of the electrons does.
  *
+ * NEAR_T_MOVES leaves the ratios of an electron as they were before anybody of the walker moved, unless one that moved has
+ * quadratures at an ion where it has some, too: less work in large systems. (QMCPACK calls it v3; there ions count that the
+ * electron has come near to, as well.)
+ *
  * Few move. So the ratios that local energies are made of anyway serve until somebody of the walker has moved, and
  * only those of the electrons behind it are found again. */
 #include "diffusion.h"
@@ -16,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places of a walker whose electrons have not chosen yet. */
+/* Places of a walker, and those whose electrons have not chosen yet. */
 typedef struct turn {
-    int64_t next, end;
+    int64_t first, next, end;
 } turn;
 
 /* The place of the first electron that leaves, or -1 when all have chosen. Those of all electrons are chosen from at once
@@ -81,19 +85,41 @@ static int find_energies(diffusion *d, const plugmc_host *host, int spin,
     return code;
 }
 
+/* Which electrons [electrons] of a walker notice that one has moved: all, or those with places at an ion of its own. */
+static void find_near(const diffusion *d, const plugmc_nonlocal_point *places, const turn *t,
+                      int32_t moved, unsigned char *near)
+{
+    const int32_t *ions = d->population.ions;
+    const int all = d->set.nonlocal != NEAR_T_MOVES;
+    memset(near, all, (size_t)d->system->particles);
+    for (int64_t m = t->first; m < t->end && !all; m++) {
+        if (places[m].electron != moved) continue;
+        if (m > t->first && places[m - 1].electron == moved && ions[m - 1] == ions[m]) continue;
+        for (int64_t k = t->next; k < t->end; k++)
+            if (ions[k] == ions[m]) near[places[k].electron] = 1;
+    }
+}
+
 /* Energies of the places to come of walkers in which an electron has moved. */
 static int find_again(diffusion *d, const plugmc_host *host, const plugmc_nonlocal_point *places,
                       const turn *turns, const int32_t *moved, double *energy)
 {
     int64_t *which = malloc((size_t)d->batch.room * sizeof *which);
-    int code =
-        which ? PLUGMC_OK : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for T-moves");
+    const int64_t electrons = d->system->particles;
+    unsigned char *near = malloc((size_t)(d->system->walkers * electrons));
+    int code = which && near
+                   ? PLUGMC_OK
+                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for T-moves");
+    for (int32_t w = 0; w < d->system->walkers && !code; w++)
+        if (moved[w] >= 0) find_near(d, places, &turns[w], moved[w], near + w * electrons);
     for (int spin = 0; spin < d->system->species_count && !code; spin++) {
         int64_t n = 0;
         for (int32_t w = 0; w < d->system->walkers && !code; w++)
             for (int64_t k = turns[w].next; moved[w] >= 0 && k < turns[w].end && !code; k++) {
                 const int64_t e = places[k].electron;
-                if (e < d->system->first[spin] || e >= d->system->first[spin + 1]) continue;
+                if (e < d->system->first[spin] || e >= d->system->first[spin + 1] ||
+                    !near[w * electrons + e])
+                    continue;
                 which[n++] = k;
                 if (n < d->batch.room) continue;
                 code = find_energies(d, host, spin, places, which, n, energy);
@@ -102,6 +128,7 @@ static int find_again(diffusion *d, const plugmc_host *host, const plugmc_nonloc
         if (!code) code = find_energies(d, host, spin, places, which, n, energy);
     }
     free(which);
+    free(near);
     return code;
 }
 
@@ -110,7 +137,7 @@ static void take_turns(const diffusion *d, const plugmc_nonlocal_point *places, 
 {
     int64_t k = 0;
     for (int32_t w = 0; w < d->system->walkers; w++) {
-        turns[w].next = k;
+        turns[w].first = turns[w].next = k;
         while (k < count && places[k].walker == w) k++;
         turns[w].end = k;
     }

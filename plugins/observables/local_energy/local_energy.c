@@ -3,12 +3,11 @@
  *     E_L = -1/2 sum_i (laplace_i Psi) / Psi + sum_{i<j} 1/r_ij + sum_{iI} v_I(r_iI)
  *           + sum_{I<J} Z_I Z_J / r_IJ
  *
- * in Hartree atomic units, whose average over |Psi|^2 is the energy and whose variance is zero for
- * an eigenfunction (W. M. C. Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod. Phys. 73, 33
- * (2001)). Psi is the product of determinants of the orbitals of one potential and of exp(-E/2)
- * with the energy E of all sampled pair and field terms. In a periodic cell 1/r is the Ewald sum
- * with its Madelung term (coulomb.h). Ions have charges, or pseudopotentials (pseudopotential.h,
- * nonlocal.c); where they are the potential with the orbitals says.
+ * in Hartree atomic units, whose average over |Psi|^2 is the energy and whose variance is zero for an eigenfunction (W. M. C.
+ * Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod. Phys. 73, 33 (2001)). Psi is the product of determinants of the
+ * orbitals of one potential and of exp(-E/2) with the energy E of all sampled pair and field terms. In a periodic cell 1/r is
+ * the Ewald sum with its Madelung term (coulomb.h). Ions have charges, or pseudopotentials (pseudopotential.h, nonlocal.c);
+ * where they are the potential with the orbitals says.
  *
  * On the CPU nothing of the mover is used but the positions: the inverse matrices are made from them in double
  * precision. If the mover keeps ln |Psi|^2, the difference to what is found here is reported. On a GPU matrices M that
@@ -218,8 +217,11 @@ int evaluate_walkers(local_energy *le, const plugmc_host *host, const plugmc_vie
     for (int32_t k = 0; k < n; k++) le->group.samples[k].drift = drift ? drift + k * row : NULL;
     int code = evaluate_group(le, host, view, lent, lu, first, n);
 #pragma omp parallel for schedule(dynamic) num_threads(le->threads) if (le->threads > 1)
-    for (int32_t k = 0; k < (code ? 0 : n); k++)
-        sum_coulomb(le, view->positions + (first + k) * row, &le->group.samples[k]);
+    for (int32_t k = 0; k < (code ? 0 : n); k++) {
+        sample *s = &le->group.samples[k];
+        sum_coulomb(le, view->positions + (first + k) * row, s);
+        if (s->shares) share_coulomb(le, view->positions + (first + k) * row, s);
+    }
     for (int32_t k = 0; k < n && !code && le->kinds; k++)
         code = measure_nonlocal(le, host, view, first + k, &le->group.samples[k]);
     return code;
@@ -296,18 +298,10 @@ static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t pla
             if (s->drift)
                 s->drift[3 * (le->system->first[spin] + e) + d] = slope - 0.5 * parts.gradient[d];
         }
-        s->energy[KINETIC] -= 0.5 * (laplacian - 0.5 * parts.laplacian);
+        const double kinetic = -0.5 * (laplacian - 0.5 * parts.laplacian);
+        s->energy[KINETIC] += kinetic;
+        if (s->shares) s->shares[2 * (le->system->first[spin] + e)] = kinetic;
     }
-}
-
-static double field_energy(const local_energy *le, const plugmc_term *term, int64_t e,
-                           const double r[3])
-{
-    const plugmc_particles one = {
-        1, &r[0], &r[1], &r[2], le->wave.charge + e, le->wave.diameter + e, le->wave.species + e};
-    double energy = 0;
-    term->plugin->potential->field->energy(term->instance, &one, &energy);
-    return energy;
 }
 
 double fields_energy(const local_energy *le, int64_t e, const double r[3])
@@ -315,7 +309,7 @@ double fields_energy(const local_energy *le, int64_t e, const double r[3])
     double energy = 0;
     for (int t = 0; t < le->wave.term_count; t++)
         if (le->wave.terms[t]->plugin->potential->field)
-            energy += field_energy(le, le->wave.terms[t], e, r);
+            energy += wave_function_field(&le->wave, le->wave.terms[t], e, r);
     return energy;
 }
 
@@ -334,7 +328,7 @@ static double parts_energy(const local_energy *le, const sample *s)
             if (p->pair)
                 p->pair->energy(le->wave.terms[t]->instance, box,
                                 box->domain == PLUGMC_DOMAIN_PERIODIC, &probe, &before, &energy);
-            if (p->field) energy += field_energy(le, le->wave.terms[t], e, r);
+            if (p->field) energy += wave_function_field(&le->wave, le->wave.terms[t], e, r);
         }
     }
     return energy;
@@ -342,30 +336,7 @@ static double parts_energy(const local_energy *le, const sample *s)
 
 double parts_change(const local_energy *le, const sample *s, int64_t e, const double to[3])
 {
-    const plugmc_box *box = &le->system->box;
-    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
-    const int64_t n = le->system->particles;
-    const double from[3] = {s->x[e], s->y[e], s->z[e]};
-    const plugmc_particle probe = {
-        from[0], from[1], from[2], le->wave.charge[e], le->wave.diameter[e], le->wave.species[e]};
-    const plugmc_particles before = {
-        e, s->x, s->y, s->z, le->wave.charge, le->wave.diameter, le->wave.species};
-    const plugmc_particles after = {n - e - 1,
-                                    s->x + e + 1,
-                                    s->y + e + 1,
-                                    s->z + e + 1,
-                                    le->wave.charge + e + 1,
-                                    le->wave.diameter + e + 1,
-                                    le->wave.species + e + 1};
-    double change = 0;
-    for (int t = 0; t < le->wave.term_count; t++) {
-        const plugmc_term *term = le->wave.terms[t];
-        const plugmc_potential *p = term->plugin->potential;
-        if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &before, &change);
-        if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &after, &change);
-        if (p->field) change += field_energy(le, term, e, to) - field_energy(le, term, e, from);
-    }
-    return change;
+    return wave_function_change(&le->wave, le->system, s->x, s->y, s->z, e, to);
 }
 
 /* ---- Coulomb energies ------------------------------------------------------------------------ */
@@ -510,7 +481,7 @@ static int take_memory(local_energy *le, const plugmc_host *host)
     le->group.points = host->allocate(context, 3 * points * sizeof *le->group.points);
     le->group.values = host->allocate(context, 5 * points * row * sizeof *le->group.values);
     le->group.samples = host->allocate(context, group * sizeof *le->group.samples);
-    double *each = host->allocate(context, group * (3 * particles + 2 * waves) * sizeof *each);
+    double *each = host->allocate(context, group * (3 * particles + 4 * waves) * sizeof *each);
     size_t bytes = 0;
     if (le->wave.sum)
         bytes = spin_tables_bytes(le->wave.sum, le->wave.pitch, le->wave.is_complex, 1);
@@ -522,12 +493,13 @@ static int take_memory(local_energy *le, const plugmc_host *host)
         return local_energy_no_memory(host);
     le->group.gradients = le->group.values + points * row;
     le->group.laplacians = le->group.values + 4 * points * row;
-    for (int32_t k = 0; k < le->group.size; k++, each += 3 * particles + 2 * waves) {
+    for (int32_t k = 0; k < le->group.size; k++, each += 3 * particles + 4 * waves) {
         sample *s = &le->group.samples[k];
         s->x = each;
         s->y = each + particles;
         s->z = each + 2 * particles;
         s->wave = each + 3 * particles;
+        s->own_wave = s->wave + 2 * waves;
         if (le->wave.sum)
             spin_tables_prepare(s->spin, matrices + (size_t)k * bytes, le->wave.sum, le->wave.pitch,
                                 le->wave.is_complex, 1);
@@ -550,6 +522,7 @@ static void release(void *instance)
     free(le->work.places);
     free(le->work.at_places);
     free(le->asked.list);
+    free(le->asked.ions);
 }
 
 /* ---- The descriptor -------------------------------------------------------------------------- */

@@ -20,12 +20,14 @@ typedef struct sample {
     slater spin[2];
     double *x, *y, *z;         /* [electrons] */
     double *wave;              /* [2][waves] structure factors of the electrons */
+    double *own_wave;          /* [2][waves] work: of one charge */
     double energy[COMPONENTS]; /* Hartree, of the cell */
     double ln_square;          /* ln |Psi|^2 */
     double complex phase;      /* Psi / |Psi|, where determinants were found here and not lent */
     double *drift;             /* [electrons][3] Re grad ln Psi; NULL: not wanted */
-    double *inverse[2];        /* what spin[].inverse is where no matrices are lent */
-    int singular;              /* 1 + spin */
+    double *shares;     /* [electrons + ions][2] kinetic, potential energies; NULL: not wanted */
+    double *inverse[2]; /* what spin[].inverse is where no matrices are lent */
+    int singular;       /* 1 + spin */
 } sample;
 
 enum { WANTS_NO_PLACES, WANTS_PLACES_HERE, WANTS_PLACES_THERE }; /* there: in device memory */
@@ -66,7 +68,8 @@ typedef struct quadrature_work {
 /* Places of quadratures for whoever asked, grown as needed. */
 typedef struct asked_places {
     plugmc_nonlocal_point *list;
-    int64_t count, room;
+    int32_t *ions; /* [count] */
+    int64_t count, room, ion_room;
     int wanted; /* WANTS_* */
 } asked_places;
 
@@ -112,6 +115,11 @@ double fields_energy(const local_energy *, int64_t e, const double r[3]);
  * phase are found even so. */
 int evaluate_walkers(local_energy *, const plugmc_host *, const plugmc_view *,
                      const plugmc_inverses *lent, int lu, double *drift, int32_t first, int32_t n);
+
+/* The Coulomb energies of a sample, which has them as a sum, dealt out to its electrons and the ions: shares.c. */
+void share_coulomb(const local_energy *, const double *positions, sample *);
+/* Adds half of an energy of an electron and an ion to either, if that is wanted. */
+void share_pair(const local_energy *, sample *, int64_t electron, int32_t ion, double energy);
 
 /* The facet for others: request.c. */
 extern const plugmc_local_energy local_energy_facet;

@@ -116,8 +116,13 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
     if (le->asked.wanted) {
         code = grow(host, &le->asked.list, &le->asked.room, le->asked.count + n,
                     sizeof *le->asked.list);
+        if (!code)
+            code = grow(host, &le->asked.ions, &le->asked.ion_room, le->asked.count + n,
+                        sizeof *le->asked.ions);
         if (code) return code;
         asked = le->asked.list + le->asked.count;
+        for (int64_t k = 0; k < n; k++)
+            le->asked.ions[le->asked.count + k] = le->work.visits[first + k / each].ion;
         le->asked.count += n;
     }
     double *energy = malloc((size_t)(end - first) * sizeof *energy);
@@ -129,7 +134,10 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
                                       le->work.places + 3 * (v - first) * each,
                                       le->work.at_places + (v - first) * each * le->wave.numbers,
                                       asked ? asked + (v - first) * each : NULL);
-    for (int64_t v = first; v < end; v++) s->energy[NONLOCAL] += energy[v - first];
+    for (int64_t v = first; v < end; v++) {
+        s->energy[NONLOCAL] += energy[v - first];
+        share_pair(le, s, le->work.visits[v].electron, le->work.visits[v].ion, energy[v - first]);
+    }
     free(energy);
     return PLUGMC_OK;
 }
@@ -145,8 +153,11 @@ int measure_nonlocal(local_energy *le, const plugmc_host *host, const plugmc_vie
     s->energy[NONLOCAL] = 0;
     for (int spin = 0; spin < le->system->species_count && !code; spin++) {
         code = find_visits(le, host, s, spin);
-        for (int64_t v = 0; v < le->work.visit_count && !code && projects; v++)
-            s->energy[NONLOCAL] += projected_energy(le, s, spin, &le->work.visits[v]);
+        for (int64_t v = 0; v < le->work.visit_count && !code && projects; v++) {
+            const double energy = projected_energy(le, s, spin, &le->work.visits[v]);
+            s->energy[NONLOCAL] += energy;
+            share_pair(le, s, le->work.visits[v].electron, le->work.visits[v].ion, energy);
+        }
         for (int64_t v = 0; v < le->work.visit_count && !code && !projects; v += together) {
             const int64_t end =
                 v + together < le->work.visit_count ? v + together : le->work.visit_count;

@@ -45,14 +45,22 @@ static int evaluate_request(void *instance, const plugmc_host *host,
 {
     local_energy *le = instance;
     const int64_t row = 3 * le->system->particles;
+    double *shares = PLUGMC_HAS(request, shares) ? request->shares : NULL;
     int code = refuse_places(le, host, request);
     if (code) return code;
+    if (request->view->on_device && shares)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "energies of single particles are found of positions in host memory");
     if (request->view->on_device) return gpu_request(le, host, request);
+    const int64_t each = 2 * (le->system->particles + le->ions.count);
+    if (shares) memset(shares, 0, (size_t)(request->walkers * each) * sizeof *shares);
     le->asked.count = 0;
     le->asked.wanted = request->points ? WANTS_PLACES_HERE : WANTS_NO_PLACES;
     for (int32_t w = 0; w < request->walkers && !code; w += le->group.size) {
         const int32_t left = request->walkers - w,
                       n = left < le->group.size ? left : le->group.size;
+        for (int32_t k = 0; k < n; k++)
+            le->group.samples[k].shares = shares ? shares + (w + k) * each : NULL;
         code = evaluate_walkers(le, host, request->view, request->inverses, request->phase != NULL,
                                 request->drift ? request->drift + w * row : NULL,
                                 request->first + w, n);
@@ -60,7 +68,10 @@ static int evaluate_request(void *instance, const plugmc_host *host,
             write_walker(request, w + k, &le->group.samples[k]);
     }
     le->asked.wanted = WANTS_NO_PLACES;
+    for (int32_t k = 0; k < le->group.size; k++) le->group.samples[k].shares = NULL;
     if (request->points) *request->points = le->asked.list;
+    if (PLUGMC_HAS(request, point_ions) && request->point_ions)
+        *request->point_ions = le->asked.ions;
     if (request->point_count) *request->point_count = le->asked.count;
     return code;
 }

@@ -18,6 +18,7 @@
 #include <plugmc/everything.h>
 
 #include "gaussian_orbitals.h"
+#include "mixing.h"
 
 /* ---- Orbitals for others ---------------------------------------------------------------------- */
 
@@ -171,6 +172,7 @@ static int configure(void *instance, const plugmc_host *host)
     if (!code) code = check_box(g);
     if (!code) code = check_sphere(g);
     if (!code) code = gaussian_occupy(g);
+    if (!code) code = mixing_check(g);
     if (!code) code = check_charge(g);
     if (!code) code = gaussian_check_norms(g);
     if (code) return code;
@@ -188,7 +190,8 @@ static int prepare(void *instance, const plugmc_host *host)
     gaussian_orbitals *g = instance;
     g->host = host;
     g->threads = host->system->threads;
-    int code = gaussian_tables_fill(g);
+    int code = mixing_prepare(g);
+    if (!code) code = gaussian_tables_fill(g);
     if (code) return code;
     g->scratch_bytes = gaussian_scratch_bytes(g);
     g->scratch_bytes += (64 - g->scratch_bytes % 64) % 64;
@@ -223,6 +226,11 @@ static const plugmc_parameter table[] = {
      "charges of the nuclei that electrons see, one for each element in the order of the file; "
      "they replace those of the file, as pseudopotentials need where the file has bare nuclei",
      0},
+    {"mixing", PLUGMC_TYPE_LIST, 0, offsetof(gaussian_orbitals, keys.mixing), "", -1e6, 1e6, "",
+     NULL,
+     "numbers T of phi_i + sum_a T_ia phi_a in place of each occupied orbital i, a being the `virtual` "
+     "ones: for orbital 1 of spin up, 2 ..., then spin down; zeros to be optimised. Empty: none",
+     0},
     {"cusp", PLUGMC_TYPE_CHOICE, 0, offsetof(gaussian_orbitals, keys.cusp), "auto", 0, 0, "",
      "auto|yes|no",
      "replace s functions near bare nuclei such that orbitals have the cusp of the nucleus; auto: "
@@ -255,6 +263,7 @@ PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "gaussian_orbitals",
               .summary = "orbitals of Gaussian functions from a file, for molecules and solids",
               .reference = "Boys, Proc. R. Soc. A 200, 542 (1950)",
               PLUGMC_KEYS(gaussian_orbitals, table),
-              PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}, {PLUGMC_DESCRIPTION, &description}),
+              PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}, {PLUGMC_DESCRIPTION, &description},
+                            {PLUGMC_VARIATIONAL_PARAMETERS, &mixing_variational}),
               .configure = configure, .prepare = prepare, .gpu_source = gaussian_gpu_source,
               .potential = &potential, .rehearse = molecule_rehearse)

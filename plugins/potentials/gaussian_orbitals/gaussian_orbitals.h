@@ -16,6 +16,7 @@ typedef struct gaussian_keys {
     const char *cusp_files; /* separated by newlines */
     int64_t beyond;         /* orbitals of each spin that are not occupied */
     plugmc_list valence;
+    plugmc_list mixing; /* T: mixing.h */
     real tolerance;
     int32_t cusp;
 } gaussian_keys;
@@ -36,6 +37,8 @@ typedef struct gaussian_orbitals {
     int32_t rows;         /* of coefficients */
     gaussian_tables tables;
     gaussian_spin spin[2];
+    double *coefficients[2]; /* those of `spin`, to be filled */
+    double *mixing;          /* [.] T as they are now */
     int32_t threads;
     char *scratch; /* [threads][scratch_bytes] */
     size_t scratch_bytes;
@@ -49,6 +52,8 @@ int gaussian_occupy(gaussian_orbitals *);
 int gaussian_check_norms(const gaussian_orbitals *);
 /* Shells, images and coefficients as evaluation reads them. */
 int gaussian_tables_fill(gaussian_orbitals *);
+/* Coefficients anew, when `mixing` has changed. */
+void gaussian_fill_coefficients(gaussian_orbitals *);
 
 /* ---- On the CPU: host.c -------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gaussian_orbitals.h"
+#include "mixing.h"
 
 /* ---- Occupied orbitals ---------------------------------------------------------------------- */
 
@@ -274,7 +274,7 @@ static void fill_orbital(const gaussian_orbitals *g, const gaussian_entry *entry
     }
 }
 
-static int fill_coefficients(gaussian_orbitals *g, const gaussian_entry *entry)
+static int fill_coefficients(gaussian_orbitals *g)
 {
     enum { WIDE = GAUSSIAN_SLOTS * GAUSSIAN_OWN };
     const plugmc_host *host = g->host;
@@ -286,10 +286,19 @@ static int fill_coefficients(gaussian_orbitals *g, const gaussian_entry *entry)
             host->allocate(host->context, ((size_t)g->rows * (size_t)spin->pitch + 1) * sizeof *to);
         if (!to)
             return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for coefficients");
-        for (int32_t o = 0; o < g->wanted[s]; o++) fill_orbital(g, entry, s, o, to, spin->pitch);
-        spin->coefficient = to;
+        spin->coefficient = g->coefficients[s] = to;
     }
+    gaussian_fill_coefficients(g);
     return PLUGMC_OK;
+}
+
+void gaussian_fill_coefficients(gaussian_orbitals *g)
+{
+    for (int s = 0; s < 2; s++) {
+        for (int32_t o = 0; o < g->wanted[s]; o++)
+            fill_orbital(g, g->tables.shell, s, o, g->coefficients[s], g->spin[s].pitch);
+        mixing_add(g, s, g->coefficients[s]);
+    }
 }
 
 /* Whether orbitals have imaginary parts worth the name. */
@@ -337,5 +346,5 @@ int gaussian_tables_fill(gaussian_orbitals *g)
     fill_chunks(g, entry, chunk);
     t->shell = entry;
     t->chunk = chunk;
-    return fill_coefficients(g, entry);
+    return fill_coefficients(g);
 }
