@@ -503,12 +503,12 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
 int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
     if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
-    const char *why = changes_refused(h, c);
+    int code = hamiltonian_refresh(h, host);
+    if (code) return code;
+    const char *why = changes_refused(h, c); /* looks at who is there */
     if (why)
         return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not possible: %s",
                           c->kind, why);
-    int code = hamiltonian_refresh(h, host);
-    if (code) return code;
     if (h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
     return code ? code : hamiltonian_changes(h, c);
 }
