@@ -442,6 +442,65 @@ test_molecules_of_hard_spheres()
                exit !(n == 200 && bonds == 100 && !bad) }' last.xyz || fail "molecules overlap, or are bent"
 }
 
+# by_mesh: coulomb_spme for coulomb_ewald
+by_mesh() { change 's/^\[potential coulomb_ewald\]/[potential coulomb_spme]/; /^k_max/d; /^n_square/d'; }
+
+# sums KIND: energy and pressure of NIST's configuration by sums that are nearly exact
+sums()
+{
+    nist
+    change 's/^cutoff = 10$/cutoff = 9.5/; /^alpha/d; s/^n_square.*/tolerance = 1e-9/; /^k_max/d; s/^sweeps = 1/sweeps = 1\nequilibrate = 0/'
+    change '/^\[observable trajectory/,$d'
+    printf '[observable virial_pressure]\nperiod = 1\n' >>sim.ini
+    [ "$1" = ewald ] || { by_mesh && change 's/^tolerance = 1e-9/&\norder = 8/'; }
+    must run sim.ini --set run.output="$1.h5"
+    must analyse "$1.h5" --csv
+    cp "$out" "$1.csv"
+}
+
+# Pairs within a molecule are taken out of the waves of the mesh, too.
+test_a_mesh_has_the_energy_and_the_pressure_of_an_ewald_sum()
+{
+    sums ewald
+    sums mesh
+    awk -F, 'FNR == NR { mean[$1] = $2; next }
+        $1 ~ /^(energy.energy|virial_pressure.pressure(_[xyz])?)$/ {
+            d = ($2 - mean[$1]) / ($1 ~ /^energy/ ? mean[$1] : 4); n++
+            printf "%s: %.9g by waves, %.9g on the mesh\n", $1, mean[$1], $2 >"/dev/stderr"
+            if (d * d > 1e-10) wrong++ }
+        END { exit !(n == 5 && !wrong) }' ewald.csv mesh.csv || fail "the mesh has other numbers"
+}
+
+# mesh_of SEED: charged dumbbells that move, turn and follow forces
+mesh_of()
+{
+    charged 800
+    change '/^activity/d; /^max_count/d; s/^seed = .*/seed = '"$1"'/; s/^count = 6/count = 12/; s/^epsilon = 1$/&\ntruncation = force_shift/; /^\[potential tail_correction/d
+        /^\[mover insert_molecule/,/^\[observable numbers/{/^\[observable numbers/!d}; s/^\[observable numbers/[observable virial_pressure/; s/^k_max = 4/k_max = 6/; s/^trials = .*//'
+    printf '[mover hmc]\ntime_step = 0.02\nsteps = 5\n' >>sim.ini
+}
+
+test_molecules_on_a_mesh_have_the_law_of_an_ewald_sum()
+{
+    mesh_of 1
+    must run sim.ini --set run.output=1.h5
+    mesh_of 2
+    by_mesh
+    change 's/^alpha = 1.1/&\ngrid = 14\norder = 6/'
+    must run sim.ini --set run.output=2.h5
+    for move in rigid.displacement rigid.rotation hmc.trajectory; do expect_output "of $move"; done
+    for file in 1 2; do
+        must analyse $file.h5 --csv
+        cp "$out" $file.csv
+    done
+    awk -F, 'FNR == NR { mean[$1] = $2; error[$1] = $3; next }
+        $1 ~ /^(energy.energy|energy.energy_coulomb|virial_pressure.pressure)$/ {
+            z = ($2 - mean[$1]) / sqrt($3 ^ 2 + error[$1] ^ 2); n++
+            printf "%s: %.5f(%.5f) and %.5f(%.5f), z = %.2f\n", $1, mean[$1], error[$1], $2, $3, z >"/dev/stderr"
+            if (z * z > 16) wrong++ }
+        END { exit !(n == 2 && !wrong) }' 1.csv 2.csv || fail "other numbers on the mesh"
+}
+
 # ---- Molecules that come and leave --------------------------------------------------------------------------------------
 
 # reservoir POSITIONS ORIENTATIONS [PLUGIN]: molecules without energies with two sites of the species of the first one, behind a kind of
