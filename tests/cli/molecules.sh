@@ -660,6 +660,30 @@ charged()
 	END
 }
 
+# Loading and heat of adsorption count molecules, and follow from the series of numbers and energies.
+test_adsorption_counts_molecules()
+{
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    charged 300
+    change '/^\[mover widom_molecule/,/^period/d'
+    printf '[observable adsorption]\nspecies = dumbbell\nperiod = 10\nbulk_density = 0.02\n' >>sim.ini
+    must run sim.ini
+    must analyse sim.h5 --csv
+    python3 - "$(awk -F, '$1 == "adsorption.isosteric_heat" { print $2 }' "$out")" >&2 <<-'END' || fail "adsorption has other numbers"
+	import h5py, numpy, sys
+	of = h5py.File('sim.h5')['plugmc/observables']
+	N = of['numbers/N_dumbbell/series'][:].ravel()
+	U = of['energy/energy/series'][:].ravel() * 2 * N
+	loading, energy = of['adsorption/loading/series'][:].ravel(), of['adsorption/total_energy/series'][:].ravel()
+	heat = 3 - (numpy.mean(U * N) - U.mean() * N.mean()) / N.var()
+	found = float(sys.argv[1])
+	print(found, heat, abs(energy - U).max(), of['adsorption/excess_loading/series'][:].mean(), N.mean() - 0.02 * 125)
+	assert (loading == N).all() and abs(energy - U).max() < 1e-9 * abs(U).max() and N.std() > 1
+	assert abs(found - heat) < 1e-6 * abs(heat)
+	assert abs(of['adsorption/excess_loading/series'][:].mean() - N.mean() + 2.5) < 1e-9
+	END
+}
+
 # Nobody has said how many there may be.
 test_room_for_molecules_grows()
 {
