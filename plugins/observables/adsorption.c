@@ -65,23 +65,28 @@ static int find_species(adsorption *a, const plugmc_host *host)
     return a->kind ? PLUGMC_OK : plugmc_find_species(host, "species", a->species, &a->number);
 }
 
+static double mu_of(const plugmc_system *system, int32_t reservoir)
+{
+    const plugmc_molecule *kind = kind_of(system, reservoir);
+    return kind ? kind->mu : plugmc_species_at(system, reservoir)->mu;
+}
+
 static int check_reservoirs(const adsorption *a, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
     const int32_t all = system->species_count + (system->molecules ? system->molecules->kinds : 0);
-    for (int32_t s = 0; s < all; s++) {
-        const plugmc_molecule *kind = kind_of(system, s);
-        const double mu = kind ? kind->mu : plugmc_species_at(system, s)->mu;
-        if (s == a->number && isnan(mu))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "species = %s: [%s %s] has no reservoir", a->species,
-                              kind ? "molecule" : "species", a->species);
-        if (s != a->number && !isnan(mu))
+    if (isnan(mu_of(system, a->number)))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "species = %s: [%s %s] has no reservoir", a->species,
+                          a->kind ? "molecule" : "species", a->species);
+    for (int32_t s = 0; s < all; s++)
+        if (s != a->number && !isnan(mu_of(system, s)))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "species = %s: the isosteric heat is that of one species with a "
                               "reservoir, and %s has one, too",
-                              a->species, kind ? kind->name : plugmc_species_at(system, s)->name);
-    }
+                              a->species,
+                              kind_of(system, s) ? kind_of(system, s)->name
+                                                 : plugmc_species_at(system, s)->name);
     return PLUGMC_OK;
 }
 

@@ -402,6 +402,17 @@ test_molecules_on_a_ladder()
     within "$(z sim.h5 "energy.energy@0.6" 4 "$warm")"
 }
 
+# A site among those of another molecule, since the random start.
+test_molecules_that_are_pushed_into_each_other_are_told()
+{
+    sed 's/^state = .*/state = random/; s/^sweeps = .*/sweeps = 20/; s/^equilibrate = .*/equilibrate = 300/' "$here/../../bench/ensembles/terphenyl.ini" >sim.ini
+    must run sim.ini
+    grep -Eq 'warning: \[initial\] state: equilibration has left a molecule of \[molecule terphenyl\], in walker 0, with an energy of [23][0-9][0-9] kT' "$err" || fail "nothing is said"
+    change 's/^state = .*/state = lattice/'
+    must run sim.ini
+    ! grep -q 'equilibration has left' "$err" || fail "it is said of a lattice"
+}
+
 # Cores within molecules may touch and overlap; those of different molecules do not.
 test_molecules_of_hard_spheres()
 {

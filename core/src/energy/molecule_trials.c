@@ -220,6 +220,21 @@ int molecule_becomes_one(hamiltonian *h, const plugmc_trial *t, const plugmc_cha
     return PLUGMC_OK;
 }
 
+double molecule_energy(hamiltonian *h, int32_t w, int64_t i)
+{
+    walker_energy *e = &h->walkers[w];
+    int64_t within, sites[PLUGMC_MOST_SITES];
+    double position[3], at[PLUGMC_MOST_SITES][3], energy[h->system->term_count + 1];
+    const plugmc_molecule *kind = molecule_with(h->system, i, &within);
+    memset(energy, 0, sizeof energy);
+    configuration_place(&e->now, i, position);
+    place_kind(kind, &e->now.box, position, &e->now.all.orientation[i], at);
+    configuration_hide(&e->now, sites, sites_with(h->system, i, sites));
+    const bool forbidden = sites_at(h, e, kind, 0, kind->sites, (const double(*)[3])at, energy);
+    configuration_show(&e->now);
+    return forbidden ? INFINITY : weigh(h, w, energy);
+}
+
 /* ---- Proposals of movers that decide by themselves ------------------------------------------------ */
 
 bool changes_choose(const plugmc_changes *c)

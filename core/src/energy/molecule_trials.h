@@ -19,6 +19,9 @@ int molecule_leaves_one(hamiltonian *, const plugmc_trial *, const plugmc_change
 /* A molecule that becomes another one, likewise; its position is that of the trial. */
 int molecule_becomes_one(hamiltonian *, const plugmc_trial *, const plugmc_changes *c,
                          plugmc_orientation *orientation, double *delta);
+/* Energies of pairs and fields of the molecule of first site i with all else in walker w as it is, each times what multiplies it in
+ * -ln p. */
+double molecule_energy(hamiltonian *, int32_t w, int64_t i);
 /* Several positions and orientations of proposals that a mover decides by itself (plugmc_choices): whether there are; what is
  * wrong with them, NULL: nothing. */
 bool changes_choose(const plugmc_changes *);
