@@ -979,6 +979,80 @@ test_two_kinds_of_molecules_have_the_exact_numbers()
     beyond "$(law_of_kinds $exact)"
 }
 
+# ideal_kinds: twelve molecules without energies that become each other
+ideal_kinds()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 3000
+	equilibrate = 100
+	seed = 4
+	walkers = 8
+	threads = 1
+	[box]
+	dimension = 3
+	lx = 3
+	[species a]
+	[species b]
+	[species c]
+	[species d]
+	[molecule rod]
+	sites = a b
+	places = 0 0 0  0.3 0 0
+	count = 8
+	max_count = 12
+	activity = 0.2
+	[molecule bent]
+	sites = c d c
+	places = 0 0 0  0.3 0 0  0 0.4 0
+	count = 4
+	max_count = 12
+	activity = 0.1
+	[initial]
+	state = random
+	[potential lennard_jones]
+	epsilon = 0
+	sigma = 0.1
+	cutoff = 0.2
+	[mover rigid]
+	trials = 2
+	[mover identity]
+	a = rod
+	b = bent
+	trials = 8
+	trial_orientations = 2
+	[observable numbers]
+	period = 2
+	END
+}
+
+# The binomial law, on rungs of chemical potentials that are exchanged, and its steps with weights of numbers.
+test_ideal_molecules_become_each_other_by_the_binomial_law()
+{
+    local mover
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    ideal_kinds
+    change '/^activity = 0.1/d'
+    printf '[ladder]\nvary = bent.mu\nvalues = -2.25 -1.2\n[mover exchange]\n' >>sim.ini
+    must run sim.ini
+    within "$(z sim.h5 "numbers.N_bent@-2.25" 1 4.1414339)"
+    within "$(z sim.h5 "numbers.N_bent@-1.2" 1 7.2114371)"
+    for mover in $'umbrella]\nstrength = 0.1\ncenter = 8' 'transition_matrix]'; do
+        ideal_kinds
+        change 's/sweeps = 3000/sweeps = 600/; /^\[observable/,$d'
+        printf '[mover %s\nvariable = bent\nperiod = 2\n' "$mover" >>sim.ini
+        must run sim.ini
+        python3 - "${mover%%]*}" >&2 <<-'END' || fail "other probabilities with $mover"
+	import h5py, math, numpy, sys
+	step = numpy.diff(h5py.File('sim.h5')['plugmc/observables/%s/ln_p/value' % sys.argv[1]][:])
+	exact = numpy.array([math.log((12 - n) / (n + 1) / 2) for n in range(12)])
+	known = ~numpy.isnan(step)
+	print('%d steps known, largest difference %.1e' % (known.sum(), abs(step - exact)[known].max()))
+	assert known.sum() > 8 and abs(step - exact)[known].max() < 1e-9
+	END
+    done
+}
+
 # One of each, whose only moves of a molecule as a whole are swaps and turns: the mean energy of the pair.
 test_molecules_that_swap_have_the_exact_energy()
 {
